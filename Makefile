@@ -1,0 +1,91 @@
+# The front door. Everything it makes lies in build/; what each folder there is, CMakePresets.json says.
+.DEFAULT_GOAL := help
+.PHONY: help demo build test bench check docs install clean tests-built
+MAKEFLAGS += --no-print-directory
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+PACKAGES := @cmake/install_packages.sh
+PHASE := @cmake/phase.sh
+
+MPIS := openmpi mpich
+BEDS := $(MPIS) simulated
+SANITIZED := asan tsan
+TESTED := command $(BEDS) $(SANITIZED)
+
+# $(call configure,PRESET,OPTIONS) and $(call compile,PRESET). Tests are left out of a folder until somebody wants them.
+configure = cmake --preset $(1) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
+with_tests = -DSLUICE_TESTS=ON
+without_tests = $$([ -e build/$(1)/CMakeCache.txt ] || echo -DSLUICE_TESTS=OFF)
+# All errors of a build are shown, not the first alone.
+compile = cmake --build build/$(1) -j $(JOBS) $(if $(filter-out undefined,$(origin VERBOSE)),--verbose) -- -k 0
+
+help: ## Says what can be made
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: ## Runs the main job on real data: the coastlines of the world, in place, under a memory limit
+	$(PACKAGES) build demo
+	@mkdir -p build
+	for folder in command openmpi; do $(call configure,$$folder,$(call without_tests,$$folder)); $(call compile,$$folder); done
+	examples/coastline/demo.sh build/demo
+
+build: ## Builds the command and the libraries for Open MPI, MPICH and the simulator
+	$(PACKAGES) build
+	@mkdir -p build
+	for folder in command $(BEDS); do
+	    echo "== build/$$folder"
+	    $(call configure,$$folder,$(call without_tests,$$folder))
+	    $(call compile,$$folder)
+	done
+
+tests-built:
+	$(PACKAGES) build demo test
+	@mkdir -p build
+	for folder in $(TESTED); do
+	    cmake/phase.sh "build $$folder" $(MAKE) tests-built-in-$$folder
+	done
+	rm -rf build/installed
+	{ for folder in $(TESTED); do echo "subdirs($$folder)"; done; } >build/CTestTestfile.cmake
+
+built-in-%:
+	@$(call configure,$*,-DSLUICE_TESTS=OFF)
+	$(call compile,$*)
+
+tests-built-in-%:
+	@$(call configure,$*,$(with_tests))
+	$(call compile,$*)
+
+test: tests-built ## Builds all that is tested and tests it: both MPIs, the simulator, sanitizers
+	@cd build && ctest -j $(JOBS) --output-on-failure --no-tests=error --output-junit ctest.xml
+
+bench: ## Measures: the redistribution against what people use today, and MADRE's experiments; takes a while
+	$(PACKAGES) build bench peer
+	@$(MAKE) build
+	build/bin/sluice bench redistribute
+	build/bin/sluice bench madre
+
+check: ## Formatting, warnings of GCC and Clang as errors, clang-tidy
+	$(PACKAGES) build demo test check
+	@mkdir -p build
+	cmake/phase.sh "files" cmake/check_files.sh
+	cmake/phase.sh "format" cmake/check_format.sh
+	cmake/phase.sh "GCC, warnings as errors" $(MAKE) tests-built-in-openmpi
+	cmake/phase.sh "Clang, warnings as errors" $(MAKE) built-in-clang
+	cmake/phase.sh "clang-tidy" cmake/check_tidy.sh build/clang $(JOBS)
+
+docs: ## The reference and the guide as HTML, in build/docs
+	$(PACKAGES) build docs
+	@mkdir -p build/docs
+	g++ -std=c++20 -Iinclude -Isrc docs/settings_page.cpp src/base/{settings,units,nearest}.cpp -o build/docs/settings_page
+	build/docs/settings_page >build/docs/settings.md
+	doxygen docs/Doxyfile
+	echo "build/docs/html/index.html"
+
+install: build ## Installs the libraries and the command below PREFIX (/usr/local)
+	@for folder in command $(MPIS); do cmake --install build/$$folder --prefix $(PREFIX); done
+
+clean: ## Removes build/
+	rm -rf build

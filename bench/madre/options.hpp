@@ -1,0 +1,28 @@
+/// The arguments of sluice-bench-madre.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sluice/units.hpp"
+
+namespace sluice::bench {
+
+struct Options {
+    int experiment = 1;
+    std::uint64_t blocks = 64;
+    std::uint64_t free_blocks = 0;
+    std::uint64_t block_bytes = 16000;
+    std::vector<std::string> methods;
+    /// The paper's arrays have 25,000 blocks, these a few hundred: spare slots are kept as few, or there would be free
+    /// space that the experiment means not to be there. 512 KiB are the fewest that still hold whole blocks.
+    Bytes staging{512 << 10};
+    std::string platform = "torus";
+
+    /// Throws Error(invalid_argument) for what it does not know.
+    static Options from_arguments(std::span<char* const> arguments);
+};
+
+}  // namespace sluice::bench

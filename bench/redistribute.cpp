@@ -1,0 +1,274 @@
+// The benchmark `redistribute`: every strategy of the library and what people use today, side by side in one launch,
+// over the cases of cases.hpp. Prints one JSON object a line; `sluice bench redistribute` launches it and draws the
+// table. Exit code 0; 1 for a wrong result or an error; 75 when a method ran longer than its time limit (after a row
+// that names it).
+#include <mpi.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/mpi.hpp"
+#include "cases.hpp"
+#include "engine/agree.hpp"
+#include "methods/method.hpp"
+#include "support/labels.hpp"
+#include "support/memory.hpp"
+#include "support/rounds.hpp"
+#include "support/rows.hpp"
+#include "support/statistics.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+constexpr int k_timeout_exit = 75;
+
+struct Options {
+    std::vector<std::string> cases;
+    std::vector<std::uint64_t> block_bytes{64, 1024, 16000, 1048576};
+    std::vector<std::string> methods;
+    std::vector<std::string> without;
+    std::uint64_t mib = 80;
+    int pairs = 5;
+    unsigned limit_seconds = 60;
+    std::string bed = "local";
+    double rate_mbit = 0;
+};
+
+/// The row that is written when time runs out, made ready beforehand: a signal handler may not allocate.
+std::string timeout_cell;
+std::string timeout_row;
+unsigned timeout_seconds = 0;
+bool speaks = false;
+
+extern "C" void on_alarm(int) {
+    if (speaks && write(STDOUT_FILENO, timeout_row.data(), timeout_row.size()) < 0) _exit(1);
+    _exit(k_timeout_exit);
+}
+
+void watch_clock(MethodEntry const* running) {
+    if (running == nullptr) {
+        alarm(0);
+        return;
+    }
+    timeout_row = timeout_cell;
+    timeout_row += "\"method\":\"" + running->name + "\",\"outcome\":\"timeout\"}\n";
+    alarm(timeout_seconds);
+}
+
+/// What rank 0 prints of one cell, and the wire's part in it.
+class CellRows {
+  public:
+    CellRows(Row cell, std::uint64_t bytes_moved, std::uint64_t bytes_per_rank)
+        : cell_(std::move(cell)), bytes_moved_(bytes_moved), bytes_per_rank_(bytes_per_rank) {}
+
+    /// On a bed with a wire: the most bytes that one node has to send or receive, and the wire's payload rate in bytes
+    /// a second.
+    void set_wire(double bytes, double rate) {
+        wire_bytes_ = bytes;
+        wire_rate_ = rate;
+    }
+
+    void print(std::vector<Measured> const& results) const {
+        for (Measured const& result : results)
+            print_method(result);
+        for (Measured const& ours : results)
+            if (ours.entry->kind == Kind::ours)
+                for (Measured const& theirs : results)
+                    if (&ours != &theirs && (theirs.entry->kind != Kind::ours || ours.entry == results.front().entry))
+                        print_ratio(ours, theirs);
+    }
+
+    void print_refusal(MethodEntry const& entry, std::string const& why) const {
+        Row row = cell_;
+        row["method"] = entry.name;
+        row["outcome"] = "refused";
+        row["why"] = why;
+        print_row(row);
+    }
+
+  private:
+    void print_method(Measured const& result) const {
+        Row row = cell_;
+        row["method"] = result.entry->name;
+        row["seconds"] = spread_row(result.seconds);
+        if (result.entry->kind != Kind::bound) {
+            row["extra_bytes"] = result.extra_bytes();
+            if (result.counted_bytes) row["extra_counted"] = *result.counted_bytes;
+            row["extra_resident"] = result.resident_bytes;
+            row["extra_standing"] = result.standing_bytes;
+        }
+        row["bytes_moved"] = bytes_moved_;
+        row["bytes_per_rank"] = bytes_per_rank_;
+        if (wire_rate_ > 0 && result.entry->kind != Kind::bound)
+            row["wire_fraction"] = wire_bytes_ / spread_of(result.seconds).median / wire_rate_;
+        row["outcome"] = "ok";
+        print_row(row);
+    }
+    void print_ratio(Measured const& ours, Measured const& theirs) const {
+        Row row = cell_;
+        row["ratio"] = ours.entry->name + "/" + theirs.entry->name;
+        row["time"] = spread_row(pairwise_ratios(ours.seconds, theirs.seconds));
+        if (theirs.entry->kind != Kind::bound && theirs.extra_bytes() > 0)
+            row["extra_bytes"] = static_cast<double>(ours.extra_bytes()) / static_cast<double>(theirs.extra_bytes());
+        print_row(row);
+    }
+
+    Row cell_;
+    std::uint64_t bytes_moved_;
+    std::uint64_t bytes_per_rank_;
+    double wire_bytes_ = 0;
+    double wire_rate_ = 0;
+};
+
+/// Bytes that the busiest node sends to or receives from other nodes. A node is who can share memory.
+double busiest_node_bytes(Workload const& workload) {
+    base::Communicator const node = base::Communicator::of_node(workload.comm);
+    int leader = workload.rank;
+    base::check(MPI_Bcast(&leader, 1, MPI_INT, 0, node.get()), "MPI_Bcast");
+    std::vector<int> node_of(static_cast<std::size_t>(workload.ranks));
+    base::check(MPI_Allgather(&leader, 1, MPI_INT, node_of.data(), 1, MPI_INT, workload.comm), "MPI_Allgather");
+    std::vector<double> out_in(2 * node_of.size(), 0.0);
+    for (Destination const& to : workload.destinations) {
+        if (to.rank < 0) continue;
+        int const target = node_of[static_cast<std::size_t>(to.rank)];
+        if (target == leader) continue;
+        out_in[2 * static_cast<std::size_t>(leader)] += static_cast<double>(workload.blocks.block_bytes);
+        out_in[2 * static_cast<std::size_t>(target) + 1] += static_cast<double>(workload.blocks.block_bytes);
+    }
+    base::check(
+        MPI_Allreduce(MPI_IN_PLACE, out_in.data(), static_cast<int>(out_in.size()), MPI_DOUBLE, MPI_SUM, workload.comm),
+        "MPI_Allreduce");
+    return *std::max_element(out_in.begin(), out_in.end());
+}
+
+/// Of 1514 bytes of an Ethernet frame that the shaper counts, 1448 are payload of TCP with timestamps.
+double payload_rate(double rate_mbit) {
+    return rate_mbit * 1e6 / 8 * 1448 / 1514;
+}
+
+std::vector<MethodEntry const*> chosen_methods(Options const& options) {
+    std::vector<MethodEntry const*> chosen;
+    auto const is_in = [](std::vector<std::string> const& names, std::string const& name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    if (options.methods.empty()) {
+        for (MethodEntry const& entry : methods())
+            chosen.push_back(&entry);
+    } else {
+        for (std::string const& name : options.methods) {
+            auto const found =
+                std::find_if(methods().begin(), methods().end(), [&](auto const& entry) { return entry.name == name; });
+            if (found != methods().end()) {
+                chosen.push_back(&*found);
+                continue;
+            }
+            std::string known;
+            for (MethodEntry const& entry : methods())
+                known += " " + entry.name;
+            throw Error(ErrorCode::invalid_argument,
+                        "no method of this build is called '" + name + "'; known are" + known);
+        }
+    }
+    std::erase_if(chosen, [&](MethodEntry const* entry) { return is_in(options.without, entry->name); });
+    return chosen;
+}
+
+void run_cell(std::string const& case_name, std::uint64_t block_bytes, Options const& options) {
+    int const rank = base::rank_in(MPI_COMM_WORLD);
+    int const ranks = base::size_of(MPI_COMM_WORLD);
+    std::uint64_t const slots = std::max<std::uint64_t>(1, (options.mib << 20) / block_bytes);
+    std::unique_ptr<Case> const map = make_case(case_name, ranks, slots);
+    std::uint64_t const own_slots = map->slots(rank);
+    std::vector<Destination> destinations(own_slots);
+    for (std::uint64_t i = 0; i < own_slots; ++i)
+        destinations[i] = map->destination(rank, i);
+    Pages const array(own_slots * block_bytes);
+    Workload const workload{MPI_COMM_WORLD, rank, ranks, *map, {array.data(), own_slots, block_bytes}, destinations};
+
+    Row cell{{"bench", "redistribute"}, {"case", case_name},       {"ranks", ranks},    {"block_bytes", block_bytes},
+             {"blocks", slots},         {"mpi", SLUICE_BENCH_MPI}, {"bed", options.bed}};
+    if (options.rate_mbit > 0) cell["rate_mbit"] = options.rate_mbit;
+    timeout_cell = cell.dump();
+    timeout_cell.back() = ',';
+
+    auto const leaving = static_cast<std::uint64_t>(std::count_if(
+        destinations.begin(), destinations.end(), [rank](auto const& to) { return to.rank >= 0 && to.rank != rank; }));
+    std::uint64_t const live = engine::sum_of(MPI_COMM_WORLD, count_live(*map, rank));
+    CellRows rows(cell, engine::most_of(MPI_COMM_WORLD, leaving * block_bytes),
+                  live * block_bytes / static_cast<std::uint64_t>(ranks));
+    if (options.rate_mbit > 0) rows.set_wire(busiest_node_bytes(workload), payload_rate(options.rate_mbit));
+
+    std::vector<MethodEntry const*> able;
+    for (MethodEntry const* entry : chosen_methods(options)) {
+        std::string const why = entry->refuses(workload);
+        if (why.empty()) {
+            able.push_back(entry);
+        } else if (rank == 0) {
+            rows.print_refusal(*entry, why);
+        }
+    }
+    std::vector<Measured> const results = measure_in_turns(workload, able, options.pairs, watch_clock);
+    if (rank == 0) rows.print(results);
+}
+
+int parse(int argc, char** argv, Options& options) {
+    CLI::App app(
+        "Moves blocks between the arrays of all ranks: this library and others, side by side (one JSON object a line)");
+    app.add_option("--case", options.cases, "cases, separated by commas; all without it")->delimiter(',');
+    app.add_option("--block", options.block_bytes, "block sizes in bytes, separated by commas")
+        ->delimiter(',')
+        ->check(CLI::PositiveNumber);
+    app.add_option("--method", options.methods, "methods, separated by commas; all without it")->delimiter(',');
+    app.add_option("--without", options.without, "methods to leave out")->delimiter(',');
+    app.add_option("--mib", options.mib, "MiB of blocks on each rank")->check(CLI::PositiveNumber);
+    app.add_option("--pairs", options.pairs, "rounds measured after the warm-up")->check(CLI::Range(1, 1000));
+    app.add_option("--limit", options.limit_seconds, "seconds that one call of one method may take")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--bed", options.bed, "name of the bed, for the rows");
+    app.add_option("--rate", options.rate_mbit, "Mbit/s of the bed's wire; 0: no wire");
+    try {
+        app.parse(argc, argv);
+    } catch (CLI::ParseError const& error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
+    return -1;
+}
+
+int run(Options& options) {
+    try {
+        if (options.cases.empty())
+            for (CaseEntry const& entry : cases())
+                options.cases.emplace_back(entry.name);
+        // Rank 0 speaks; the others give it the time to, and end if the launcher has not ended them.
+        speaks = base::rank_in(MPI_COMM_WORLD) == 0;
+        timeout_seconds = options.limit_seconds + (speaks ? 0 : 5);
+        std::signal(SIGALRM, on_alarm);
+        for (std::string const& name : options.cases)
+            for (std::uint64_t const bytes : options.block_bytes)
+                run_cell(name, bytes, options);
+        return 0;
+    } catch (std::exception const& error) {
+        std::fprintf(stderr, "bench redistribute: %s\n", error.what());
+        return 1;
+    }
+}
+
+}  // namespace
+
+}  // namespace sluice::bench
+
+int main(int argc, char** argv) {
+    sluice::bench::Options options;
+    int const answered = sluice::bench::parse(argc, argv, options);
+    if (answered >= 0) return answered;
+    MPI_Init(&argc, &argv);
+    int const code = sluice::bench::run(options);
+    if (code != 0) MPI_Abort(MPI_COMM_WORLD, code);
+    MPI_Finalize();
+    return code;
+}

@@ -1,0 +1,90 @@
+#include "support/rounds.hpp"
+
+#include <string>
+
+#include "base/mpi.hpp"
+#include "engine/agree.hpp"
+#include "support/labels.hpp"
+#include "support/memory.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+class Cell {
+  public:
+    Cell(Workload const& workload, Watch watch)
+        : workload_(workload),
+          watch_(watch),
+          live_(engine::sum_of(workload.comm, count_live(workload.map, workload.rank))) {}
+
+    /// The first call, including what the method sets up for it.
+    std::unique_ptr<Method> run_cold(Measured& result) {
+        write_labels(workload_.blocks, workload_.rank);
+        base::check(MPI_Barrier(workload_.comm), "MPI_Barrier");
+        watch_(result.entry);
+        ResidentWatch const memory;
+        std::unique_ptr<Method> method = result.entry->make(*result.entry, workload_);
+        method->run();
+        std::uint64_t const resident = memory.peak_growth();
+        std::uint64_t const standing = memory.standing_growth();
+        watch_(nullptr);
+        check_result(*result.entry, *method);
+        if (std::optional<std::uint64_t> const counted = method->counted_bytes())
+            result.counted_bytes = engine::most_of(workload_.comm, *counted);
+        result.resident_bytes = engine::most_of(workload_.comm, resident);
+        result.standing_bytes = engine::most_of(workload_.comm, standing);
+        return method;
+    }
+
+    double run_timed(MethodEntry const& entry, Method& method) {
+        write_labels(workload_.blocks, workload_.rank);
+        watch_(&entry);
+        base::check(MPI_Barrier(workload_.comm), "MPI_Barrier");
+        double const start = MPI_Wtime();
+        method.run();
+        double seconds = MPI_Wtime() - start;
+        watch_(nullptr);
+        base::check(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, workload_.comm), "MPI_Allreduce");
+        check_result(entry, method);
+        return seconds;
+    }
+
+  private:
+    void check_result(MethodEntry const& entry, Method const& method) {
+        if (std::optional<bool> const own = method.own_check()) {
+            if (engine::all_true(workload_.comm, *own)) return;
+            throw Error(ErrorCode::internal, entry.name + ": wrong result by its own check");
+        }
+        std::uint64_t const arrived = engine::sum_of(
+            workload_.comm, count_arrived(workload_.blocks, workload_.rank, workload_.ranks, workload_.map));
+        if (arrived != live_)
+            throw Error(ErrorCode::internal, entry.name + ": wrong result, " + std::to_string(arrived) + " of " +
+                                                 std::to_string(live_) + " live blocks are in their places");
+    }
+
+    Workload const& workload_;
+    Watch watch_;
+    std::uint64_t live_;
+};
+
+}  // namespace
+
+std::vector<Measured> measure_in_turns(Workload const& workload, std::vector<MethodEntry const*> const& chosen,
+                                       int rounds, Watch watch) {
+    Cell cell(workload, watch);
+    std::vector<Measured> results(chosen.size());
+    std::vector<std::unique_ptr<Method>> running;
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+        results[i].entry = chosen[i];
+        running.push_back(cell.run_cold(results[i]));
+    }
+    for (int round = -1; round < rounds; ++round)
+        for (std::size_t i = 0; i < chosen.size(); ++i) {
+            double const seconds = cell.run_timed(*chosen[i], *running[i]);
+            if (round >= 0) results[i].seconds.push_back(seconds);
+        }
+    return results;
+}
+
+}  // namespace sluice::bench

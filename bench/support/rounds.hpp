@@ -1,0 +1,33 @@
+/// Times several methods in turns on one workload, checks every result, and measures the memory of each.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "methods/method.hpp"
+
+namespace sluice::bench {
+
+/// What was measured of one method; the same on every rank.
+struct Measured {
+    MethodEntry const* entry = nullptr;
+    std::vector<double> seconds;                 ///< one for each round: the slowest rank
+    std::optional<std::uint64_t> counted_bytes;  ///< extra bytes by its own counter, the worst rank
+    std::uint64_t resident_bytes = 0;            ///< growth of VmHWM over the first call, the worst rank
+    std::uint64_t standing_bytes = 0;            ///< growth of Pss that stands after the first call, the worst rank
+    std::uint64_t extra_bytes() const { return std::max(counted_bytes.value_or(0), resident_bytes); }
+};
+
+/// Called before a method runs and, with null, when it is back: for whoever watches the clock.
+using Watch = void (*)(MethodEntry const* running);
+
+/// Collective. First every method once, cold, for its memory; then one round to warm up; then `rounds` rounds in each
+/// of which every method runs once, in the given order (A B A B …). Labels are written before each run and checked
+/// after it, both untimed. Throws Error(internal) on every rank when a result is wrong.
+std::vector<Measured> measure_in_turns(Workload const& workload, std::vector<MethodEntry const*> const& chosen,
+                                       int rounds, Watch watch);
+
+}  // namespace sluice::bench

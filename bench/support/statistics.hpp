@@ -1,0 +1,22 @@
+/// Order statistics of a few samples: what a row of a benchmark prints.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace sluice::bench {
+
+struct Spread {
+    double min = 0;
+    double median = 0;
+    double max = 0;
+};
+
+/// Of at least one sample; the median of an even number is the mean of the middle two.
+Spread spread_of(std::span<double const> samples);
+
+/// Pairwise ratios a[i] / b[i] of two series that were measured in turns. Throws std::invalid_argument for unequal
+/// lengths.
+std::vector<double> pairwise_ratios(std::span<double const> a, std::span<double const> b);
+
+}  // namespace sluice::bench

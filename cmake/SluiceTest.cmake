@@ -1,0 +1,171 @@
+# sluice_test(NAME SOURCES file… [RANKS n…] [LABELS label…] [LIBRARIES target…] [ARGUMENTS arg…] [ENVIRONMENT var=value…]
+#             [TIMEOUT seconds])
+#
+# Makes one GoogleTest executable, linked to the library and able to include its internals ("base/mpi.hpp"), and for each
+# number of ranks one ctest test named PREFIX/NAME/<ranks>, PREFIX being the MPI's name (with sanitizers
+# openmpi-address-undefined, …). Without RANKS the program runs once, without a launcher and without MPI_Init, as
+# PREFIX/NAME. Labels: what LABELS says (quick unless given) and the name of the MPI.
+#
+# MPICH waits by spinning, so ranks beyond the cores cost it a hundred times; its tests run at 1 to 4 ranks, and the
+# variable SLUICE_TEST_EFFORT tells the program to try fewer cases (support/effort.hpp).
+
+find_package(GTest REQUIRED)
+find_package(rapidcheck QUIET)
+
+# Names of tests begin with the MPI, and with the sanitizers if there are any: one ctest runs over all build folders.
+set(SLUICE_TEST_PREFIX ${SLUICE_MPI})
+if(SLUICE_SANITIZE)
+  string(REPLACE "," "-" SLUICE_TEST_PREFIX "${SLUICE_MPI}-${SLUICE_SANITIZE}")
+endif()
+
+set(SLUICE_MPICH_TEST_RANKS "1;2;3;4" CACHE STRING "Numbers of ranks that the tests use with MPICH")
+option(SLUICE_TESTS_WITHOUT_MPI "Also build and run the tests that need no MPI" ON)
+set(SLUICE_TEST_TIMEOUT 100 CACHE STRING "Seconds that one test may take")
+
+# The library's main for parallel tests and what the tests share; compiled once. Objects, not an archive: the simulator
+# looks main up by name, so nothing would pull it out of one.
+add_library(sluice_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/mpi_main.cpp
+                                    ${PROJECT_SOURCE_DIR}/tests/support/watchdog.cpp)
+target_include_directories(sluice_test_main PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+target_link_libraries(sluice_test_main PUBLIC sluice GTest::gtest PRIVATE sluice_warnings)
+
+if(SLUICE_MPI STREQUAL "simgrid")
+  target_compile_definitions(sluice_test_main PRIVATE SLUICE_SIMULATED)
+  set(SLUICE_TEST_HOSTS ${CMAKE_BINARY_DIR}/tests/hosts.txt)  # the hosts of tests/support/cluster.xml, one a line
+  set(hosts "")
+  foreach(host RANGE 1023)
+    string(APPEND hosts "host-${host}\n")
+  endforeach()
+  file(WRITE ${SLUICE_TEST_HOSTS} "${hosts}")
+endif()
+
+# What every test program finds in its environment.
+function(_sluice_test_environment result ranks timeout)
+  math(EXPR watchdog "${timeout} - 5")
+  set(environment "SLUICE_TEST_SECONDS=${watchdog}")
+  if(SLUICE_MPI STREQUAL "openmpi")
+    list(APPEND environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+         OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_rmaps_base_oversubscribe=1)
+  elseif(SLUICE_MPI STREQUAL "mpich")
+    list(APPEND environment MPIR_CVAR_POLLS_BEFORE_YIELD=1)
+  endif()
+  if(SLUICE_SANITIZE)
+    list(APPEND environment SLUICE_TEST_EFFORT=small
+         "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0:handle_segv=0"
+         "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0"
+         "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"
+         "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp:halt_on_error=1")
+  elseif(NOT SLUICE_MPI STREQUAL "openmpi")
+    list(APPEND environment SLUICE_TEST_EFFORT=small)
+  endif()
+  set(${result} ${environment} PARENT_SCOPE)
+endfunction()
+
+# The command that starts `ranks` processes of a program.
+function(_sluice_test_launcher result ranks)
+  if(SLUICE_MPI STREQUAL "simgrid")
+    set(launcher ${SLUICE_MPIEXEC} -np ${ranks} -platform ${PROJECT_SOURCE_DIR}/tests/support/cluster.xml
+        -hostfile ${SLUICE_TEST_HOSTS} --log=root.thresh:error
+        --cfg=smpi/host-speed:1f --cfg=smpi/simulate-computation:no)
+  elseif(SLUICE_MPI STREQUAL "openmpi")
+    set(launcher ${SLUICE_MPIEXEC} --oversubscribe -n ${ranks})
+  elseif(SLUICE_MPI STREQUAL "mpich")
+    set(launcher ${SLUICE_MPIEXEC} -n ${ranks})
+  else()
+    set(launcher ${SLUICE_MPIEXEC} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS})
+  endif()
+  set(${result} ${launcher} PARENT_SCOPE)
+endfunction()
+
+function(sluice_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;RANKS;LABELS;LIBRARIES;ARGUMENTS;ENVIRONMENT" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "sluice_test(${name}): what is ${arg_UNPARSED_ARGUMENTS}?")
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT ${SLUICE_TEST_TIMEOUT})
+  endif()
+  if(NOT arg_LABELS)
+    set(arg_LABELS quick)
+  endif()
+  if(SLUICE_SANITIZE)
+    math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 4")
+  endif()
+
+  string(REPLACE "/" "-" target "test-${name}")
+  # What needs no MPI behaves alike with each: one build folder's run of it is enough.
+  if(NOT arg_RANKS AND NOT SLUICE_TESTS_WITHOUT_MPI)
+    return()
+  endif()
+  add_executable(${target} ${arg_SOURCES})
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests ENABLE_EXPORTS ON)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${target} PRIVATE sluice sluice_warnings ${arg_LIBRARIES})
+  set(ranks_to_run ${arg_RANKS})
+  # A program of the simulator is a shared object that only its launcher can start.
+  if(arg_RANKS OR SLUICE_MPI STREQUAL "simgrid")
+    target_link_libraries(${target} PRIVATE sluice_test_main)
+  else()
+    target_link_libraries(${target} PRIVATE GTest::gtest GTest::gtest_main)
+  endif()
+
+  if(NOT arg_RANKS)
+    set(command $<TARGET_FILE:${target}> ${arg_ARGUMENTS})
+    if(SLUICE_MPI STREQUAL "simgrid")
+      _sluice_test_launcher(launcher 1)
+      set(command ${launcher} ${command})
+    endif()
+    _sluice_add_test(${SLUICE_TEST_PREFIX}/${name} 1)
+    return()
+  endif()
+  foreach(ranks IN LISTS arg_RANKS)
+    if(SLUICE_MPI STREQUAL "mpich" AND NOT ranks IN_LIST SLUICE_MPICH_TEST_RANKS)
+      continue()
+    endif()
+    _sluice_test_launcher(launcher ${ranks})
+    set(command ${launcher} $<TARGET_FILE:${target}> ${arg_ARGUMENTS})
+    _sluice_add_test(${SLUICE_TEST_PREFIX}/${name}/${ranks} ${ranks})
+  endforeach()
+endfunction()
+
+# One ctest test; reads command and the arg_ variables of sluice_test.
+macro(_sluice_add_test full_name test_ranks)
+  add_test(NAME ${full_name} COMMAND ${command})
+  _sluice_test_environment(environment ${test_ranks} ${arg_TIMEOUT})
+  set(processors 1)
+  if(${test_ranks} GREATER 1 AND NOT SLUICE_MPI STREQUAL "simgrid")
+    set(processors 2)
+  endif()
+  set_tests_properties(${full_name} PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS ${processors}
+    LABELS "${arg_LABELS};${SLUICE_MPI}" ENVIRONMENT "${environment};${arg_ENVIRONMENT}"
+    SKIP_REGULAR_EXPRESSION "^skipped: "
+    FAIL_REGULAR_EXPRESSION "Deadlock detected") # the simulator may say so and still exit with 0
+endmacro()
+
+# sluice_program_test(NAME TARGET [RANKS n…] [ARGUMENTS arg…] [LABELS label…] [ENVIRONMENT var=value…] [TIMEOUT seconds])
+#
+# Runs a program that is no GoogleTest (an example, a program in C) at each number of ranks, 2 and 4 unless given; it fails
+# with an exit code. The test is named like one of sluice_test.
+function(sluice_program_test name target)
+  cmake_parse_arguments(arg "" "TIMEOUT" "RANKS;LABELS;ARGUMENTS;ENVIRONMENT" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "sluice_program_test(${name}): what is ${arg_UNPARSED_ARGUMENTS}?")
+  endif()
+  if(NOT arg_RANKS)
+    set(arg_RANKS 2 4)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT ${SLUICE_TEST_TIMEOUT})
+  endif()
+  if(NOT arg_LABELS)
+    set(arg_LABELS quick)
+  endif()
+  foreach(ranks IN LISTS arg_RANKS)
+    if(SLUICE_MPI STREQUAL "mpich" AND NOT ranks IN_LIST SLUICE_MPICH_TEST_RANKS)
+      continue()
+    endif()
+    _sluice_test_launcher(launcher ${ranks})
+    set(command ${launcher} $<TARGET_FILE:${target}> ${arg_ARGUMENTS})
+    _sluice_add_test(${SLUICE_TEST_PREFIX}/${name}/${ranks} ${ranks})
+  endforeach()
+endfunction()

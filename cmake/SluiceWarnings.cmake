@@ -1,0 +1,14 @@
+# Warnings and sanitizers of our own code; never passed on to whoever links the library.
+add_library(sluice_warnings INTERFACE)
+target_compile_options(sluice_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+if(SLUICE_WERROR)
+  target_compile_options(sluice_warnings INTERFACE -Werror)
+endif()
+if(SLUICE_SANITIZE)
+  add_compile_options(-fsanitize=${SLUICE_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${SLUICE_SANITIZE})
+  if(SLUICE_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Fences order what processes share, and the thread sanitizer watches one process.
+    add_compile_options(-Wno-tsan)
+  endif()
+endif()

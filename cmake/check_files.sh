@@ -1,0 +1,30 @@
+#!/bin/bash
+# What every file of the repository must be: smaller than 1 MiB, without a path of somebody's machine, without a line that
+# ends in blanks, a source file not much longer than 400 lines; and the README's example is the one that is tested.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+failed=0
+complain() { echo "$1" >&2; failed=1; }
+
+while IFS= read -r file; do
+    [ -f "$file" ] || continue
+    bytes=$(stat -c %s "$file")
+    [ "$bytes" -lt $((1 << 20)) ] || complain "$file: $bytes bytes; a file has less than 1 MiB"
+    case $file in
+    *.cpp | *.hpp | *.h | *.c)
+        lines=$(wc -l <"$file")
+        [ "$lines" -le 500 ] || complain "$file: $lines lines; which second concept moved in?"
+        ;;
+    esac
+done < <(git ls-files --cached --others --exclude-standard)
+
+if git grep -nIE --untracked '/(home|Users|root|work)/[A-Za-z0-9_.-]+/' -- . ':!cmake/check_files.sh'; then
+    complain "paths of one machine, see above"
+fi
+if git grep -nIE --untracked '[[:blank:]]+$' -- '*.cpp' '*.hpp' '*.h' '*.c' '*.cmake' '*CMakeLists.txt' '*.sh' '*.py'; then
+    complain "blanks at the ends of lines, see above"
+fi
+if [[ $(<README.md) != *"$(<examples/hello/hello.cpp)"* ]]; then
+    complain "README.md: its example is not examples/hello/hello.cpp"
+fi
+exit $failed

@@ -1,0 +1,21 @@
+#!/bin/bash
+# check_tidy.sh BUILD_FOLDER JOBS: clang-tidy over the project's own sources that the build folder compiles. A file that
+# passed is not looked at again until it, a header, or the checks change; the marks are in the build folder.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=$1 jobs=$2
+marks=$folder/tidy
+mkdir -p "$marks"
+common=$(git ls-files -z --cached --others --exclude-standard '*.hpp' '*.h' '*.def' .clang-tidy | xargs -0 sha256sum | sha256sum)
+
+tidy_one() {
+    local file=$1 mark
+    mark=$2/$(echo "$3" | cat - "$file" | sha256sum | cut -c1-40)
+    [ -e "$mark" ] && return
+    # The count of suppressed warnings in system headers is no news.
+    clang-tidy --quiet -p "$4" "$file" 2> >(grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header' >&2) && touch "$mark"
+}
+export -f tidy_one
+
+sed -nE 's/^ *"file": "(.*)",?$/\1/p' "$folder/compile_commands.json" | sort -u | grep -F "$PWD/" | grep -vF "$PWD/build/" |
+    grep -E '[.]cpp$' | xargs -r -P "$jobs" -I{} bash -c 'tidy_one "$@"' tidy {} "$marks" "$common" "$folder"

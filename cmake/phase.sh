@@ -1,0 +1,11 @@
+#!/bin/bash
+# phase.sh NAME COMMAND…: runs the command and says how long it took, and how long the processors were busy with it.
+set -uo pipefail
+name=$1
+shift
+echo "== $name"
+TIMEFORMAT="== $name: %0R s, %0U s of processor time"
+time "$@"
+status=$?
+[ $status = 0 ] || echo "== $name: failed" >&2
+exit $status

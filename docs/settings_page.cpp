@@ -1,0 +1,29 @@
+// Prints docs' page of the settings from the one table, settings.def.
+#include <iostream>
+
+#include "base/units.hpp"
+#include "sluice/settings.hpp"
+
+namespace {
+
+std::string range_of(sluice::SettingRow const& row) {
+    if (row.kind == "word") return "see right";
+    if (row.kind == "bytes")
+        return sluice::base::exact_bytes({row.least}) + " … " + sluice::base::exact_bytes({row.most});
+    return std::to_string(row.least) + " … " + std::to_string(row.most);
+}
+
+}  // namespace
+
+int main() {
+    std::cout
+        << "# Settings {#settings}\n\n"
+           "Each is a field of `sluice::Settings` and a variable of the environment. A variable that begins with\n"
+           "`SLUICE_` and is none of these is an error that names the nearest known one. Bytes are written as\n"
+           "`4096`, `64KiB`, `2MiB`, `1.5GB`.\n\n"
+           "| setting | variable | default | range | what it is |\n| --- | --- | --- | --- | --- |\n";
+    for (sluice::SettingRow const& row : sluice::setting_rows())
+        std::cout << "| `" << row.name << "` | `" << row.variable << "` | " << row.default_text << " | "
+                  << range_of(row) << " | " << row.help << " |\n";
+    return std::cout.good() ? 0 : 1;
+}

@@ -1,0 +1,19 @@
+/// What people write today: pack by destination, MPI_Alltoallv, unpack. Needs twice the data beside the array.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+
+#include "block.hpp"
+#include "sluice/redistribute.hpp"
+
+namespace coastline {
+
+/// Collective. Moves every block where `destination` says; returns the bytes of its two
+/// buffers. Throws std::bad_alloc where one of them cannot be allocated.
+std::uint64_t pack_exchange_unpack(MPI_Comm comm, std::span<Block> blocks,
+                                   sluice::DestinationFunction const& destination);
+
+}  // namespace coastline

@@ -1,0 +1,29 @@
+/// Writes down what a run did, for whoever draws it: events with their time, and where each rank's points lie.
+#pragma once
+
+#include <fstream>
+#include <span>
+#include <string>
+
+#include "block.hpp"
+
+namespace coastline {
+
+/// Without a folder it does nothing.
+class Recorder {
+  public:
+    Recorder(std::string folder, int rank);
+
+    /// Rank 0 appends {"at": seconds since 1970, "event": name, members} to events.jsonl. `members` is JSON text.
+    void event(std::string const& name, std::string const& members = "");
+
+    /// Every rank writes a sixteenth of its points as pairs of 32-bit floats to NAME.RANK.
+    void points(std::string const& name, std::span<Block const> blocks) const;
+
+  private:
+    std::string folder_;
+    int rank_;
+    std::ofstream events_;
+};
+
+}  // namespace coastline

@@ -1,0 +1,46 @@
+/// The blocks of the world: how many each bin needs, reading a share of them, and comparing a part of the curve with
+/// the file.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "block.hpp"
+#include "coastline_file.hpp"
+#include "world_curve.hpp"
+
+namespace coastline {
+
+/// Degrees of latitude; a bin belongs to the band when its southern edge does.
+struct Band {
+    double south = -90;
+    double north = 90;
+};
+
+struct WorldCount {
+    std::vector<std::uint32_t> blocks_of_bin;  ///< 0 outside the band
+    std::uint64_t points = 0;
+    std::uint64_t segments = 0;
+};
+
+/// Collective: each rank counts an equal part of the bins, then all learn all counts.
+WorldCount count_world(CoastlineFile& file, Band band, MPI_Comm comm);
+
+/// Fills `blocks` with blocks `first`, `first` + 1, … of the world in file order; what is left over becomes free
+/// blocks.
+void read_share(CoastlineFile& file, std::span<std::uint32_t const> blocks_of_bin, std::uint64_t first,
+                std::span<Block> blocks);
+
+struct Checked {
+    std::uint64_t points = 0;
+    std::uint64_t blocks = 0;
+};
+
+/// Reads from the file again what `blocks` must hold, namely the blocks of the curve from `first` on, and compares
+/// every byte. Throws std::runtime_error that names the first block that is not what it must be.
+Checked check_part(CoastlineFile& file, WorldCurve const& curve, std::uint64_t first, std::span<Block const> blocks);
+
+}  // namespace coastline

@@ -1,0 +1,46 @@
+/// MPI_COMM_WORLD in few words, for programs of a page.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace examples {
+
+inline int rank_of_world() {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+inline int size_of_world() {
+    int ranks = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    return ranks;
+}
+
+/// Collective: MPI_MAX, MPI_SUM … of one number.
+inline double over_ranks(double value, MPI_Op operation) {
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, operation, MPI_COMM_WORLD);
+    return value;
+}
+
+/// printf into a string.
+template <typename... Values>
+std::string text(char const* format, Values... values) {
+    std::vector<char> buffer(static_cast<std::size_t>(std::snprintf(nullptr, 0, format, values...)) + 1);
+    std::snprintf(buffer.data(), buffer.size(), format, values...);
+    return buffer.data();
+}
+
+/// Prints on rank 0, at once.
+template <typename... Values>
+void say(char const* format, Values... values) {
+    if (rank_of_world() != 0) return;
+    std::fputs(text(format, values...).c_str(), stdout);
+    std::fflush(stdout);
+}
+
+}  // namespace examples

@@ -1,0 +1,38 @@
+/// Bodies in a fixed potential in a periodic square of side 1, as a structure of arrays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace particles {
+
+struct Vector {
+    double x = 0;
+    double y = 0;
+    bool operator==(Vector const&) const = default;
+};
+
+/// `slots` of each array are allocated, the first `count` hold bodies.
+struct Bodies {
+    explicit Bodies(std::size_t slots) : position(slots), velocity(slots), id(slots) {}
+
+    std::size_t slots() const { return id.size(); }
+
+    std::vector<Vector> position;
+    std::vector<Vector> velocity;
+    std::vector<std::uint64_t> id;
+    std::size_t count = 0;
+};
+
+/// Appends body `id` as it is at time 0; the same on whichever rank it begins.
+void add_body(Bodies& bodies, std::uint64_t id);
+
+/// One step of the leapfrog (kick, drift, kick): symplectic, so the energy of a body swings a little and does not
+/// drift. Each body by itself: the potential stands still, bodies do not see each other.
+void advance(Bodies& bodies, double time_step);
+
+/// Kinetic and potential energy of the bodies here.
+double energy(Bodies const& bodies);
+
+}  // namespace particles

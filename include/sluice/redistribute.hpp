@@ -1,0 +1,133 @@
+/// Moves every block of a distributed array to a new place, in place.
+///
+/// Each rank of a communicator holds an array of blocks of equal size; a map sends each live block to a new address
+/// (rank, index), no two to one address. Afterwards the block at f(b) holds what b held before; slots to which no block
+/// was sent hold unspecified bytes. It ends on every valid map, also without one free slot anywhere. (Problem
+/// statement: S. Siegel and A. Siegel, MADRE, EuroPVM/MPI 2008, section 2.)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sluice/context.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice {
+
+/// Where a block goes: slot `index` of `rank`'s array. A negative rank marks the block free: its bytes need not
+/// survive.
+struct Destination {
+    int rank = -1;
+    std::int64_t index = 0;
+    bool operator==(Destination const&) const = default;
+};
+
+inline constexpr Destination free_block{};
+
+/// The caller's array: `count` blocks of `block_bytes` bytes each, contiguous. Not owned. `block_bytes` is the same on
+/// every rank; `count` may differ and may be 0.
+struct Blocks {
+    void* data = nullptr;
+    std::uint64_t count = 0;
+    std::uint64_t block_bytes = 0;
+};
+
+template <typename T>
+Blocks blocks_of(std::span<T> array) {
+    static_assert(std::is_trivially_copyable_v<T>, "blocks are moved as bytes");
+    return {array.data(), array.size(), sizeof(T)};
+}
+
+/// Computes where block `index` goes, from its bytes. Called on the calling thread, at least once for each local block
+/// while that block is still in place; must give the same answer each time and must not call MPI.
+using DestinationFunction = std::function<Destination(std::uint64_t index, std::span<std::byte const> block)>;
+
+enum class Strategy {
+    token,      ///< each receiver fetches whenever it has room (default): bounded staging, no root, no phases
+    parking,    ///< Pinar and Hendrickson's phases with parking, as MADRE section 2.1
+    cyclic,     ///< cycles and shifts scheduled by a root, as MADRE section 2.2
+    alltoallv,  ///< pack, MPI_Alltoallv, unpack: the reference; needs twice the data beside the array
+    automatic,  ///< picks one and says why
+};
+
+std::string_view name_of(Strategy strategy);
+/// "token", "parking", "cyclic", "alltoallv" or "auto"; throws Error(invalid_argument) with the known names otherwise.
+Strategy strategy_named(std::string_view name);
+
+/// What one call may override of Context::settings(). Must be equal on all ranks.
+struct RedistributeOptions {
+    std::optional<Strategy> strategy;
+    std::optional<Bytes> staging;
+};
+
+/// What one redistribution did on this rank.
+struct Report {
+    Strategy strategy = Strategy::token;
+    std::string why;                                    ///< why this strategy and these transports
+    std::vector<std::pair<std::string, double>> steps;  ///< (step, seconds), in order
+    std::uint64_t blocks_sent = 0;                      ///< left for another rank
+    std::uint64_t blocks_received = 0;                  ///< came from another rank
+    std::uint64_t blocks_local = 0;                     ///< copied inside this rank, double copies included
+    Bytes bytes_sent, bytes_received, bytes_local;
+    std::uint64_t rounds = 0;         ///< phases (parking), actions (cyclic), passes over byte ranges (token)
+    std::uint64_t requests_peak = 0;  ///< most MPI requests open at a time
+    Bytes extra_peak;                 ///< most bytes held beside the caller's arrays
+    std::vector<std::pair<std::string, std::uint64_t>> counters;  ///< what the transports counted during the call
+
+    double seconds() const;
+    /// A few lines for people.
+    std::string text() const;
+};
+
+/// Collective over the context. Moves block i of `blocks` to `destinations[i]`; blocks past the end of `destinations`
+/// are free. Memory beside the array: Settings::staging + 16 bytes a local block + 64 bytes a real partner, whatever
+/// the block size. Throws the same Error on every rank, before any byte has moved: rank or index out of range, two
+/// blocks to one address, `destinations` longer than the array, null pointers, sizes that overflow or differ, different
+/// options on different ranks, no memory.
+Report redistribute(Context& context, Blocks blocks, std::span<Destination const> destinations,
+                    RedistributeOptions const& options = {});
+
+/// The same with a computed map. Memory: as above with 5 bytes a local block (strategy token, blocks of at least 256
+/// bytes).
+Report redistribute(Context& context, Blocks blocks, DestinationFunction const& destination,
+                    RedistributeOptions const& options = {});
+
+/// A validated map that is applied to several arrays (structure of arrays) or many times. Collective to make and to
+/// apply. Keeps at most 16 bytes a local block and nothing of `destinations`. Must not outlive the context.
+class Plan {
+  public:
+    /// `count`: slots of the local array, as Blocks::count.
+    Plan(Context& context, std::uint64_t count, std::span<Destination const> destinations,
+         RedistributeOptions const& options = {});
+    /// The same with a map that is computed from the index of the block: no list is needed. `destination` is called
+    /// only here, on this thread, and must not call MPI.
+    static Plan computed(Context& context, std::uint64_t count,
+                         std::function<Destination(std::uint64_t index)> const& destination,
+                         RedistributeOptions const& options = {});
+    ~Plan();
+    Plan(Plan&&) noexcept;
+    Plan& operator=(Plan&&) noexcept;
+
+    /// Moves the blocks of each array by the map, array after array; `count` of each must be the plan's.
+    Report apply(std::span<Blocks const> arrays);
+    Report apply(Blocks blocks) { return apply(std::span<Blocks const>(&blocks, 1)); }
+
+    /// Bytes the plan holds on this rank.
+    Bytes memory() const;
+
+    struct State;
+
+  private:
+    explicit Plan(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace sluice

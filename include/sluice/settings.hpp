@@ -1,0 +1,53 @@
+/// Everything a user can set, as one value. The table is settings.def.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sluice/units.hpp"
+
+namespace sluice {
+
+namespace setting_kind {
+using bytes = Bytes;
+using count = std::uint64_t;
+using word = std::string;
+}  // namespace setting_kind
+
+/// A value of each row of settings.def, with its default.
+struct Settings {
+#define SLUICE_SETTING(name, kind, default_value, least, most, help) setting_kind::kind name{default_value};
+#include "sluice/settings.def"
+#undef SLUICE_SETTING
+
+    /// Defaults, overridden by the SLUICE_* variables of the environment.
+    /// Throws Error(invalid_argument) for a value out of range or an unknown SLUICE_* variable, naming the nearest
+    /// known one.
+    static Settings from_environment();
+
+    /// Sets one row from text, as an environment variable or a command-line option gives it. Throws as above.
+    void set(std::string_view name, std::string_view text);
+
+    /// The value of one row as text that `set` accepts.
+    std::string get(std::string_view name) const;
+
+    bool operator==(Settings const&) const = default;
+};
+
+/// One row of the table, for whoever prints it.
+struct SettingRow {
+    std::string_view name;      ///< "staging"
+    std::string_view variable;  ///< "SLUICE_STAGING"
+    std::string_view kind;      ///< "bytes", "count" or "word"
+    std::string_view default_text;
+    std::uint64_t least;
+    std::uint64_t most;
+    std::string_view help;
+};
+
+/// All rows, in the order of the table.
+std::span<SettingRow const> setting_rows();
+
+}  // namespace sluice

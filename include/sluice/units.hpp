@@ -1,0 +1,42 @@
+/// Bytes as a type of its own, so that a count of blocks is never taken for a count of bytes.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace sluice {
+
+struct Bytes {
+    std::uint64_t count = 0;
+
+    constexpr auto operator<=>(Bytes const&) const = default;
+    constexpr Bytes& operator+=(Bytes other) {
+        count += other.count;
+        return *this;
+    }
+    constexpr Bytes& operator-=(Bytes other) {
+        count -= other.count;
+        return *this;
+    }
+    friend constexpr Bytes operator+(Bytes a, Bytes b) { return {a.count + b.count}; }
+    friend constexpr Bytes operator-(Bytes a, Bytes b) { return {a.count - b.count}; }
+    friend constexpr Bytes operator*(Bytes a, std::uint64_t n) { return {a.count * n}; }
+    friend constexpr Bytes operator/(Bytes a, std::uint64_t n) { return {a.count / n}; }
+};
+
+inline namespace literals {
+constexpr Bytes operator""_B(unsigned long long n) {
+    return {n};
+}
+constexpr Bytes operator""_KiB(unsigned long long n) {
+    return {n << 10};
+}
+constexpr Bytes operator""_MiB(unsigned long long n) {
+    return {n << 20};
+}
+constexpr Bytes operator""_GiB(unsigned long long n) {
+    return {n << 30};
+}
+}  // namespace literals
+
+}  // namespace sluice

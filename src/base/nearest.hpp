@@ -1,0 +1,16 @@
+/// "Did you mean …": the known name that is fewest keystrokes away.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace sluice::base {
+
+/// Letters to insert, delete or replace to turn `a` into `b` (Levenshtein's distance).
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The first of the nearest among `known`; empty where `known` is empty.
+std::string_view nearest(std::string_view name, std::span<std::string_view const> known);
+
+}  // namespace sluice::base

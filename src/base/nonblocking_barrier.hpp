@@ -1,0 +1,32 @@
+/// A barrier that lets its caller do other things until all have come.
+#pragma once
+
+#include <mpi.h>
+
+namespace sluice::base {
+
+/// MPI_Ibarrier, but for SMPI 3.32: there a rank that is not rank 0 gets through as soon as rank 0 has come, so the
+/// simulator has a barrier of messages instead (dissemination: in round k each rank hears from the one 2^k before it;
+/// D. Hensgen, R. Finkel and U. Manber, 1988). `tag` must be used for nothing else on the communicator.
+class NonblockingBarrier {
+  public:
+    /// Says that the caller has come. Collective.
+    NonblockingBarrier(MPI_Comm comm, int tag);
+    NonblockingBarrier(NonblockingBarrier const&) = delete;
+    NonblockingBarrier& operator=(NonblockingBarrier const&) = delete;
+    /// True once all have come. Must be called until then.
+    bool is_passed();
+
+  private:
+#ifdef SLUICE_SIMULATED
+    void start_round();
+    MPI_Comm comm_;
+    int tag_;
+    int distance_ = 1;
+    MPI_Request pending_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+#else
+    MPI_Request pending_ = MPI_REQUEST_NULL;
+#endif
+};
+
+}  // namespace sluice::base

@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sluice/budget.hpp"
+
+namespace sluice {
+
+namespace {
+
+// No machine has that much: version 1 of control groups writes "no limit" as a number of about 2^63.
+constexpr std::uint64_t k_no_limit = std::uint64_t{1} << 60;
+
+/// The lines of a file; none where it cannot be read.
+std::vector<std::string> lines_of(std::string const& path) {
+    std::ifstream file(path);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+std::vector<std::string> words_of(std::string const& line, char separator) {
+    std::vector<std::string> words;
+    std::istringstream stream(line);
+    for (std::string word; std::getline(stream, word, separator);)
+        if (!word.empty()) words.push_back(word);
+    return words;
+}
+
+std::optional<std::uint64_t> number_in(std::string_view text) {
+    std::uint64_t value = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end == text.data()) return std::nullopt;
+    return value;
+}
+
+/// The number after `key` in a file of lines such as "VmRSS:    1234 kB".
+std::optional<std::uint64_t> number_after(std::string const& path, std::string_view key) {
+    for (std::string const& line : lines_of(path)) {
+        if (!line.starts_with(key)) continue;
+        std::size_t const digit = line.find_first_of("0123456789", key.size());
+        if (digit != std::string::npos) return number_in(std::string_view(line).substr(digit));
+    }
+    return std::nullopt;
+}
+
+/// What the process holds, by the three ways the kernel counts it.
+struct Usage {
+    Bytes resident;       // for control groups, the setting and MemAvailable
+    Bytes data;           // for RLIMIT_DATA
+    Bytes address_space;  // for RLIMIT_AS
+};
+
+Bytes kilobytes_after(std::string const& path, std::string_view key) {
+    return Bytes{number_after(path, key).value_or(0)} * 1024;
+}
+
+Usage usage(std::string const& root) {
+    std::string const status = root + "/proc/self/status";
+    return {kilobytes_after(status, "VmRSS:"), kilobytes_after(status, "VmData:"), kilobytes_after(status, "VmSize:")};
+}
+
+/// Keeps the limit that leaves least room.
+class Least {
+  public:
+    void consider(std::uint64_t limit, Bytes used, std::string const& source) {
+        if (limit >= k_no_limit) return;
+        if (found_ && room(best_) <= room({{limit}, used, source})) return;
+        best_ = {{limit}, used, source};
+        found_ = true;
+    }
+    MemoryLimit best() const { return best_; }
+
+    explicit Least(Bytes resident) : best_{{k_no_limit}, resident, "no limit found"} {}
+
+  private:
+    static std::uint64_t room(MemoryLimit const& limit) {
+        return limit.limit > limit.used ? (limit.limit - limit.used).count : 0;
+    }
+    MemoryLimit best_;
+    bool found_ = false;
+};
+
+// --- control groups -------------------------------------------------------------------------------------------------
+
+struct CgroupVersion {
+    char const* name;
+    char const* filesystem;
+    std::vector<char const*> limit_files;
+};
+
+CgroupVersion const& version_one() {
+    static CgroupVersion const version{"cgroup v1", "cgroup", {"memory.limit_in_bytes"}};
+    return version;
+}
+
+CgroupVersion const& version_two() {
+    // Above memory.high the kernel stalls the process in reclaim: for us as good as a limit.
+    static CgroupVersion const version{"cgroup v2", "cgroup2", {"memory.max", "memory.high"}};
+    return version;
+}
+
+/// mountinfo writes blanks and the like as \040.
+std::string unescaped(std::string const& text) {
+    std::string result;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\\' && i + 3 < text.size() && number_in(text.substr(i + 1, 3))) {
+            result += static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8));
+            i += 3;
+        } else {
+            result += text[i];
+        }
+    }
+    return result;
+}
+
+struct Mount {
+    std::string group;  // the control group that is shown at `point`
+    std::string point;
+};
+
+/// "36 35 98:0 /group /point rw,noatime master:1 - cgroup source rw,memory"
+std::vector<Mount> mounts_of(CgroupVersion const& version, std::string const& root) {
+    std::vector<Mount> mounts;
+    for (std::string const& line : lines_of(root + "/proc/self/mountinfo")) {
+        std::vector<std::string> const words = words_of(line, ' ');
+        auto const dash = std::find(words.begin(), words.end(), "-");
+        if (words.size() < 5 || words.end() - dash < 2 || dash[1] != version.filesystem) continue;
+        if (&version == &version_one()) {
+            std::vector<std::string> const options = words_of(words.back(), ',');
+            if (std::find(options.begin(), options.end(), "memory") == options.end()) continue;
+        }
+        mounts.push_back({unescaped(words[3]), unescaped(words[4])});
+    }
+    return mounts;
+}
+
+/// The path of the group that the process is in, from lines "4:memory,cpu:/path" (v1) and "0::/path" (v2).
+std::optional<std::string> group_of_process(CgroupVersion const& version, std::string const& root) {
+    for (std::string const& line : lines_of(root + "/proc/self/cgroup")) {
+        std::size_t const first = line.find(':');
+        std::size_t const second = line.find(':', first + 1);
+        if (first == std::string::npos || second == std::string::npos) continue;
+        std::vector<std::string> const controllers = words_of(line.substr(first + 1, second - first - 1), ',');
+        bool const hit = &version == &version_two()
+                             ? controllers.empty()
+                             : std::find(controllers.begin(), controllers.end(), "memory") != controllers.end();
+        if (hit) return line.substr(second + 1);
+    }
+    return std::nullopt;
+}
+
+/// Where the group appears below the mount. In a container the mount often shows only a part of the tree, or the path
+/// is one of the host that is not visible at all: then the mount point itself is the group.
+std::string group_below(Mount const& mount, std::string const& group) {
+    if (mount.group == "/") return group == "/" ? "" : group;
+    if (group == mount.group) return "";
+    if (group.starts_with(mount.group + "/")) return group.substr(mount.group.size());
+    return "";
+}
+
+void consider_group(CgroupVersion const& version, std::string const& folder, std::string const& shown, Bytes resident,
+                    Least& least) {
+    for (char const* const file : version.limit_files) {
+        std::vector<std::string> const lines = lines_of(folder + "/" + file);
+        if (lines.empty()) continue;
+        if (auto const limit = number_in(lines.front()))
+            least.consider(*limit, resident, std::string(version.name) + " " + shown + "/" + file);
+    }
+    // Version 1 also tells the least limit of the groups above, those outside the container included.
+    if (auto const limit = number_after(folder + "/memory.stat", "hierarchical_memory_limit"))
+        least.consider(*limit, resident, std::string(version.name) + " " + shown + "/memory.stat");
+}
+
+void consider_groups(CgroupVersion const& version, std::string const& root, Bytes resident, Least& least) {
+    std::optional<std::string> const group = group_of_process(version, root);
+    if (!group) return;
+    for (Mount const& mount : mounts_of(version, root)) {
+        std::string below = group_below(mount, *group);
+        while (true) {  // from the group of the process up to the top of the mount
+            consider_group(version, root + mount.point + below, mount.point + below, resident, least);
+            if (below.empty()) break;
+            below.resize(below.rfind('/'));
+        }
+    }
+}
+
+// --- resource limits ------------------------------------------------------------------------------------------------
+
+/// "Max data size             unlimited            unlimited            bytes": the first of the two is the one that
+/// bites. Read from the file and not by getrlimit, so that tests can give a made-up one.
+std::optional<std::uint64_t> resource_limit(std::string const& root, std::string_view name) {
+    for (std::string const& line : lines_of(root + "/proc/self/limits")) {
+        if (!line.starts_with(name)) continue;
+        std::size_t const value = line.find_first_not_of(' ', name.size());
+        if (value != std::string::npos) return number_in(std::string_view(line).substr(value));
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+MemoryLimit detect_memory_limit(Bytes setting, std::string const& root) {
+    Usage const used = usage(root);
+    Least least(used.resident);
+    if (setting.count != 0) least.consider(setting.count, used.resident, "setting");
+    consider_groups(version_two(), root, used.resident, least);
+    consider_groups(version_one(), root, used.resident, least);
+    if (auto const limit = resource_limit(root, "Max data size")) least.consider(*limit, used.data, "RLIMIT_DATA");
+    if (auto const limit = resource_limit(root, "Max address space"))
+        least.consider(*limit, used.address_space, "RLIMIT_AS");
+    if (auto const available = number_after(root + "/proc/meminfo", "MemAvailable:"))
+        least.consider(*available * 1024 + used.resident.count, used.resident, "MemAvailable");
+    return least.best();
+}
+
+}  // namespace sluice

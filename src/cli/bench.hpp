@@ -1,0 +1,12 @@
+/// The benchmarks that `sluice bench` can launch; one is one file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sluice::cli {
+
+int bench_redistribute(std::vector<std::string> const& arguments);
+int bench_madre(std::vector<std::string> const& arguments);
+
+}  // namespace sluice::cli

@@ -1,0 +1,16 @@
+/// Draws the rows of a benchmark for people: one block of lines for each cell.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace sluice::cli {
+
+using Row = nlohmann::ordered_json;
+
+/// The rows of one cell of `redistribute` (see docs/benchmarks.md): methods in the order they came, each beside its
+/// ratio to our first one.
+std::string redistribute_table(std::vector<Row> const& rows);
+
+}  // namespace sluice::cli

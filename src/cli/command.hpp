@@ -1,0 +1,32 @@
+/// The commands of `sluice`. One command is one file in this folder and one line in main.cpp.
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sluice::cli {
+
+/// A mistake on the command line: one line on standard error, exit code 2.
+class UsageError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+struct Command {
+    std::string_view name;
+    std::string_view help;
+    /// Gets what stands behind the command's name; gives the exit code. Throws UsageError.
+    int (*run)(std::vector<std::string> const& arguments);
+};
+
+int run_info(std::vector<std::string> const& arguments);
+int run_doctor(std::vector<std::string> const& arguments);
+int run_bench(std::vector<std::string> const& arguments);
+
+/// "no `what` is called 'name'; did you mean 'nearest'?"
+UsageError unknown(std::string_view what, std::string_view name, std::span<std::string_view const> known);
+
+}  // namespace sluice::cli

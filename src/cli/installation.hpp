@@ -1,0 +1,34 @@
+/// Where the command finds what belongs to it, relative to itself, so that the tree may be moved.
+///
+///     in a build      build/bin/sluice    build/<mpi>/bin/bench-*              bench/beds/*
+///     installed       bin/sluice          libexec/sluice/<mpi>/bench-*         libexec/sluice/beds/*
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sluice::cli {
+
+/// One MPI that the library can be built for.
+struct MpiBuild {
+    std::string name;                ///< "openmpi"
+    std::filesystem::path library;   ///< empty where there is none beside the command
+    std::filesystem::path launcher;  ///< empty where there is none in PATH
+};
+
+/// Open MPI, MPICH, another MPI and the simulator; in this order.
+std::vector<MpiBuild> mpi_builds();
+
+/// A benchmark program of the build for `mpi`, if it is there.
+std::optional<std::filesystem::path> program_for(std::string const& mpi, std::string const& name);
+
+/// A script that sets up a test bed or runs a whole benchmark, if it is there.
+std::optional<std::filesystem::path> bed_script(std::string const& name);
+std::optional<std::filesystem::path> bench_script(std::string const& name);
+
+/// An executable of that name in PATH.
+std::optional<std::filesystem::path> in_path(std::string const& name);
+
+}  // namespace sluice::cli

@@ -1,0 +1,21 @@
+/// Starts a program, hands its lines on as they come, and ends it when it is silent for too long or when we are ended.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sluice::cli {
+
+struct Ended {
+    int code = 0;            ///< exit code; 128 + signal when a signal ended it
+    bool silent = false;     ///< killed by us because no line came for too long
+    std::string complaints;  ///< the end of what it wrote to standard error
+};
+
+/// Runs `command` (program and arguments) with `environment` ("NAME=value") added to ours. `on_line` gets each line of
+/// its standard output without the line end. Its processes end with this one, also when this one is killed.
+Ended launch(std::vector<std::string> const& command, std::vector<std::string> const& environment, int silence_seconds,
+             std::function<void(std::string const&)> const& on_line);
+
+}  // namespace sluice::cli

@@ -1,0 +1,67 @@
+// The command `sluice`: looks at the machine, and launches what measures. Links no MPI, so that one serves all of them.
+#include <array>
+#include <cstdio>
+#include <iostream>
+
+#include "cli/command.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+constexpr std::array k_commands{
+    Command{"info", "version, builds found, settings, memory limit", run_info},
+    Command{"doctor", "what works on this machine, and what follows where it does not", run_doctor},
+    Command{"bench", "runs a benchmark and prints its table", run_bench},
+};
+
+void print_help() {
+    std::cout << "Sluice: run MPI programs in the memory they have.\n\nUsage: sluice COMMAND [OPTIONS]\n\n";
+    for (Command const& command : k_commands)
+        std::printf("  %-8s %s\n", command.name.data(), command.help.data());
+    std::cout << "\n  --version, --help; sluice COMMAND --help tells more\n";
+}
+
+int run(std::vector<std::string> arguments) {
+    if (arguments.empty()) {
+        print_help();
+        return 2;
+    }
+    std::string const name = arguments.front();
+    arguments.erase(arguments.begin());
+    if (name == "--help" || name == "-h" || name == "help") {
+        print_help();
+        return 0;
+    }
+    if (name == "--version" || name == "version") {
+        std::cout << "sluice " SLUICE_VERSION "\n";
+        return 0;
+    }
+    std::vector<std::string_view> known;
+    for (Command const& command : k_commands) {
+        if (command.name == name) return command.run(arguments);
+        known.push_back(command.name);
+    }
+    known.insert(known.end(), {"--help", "--version"});
+    throw unknown(name.starts_with("-") ? "option" : "command", name, known);
+}
+
+}  // namespace
+
+}  // namespace sluice::cli
+
+int main(int argc, char** argv) {
+    try {
+        return sluice::cli::run(std::vector<std::string>(argv + 1, argv + argc));
+    } catch (sluice::cli::UsageError const& error) {
+        std::cerr << "sluice: " << error.what() << "\n";
+        return 2;
+    } catch (sluice::Error const& error) {
+        std::cerr << "sluice: " << error.what() << "\n";
+        return error.code() == sluice::ErrorCode::invalid_argument ? 2 : 1;
+    } catch (std::exception const& error) {
+        std::cerr << "sluice: " << error.what() << "\n";
+        return 1;
+    }
+}

@@ -1,0 +1,13 @@
+/// Parses a command's options with CLI11; an unknown one is answered with the nearest known one.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace sluice::cli {
+
+/// True when the command should go on; false when the help was asked for and printed. Throws UsageError.
+bool parse_options(CLI::App& app, std::vector<std::string> const& arguments);
+
+}  // namespace sluice::cli

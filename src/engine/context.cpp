@@ -1,0 +1,117 @@
+#include "sluice/context.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/agree.hpp"
+#include "engine/context_state.hpp"
+
+namespace sluice {
+
+Context::Context(MPI_Comm comm, Settings settings)
+    : state_(std::make_unique<engine::ContextState>(comm, std::move(settings))) {}
+Context::~Context() = default;
+Context::Context(Context&&) noexcept = default;
+Context& Context::operator=(Context&&) noexcept = default;
+
+int Context::rank() const noexcept {
+    return state_->rank();
+}
+int Context::size() const noexcept {
+    return state_->size();
+}
+Settings const& Context::settings() const noexcept {
+    return state_->settings();
+}
+Budget& Context::budget() const noexcept {
+    return state_->budget();
+}
+
+namespace engine {
+
+namespace {
+
+/// FNV-1a: equal texts on all ranks have equal values on all of them.
+std::uint64_t fingerprint(std::string_view text) {
+    std::uint64_t value = 0xcbf29ce484222325ULL;
+    for (char const c : text)
+        value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    return value;
+}
+
+/// Collective. Throws the same Error on every rank where a setting of one rank is out of range, or where one differs
+/// that decides what goes over the wire: all but the memory of the process.
+void agree_on(MPI_Comm comm, Settings const& settings) {
+    std::optional<Error> fault;
+    for (SettingRow const& row : setting_rows())
+        try {
+            Settings().set(row.name, settings.get(row.name));
+        } catch (Error const& error) {
+            if (!fault)
+                fault = Error(error.code(), "rank " + std::to_string(base::rank_in(comm)) + ": " + error.what());
+        }
+    agree_on_no_error(comm, fault);
+
+    std::vector<std::uint64_t> most;
+    for (SettingRow const& row : setting_rows()) {
+        std::uint64_t const value = row.name == "memory" ? 0 : fingerprint(settings.get(row.name));
+        most.push_back(value);
+        most.push_back(~value);  // its maximum is the complement of the least value
+    }
+    base::check(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT64_T, MPI_MAX, comm),
+                "MPI_Allreduce");
+    for (std::size_t i = 0; i < setting_rows().size(); ++i)
+        if (most[2 * i] != ~most[2 * i + 1])
+            throw Error(ErrorCode::invalid_argument, "setting " + std::string(setting_rows()[i].name) + " (" +
+                                                         std::string(setting_rows()[i].variable) +
+                                                         ") differs between ranks");
+}
+
+}  // namespace
+
+ContextState::ContextState(MPI_Comm comm, Settings settings)
+    : comm_(base::Communicator::twin_of(comm)),
+      rank_(base::rank_in(comm_.get())),
+      size_(base::size_of(comm_.get())),
+      settings_(std::move(settings)),
+      process_(Process::of_this_rank(settings_)) {
+    agree_on(comm_.get(), settings_);
+}
+
+std::shared_ptr<Node> ContextState::node(Bytes rings) {
+    if (!node_ || node_->ring_setting() != rings) {
+        node_.reset();
+        node_ = std::make_shared<Node>(comm_.get(), settings_.transport, rings);
+    }
+    return node_;
+}
+
+void ContextState::most_of_all(std::span<std::uint64_t> values) {
+    if (node_ && node_->has_rings() && node_->size() == size_ && values.size() <= NodeRings::k_most_values)
+        node_->rings().most_of_all(values);
+    else
+        base::check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_MAX,
+                                  comm_.get()),
+                    "MPI_Allreduce");
+}
+
+bool ContextState::all_true(bool mine) {
+    std::uint64_t any_false = mine ? 0 : 1;
+    most_of_all({&any_false, 1});
+    return any_false == 0;
+}
+
+void ContextState::agree_on_no_error(std::optional<Error> const& mine) {
+    if (!all_true(!mine)) engine::agree_on_no_error(comm_.get(), mine);
+}
+
+Bytes ContextState::ring_memory() const noexcept {
+    return node_ && node_->has_rings() ? node_->rings().memory() : Bytes{0};
+}
+
+}  // namespace engine
+}  // namespace sluice

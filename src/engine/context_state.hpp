@@ -1,0 +1,59 @@
+/// What a Context holds: the private communicator, who shares a node with us, counters.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/counters.hpp"
+#include "base/meter.hpp"
+#include "base/mpi.hpp"
+#include "engine/node.hpp"
+#include "engine/process.hpp"
+#include "sluice/error.hpp"
+#include "sluice/settings.hpp"
+
+namespace sluice::engine {
+
+class ContextState {
+  public:
+    ContextState(MPI_Comm comm, Settings settings);
+
+    MPI_Comm comm() const noexcept { return comm_.get(); }
+    int rank() const noexcept { return rank_; }
+    int size() const noexcept { return size_; }
+    Settings const& settings() const noexcept { return settings_; }
+    Process& process() noexcept { return *process_; }
+    Budget& budget() noexcept { return process_->budget(); }
+    base::Counters& counters() noexcept { return counters_; }
+    /// What the operations on this context allocate. Tests make it fail.
+    base::Meter& meter() noexcept { return meter_; }
+
+    /// Collective: the ranks of this node with rings of `rings` bytes into each rank, made at first use or when `rings`
+    /// changes.
+    std::shared_ptr<Node> node(Bytes rings);
+    /// Collective: each value becomes its maximum over all ranks. By shared memory where all are on one node with
+    /// rings: MPI libraries spin in collectives, which is slow with more ranks than cores.
+    void most_of_all(std::span<std::uint64_t> values);
+    bool all_true(bool mine);
+    /// Collective. When any rank brings an error, every rank throws the one of the lowest such rank.
+    void agree_on_no_error(std::optional<Error> const& mine);
+
+    /// Bytes of the rings that are kept from call to call.
+    Bytes ring_memory() const noexcept;
+
+  private:
+    base::Communicator comm_;
+    int rank_;
+    int size_;
+    Settings settings_;
+    std::shared_ptr<Process> process_;
+    base::Counters counters_;
+    base::Meter meter_;
+    std::shared_ptr<Node> node_;
+};
+
+}  // namespace sluice::engine

@@ -1,0 +1,62 @@
+#include "engine/process.hpp"
+
+#include "base/mpi.hpp"
+
+namespace sluice::engine {
+
+namespace {
+
+// The attribute holds a weak reference: the Contexts own the Process. The key lives as an attribute's key must, for the
+// whole run, but no C++ object of ours depends on when MPI_COMM_SELF is freed.
+struct Slot {
+    std::weak_ptr<Process> process;
+};
+
+int delete_slot(MPI_Comm, int, void* slot, void*) {
+    delete static_cast<Slot*>(slot);
+    return MPI_SUCCESS;
+}
+
+int process_key() {
+    static int const key = [] {
+        int made = MPI_KEYVAL_INVALID;
+        base::check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_slot, &made, nullptr),
+                    "MPI_Comm_create_keyval");
+        return made;
+    }();
+    return key;
+}
+
+/// Null where none has been hung up yet.
+Slot* slot_of_this_rank() {
+    void* value = nullptr;
+    int found = 0;
+    base::check(MPI_Comm_get_attr(MPI_COMM_SELF, process_key(), &value, &found), "MPI_Comm_get_attr");
+    return found == 0 ? nullptr : static_cast<Slot*>(value);
+}
+
+}  // namespace
+
+Process::Process(Settings const& settings)
+    : limit_(detect_memory_limit(settings.memory)),
+      budget_(limit_.limit > limit_.used ? limit_.limit - limit_.used : Budget::guaranteed_minimum) {}
+
+std::shared_ptr<Process> Process::existing() {
+    Slot const* const slot = slot_of_this_rank();
+    return slot == nullptr ? nullptr : slot->process.lock();
+}
+
+std::shared_ptr<Process> Process::of_this_rank(Settings const& settings) {
+    Slot* slot = slot_of_this_rank();
+    if (slot == nullptr) {
+        auto made = std::make_unique<Slot>();
+        base::check(MPI_Comm_set_attr(MPI_COMM_SELF, process_key(), made.get()), "MPI_Comm_set_attr");
+        slot = made.release();
+    }
+    if (auto process = slot->process.lock()) return process;
+    auto process = std::make_shared<Process>(settings);
+    slot->process = process;
+    return process;
+}
+
+}  // namespace sluice::engine

@@ -1,0 +1,33 @@
+/// Every rank tells every target which of its slots are filled from where. That validates the map, before any byte
+/// moves, and builds the inverse map. Nonblocking consensus (T. Hoefler, C. Siebert, A. Lumsdaine, PPoPP 2010):
+/// synchronous sends, then a nonblocking barrier; cost and memory follow the number of real partners, not the number of
+/// ranks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "base/meter.hpp"
+#include "engine/context_state.hpp"
+#include "redistribute/address_map.hpp"
+#include "sluice/redistribute.hpp"
+
+namespace sluice::redistribution {
+
+/// What the local blocks and slots add up to.
+struct AddressCounts {
+    std::uint64_t incoming = 0;             ///< blocks that come from other ranks
+    std::uint64_t outgoing = 0;             ///< blocks that go to other ranks
+    std::uint64_t outgoing_by_message = 0;  ///< of these, to ranks outside the node
+    std::uint64_t staying = 0;              ///< blocks that stay on this rank, moved or not
+};
+
+/// Collective. `destination(i)` for i < `live` says where block i goes. Fills `inverse` (marks: live blocks) and, where
+/// not null, `forward`. Throws the same Error on every rank where a rank or an index is out of range or two blocks go
+/// to one slot. Memory: a fixed part of `staging`, taken from `meter`.
+AddressCounts exchange_addresses(engine::ContextState& context, engine::Node* node, std::uint64_t live,
+                                 std::function<Destination(std::uint64_t)> const& destination, AddressMap* inverse,
+                                 AddressMap* forward, Bytes staging);
+
+}  // namespace sluice::redistribution

@@ -1,0 +1,24 @@
+/// The states of a slot in the scan form, kept in the state bits of the forward AddressMap.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace sluice::redistribution {
+
+enum class ScanState : unsigned {
+    leaving = 0,  ///< holds a block that has not been looked at, or could not be sent yet
+    vacant = 1,   ///< nothing of value here
+    landed = 2,   ///< holds a block of this rank; its entry says at which index it belongs
+};
+
+/// Blocks of one cache line are so common that they are copied without a call.
+inline void copy_block(std::byte* to, std::byte const* from, std::uint64_t bytes) noexcept {
+    if (bytes == 64)
+        std::memcpy(to, from, 64);
+    else
+        std::memcpy(to, from, bytes);
+}
+
+}  // namespace sluice::redistribution

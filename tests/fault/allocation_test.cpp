@@ -1,0 +1,96 @@
+/// Every allocation fails once, on one rank: all ranks get the same error before any byte has moved, or the call goes
+/// through.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "engine/context_state.hpp"
+#include "fault/refusal.hpp"
+#include "sluice/redistribute.hpp"
+
+namespace sluice::tests {
+
+namespace {
+
+class NoMemory : public testing::TestWithParam<Strategy> {
+  protected:
+    NoMemory() : context_(MPI_COMM_WORLD, Settings{}), bed_(context_) { options_.strategy = GetParam(); }
+
+    Context context_;
+    RedistributeOptions options_;
+    Bed bed_;
+};
+
+/// More allocations than any strategy makes for so few blocks.
+constexpr std::uint64_t k_most_allocations = 400;
+
+}  // namespace
+
+TEST_P(NoMemory, is_one_error_on_all_ranks_whichever_allocation_fails) {
+    bed_.expect_working(GetParam());
+    bool went_through = false;
+    for (std::uint64_t allowed = 0; allowed < k_most_allocations && !went_through; ++allowed) {
+        base::Meter& meter = context_.state().meter();
+        if (bed_.last()) meter.fail_after(allowed);
+        int failed = 0;
+        std::string text;
+        try {
+            redistribute(context_, bed_.blocks(), bed_.next_rank(), options_);
+        } catch (Error const& error) {
+            failed = 1;
+            text = error.what();
+            EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << text;
+        }
+        meter.never_fail();
+        int on_all = failed;
+        MPI_Allreduce(MPI_IN_PLACE, &on_all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        ASSERT_EQ(on_all, failed * bed_.ranks()) << "allocation " << allowed << " failed on some ranks only: " << text;
+        went_through = failed == 0;
+        if (!went_through) {
+            bed_.expect_refused([&] { throw Error(ErrorCode::out_of_memory, text); }, ErrorCode::out_of_memory,
+                                {"memory"});
+        } else {
+            bed_.fill();
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+        ASSERT_FALSE(HasFailure()) << "when allocation " << allowed << " fails";
+    }
+    EXPECT_TRUE(went_through) << "still failing after " << k_most_allocations << " allocations";
+    bed_.expect_working(GetParam());
+}
+
+TEST_P(NoMemory, gives_back_all_it_took_when_it_fails) {
+    bed_.expect_working(GetParam());
+    base::Meter& meter = context_.state().meter();
+    Bytes const held = meter.held();
+    Bytes const leased = context_.budget().held();
+    for (std::uint64_t allowed : std::initializer_list<std::uint64_t>{0, 1, 2, 3, 5, 8}) {
+        meter.fail_after(allowed);
+        try {
+            redistribute(context_, bed_.blocks(), bed_.next_rank(), options_);
+        } catch (Error const&) {
+            bed_.expect_untouched();
+        }
+        meter.never_fail();
+        bed_.fill();
+        EXPECT_EQ(meter.held(), held);
+        EXPECT_EQ(context_.budget().held(), leased);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+TEST_P(NoMemory, for_the_staging_asked_for_means_the_smallest_staging) {
+    Budget& budget = context_.budget();
+    std::optional<Lease> most;
+    if (bed_.last() && budget.limit() > 64_KiB) most = budget.try_lease(budget.limit() - 64_KiB, Purpose::other);
+    Report const report = redistribute(context_, bed_.blocks(), bed_.next_rank(), options_);
+    EXPECT_NE(report.why.find("smallest"), std::string::npos) << report.why;
+    bed_.fill();
+    most.reset();
+    bed_.expect_working(GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Redistribute, NoMemory, testing::ValuesIn(all_strategies()), strategy_test_name);
+
+}  // namespace sluice::tests

@@ -1,0 +1,40 @@
+#include "fault/failing_reads.hpp"
+
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace sluice::tests {
+
+namespace {
+std::uint64_t calls_left = 0;
+std::uint64_t calls_made = 0;
+int error_to_give = 0;
+}  // namespace
+
+void fail_reads(std::uint64_t good, int error_number) {
+    calls_left = good;
+    error_to_give = error_number;
+}
+
+std::uint64_t reads_made() {
+    return calls_made;
+}
+
+}  // namespace sluice::tests
+
+extern "C" ssize_t process_vm_readv(pid_t pid, iovec const* local, unsigned long local_count, iovec const* remote,
+                                    unsigned long remote_count, unsigned long flags) {
+    using namespace sluice::tests;
+    ++calls_made;
+    if (error_to_give != 0) {
+        if (calls_left == 0) {
+            errno = error_to_give;
+            return -1;
+        }
+        --calls_left;
+    }
+    return syscall(SYS_process_vm_readv, pid, local, local_count, remote, remote_count, flags);
+}

@@ -1,0 +1,72 @@
+/// The chain pull of the library itself, all ranks in one process and no MPI: every fetch is cut into its steps, which
+/// happen in any order that some transport could bring about.
+///
+///     decided (in a lane) -> started -> read at its owner -+-> landed at the receiver
+///                                                          +-> the owner is told
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/counters.hpp"
+#include "base/meter.hpp"
+#include "model/problem.hpp"
+#include "redistribute/address_map.hpp"
+#include "redistribute/strategies/token/chain.hpp"
+
+namespace sluice::tests::model {
+
+class ChainMachine {
+  public:
+    /// The shape of lanes is drawn; `problem.spares` are the spares.
+    ChainMachine(Problem const& problem, Random& random);
+
+    /// Runs all passes in a random order of steps. False when it got stuck.
+    bool run(Random& random);
+    bool is_right() const;
+    /// Fetches of the run.
+    std::size_t fetches() const { return fetches_; }
+
+  private:
+    static constexpr std::uint64_t k_block = 16;
+    static constexpr std::uint64_t k_piece = 8;  // so there are two passes
+    using Block = std::array<std::byte, k_block>;
+
+    struct Rank {
+        std::vector<Block> array;
+        base::Meter meter;
+        base::Counters counters;
+        std::unique_ptr<redistribution::AddressMap> inverse;
+        std::unique_ptr<redistribution::Chain> chain;
+        std::uint64_t leaving = 0;
+    };
+    struct Flight {
+        int receiver;
+        int owner;
+        engine::Fetch fetch;
+        std::byte* place;
+        std::array<std::byte, k_piece> content{};
+        bool read = false;
+        bool landed = false;
+        bool told = false;
+    };
+
+    static Block block_named(int rank, std::uint64_t slot);
+    bool run_pass(std::uint64_t offset, Random& random);
+    bool start_some(Random& random);
+    bool decide_some(Random& random);
+    void advance(Flight& flight, Random& random);
+    bool finished() const;
+
+    Problem problem_;
+    std::vector<std::unique_ptr<Rank>> ranks_;
+    std::vector<Flight> flights_;
+    std::uint64_t offset_ = 0;
+    std::size_t fetches_ = 0;
+};
+
+}  // namespace sluice::tests::model

@@ -1,0 +1,242 @@
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "sluice/sluice.h"
+
+namespace {
+
+constexpr int k_count = 50;
+constexpr std::uint64_t k_guard = 0xdeadbeefcafef00d;
+
+/// Each rank holds k_count numbers between two guards; number i of rank r is 1000 r + i. All go to the next rank, in
+/// reverse.
+class CInterface : public testing::Test {
+  protected:
+    CInterface() {
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+        MPI_Comm_size(MPI_COMM_WORLD, &size_);
+        EXPECT_EQ(sluice_context_create(MPI_COMM_WORLD, nullptr, &context_), SLUICE_SUCCESS) << sluice_last_error();
+        blocks_ = numbers(0);
+        for (int i = 0; i < k_count; ++i) {
+            ranks_.push_back((rank_ + 1) % size_);
+            indices_.push_back(k_count - 1 - i);
+        }
+    }
+    ~CInterface() override { EXPECT_EQ(sluice_context_free(&context_), SLUICE_SUCCESS) << sluice_last_error(); }
+
+    std::vector<std::uint64_t> numbers(int offset) const {
+        std::vector<std::uint64_t> guarded{k_guard};
+        for (int i = 0; i < k_count; ++i)
+            guarded.push_back(static_cast<std::uint64_t>(offset + 1000 * rank_ + i));
+        guarded.push_back(k_guard);
+        return guarded;
+    }
+    std::vector<std::uint64_t> numbers_moved(int offset) const {
+        std::vector<std::uint64_t> guarded{k_guard};
+        int const from = (rank_ + size_ - 1) % size_;
+        for (int i = 0; i < k_count; ++i)
+            guarded.push_back(static_cast<std::uint64_t>(offset + 1000 * from + k_count - 1 - i));
+        guarded.push_back(k_guard);
+        return guarded;
+    }
+    int redistribute(sluice_options const* options = nullptr, sluice_report* report = nullptr) {
+        return sluice_redistribute(context_, blocks_.data() + 1, k_count, 8, ranks_.size(), ranks_.data(),
+                                   indices_.data(), options, report);
+    }
+    /// The same code on every rank, a text that says `part`, and nothing moved.
+    void expect_refused(int code, int expected, std::string const& part) const {
+        EXPECT_EQ(code, expected);
+        EXPECT_NE(std::string(sluice_last_error()).find(part), std::string::npos) << sluice_last_error();
+        EXPECT_EQ(blocks_, numbers(0));
+    }
+
+    int rank_ = 0;
+    int size_ = 0;
+    sluice_context* context_ = nullptr;
+    std::vector<std::uint64_t> blocks_;
+    std::vector<int> ranks_;
+    std::vector<std::int64_t> indices_;
+};
+
+TEST_F(CInterface, moves_blocks_by_two_arrays) {
+    ASSERT_EQ(redistribute(), SLUICE_SUCCESS) << sluice_last_error();
+    EXPECT_EQ(blocks_, numbers_moved(0));
+}
+
+TEST_F(CInterface, blocks_past_the_list_and_of_negative_rank_are_free) {
+    ranks_.resize(20);
+    indices_.resize(20);
+    ranks_[3] = -7;
+    ASSERT_EQ(redistribute(), SLUICE_SUCCESS) << sluice_last_error();
+    for (int i = 0; i < 20; ++i) {
+        if (i != 3) {
+            EXPECT_EQ(blocks_[static_cast<std::size_t>(k_count - i)],
+                      static_cast<std::uint64_t>(1000 * ((rank_ + size_ - 1) % size_) + i));
+        }
+    }
+    EXPECT_EQ(blocks_.front(), k_guard);
+    EXPECT_EQ(blocks_.back(), k_guard);
+}
+
+struct Computation {
+    int rank, size;
+    std::uint64_t calls;
+};
+
+extern "C" void next_rank_in_reverse(void* user, uint64_t index, void const* block, int* rank, int64_t* destination) {
+    Computation& computation = *static_cast<Computation*>(user);
+    std::uint64_t number = 0;
+    std::memcpy(&number, block, sizeof number);
+    ++computation.calls;
+    *rank = number == static_cast<std::uint64_t>(1000 * computation.rank) + index
+                ? (computation.rank + 1) % computation.size
+                : computation.size;  // out of range: this is not the block that was there
+    *destination = static_cast<int64_t>(k_count - 1 - index);
+}
+
+TEST_F(CInterface, moves_blocks_by_a_computed_map) {
+    Computation computation{rank_, size_, 0};
+    ASSERT_EQ(sluice_redistribute_computed(context_, blocks_.data() + 1, k_count, 8, next_rank_in_reverse, &computation,
+                                           nullptr, nullptr),
+              SLUICE_SUCCESS)
+        << sluice_last_error();
+    EXPECT_EQ(blocks_, numbers_moved(0));
+    EXPECT_GE(computation.calls, static_cast<std::uint64_t>(k_count));
+}
+
+TEST_F(CInterface, a_plan_moves_several_arrays_and_may_be_used_again) {
+    sluice_plan* plan = nullptr;
+    ASSERT_EQ(sluice_plan_create(context_, k_count, ranks_.size(), ranks_.data(), indices_.data(), nullptr, &plan),
+              SLUICE_SUCCESS)
+        << sluice_last_error();
+    EXPECT_GT(sluice_plan_memory(plan), 0u);
+    ranks_.assign(ranks_.size(), 12345);  // a plan keeps nothing of the lists
+    for (int offset : {0, 500}) {
+        std::vector<std::uint64_t> first = numbers(offset);
+        std::vector<std::uint64_t> second = numbers(offset + 7);
+        std::vector<std::uint16_t> small(k_count, static_cast<std::uint16_t>(rank_));
+        sluice_blocks const arrays[] = {
+            {first.data() + 1, k_count, 8}, {small.data(), k_count, 2}, {second.data() + 1, k_count, 8}};
+        ASSERT_EQ(sluice_plan_apply(plan, 3, arrays, nullptr), SLUICE_SUCCESS) << sluice_last_error();
+        EXPECT_EQ(first, numbers_moved(offset));
+        EXPECT_EQ(second, numbers_moved(offset + 7));
+        EXPECT_EQ(small, std::vector<std::uint16_t>(k_count, static_cast<std::uint16_t>((rank_ + size_ - 1) % size_)));
+    }
+    EXPECT_EQ(sluice_plan_free(&plan), SLUICE_SUCCESS);
+    EXPECT_EQ(plan, nullptr);
+}
+
+TEST_F(CInterface, options_override_the_strategy_and_the_report_says_so) {
+    sluice_options* options = nullptr;
+    sluice_report* report = nullptr;
+    ASSERT_EQ(sluice_options_create(&options), SLUICE_SUCCESS);
+    ASSERT_EQ(sluice_report_create(&report), SLUICE_SUCCESS);
+    for (char const* const strategy : {"parking", "token", "alltoallv"}) {
+        blocks_ = numbers(0);
+        ASSERT_EQ(sluice_options_set(options, "strategy", strategy), SLUICE_SUCCESS) << sluice_last_error();
+        ASSERT_EQ(sluice_options_set(options, "staging", "64KiB"), SLUICE_SUCCESS) << sluice_last_error();
+        ASSERT_EQ(redistribute(options, report), SLUICE_SUCCESS) << sluice_last_error();
+        EXPECT_EQ(blocks_, numbers_moved(0));
+        EXPECT_STREQ(sluice_report_strategy(report), strategy);
+        EXPECT_EQ(sluice_report_blocks_sent(report), size_ == 1 ? 0u : static_cast<std::uint64_t>(k_count));
+        EXPECT_EQ(sluice_report_bytes_received(report), size_ == 1 ? 0u : 8u * k_count);
+        EXPECT_GT(sluice_report_extra_peak(report), 0u);
+        EXPECT_NE(std::string(sluice_report_text(report)).find(strategy), std::string::npos);
+        double seconds = 0;
+        for (std::size_t step = 0; step < sluice_report_steps(report); ++step) {
+            EXPECT_STRNE(sluice_report_step_name(report, step), "");
+            seconds += sluice_report_step_seconds(report, step);
+        }
+        EXPECT_DOUBLE_EQ(seconds, sluice_report_seconds(report));
+        EXPECT_EQ(sluice_report_step_name(report, sluice_report_steps(report)), nullptr);
+    }
+    EXPECT_EQ(sluice_report_free(&report), SLUICE_SUCCESS);
+    EXPECT_EQ(sluice_options_free(&options), SLUICE_SUCCESS);
+}
+
+TEST_F(CInterface, what_is_wrong_on_one_rank_is_an_error_on_all) {
+    bool const last = rank_ == size_ - 1;
+    std::string const who = "rank " + std::to_string(size_ - 1);
+    expect_refused(sluice_redistribute(context_, blocks_.data() + 1, k_count, 8, k_count,
+                                       last ? nullptr : ranks_.data(), indices_.data(), nullptr, nullptr),
+                   SLUICE_INVALID_ARGUMENT, "ranks is NULL");
+    expect_refused(sluice_redistribute(context_, blocks_.data() + 1, k_count, 8, k_count, ranks_.data(),
+                                       last ? nullptr : indices_.data(), nullptr, nullptr),
+                   SLUICE_INVALID_ARGUMENT, "indices is NULL");
+    expect_refused(sluice_redistribute(context_, blocks_.data() + 1, last ? k_count - 1 : k_count, 8, k_count,
+                                       ranks_.data(), indices_.data(), nullptr, nullptr),
+                   SLUICE_INVALID_ARGUMENT, "50 destinations were given for an array of 49");
+    expect_refused(sluice_redistribute(context_, last ? nullptr : blocks_.data() + 1, k_count, 8, k_count,
+                                       ranks_.data(), indices_.data(), nullptr, nullptr),
+                   SLUICE_INVALID_ARGUMENT, who);
+    expect_refused(sluice_redistribute_computed(context_, blocks_.data() + 1, k_count, 8,
+                                                last ? nullptr : next_rank_in_reverse, nullptr, nullptr, nullptr),
+                   SLUICE_INVALID_ARGUMENT, "NULL");
+    if (last) ranks_[17] = size_;
+    expect_refused(redistribute(), SLUICE_INVALID_ARGUMENT, who);
+    if (last) ranks_[17] = 0;
+    if (last) indices_[17] = k_count;
+    expect_refused(redistribute(), SLUICE_INVALID_ARGUMENT, who);
+}
+
+TEST_F(CInterface, a_plan_refuses_arrays_of_another_size_and_stays_usable) {
+    sluice_plan* plan = nullptr;
+    ASSERT_EQ(sluice_plan_create(context_, k_count, ranks_.size(), ranks_.data(), indices_.data(), nullptr, &plan),
+              SLUICE_SUCCESS);
+    sluice_blocks array{blocks_.data() + 1, k_count - (rank_ == 0 ? 1U : 0U), 8};
+    expect_refused(sluice_plan_apply(plan, 1, &array, nullptr), SLUICE_INVALID_ARGUMENT, "49");
+    expect_refused(sluice_plan_apply(plan, 1, rank_ == 0 ? nullptr : &array, nullptr), SLUICE_INVALID_ARGUMENT, "NULL");
+    array.count = k_count;
+    ASSERT_EQ(sluice_plan_apply(plan, 1, &array, nullptr), SLUICE_SUCCESS) << sluice_last_error();
+    EXPECT_EQ(blocks_, numbers_moved(0));
+    EXPECT_EQ(sluice_plan_free(&plan), SLUICE_SUCCESS);
+}
+
+TEST_F(CInterface, options_name_what_is_wrong_with_them) {
+    sluice_options* options = nullptr;
+    ASSERT_EQ(sluice_options_create(&options), SLUICE_SUCCESS);
+    EXPECT_EQ(sluice_options_set(options, "stagging", "1MiB"), SLUICE_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(sluice_last_error()).find("'staging'"), std::string::npos) << sluice_last_error();
+    EXPECT_EQ(sluice_options_set(options, "staging", nullptr), SLUICE_INVALID_ARGUMENT);
+    ASSERT_EQ(sluice_options_set(options, "read_bytes", "8KiB"), SLUICE_SUCCESS);
+    expect_refused(redistribute(options), SLUICE_INVALID_ARGUMENT, "read_bytes");  // good for a context, not for a call
+
+    sluice_context* other = nullptr;
+    ASSERT_EQ(sluice_context_create(MPI_COMM_WORLD, options, &other), SLUICE_SUCCESS) << sluice_last_error();
+    EXPECT_EQ(sluice_context_free(&other), SLUICE_SUCCESS);
+    EXPECT_EQ(sluice_options_free(&options), SLUICE_SUCCESS);
+}
+
+TEST_F(CInterface, a_context_is_refused_everywhere_where_one_rank_has_a_wrong_setting) {
+    if (rank_ == 0) setenv("SLUICE_STAGGING", "1MiB", 1);
+    sluice_context* other = nullptr;
+    int const code = sluice_context_create(MPI_COMM_WORLD, nullptr, &other);
+    if (rank_ == 0) unsetenv("SLUICE_STAGGING");
+    expect_refused(code, SLUICE_INVALID_ARGUMENT, "SLUICE_STAGGING");
+    EXPECT_EQ(other, nullptr);
+}
+
+TEST_F(CInterface, null_handles_are_errors_and_freeing_them_is_none) {
+    EXPECT_EQ(sluice_redistribute(nullptr, nullptr, 0, 1, 0, nullptr, nullptr, nullptr, nullptr),
+              SLUICE_INVALID_ARGUMENT);
+    EXPECT_EQ(sluice_plan_apply(nullptr, 0, nullptr, nullptr), SLUICE_INVALID_ARGUMENT);
+    EXPECT_EQ(sluice_options_create(nullptr), SLUICE_INVALID_ARGUMENT);
+    EXPECT_EQ(sluice_context_free(nullptr), SLUICE_INVALID_ARGUMENT);
+    sluice_context* no_context = nullptr;
+    EXPECT_EQ(sluice_context_free(&no_context), SLUICE_SUCCESS);
+    EXPECT_EQ(sluice_plan_memory(nullptr), 0u);
+    EXPECT_EQ(sluice_report_steps(nullptr), 0u);
+    EXPECT_STREQ(sluice_report_text(nullptr), "");
+}
+
+TEST_F(CInterface, empty_arrays_are_fine) {
+    EXPECT_EQ(sluice_redistribute(context_, nullptr, 0, 8, 0, nullptr, nullptr, nullptr, nullptr), SLUICE_SUCCESS)
+        << sluice_last_error();
+}
+
+}  // namespace

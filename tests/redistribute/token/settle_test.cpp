@@ -1,0 +1,72 @@
+#include "redistribute/strategies/token/settle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace sluice::redistribution {
+namespace {
+
+/// Blocks lie in random slots, `blocks` of them in an array of `slots`, and belong to random other slots.
+void settle_random(std::uint64_t slots, std::uint64_t blocks, std::uint64_t bytes, unsigned seed,
+                   std::uint64_t cached_bytes) {
+    std::mt19937_64 random(seed);
+    std::vector<std::uint64_t> lies_in(slots);
+    std::iota(lies_in.begin(), lies_in.end(), 0);
+    std::vector<std::uint64_t> belongs_to = lies_in;
+    std::shuffle(lies_in.begin(), lies_in.end(), random);
+    std::shuffle(belongs_to.begin(), belongs_to.end(), random);
+
+    base::Meter meter;
+    AddressMap places(slots, 3, slots, meter);
+    std::vector<std::byte> data(slots * bytes + 64, std::byte{0xee});  // 32 guard bytes on each side
+    std::byte* const array = data.data() + 32;
+    auto const pattern = [bytes](std::uint64_t slot, std::uint64_t i) {
+        return static_cast<std::byte>((slot * 31 + i * 7 + bytes) & 0xff);
+    };
+    for (std::uint64_t slot = 0; slot < slots; ++slot)
+        places.set_state(slot, static_cast<unsigned>(ScanState::vacant));
+    for (std::uint64_t block = 0; block < blocks; ++block) {
+        places.set(lies_in[block], {0, static_cast<std::int64_t>(belongs_to[block])});
+        places.set_state(lies_in[block], static_cast<unsigned>(ScanState::landed));
+        for (std::uint64_t i = 0; i < bytes; ++i)
+            array[lies_in[block] * bytes + i] = pattern(belongs_to[block], i);
+    }
+    Settling settling(array, bytes, places, cached_bytes);
+    settling.run();
+    for (std::uint64_t block = 0; block < blocks; ++block)
+        for (std::uint64_t i = 0; i < bytes; ++i)
+            ASSERT_EQ(array[belongs_to[block] * bytes + i], pattern(belongs_to[block], i))
+                << "slot " << belongs_to[block] << " of " << slots << ", " << blocks << " blocks of " << bytes;
+    for (std::size_t i = 0; i < 32; ++i) {
+        ASSERT_EQ(data[i], std::byte{0xee});
+        ASSERT_EQ(data[data.size() - 1 - i], std::byte{0xee});
+    }
+}
+
+TEST(Settling, brings_every_block_to_its_place_when_all_fits_the_cache) {
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        std::uint64_t const slots = seed % 40;
+        settle_random(slots, slots == 0 ? 0 : seed * 7 % (slots + 1), 1 + seed % 256, seed, 1 << 20);
+    }
+}
+
+TEST(Settling, partitions_once_with_and_without_vacant_slots) {
+    settle_random(10'000, 10'000, 64, 1, 4096);
+    settle_random(10'000, 8'000, 64, 2, 4096);
+    settle_random(10'000, 1, 64, 3, 4096);
+    settle_random(100'003, 100'003, 1, 4, 4096);
+    settle_random(4'001, 4'000, 256, 5, 65536);
+}
+
+TEST(Settling, partitions_again_while_a_bucket_is_too_large) {
+    settle_random(70'001, 70'000, 8, 6, 16);
+    settle_random(70'001, 60'000, 3, 7, 1);
+}
+
+}  // namespace
+}  // namespace sluice::redistribution

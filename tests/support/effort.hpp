@@ -1,0 +1,17 @@
+/// How much a test should try here: everything, or less where time is dear (an MPI that spins, a sanitizer, the
+/// simulator).
+#pragma once
+
+#include <cstdlib>
+#include <string_view>
+
+namespace sluice::tests {
+
+/// `cases`, or a fifth of it (at least 1) where SLUICE_TEST_EFFORT is "small".
+inline int effort(int cases) {
+    char const* const text = std::getenv("SLUICE_TEST_EFFORT");
+    bool const small = text != nullptr && std::string_view(text) == "small";
+    return small ? (cases + 4) / 5 : cases;
+}
+
+}  // namespace sluice::tests

@@ -1,0 +1,124 @@
+/// main of every parallel test. Rank 0 prints as usual, the others only what fails; a test that fails on one rank fails
+/// on all, and so does the program.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/watchdog.hpp"
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+
+extern "C" char const* __asan_default_options() {
+    return "leak_check_at_exit=0";
+}
+#endif
+
+namespace {
+
+/// MPI keeps memory of plugins that it unloads, which then has no owner and no name that lsan.supp could forgive. So
+/// what MPI_Init allocates is not looked at, and the rest is looked at before MPI_Finalize.
+void initialize_mpi(int& argc, char**& argv) {
+#ifdef __SANITIZE_ADDRESS__
+    __lsan::ScopedDisabler const unwatched;
+#endif
+    MPI_Init(&argc, &argv);
+}
+
+bool leaks() {
+#ifdef __SANITIZE_ADDRESS__
+    return __lsan_do_recoverable_leak_check() != 0;
+#else
+    return false;
+#endif
+}
+
+/// Makes a failure known to every rank at the end of each test. Has a communicator of its own, so that a test which
+/// left messages behind cannot disturb it.
+class Verdict : public testing::EmptyTestEventListener {
+  public:
+    Verdict() { MPI_Comm_dup(MPI_COMM_WORLD, &comm_); }
+    ~Verdict() override { MPI_Comm_free(&comm_); }
+    Verdict(Verdict const&) = delete;
+    Verdict& operator=(Verdict const&) = delete;
+
+    void OnTestStart(testing::TestInfo const& test) override {
+        sluice::tests::watchdog_sees(std::string(test.test_suite_name()) + "." + test.name());
+    }
+
+    void OnTestEnd(testing::TestInfo const& test) override {
+        int const mine = test.result()->Failed() ? 1 : 0;
+        int ranks = 0;
+        MPI_Comm_size(comm_, &ranks);
+        std::vector<int> failed(static_cast<std::size_t>(ranks));
+        MPI_Allgather(&mine, 1, MPI_INT, failed.data(), 1, MPI_INT, comm_);
+        std::ostringstream list;
+        for (int rank = 0; rank < ranks; ++rank)
+            if (failed[static_cast<std::size_t>(rank)] != 0) list << ' ' << rank;
+        if (!list.str().empty() && mine == 0) ADD_FAILURE() << "failed on rank" << list.str();
+    }
+
+    /// 1 on every rank when it is not 0 on one.
+    int agree(int code) const {
+        int failed = code == 0 ? 0 : 1;
+        MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm_);
+        return failed;
+    }
+
+  private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+/// The printer of the ranks behind the first.
+class PrintFailures : public testing::EmptyTestEventListener {
+  public:
+    explicit PrintFailures(int rank) : rank_(rank) {}
+
+    void OnTestPartResult(testing::TestPartResult const& part) override {
+        if (!part.failed() || std::string(part.message()).find("failed on rank ") != std::string::npos) return;
+        std::ostringstream text;
+        text << "[rank " << rank_ << "] " << (part.file_name() != nullptr ? part.file_name() : "?") << ':'
+             << part.line_number() << ": " << part.message() << '\n';
+        std::fputs(text.str().c_str(), stderr);
+        std::fflush(stderr);
+    }
+
+  private:
+    int rank_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    initialize_mpi(argc, argv);
+    int rank = 0;
+    int ranks = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+#ifdef SLUICE_SIMULATED
+    if (rank == 0) sluice::tests::start_watchdog(rank, ranks);  // all ranks are one thread
+#else
+    sluice::tests::start_watchdog(rank, ranks);
+#endif
+    testing::InitGoogleTest(&argc, argv);
+
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    if (rank != 0) {
+        delete listeners.Release(listeners.default_result_printer());
+        listeners.Append(new PrintFailures(rank));
+    }
+    // Last in the list, so first at the end of a test: the printers see what it adds.
+    auto* const verdict = new Verdict;
+    listeners.Append(verdict);
+
+    int code = RUN_ALL_TESTS();
+    sluice::tests::watchdog_sees("MPI_Finalize");
+    if (leaks()) code = 1;
+    code = verdict->agree(code);
+    delete listeners.Release(verdict);
+    MPI_Finalize();
+    return code;
+}
