@@ -72,7 +72,7 @@ NodeRings::NodeRings(MPI_Comm node, Bytes incoming) : rank_(base::rank_in(node))
     auto const peers = static_cast<std::size_t>(std::max(1, size_ - 1));
     // At least 1 KiB: a packet may take half a ring, and the scan's largest block must fit into one.
     ring_bytes_ = std::clamp<std::size_t>(std::bit_floor(incoming.count / peers), 1024, std::size_t{1} << 20);
-    window_bytes_ = sizeof(Doorbell) + static_cast<std::size_t>(size_) * (sizeof(RingHead) + ring_bytes_) + 64;
+    window_bytes_ = sizeof(Doorbell) + static_cast<std::size_t>(size_ - 1) * (sizeof(RingHead) + ring_bytes_) + 64;
 
     std::optional<Error> problem;
     if (!shared_memory_has(window_bytes_ * static_cast<std::size_t>(size_)))
@@ -101,7 +101,7 @@ NodeRings::NodeRings(MPI_Comm node, Bytes incoming) : rank_(base::rank_in(node))
     }
     new (bases_[static_cast<std::size_t>(rank_)]) Doorbell;
     for (int from = 0; from < size_; ++from)
-        new (&ring(from, rank_)) RingHead;
+        if (from != rank_) new (&ring(from, rank_)) RingHead;
     reserved_.resize(static_cast<std::size_t>(size_));
     peeked_.resize(static_cast<std::size_t>(size_));
     base::check(MPI_Barrier(node), "MPI_Barrier");
@@ -111,7 +111,8 @@ NodeRings::~NodeRings() = default;
 
 NodeRings::RingHead& NodeRings::ring(int from, int to) noexcept {
     std::byte* const base = bases_[static_cast<std::size_t>(to)] + sizeof(Doorbell);
-    return *reinterpret_cast<RingHead*>(base + static_cast<std::size_t>(from) * (sizeof(RingHead) + ring_bytes_));
+    auto const position = static_cast<std::size_t>(from < to ? from : from - 1);  // nobody has a ring to himself
+    return *reinterpret_cast<RingHead*>(base + position * (sizeof(RingHead) + ring_bytes_));
 }
 
 std::size_t NodeRings::room(int to) noexcept {

@@ -5,9 +5,9 @@
 ///   | doorbell | ring from 0  | ring from 1  | ... |      a ring: [ head | packet packet packet ..... ]
 ///   +----------+--------------+--------------+-----+                      ^read            ^written
 ///
-/// One producer, one consumer for each ring; a packet never wraps around the end. Whoever finds nothing to do spins
-/// briefly, announces that it sleeps, and sleeps on its doorbell; whoever writes a packet or frees ring space wakes a
-/// sleeper.
+/// None from `to` itself. One producer, one consumer for each ring; a packet never wraps around the end. Whoever finds
+/// nothing to do spins briefly, announces that it sleeps, and sleeps on its doorbell; whoever writes a packet or frees
+/// ring space wakes a sleeper.
 #pragma once
 
 #include <mpi.h>

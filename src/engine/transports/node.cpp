@@ -26,7 +26,6 @@ NodeTransport::NodeTransport(Node& node, Bytes queues, Bytes read_from, Bytes re
       peers_(static_cast<std::size_t>(node.size()), Peer{}, base::MeteredAllocator<Peer>(meter)),
       asks_(window_ * peers_.size(), 0, base::MeteredAllocator<std::uint64_t>(meter)),
       places_(window_ * peers_.size(), 0, base::MeteredAllocator<std::uint64_t>(meter)),
-      left_(base::MeteredAllocator<std::uint64_t>(meter)),
       ours_(pieces_per_read_, iovec{}, base::MeteredAllocator<iovec>(meter)),
       theirs_(pieces_per_read_, iovec{}, base::MeteredAllocator<iovec>(meter)),
       read_calls_(counters.named("node.read_calls")),
@@ -36,10 +35,6 @@ NodeTransport::NodeTransport(Node& node, Bytes queues, Bytes read_from, Bytes re
 
 bool NodeTransport::reaches(int peer) const {
     return node_.local_of(peer) >= 0;
-}
-
-bool NodeTransport::reads() const noexcept {
-    return std::any_of(peers_.begin(), peers_.end(), [this](Peer const& peer) { return reads_from(peer); });
 }
 
 void NodeTransport::expose(std::byte* array) {

@@ -39,7 +39,6 @@ class NodeTransport final : public Transport {
     bool progress() override;
     /// Sleeps until a peer has done something, or for a millisecond.
     void sleep();
-    bool reads() const noexcept;
 
   private:
     struct Peer {
@@ -71,7 +70,6 @@ class NodeTransport final : public Transport {
     base::MeteredVector<Peer> peers_;
     base::MeteredVector<std::uint64_t> asks_;
     base::MeteredVector<std::uint64_t> places_;
-    base::MeteredVector<std::uint64_t> left_;
     base::MeteredVector<iovec> ours_;
     base::MeteredVector<iovec> theirs_;
     base::Counter& read_calls_;

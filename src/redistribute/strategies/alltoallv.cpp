@@ -7,6 +7,7 @@
 #include "base/mpi.hpp"
 #include "redistribute/local_moves.hpp"
 #include "redistribute/strategies/exchange.hpp"
+#include "redistribute/strategies/report_counts.hpp"
 #include "redistribute/strategies/room.hpp"
 #include "redistribute/strategies/step_clock.hpp"
 #include "redistribute/strategies/strategy.hpp"
@@ -47,12 +48,10 @@ class Alltoallv final : public Mover {
         unpack(data);
         clock.step("unpack");
 
-        report.blocks_sent += problem_.outgoing;
-        report.blocks_received += problem_.incoming;
-        report.blocks_local += local_copies + problem_.outgoing + problem_.incoming;
-        report.bytes_sent += Bytes{problem_.outgoing * problem_.block_bytes};
-        report.bytes_received += Bytes{problem_.incoming * problem_.block_bytes};
-        report.bytes_local += Bytes{(local_copies + problem_.outgoing + problem_.incoming) * problem_.block_bytes};
+        count_sent(report, problem_.outgoing, problem_.block_bytes);
+        count_received(report, problem_.incoming, problem_.block_bytes);
+        // Each of them is packed or unpacked.
+        count_copied(report, local_copies + problem_.outgoing + problem_.incoming, problem_.block_bytes);
         report.rounds += 1;
         report.requests_peak = std::max(report.requests_peak, exchange_.requests_peak());
     }

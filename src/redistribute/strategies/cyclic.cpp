@@ -4,6 +4,7 @@
 #include "redistribute/block_order.hpp"
 #include "redistribute/strategies/cyclic_execution.hpp"
 #include "redistribute/strategies/cyclic_schedule.hpp"
+#include "redistribute/strategies/report_counts.hpp"
 #include "redistribute/strategies/room.hpp"
 #include "redistribute/strategies/step_clock.hpp"
 #include "redistribute/strategies/strategy.hpp"
@@ -31,12 +32,12 @@ class Cyclic final : public Mover {
         }
         BlockArray const blocks{data, problem_.slots, problem_.block_bytes, extra_.data()};
         for (Action const& action : schedule_) {
-            count_copies(order_.sort(blocks, extra_.data()), report);
+            count_copied(report, order_.sort(blocks, extra_.data()), problem_.block_bytes);
             clock.step("sort");
             runner_.run(action, blocks, report);
             clock.step("transfer");
         }
-        count_copies(order_.settle(blocks, extra_.data()), report);
+        count_copied(report, order_.settle(blocks, extra_.data()), problem_.block_bytes);
         clock.step("settle");
     }
 
@@ -48,11 +49,6 @@ class Cyclic final : public Mover {
                         "cyclic: a rank has no memory for its schedule (24 bytes an action); nothing was moved");
         }
         has_schedule_ = true;
-    }
-
-    void count_copies(std::uint64_t copies, Report& report) const {
-        report.blocks_local += copies;
-        report.bytes_local += Bytes{copies * problem_.block_bytes};
     }
 
     Problem problem_;

@@ -1,4 +1,5 @@
 #include "redistribute/strategies/cyclic_execution.hpp"
+#include "redistribute/strategies/report_counts.hpp"
 
 #include <algorithm>
 
@@ -19,12 +20,10 @@ void ActionRunner::run(Action const& action, BlockArray const& blocks, Report& r
     if (action.receive_from >= 0) order_.forget_scratch();
 
     if (action.send_to >= 0) {
-        report.blocks_sent += quantity;
-        report.bytes_sent += Bytes{quantity * blocks.block_bytes};
+        count_sent(report, quantity, blocks.block_bytes);
     }
     if (action.receive_from >= 0) {
-        report.blocks_received += quantity;
-        report.bytes_received += Bytes{quantity * blocks.block_bytes};
+        count_received(report, quantity, blocks.block_bytes);
     }
     report.rounds += 1;
     report.requests_peak = std::max(report.requests_peak, window_.peak());

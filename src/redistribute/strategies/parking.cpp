@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/mpi.hpp"
+#include "redistribute/strategies/report_counts.hpp"
 
 namespace sluice::redistribution {
 
@@ -95,14 +96,12 @@ bool ParkingPhases::run_phase(Report& report, StepClock& clock) {
 
 void ParkingPhases::sort(Report& report) {
     std::uint64_t const copies = order_.sort(blocks_, room_.data());
-    report.blocks_local += copies;
-    report.bytes_local += Bytes{copies * problem_.block_bytes};
+    count_copied(report, copies, problem_.block_bytes);
 }
 
 void ParkingPhases::settle(Report& report, StepClock& clock) {
     std::uint64_t const copies = order_.settle(blocks_, room_.data());
-    report.blocks_local += copies;
-    report.bytes_local += Bytes{copies * problem_.block_bytes};
+    count_copied(report, copies, problem_.block_bytes);
     clock.step("settle");
 }
 
@@ -158,8 +157,7 @@ void ParkingPhases::transfer(Report& report) {
     window_.drain();
 
     std::uint64_t const received = landing - order_.free_begin();
-    report.blocks_received += received;
-    report.bytes_received += Bytes{received * problem_.block_bytes};
+    count_received(report, received, problem_.block_bytes);
 }
 
 /// The first blocks for `target`, as many as it granted, and those that are parked there.
@@ -211,8 +209,7 @@ void ParkingPhases::update_order(Report& report) {
         sent += granted;
     }
     order_.arrived(landing, landed);
-    report.blocks_sent += sent;
-    report.bytes_sent += Bytes{sent * problem_.block_bytes};
+    count_sent(report, sent, problem_.block_bytes);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include "engine/node.hpp"
 #include "engine/transports/message.hpp"
 #include "engine/transports/node.hpp"
+#include "redistribute/strategies/report_counts.hpp"
 #include "redistribute/strategies/step_clock.hpp"
 #include "redistribute/strategies/strategy.hpp"
 #include "redistribute/strategies/token/chain.hpp"
@@ -29,7 +30,8 @@ class ChainMover final : public Mover {
   public:
     explicit ChainMover(Problem const& problem)
         : problem_(problem),
-          memory_(TokenMemory::of(problem.staging, problem.block_bytes, problem.context.size())),
+          memory_(TokenMemory::of(problem.staging, problem.block_bytes, problem.context.size(),
+                                  problem.node == nullptr ? 1 : problem.node->size())),
           chain_(*problem.inverse, problem.context.rank(), memory_.chain, problem.meter, problem.context.counters(),
                  crosses_network(problem) ? Chain::Visits::spread : Chain::Visits::in_order),
           lanes_(crosses_network(problem) ? VisitOrder::spread(chain_.lanes(), first_lane())
@@ -136,10 +138,8 @@ class ChainMover final : public Mover {
     }
 
     void describe(Report& report) {
-        report.blocks_received += problem_.incoming;
-        report.blocks_sent += problem_.outgoing;
-        report.bytes_received += Bytes{problem_.incoming} * problem_.block_bytes;
-        report.bytes_sent += Bytes{problem_.outgoing} * problem_.block_bytes;
+        count_received(report, problem_.incoming, problem_.block_bytes);
+        count_sent(report, problem_.outgoing, problem_.block_bytes);
         Bytes const copied = chain_.take_bytes_copied();
         report.bytes_local += copied;
         report.blocks_local += copied.count / problem_.block_bytes;  // pieces count as parts of a block
@@ -174,13 +174,9 @@ class ScanMover final : public Mover {
         scan_.run(data, working_ ? *working_ : *problem_.forward, problem_.outgoing + problem_.staying,
                   problem_.incoming, pass_++, clock);
         ++report.rounds;
-        report.blocks_received += problem_.incoming;
-        report.blocks_sent += problem_.outgoing;
-        report.bytes_received += Bytes{problem_.incoming} * problem_.block_bytes;
-        report.bytes_sent += Bytes{problem_.outgoing} * problem_.block_bytes;
-        std::uint64_t const copied = scan_.take_blocks_copied();
-        report.blocks_local += copied;
-        report.bytes_local += Bytes{copied} * problem_.block_bytes;
+        count_received(report, problem_.incoming, problem_.block_bytes);
+        count_sent(report, problem_.outgoing, problem_.block_bytes);
+        count_copied(report, scan_.take_blocks_copied(), problem_.block_bytes);
     }
 
   private:

@@ -1,9 +1,8 @@
 /// Scan: the token strategy for small blocks inside one node, where a request a block would cost more than the block.
 ///
-///      slots of this rank                          rings (bounded)                  slots of the receiver
-///   [ v v v | l | s . . . . . . ]   -- packets of blocks, one a receiver -->   final slot if vacant, else any vacant
-///   one,
-///           scan cursor                                                        else a spare; settled at the end
+///    slots of this rank              rings (bounded)         slots of the receiver
+///   [ v v v | l | s . . . ]   -- packets, one a receiver -->  its place if vacant, else any vacant slot,
+///           scan cursor                                       else a spare; settled at the end
 ///
 /// Each rank scans its slots in order; a block is written straight into the ring of its receiver and its slot is vacant
 /// from then on. Room in a ring is the token: who has none for one receiver goes on with blocks for others and comes

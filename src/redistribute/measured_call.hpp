@@ -1,0 +1,37 @@
+/// The report around one call: what the context's meter and counters saw between its beginning and its end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "engine/context_state.hpp"
+#include "sluice/redistribute.hpp"
+
+namespace sluice::redistribution {
+
+class MeasuredCall {
+  public:
+    /// `held_by_others`: bytes on the meter that do not belong to this call.
+    MeasuredCall(engine::ContextState& context, Bytes held_by_others)
+        : context_(context), held_by_others_(held_by_others) {
+        context.meter().reset_peak();
+        for (auto const& [name, value] : context.counters().values())
+            counted_before_[std::string(name)] = value;
+    }
+
+    void finish(Report& report) const {
+        report.extra_peak = context_.meter().peak() - held_by_others_ + context_.ring_memory();
+        for (auto const& [name, value] : context_.counters().values()) {
+            auto const before = counted_before_.find(std::string(name));
+            report.counters.emplace_back(name, value - (before == counted_before_.end() ? 0 : before->second));
+        }
+    }
+
+  private:
+    engine::ContextState& context_;
+    Bytes held_by_others_;
+    std::map<std::string, std::uint64_t> counted_before_;
+};
+
+}  // namespace sluice::redistribution

@@ -1,0 +1,26 @@
+/// What a strategy adds to the report when blocks have moved.
+#pragma once
+
+#include <cstdint>
+
+#include "sluice/redistribute.hpp"
+
+namespace sluice::redistribution {
+
+inline void count_sent(Report& report, std::uint64_t blocks, std::uint64_t block_bytes) {
+    report.blocks_sent += blocks;
+    report.bytes_sent += Bytes{blocks} * block_bytes;
+}
+
+inline void count_received(Report& report, std::uint64_t blocks, std::uint64_t block_bytes) {
+    report.blocks_received += blocks;
+    report.bytes_received += Bytes{blocks} * block_bytes;
+}
+
+/// Copied inside this rank.
+inline void count_copied(Report& report, std::uint64_t blocks, std::uint64_t block_bytes) {
+    report.blocks_local += blocks;
+    report.bytes_local += Bytes{blocks} * block_bytes;
+}
+
+}  // namespace sluice::redistribution
