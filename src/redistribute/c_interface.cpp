@@ -106,6 +106,15 @@ void fill(sluice_report* report, sluice::Report&& made) {
     report->report = std::move(made);
 }
 
+/// `*handle` becomes a new T; the address is looked at first, so that nothing is lost where it is null.
+template <typename T>
+int new_handle(T** handle, char const* what) {
+    return c_boundary([&] {
+        T*& place = existing(handle, what);
+        place = new T;
+    });
+}
+
 /// Frees through a guard as well: the end of a context frees communicators.
 template <typename Handle>
 int free_handle(Handle** handle) {
@@ -119,7 +128,7 @@ char const* sluice_last_error(void) {
 }
 
 int sluice_options_create(sluice_options** options) {
-    return c_boundary([&] { existing(options, "options") = new sluice_options; });
+    return new_handle(options, "options");
 }
 
 int sluice_options_set(sluice_options* options, char const* name, char const* value) {
@@ -234,7 +243,7 @@ int sluice_plan_free(sluice_plan** plan) {
 }
 
 int sluice_report_create(sluice_report** report) {
-    return c_boundary([&] { existing(report, "report") = new sluice_report; });
+    return new_handle(report, "report");
 }
 
 int sluice_report_free(sluice_report** report) {
