@@ -12,8 +12,7 @@ namespace sluice::redistribution {
 namespace {
 
 /// Blocks lie in random slots, `blocks` of them in an array of `slots`, and belong to random other slots.
-void settle_random(std::uint64_t slots, std::uint64_t blocks, std::uint64_t bytes, unsigned seed,
-                   std::uint64_t cached_bytes) {
+void settle_random(std::uint64_t slots, std::uint64_t blocks, std::uint64_t bytes, unsigned seed) {
     std::mt19937_64 random(seed);
     std::vector<std::uint64_t> lies_in(slots);
     std::iota(lies_in.begin(), lies_in.end(), 0);
@@ -36,7 +35,7 @@ void settle_random(std::uint64_t slots, std::uint64_t blocks, std::uint64_t byte
         for (std::uint64_t i = 0; i < bytes; ++i)
             array[lies_in[block] * bytes + i] = pattern(belongs_to[block], i);
     }
-    Settling settling(array, bytes, places, cached_bytes);
+    Settling settling(array, bytes, places);
     settling.run();
     for (std::uint64_t block = 0; block < blocks; ++block)
         for (std::uint64_t i = 0; i < bytes; ++i)
@@ -48,24 +47,38 @@ void settle_random(std::uint64_t slots, std::uint64_t blocks, std::uint64_t byte
     }
 }
 
-TEST(Settling, brings_every_block_to_its_place_when_all_fits_the_cache) {
-    for (unsigned seed = 0; seed < 200; ++seed) {
-        std::uint64_t const slots = seed % 40;
-        settle_random(slots, slots == 0 ? 0 : seed * 7 % (slots + 1), 1 + seed % 256, seed, 1 << 20);
+TEST(Settling, brings_every_block_of_a_small_array_to_its_place) {
+    for (unsigned seed = 0; seed < 400; ++seed) {
+        std::uint64_t const slots = seed % 80;
+        settle_random(slots, slots == 0 ? 0 : seed * 7 % (slots + 1), 1 + seed % 256, seed);
     }
 }
 
-TEST(Settling, partitions_once_with_and_without_vacant_slots) {
-    settle_random(10'000, 10'000, 64, 1, 4096);
-    settle_random(10'000, 8'000, 64, 2, 4096);
-    settle_random(10'000, 1, 64, 3, 4096);
-    settle_random(100'003, 100'003, 1, 4, 4096);
-    settle_random(4'001, 4'000, 256, 5, 65536);
+TEST(Settling, brings_every_block_of_a_long_array_to_its_place) {
+    settle_random(10'000, 10'000, 64, 1);
+    settle_random(10'000, 8'000, 64, 2);
+    settle_random(10'000, 1, 64, 3);
+    settle_random(100'003, 100'003, 1, 4);
+    settle_random(4'001, 4'000, 256, 5);
+    settle_random(70'001, 60'000, 3, 7);
 }
 
-TEST(Settling, partitions_again_while_a_bucket_is_too_large) {
-    settle_random(70'001, 70'000, 8, 6, 16);
-    settle_random(70'001, 60'000, 3, 7, 1);
+/// All hands follow one cycle, and most of them start inside it.
+TEST(Settling, follows_one_long_cycle_with_all_hands) {
+    std::uint64_t const slots = 1000;
+    base::Meter meter;
+    AddressMap places(slots, 2, slots, meter);
+    std::vector<std::uint32_t> array(slots);
+    for (std::uint64_t slot = 0; slot < slots; ++slot) {
+        std::uint64_t const place = (slot + 1) % slots;
+        places.set(slot, {0, static_cast<std::int64_t>(place)});
+        places.set_state(slot, static_cast<unsigned>(ScanState::landed));
+        array[slot] = static_cast<std::uint32_t>(place);
+    }
+    Settling settling(reinterpret_cast<std::byte*>(array.data()), sizeof(std::uint32_t), places);
+    EXPECT_EQ(settling.run(), slots);
+    for (std::uint64_t slot = 0; slot < slots; ++slot)
+        ASSERT_EQ(array[slot], slot);
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 /// The last step of the scan form: every block is on its right rank, and each rank permutes its own slots in place.
 ///
-/// Going straight to a block's place would miss the caches and the TLB at each block. So a range too large for the
-/// cache is first partitioned in place into buckets of places (an "American flag" sort: P. McIlroy, K. Bostic, M.
-/// McIlroy, 1993), each bucket again if need be; inside a bucket that fits the cache, cycles are followed.
+/// Each step of a cycle misses the caches and the TLB, and the next step is known only after it. So several cycles are
+/// followed at a time, each by a hand that carries one block; while the others make their steps, the memory that a hand
+/// needs next is on its way.
 ///
-///   range   | bucket 0      | bucket 1      | ...         a bucket: | right right right | vacant, wrong or right ... |
-///                                                                                       ^ fill: first not known right
+///     hand 0: block for slot 17       hand 1: block for slot 4       ...       a step: exchange with the block in that
+///     hand 0: block for slot  9       hand 1: block for slot 30      ...       slot; if the slot is vacant, put down
+///
+/// Two hands may follow the same cycle: each ends where the other began, for that slot is vacant.
 #pragma once
 
 #include <array>
@@ -22,18 +24,16 @@ class Settling {
     /// Blocks of at most this many bytes.
     static constexpr std::uint64_t k_most_bytes = 256;
 
-    /// `places[s]`: index of the block in slot s, where its state is landed. No slot is leaving. `cached_bytes`: a
-    /// bucket of that size stays in the second-level cache.
-    Settling(std::byte* data, std::uint64_t block_bytes, AddressMap& places, std::uint64_t cached_bytes = 768 << 10)
-        : data_(data), bytes_(block_bytes), places_(places), cached_bytes_(cached_bytes) {}
+    /// `places[s]`: index of the block in slot s, where its state is landed. No slot is leaving.
+    Settling(std::byte* data, std::uint64_t block_bytes, AddressMap& places)
+        : data_(data), bytes_(block_bytes), places_(places) {}
 
     /// Brings every landed block to its place. Returns blocks copied.
     std::uint64_t run();
 
   private:
-    static constexpr std::size_t k_buckets = 256;
+    static constexpr std::size_t k_hands = 16;
 
-    /// What is being carried from slot to slot.
     struct Hand {
         alignas(64) std::array<std::byte, k_most_bytes> block;
         std::uint64_t to = 0;
@@ -47,17 +47,21 @@ class Settling {
     }
     std::byte* at(std::uint64_t slot) const noexcept { return data_ + slot * bytes_; }
 
-    void pick_up(Hand& hand, std::uint64_t slot);
-    void put_down(Hand const& hand, std::uint64_t slot);
-    void swap(Hand& hand, std::uint64_t slot);
-    void settle(std::uint64_t first, std::uint64_t last);
-    void partition(std::uint64_t first, std::uint64_t last, unsigned shift);
-    void follow_cycles(std::uint64_t first, std::uint64_t last);
+    bool pick_up(Hand& hand);
+    void exchange(Hand& hand);
+    void put_down(Hand const& hand);
+    /// Inlined by order: GCC 12 drops calls of functions that do nothing but prefetch.
+    [[gnu::always_inline]] void fetch_target(Hand const& hand) const noexcept {
+        places_.prefetch(hand.to);
+        for (std::uint64_t line = 0; line < bytes_; line += 64)
+            __builtin_prefetch(at(hand.to) + line, 1);
+        __builtin_prefetch(at(hand.to) + bytes_ - 1, 1);  // arrays need not begin with a cache line
+    }
 
     std::byte* data_;
     std::uint64_t bytes_;
     AddressMap& places_;
-    std::uint64_t cached_bytes_;
+    std::uint64_t next_ = 0;  // first slot not yet looked at for a block to pick up
     std::uint64_t copied_ = 0;
 };
 
