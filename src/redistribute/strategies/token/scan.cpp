@@ -75,18 +75,20 @@ void Scan::empty_spares() {
     spare_indices_.clear();
 }
 
+/// Goes on with the scan for a while; false when not one slot further. A slot without a block is progress too: who slept
+/// over a stretch of free slots would make others wait for nothing.
 bool Scan::scan_some() {
-    bool moved = false;
-    for (std::uint64_t looked = 0; looked < k_scan && scan_cursor_ < addresses_->size(); ++looked, ++scan_cursor_) {
+    std::uint64_t const start = scan_cursor_;
+    std::uint64_t const stop = std::min(start + k_scan, addresses_->size());
+    for (; scan_cursor_ < stop; ++scan_cursor_) {
         if (state(scan_cursor_) != ScanState::leaving) continue;
         Destination const to = (*addresses_)[scan_cursor_];
         if (to.rank == rank_)
             keep(scan_cursor_, static_cast<std::uint64_t>(to.index));
         else if (!send(scan_cursor_, to))
-            return moved;  // wait for room rather than skip: order keeps memory accesses in sequence
-        moved = true;
+            break;  // wait for room rather than skip: order keeps memory accesses in sequence
     }
-    return moved;
+    return scan_cursor_ > start;
 }
 
 /// The receiver of the block at the cursor has had no room for a while, perhaps because it waits for what lies behind
