@@ -86,17 +86,18 @@ bool Scan::scan_some() {
         if (to.rank == rank_)
             keep(scan_cursor_, static_cast<std::uint64_t>(to.index));
         else if (!send(scan_cursor_, to))
-            break;  // wait for room rather than skip: order keeps memory accesses in sequence
+            break;
     }
-    return scan_cursor_ > start;
+    return scan_cursor_ > start || (is_full() && look_ahead(k_scan));
 }
 
-/// The receiver of the block at the cursor has had no room for a while, perhaps because it waits for what lies behind
-/// the cursor: sends blocks for others. Without this four ranks can block each other for ever.
-bool Scan::look_ahead() {
+/// The receiver of the block at the cursor has no room, perhaps because it waits for what lies behind the cursor: sends
+/// blocks for others out of the next `slots`, from where it looked last. Without this ranks can block each other for
+/// ever.
+bool Scan::look_ahead(std::uint64_t slots) {
     bool sent = false;
     std::uint64_t const left = addresses_->size() - scan_cursor_;
-    for (std::uint64_t looked = 0; looked < std::min(k_look_ahead, left); ++looked, ++ahead_cursor_) {
+    for (std::uint64_t looked = 0; looked < std::min(slots, left); ++looked, ++ahead_cursor_) {
         if (ahead_cursor_ < scan_cursor_ || ahead_cursor_ >= addresses_->size()) ahead_cursor_ = scan_cursor_;
         if (state(ahead_cursor_) != ScanState::leaving) continue;
         Destination const to = (*addresses_)[ahead_cursor_];
@@ -227,7 +228,7 @@ void Scan::wait() {
     if (take_packets() || scan_some())
         rings_.cancel_sleep();
     else if (!rings_.sleep(ticket))
-        look_ahead();
+        look_ahead(k_look_ahead);
 }
 
 }  // namespace sluice::redistribution

@@ -55,8 +55,10 @@ class Scan {
 
     /// Looking whether a block's own place is vacant is a cache miss: it pays where the answer is often yes.
     bool many_vacant() const noexcept { return vacant_ > addresses_->size() / 16; }
+    /// Cannot take one block more before one has left.
+    bool is_full() const noexcept { return vacant_ == 0 && spare_indices_.size() == most_spares_; }
     bool scan_some();
-    bool look_ahead();
+    bool look_ahead(std::uint64_t slots);
     bool send(std::uint64_t slot, Destination const& to);
     void keep(std::uint64_t slot, std::uint64_t index);
     bool take_packets();
