@@ -26,7 +26,7 @@ struct TokenMemory {
     static TokenMemory of(Bytes staging, std::uint64_t block_bytes, int ranks, int ranks_of_node) {
         // A block larger than its share moves as pieces, so that there are always spares enough to keep a pipeline
         // full.
-        constexpr std::uint64_t k_least_spares = 16;
+        constexpr std::uint64_t k_least_spares = 4;
         std::uint64_t const half = staging.count / 2;
         std::uint64_t const piece = std::clamp<std::uint64_t>(half / k_least_spares, 1, 1U << 30);
         ChainMemory chain{};
