@@ -12,7 +12,8 @@ namespace sluice::redistribution {
 namespace {
 
 /// Blocks lie in random slots, `blocks` of them in an array of `slots`, and belong to random other slots.
-void settle_random(std::uint64_t slots, std::uint64_t blocks, std::uint64_t bytes, unsigned seed) {
+void settle_random(std::uint64_t slots, std::uint64_t blocks, std::uint64_t bytes, unsigned seed,
+                   std::uint64_t hands = 16) {
     std::mt19937_64 random(seed);
     std::vector<std::uint64_t> lies_in(slots);
     std::iota(lies_in.begin(), lies_in.end(), 0);
@@ -35,7 +36,8 @@ void settle_random(std::uint64_t slots, std::uint64_t blocks, std::uint64_t byte
         for (std::uint64_t i = 0; i < bytes; ++i)
             array[lies_in[block] * bytes + i] = pattern(belongs_to[block], i);
     }
-    Settling settling(array, bytes, places);
+    std::vector<std::byte> room(hands * bytes);
+    Settling settling(array, bytes, places, room);
     settling.run();
     for (std::uint64_t block = 0; block < blocks; ++block)
         for (std::uint64_t i = 0; i < bytes; ++i)
@@ -61,6 +63,12 @@ TEST(Settling, brings_every_block_of_a_long_array_to_its_place) {
     settle_random(100'003, 100'003, 1, 4);
     settle_random(4'001, 4'000, 256, 5);
     settle_random(70'001, 60'000, 3, 7);
+    settle_random(1'001, 1'000, 2048, 8);
+}
+
+TEST(Settling, needs_room_for_one_block_only) {
+    settle_random(5'000, 5'000, 64, 9, 1);
+    settle_random(5'000, 4'900, 64, 10, 3);
 }
 
 /// All hands follow one cycle, and most of them start inside it.
@@ -75,7 +83,8 @@ TEST(Settling, follows_one_long_cycle_with_all_hands) {
         places.set_state(slot, static_cast<unsigned>(ScanState::landed));
         array[slot] = static_cast<std::uint32_t>(place);
     }
-    Settling settling(reinterpret_cast<std::byte*>(array.data()), sizeof(std::uint32_t), places);
+    std::vector<std::byte> room(16 * sizeof(std::uint32_t));
+    Settling settling(reinterpret_cast<std::byte*>(array.data()), sizeof(std::uint32_t), places, room);
     EXPECT_EQ(settling.run(), slots);
     for (std::uint64_t slot = 0; slot < slots; ++slot)
         ASSERT_EQ(array[slot], slot);

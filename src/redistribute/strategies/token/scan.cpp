@@ -62,7 +62,7 @@ void Scan::run(std::byte* data, AddressMap& addresses, std::uint64_t live, std::
     flush_all();
     clock.step("scan");
     empty_spares();
-    Settling settling(data_, block_bytes_, addresses);
+    Settling settling(data_, block_bytes_, addresses, {spare_blocks_.data(), most_spares_ * block_bytes_});
     copied_ += settling.run();
     clock.step("settle");
 }
@@ -75,8 +75,8 @@ void Scan::empty_spares() {
     spare_indices_.clear();
 }
 
-/// Goes on with the scan for a while; false when not one slot further. A slot without a block is progress too: who slept
-/// over a stretch of free slots would make others wait for nothing.
+/// Goes on with the scan for a while; false when not one slot further. A slot without a block is progress too: who
+/// slept over a stretch of free slots would make others wait for nothing.
 bool Scan::scan_some() {
     std::uint64_t const start = scan_cursor_;
     std::uint64_t const stop = std::min(start + k_scan, addresses_->size());

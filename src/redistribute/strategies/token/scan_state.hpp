@@ -21,4 +21,19 @@ inline void copy_block(std::byte* to, std::byte const* from, std::uint64_t bytes
         std::memcpy(to, from, bytes);
 }
 
+/// A line at a time, so that neither block is read twice.
+inline void swap_blocks(std::byte* a, std::byte* b, std::uint64_t bytes) noexcept {
+    constexpr std::uint64_t k_line = 64;
+    std::byte held[k_line];
+    std::uint64_t at = 0;
+    for (; at + k_line <= bytes; at += k_line) {
+        std::memcpy(held, a + at, k_line);
+        std::memcpy(a + at, b + at, k_line);
+        std::memcpy(b + at, held, k_line);
+    }
+    std::memcpy(held, a + at, bytes - at);
+    std::memcpy(a + at, b + at, bytes - at);
+    std::memcpy(b + at, held, bytes - at);
+}
+
 }  // namespace sluice::redistribution

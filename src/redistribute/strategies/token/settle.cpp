@@ -11,7 +11,7 @@ bool Settling::pick_up(Hand& hand) {
     if (next_ == places_.size()) return false;
     std::uint64_t const slot = next_++;
     hand.to = place_of(slot);
-    copy_block(hand.block.data(), at(slot), bytes_);
+    copy_block(hand.block, at(slot), bytes_);
     places_.set_state(slot, static_cast<unsigned>(ScanState::vacant));
     ++copied_;
     fetch_target(hand);
@@ -19,7 +19,7 @@ bool Settling::pick_up(Hand& hand) {
 }
 
 void Settling::put_down(Hand const& hand) {
-    copy_block(at(hand.to), hand.block.data(), bytes_);
+    copy_block(at(hand.to), hand.block, bytes_);
     places_.set(hand.to, {0, static_cast<std::int64_t>(hand.to)});
     places_.set_state(hand.to, static_cast<unsigned>(ScanState::landed));
 }
@@ -27,29 +27,25 @@ void Settling::put_down(Hand const& hand) {
 void Settling::exchange(Hand& hand) {
     std::uint64_t const slot = hand.to;
     hand.to = place_of(slot);
-    alignas(64) std::array<std::byte, k_most_bytes> held;
-    copy_block(held.data(), at(slot), bytes_);
-    copy_block(at(slot), hand.block.data(), bytes_);
-    copy_block(hand.block.data(), held.data(), bytes_);
+    swap_blocks(hand.block, at(slot), bytes_);
     places_.set_index(slot, slot);
     ++copied_;
     fetch_target(hand);
 }
 
 std::uint64_t Settling::run() {
-    std::array<Hand, k_hands> hands;
     std::size_t busy = 0;
-    while (busy < k_hands && pick_up(hands[busy]))
+    while (busy < hands_ && pick_up(hand_[busy]))
         ++busy;
     while (busy > 0)
         for (std::size_t i = 0; i < busy; ++i) {
-            Hand& hand = hands[i];
+            Hand& hand = hand_[i];
             if (!is_vacant(hand.to)) {
                 exchange(hand);
                 continue;
             }
             put_down(hand);
-            if (!pick_up(hand)) std::swap(hand, hands[--busy]);
+            if (!pick_up(hand)) std::swap(hand, hand_[--busy]);
         }
     return copied_;
 }

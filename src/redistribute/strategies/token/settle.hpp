@@ -10,9 +10,11 @@
 /// Two hands may follow the same cycle: each ends where the other began, for that slot is vacant.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "redistribute/address_map.hpp"
 #include "redistribute/strategies/token/scan_state.hpp"
@@ -21,21 +23,25 @@ namespace sluice::redistribution {
 
 class Settling {
   public:
-    /// Blocks of at most this many bytes.
-    static constexpr std::uint64_t k_most_bytes = 256;
-
-    /// `places[s]`: index of the block in slot s, where its state is landed. No slot is leaving.
-    Settling(std::byte* data, std::uint64_t block_bytes, AddressMap& places)
-        : data_(data), bytes_(block_bytes), places_(places) {}
+    /// `places[s]`: index of the block in slot s, where its state is landed. No slot is leaving. `room`: for the blocks
+    /// that are carried, at least one; 16 are better.
+    Settling(std::byte* data, std::uint64_t block_bytes, AddressMap& places, std::span<std::byte> room)
+        : data_(data),
+          bytes_(block_bytes),
+          places_(places),
+          hands_(std::min<std::size_t>(k_most_hands, room.size() / block_bytes)) {
+        for (std::size_t i = 0; i < hands_; ++i)
+            hand_[i].block = room.data() + i * block_bytes;
+    }
 
     /// Brings every landed block to its place. Returns blocks copied.
     std::uint64_t run();
 
   private:
-    static constexpr std::size_t k_hands = 16;
+    static constexpr std::size_t k_most_hands = 16;
 
     struct Hand {
-        alignas(64) std::array<std::byte, k_most_bytes> block;
+        std::byte* block = nullptr;
         std::uint64_t to = 0;
     };
 
@@ -53,7 +59,8 @@ class Settling {
     /// Inlined by order: GCC 12 drops calls of functions that do nothing but prefetch.
     [[gnu::always_inline]] void fetch_target(Hand const& hand) const noexcept {
         places_.prefetch(hand.to);
-        for (std::uint64_t line = 0; line < bytes_; line += 64)
+        // Of a longer block the processor sees the stream by itself.
+        for (std::uint64_t line = 0; line < std::min<std::uint64_t>(bytes_, 256); line += 64)
             __builtin_prefetch(at(hand.to) + line, 1);
         __builtin_prefetch(at(hand.to) + bytes_ - 1, 1);  // arrays need not begin with a cache line
     }
@@ -61,6 +68,8 @@ class Settling {
     std::byte* data_;
     std::uint64_t bytes_;
     AddressMap& places_;
+    std::size_t hands_;
+    std::array<Hand, k_most_hands> hand_;
     std::uint64_t next_ = 0;  // first slot not yet looked at for a block to pick up
     std::uint64_t copied_ = 0;
 };

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "engine/node.hpp"
-#include "redistribute/strategies/token/settle.hpp"
 
 namespace sluice::redistribution {
 
@@ -14,15 +13,18 @@ enum class TokenForm {
     scan,   ///< scan.hpp: small blocks inside one node; needs the forward map
 };
 
+/// Beyond, a request a block costs less than the second copy of the scan.
+inline constexpr std::uint64_t k_most_bytes_to_scan = 2048;
+
 /// True where the whole context is one node with rings that take a packet of one block, and indices fit into 32 bits.
 inline bool scan_is_possible(engine::Node const* node, int ranks, std::uint64_t most_slots) {
     return node != nullptr && node->has_rings() && node->size() == ranks &&
-           node->largest_packet() >= 2 * Settling::k_most_bytes - 64 &&
+           node->largest_packet() >= 2 * k_most_bytes_to_scan - 64 &&
            most_slots <= std::numeric_limits<std::uint32_t>::max();
 }
 
 inline TokenForm token_form(bool scan_possible, std::uint64_t block_bytes) {
-    return scan_possible && block_bytes <= Settling::k_most_bytes ? TokenForm::scan : TokenForm::chain;
+    return scan_possible && block_bytes <= k_most_bytes_to_scan ? TokenForm::scan : TokenForm::chain;
 }
 
 }  // namespace sluice::redistribution
