@@ -45,9 +45,7 @@ Node::Node(MPI_Comm comm, std::string const& transport, Bytes rings)
 #endif
 }
 
-int Node::local_of(int rank) const noexcept {
-    // On one node, or with ranks filled node after node from rank 0, a rank is its own local rank.
-    if (rank < size() && ranks_[static_cast<std::size_t>(rank)] == rank) return rank;
+int Node::search(int rank) const noexcept {
     auto const at = std::lower_bound(ranks_.begin(), ranks_.end(), rank);
     return at != ranks_.end() && *at == rank ? static_cast<int>(at - ranks_.begin()) : -1;
 }

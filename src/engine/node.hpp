@@ -24,7 +24,10 @@ class Node {
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return static_cast<int>(ranks_.size()); }
     /// Rank in the node of a rank of the context, or −1.
-    int local_of(int rank) const noexcept;
+    int local_of(int rank) const noexcept {
+        // On one node, or with ranks filled node after node from rank 0, a rank is its own local rank.
+        return rank < size() && ranks_[static_cast<std::size_t>(rank)] == rank ? rank : search(rank);
+    }
     int global_of(int local) const noexcept { return ranks_[static_cast<std::size_t>(local)]; }
 
     bool has_rings() const noexcept { return rings_ != nullptr; }
@@ -39,6 +42,8 @@ class Node {
     std::string const& why() const noexcept { return why_; }
 
   private:
+    int search(int rank) const noexcept;
+
     base::Communicator comm_;
     Bytes ring_setting_;
     int rank_ = 0;

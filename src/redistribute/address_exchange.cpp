@@ -351,8 +351,8 @@ class RingSide {
 }  // namespace
 
 AddressCounts exchange_addresses(engine::ContextState& context, engine::Node* node, std::uint64_t live,
-                                 std::function<Destination(std::uint64_t)> const& destination, AddressMap* inverse,
-                                 AddressMap* forward, Bytes staging) {
+                                 DestinationsFrom const& destinations, AddressMap* inverse, AddressMap* forward,
+                                 Bytes staging) {
     std::optional<Register> taken_here;
     std::optional<RingSide> rings;
     std::optional<MessageSide> messages;
@@ -371,33 +371,40 @@ AddressCounts exchange_addresses(engine::ContextState& context, engine::Node* no
 
     AddressCounts counts;
     std::array<Entry, 16> staying{};
+    int const rank = context.rank();
+    int const ranks = context.size();
+    auto const tell = [&](std::uint64_t block, Destination const& to) {
+        if (to.rank < 0) return;
+        if (to.rank >= ranks || to.index < 0)
+            throw offence(rank, block, to,
+                          to.index < 0 ? "indices start at 0" : "there are " + std::to_string(ranks) + " ranks");
+        if (inverse != nullptr) inverse->set_mark(block);
+        if (forward != nullptr) forward->set_fresh(block, to);
+        Entry const entry{static_cast<std::uint64_t>(to.index), block};
+        if (to.rank == rank) {
+            // A little later, when the entry of the map has come into the cache.
+            std::size_t const at = counts.staying++ % staying.size();
+            if (counts.staying > staying.size()) taken.accept(rank, staying[at]);
+            staying[at] = entry;
+            taken.expect(entry.slot);
+            return;
+        }
+        ++counts.outgoing;
+        int const local = rings ? node->local_of(to.rank) : -1;
+        if (local >= 0) {
+            rings->send(local, entry);
+        } else {
+            ++counts.outgoing_by_message;
+            messages->send(to.rank, entry);
+        }
+    };
     try {
-        for (std::uint64_t block = 0; block < live; ++block) {
-            Destination const to = destination(block);
-            if (to.rank < 0) continue;
-            if (to.rank >= context.size() || to.index < 0)
-                throw offence(
-                    context.rank(), block, to,
-                    to.index < 0 ? "indices start at 0" : "there are " + std::to_string(context.size()) + " ranks");
-            if (inverse != nullptr) inverse->set_mark(block);
-            if (forward != nullptr) forward->set(block, to);
-            Entry const entry{static_cast<std::uint64_t>(to.index), block};
-            if (to.rank == context.rank()) {
-                // A little later, when the entry of the map has come into the cache.
-                std::size_t const at = counts.staying++ % staying.size();
-                if (counts.staying > staying.size()) taken.accept(context.rank(), staying[at]);
-                staying[at] = entry;
-                taken.expect(entry.slot);
-                continue;
-            }
-            ++counts.outgoing;
-            int const local = rings ? node->local_of(to.rank) : -1;
-            if (local >= 0) {
-                rings->send(local, entry);
-            } else {
-                ++counts.outgoing_by_message;
-                messages->send(to.rank, entry);
-            }
+        std::array<Destination, 256> room;
+        for (std::uint64_t first = 0; first < live; first += room.size()) {
+            auto const wanted = static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), live - first));
+            std::uint64_t block = first;
+            for (Destination const& to : destinations(first, std::span(room).first(wanted)))
+                tell(block++, to);
         }
     } catch (Error const& error) {
         taken.fail(error);  // and go on: all ranks take part to the end, and all get the error

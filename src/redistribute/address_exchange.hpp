@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "base/meter.hpp"
 #include "engine/context_state.hpp"
@@ -23,11 +24,15 @@ struct AddressCounts {
     std::uint64_t staying = 0;              ///< blocks that stay on this rank, moved or not
 };
 
-/// Collective. `destination(i)` for i < `live` says where block i goes. Fills `inverse` (marks: live blocks) and, where
+/// Where the blocks from `first` on go, `room.size()` of them: in `room`, or wherever they stand already. A call for
+/// each block would cost as much as all else that is done with its address.
+using DestinationsFrom = std::function<std::span<Destination const>(std::uint64_t first, std::span<Destination> room)>;
+
+/// Collective. `destinations` is asked for the blocks below `live`. Fills `inverse` (marks: live blocks) and, where
 /// not null, `forward`. Throws the same Error on every rank where a rank or an index is out of range or two blocks go
 /// to one slot. Memory: a fixed part of `staging`, taken from `meter`.
 AddressCounts exchange_addresses(engine::ContextState& context, engine::Node* node, std::uint64_t live,
-                                 std::function<Destination(std::uint64_t)> const& destination, AddressMap* inverse,
-                                 AddressMap* forward, Bytes staging);
+                                 DestinationsFrom const& destinations, AddressMap* inverse, AddressMap* forward,
+                                 Bytes staging);
 
 }  // namespace sluice::redistribution

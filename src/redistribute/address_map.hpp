@@ -50,6 +50,11 @@ class AddressMap {
         store(slot, (load(slot) & top_mask()) | (static_cast<std::uint64_t>(address.rank) << index_bits_) |
                         static_cast<std::uint64_t>(address.index));
     }
+    /// The same for an entry with state 0 and no mark.
+    void set_fresh(std::uint64_t slot, Destination address) noexcept {
+        store(slot,
+              (static_cast<std::uint64_t>(address.rank) << index_bits_) | static_cast<std::uint64_t>(address.index));
+    }
     /// Changes the index alone.
     void set_index(std::uint64_t slot, std::uint64_t index) noexcept {
         store(slot, (load(slot) & ~((std::uint64_t{1} << index_bits_) - 1)) | index);

@@ -1,5 +1,7 @@
 #include "redistribute/arguments.hpp"
 
+#include <array>
+#include <cstddef>
 #include <limits>
 
 namespace sluice::redistribution {
@@ -45,6 +47,20 @@ std::uint64_t agree(engine::ContextState& context, std::optional<Error> mine, st
             throw invalid(std::string(alike[i].what) + " differs between ranks: from " +
                           std::to_string(~most[3 + 2 * i]) + " to " + std::to_string(most[2 + 2 * i]));
     return most[1];
+}
+
+DestinationsFrom listed(std::span<Destination const> destinations) {
+    return [destinations](std::uint64_t first, std::span<Destination> room) {
+        return destinations.subspan(first, room.size());
+    };
+}
+
+DestinationsFrom computed(std::function<Destination(std::uint64_t index)> const& destination) {
+    return [&destination](std::uint64_t first, std::span<Destination> room) {
+        for (Destination& to : room)
+            to = destination(first++);
+        return std::span<Destination const>(room);
+    };
 }
 
 }  // namespace sluice::redistribution

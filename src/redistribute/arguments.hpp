@@ -1,14 +1,14 @@
 /// What callers passed: faults that one rank sees by itself, and values that all ranks must have passed alike.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 
 #include "engine/context_state.hpp"
+#include "redistribute/address_exchange.hpp"
 #include "sluice/error.hpp"
 #include "sluice/redistribute.hpp"
 
@@ -31,5 +31,9 @@ struct Alike {
 /// At most 3 values. Returns the largest `count` of all ranks.
 std::uint64_t agree(engine::ContextState& context, std::optional<Error> mine, std::uint64_t count,
                     std::span<Alike const> alike);
+
+/// The two forms of a map, as the exchange of addresses asks for it. What they are made of must outlive them.
+DestinationsFrom listed(std::span<Destination const> destinations);
+DestinationsFrom computed(std::function<Destination(std::uint64_t index)> const& destination);
 
 }  // namespace sluice::redistribution

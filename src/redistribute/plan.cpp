@@ -15,14 +15,14 @@ namespace {
 
 /// Collective: a plan with a validated map.
 std::unique_ptr<Plan::State> planned(Context& context, std::uint64_t count, std::optional<Error> const& fault,
-                                     std::uint64_t live, Plan::State::DestinationOf const& destination,
+                                     std::uint64_t live, rd::DestinationsFrom const& destinations,
                                      RedistributeOptions const& options) {
     auto state = std::make_unique<Plan::State>(context, count, options);
     std::uint64_t const most_slots =
         rd::agree(state->context, fault, count,
                   std::array{rd::Alike{"staging", state->staging.count},
                              rd::Alike{"strategy", static_cast<std::uint64_t>(state->strategy)}});
-    state->take_map(live, destination, most_slots, std::nullopt);
+    state->take_map(live, destinations, most_slots, std::nullopt);
     return state;
 }
 
@@ -32,16 +32,15 @@ Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Plan::Plan(Context& context, std::uint64_t count, std::span<Destination const> destinations,
            RedistributeOptions const& options)
-    : state_(planned(
-          context, count, rd::fault_of(count, destinations), destinations.size(),
-          [destinations](std::uint64_t block) { return destinations[block]; }, options)) {}
+    : state_(planned(context, count, rd::fault_of(count, destinations), destinations.size(), rd::listed(destinations),
+                     options)) {}
 
 Plan Plan::computed(Context& context, std::uint64_t count,
                     std::function<Destination(std::uint64_t index)> const& destination,
                     RedistributeOptions const& options) {
     std::optional<Error> fault;
     if (!destination) fault = rd::invalid("the destination function is empty");
-    return Plan(planned(context, count, fault, count, destination, options));
+    return Plan(planned(context, count, fault, count, rd::computed(destination), options));
 }
 
 Plan::~Plan() = default;

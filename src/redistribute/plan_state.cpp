@@ -21,7 +21,7 @@ Plan::State::State(Context& owner, std::uint64_t count, RedistributeOptions cons
       staging(std::max(options.staging.value_or(context.settings().staging), k_smallest_staging)),
       strategy(options.strategy ? *options.strategy : strategy_named(context.settings().strategy)) {}
 
-void Plan::State::take_map(std::uint64_t live, DestinationOf const& destination, std::uint64_t most_slots,
+void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& destinations, std::uint64_t most_slots,
                            std::optional<std::uint64_t> block_bytes) {
     bool const is_open = strategy == Strategy::automatic;  // the choice may fall on any, and needs to see the map
     entry_ = &rd::strategy_entry(is_open ? Strategy::token : strategy);
@@ -42,7 +42,7 @@ void Plan::State::take_map(std::uint64_t live, DestinationOf const& destination,
                                                     " blocks");
     }
     context.agree_on_no_error(fault);
-    counts_ = rd::exchange_addresses(context, node_.get(), live, destination, inverse_ ? &*inverse_ : nullptr,
+    counts_ = rd::exchange_addresses(context, node_.get(), live, destinations, inverse_ ? &*inverse_ : nullptr,
                                      forward_ ? &*forward_ : nullptr, staging);
 }
 

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,14 +22,12 @@
 namespace sluice {
 
 struct Plan::State {
-    using DestinationOf = std::function<Destination(std::uint64_t)>;
-
     State(Context& owner, std::uint64_t count, RedistributeOptions const& options);
 
-    /// Collective: validates the map and keeps what the strategy needs of it. `live`: blocks that `destination` is
+    /// Collective: validates the map and keeps what the strategy needs of it. `live`: blocks that `destinations` is
     /// asked for. `most_slots`: of any rank. `block_bytes`: of the one array that is moved once, or nothing for a plan
     /// that may move several.
-    void take_map(std::uint64_t live, DestinationOf const& destination, std::uint64_t most_slots,
+    void take_map(std::uint64_t live, redistribution::DestinationsFrom const& destinations, std::uint64_t most_slots,
                   std::optional<std::uint64_t> block_bytes);
 
     /// Collective: a strategy with all its memory, in the staging asked for or else in the smallest.

@@ -15,7 +15,7 @@ namespace rd = redistribution;
 namespace {
 
 Report redistribute_once(Context& context, Blocks const& blocks, std::optional<Error> fault, std::uint64_t live,
-                         Plan::State::DestinationOf const& destination, RedistributeOptions const& options) {
+                         rd::DestinationsFrom const& destinations, RedistributeOptions const& options) {
     engine::ContextState& state = context.state();
     rd::MeasuredCall const call(state, state.meter().held());
     Report report;
@@ -26,7 +26,7 @@ Report redistribute_once(Context& context, Blocks const& blocks, std::optional<E
         rd::agree(state, fault, blocks.count,
                   std::array{rd::Alike{"block_bytes", blocks.block_bytes}, rd::Alike{"staging", plan.staging.count},
                              rd::Alike{"strategy", static_cast<std::uint64_t>(plan.strategy)}});
-    plan.take_map(live, destination, most_slots, blocks.block_bytes);
+    plan.take_map(live, destinations, most_slots, blocks.block_bytes);
     clock.step("addresses");
     plan.prepare(blocks.block_bytes);
     clock.step("prepare");
@@ -39,9 +39,8 @@ Report redistribute_once(Context& context, Blocks const& blocks, std::optional<E
 
 Report redistribute(Context& context, Blocks blocks, std::span<Destination const> destinations,
                     RedistributeOptions const& options) {
-    return redistribute_once(
-        context, blocks, rd::fault_of(blocks.count, destinations), destinations.size(),
-        [destinations](std::uint64_t block) { return destinations[block]; }, options);
+    return redistribute_once(context, blocks, rd::fault_of(blocks.count, destinations), destinations.size(),
+                             rd::listed(destinations), options);
 }
 
 Report redistribute(Context& context, Blocks blocks, DestinationFunction const& destination,
@@ -49,13 +48,10 @@ Report redistribute(Context& context, Blocks blocks, DestinationFunction const& 
     std::optional<Error> fault;
     if (!destination) fault = rd::invalid("the destination function is empty");
     auto const* const data = static_cast<std::byte const*>(blocks.data);
-    return redistribute_once(
-        context, blocks, fault, blocks.count,
-        [&](std::uint64_t block) {
-            return destination(block,
-                               {data + block * blocks.block_bytes, static_cast<std::size_t>(blocks.block_bytes)});
-        },
-        options);
+    std::function<Destination(std::uint64_t)> const of_block = [&](std::uint64_t block) {
+        return destination(block, {data + block * blocks.block_bytes, static_cast<std::size_t>(blocks.block_bytes)});
+    };
+    return redistribute_once(context, blocks, fault, blocks.count, rd::computed(of_block), options);
 }
 
 }  // namespace sluice
