@@ -11,7 +11,8 @@ namespace {
 // Two tags each: a peer may be one pass ahead of us, and its messages must not be taken for this pass.
 constexpr int k_tag_request = 10;
 constexpr int k_tag_piece = 12;
-constexpr std::size_t k_most_buffers = 8;  // in each direction
+constexpr std::size_t k_most_buffers = 8;          // in each direction
+constexpr std::size_t k_request_bytes = 64 << 10;  // asked of one owner at a time where pieces travel alone
 }  // namespace
 
 MessageTransport::MessageTransport(MPI_Comm comm, std::uint64_t piece_bytes, Bytes memory, std::uint64_t open_requests,
@@ -89,7 +90,11 @@ std::size_t MessageTransport::take_job(Kind kind, std::size_t index, std::uint64
 
 std::size_t MessageTransport::room(int) {
     if (asking_ == most_asking_ || free_asked_.empty() || in_ == most_in_) return 0;
-    if (direct()) return std::min(most_in_ - in_, slots_in_request_);
+    if (direct()) {
+        // Not the whole window from one owner: he may be busy with others, and then nothing would come.
+        std::size_t const share = std::max<std::size_t>(1, k_request_bytes / slots_.piece_bytes);
+        return std::min({most_in_ - in_, slots_in_request_, share});
+    }
     return free_in_.empty() ? 0 : std::min<std::size_t>(buffer_bytes_ / slots_.piece_bytes, slots_in_request_);
 }
 
