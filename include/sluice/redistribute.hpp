@@ -88,15 +88,15 @@ struct Report {
 };
 
 /// Collective over the context. Moves block i of `blocks` to `destinations[i]`; blocks past the end of `destinations`
-/// are free. Memory beside the array: Settings::staging + 16 bytes a local block + 64 bytes a real partner, whatever
-/// the block size. Throws the same Error on every rank, before any byte has moved: rank or index out of range, two
-/// blocks to one address, `destinations` longer than the array, null pointers, sizes that overflow or differ, different
-/// options on different ranks, no memory.
+/// are free. Memory beside the array: Settings::staging (at least 32 KiB) + 5 bytes a local block (16 in the worst
+/// case) + 64 bytes a real partner, whatever the block size. Throws the same Error on every rank, before any byte has
+/// moved: rank or index out of range, two blocks to one address, `destinations` longer than the array, null pointers,
+/// sizes that overflow or differ, different options on different ranks, no memory.
 Report redistribute(Context& context, Blocks blocks, std::span<Destination const> destinations,
                     RedistributeOptions const& options = {});
 
-/// The same with a computed map. Memory: as above with 5 bytes a local block (strategy token, blocks of at least 256
-/// bytes).
+/// The same with a computed map: no list is needed, and with strategy token 5 bytes a local block suffice (8 where
+/// ranks and indices together need more than 37 bits).
 Report redistribute(Context& context, Blocks blocks, DestinationFunction const& destination,
                     RedistributeOptions const& options = {});
 

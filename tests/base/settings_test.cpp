@@ -42,7 +42,7 @@ TEST(Settings, have_the_defaults_of_the_table) {
     EXPECT_EQ(settings.memory, 0_B);
     EXPECT_EQ(settings.staging, 2_MiB);
     EXPECT_EQ(settings.strategy, "token");
-    EXPECT_EQ(settings.outstanding_requests, 64u);
+    EXPECT_EQ(settings.outstanding_requests, 128u);
 }
 
 TEST(Settings, table_describes_every_row) {

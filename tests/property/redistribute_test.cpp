@@ -157,7 +157,7 @@ class Attempt {
             if (sent != least) problem_ << sent << " blocks were sent, but once each is " << least << "; ";
         if (report_.strategy == Strategy::token) {
             expect_at_most("requests_peak", report_.requests_peak, context_.settings().outstanding_requests);
-            std::uint64_t const address = 16;
+            std::uint64_t const address = case_.form == Form::computed ? 5 : 16;
             expect_at_most(
                 "extra_peak", report_.extra_peak.count,
                 std::max(case_.staging, k_least_staging) + address * destinations_.size() + 64 * case_.partners(rank_));

@@ -19,7 +19,7 @@ struct TokenMemory {
     ChainMemory chain;
 
     /// Of the transports: what one open MPI request costs, times the default of the setting; heads of rings and queues.
-    static constexpr std::uint64_t k_tables = 8 << 10;
+    static constexpr std::uint64_t k_tables = 12 << 10;
     static constexpr std::uint64_t k_tables_of_peer = 256;
 
     /// Only the number of spares, which is nobody else's concern, depends on `ranks_of_node`.
