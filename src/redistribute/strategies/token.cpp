@@ -31,7 +31,7 @@ class ChainMover final : public Mover {
     explicit ChainMover(Problem const& problem)
         : problem_(problem),
           memory_(TokenMemory::of(problem.staging, problem.block_bytes, problem.context.size(),
-                                  problem.node == nullptr ? 1 : problem.node->size())),
+                                  problem.node == nullptr ? 1 : problem.node->size(), !crosses_network(problem))),
           chain_(*problem.inverse, problem.context.rank(), memory_.chain, problem.meter, problem.context.counters(),
                  crosses_network(problem) ? Chain::Visits::spread : Chain::Visits::in_order),
           lanes_(crosses_network(problem) ? VisitOrder::spread(chain_.lanes(), first_lane())

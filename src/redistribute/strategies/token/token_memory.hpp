@@ -22,13 +22,14 @@ struct TokenMemory {
     static constexpr std::uint64_t k_tables = 12 << 10;
     static constexpr std::uint64_t k_tables_of_peer = 256;
 
-    /// Only the number of spares, which is nobody else's concern, depends on `ranks_of_node`.
-    static TokenMemory of(Bytes staging, std::uint64_t block_bytes, int ranks, int ranks_of_node) {
+    /// `one_node`: nothing crosses a network. Only the number of spares, which is nobody else's concern, depends on
+    /// `ranks_of_node`.
+    static TokenMemory of(Bytes staging, std::uint64_t block_bytes, int ranks, int ranks_of_node, bool one_node) {
         // A block larger than its share moves as pieces, so that there are always spares enough to keep a pipeline
-        // full.
-        constexpr std::uint64_t k_least_spares = 4;
+        // full. Inside a node few are enough, and fewer passes copy less through spares.
+        std::uint64_t const least_spares = one_node ? 4 : 32;
         std::uint64_t const half = staging.count / 2;
-        std::uint64_t const piece = std::clamp<std::uint64_t>(half / k_least_spares, 1, 1U << 30);
+        std::uint64_t const piece = std::clamp<std::uint64_t>(half / least_spares, 1, 1U << 30);
         ChainMemory chain{};
         chain.piece_bytes = std::min(block_bytes, piece);
         // A spare costs its bytes and its entries in the table of spares.
