@@ -26,10 +26,13 @@ struct TokenMemory {
     /// `ranks_of_node`.
     static TokenMemory of(Bytes staging, std::uint64_t block_bytes, int ranks, int ranks_of_node, bool one_node) {
         // A block larger than its share moves as pieces, so that there are always spares enough to keep a pipeline
-        // full. Inside a node few are enough, and fewer passes copy less through spares.
-        std::uint64_t const least_spares = one_node ? 4 : 32;
+        // full. Inside a node few are enough, and fewer passes copy less through spares; a network wants more of them
+        // under way, but none so small that its latency shows.
+        constexpr std::uint64_t k_least_on_network = 32 << 10;
         std::uint64_t const half = staging.count / 2;
-        std::uint64_t const piece = std::clamp<std::uint64_t>(half / least_spares, 1, 1U << 30);
+        std::uint64_t const most = half / 4;
+        std::uint64_t const share = one_node ? most : std::min(most, std::max(half / 32, k_least_on_network));
+        std::uint64_t const piece = std::clamp<std::uint64_t>(share, 1, 1U << 30);
         ChainMemory chain{};
         chain.piece_bytes = std::min(block_bytes, piece);
         // A spare costs its bytes and its entries in the table of spares.
