@@ -16,6 +16,7 @@
 #include "redistribute/strategies/token/scan.hpp"
 #include "redistribute/strategies/token/token_form.hpp"
 #include "redistribute/strategies/token/token_memory.hpp"
+#include "redistribute/strategies/token/waiting.hpp"
 
 namespace sluice::redistribution {
 
@@ -132,8 +133,10 @@ class ChainMover final : public Mover {
             messages_->wait();
         } else if (messages_) {
             sched_yield();  // two things to wait for, MPI and the rings: neither may sleep
-        } else if (++idle_ > spins_) {
+        } else if (++idle_ > spins_ + k_yields_before_sleep) {
             node_->sleep();
+        } else if (idle_ > spins_) {
+            sched_yield();
         }
     }
 

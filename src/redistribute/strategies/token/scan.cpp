@@ -1,9 +1,12 @@
 #include "redistribute/strategies/token/scan.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "redistribute/strategies/token/settle.hpp"
+#include "redistribute/strategies/token/waiting.hpp"
 
 namespace sluice::redistribution {
 
@@ -224,6 +227,10 @@ void Scan::flush_all() {
 /// Nothing moved: let others have what they may be waiting for, then sleep until somebody does something.
 void Scan::wait() {
     flush_all();
+    for (int yield = 0; yield < k_yields_before_sleep; ++yield) {
+        sched_yield();
+        if (take_packets() || scan_some()) return;
+    }
     std::uint32_t const ticket = rings_.prepare_to_sleep();
     if (take_packets() || scan_some())
         rings_.cancel_sleep();
