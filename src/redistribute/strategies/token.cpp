@@ -131,11 +131,12 @@ class ChainMover final : public Mover {
     void wait() {
         if (!node_) {
             messages_->wait();
-        } else if (messages_) {
-            sched_yield();  // two things to wait for, MPI and the rings: neither may sleep
-        } else if (++idle_ > spins_ + k_yields_before_sleep) {
+            return;
+        }
+        if (!messages_) ++idle_;  // with two things to wait for, MPI and the rings, neither may sleep
+        if (idle_ > spins_ + k_yields_before_sleep) {
             node_->sleep();
-        } else if (idle_ > spins_) {
+        } else if (messages_ || idle_ > spins_) {
             sched_yield();
         }
     }
