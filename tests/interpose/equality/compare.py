@@ -1,0 +1,168 @@
+#!/usr/bin/python3
+"""Runs an MPI program without and with the layer and compares everything that can be noticed of the two runs: the
+transcript of each rank (transcript.h), standard output, exit code, standard error. The layer's own lines on standard
+error, which begin with "sluice", are not compared. Exit code 0: alike; 1: not, with the differences on standard output.
+
+The layer must be found in every process of the second run that keeps a transcript and in none of the first.
+"""
+
+import argparse
+import difflib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+MAX_LINES = 200  # of a difference
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--launcher", required=True, help="for example 'mpiexec --oversubscribe'")
+    parser.add_argument("--ranks", type=int, required=True)
+    layer = parser.add_mutually_exclusive_group(required=True)
+    layer.add_argument("--run", help="what stands between launcher and program, for example 'sluice run'")
+    layer.add_argument("--preload", help="the layer is preloaded plainly: libraries, in the order of LD_PRELOAD")
+    layer.add_argument("--itself", action="store_true", help="no layer: does the program repeat itself?")
+    parser.add_argument("--plugin", help="without this file the test is skipped")
+    parser.add_argument("--truth", action="store_true",
+                        help="the program knows what is right and says 'N wrong': only the layered run is judged, "
+                             "for plain MPI is known to be wrong there")
+    parser.add_argument("--both", action="append", default=[], metavar="NAME=VALUE", help="environment of both runs")
+    parser.add_argument("--both-preload", default="", help="libraries that are preloaded in both runs, after the layer")
+    parser.add_argument("--both-preload-first", default="", help="the same, before the layer")
+    parser.add_argument("--stderr", choices=["same", "ignore"], default="same")
+    parser.add_argument("--code", type=int, default=0, help="exit code that both runs must have; -1: the same, not 0")
+    parser.add_argument("--no-transcript", action="store_true", help="the program writes on standard output only")
+    parser.add_argument("--timeout", type=float, default=90, help="seconds, of one run")
+    parser.add_argument("program", nargs="+")
+    return parser.parse_args()
+
+
+def normal(line):
+    """Numbers of processes, addresses and times are different in each run."""
+    line = re.sub(r"0x[0-9a-fA-F]+|\b[0-9a-f]{8,}\b", "ADDRESS", line)
+    return re.sub(r"\d{3,}", "NUMBER", line)
+
+
+class Run:
+    def __init__(self, arguments, layered):
+        self.layered = layered
+        preload = [arguments.both_preload_first, arguments.preload if layered else None, arguments.both_preload]
+        preload = ":".join(library for library in preload if library)
+        between = ["env", f"LD_PRELOAD={preload}"] if preload else []
+        if layered and arguments.run:
+            between = shlex.split(arguments.run) + between if preload else shlex.split(arguments.run)
+        command = shlex.split(arguments.launcher) + ["-n", str(arguments.ranks)] + between + arguments.program
+        with tempfile.TemporaryDirectory(prefix="equality-") as folder, \
+                tempfile.TemporaryDirectory(prefix="equality-scratch-") as scratch:
+            environment = dict(os.environ, TRANSCRIPT=folder, SCRATCH=scratch)
+            environment.update(pair.split("=", 1) for pair in arguments.both)
+            process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True, errors="backslashreplace")
+            try:
+                out, err = process.communicate(timeout=arguments.timeout)
+                self.code = process.returncode
+            except subprocess.TimeoutExpired:
+                process.terminate()  # the launcher ends its processes
+                try:
+                    out, err = process.communicate(timeout=5)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    out, err = process.communicate()
+                self.code = f"none within {arguments.timeout:.0f} s"
+            self.transcripts, self.layer = {}, {}
+            for name in sorted(os.listdir(folder)):
+                with open(os.path.join(folder, name), errors="backslashreplace") as file:
+                    text = file.read()
+                stem, ending = os.path.splitext(name)
+                if ending == ".layer":
+                    self.layer[stem] = text.strip()
+                else:
+                    self.transcripts[stem] = text.splitlines()
+        self.command = shlex.join(command)
+        self.out = sorted(re.sub(r"^=   PID \d+", "=   PID NUMBER", line) for line in out.splitlines())
+        lines = [line for line in err.splitlines() if not line.startswith("sluice")]
+        self.err = sorted(normal(line) for line in lines if line.strip())
+        self.own = [line for line in err.splitlines() if line.startswith("sluice")]
+
+    def complaints(self, arguments):
+        """What is wrong with this run by itself."""
+        name = "with the layer" if self.layered else "without the layer"
+        if arguments.code >= 0 and self.code != arguments.code:
+            yield f"{name}: exit code {self.code}, expected {arguments.code}\n" + "\n".join(self.err[:40])
+        if arguments.no_transcript:
+            return
+        if not self.transcripts:
+            yield f"{name}: no transcript"
+        expected = "loaded" if self.layered and not arguments.itself else "absent"
+        if arguments.code == 0:
+            for rank in self.transcripts:
+                state = self.layer.get(rank) or "not said"
+                if state != expected:
+                    yield f"{name}: rank {rank}: the layer is {state}, not {expected}"
+
+
+def difference(what, plain, layered):
+    lines = list(difflib.unified_diff(plain, layered, f"{what}, without", f"{what}, with the layer", lineterm="", n=2))
+    if len(lines) > MAX_LINES:
+        lines[MAX_LINES:] = [f"… and {len(lines) - MAX_LINES} more lines"]
+    return ["\n".join(lines)] if lines else []
+
+
+def wrong_lines(run):
+    for rank, lines in run.transcripts.items():
+        for line in lines:
+            if re.search(r"\b[1-9]\d* (wrong|gaps written)", line) or "error class" in line:
+                yield f"rank {rank}: {line}"
+
+
+def compare(arguments, plain, layered):
+    complaints = []
+    if arguments.truth:
+        complaints += list(layered.complaints(arguments)) + list(wrong_lines(layered))
+        if not any("truth" in line for lines in layered.transcripts.values() for line in lines):
+            complaints.append("with the layer: nothing was compared with the truth")
+        known = list(wrong_lines(plain))
+        print(f"without the layer: exit code {plain.code}, {len(known)} lines are wrong" + "".join(f"\n  {x}" for x in known[:8]))
+        return complaints
+    for run in (plain, layered):
+        complaints += run.complaints(arguments)
+    if plain.code != layered.code:
+        complaints.append(f"exit code: {plain.code} without, {layered.code} with the layer")
+    if arguments.code < 0 and plain.code == 0:
+        complaints.append("exit code 0, expected another")
+    if set(plain.transcripts) != set(layered.transcripts):
+        complaints.append(f"transcripts: {sorted(plain.transcripts)} without, {sorted(layered.transcripts)} with")
+    for rank in plain.transcripts:
+        complaints += difference(f"rank {rank}", plain.transcripts[rank], layered.transcripts.get(rank, []))
+    complaints += difference("standard output", plain.out, layered.out)
+    if arguments.stderr == "same":
+        complaints += difference("standard error", plain.err, layered.err)
+    return complaints
+
+
+def main():
+    arguments = options()
+    if arguments.plugin and not os.path.exists(arguments.plugin) and not arguments.itself:
+        print(f"skipped: there is no plugin {os.path.basename(arguments.plugin)}")
+        return 0
+    plain = Run(arguments, layered=False)
+    layered = Run(arguments, layered=True)
+    complaints = compare(arguments, plain, layered)
+    for text in complaints:
+        print(text)
+    if complaints:
+        print(f"\nwithout: {plain.command}\nwith:    {layered.command}")
+    else:
+        lines = sum(map(len, layered.transcripts.values()))
+        print(f"alike: {lines} lines of {len(layered.transcripts)} ranks, {len(layered.out)} of standard output, "
+              f"exit code {layered.code}")
+    for line in layered.own[:40]:
+        print(f"  its own: {line}")
+    return 1 if complaints else 0
+
+
+sys.exit(main())
