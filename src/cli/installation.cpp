@@ -79,6 +79,12 @@ std::optional<fs::path> program_for(std::string const& mpi, std::string const& n
     return first_program(candidates);
 }
 
+std::optional<fs::path> report_template() {
+    fs::path const page = (own_folder() / "../share/sluice/report.html").lexically_normal();
+    if (fs::is_regular_file(page)) return page;
+    return std::nullopt;
+}
+
 std::optional<fs::path> bed_script(std::string const& name) {
     return first_program({own_folder() / "../libexec/sluice/beds" / name, own_folder() / "../../bench/beds" / name,
                           own_folder() / "../../../bench/beds" / name});

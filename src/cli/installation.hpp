@@ -2,6 +2,8 @@
 ///
 ///     in a build      build/bin/sluice    build/<mpi>/bin/bench-*              bench/beds/*
 ///     installed       bin/sluice          libexec/sluice/<mpi>/bench-*         libexec/sluice/beds/*
+///
+/// The template of the report's page is ../share/sluice/report.html from the command in both.
 #pragma once
 
 #include <filesystem>
@@ -27,6 +29,9 @@ std::optional<std::filesystem::path> program_for(std::string const& mpi, std::st
 /// A script that sets up a test bed or runs a whole benchmark, if it is there.
 std::optional<std::filesystem::path> bed_script(std::string const& name);
 std::optional<std::filesystem::path> bench_script(std::string const& name);
+
+/// The template of the report's page, if it was built.
+std::optional<std::filesystem::path> report_template();
 
 /// An executable of that name in PATH.
 std::optional<std::filesystem::path> in_path(std::string const& name);

@@ -13,6 +13,7 @@ namespace {
 constexpr std::array k_commands{
     Command{"info", "version, builds found, settings, memory limit", run_info},
     Command{"doctor", "what works on this machine, and what follows where it does not", run_doctor},
+    Command{"report", "shows what a job left behind, also a killed one; or two side by side", run_report},
     Command{"bench", "runs a benchmark and prints its table", run_bench},
 };
 

@@ -69,6 +69,8 @@ struct Sample {
     std::uint32_t sluice = 0;        ///< ours: this record, staging, tables
     std::uint32_t in_flight = 0;     ///< of the application's buffers: in calls and requests that are not complete
     std::uint32_t site = k_no_site;  ///< the call it was in
+
+    bool operator==(Sample const&) const = default;
 };
 
 /// One place in the program that calls MPI, told apart by return address and function.
@@ -122,6 +124,8 @@ struct Event {
     std::uint32_t duration_us = 0;
     std::uint32_t site = k_no_site;
     std::uint64_t bytes = 0;
+
+    bool operator==(Event const&) const = default;
 };
 
 struct RankHead {

@@ -1,0 +1,230 @@
+#include "report/advice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/words.hpp"
+
+namespace sluice::report {
+
+namespace {
+
+constexpr std::uint64_t k_mib = 1 << 20;
+
+template <class Figure>
+SiteSum const* greatest(Summary const& summary, Figure figure) {
+    auto const found = std::max_element(summary.sites.begin(), summary.sites.end(),
+                                        [&](SiteSum const& a, SiteSum const& b) { return figure(a) < figure(b); });
+    return found == summary.sites.end() || figure(*found) == 0 ? nullptr : &*found;
+}
+
+std::string call_of(SiteSum const& site) {
+    return call_text(site.function, site.place);
+}
+
+bool is_large(std::uint64_t bytes, Summary const& summary) {
+    return bytes >= k_mib && bytes * 20 >= summary.highest.kib << 10;
+}
+
+std::string about_growth(Summary const& summary) {
+    SiteSum const* const site =
+        greatest(summary, [](SiteSum const& s) { return s.growing_since_us > 0 ? s.grown.most : 0; });
+    if (site == nullptr || !is_large(site->grown.most, summary)) return {};
+    std::string const where =
+        fmt::format("MPI's memory grows in {} since {}: by {} on rank {}", call_of(*site),
+                    time_text(site->growing_since_us), size_text(site->grown.most), site->grown.most_rank);
+    bool const receives = site->kind == Kind::receive || site->kind == Kind::completion ||
+                          site->kind == Kind::collective || site->kind == Kind::send || site->kind == Kind::other;
+    if (receives)
+        return where +
+               ". Messages that arrive before their receive is posted are kept there: post receives earlier, or "
+               "make every 16th send synchronous (MPI_Ssend), which bounds what waits.";
+    return where + fmt::format(". It made {} in {}: free what is made there, or make it once.",
+                               plural(site->calls, "object"), plural(site->time_ns.ranks, "rank"));
+}
+
+std::string about_flight(Summary const& summary) {
+    SiteSum const* const site = greatest(summary, [](SiteSum const& s) { return s.in_flight.most; });
+    if (site == nullptr || !is_large(site->in_flight.most, summary)) return {};
+    std::uint64_t const peak = summary.highest.kib << 10;
+    std::uint64_t const flight = std::min(site->in_flight.most, peak);
+    std::string text = fmt::format("Buffers in flight in {} are up to {} on rank {}, {} of the highest peak. ",
+                                   call_of(*site), size_text(flight), site->in_flight.most_rank,
+                                   percent_text(static_cast<double>(flight), static_cast<double>(peak)));
+    if (site->function.find("lltoall") != std::string::npos)
+        return text + fmt::format(
+                          "Half of them are a second copy: with MPI_IN_PLACE, which Sluice serves with at most "
+                          "256 KiB more, the rank would hold about {}.",
+                          size_text(peak - flight / 2));
+    return text + fmt::format("With half as much in flight at a time the rank would hold about {}.",
+                              size_text(peak - flight / 2));
+}
+
+std::string about_comms(Summary const& summary) {
+    Spread const& memory = summary.comm_kib;
+    std::uint64_t const made = summary.comms_made.most;
+    if (made < 100 && !is_large(memory.most << 10, summary)) return {};
+    if (made == 0) return {};
+    std::uint64_t const left = summary.comms_made.sum - std::min(summary.comms_made.sum, summary.comms_freed);
+    return fmt::format(
+        "Rank {} made {}; they cost the ranks up to {}, about {} each, and {} of {} were never freed. Make "
+        "them once and use them again, or free them.",
+        summary.comms_made.most_rank, plural(made, "communicator"), kib_text(memory.most),
+        kib_text(memory.sum / std::max<std::uint64_t>(1, summary.comms_made.sum)), count_text(left),
+        count_text(summary.comms_made.sum));
+}
+
+std::string about_waiting(Summary const& summary) {
+    Spread const& waiting = summary.waiting_ns;
+    double const lived = static_cast<double>(summary.lived_us.sum) * 1e3;
+    if (waiting.ranks < 2 || static_cast<double>(waiting.sum) < 0.25 * lived) return {};
+    std::string text = fmt::format("The ranks wait for each other during {} of the time",
+                                   percent_text(static_cast<double>(waiting.sum), lived));
+    if (SiteSum const* const site = greatest(summary, [](SiteSum const& s) { return s.waiting_ns.sum; }))
+        text += ", most in " + call_of(*site);
+    if (static_cast<double>(waiting.least) < 0.5 * waiting.mean())
+        return text + fmt::format(
+                          ". Rank {} waits least ({} of {} on average): the others wait for it; look at its share of "
+                          "the work.",
+                          waiting.least_rank, time_text(waiting.least / 1000),
+                          time_text(static_cast<std::uint64_t>(waiting.mean() / 1000)));
+    return text + ". No rank stands out: all wait about as long.";
+}
+
+std::string about_init(Summary const& summary) {
+    std::uint64_t const init = summary.init_private.most + summary.init_shared.most;
+    if (init < 16 * k_mib || init * 4 < summary.highest.kib << 10) return {};
+    return fmt::format(
+        "MPI takes {} of a rank's memory in MPI_Init, before any message ({} private, {} shared): fewer "
+        "ranks of several threads, or smaller shared segments, would help most.",
+        size_text(init), size_text(summary.init_private.most), size_text(summary.init_shared.most));
+}
+
+std::string about_budget(Summary const& summary) {
+    if (summary.nodes.empty()) return {};
+    auto const fullest = std::max_element(summary.nodes.begin(), summary.nodes.end(),
+                                          [](auto const& a, auto const& b) { return a.peaks_kib() < b.peaks_kib(); });
+    if (fullest->peaks_kib() == 0) return {};
+    // A tenth more, for what lies between two samples and for the rest of the process.
+    std::uint64_t const budget = (fullest->peaks_kib() + fullest->peaks_kib() / 10 + 1023) / 1024;
+    std::string text =
+        fmt::format("The job as it is needs up to {} on a node ({} at their peaks): --memory {}MiB holds it",
+                    kib_text(fullest->peaks_kib()), plural(fullest->ranks, "rank"), budget);
+    if (fullest->limit > 0)
+        text += fmt::format(fullest->peaks_kib() << 10 > fullest->limit
+                                ? "; its limit, {}, is too little for all peaks at once"
+                                : "; its limit is {}",
+                            size_text(fullest->limit));
+    return text + ".";
+}
+
+void add(std::vector<std::string>& list, std::string text) {
+    if (!text.empty()) list.push_back(std::move(text));
+}
+
+std::string why_growing(Summary const& summary) {
+    GrowthSum const* most = nullptr;
+    std::size_t owner = 0;
+    for (std::size_t i = 0; i < summary.growing.size(); ++i)
+        if (GrowthSum const& growth = summary.growing[i];
+            growth.ranks.count() > 0 && (most == nullptr || growth.most.by_kib() > most->most.by_kib())) {
+            most = &growth;
+            owner = i;
+        }
+    if (most == nullptr) return "No memory was growing steadily when the records end.";
+    Growth const& growth = most->most;
+    std::string const where =
+        most->ranks.count() == 1
+            ? fmt::format("rank {} ", most->most_rank)
+            : fmt::format("{}, most on rank {}: ", most->ranks.text(summary.world_size), most->most_rank);
+    double const seconds = static_cast<double>(growth.until_us - growth.since_us) / 1e6;
+    std::string text = fmt::format(
+        "{} grew on {}from {} to {} since {}, {}/s until the records end", name_of(static_cast<Owner>(owner)), where,
+        kib_text(growth.from_kib), kib_text(growth.to_kib), time_text(growth.since_us),
+        size_text(static_cast<std::uint64_t>(static_cast<double>(growth.by_kib()) * 1024 / std::max(seconds, 1e-3))));
+    bool const of_mpi =
+        static_cast<Owner>(owner) == Owner::mpi_private || static_cast<Owner>(owner) == Owner::mpi_shared;
+    SiteSum const* const site = greatest(summary, [](SiteSum const& s) { return s.grown.most; });
+    if (of_mpi && site != nullptr && is_large(site->grown.most, summary)) text += ", in " + call_of(*site);
+    text[0] = text[0] == 't' ? 'T' : text[0];
+    return text + ".";
+}
+
+std::string about_limit(Summary const& summary) {
+    if (summary.nodes.empty()) return {};
+    NodeSum const& node = summary.nodes.front();
+    if (node.limit == 0) return "No memory limit was found for the nodes.";
+    double const part = static_cast<double>(node.last_kib()) * 1024 / static_cast<double>(node.limit);
+    std::string const held = fmt::format("its {} held {} of {} ({})", plural(node.ranks, "rank"),
+                                         kib_text(node.last_kib()), size_text(node.limit), percent_text(part, 1));
+    if (part >= 0.9)
+        return fmt::format("The limit of node {} was reached: {}. It was most likely killed for lack of memory.",
+                           node.node, held);
+    if (part >= 0.7)
+        return fmt::format("Node {} came close to its limit: {} at the last sample, and more may have come after it.",
+                           node.node, held);
+    return fmt::format(
+        "The limit of the fullest node, {}, was not reached: {}; look for another reason (a signal, a crash, "
+        "a time limit).",
+        node.node, held);
+}
+
+}  // namespace
+
+std::vector<Consumer> consumers_of(Summary const& summary) {
+    std::vector<Consumer> list;
+    auto const put = [&list](std::string who, std::uint64_t bytes, std::uint32_t rank, std::string how) {
+        if (bytes > 0) list.push_back({std::move(who), bytes, rank, std::move(how)});
+    };
+    PeakOf const& peak = summary.highest;
+    std::uint64_t const application = part_of(peak.sample, Owner::application);
+    put("the application", (application - std::min<std::uint64_t>(application, peak.sample.in_flight)) << 10, peak.rank,
+        "its own, apart from buffers in flight");
+    put("MPI_Init", summary.init_private.most + summary.init_shared.most, summary.init_private.most_rank,
+        "MPI's memory grew");
+    put("Sluice", summary.sluice_kib.most << 10, summary.sluice_kib.most_rank, "records, staging, tables");
+    for (SiteSum const& site : summary.sites) {
+        put(call_of(site), site.grown.most, site.grown.most_rank, "MPI's memory grew");
+        put(call_of(site), site.in_flight.most, site.in_flight.most_rank, "buffers in flight");
+    }
+    std::stable_sort(list.begin(), list.end(), [](Consumer const& a, Consumer const& b) { return a.bytes > b.bytes; });
+    return list;
+}
+
+std::vector<std::string> what_happened(Summary const& summary) {
+    std::vector<std::string> list;
+    if (summary.all_ended()) return list;
+    auto const& aborted = summary.states[static_cast<std::size_t>(State::aborted)];
+    if (aborted.count() > 0)
+        list.push_back(fmt::format("MPI_Abort was called with code {} by {}.", summary.abort_code,
+                                   aborted.text(summary.world_size)));
+    auto const& exited = summary.states[static_cast<std::size_t>(State::exited)];
+    if (exited.count() > 0)
+        list.push_back(fmt::format("{} ended without MPI_Finalize.", exited.text(summary.world_size)));
+    bool const killed = summary.states[static_cast<std::size_t>(State::running)].count() > 0;
+    if (killed) add(list, about_limit(summary));
+    if (killed || aborted.count() > 0) add(list, why_growing(summary));
+    if (summary.ranks_seen < summary.world_size)
+        list.push_back(
+            fmt::format("{} of {} ranks left no record.", summary.world_size - summary.ranks_seen, summary.world_size));
+    return list;
+}
+
+std::vector<std::string> advice_for(Summary const& summary) {
+    std::vector<std::string> list;
+    add(list, about_growth(summary));
+    add(list, about_flight(summary));
+    add(list, about_comms(summary));
+    add(list, about_waiting(summary));
+    add(list, about_init(summary));
+    bool const anything = !list.empty();
+    if (!anything)
+        list.push_back(fmt::format(
+            "Nothing in the communication stands out: {} of the highest peak are the application's own memory.",
+            percent_text(part_of(summary.highest.sample, Owner::application), summary.highest.sample.resident)));
+    add(list, about_budget(summary));
+    return list;
+}
+
+}  // namespace sluice::report

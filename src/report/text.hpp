@@ -1,0 +1,21 @@
+/// The summary for a terminal: one screen.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/summary.hpp"
+
+namespace sluice::report {
+
+inline constexpr std::size_t k_text_lines = 24;
+inline constexpr std::size_t k_text_columns = 100;
+
+/// At most k_text_lines lines of k_text_columns columns; for a job that did not end, who held how much and where it was
+/// comes first.
+std::string to_screen(Summary const& summary);
+
+/// "ended", "did not end: ranks 0-2 running, rank 3 aborted"
+std::string state_text(Summary const& summary);
+
+}  // namespace sluice::report

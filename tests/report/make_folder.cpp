@@ -1,0 +1,16 @@
+// make_folder FOLDER RANKS healthy|flooded: what a job leaves behind, for the tests of the page.
+#include <cstdio>
+#include <string>
+
+#include "report/records.hpp"
+
+int main(int argc, char** argv) {
+    if (argc != 4) {
+        std::fputs("make_folder FOLDER RANKS healthy|flooded\n", stderr);
+        return 2;
+    }
+    using sluice::report::Story;
+    std::filesystem::create_directories(argv[1]);
+    sluice::report::write_node_files(argv[1], static_cast<std::uint32_t>(std::stoul(argv[2])), 8,
+                                     std::string(argv[3]) == "healthy" ? Story::healthy : Story::flooded);
+}
