@@ -8,6 +8,7 @@ namespace {
 
 std::string range_of(sluice::SettingRow const& row) {
     if (row.kind == "word") return "see right";
+    if (row.kind == "path") return "a path";
     if (row.kind == "bytes")
         return sluice::base::exact_bytes({row.least}) + " … " + sluice::base::exact_bytes({row.most});
     return std::to_string(row.least) + " … " + std::to_string(row.most);

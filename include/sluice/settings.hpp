@@ -14,6 +14,7 @@ namespace setting_kind {
 using bytes = Bytes;
 using count = std::uint64_t;
 using word = std::string;
+using path = std::string;
 }  // namespace setting_kind
 
 /// A value of each row of settings.def, with its default.
@@ -40,7 +41,7 @@ struct Settings {
 struct SettingRow {
     std::string_view name;      ///< "staging"
     std::string_view variable;  ///< "SLUICE_STAGING"
-    std::string_view kind;      ///< "bytes", "count" or "word"
+    std::string_view kind;      ///< "bytes", "count", "word" or "path"
     std::string_view default_text;
     std::uint64_t least;
     std::uint64_t most;

@@ -80,6 +80,10 @@ void read(SettingRow const& row, std::string_view text, std::uint64_t& value) {
 }
 
 void read(SettingRow const& row, std::string_view text, std::string& value) {
+    if (row.kind == "path") {
+        value = text;
+        return;
+    }
     std::vector<std::string> const words = words_of(row.help);
     if (std::find(words.begin(), words.end(), text) == words.end()) {
         std::string known;

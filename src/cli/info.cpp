@@ -24,6 +24,7 @@ void print_builds() {
 
 std::string range_of(SettingRow const& row) {
     if (row.kind == "word") return "a word";
+    if (row.kind == "path") return "a path";
     if (row.kind == "bytes")
         return fmt::format("{} … {}", base::exact_bytes(Bytes{row.least}), base::exact_bytes(Bytes{row.most}));
     return fmt::format("{} … {}", row.least, row.most);

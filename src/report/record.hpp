@@ -167,7 +167,7 @@ struct RankHead {
     std::uint64_t events = 0;               ///< the same for events
 };
 
-struct RankRecord {
+struct alignas(4096) RankRecord {
     RankHead head;
     std::array<Site, k_sites> sites;
     std::array<Peer, k_peers> peers;
@@ -182,8 +182,10 @@ struct NodeHeader {
     std::uint32_t format = 0;
     std::uint32_t record_bytes = 0;  ///< sizeof(RankRecord): a reader of another version refuses
     std::uint32_t claimed = 0;       ///< RankRecords in use
-    std::uint32_t limit_source = 0;
-    std::array<std::uint64_t, 509> spare{};
+    std::uint32_t ended = 0;         ///< of them, those whose MPI_Finalize returned
+    std::uint32_t declared = 0;      ///< ranks that have left MPI_Init
+    std::uint32_t decision = 0;      ///< 1: all ranks of the job are here; 2: they are not
+    std::array<std::uint64_t, 508> spare{};
 };
 
 static_assert(sizeof(NodeHeader) == 4096);

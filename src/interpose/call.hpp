@@ -1,0 +1,56 @@
+/// One call of the program into MPI, from its wrapper's first to its last line.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "functions.hpp"
+#include "interpose/gate.hpp"
+
+namespace sluice::interpose {
+
+class Call {
+  public:
+    Call(Function function, void const* caller) noexcept;
+    Call(Call const&) = delete;
+    Call& operator=(Call const&) = delete;
+
+    void out(std::uint64_t bytes) noexcept { out_ = bytes; }
+    void in(std::uint64_t bytes) noexcept { in_ = bytes; }
+    void to(int destination, MPI_Comm comm) noexcept;
+    void into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept;
+    void waits() noexcept { waits_ = true; }
+    void passes_on() noexcept;
+
+    void starts(MPI_Request request) noexcept;
+    void persistent(MPI_Request request) noexcept;
+    void makes(MPI_Comm comm) noexcept {
+        made_ = comm;
+        makes_ = true;
+    }
+    void frees(MPI_Comm comm) noexcept;
+    void makes_window(MPI_Win window) noexcept;
+    void frees_window(MPI_Win window) noexcept;
+
+    /// Writes down what the call took; gives `code` back.
+    int end(int code) noexcept;
+
+  private:
+    Inside inside_;
+    std::uint64_t start_;
+    std::uint32_t site_;
+    bool reading_;
+    bool waits_ = false;
+    bool stays_open_ = false;  // a request goes on with its bytes
+    bool makes_ = false;
+    MPI_Comm made_;
+    int destination_ = -1;  // in MPI_COMM_WORLD
+    std::uint64_t out_ = 0;
+    std::uint64_t in_ = 0;
+    void const* buffer_ = nullptr;
+    std::uint64_t span_ = 0;
+    std::uint64_t absent_ = 0;  // bytes of the receive buffer that were not in memory
+};
+
+}  // namespace sluice::interpose

@@ -1,0 +1,15 @@
+#include "interpose/clock.hpp"
+
+namespace sluice::interpose {
+
+void Clock::start() {
+    std::uint64_t const t0 = nanoseconds();
+    std::uint64_t const c0 = ticks();
+    while (nanoseconds() - t0 < 2000000) {
+    }
+    std::uint64_t const c1 = ticks();
+    ns_per_tick_ = static_cast<double>(nanoseconds() - t0) / static_cast<double>(c1 - c0);
+    start_ = c0;
+}
+
+}  // namespace sluice::interpose

@@ -1,0 +1,151 @@
+#include "interpose/communicators.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace sluice::interpose {
+
+namespace {
+
+std::uint64_t key_of(MPI_Comm comm) noexcept {
+    std::uint64_t key = 0;
+    std::memcpy(&key, &comm, sizeof comm);
+    return key + 1;
+}
+
+/// World ranks of `n` ≤ 256 ranks of `group` from `begin` on.
+bool translate(MPI_Group group, MPI_Group world, int begin, int n, std::array<int, 256>& ranks) noexcept {
+    std::array<int, 256> local;
+    for (int i = 0; i < n; ++i)
+        local[static_cast<std::size_t>(i)] = begin + i;
+    return MPI_Group_translate_ranks(group, n, local.data(), world, ranks.data()) == MPI_SUCCESS;
+}
+
+/// Finds first and stride of the members in world ranks; a few hundred at a time, so that it needs no memory of its
+/// own.
+void find_members(MPI_Comm comm, Known& known) noexcept {
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Group world = MPI_GROUP_NULL;
+    MPI_Comm_group(comm, &group);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    bool regular = true;
+    std::array<int, 256> ranks{};
+    for (int begin = 0; regular && begin < known.size; begin += 256) {
+        int const n = std::min(256, known.size - begin);
+        regular = translate(group, world, begin, n, ranks);
+        if (begin == 0) {
+            known.first = ranks[0];
+            known.stride = known.size > 1 ? ranks[1] - ranks[0] : 1;
+        }
+        for (int i = 0; i < n; ++i)
+            regular = regular && ranks[static_cast<std::size_t>(i)] == known.first + (begin + i) * known.stride;
+    }
+    if (!regular || known.first == MPI_UNDEFINED) known.stride = 0;
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+}
+
+}  // namespace
+
+void Communicators::start(int world_rank, int world_size, bool may_agree) {
+    may_agree_ = may_agree;
+    std::lock_guard const lock(changing_);
+    Known world{world_size, world_rank, 0, 1, may_agree ? next_id_++ : 0, report::k_comms};
+    keep(MPI_COMM_WORLD, world, report::k_no_site, 0, 0);
+    keep(MPI_COMM_SELF, Known{1, 0, world_rank, 1, 0, report::k_comms}, report::k_no_site, 0, 0);
+}
+
+Known Communicators::describe(MPI_Comm comm) const noexcept {
+    Known known;
+    MPI_Comm_size(comm, &known.size);
+    MPI_Comm_rank(comm, &known.rank);
+    find_members(comm, known);
+    return known;
+}
+
+void Communicators::add(MPI_Comm made, std::uint32_t site, std::uint64_t memory, std::uint64_t now_us) noexcept {
+    int inter = 0;
+    if (made == MPI_COMM_NULL || MPI_Comm_test_inter(made, &inter) != MPI_SUCCESS) return;
+    std::lock_guard const lock(changing_);
+    ++record_.head.comms_made;
+    if (inter != 0) {
+        ++record_.head.passed_on;
+        return;
+    }
+    Known known = describe(made);
+    if (may_agree_ && known.size > 1) {
+        // The largest of what the members would take is new to all of them.
+        std::uint32_t agreed = 0;
+        if (MPI_Allreduce(&next_id_, &agreed, 1, MPI_UINT32_T, MPI_MAX, made) == MPI_SUCCESS) {
+            known.id = agreed;
+            next_id_ = agreed + 1;
+        }
+    }
+    keep(made, known, site, memory, now_us);
+}
+
+void Communicators::keep(MPI_Comm comm, Known known, std::uint32_t site, std::uint64_t memory,
+                         std::uint64_t now_us) noexcept {
+    if (record_.head.comms < report::k_comms) {
+        known.entry = static_cast<std::uint32_t>(record_.head.comms);
+        report::Comm& entry = record_.comms[known.entry];
+        entry.root = static_cast<std::uint32_t>(std::max(known.first, 0));
+        entry.number = known.id;
+        entry.size = static_cast<std::uint32_t>(known.size);
+        entry.rank = static_cast<std::uint32_t>(known.rank);
+        entry.first = static_cast<std::uint32_t>(std::max(known.first, 0));
+        entry.stride = known.stride;
+        entry.site = site;
+        entry.memory_kib = static_cast<std::uint32_t>(memory / 1024);
+        entry.made_us = now_us;
+        ++record_.head.comms;
+    } else {
+        ++record_.head.comms_not_kept;
+    }
+    try {
+        known_[key_of(comm)] = known;
+    } catch (std::bad_alloc const&) {
+        ++record_.head.comms_not_kept;
+    }
+    last_key_ = 0;
+}
+
+void Communicators::remove(MPI_Comm comm, std::uint64_t now_us) noexcept {
+    std::lock_guard const lock(changing_);
+    auto const found = known_.find(key_of(comm));
+    ++record_.head.comms_freed;
+    if (found == known_.end()) return;
+    if (found->second.entry < report::k_comms)
+        record_.comms[found->second.entry].freed_us = std::max<std::uint64_t>(now_us, 1);
+    known_.erase(found);
+    last_key_ = 0;
+}
+
+Known Communicators::find(MPI_Comm comm) noexcept {
+    std::lock_guard const lock(changing_);
+    std::uint64_t const key = key_of(comm);
+    if (key == last_key_) return last_;
+    auto const found = known_.find(key);
+    if (found == known_.end()) return {};
+    last_key_ = key;
+    last_ = found->second;
+    return last_;
+}
+
+int Communicators::world_rank(MPI_Comm comm, int rank) noexcept {
+    Known const known = find(comm);
+    if (known.size == 0 || rank < 0 || rank >= known.size) return -1;
+    if (known.stride != 0 || known.size == 1) return known.first + rank * known.stride;
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Group world = MPI_GROUP_NULL;
+    MPI_Comm_group(comm, &group);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    int found = MPI_UNDEFINED;
+    MPI_Group_translate_ranks(group, 1, &rank, world, &found);
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+    return found == MPI_UNDEFINED ? -1 : found;
+}
+
+}  // namespace sluice::interpose

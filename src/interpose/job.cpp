@@ -1,0 +1,114 @@
+#include "interpose/job.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+
+namespace sluice::interpose {
+
+namespace {
+
+char const* variable(char const* name) {
+    char const* const value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+/// Start time and number of a process: together unlike those of any other since the machine started.
+std::string process_name(pid_t pid) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string line;
+    std::getline(stat, line);
+    // Fields count from behind the name, which may hold anything; the start time is the 20th of them.
+    std::size_t at = line.rfind(')');
+    for (int field = 0; field < 20 && at != std::string::npos; ++field)
+        at = line.find(' ', at + 1);
+    std::string const start = at == std::string::npos ? "0" : line.substr(at + 1, line.find(' ', at + 1) - at - 1);
+    return std::to_string(pid) + "." + start;
+}
+
+pid_t parent_of(pid_t pid) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string line;
+    std::getline(stat, line);
+    std::size_t const at = line.rfind(')');
+    return at == std::string::npos ? 0 : static_cast<pid_t>(std::atoi(line.c_str() + at + 4));
+}
+
+std::string command_of(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+    std::string name;
+    std::getline(file, name);
+    return name;
+}
+
+/// The process of MPICH's launcher that started the ranks of this node; a shell may stand between.
+pid_t launcher_of_node() {
+    for (pid_t pid = getppid(); pid > 1; pid = parent_of(pid))
+        if (command_of(pid).starts_with("hydra_")) return pid;
+    return getppid();
+}
+
+std::string clean(std::string name) {
+    for (char& c : name)
+        if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '.';
+    return name;
+}
+
+/// A number for this node, from which its name cannot be read.
+std::string node_number() {
+    char name[256] = {};
+    gethostname(name, sizeof name - 1);
+    char text[16];
+    std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(std::hash<std::string>()(name)));
+    return text;
+}
+
+bool make_folder(std::string const& path, mode_t mode) {
+    struct stat status {};
+    if (mkdir(path.c_str(), mode) == 0) return true;
+    return errno == EEXIST && stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+}  // namespace
+
+std::string job_name() {
+    if (char const* const pmix = variable("PMIX_NAMESPACE")) return clean(pmix);
+    if (char const* const slurm = variable("SLURM_JOB_ID"))
+        return clean(std::string(slurm) + "." +
+                     (variable("SLURM_STEP_ID") != nullptr ? variable("SLURM_STEP_ID") : "0"));
+    // MPI_Init of a program without a launcher is a job of its own.
+    if (variable("PMI_RANK") == nullptr) return clean(process_name(getpid()));
+    return clean(process_name(launcher_of_node()));
+}
+
+std::string record_path(std::string const& folder, std::string& why) {
+    std::string where = folder;
+    if (where.empty()) {
+        where = std::string(variable("TMPDIR") != nullptr ? variable("TMPDIR") : "/tmp") + "/sluice-" +
+                std::to_string(getuid());
+        if (!make_folder(where, 0700)) {
+            why = where + ": " + std::strerror(errno);
+            return {};
+        }
+        struct stat status {};
+        // Somebody else's folder of that name could be a trap.
+        if (stat(where.c_str(), &status) != 0 || status.st_uid != getuid()) {
+            why = where + " belongs to somebody else";
+            return {};
+        }
+        return where + "/node-" + job_name() + ".sluice";
+    }
+    if (!make_folder(where, 0777)) {
+        why = where + ": " + std::strerror(errno);
+        return {};
+    }
+    return where + "/node-" + job_name() + "-" + node_number() + ".sluice";
+}
+
+}  // namespace sluice::interpose

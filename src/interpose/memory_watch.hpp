@@ -1,0 +1,89 @@
+/// Whose memory it is. The kernel says how much of the process is resident; what it grows by inside MPI calls is MPI's,
+/// less the pages of the call's own buffers.
+///
+///     ... program ...| call ............|... program ...| call | call |...
+///                    ^ reading          ^ reading              no reading: less than k_gap_us since the last
+///
+/// A reading costs 0.4 microseconds, so calls that follow each other closely share one; growth over such a stretch goes
+/// to MPI by its share of the time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "report/record.hpp"
+
+namespace sluice::interpose {
+
+/// Pages of this process that are in memory, in bytes.
+struct Resident {
+    std::uint64_t private_bytes = 0;  ///< anonymous
+    std::uint64_t shared_bytes = 0;   ///< of files and shared segments
+    std::uint64_t all() const noexcept { return private_bytes + shared_bytes; }
+};
+
+class MemoryWatch {
+  public:
+    MemoryWatch();
+    MemoryWatch(MemoryWatch const&) = delete;
+    MemoryWatch& operator=(MemoryWatch const&) = delete;
+    ~MemoryWatch();
+
+    Resident read() const noexcept;
+
+    /// `gap`: ticks between readings that calls need not share.
+    void start(std::uint64_t gap) noexcept;
+
+    /// At the begin of a call. True when a reading was taken, which `leave` must then be told.
+    bool enter(std::uint64_t now, bool always) noexcept {
+        if (!always && now - last_ticks_.load(std::memory_order_relaxed) < gap_) return false;
+        return read_at_entry(now);
+    }
+    /// At the end of a call of `site` that took `elapsed` ticks. `own_pages`: bytes of the call's own buffers that
+    /// became resident in it.
+    void leave(std::uint64_t now, std::uint64_t elapsed, bool read_at_entry, std::uint64_t own_pages,
+               report::Site& site, std::uint64_t now_us) noexcept {
+        own_pages_ += own_pages;
+        if (read_at_entry) return read_at_exit(now, site, now_us);
+        mpi_ticks_ += elapsed;
+    }
+
+    /// Pages of the program's buffers that became resident inside MPI in a call that is over (a receive that was
+    /// completed).
+    void own_pages(std::uint64_t bytes) noexcept { own_pages_ += bytes; }
+
+    /// Whether memory was given back since the last question.
+    bool take_shrunk() noexcept {
+        if (!shrunk_) return false;
+        shrunk_ = false;
+        return true;
+    }
+
+    /// What belongs to whom now. `in_call_since_reading`: the rank is inside a call that began with the last reading,
+    /// so what has grown since is MPI's, too.
+    report::Sample sample(bool in_call_since_reading) const noexcept;
+
+    std::atomic<std::uint64_t> mpi_private{0};
+    std::atomic<std::uint64_t> mpi_shared{0};
+    std::atomic<std::uint64_t> sluice{0};
+
+    /// Bytes of [from, from + bytes) whose pages are not resident; 0 for ranges below a page.
+    static std::uint64_t absent(void const* from, std::uint64_t bytes) noexcept;
+
+  private:
+    bool read_at_entry(std::uint64_t now) noexcept;
+    void read_at_exit(std::uint64_t now, report::Site& site, std::uint64_t now_us) noexcept;
+
+    int statm_ = -1;
+    std::uint64_t page_;
+    std::uint64_t gap_ = 0;
+    std::mutex reading_;
+    Resident last_;
+    std::atomic<std::uint64_t> last_ticks_{0};
+    std::uint64_t mpi_ticks_ = 0;  // in calls since the last reading; several threads may lose a few
+    std::uint64_t own_pages_ = 0;
+    bool shrunk_ = false;
+};
+
+}  // namespace sluice::interpose

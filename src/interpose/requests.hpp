@@ -1,0 +1,71 @@
+/// Open requests of the program: which bytes they keep busy, since which call. A table of fixed size; requests that
+/// find no room in it are not counted as in flight.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace sluice::interpose {
+
+/// What is known of a request.
+struct OpenRequest {
+    std::uint64_t key = 0;  ///< the handle; 0: free, 1: was freed
+    std::uint64_t bytes = 0;
+    void const* buffer = nullptr;  ///< that it receives into, where pages of it were not resident at its start
+    std::uint64_t span = 0;
+    std::uint64_t absent = 0;  ///< bytes of it that were not
+    std::uint32_t site = 0;
+    bool persistent = false;
+    bool active = false;
+};
+
+class Requests {
+  public:
+    void add(MPI_Request request, OpenRequest const& what) noexcept;
+    /// Makes the persistent ones active again.
+    void begin(MPI_Request const* requests, int count) noexcept;
+    /// Ends one by the handle it had: its bytes are no longer in flight.
+    void complete(MPI_Request request) noexcept;
+    void forget(MPI_Request request) noexcept;
+    bool empty() const noexcept { return kept_ == 0; }
+
+  private:
+    static constexpr std::size_t k_slots = 4096;
+    static constexpr std::size_t k_most = k_slots * 3 / 4;
+    OpenRequest* find(MPI_Request request) noexcept;
+    void remove(OpenRequest& slot) noexcept;
+
+    std::mutex changing_;
+    std::unique_ptr<std::array<OpenRequest, k_slots>> slots_;  // from the first request on
+    std::size_t kept_ = 0;
+};
+
+/// Keeps the handles that a completing call is given, for it overwrites them, and drops those that it says are
+/// complete.
+class Completing {
+  public:
+    Completing(MPI_Request const* requests, int count) noexcept;
+    void one(bool complete) noexcept { all(complete); }
+    void all(bool complete) noexcept;
+    void at(int index) noexcept;
+    void some(int number, int const* indices) noexcept;
+
+  private:
+    static constexpr int k_few = 32;
+    MPI_Request handle(int index) const noexcept {
+        return many_.empty() ? few_[static_cast<std::size_t>(index)] : many_[static_cast<std::size_t>(index)];
+    }
+    int count_ = 0;
+    std::array<MPI_Request, k_few> few_;
+    std::vector<MPI_Request> many_;
+};
+
+void begin_requests(MPI_Request const* requests, int count) noexcept;
+void forget_request(MPI_Request request) noexcept;
+
+}  // namespace sluice::interpose

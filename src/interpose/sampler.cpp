@@ -1,0 +1,120 @@
+#include "interpose/sampler.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+namespace sluice::interpose {
+
+namespace {
+
+constexpr std::uint64_t k_first_interval_us = 10000;
+constexpr std::uint64_t k_recent_interval_us = 100000;
+constexpr std::uint64_t k_proportional_interval_us = 1000000;
+
+}  // namespace
+
+Sampler::Sampler(Watch& watch) : watch_(watch) {
+    watch_.record().head.history_interval_us = k_first_interval_us;
+    // Signals are the program's: none may be delivered to a thread of ours.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Sampler::~Sampler() {
+    {
+        std::lock_guard const lock(sleeping_);
+        end_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+    read_proportional();
+    take();
+}
+
+void Sampler::run() {
+    prctl(PR_SET_NAME, "sluice");
+    std::unique_lock lock(sleeping_);
+    while (!end_) {
+        take();
+        std::uint64_t const interval = std::min(watch_.record().head.history_interval_us, k_recent_interval_us);
+        wake_.wait_for(lock, std::chrono::microseconds(interval), [this] { return end_; });
+    }
+}
+
+void Sampler::take() {
+    report::RankHead& head = watch_.record().head;
+    report::Sample const sample = watch_.sample();
+    head.now_us = sample.time_us;
+    if (sample.resident > head.peak.resident) head.peak = sample;
+    keep_in_history(sample);
+    if (sample.time_us >= next_recent_us_) {
+        next_recent_us_ = sample.time_us + k_recent_interval_us;
+        watch_.record().recent[head.recent % report::k_recent] = sample;
+        ++head.recent;
+    }
+    if (sample.time_us >= next_proportional_us_) {
+        // Reading it takes the longer the larger the process is: at most a five-hundredth of the time.
+        std::uint64_t const begin = ticks();
+        read_proportional();
+        std::uint64_t const took = watch_.clock().ns(ticks() - begin) / 1000;
+        next_proportional_us_ = sample.time_us + std::max(k_proportional_interval_us, 500 * took);
+    }
+}
+
+/// The whole run in a table of fixed size: samples of an interval that is doubled whenever the table is full, of two
+/// that become one the larger stays.
+void Sampler::keep_in_history(report::Sample const& sample) {
+    report::RankHead& head = watch_.record().head;
+    auto& history = watch_.record().history;
+    if (head.history > 0 && sample.time_us < history[head.history - 1].time_us + head.history_interval_us) {
+        report::Sample& last = history[head.history - 1];
+        if (sample.resident > last.resident) {
+            std::uint64_t const time = last.time_us;
+            last = sample;
+            last.time_us = time;
+        }
+        return;
+    }
+    if (head.history == report::k_history) {
+        for (std::size_t i = 0; i < report::k_history / 2; ++i) {
+            std::uint64_t const time = history[2 * i].time_us;
+            history[i] = history[2 * i + 1].resident > history[2 * i].resident ? history[2 * i + 1] : history[2 * i];
+            history[i].time_us = time;
+        }
+        head.history = report::k_history / 2;
+        head.history_interval_us *= 2;
+    }
+    history[head.history] = sample;
+    ++head.history;
+}
+
+void Sampler::read_proportional() {
+    std::ifstream rollup("/proc/self/smaps_rollup");
+    report::RankHead& head = watch_.record().head;
+    std::uint64_t private_kib = 0;
+    std::uint64_t shared_kib = 0;
+    for (std::string line; std::getline(rollup, line);) {
+        std::size_t const colon = line.find(':');
+        if (colon == std::string::npos) continue;
+        std::string const name = line.substr(0, colon);
+        std::uint64_t const kib = std::strtoull(line.c_str() + colon + 1, nullptr, 10);
+        if (name == "Pss") head.proportional_bytes = kib * 1024;
+        if (name == "Private_Clean" || name == "Private_Dirty") private_kib += kib;
+        if (name == "Shared_Clean" || name == "Shared_Dirty") shared_kib += kib;
+    }
+    head.private_bytes = private_kib * 1024;
+    head.shared_bytes = shared_kib * 1024;
+}
+
+}  // namespace sluice::interpose

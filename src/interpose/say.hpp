@@ -1,0 +1,8 @@
+/// One line on standard error, beginning with "sluice: ".
+#pragma once
+
+namespace sluice::interpose {
+
+[[gnu::format(printf, 1, 2)]] void say(char const* format, ...);
+
+}  // namespace sluice::interpose

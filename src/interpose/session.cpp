@@ -1,0 +1,230 @@
+#include "interpose/session.hpp"
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <optional>
+
+#include "base/mpi.hpp"
+#include "functions.hpp"
+#include "interpose/callers.hpp"
+#include "interpose/gate.hpp"
+#include "interpose/job.hpp"
+#include "interpose/sampler.hpp"
+#include "interpose/say.hpp"
+#include "interpose/watch.hpp"
+#include "sluice/budget.hpp"
+#include "sluice/settings.hpp"
+
+namespace sluice::interpose {
+
+namespace {
+
+/// What lives from MPI_Init to MPI_Finalize.
+struct Session {
+    Settings settings;
+    std::optional<Sampler> sampler;
+    base::Communicator all;  // every rank, for our own traffic; null unless all ranks run under us
+    pid_t process = getpid();
+    bool ended = false;
+};
+Session* session = nullptr;
+
+Settings settings_or_defaults() {
+    try {
+        return Settings::from_environment();
+    } catch (std::exception const& error) {
+        say("%s; going on with the defaults", error.what());
+        return {};
+    }
+}
+
+void copy_text(std::span<char> to, char const* from) {
+    std::strncpy(to.data(), from, to.size() - 1);
+}
+
+std::uint64_t unix_us() {
+    auto const now = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+}
+
+/// In a child that the program forks nothing is watched: our thread is not there, and the record is its parent's.
+void stop_in_child() {
+    g_watching.store(false, std::memory_order_relaxed);
+}
+
+/// Every rank claims its record before MPI_Init, which none leaves before all have entered it. So whoever leaves it
+/// finds all records of the node, and the first one decides for all whether these are all ranks of the job.
+bool all_ranks_declared(report::RecordFile& file, int size) {
+    if (size == 1) return true;
+    if (!file.in_file()) return false;
+    report::NodeHeader& node = file.node();
+    std::uint32_t undecided = 0;
+    std::uint32_t const mine = std::atomic_ref(node.claimed).load() == static_cast<std::uint32_t>(size) ? 1 : 2;
+    std::atomic_ref(node.decision).compare_exchange_strong(undecided, mine);
+    return std::atomic_ref(node.decision).load() == 1;
+}
+
+void describe_rank(report::RankHead& head, int rank, int size) {
+    head.world_rank = static_cast<std::uint32_t>(rank);
+    head.world_size = static_cast<std::uint32_t>(size);
+    std::string version(8192, '\0');
+    int length = 0;
+    MPI_Get_library_version(version.data(), &length);
+    int major = 0;
+    int minor = 0;
+    MPI_Get_version(&major, &minor);
+    std::string const name = version.substr(0, version.find_first_of(",\n"));
+    std::string shown = name.starts_with("MPICH") ? "MPICH" : name.substr(0, 40);
+    if (std::size_t const at = version.find("Version:"); at != std::string::npos) {
+        std::size_t const from = version.find_first_not_of(" \t", at + 8);
+        shown += " " + version.substr(from, version.find('\n', from) - from);
+    }
+    copy_text(head.mpi, shown.c_str());
+    head.used = 1;
+}
+
+/// Memory that MPI_Init took, and its place in the table of calls.
+void account_for_init(Watch& watch, Function function, void* caller, Resident before, std::uint64_t began) {
+    Resident const after = watch.memory().read();
+    report::RankRecord& record = watch.record();
+    record.head.before_init = before.all();
+    record.head.init_private = after.private_bytes - std::min(before.private_bytes, after.private_bytes);
+    record.head.init_shared = after.shared_bytes - std::min(before.shared_bytes, after.shared_bytes);
+    watch.memory().mpi_private = record.head.init_private;
+    watch.memory().mpi_shared = record.head.init_shared;
+    report::Site& site = record.sites[watch.sites().of(function, caller)];
+    site.calls = 1;
+    site.time_ns = watch.clock().ns(ticks() - began);
+    site.longest_ns = site.time_ns;
+    site.grown_private = record.head.init_private;
+    site.grown_shared = record.head.init_shared;
+    site.last_us = watch.clock().us_since_start(ticks());
+    record.head.time_in_mpi_ns = site.time_ns;
+}
+
+void start_watching(Watch& watch, Function function, void* caller, Resident before, std::uint64_t began) {
+    int rank = 0;
+    int size = 1;
+    int level = MPI_THREAD_SINGLE;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Query_thread(&level);
+    describe_rank(watch.record().head, rank, size);
+    account_for_init(watch, function, caller, before, began);
+    watch.set_threads(level == MPI_THREAD_MULTIPLE);
+    watch.memory().sluice = sizeof(report::RankRecord) + sizeof(Watch);
+    watch.record().head.memory_limit = detect_memory_limit(session->settings.memory).limit.count;
+
+    bool const all = all_ranks_declared(watch.file(), size);
+    if (all && size > 1) session->all = base::Communicator::twin_of(MPI_COMM_WORLD);
+    if (!all && rank == 0)
+        say("only some of the %d ranks run under sluice, or they are on several nodes: watching only", size);
+    watch.communicators().start(rank, size, all && level != MPI_THREAD_MULTIPLE);
+    find_bindings();
+    pthread_atfork(nullptr, nullptr, stop_in_child);
+    watch.memory().start(watch.clock().ticks_in_us(100));
+    session->sampler.emplace(watch);
+    g_watching.store(true, std::memory_order_release);
+}
+
+template <class Init>
+int begin_job(Function function, void* caller, Init const& init) {
+    Inside const inside;
+    if (session != nullptr) return init();
+    session = new Session();  // lives as long as the process: MPI may be used up to its end
+    session->settings = settings_or_defaults();
+    std::string why;
+    std::string const path = record_path(session->settings.report, why);
+    if (!why.empty()) say("no record is kept in a file: %s", why.c_str());
+    g_watch = new Watch(path);
+    if (!path.empty() && !g_watch->file().in_file())
+        say("no record is kept in a file: %s", g_watch->file().why().c_str());
+    g_watch->clock().start();
+    g_watch->record().head.start_unix_us = unix_us();
+    Resident const before = g_watch->memory().read();
+    std::uint64_t const began = ticks();
+    int const code = init();
+    if (code != MPI_SUCCESS) return code;
+    try {
+        start_watching(*g_watch, function, caller, before, began);
+    } catch (std::exception const& error) {
+        say("does not watch: %s", error.what());
+    }
+    return code;
+}
+
+std::uint64_t high_water() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+/// The last to end clean removes a file that nobody asked for.
+void leave_node(report::RecordFile& file, bool asked_for) {
+    if (!file.in_file()) return;
+    std::uint32_t const ended = std::atomic_ref(file.node().ended).fetch_add(1) + 1;
+    if (!asked_for && ended == std::atomic_ref(file.node().claimed).load()) unlink(file.path().c_str());
+}
+
+void end_state(report::State state) {
+    report::RankHead& head = g_watch->record().head;
+    head.state = state;
+    head.end_us = g_watch->clock().us_since_start(ticks());
+    head.high_water = high_water();
+}
+
+/// A program that ends without MPI_Finalize: nothing can be gathered any more, but what was written stays.
+[[gnu::destructor]] void note_exit() {
+    if (session == nullptr || session->ended || session->process != getpid() || !g_watching.load()) return;
+    g_watching.store(false);
+    session->sampler.reset();
+    end_state(report::State::exited);
+    if (g_watch->record().head.world_rank == 0 && g_watch->file().in_file())
+        say("no report: the program ended without MPI_Finalize. What the ranks wrote down: sluice report %s",
+            session->settings.report.empty() ? g_watch->file().path().c_str() : session->settings.report.c_str());
+}
+
+}  // namespace
+
+int initialize(int (*below)(int*, char***), void* caller, int* argc, char*** argv) {
+    return begin_job(Function::Init, caller, [&] { return below(argc, argv); });
+}
+
+int initialize_thread(int (*below)(int*, char***, int, int*), void* caller, int* argc, char*** argv, int required,
+                      int* provided) {
+    return begin_job(Function::Init_thread, caller, [&] { return below(argc, argv, required, provided); });
+}
+
+int finalize(int (*below)(), void*) {
+    Inside const inside;
+    if (session == nullptr || session->ended || !g_watching.load()) return below();
+    g_watching.store(false);
+    session->ended = true;
+    session->sampler.reset();
+    end_state(report::State::finalizing);
+    session->all = base::Communicator();
+    int const code = below();
+    end_state(report::State::ended);
+    leave_node(g_watch->file(), !session->settings.report.empty());
+    return code;
+}
+
+int abort_job(int (*below)(MPI_Comm, int), void*, MPI_Comm comm, int code) {
+    Inside const inside;
+    if (session != nullptr && g_watching.load()) {
+        g_watch->record().head.abort_code = static_cast<std::uint32_t>(code);
+        end_state(report::State::aborted);
+        say("no report: MPI_Abort(%d) by rank %u. What the ranks wrote down: sluice report %s", code,
+            g_watch->record().head.world_rank,
+            session->settings.report.empty() ? g_watch->file().path().c_str() : session->settings.report.c_str());
+    }
+    return below(comm, code);
+}
+
+}  // namespace sluice::interpose

@@ -1,0 +1,14 @@
+/// From MPI_Init to MPI_Finalize: what runs in the place of the functions that begin and end a job.
+#pragma once
+
+#include <mpi.h>
+
+namespace sluice::interpose {
+
+int initialize(int (*below)(int*, char***), void* caller, int* argc, char*** argv);
+int initialize_thread(int (*below)(int*, char***, int, int*), void* caller, int* argc, char*** argv, int required,
+                      int* provided);
+int finalize(int (*below)(), void* caller);
+int abort_job(int (*below)(MPI_Comm, int), void* caller, MPI_Comm comm, int code);
+
+}  // namespace sluice::interpose

@@ -1,0 +1,41 @@
+/// The file of a node that the ranks map to write their records into.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "report/record.hpp"
+
+namespace sluice::report {
+
+/// One rank's record, in the file of its node or, where there can be none, in private memory.
+class RecordFile {
+  public:
+    /// Maps `path`, makes it where it is not there, and claims the next record in it. Its blocks are allocated on the
+    /// disk at once, for a mapped hole of a full disk would kill the program later. Where anything of this fails the
+    /// record lies in private memory, and `why()` says so.
+    explicit RecordFile(std::string path);
+    RecordFile(RecordFile const&) = delete;
+    RecordFile& operator=(RecordFile const&) = delete;
+    /// Unmaps. Removes nothing.
+    ~RecordFile();
+
+    RankRecord& record() noexcept { return *record_; }
+    NodeHeader& node() noexcept { return *node_; }
+    bool in_file() const noexcept { return in_file_; }
+    std::string const& why() const noexcept { return why_; }
+    std::string const& path() const noexcept { return path_; }
+
+  private:
+    bool map_file();
+    void map_private();
+
+    std::string path_;
+    std::string why_;
+    bool in_file_ = false;
+    NodeHeader* node_ = nullptr;
+    RankRecord* record_ = nullptr;
+};
+
+}  // namespace sluice::report
