@@ -4,7 +4,7 @@
 #                      [PRELOAD])
 # makes <mpi>/interpose/equality/NAME/<ranks>, at 1, 2 and 4 ranks unless RANKS says others. OPTIONS are compare.py's. With
 # PRELOAD the plugin is in LD_PRELOAD; otherwise `sluice run` stands before the program. TIMEOUT is for one of the two runs.
-include_guard(GLOBAL)
+include_guard(DIRECTORY)
 find_program(SLUICE_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 
 set(SLUICE_COMPARE ${CMAKE_CURRENT_LIST_DIR}/compare.py)
