@@ -153,3 +153,5 @@ void* room(size_t bytes) {
     }
     return memory;
 }
+
+void say_text(char const* text) { say("%s", text); }

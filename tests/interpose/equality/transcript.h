@@ -23,6 +23,9 @@ void open_transcript(char const* prefix);
 // One line. The format is printf's.
 void say(char const* format, ...) __attribute__((format(printf, 1, 2)));
 
+// The same for a text as it is (from Fortran).
+void say_text(char const* text);
+
 // The text of a call and its return code as an error class; gives the code back.
 int called(char const* text, int code);
 #define CALL(expression) called(#expression, expression)
