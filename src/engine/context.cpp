@@ -78,7 +78,9 @@ ContextState::ContextState(MPI_Comm comm, Settings settings)
       rank_(base::rank_in(comm_.get())),
       size_(base::size_of(comm_.get())),
       settings_(std::move(settings)),
-      process_(Process::of_this_rank(settings_)) {
+      process_(Process::of_this_rank(settings_)),
+      peer_access_(settings_.transport == "auto"),
+      staging_pool_(&process_->budget()) {
     agree_on(comm_.get(), settings_);
 }
 

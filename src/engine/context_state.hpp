@@ -12,7 +12,9 @@
 #include "base/meter.hpp"
 #include "base/mpi.hpp"
 #include "engine/node.hpp"
+#include "engine/peer_access.hpp"
 #include "engine/process.hpp"
+#include "engine/staging_pool.hpp"
 #include "sluice/error.hpp"
 #include "sluice/settings.hpp"
 
@@ -35,6 +37,10 @@ class ContextState {
     /// Collective: the ranks of this node with rings of `rings` bytes into each rank, made at first use or when `rings`
     /// changes.
     std::shared_ptr<Node> node(Bytes rings);
+    /// Whose memory on this node we may read and write; by ranks of `comm`. No communication.
+    PeerAccess& peer_access() noexcept { return peer_access_; }
+    /// Staging of calls that need little and come often.
+    StagingPool& staging_pool() noexcept { return staging_pool_; }
     /// Collective: each value becomes its maximum over all ranks. By shared memory where all are on one node with
     /// rings: MPI libraries spin in collectives, which is slow with more ranks than cores.
     void most_of_all(std::span<std::uint64_t> values);
@@ -54,6 +60,8 @@ class ContextState {
     base::Counters counters_;
     base::Meter meter_;
     std::shared_ptr<Node> node_;
+    PeerAccess peer_access_;
+    StagingPool staging_pool_;
 };
 
 }  // namespace sluice::engine

@@ -25,16 +25,29 @@ std::uint64_t reads_made() {
 
 }  // namespace sluice::tests
 
-extern "C" ssize_t process_vm_readv(pid_t pid, iovec const* local, unsigned long local_count, iovec const* remote,
-                                    unsigned long remote_count, unsigned long flags) {
+namespace {
+/// Counts a call; true where it is to fail.
+bool must_fail() {
     using namespace sluice::tests;
     ++calls_made;
-    if (error_to_give != 0) {
-        if (calls_left == 0) {
-            errno = error_to_give;
-            return -1;
-        }
-        --calls_left;
+    if (error_to_give == 0) return false;
+    if (calls_left == 0) {
+        errno = error_to_give;
+        return true;
     }
+    --calls_left;
+    return false;
+}
+}  // namespace
+
+extern "C" ssize_t process_vm_readv(pid_t pid, iovec const* local, unsigned long local_count, iovec const* remote,
+                                    unsigned long remote_count, unsigned long flags) {
+    if (must_fail()) return -1;
     return syscall(SYS_process_vm_readv, pid, local, local_count, remote, remote_count, flags);
+}
+
+extern "C" ssize_t process_vm_writev(pid_t pid, iovec const* local, unsigned long local_count, iovec const* remote,
+                                     unsigned long remote_count, unsigned long flags) {
+    if (must_fail()) return -1;
+    return syscall(SYS_process_vm_writev, pid, local, local_count, remote, remote_count, flags);
 }

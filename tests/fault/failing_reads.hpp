@@ -1,5 +1,5 @@
-/// Makes process_vm_readv fail, as a kernel that forbids it or a page that is gone would: this program's own definition
-/// of the call comes before the C library's.
+/// Makes process_vm_readv and process_vm_writev fail, as a kernel that forbids it or a page that is gone would: this
+/// program's own definition of the calls comes before the C library's.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,46 @@
+/// All-to-all exchanges in place, in bounded extra memory.
+///
+/// What MPI_Alltoall, Alltoallv and Alltoallw do with MPI_IN_PLACE: block j of rank i and block i of rank j change
+/// places. MPI libraries put a whole peer's block aside for each exchange; here 256 KiB suffice, whatever the blocks.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+
+#include "sluice/context.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::collectives {
+
+/// What one in-place exchange did on this rank.
+struct InplaceReport {
+    Bytes exchanged;                  ///< bytes of this rank that changed places with others
+    Bytes staging;                    ///< staging that the call took
+    std::uint64_t pairs_swapped = 0;  ///< peers whose memory was swapped with ours directly
+    std::uint64_t pairs_staged = 0;   ///< peers reached by messages, chunk by chunk
+    std::uint64_t pairs_small = 0;    ///< peers whose block went along with the first message
+    std::uint64_t pairs_lost = 0;     ///< of pairs_swapped: access was lost in mid-run, messages did the rest
+};
+
+/// Collective over the context. Block j, `count` elements of `type` at `buffer` + j × `count` extents, changes places
+/// with block i of rank j. `type` may have any shape, and another on each rank: blocks are paired in the order in which
+/// MPI would pack them, byte by byte, and gaps are neither read nor written. A block may have more than 2 GiB.
+/// Memory: Settings::inplace_staging, kept by the context for the next call, and the description of `type` (12 to 36
+/// bytes for each block of an indexed or struct type, nothing for others), nothing that grows with ranks or counts.
+/// Throws Error(invalid_argument) on both ranks of a pair whose blocks differ in bytes, with the other pairs exchanged
+/// and theirs left as it was; on the caller alone, with nothing exchanged, for a negative count.
+InplaceReport alltoall_in_place(Context& context, void* buffer, std::int64_t count, MPI_Datatype type);
+
+/// The same with counts and displacements, in extents of `type`, for each rank. A pair whose blocks are empty on both
+/// sides costs nothing; as in MPI, where only one of them is empty the other rank waits for ever.
+InplaceReport alltoallv_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
+                                 std::span<std::int64_t const> displacements, MPI_Datatype type);
+
+/// The same with a datatype for each rank; displacements are in bytes. Memory: the descriptions of at most seven types
+/// at a time.
+InplaceReport alltoallw_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
+                                 std::span<std::int64_t const> displacements, std::span<MPI_Datatype const> types);
+
+}  // namespace sluice::collectives

@@ -1,0 +1,58 @@
+#include "sluice/collectives.hpp"
+
+#include <string>
+
+#include "collectives/inplace_alltoall.hpp"
+#include "engine/context_state.hpp"
+
+namespace sluice::collectives {
+
+namespace {
+
+/// Behind every tag of the other capabilities, which use small numbers.
+constexpr int k_tag = 7000;
+
+InplaceReport run(Context& context, InplaceBlocks const& blocks) {
+    engine::ContextState& state = context.state();
+    Members members;
+    members.comm = state.comm();
+    members.rank = state.rank();
+    members.size = state.size();
+    members.tag = k_tag;
+    InplaceAlltoall call({state.peer_access(), state.staging_pool(), state.settings().inplace_staging}, members,
+                         blocks);
+    call.finish();
+    if (call.fault()) throw *call.fault();
+    return call.report();
+}
+
+template <typename T>
+void expect_one_each(Context const& context, std::span<T const> list, char const* what) {
+    if (list.size() != static_cast<std::size_t>(context.size()))
+        throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(context.rank()) + ": " +
+                                                     std::to_string(list.size()) + " " + what + " for " +
+                                                     std::to_string(context.size()) + " ranks");
+}
+
+}  // namespace
+
+InplaceReport alltoall_in_place(Context& context, void* buffer, std::int64_t count, MPI_Datatype type) {
+    return run(context, InplaceBlocks::alltoall(buffer, count, type));
+}
+
+InplaceReport alltoallv_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
+                                 std::span<std::int64_t const> displacements, MPI_Datatype type) {
+    expect_one_each(context, counts, "counts");
+    expect_one_each(context, displacements, "displacements");
+    return run(context, InplaceBlocks::alltoallv(buffer, counts.data(), displacements.data(), type));
+}
+
+InplaceReport alltoallw_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
+                                 std::span<std::int64_t const> displacements, std::span<MPI_Datatype const> types) {
+    expect_one_each(context, counts, "counts");
+    expect_one_each(context, displacements, "displacements");
+    expect_one_each(context, types, "datatypes");
+    return run(context, InplaceBlocks::alltoallw(buffer, counts.data(), displacements.data(), types.data()));
+}
+
+}  // namespace sluice::collectives

@@ -1,0 +1,195 @@
+#include "collectives/inplace_alltoall.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "base/c_boundary.hpp"
+#include "base/mpi.hpp"
+
+namespace sluice::collectives {
+
+namespace {
+
+/// Looks that find nothing before the core is offered to others: ranks may be more than cores.
+constexpr int k_looks_before_yield = 32;
+
+[[noreturn]] void refuse_count(int rank, int member, std::int64_t count) {
+    throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(rank) + ": the count for rank " +
+                                                 std::to_string(member) + " is " + std::to_string(count));
+}
+
+}  // namespace
+
+InplaceAlltoall::InplaceAlltoall(InplaceMeans const& means, Members const& members, InplaceBlocks const& blocks,
+                                 Datatypes datatypes)
+    : means_(means), members_(members), blocks_(blocks) {
+    requests_.fill(MPI_REQUEST_NULL);
+    for (int member = 0; member < members.size; ++member)
+        if (blocks.counts.at(member) < 0) refuse_count(members.rank, member, blocks.counts.at(member));
+    if (blocks.types == nullptr)
+        map_.emplace(blocks.type);
+    else if (datatypes == Datatypes::may_be_freed)
+        hold_types();
+}
+
+InplaceAlltoall::~InplaceAlltoall() {
+    for (MPI_Datatype& type : held_types_)
+        if (type != MPI_DATATYPE_NULL) MPI_Type_free(&type);
+    bool left = false;
+    for (MPI_Request& request : requests_)
+        if (request != MPI_REQUEST_NULL) {
+            left = true;
+            MPI_Cancel(&request);
+            MPI_Request_free(&request);
+        }
+    if (left && staging_) staging_->abandon();
+}
+
+/// A type around each: MPI_Type_dup would run the user's attribute callbacks.
+void InplaceAlltoall::hold_types() {
+    held_types_.resize(static_cast<std::size_t>(members_.size), MPI_DATATYPE_NULL);
+    for (int member = 0; member < members_.size; ++member)
+        if (member != members_.rank && blocks_.counts.at(member) > 0)
+            base::check(MPI_Type_contiguous(1, blocks_.type_of(member), &held_types_[static_cast<std::size_t>(member)]),
+                        "MPI_Type_contiguous");
+    blocks_.types = held_types_.data();
+}
+
+std::span<MPI_Request, PairExchange::k_requests> InplaceAlltoall::requests_of(std::size_t slot) noexcept {
+    return std::span<MPI_Request, PairExchange::k_requests>(&requests_[slot * PairExchange::k_requests],
+                                                            PairExchange::k_requests);
+}
+
+void InplaceAlltoall::take_staging() {
+    staging_.emplace(means_.pool.take(std::max(means_.staging, k_least_staging), k_least_staging));
+    std::span<std::byte> const bytes = staging_->bytes();
+    report_.staging = {bytes.size()};
+    std::size_t const bounce = bytes.size() / 2;
+    std::size_t const peers = static_cast<std::size_t>(members_.size) - 1;
+    std::size_t const fitting = (bytes.size() - bounce) / PairExchange::k_least_slot;
+    window_ = std::max<std::size_t>(1, std::min({fitting, peers, k_most_pairs}));
+    slot_bytes_ = (bytes.size() - bounce) / window_;
+    pair_means_.emplace(PairMeans{members_.comm, members_.tag, means_.access, bytes.first(bounce), report_});
+}
+
+/// Takes the next round's partner, if there is one with bytes to exchange. False when no round is left.
+bool InplaceAlltoall::start_next(std::size_t slot) {
+    while (round_ < members_.size) {
+        int const member = (round_ - members_.rank + members_.size) % members_.size;
+        ++round_;
+        std::int64_t const count = blocks_.counts.at(member);
+        if (member == members_.rank || count == 0) continue;
+        Slot& place = slots_[slot];
+        if (!map_) place.own_map.emplace(blocks_.type_of(member));
+        engine::TypeMap const& map = map_ ? *map_ : *place.own_map;
+        if (map.size() == 0) continue;
+        if (!staging_) take_staging();
+        place.member = member;
+        std::span<std::byte> const bytes =
+            staging_->bytes().subspan(staging_->bytes().size() / 2 + slot * slot_bytes_, slot_bytes_);
+        ++under_way_;
+        place.pair.start(*pair_means_, members_.in_comm(member), members_.rank < member, bytes, requests_of(slot), map,
+                         blocks_.address_of(member, map.extent()), static_cast<std::uint64_t>(count));
+        return true;
+    }
+    return false;
+}
+
+bool InplaceAlltoall::start_pairs() {
+    bool started = false;
+    for (std::size_t slot = 0; round_ < members_.size && slot < std::max<std::size_t>(window_, 1); ++slot)
+        if (slots_[slot].pair.is_finished()) started = start_next(slot) || started;
+    return started;
+}
+
+bool InplaceAlltoall::test_requests() {
+    std::array<int, k_most_pairs * PairExchange::k_requests> which{};
+    int completed = 0;
+    int const used = static_cast<int>(window_ * PairExchange::k_requests);
+    base::check(MPI_Testsome(used, requests_.data(), &completed, which.data(), MPI_STATUSES_IGNORE), "MPI_Testsome");
+    return completed != MPI_UNDEFINED && completed > 0;
+}
+
+void InplaceAlltoall::finish_pair(Slot& slot) {
+    --under_way_;
+    if (slot.pair.other_bytes() && !fault_)
+        fault_.emplace(ErrorCode::invalid_argument, "in-place all-to-all: rank " + std::to_string(slot.member) +
+                                                        " has a block of " + std::to_string(*slot.pair.other_bytes()) +
+                                                        " bytes for rank " + std::to_string(members_.rank) +
+                                                        ", which has another size for it");
+}
+
+/// True when something moved.
+bool InplaceAlltoall::advance() {
+    bool moved = start_pairs();
+    if (under_way_ == 0) return moved;
+    moved = test_requests() || moved;
+    for (std::size_t i = 0; i < window_; ++i) {
+        Slot& slot = slots_[i];
+        if (slot.pair.is_finished()) continue;
+        moved = slot.pair.step() || moved;
+        if (slot.pair.is_finished()) finish_pair(slot);
+    }
+    return moved;
+}
+
+bool InplaceAlltoall::progress() {
+    if (!is_done()) advance();
+    return is_done();
+}
+
+void InplaceAlltoall::finish() {
+    int idle = 0;
+    while (!is_done()) {
+        if (advance()) {
+            idle = 0;
+        } else if (++idle > k_looks_before_yield) {
+            sched_yield();
+        }
+    }
+}
+
+int mpi_class_of(Error const& error) noexcept {
+    switch (error.code()) {
+        case ErrorCode::success:
+            return MPI_SUCCESS;
+        case ErrorCode::invalid_argument:
+            return MPI_ERR_ARG;
+        case ErrorCode::out_of_memory:
+            return MPI_ERR_NO_MEM;
+        case ErrorCode::mpi:
+        case ErrorCode::unsupported:
+            return MPI_ERR_OTHER;
+        case ErrorCode::internal:
+            break;
+    }
+    return MPI_ERR_INTERN;
+}
+
+int run_in_place(InplaceMeans const& means, Members const& members, InplaceBlocks const& blocks,
+                 InplaceReport* report) noexcept {
+    int code = MPI_SUCCESS;
+    int const caught = base::c_boundary([&] {
+        try {
+            InplaceAlltoall call(means, members, blocks);
+            call.finish();
+            if (report != nullptr) *report = call.report();
+            if (call.fault()) {
+                code = MPI_ERR_TRUNCATE;
+                base::keep_error_text(call.fault()->what());
+            }
+        } catch (Error const& error) {
+            code = mpi_class_of(error);
+            throw;
+        } catch (std::bad_alloc const&) {
+            code = MPI_ERR_NO_MEM;
+            throw;
+        }
+    });
+    return caught != 0 && code == MPI_SUCCESS ? MPI_ERR_INTERN : code;
+}
+
+}  // namespace sluice::collectives

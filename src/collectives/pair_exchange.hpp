@@ -1,0 +1,129 @@
+/// One pair of an in-place all-to-all: two blocks of equal bytes change places.
+///
+///                     bytes <= k_small, or bytes that differ
+///     entry ───────────────────────────────────────────────────────────────> finished
+///       │ both dense, one node, access thought possible     all swapped        ^
+///       ├──> proof ──> swap ──> settle ────────────────────────────────────────┤
+///       │ (proof only  │          │ access lost: what is left                  │
+///       │  once a peer)│ none     v                                            │
+///       └──────────────┴──────> staged ────────────────────────────────────────┘
+///
+/// Both sides decide alike, for each decision is made from what both know: the two entry messages, the two proofs, the
+/// two numbers of bytes that were swapped. In `swap` the lower rank serves the first part of the block, the higher the
+/// rest, each reading and writing the other's memory without its help; nobody touches a part that the other serves
+/// until the other has said in `settle` how far it came.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "engine/datatype_pieces.hpp"
+#include "engine/peer_access.hpp"
+#include "sluice/collectives.hpp"
+
+namespace sluice::collectives {
+
+/// What all pairs of one call share. Outlives them.
+struct PairMeans {
+    MPI_Comm comm;
+    int tag;
+    engine::PeerAccess& access;
+    std::span<std::byte> bounce;  ///< used only inside one `step` at a time
+    InplaceReport& report;
+};
+
+/// What one member tells the other first. Travels as it is.
+struct PairEntry {
+    std::uint64_t bytes;
+    std::uint64_t address;
+    engine::AccessCard card;
+    std::uint32_t chunk;  ///< bytes that a chunk of ours may have
+    std::uint32_t flags;
+};
+
+class PairExchange {
+  public:
+    static constexpr std::size_t k_requests = 4;
+    static constexpr std::size_t k_small = 8192;  ///< bytes of a block that travel with the entry
+    /// What a pair needs at least of staging.
+    static constexpr std::size_t k_least_slot = 2 * (sizeof(PairEntry) + k_small);
+
+    /// A pair that is finished; `start` begins another.
+    PairExchange() = default;
+    PairExchange(PairExchange const&) = delete;
+    PairExchange& operator=(PairExchange const&) = delete;
+
+    /// `peer` is a rank of the communicator; `is_lower` says which half is ours and is true on one side. `slot` is
+    /// staging of at least k_least_slot bytes, `requests` the k_requests null requests that the pair may use: the
+    /// caller completes them. `map` must outlive the exchange.
+    void start(PairMeans& means, int peer, bool is_lower, std::span<std::byte> slot,
+               std::span<MPI_Request, k_requests> requests, engine::TypeMap const& map, void* buffer,
+               std::uint64_t count);
+
+    /// Goes on as far as it can without waiting, and no further than one bounce of direct swapping. True when something
+    /// moved.
+    bool step();
+    bool is_finished() const noexcept { return state_ == State::finished; }
+    int peer() const noexcept { return peer_; }
+    /// Bytes of the peer's block where they differ from ours: nothing was exchanged.
+    std::optional<std::uint64_t> const& other_bytes() const noexcept { return other_bytes_; }
+
+  private:
+    enum class State { entry, proof, swap, settle, staged, finished };
+
+    struct Range {
+        std::uint64_t begin;
+        std::uint64_t end;
+    };
+
+    bool are_complete(std::size_t first, std::size_t count) const noexcept;
+    void send(std::size_t request, void const* from, std::size_t bytes);
+    void receive(std::size_t request, void* to, std::size_t bytes);
+    void trade_word(std::uint64_t word);
+
+    void send_entry();
+    void read_entry();
+    void prove_access();
+    void read_proof();
+    void begin_swap();
+    void swap_some();
+    void read_settlement();
+    void begin_staged(Range first, Range second);
+    void post_chunk(std::size_t lane);
+    bool move_chunks();
+
+    std::span<std::byte> out(std::size_t lane) const noexcept;
+    std::span<std::byte> in(std::size_t lane) const noexcept;
+
+    PairMeans* means_ = nullptr;
+    int peer_ = -1;
+    bool is_lower_ = false;
+    State state_ = State::finished;
+    std::span<std::byte> slot_;
+    std::span<MPI_Request> requests_;
+    std::optional<engine::PieceCursor> packing_;
+    std::optional<engine::PieceCursor> unpacking_;
+    std::uint64_t bytes_ = 0;
+    std::uint32_t flags_ = 0;
+    PairEntry theirs_{};
+    std::optional<std::uint64_t> other_bytes_;
+
+    std::uint64_t word_out_ = 0;
+    std::uint64_t word_in_ = 0;
+
+    Range mine_{};               // swap: the part that this side serves
+    std::uint64_t swapped_ = 0;  // bytes of it that are done
+
+    // Staged: ranges of the block that are still to be posted, and the chunks that are under way, one a lane.
+    std::size_t chunk_ = 0;
+    std::array<Range, 2> to_post_{};
+    std::array<Range, 2> under_way_{};
+    std::size_t lane_ = 0;  // of the oldest chunk under way
+};
+
+}  // namespace sluice::collectives

@@ -1,0 +1,37 @@
+/// What MPI says of how a datatype was made, in 64 bits, with whatever form of the constructor.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace sluice::engine {
+
+/// Integers, addresses and datatypes in the order of MPI-3's MPI_Type_get_contents, also for a type that was made with
+/// large counts (MPI-4). Owns the references to the inner datatypes that MPI hands out. Memory: 12 bytes an entry of an
+/// indexed or struct type, for MPI hands its lists out only whole.
+class DatatypeContents {
+  public:
+    explicit DatatypeContents(MPI_Datatype type);
+    DatatypeContents(DatatypeContents const&) = delete;
+    DatatypeContents& operator=(DatatypeContents const&) = delete;
+    ~DatatypeContents();
+
+    int combiner() const noexcept { return combiner_; }
+    std::int64_t integer(std::size_t i) const noexcept { return large_.empty() ? integers_[i] : large_integer(i); }
+    std::int64_t address(std::size_t i) const noexcept { return large_.empty() ? addresses_[i] : large_address(i); }
+    MPI_Datatype type(std::size_t i) const noexcept { return types_[i]; }
+
+  private:
+    std::int64_t large_integer(std::size_t i) const noexcept;
+    std::int64_t large_address(std::size_t i) const noexcept;
+
+    int combiner_ = 0;
+    std::vector<int> integers_;
+    std::vector<MPI_Aint> addresses_;
+    std::vector<MPI_Count> large_;
+    std::vector<MPI_Datatype> types_;
+};
+
+}  // namespace sluice::engine
