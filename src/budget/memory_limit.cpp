@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sluice/budget.hpp"
+#include "budget/memory_limit.hpp"
 
 namespace sluice {
 
@@ -67,25 +67,20 @@ Usage usage(std::string const& root) {
     return {kilobytes_after(status, "VmRSS:"), kilobytes_after(status, "VmData:"), kilobytes_after(status, "VmSize:")};
 }
 
-/// Keeps the limit that leaves least room.
-class Least {
+std::uint64_t room(MemoryLimit const& limit) {
+    return limit.limit > limit.used ? (limit.limit - limit.used).count : 0;
+}
+
+/// All limits in the order they were found, those that say "none" with k_no_limit.
+class Found {
   public:
     void consider(std::uint64_t limit, Bytes used, std::string const& source) {
-        if (limit >= k_no_limit) return;
-        if (found_ && room(best_) <= room({{limit}, used, source})) return;
-        best_ = {{limit}, used, source};
-        found_ = true;
+        limits_.push_back({{std::min(limit, k_no_limit)}, used, source});
     }
-    MemoryLimit best() const { return best_; }
-
-    explicit Least(Bytes resident) : best_{{k_no_limit}, resident, "no limit found"} {}
+    std::vector<MemoryLimit> const& limits() const { return limits_; }
 
   private:
-    static std::uint64_t room(MemoryLimit const& limit) {
-        return limit.limit > limit.used ? (limit.limit - limit.used).count : 0;
-    }
-    MemoryLimit best_;
-    bool found_ = false;
+    std::vector<MemoryLimit> limits_;
 };
 
 // --- control groups -------------------------------------------------------------------------------------------------
@@ -167,25 +162,26 @@ std::string group_below(Mount const& mount, std::string const& group) {
 }
 
 void consider_group(CgroupVersion const& version, std::string const& folder, std::string const& shown, Bytes resident,
-                    Least& least) {
+                    Found& found) {
     for (char const* const file : version.limit_files) {
         std::vector<std::string> const lines = lines_of(folder + "/" + file);
         if (lines.empty()) continue;
-        if (auto const limit = number_in(lines.front()))
-            least.consider(*limit, resident, std::string(version.name) + " " + shown + "/" + file);
+        auto const limit = number_in(lines.front());
+        if (limit || lines.front() == "max")
+            found.consider(limit.value_or(k_no_limit), resident, std::string(version.name) + " " + shown + "/" + file);
     }
     // Version 1 also tells the least limit of the groups above, those outside the container included.
     if (auto const limit = number_after(folder + "/memory.stat", "hierarchical_memory_limit"))
-        least.consider(*limit, resident, std::string(version.name) + " " + shown + "/memory.stat");
+        found.consider(*limit, resident, std::string(version.name) + " " + shown + "/memory.stat");
 }
 
-void consider_groups(CgroupVersion const& version, std::string const& root, Bytes resident, Least& least) {
+void consider_groups(CgroupVersion const& version, std::string const& root, Bytes resident, Found& found) {
     std::optional<std::string> const group = group_of_process(version, root);
     if (!group) return;
     for (Mount const& mount : mounts_of(version, root)) {
         std::string below = group_below(mount, *group);
         while (true) {  // from the group of the process up to the top of the mount
-            consider_group(version, root + mount.point + below, mount.point + below, resident, least);
+            consider_group(version, root + mount.point + below, mount.point + below, resident, found);
             if (below.empty()) break;
             below.resize(below.rfind('/'));
         }
@@ -200,25 +196,45 @@ std::optional<std::uint64_t> resource_limit(std::string const& root, std::string
     for (std::string const& line : lines_of(root + "/proc/self/limits")) {
         if (!line.starts_with(name)) continue;
         std::size_t const value = line.find_first_not_of(' ', name.size());
-        if (value != std::string::npos) return number_in(std::string_view(line).substr(value));
+        if (value == std::string::npos) continue;
+        std::string_view const text = std::string_view(line).substr(value);
+        if (text.starts_with("unlimited")) return k_no_limit;
+        return number_in(text);
     }
     return std::nullopt;
 }
 
 }  // namespace
 
-MemoryLimit detect_memory_limit(Bytes setting, std::string const& root) {
+std::vector<MemoryLimit> find_memory_limits(Bytes setting, std::string const& root) {
     Usage const used = usage(root);
-    Least least(used.resident);
-    if (setting.count != 0) least.consider(setting.count, used.resident, "setting");
-    consider_groups(version_two(), root, used.resident, least);
-    consider_groups(version_one(), root, used.resident, least);
-    if (auto const limit = resource_limit(root, "Max data size")) least.consider(*limit, used.data, "RLIMIT_DATA");
+    Found found;
+    if (setting.count != 0) found.consider(setting.count, used.resident, "setting");
+    consider_groups(version_two(), root, used.resident, found);
+    consider_groups(version_one(), root, used.resident, found);
+    if (auto const limit = resource_limit(root, "Max data size")) found.consider(*limit, used.data, "RLIMIT_DATA");
     if (auto const limit = resource_limit(root, "Max address space"))
-        least.consider(*limit, used.address_space, "RLIMIT_AS");
+        found.consider(*limit, used.address_space, "RLIMIT_AS");
     if (auto const available = number_after(root + "/proc/meminfo", "MemAvailable:"))
-        least.consider(*available * 1024 + used.resident.count, used.resident, "MemAvailable");
-    return least.best();
+        found.consider(*available * 1024 + used.resident.count, used.resident, "MemAvailable");
+    return found.limits();
+}
+
+bool is_limit(MemoryLimit const& limit) {
+    return limit.limit.count < k_no_limit;
+}
+
+MemoryLimit const* least_room(std::vector<MemoryLimit> const& limits) {
+    MemoryLimit const* least = nullptr;
+    for (MemoryLimit const& limit : limits)
+        if (is_limit(limit) && (least == nullptr || room(limit) < room(*least))) least = &limit;
+    return least;
+}
+
+MemoryLimit detect_memory_limit(Bytes setting, std::string const& root) {
+    std::vector<MemoryLimit> const limits = find_memory_limits(setting, root);
+    if (MemoryLimit const* const least = least_room(limits)) return *least;
+    return {{k_no_limit}, usage(root).resident, "no limit found"};
 }
 
 }  // namespace sluice
