@@ -14,6 +14,7 @@
 #include "cli/command.hpp"
 #include "cli/installation.hpp"
 #include "cli/launch.hpp"
+#include "cli/local_ranks.hpp"
 #include "cli/options.hpp"
 
 namespace sluice::cli {
@@ -178,15 +179,7 @@ class Sweep {
             if (!script) throw std::runtime_error("the script of bed simulated is not beside this command");
             return {script->string(), "-n", ranks};
         }
-        for (MpiBuild const& build : mpi_builds())
-            if (build.name == cell.mpi && !build.launcher.empty()) {
-                // Not bound to cores: several ranks share one here, and where a rank runs is the kernel's choice for
-                // all methods.
-                if (cell.mpi == "openmpi")
-                    return {build.launcher.string(), "--oversubscribe", "--bind-to", "none", "-n", ranks};
-                return {build.launcher.string(), "-n", ranks};
-            }
-        throw std::runtime_error("no launcher for " + cell.mpi + " in PATH");
+        return local_launcher(cell.mpi, cell.ranks);
     }
 
     Options const& options_;

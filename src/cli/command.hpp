@@ -25,6 +25,7 @@ struct Command {
 int run_info(std::vector<std::string> const& arguments);
 int run_doctor(std::vector<std::string> const& arguments);
 int run_report(std::vector<std::string> const& arguments);
+int run_memory(std::vector<std::string> const& arguments);
 int run_bench(std::vector<std::string> const& arguments);
 
 /// "no `what` is called 'name'; did you mean 'nearest'?"

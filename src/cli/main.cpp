@@ -14,6 +14,7 @@ constexpr std::array k_commands{
     Command{"info", "version, builds found, settings, memory limit", run_info},
     Command{"doctor", "what works on this machine, and what follows where it does not", run_doctor},
     Command{"report", "shows what a job left behind, also a killed one; or two side by side", run_report},
+    Command{"memory", "measures what an MPI takes for itself, and predicts it for larger jobs", run_memory},
     Command{"bench", "runs a benchmark and prints its table", run_bench},
 };
 

@@ -1,0 +1,53 @@
+/// What `sluice doctor` found out, one thing at a time. One group of findings is one file in this folder.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sluice::cli {
+
+enum class Health {
+    ok,       ///< works
+    limited,  ///< works with less
+    missing,  ///< does not work
+    fact,     ///< neither good nor bad
+};
+
+struct Finding {
+    Health health;
+    std::string what;    ///< "process_vm_readv"
+    std::string value;   ///< what was found, with numbers
+    std::string means;   ///< what it is good for, or what happens without
+    std::string change;  ///< how to change it, as a command where there is one; empty where there is nothing to change
+};
+
+using Findings = std::vector<Finding>;
+
+struct Group {
+    std::string name;
+    Findings (*look)();
+};
+
+Findings look_at_single_copy();
+Findings look_at_userfaultfd();
+Findings look_at_memory_limits();
+Findings look_at_locked_memory();
+Findings look_at_pages();
+Findings look_at_shared_memory();
+Findings look_at_mpis();
+Findings look_at_beds();
+
+/// Runs `body` in a process of its own; true when it said so.
+bool true_in_child(std::function<bool()> const& body);
+
+/// The first line of a file; empty where it cannot be read.
+std::string first_line(std::string const& path);
+
+/// What stands behind "NAME:" in this process's /proc/self/status, or in another such file.
+std::string status_field(std::string const& name, std::string const& path = "/proc/self/status");
+
+/// Whether a mask as in CapEff (hexadecimal) has that capability.
+bool has_capability(std::string const& mask, int capability);
+
+}  // namespace sluice::cli

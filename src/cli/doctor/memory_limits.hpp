@@ -1,0 +1,12 @@
+/// Of memory_limits.cpp, what can be tested with made-up limits.
+#pragma once
+
+#include "cli/doctor/finding.hpp"
+#include "sluice/budget.hpp"
+
+namespace sluice::cli {
+
+/// One finding for each limit and one for the least.
+Findings explain_memory_limits(std::vector<MemoryLimit> const& limits);
+
+}  // namespace sluice::cli

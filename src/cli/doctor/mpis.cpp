@@ -1,0 +1,82 @@
+// Each MPI: its library beside this command, its launcher, what it says of itself on one rank.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/doctor/finding.hpp"
+#include "cli/installation.hpp"
+#include "cli/launch.hpp"
+#include "cli/local_ranks.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+constexpr int k_limit_seconds = 60;
+
+Finding check_build(MpiBuild const& build) {
+    bool const ok = !build.library.empty() && !build.launcher.empty();
+    std::string found = build.library.empty() ? "no library of Sluice" : build.library.filename().string();
+    found += build.launcher.empty() ? ", no launcher" : ", launched by " + build.launcher.string();
+    return {ok ? Health::ok : Health::missing, "build for " + build.name, found,
+            ok ? "its programs can be run and served" : "its programs cannot be served from here",
+            build.library.empty()    ? "make build with this MPI installed"
+            : build.launcher.empty() ? "put its mpiexec into PATH"
+                                     : ""};
+}
+
+/// What the probe says; null where there is none or it fails.
+nlohmann::json asked(MpiBuild const& build, std::string& why) {
+    auto const program = program_for(build.name, "sluice-probe-mpi");
+    if (!program) {
+        why = "sluice-probe-mpi is not beside this command";
+        return nullptr;
+    }
+    std::vector<std::string> command = local_launcher(build.name, 1);
+    command.push_back(program->string());
+    nlohmann::json said;
+    Ended const ended = launch(command, local_environment(), k_limit_seconds, [&](std::string const& line) {
+        nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
+        if (row.is_object() && row.contains("provided")) said = row;
+    });
+    if (ended.code == 0 && !said.is_null()) return said;
+    why = ended.silent ? fmt::format("one rank said nothing for {} seconds", k_limit_seconds)
+                       : fmt::format("one rank ended with code {}: {}", ended.code,
+                                     ended.complaints.substr(0, ended.complaints.find('\n')));
+    return nullptr;
+}
+
+Findings check_running(MpiBuild const& build) {
+    std::string why;
+    nlohmann::json const said = asked(build, why);
+    if (said.is_null())
+        return {{Health::missing, build.name + " on one rank", why, "it does not run here as it should",
+                 "run its mpiexec -n 1 by hand and read what it says"}};
+    auto const provided = said.at("provided").get<std::string>();
+    bool const all = provided == "MULTIPLE";
+    return {{Health::ok, build.name + " on one rank",
+             fmt::format("{}, MPI {}", said.at("library").get<std::string>(), said.at("standard").get<std::string>()),
+             "it runs", ""},
+            {all ? Health::ok : Health::limited, build.name + " thread level",
+             fmt::format("asked MULTIPLE, got {}", provided),
+             all ? "helper threads may call MPI where a capability needs it"
+                 : "what needs a helper thread that calls MPI stays off",
+             all ? ""
+                 : "a build of the MPI with thread support (--enable-mpi-thread-multiple, --enable-threads=multiple)"}};
+}
+
+}  // namespace
+
+Findings look_at_mpis() {
+    Findings findings;
+    for (MpiBuild const& build : mpi_builds()) {
+        if (build.name == "mpi" && build.library.empty()) continue;
+        findings.push_back(check_build(build));
+        if (build.name == "simgrid" || build.launcher.empty()) continue;
+        Findings const running = check_running(build);
+        findings.insert(findings.end(), running.begin(), running.end());
+    }
+    return findings;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,28 @@
+// /dev/shm: where MPIs and the rings of a node live.
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/units.hpp"
+#include "cli/doctor/finding.hpp"
+
+namespace sluice::cli {
+
+Findings look_at_shared_memory() {
+    struct statvfs shm {};
+    if (statvfs("/dev/shm", &shm) != 0)
+        return {{Health::missing, "/dev/shm", std::strerror(errno), "ranks of a node talk through the network",
+                 "mount -t tmpfs -o size=50% tmpfs /dev/shm"}};
+    Bytes const size{static_cast<std::uint64_t>(shm.f_blocks) * shm.f_frsize};
+    Bytes const free{static_cast<std::uint64_t>(shm.f_bavail) * shm.f_frsize};
+    bool const ok = free >= 64_MiB;
+    return {{ok ? Health::ok : Health::limited, "/dev/shm",
+             fmt::format("{}, {} free", base::format_bytes(size), base::format_bytes(free)),
+             ok ? "room for the segments of the MPIs and for the rings of a node; it counts as memory of who touches it"
+                : "MPIs and the rings of a node need some 64 MiB; programs die by SIGBUS where it ends",
+             ok ? "" : "mount -o remount,size=50% /dev/shm; docker run --shm-size=2g"}};
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,28 @@
+/// Starts the probe once and reads what it says.
+#pragma once
+
+#include <string>
+
+#include "cli/memory/study.hpp"
+
+namespace sluice::cli {
+
+struct ProbeRequest {
+    std::string mpi;
+    int ranks = 2;
+    ProbeObjects objects;
+    int ballast_mib = 0;
+    int limit_seconds = 120;  ///< without a word
+};
+
+/// Whether the build of `mpi` beside this command has the probe.
+bool has_memory_probe(std::string const& mpi);
+
+/// Throws std::runtime_error, with what the probe and the MPI wrote, when it fails or says nothing for too long.
+ProbeRun launch_memory_probe(ProbeRequest const& request);
+
+/// Puts one line of the probe into `run`; lines that are not its own are passed over. Throws std::runtime_error for a
+/// row that lacks what it must have.
+void read_probe_line(std::string const& line, ProbeRun& run);
+
+}  // namespace sluice::cli

@@ -1,0 +1,25 @@
+/// Where each setting got its value.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sluice/settings.hpp"
+
+namespace sluice::cli {
+
+struct SettingOrigin {
+    SettingRow row;
+    std::string value;   ///< text that Settings::set accepts
+    std::string origin;  ///< "default", "environment" or "option"
+};
+
+/// The settings as they would apply with `options` (name to text, as given on the command line) over the environment.
+/// There is no settings file. Throws Error(invalid_argument) for values out of range.
+std::vector<SettingOrigin> setting_origins(std::map<std::string, std::string> const& options);
+
+/// "4KiB … 1TiB", "1 … 4096"; for a word the names it may take stand in its help.
+std::string range_of(SettingRow const& row);
+
+}  // namespace sluice::cli
