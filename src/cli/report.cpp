@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/installation.hpp"
 #include "cli/options.hpp"
+#include "functions.hpp"
 #include "report/comparison.hpp"
 #include "report/files.hpp"
 #include "report/node_files.hpp"
@@ -31,7 +32,7 @@ struct Wishes {
 
 /// Names by number, as the records have them.
 std::span<char const* const> function_names() {
-    return {};
+    return interpose::k_function_names;
 }
 
 void say(std::string const& line) {

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes the wrappers of MPI functions from functions.txt.
 
-generate.py FUNCTIONS FOLDER MPI_H... writes into FOLDER, for the functions that the headers declare:
-  functions.hpp   the names and kinds, and an enum to tell functions apart
+generate.py FUNCTIONS FOLDER [MPI_H...] writes into FOLDER:
+  functions.hpp   the names and kinds of all functions, and an enum to tell them apart: the same for every MPI
+and, for the functions that the headers declare:
   libmpi.hpp      pointers to every function of the MPI that is loaded, in both spellings
   hooks.hpp       one typed place for each function, where a capability can put itself
   straight.h      included ahead of our own sources: their MPI_X calls go straight to libmpi, past every wrapper
@@ -64,7 +65,7 @@ def functions_of(rows, declared):
     for kind, name, parameters, watches, has_large in rows:
         for large in (False, True) if has_large else (False,):
             function = Function(kind, name, parameters, watches, large)
-            if "MPI_" + function.name in declared:
+            if declared is None or "MPI_" + function.name in declared:
                 found.append(function)
     return found
 
@@ -284,17 +285,19 @@ using namespace sluice::interpose;
 
 def main():
     table, folder, headers = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
-    declared = declared_in(headers)
-    functions = functions_of(read_table(table), declared)
-    handles = globals_in(headers)
+    rows = read_table(table)
     folder.mkdir(parents=True, exist_ok=True)
-    files = {
-        "functions.hpp": functions_hpp(functions),
-        "libmpi.hpp": libmpi_hpp(functions, declared, handles),
-        "hooks.hpp": hooks_hpp(functions),
-        "straight.h": straight_h(functions, declared, handles),
-        "wrappers.cpp": wrappers_cpp(functions),
-    }
+    files = {"functions.hpp": functions_hpp(functions_of(rows, None))}
+    if headers:
+        declared = declared_in(headers)
+        functions = functions_of(rows, declared)
+        handles = globals_in(headers)
+        files |= {
+            "libmpi.hpp": libmpi_hpp(functions, declared, handles),
+            "hooks.hpp": hooks_hpp(functions),
+            "straight.h": straight_h(functions, declared, handles),
+            "wrappers.cpp": wrappers_cpp(functions),
+        }
     for name, text in files.items():
         if not (folder / name).exists() or (folder / name).read_text() != text:
             (folder / name).write_text(text)

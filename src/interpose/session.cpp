@@ -13,6 +13,7 @@
 #include "base/mpi.hpp"
 #include "functions.hpp"
 #include "interpose/callers.hpp"
+#include "interpose/ending.hpp"
 #include "interpose/gate.hpp"
 #include "interpose/job.hpp"
 #include "interpose/sampler.hpp"
@@ -122,7 +123,7 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     watch.record().head.memory_limit = detect_memory_limit(session->settings.memory).limit.count;
 
     bool const all = all_ranks_declared(watch.file(), size);
-    if (all && size > 1) session->all = base::Communicator::twin_of(MPI_COMM_WORLD);
+    if (all) session->all = base::Communicator::twin_of(MPI_COMM_WORLD);
     if (!all && rank == 0)
         say("only some of the %d ranks run under sluice, or they are on several nodes: watching only", size);
     watch.communicators().start(rank, size, all && level != MPI_THREAD_MULTIPLE);
@@ -208,6 +209,10 @@ int finalize(int (*below)(), void*) {
     session->ended = true;
     session->sampler.reset();
     end_state(report::State::finalizing);
+    if (session->all)
+        report_at_end(session->all.get(), g_watch->record(), session->settings.report);
+    else if (g_watch->record().head.world_rank == 0)
+        say("no report was gathered, because not all ranks run under sluice");
     session->all = base::Communicator();
     int const code = below();
     end_state(report::State::ended);
