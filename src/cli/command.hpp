@@ -22,6 +22,7 @@ struct Command {
     int (*run)(std::vector<std::string> const& arguments);
 };
 
+int run_run(std::vector<std::string> const& arguments);
 int run_info(std::vector<std::string> const& arguments);
 int run_doctor(std::vector<std::string> const& arguments);
 int run_report(std::vector<std::string> const& arguments);

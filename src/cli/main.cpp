@@ -11,6 +11,7 @@ namespace sluice::cli {
 namespace {
 
 constexpr std::array k_commands{
+    Command{"run", "runs an unmodified MPI program, watched and helped: mpirun -n 4 sluice run PROGRAM", run_run},
     Command{"info", "version, builds found, settings, memory limit", run_info},
     Command{"doctor", "what works on this machine, and what follows where it does not", run_doctor},
     Command{"report", "shows what a job left behind, also a killed one; or two side by side", run_report},

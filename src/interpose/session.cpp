@@ -120,7 +120,9 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     account_for_init(watch, function, caller, before, began);
     watch.set_threads(level == MPI_THREAD_MULTIPLE);
     watch.memory().sluice = sizeof(report::RankRecord) + sizeof(Watch);
-    watch.record().head.memory_limit = detect_memory_limit(session->settings.memory).limit.count;
+    Bytes const asked = session->settings.node_memory;
+    watch.record().head.memory_limit =
+        asked.count > 0 ? asked.count : detect_memory_limit(session->settings.memory).limit.count;
 
     bool const all = all_ranks_declared(watch.file(), size);
     if (all) session->all = base::Communicator::twin_of(MPI_COMM_WORLD);
@@ -208,12 +210,14 @@ int finalize(int (*below)(), void*) {
     g_watching.store(false);
     session->ended = true;
     session->sampler.reset();
-    end_state(report::State::finalizing);
+    end_state(
+        report::State::ended);  // as the report has it; until MPI_Finalize is over a reader of the record sees more
     if (session->all)
         report_at_end(session->all.get(), g_watch->record(), session->settings.report);
     else if (g_watch->record().head.world_rank == 0)
         say("no report was gathered, because not all ranks run under sluice");
     session->all = base::Communicator();
+    end_state(report::State::finalizing);
     int const code = below();
     end_state(report::State::ended);
     leave_node(g_watch->file(), !session->settings.report.empty());

@@ -111,11 +111,10 @@ std::string about_budget(Summary const& summary) {
     std::string text =
         fmt::format("The job as it is needs up to {} on a node ({} at their peaks): --memory {}MiB holds it",
                     kib_text(fullest->peaks_kib()), plural(fullest->ranks, "rank"), budget);
+    bool const too_little = fullest->peaks_kib() << 10 > fullest->limit;
     if (fullest->limit > 0)
-        text += fmt::format(fullest->peaks_kib() << 10 > fullest->limit
-                                ? "; its limit, {}, is too little for all peaks at once"
-                                : "; its limit is {}",
-                            size_text(fullest->limit));
+        text += too_little ? fmt::format("; its limit, {}, is too little for all peaks at once", size_text(fullest->limit))
+                           : fmt::format("; its limit is {}", size_text(fullest->limit));
     return text + ".";
 }
 

@@ -1,0 +1,204 @@
+// `sluice run`: stands between the MPI's launcher and the program, preloads the plugin for the program's MPI, and
+// becomes it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+
+#include "base/units.hpp"
+#include "cli/command.hpp"
+#include "cli/installation.hpp"
+#include "cli/options.hpp"
+#include "cli/program.hpp"
+#include "sluice/settings.hpp"
+
+namespace sluice::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+char const* variable(char const* name) {
+    char const* const value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+/// The first of these variables that the MPI's launcher has set.
+char const* first_variable(std::initializer_list<char const*> names) {
+    for (char const* const name : names)
+        if (char const* const value = variable(name)) return value;
+    return nullptr;
+}
+
+/// One line for the whole job, not one for each rank.
+void say(std::string const& line) {
+    char const* const rank = first_variable({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
+    if (rank == nullptr || std::string_view(rank) == "0") fmt::print(stderr, "sluice: {}\n", line);
+}
+
+/// The MPI whose launcher started us, for programs that load MPI late.
+std::optional<std::string> mpi_of_launcher() {
+    if (first_variable({"OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) != nullptr) return "openmpi";
+    if (first_variable({"PMI_RANK", "MPI_LOCALRANKID"}) != nullptr) return "mpich";
+    return std::nullopt;
+}
+
+/// Names of plugins, for the libraries among `libraries` that are MPIs.
+std::vector<std::string> mpis_among(std::vector<std::string> const& libraries) {
+    std::vector<std::string> found;
+    for (std::string const& library : libraries) {
+        std::string mpi;
+        if (library.starts_with("libmpich.so") || library.starts_with("libmpi.so.12") ||
+            library.starts_with("libmpi_cray.so"))
+            mpi = "mpich";
+        if (library.starts_with("libmpi.so.40")) mpi = "openmpi";
+        if (!mpi.empty() && std::find(found.begin(), found.end(), mpi) == found.end()) found.push_back(mpi);
+    }
+    return found;
+}
+
+/// The plugin for the program, or nothing and why.
+struct Choice {
+    fs::path plugin;
+    std::string why_not;
+};
+
+Choice plugin_for(std::string const& mpi) {
+    for (MpiBuild const& build : mpi_builds())
+        if (build.name == mpi && !build.library.empty())
+            if (fs::path const plugin = build.library.parent_path() / ("libsluice-preload-" + mpi + ".so");
+                fs::exists(plugin))
+                return {plugin, {}};
+    return {{}, "there is no plugin for " + mpi + " beside this command"};
+}
+
+Choice choose(fs::path const& file) {
+    Program const program = look_at(file);
+    switch (program.kind) {
+        case ProgramKind::privileged:
+            return {{}, "the program runs with another user's rights, for which nothing is preloaded"};
+        case ProgramKind::foreign:
+            return {{}, "the program is built for another architecture"};
+        case ProgramKind::static_binary:
+            return {{}, "the program is linked statically: nothing can be preloaded"};
+        case ProgramKind::unreadable:
+            return {{}, "the program cannot be read"};
+        case ProgramKind::dynamic:
+        case ProgramKind::script:
+            break;
+    }
+    std::vector<std::string> mpis;
+    if (program.kind == ProgramKind::dynamic) mpis = mpis_among(libraries_of(program, file));
+    if (mpis.size() > 1) return {{}, "the program is linked to two MPIs, " + mpis[0] + " and " + mpis[1]};
+    if (mpis.size() == 1) return plugin_for(mpis.front());
+    if (auto const mpi = mpi_of_launcher()) return plugin_for(*mpi);
+    return {{}, "the program is not linked to an MPI, and no MPI's launcher started it"};
+}
+
+void set(std::string const& name, std::string const& value) {
+    setenv(name.c_str(), value.c_str(), 1);
+}
+
+/// --memory is a node's; each of its ranks gets an equal part.
+void share_memory(std::string const& text) {
+    Bytes const node = base::parse_bytes(text);
+    char const* const ranks =
+        first_variable({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"});
+    std::uint64_t const local = ranks != nullptr ? std::max<std::uint64_t>(std::strtoull(ranks, nullptr, 10), 1) : 1;
+    set("SLUICE_NODE_MEMORY", base::exact_bytes(node));
+    if (variable("SLUICE_MEMORY") == nullptr) set("SLUICE_MEMORY", base::exact_bytes(Bytes{node.count / local}));
+}
+
+/// The folder as an absolute path, made if it is not there; nothing where it cannot be written to.
+std::optional<fs::path> make_report_folder(std::string const& text) {
+    std::error_code failed;
+    fs::path const folder = fs::absolute(text, failed);
+    if (!failed) fs::create_directories(folder, failed);
+    if (!failed && access(folder.c_str(), W_OK | X_OK) == 0) return folder;
+    say(fmt::format("no report: {}: {}", text, failed ? failed.message() : std::strerror(errno)));
+    return std::nullopt;
+}
+
+fs::path find_program(std::string const& name) {
+    if (name.find('/') != std::string::npos) return name;
+    if (auto const found = in_path(name)) return *found;
+    return name;
+}
+
+/// Our options end where the program begins; what follows is its own. All of ours but the help take a value.
+std::size_t end_of_options(std::vector<std::string> const& arguments) {
+    std::size_t at = 0;
+    while (at < arguments.size() && arguments[at].starts_with("-") && arguments[at] != "--") {
+        bool const alone =
+            arguments[at] == "--help" || arguments[at] == "-h" || arguments[at].find('=') != std::string::npos;
+        at += alone ? 1 : 2;
+    }
+    return std::min(at, arguments.size());
+}
+
+[[noreturn]] void become(std::vector<std::string> const& command) {
+    std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
+    for (std::string const& argument : command)
+        arguments.push_back(const_cast<char*>(argument.c_str()));
+    arguments.push_back(nullptr);
+    execvp(arguments[0], arguments.data());
+    int const error = errno;
+    fmt::print(stderr, "sluice: cannot run {}: {}\n", command.front(), std::strerror(error));
+    std::exit(error == ENOENT ? 127 : 126);
+}
+
+}  // namespace
+
+int run_run(std::vector<std::string> const& arguments) {
+    CLI::App app(
+        "Runs an MPI program under Sluice: mpirun -n 4 sluice run [OPTIONS] PROGRAM [ARGUMENTS]. On by default: "
+        "watching (where "
+        "communication memory goes, a summary at exit) and all-to-alls in place; the rest is asked for",
+        "run");
+    std::vector<std::string> values(setting_rows().size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        SettingRow const& row = setting_rows()[i];
+        if (row.name == "node_memory") continue;
+        std::string option = "--" + std::string(row.name);
+        std::replace(option.begin(), option.end(), '_', '-');
+        std::string const help = row.name == "memory"
+                                     ? "memory that the ranks of a node may use together, as 2GiB; 0 detects"
+                                     : std::string(row.help);
+        app.add_option(option, values[i], help)->default_str(std::string(row.default_text));
+    }
+    std::size_t const program_at = end_of_options(arguments);
+    if (!parse_options(app, {arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(program_at)})) return 0;
+    std::vector<std::string> command(arguments.begin() + static_cast<std::ptrdiff_t>(program_at), arguments.end());
+    if (!command.empty() && command.front() == "--") command.erase(command.begin());
+    if (command.empty()) throw UsageError("which program? sluice run [OPTIONS] PROGRAM [ARGUMENTS]");
+    Settings checked = Settings::from_environment();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        SettingRow const& row = setting_rows()[i];
+        if (values[i].empty()) continue;
+        checked.set(row.name, values[i]);
+        if (row.name == "memory") {
+            share_memory(values[i]);
+        } else if (row.name == "report") {
+            if (auto const folder = make_report_folder(values[i])) set("SLUICE_REPORT", folder->string());
+        } else {
+            set(std::string(row.variable), values[i]);
+        }
+    }
+    Choice const choice = choose(find_program(command.front()));
+    if (!choice.why_not.empty()) {
+        say("runs the program plainly: " + choice.why_not);
+    } else {
+        char const* const before = variable("LD_PRELOAD");
+        set("LD_PRELOAD", before != nullptr ? choice.plugin.string() + ":" + before : choice.plugin.string());
+    }
+    become(command);
+}
+
+}  // namespace sluice::cli
