@@ -97,6 +97,9 @@ static void views(void) {
     CALL(MPI_File_set_view(file, start, MPI_INT, pattern, "native", MPI_INFO_NULL));
     MPI_Status status = untouched_status();
     CALL(MPI_File_write_all(file, out, k_ints, MPI_INT, &status));
+    CALL(MPI_File_sync(file));  // other ranks may have written what is read now
+    MPI_Barrier(MPI_COMM_WORLD);
+    CALL(MPI_File_sync(file));
     MPI_Offset position = -1;
     CALL(MPI_File_get_position(file, &position));
     say("position %lld", (long long)position);

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int me = 0;
 int ranks = 1;
 static FILE* transcript = NULL;
 static FILE* layer = NULL;
+static pid_t opener = 0;
 
 static FILE* open_part(char const* prefix, char const* rank, char const* ending) {
     char const* folder = getenv("TRANSCRIPT");
@@ -25,7 +27,7 @@ static FILE* open_part(char const* prefix, char const* rank, char const* ending)
 
 // The maps are read at the end: a plugin that unloads itself would be missed otherwise, and one that comes late too.
 static void say_layer(void) {
-    if (layer == NULL) return;
+    if (layer == NULL || getpid() != opener) return;  // a forked child ends too
     char line[4096];
     int loaded = 0;
     FILE* maps = fopen("/proc/self/maps", "r");
@@ -43,6 +45,7 @@ void open_transcript(char const* prefix) {
     if (rank == NULL) rank = "0";
     transcript = open_part(prefix, rank, "txt");
     layer = open_part(prefix, rank, "layer");
+    opener = getpid();
     atexit(say_layer);
 }
 
