@@ -42,6 +42,7 @@ std::string time_text(std::uint64_t us) {
 std::string percent_text(double part, double whole) {
     double const percent = whole > 0 ? 100 * part / whole : 0;
     if (percent == 0) return "0 %";
+    if (percent < 0.1) return "< 0.1 %";
     return percent < 1 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
 }
 

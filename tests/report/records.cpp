@@ -66,7 +66,7 @@ Sample flooded_at(std::uint32_t rank, std::uint64_t time_us) {
     Sample sample = healthy_at(rank, time_us);
     sample.site = rank == 0 ? 2 : 1;
     if (rank != 0 || time_us < 4'000'000) return sample;
-    auto const grown = static_cast<std::uint32_t>((time_us - 4'000'000) / 1e6 * 120 * k_mib);
+    auto const grown = static_cast<std::uint32_t>((time_us - 4'000'000) * 120 * k_mib / 1'000'000);
     sample.mpi_private += grown;
     sample.resident += grown;
     return sample;

@@ -1,0 +1,69 @@
+// Tables that sort by a click on a column's head.
+const ROWS_SHOWN = 12;
+
+// columns: {title, value(row), show(row), text, wide, meter}; sorted by the column `by` first, largest on top.
+function sortedTable(id, columns, rows, by) {
+  let sorted = by, down = true, all = false;
+  const body = el("tbody");
+  const heads = columns.map((c, i) => el("th", { class: (c.text ? "text" : "") + (c.wide ? " wide" : ""), scope: "col" },
+    el("button", { type: "button", onclick: () => { down = sorted === i ? !down : !c.text; sorted = i; fill(); } }, c.title)));
+  const more = el("button", { type: "button", class: "more", onclick: () => { all = true; fill(); } }, `Show all ${rows.length}`);
+  const fill = () => {
+    const value = columns[sorted].value;
+    const order = rows.slice().sort((a, b) => (down ? -1 : 1) * d3.ascending(value(a), value(b)));
+    heads.forEach((h, i) => i === sorted ? h.setAttribute("aria-sort", down ? "descending" : "ascending") : h.removeAttribute("aria-sort"));
+    const most = columns.map((c) => c.meter ? d3.max(rows, c.value) || 1 : 0);
+    body.replaceChildren(...order.slice(0, all ? rows.length : ROWS_SHOWN).map((row) => el("tr", {}, columns.map((c, i) =>
+      el("td", { class: (c.text ? "text" : "") + (c.wide ? " wide" : "") }, c.show(row),
+        c.meter && c.value(row) > 0 ? el("i", { class: "meter", style: `width:${(64 * c.value(row) / most[i]).toFixed(1)}px` }) : null)))));
+    more.hidden = all || rows.length <= ROWS_SHOWN;
+  };
+  fill();
+  return el("div", {}, el("div", { class: "scroll" }, el("table", { class: "data", id }, el("thead", {}, el("tr", {}, heads)), body)), more);
+}
+
+function callsSection(report) {
+  const lived = report.lived_us.sum * 1000;
+  const columns = [
+    { title: "Call", text: true, value: (s) => s.function + s.place, show: (s) => [s.function, el("small", {}, s.place)] },
+    { title: "Time", value: (s) => s.time_ns.sum, show: (s) => percentText(s.time_ns.sum, lived), meter: true },
+    { title: "Waiting", wide: true, value: (s) => s.waiting_ns.sum, show: (s) => percentText(s.waiting_ns.sum, lived) },
+    { title: "Longest", wide: true, value: (s) => s.longest_ns.max, show: (s) => [timeText(s.longest_ns.max / 1000), el("small", {}, "rank " + s.longest_ns.max_rank)] },
+    { title: "Calls", wide: true, value: (s) => s.calls, show: (s) => countText(s.calls) },
+    { title: "Bytes", value: (s) => s.bytes.sum, show: (s) => s.bytes.sum ? sizeText(s.bytes.sum) : "–" },
+    { title: "In flight", wide: true, value: (s) => s.in_flight_bytes.max, show: (s) => s.in_flight_bytes.max ? [sizeText(s.in_flight_bytes.max), el("small", {}, "rank " + s.in_flight_bytes.max_rank)] : "–" },
+    { title: "MPI grew", value: (s) => s.grown_bytes.max, show: (s) => s.grown_bytes.max ? [sizeText(s.grown_bytes.max), el("small", {}, "rank " + s.grown_bytes.max_rank + (s.growing_since_us ? ", since " + timeText(s.growing_since_us) : ""))] : "–" },
+  ];
+  return el("section", {}, el("h2", {}, "Calls"),
+    el("p", {}, "Places in the program that call MPI, all ranks together. Time is a share of all ranks' time; in flight and grown are the most of one rank. A click on a head sorts."),
+    el("div", { class: "card" }, sortedTable("calls", columns, report.sites, 1)));
+}
+
+function communicatorsSection(report) {
+  if (report.communicators.length === 0) return null;
+  const members = (c) => c.size === report.world_size ? "all ranks" : c.size === 1 ? "rank " + c.first : c.stride === 0 ? c.size + " ranks, rank " + c.root + " first"
+    : c.stride === 1 ? `ranks ${c.first}–${c.first + c.size - 1}` : `ranks ${c.first}, ${c.first + c.stride} … ${c.first + (c.size - 1) * c.stride}`;
+  const made = (c) => { const s = report.siteById.get(c.site); return s ? callText(s.function, s.place) : "–"; };
+  const columns = [
+    { title: "Id", value: (c) => c.id === null ? Infinity : c.id, show: (c) => c.id === null ? "–" : c.id },
+    { title: "Ranks", value: (c) => c.size, show: (c) => countText(c.size) },
+    { title: "Members", text: true, value: (c) => c.first, show: members },
+    { title: "Made in", text: true, wide: true, value: made, show: made },
+    { title: "Memory", value: (c) => c.memory_kib.max, show: (c) => kibText(c.memory_kib.max) },
+    { title: "Freed by", wide: true, value: (c) => c.freed, show: (c) => c.freed ? countText(c.freed) : "–" },
+  ];
+  const rest = report.comms_total - report.communicators.length;
+  return el("section", {}, el("h2", {}, "Communicators"),
+    el("p", {}, `${plural(report.comms_total, "communicator")}; up to ${countText(report.comms_made.max)} a rank, ${kibText(report.comm_kib.max)} for all of a rank's.` +
+      (rest > 0 ? ` The ${report.communicators.length} largest are listed.` : "")),
+    el("div", { class: "card" }, sortedTable("communicators", columns, report.communicators, 1)));
+}
+
+function comparedTable(rows) {
+  // The sign of a change says better or worse for all figures but these.
+  const neutral = new Set(["ranks", "outcome", "bytes sent", "communicators", "all-to-alls served by Sluice"]);
+  const tone = (row) => neutral.has(row[0]) || !row[3] || row[3] === "same" ? "" : row[3].startsWith("−") ? "better" : "worse";
+  return el("div", { class: "card scroll" }, el("table", { class: "data", id: "compared" },
+    el("thead", {}, el("tr", {}, ["", "Before", "After", "Change"].map((t, i) => el("th", { class: i ? "plain" : "plain text" }, t)))),
+    el("tbody", {}, rows.map((r) => el("tr", {}, el("td", { class: "text" }, r[0]), el("td", {}, r[1]), el("td", {}, r[2]), el("td", { class: tone(r) }, r[3]))))));
+}

@@ -1,0 +1,50 @@
+#!/bin/bash
+# `sluice report` as a user calls it: command_test.sh SLUICE MAKE_FOLDER
+set -uo pipefail
+sluice=$1 make_folder=$2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+
+# expect WHAT STATUS TEXT COMMAND…: the status, and a text that is said.
+expect() {
+    local what=$1 status=$2 text=$3 found=0
+    shift 3
+    "$@" >"$scratch/out" 2>&1 || found=$?
+    if [ "$found" != "$status" ] || ! grep -qF -- "$text" "$scratch/out"; then
+        echo "FAILED: $what: status $found, wanted $status and '$text':"
+        cat "$scratch/out"
+        failures=$((failures + 1))
+    fi
+}
+there() { [ -s "$1" ] || { echo "FAILED: $1 is missing"; failures=$((failures + 1)); }; }
+
+"$make_folder" "$scratch/killed" 4 flooded
+"$make_folder" "$scratch/ended" 4 healthy
+mkdir "$scratch/empty"
+
+expect "a killed job is explained" 0 "did not end" "$sluice" report "$scratch/killed"
+there "$scratch/killed/report.json"
+there "$scratch/killed/trace.json"
+expect "records make a report" 0 "4 ranks · Open MPI 4.1.4" "$sluice" report "$scratch/ended"
+rm "$scratch"/ended/node-*
+expect "a report alone is shown" 0 "4 ranks · Open MPI 4.1.4" "$sluice" report "$scratch/ended"
+expect "JSON" 0 '"what":"Sluice report"' "$sluice" report --json "$scratch/ended"
+expect "a timeline" 0 "4 ranks" "$sluice" report "$scratch/ended" --trace "$scratch/t.json"
+there "$scratch/t.json"
+expect "two side by side" 0 "change" "$sluice" report "$scratch/killed" "$scratch/ended"
+expect "an empty folder" 2 "holds neither report.json nor node-*.sluice" "$sluice" report "$scratch/empty"
+expect "no folder" 2 "is no folder" "$sluice" report "$scratch/none"
+expect "no argument" 2 "folder" "$sluice" report
+expect "three folders" 2 "" "$sluice" report "$scratch/killed" "$scratch/ended" "$scratch/ended"
+expect "an unknown option" 2 "did you mean '--html'" "$sluice" report --htm x "$scratch/ended"
+expect "a file that cannot be written" 1 "cannot write" "$sluice" report "$scratch/ended" --trace "$scratch/none/t.json"
+echo garbage >"$scratch/ended/report.json"
+expect "a broken report" 2 "report.json" "$sluice" report "$scratch/ended"
+
+# A later job that was killed leaves records beside the report of the one before.
+cp "$scratch"/killed/node-* "$scratch/empty"
+sed -n 1p "$scratch/killed/report.json" >"$scratch/empty/report.json"
+expect "records later than the report" 0 "did not end" "$sluice" report "$scratch/empty"
+if [ "$failures" -gt 0 ]; then exit 1; fi
+echo "all well"

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""The report's page as a reader sees it, in headless Chromium: page_test.py SLUICE MAKE_FOLDER [SCREENSHOTS]
+
+Loads pages of an ended, a killed, a large and two compared jobs at 1280 px and on a phone, light and dark: no error on
+the console, nothing from the network, charts drawn, tables sort, nothing wider than the screen. Prints "skipped: …"
+where there is no browser.
+"""
+import base64
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+SIZES = {"wide": (1280, 900), "phone": (390, 844)}
+
+
+class Browser:
+    """One session of chromedriver, spoken to in plain WebDriver."""
+
+    def __init__(self, driver, binary, size, dark, profile):
+        self.driver = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.session = None
+        port = None
+        for line in self.driver.stdout:
+            if "successfully on port " in line:
+                port = line.split("on port ")[1].strip().rstrip(".")
+                break
+        if port is None:
+            raise RuntimeError("chromedriver did not start")
+        self.base = f"http://127.0.0.1:{port}"
+        width, height = size
+        options = {
+            "binary": binary,
+            "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                     f"--user-data-dir={profile}", f"--window-size={width},{height}",
+                     "--force-dark-mode" if dark else "--disable-features=DarkMode"],
+        }
+        if width < 500:
+            options["mobileEmulation"] = {"deviceMetrics": {"width": width, "height": height, "pixelRatio": 2, "touch": True}}
+        wished = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            self.session = self.send("POST", "/session", {"capabilities": {"alwaysMatch": wished}})["sessionId"]
+        except (RuntimeError, OSError):
+            self.close()
+            raise
+
+    def send(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with self.opener.open(request, timeout=60) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(error.read().decode()[:600]) from None
+
+    def call(self, path, body):
+        return self.send("POST", f"/session/{self.session}{path}", body)
+
+    def open(self, page):
+        self.call("/url", {"url": page.as_uri()})
+        for _ in range(200):
+            if self.run("return document.documentElement.dataset.ready === 'yes'"):
+                time.sleep(0.3)
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"{page.name} never became ready: {self.messages()}")
+
+    def run(self, script):
+        return self.call("/execute/sync", {"script": script, "args": []})
+
+    def messages(self):
+        return [m["message"] for m in self.call("/se/log", {"type": "browser"}) if m["level"] in ("SEVERE", "WARNING")]
+
+    def picture(self, path, whole):
+        shot = {"format": "png", "captureBeyondViewport": whole}
+        if whole:
+            size = self.run("return [document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+            shot["clip"] = {"x": 0, "y": 0, "width": size[0], "height": min(size[1], 8000), "scale": 1}
+        answer = self.call("/goog/cdp/execute", {"cmd": "Page.captureScreenshot", "params": shot})
+        path.write_bytes(base64.b64decode(answer["data"]))
+
+    def close(self):
+        try:
+            if self.session:
+                self.send("DELETE", f"/session/{self.session}")
+        except (RuntimeError, OSError):
+            pass
+        self.driver.terminate()
+        self.driver.wait()
+
+
+CHARTS = """
+const drawn = (id) => { const e = document.getElementById(id); return e && e.querySelectorAll('svg path[d], svg rect[height]').length; };
+const canvas = document.querySelector('#matrix canvas');
+const pixels = canvas ? new Set(new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size : 0;
+const empty = [...document.querySelectorAll('path[d]')].filter((p) => /NaN|undefined/.test(p.getAttribute('d'))).length;
+return {memory: drawn('rank-chart'), sizes: drawn('sizes'), quantiles: drawn('quantiles'), colors: pixels, broken: empty};
+"""
+SORT = """
+const table = document.getElementById('calls');
+const column = (i) => [...table.tBodies[0].rows].map((r) => r.cells[i].textContent);
+const heads = [...table.tHead.rows[0].cells];
+const at = heads.findIndex((h) => h.textContent === 'Call');
+heads[at].firstChild.click();
+const rising = column(at);
+heads[at].firstChild.click();
+return {rising, falling: column(at), sort: heads[at].getAttribute('aria-sort')};
+"""
+WIDTH = """
+const wide = document.documentElement.clientWidth;
+const outside = [...document.querySelectorAll('#page *')].filter((e) => {
+  if (e.closest('.scroll') && !e.matches('.scroll')) return false;
+  if (e.closest('.tip')) return false;
+  const box = e.getBoundingClientRect();
+  return box.width > 0 && box.right > wide + 1;
+});
+return {wide, scroll: document.documentElement.scrollWidth, outside: outside.slice(0, 5).map((e) => e.tagName + '.' + e.getAttribute('class'))};
+"""
+FAILURES = []
+
+
+def check(truth, what):
+    if not truth:
+        FAILURES.append(what)
+        print("FAILED:", what)
+
+
+def check_page(browser, page, kind, size):
+    name = f"{page.stem} at {size}"
+    browser.open(page)
+    charts = browser.run(CHARTS)
+    check(charts["memory"] and charts["memory"] >= 5, f"{name}: memory over time is drawn: {charts}")
+    check(charts["sizes"], f"{name}: message sizes are drawn: {charts}")
+    check(charts["colors"] >= 3, f"{name}: the matrix has colours: {charts}")
+    check(charts["broken"] == 0, f"{name}: no path has a figure that is none: {charts}")
+    check(bool(charts["quantiles"]) == (kind == "large"), f"{name}: quantiles where there are many ranks: {charts}")
+    rows = browser.run(SORT)
+    check(len(rows["rising"]) > 3 and rows["rising"] == sorted(rows["rising"]), f"{name}: a click sorts: {rows}")
+    check(rows["falling"] == rows["rising"][::-1], f"{name}: a second click sorts the other way: {rows}")
+    check(any("setup</script><b>&(app)" in row for row in rows["rising"]), f"{name}: names stay text: {rows}")
+    width = browser.run(WIDTH)
+    check(width["wide"] == SIZES[size][0], f"{name}: the screen is as wide as wished: {width}")
+    check(width["scroll"] <= width["wide"] and not width["outside"], f"{name}: nothing is wider than the screen: {width}")
+    alarm = browser.run("return !!document.getElementById('what-happened')")
+    check(alarm == (kind in ("killed", "compared")), f"{name}: says what happened to a killed job")
+    if kind != "compared" and kind != "large":
+        browser.run("document.querySelectorAll('.ranks button')[1].click()")
+        time.sleep(0.1)
+        title = browser.run("return document.querySelector('#rank-chart').parentNode.querySelector('h3').textContent")
+        check(title == "Rank 1", f"{name}: a click shows that rank: {title}")
+        browser.run("document.querySelectorAll('.ranks button')[0].click()")
+    bars = browser.run("return [...document.querySelectorAll('.bars .bar')].map((e) => e.getBoundingClientRect().width)")
+    check(len(bars) >= 3 and bars[0] > 40 and bars == sorted(bars, reverse=True), f"{name}: bars of what holds most: {bars}")
+    wrong = browser.run(r"return document.body.innerText.match(/.*(\[object|undefined|NaN|Infinity|null).*/g)")
+    check(not wrong, f"{name}: no figure is missing: {wrong}")
+    loaded = browser.run("return performance.getEntriesByType('resource').map((e) => e.name).filter((n) => !n.startsWith('data:'))")
+    check(loaded == [], f"{name}: nothing is loaded: {loaded}")
+    said = browser.messages()
+    check(said == [], f"{name}: the console is silent: {said}")
+
+
+def make_pages(sluice, make_folder, scratch):
+    pages = {}
+    for kind, ranks, story in (("ended", 8, "healthy"), ("killed", 4, "flooded"), ("large", 300, "healthy")):
+        subprocess.run([make_folder, scratch / kind, str(ranks), story], check=True)
+        pages[kind] = scratch / f"{kind}.html"
+        subprocess.run([sluice, "report", scratch / kind, "--html", pages[kind]], check=True, capture_output=True)
+    pages["compared"] = scratch / "compared.html"
+    subprocess.run([sluice, "report", scratch / "ended", scratch / "killed", "--html", pages["compared"]], check=True, capture_output=True)
+    return pages
+
+
+def main():
+    sluice, make_folder = sys.argv[1:3]
+    shots = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+    driver, binary = shutil.which("chromedriver"), shutil.which("chromium") or shutil.which("google-chrome")
+    if not driver or not binary:
+        print("skipped: needs chromium and chromedriver (packages chromium, chromium-driver)")
+        return 0
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        scratch = pathlib.Path(scratch)
+        pages = make_pages(sluice, make_folder, scratch)
+        for size, dark in (("wide", False), ("phone", False), ("wide", True)):
+            browser = Browser(driver, binary, SIZES[size], dark, scratch / f"profile-{size}-{dark}")
+            try:
+                for kind, page in pages.items():
+                    check_page(browser, page, kind, size)
+                    if shots:
+                        shots.mkdir(parents=True, exist_ok=True)
+                        browser.picture(shots / f"{kind}-{size}{'-dark' if dark else ''}.png", True)
+            finally:
+                browser.close()
+    print("failed:" if FAILURES else "all well:", len(FAILURES), "failures")
+    return 1 if FAILURES else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
