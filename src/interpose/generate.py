@@ -186,15 +186,18 @@ def straight_h(functions, declared, handles):
 
 
 def hooks_hpp(functions):
-    fields = "".join(f"    decltype(Libmpi::PMPI_{function.name}) {function.name} = nullptr;\n" for function in functions)
+    fields = ""
+    for function in functions:
+        declarations = "".join(f", {parameter.declaration(function.large)}" for parameter in function.parameters)
+        fields += f"    int (*{function.name})(decltype(Libmpi::PMPI_{function.name}) below{declarations}) = nullptr;\n"
     return f"""{NOTE}#pragma once
 
 #include "libmpi.hpp"
 
 namespace sluice::interpose {{
 
-/// Where a capability puts itself in the place of a function: it gets the program's arguments and gives the error code; it may
-/// call libmpi. Set while nothing runs yet, in MPI_Init.
+/// Where a capability puts itself in the place of a function: it gets the program's arguments and gives the error code. What
+/// it does not want it passes to `below`. Set while nothing runs yet, in MPI_Init.
 struct Hooks {{
 {fields}}};
 
@@ -252,7 +255,7 @@ def wrapper(function):
         indented = lambda lines, by: "".join(f"{by}{line}\n" for line in lines)
         after = told_after(watches)
         body = (f"    Call call(Function::{name}, caller);\n" + indented(told_before(watches), "    ")
-                + f"    int const code = g_hooks.{name} != nullptr ? g_hooks.{name}({arguments}) : below({arguments});\n"
+                + f"    int const code = g_hooks.{name} != nullptr ? g_hooks.{name}(below{', ' if arguments else ''}{arguments}) : below({arguments});\n"
                 + (f"    if (code == MPI_SUCCESS) {{\n{indented(after, '        ')}    }}\n" if after else "")
                 + "    return call.end(code);\n")
     text = f"""

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -15,6 +16,7 @@
 #include "interpose/callers.hpp"
 #include "interpose/ending.hpp"
 #include "interpose/gate.hpp"
+#include "interpose/inplace.hpp"
 #include "interpose/job.hpp"
 #include "interpose/sampler.hpp"
 #include "interpose/say.hpp"
@@ -128,7 +130,11 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     if (all) session->all = base::Communicator::twin_of(MPI_COMM_WORLD);
     if (!all && rank == 0)
         say("only some of the %d ranks run under sluice, or they are on several nodes: watching only", size);
-    watch.communicators().start(rank, size, all && level != MPI_THREAD_MULTIPLE);
+    // Settings and levels may differ between ranks; what goes over the wire may not.
+    std::array<int, 2> agreed{level != MPI_THREAD_MULTIPLE ? 1 : 0, session->settings.inplace == "on" ? 1 : 0};
+    if (all) MPI_Allreduce(MPI_IN_PLACE, agreed.data(), 2, MPI_INT, MPI_MIN, session->all.get());
+    watch.communicators().start(rank, size, all && agreed[0] != 0);
+    if (all && agreed[1] != 0) serve_alltoalls_in_place(session->all.get(), session->settings);
     find_bindings();
     pthread_atfork(nullptr, nullptr, stop_in_child);
     watch.memory().start(watch.clock().ticks_in_us(100));
@@ -212,6 +218,7 @@ int finalize(int (*below)(), void*) {
     session->sampler.reset();
     end_state(
         report::State::ended);  // as the report has it; until MPI_Finalize is over a reader of the record sees more
+    stop_serving_alltoalls();
     if (session->all)
         report_at_end(session->all.get(), g_watch->record(), session->settings.report);
     else if (g_watch->record().head.world_rank == 0)

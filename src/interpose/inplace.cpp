@@ -1,0 +1,147 @@
+#include "interpose/inplace.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "collectives/inplace_alltoall.hpp"
+#include "hooks.hpp"
+#include "interpose/message_bytes.hpp"
+#include "sluice/collectives.hpp"
+
+namespace sluice::interpose {
+
+namespace {
+
+using collectives::InplaceBlocks;
+
+/// What calls have in common.
+struct Service {
+    Service(MPI_Comm comm, Settings const& settings)
+        : all(comm), staging(settings.inplace_staging), access(settings.transport == "auto"), pool(nullptr) {
+        int* upper = nullptr;
+        int found = 0;
+        if (MPI_Comm_get_attr(comm, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0) largest_tag = *upper;
+    }
+    MPI_Comm all;
+    Bytes staging;
+    engine::PeerAccess access;
+    engine::StagingPool pool;
+    int largest_tag = 32767;  // what MPI promises at least
+};
+Service* service = nullptr;
+
+// Tags below are those of the report.
+constexpr int k_first_tag = 16;
+
+int world_rank_of(void const* comm, int member) {
+    return g_watch->communicators().world_rank(*static_cast<MPI_Comm const*>(comm), member);
+}
+
+/// Who takes part in a call on `comm`; size 0 where it is not served. Depends only on what its members agreed on.
+collectives::Members members_of(MPI_Comm const& comm) {
+    Known const known = g_watch->communicators().find(comm);
+    collectives::Members members;
+    members.size = 0;
+    if (known.id == 0 || known.size < 2) return members;
+    if (known.id > static_cast<std::uint32_t>(service->largest_tag - k_first_tag)) return members;
+    members.comm = service->all;
+    members.rank = known.rank;
+    members.size = known.size;
+    members.tag = k_first_tag + static_cast<int>(known.id);
+    members.first = known.first;
+    members.stride = known.stride;
+    if (known.stride == 0) {
+        members.translate = world_rank_of;
+        members.who = &comm;
+    }
+    return members;
+}
+
+/// Runs a call, counts it, and has the communicator's error handler told of what goes wrong. `largest`: bytes of the largest
+/// block, which MPI would put aside.
+int serve(MPI_Comm comm, collectives::Members const& members, InplaceBlocks const& blocks, std::uint64_t largest) {
+    collectives::InplaceReport report;
+    int const code = collectives::run_in_place({service->access, service->pool, service->staging}, members, blocks, &report);
+    report::RankHead& head = g_watch->record().head;
+    ++head.served_calls;
+    head.served_bytes += report.exchanged.count;
+    if (largest > report.staging.count) head.saved_bytes = std::max(head.saved_bytes, largest - report.staging.count);
+    g_watch->memory().sluice = sizeof(report::RankRecord) + sizeof(Watch) + service->pool.peak().count;
+    if (code != MPI_SUCCESS) MPI_Comm_call_errhandler(comm, code);
+    return code;
+}
+
+template <class Count>
+std::uint64_t largest_of(Count const counts[], MPI_Datatype const* types, MPI_Datatype type, int size) {
+    std::uint64_t largest = 0;
+    for (int i = 0; i < size; ++i)
+        largest = std::max(largest, bytes(counts[i], types != nullptr ? types[i] : type));
+    return largest;
+}
+
+/// The program's arguments, for both kinds of counts. What is not served goes on to `below`.
+template <class Below, class Count>
+int alltoall(Below below, void const* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+             MPI_Datatype recvtype, MPI_Comm comm) {
+    if (placed(sendbuf) && recvcount > 0 && comm != MPI_COMM_NULL && recvtype != MPI_DATATYPE_NULL) {
+        collectives::Members const members = members_of(comm);
+        std::uint64_t const pair = bytes(recvcount, recvtype);
+        if (members.size > 1 && collectives::worth_serving_alltoall(pair, members.size))
+            return serve(comm, members, InplaceBlocks::alltoall(recvbuf, recvcount, recvtype), pair);
+    }
+    return below(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+template <class Below, class Count, class Displacement>
+int alltoallv(Below below, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls, MPI_Datatype sendtype,
+              void* recvbuf, Count const* recvcounts, Displacement const* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
+    if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
+        recvtype != MPI_DATATYPE_NULL) {
+        collectives::Members const members = members_of(comm);
+        if (members.size > 1)
+            return serve(comm, members, InplaceBlocks::alltoallv(recvbuf, recvcounts, rdispls, recvtype),
+                         largest_of(recvcounts, nullptr, recvtype, members.size));
+    }
+    return below(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+template <class Below, class Count, class Displacement>
+int alltoallw(Below below, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
+              MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts, Displacement const* rdispls,
+              MPI_Datatype const* recvtypes, MPI_Comm comm) {
+    if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr && recvtypes != nullptr) {
+        collectives::Members const members = members_of(comm);
+        if (members.size > 1)
+            return serve(comm, members, InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes),
+                         largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size));
+    }
+    return below(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+}  // namespace
+
+void serve_alltoalls_in_place(MPI_Comm all, Settings const& settings) {
+    service = new Service(all, settings);  // lives on: peers read the nonce in it until they have left their last call
+    g_hooks.Alltoall = [](auto... arguments) { return alltoall(arguments...); };
+    g_hooks.Alltoallv = [](auto... arguments) { return alltoallv(arguments...); };
+    g_hooks.Alltoallw = [](auto... arguments) { return alltoallw(arguments...); };
+#if MPI_VERSION >= 4
+    g_hooks.Alltoall_c = [](auto... arguments) { return alltoall(arguments...); };
+    g_hooks.Alltoallv_c = [](auto... arguments) { return alltoallv(arguments...); };
+    g_hooks.Alltoallw_c = [](auto... arguments) { return alltoallw(arguments...); };
+#endif
+}
+
+void stop_serving_alltoalls() {
+    g_hooks.Alltoall = nullptr;
+    g_hooks.Alltoallv = nullptr;
+    g_hooks.Alltoallw = nullptr;
+#if MPI_VERSION >= 4
+    g_hooks.Alltoall_c = nullptr;
+    g_hooks.Alltoallv_c = nullptr;
+    g_hooks.Alltoallw_c = nullptr;
+#endif
+    if (service != nullptr) MPI_Barrier(service->all);
+}
+
+}  // namespace sluice::interpose
