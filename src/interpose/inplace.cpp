@@ -57,11 +57,12 @@ collectives::Members members_of(MPI_Comm const& comm) {
     return members;
 }
 
-/// Runs a call, counts it, and has the communicator's error handler told of what goes wrong. `largest`: bytes of the largest
-/// block, which MPI would put aside.
+/// Runs a call, counts it, and has the communicator's error handler told of what goes wrong. `largest`: bytes of the
+/// largest block, which MPI would put aside.
 int serve(MPI_Comm comm, collectives::Members const& members, InplaceBlocks const& blocks, std::uint64_t largest) {
     collectives::InplaceReport report;
-    int const code = collectives::run_in_place({service->access, service->pool, service->staging}, members, blocks, &report);
+    int const code =
+        collectives::run_in_place({service->access, service->pool, service->staging}, members, blocks, &report);
     report::RankHead& head = g_watch->record().head;
     ++head.served_calls;
     head.served_bytes += report.exchanged.count;
@@ -93,8 +94,9 @@ int alltoall(Below below, void const* sendbuf, Count sendcount, MPI_Datatype sen
 }
 
 template <class Below, class Count, class Displacement>
-int alltoallv(Below below, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls, MPI_Datatype sendtype,
-              void* recvbuf, Count const* recvcounts, Displacement const* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
+int alltoallv(Below below, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
+              MPI_Datatype sendtype, void* recvbuf, Count const* recvcounts, Displacement const* rdispls,
+              MPI_Datatype recvtype, MPI_Comm comm) {
     if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
         recvtype != MPI_DATATYPE_NULL) {
         collectives::Members const members = members_of(comm);
@@ -109,7 +111,8 @@ template <class Below, class Count, class Displacement>
 int alltoallw(Below below, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
               MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts, Displacement const* rdispls,
               MPI_Datatype const* recvtypes, MPI_Comm comm) {
-    if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr && recvtypes != nullptr) {
+    if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
+        recvtypes != nullptr) {
         collectives::Members const members = members_of(comm);
         if (members.size > 1)
             return serve(comm, members, InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes),

@@ -8,9 +8,9 @@
 
 namespace sluice::interpose {
 
-/// Puts itself into the hooks of MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw. `all`: every rank of the job, and all of them
-/// call this; a communicator whose members agreed on an id is served over it, with a tag of its own. What is no in-place call,
-/// or on another communicator, passes.
+/// Puts itself into the hooks of MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw. `all`: every rank of the job, and all
+/// of them call this; a communicator whose members agreed on an id is served over it, with a tag of its own. What is no
+/// in-place call, or on another communicator, passes.
 void serve_alltoalls_in_place(MPI_Comm all, Settings const& settings);
 
 /// No call is served any more; collective over all ranks, whose memory may be touched no longer.
