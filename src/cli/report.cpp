@@ -12,6 +12,7 @@
 #include "report/files.hpp"
 #include "report/node_files.hpp"
 #include "report/page.hpp"
+#include "report/record_file.hpp"
 #include "report/summary_json.hpp"
 #include "report/text.hpp"
 #include "report/trace.hpp"
@@ -74,6 +75,22 @@ report::Summary load(fs::path const& folder) {
     return std::move(left.summary);
 }
 
+/// The folder of the job that began last among those whose records nobody named a folder for and that did not end.
+std::string last_left_behind() {
+    fs::path const where = report::folder_of_jobs();
+    std::error_code none;
+    std::optional<fs::directory_entry> newest;
+    std::size_t jobs = 0;
+    for (fs::directory_entry const& entry : fs::directory_iterator(where, none)) {
+        if (!entry.is_directory() || !report::has_node_files(entry.path())) continue;
+        ++jobs;
+        if (!newest || entry.last_write_time() > newest->last_write_time()) newest = entry;
+    }
+    if (!newest) throw UsageError("which folder? No job left its records in " + where.string());
+    if (jobs > 1) say(fmt::format("the last of {} jobs in {} that did not end, or still run", jobs, where.string()));
+    return newest->path().string();
+}
+
 void print_text(std::vector<report::Summary> const& summaries) {
     if (summaries.size() == 1)
         fmt::print("{}", report::to_screen(summaries[0]));
@@ -109,13 +126,16 @@ int run_report(std::vector<std::string> const& arguments) {
         "Shows the report of a job from its folder; of one that was killed from what its ranks left there; of two jobs "
         "side by side, before and after",
         "report");
-    app.add_option("folder", wishes.folders, "Folders that --report made: one, or two to compare")
-        ->required()
-        ->expected(1, 2);
+    app.add_option(
+           "folder", wishes.folders,
+           "Folders that --report made: one, or two to compare; without any, what the last job that did not end left "
+           "in its temporary folder")
+        ->expected(0, 2);
     app.add_flag("--json", wishes.json, "Print JSON (of two: a list) instead of text");
     app.add_option("--html", wishes.html, "Write the page to this file");
     app.add_option("--trace", wishes.trace, "Write a timeline for Perfetto to this file; of two, the first's");
     if (!parse_options(app, arguments)) return 0;
+    if (wishes.folders.empty()) wishes.folders.push_back(last_left_behind());
     std::vector<report::Summary> summaries;
     for (std::string const& folder : wishes.folders)
         summaries.push_back(load(folder));

@@ -53,7 +53,7 @@ void Call::passes_on() noexcept {
 
 void Call::starts(MPI_Request request) noexcept {
     OpenRequest open;
-    open.bytes = out_ + in_;
+    open.bytes = kept_busy();
     open.site = site_;
     open.buffer = buffer_;
     open.span = span_;
@@ -65,7 +65,7 @@ void Call::starts(MPI_Request request) noexcept {
 
 void Call::persistent(MPI_Request request) noexcept {
     OpenRequest open;
-    open.bytes = out_ + in_;
+    open.bytes = kept_busy();
     open.site = site_;
     open.persistent = true;
     stays_open_ = true;
@@ -99,7 +99,7 @@ int Call::end(int code) noexcept {
     std::uint64_t const now_us = watch.clock().us_since_start(now);
     std::uint64_t const ns = watch.clock().ns(elapsed);
     std::uint64_t const grown_before = site.grown_private + site.grown_shared;
-    watch.memory().leave(now, elapsed, reading_, own, site, now_us);
+    watch.memory().leave(now, elapsed, reading_, own, site, watch.clock().us_since_start(start_));
     if (makes_) watch.communicators().add(made_, site_, site.grown_private + site.grown_shared - grown_before, now_us);
 
     if (site.calls == 0) site.first_us = now_us;
@@ -118,7 +118,7 @@ int Call::end(int code) noexcept {
         watch.add(site.bytes_in, in_);
         ++site.sizes[bucket_of(std::max(out_, in_))];
         if (destination_ >= 0) watch.sent_to(destination_, out_);
-        if (!stays_open_) site.in_flight_peak = std::max(site.in_flight_peak, moved);
+        if (!stays_open_) site.in_flight_peak = std::max(site.in_flight_peak, kept_busy());
     }
     if (ns >= k_long_call_us * 1000) watch.keep_event(site_, watch.clock().us_since_start(start_), ns / 1000, moved);
     watch.left(now_us);

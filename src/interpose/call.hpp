@@ -18,6 +18,8 @@ class Call {
 
     void out(std::uint64_t bytes) noexcept { out_ = bytes; }
     void in(std::uint64_t bytes) noexcept { in_ = bytes; }
+    /// The bytes that leave and those that come are in one buffer (MPI_IN_PLACE).
+    void same(bool one_buffer) noexcept { one_buffer_ = one_buffer; }
     void to(int destination, MPI_Comm comm) noexcept;
     void into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept;
     void waits() noexcept { waits_ = true; }
@@ -37,11 +39,14 @@ class Call {
     int end(int code) noexcept;
 
   private:
+    std::uint64_t kept_busy() const noexcept { return one_buffer_ ? in_ : out_ + in_; }
+
     Inside inside_;
     std::uint64_t start_;
     std::uint32_t site_;
     bool reading_;
     bool waits_ = false;
+    bool one_buffer_ = false;
     bool stays_open_ = false;  // a request goes on with its bytes
     bool makes_ = false;
     MPI_Comm made_;

@@ -212,7 +212,7 @@ def told_before(watches):
     lines = []
     if "to" in watches:
         lines.append(f"call.to({watches['to']}, comm);")
-    for key in ("out", "in", "into", "frees", "frees_window"):
+    for key in ("out", "in", "same", "into", "frees", "frees_window"):
         if key in watches:
             lines.append(f"call.{key}({watches[key]});")
     for key in ("waits", "passes_on"):

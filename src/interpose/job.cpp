@@ -10,6 +10,8 @@
 #include <fstream>
 #include <functional>
 
+#include "report/record_file.hpp"
+
 namespace sluice::interpose {
 
 namespace {
@@ -90,25 +92,15 @@ std::string job_name() {
 std::string record_path(std::string const& folder, std::string& why) {
     std::string where = folder;
     if (where.empty()) {
-        where = std::string(variable("TMPDIR") != nullptr ? variable("TMPDIR") : "/tmp") + "/sluice-" +
-                std::to_string(getuid());
-        if (!make_folder(where, 0700)) {
-            why = where + ": " + std::strerror(errno);
-            return {};
-        }
+        std::string const mine = report::folder_of_jobs();
         struct stat status {};
         // Somebody else's folder of that name could be a trap.
-        if (stat(where.c_str(), &status) != 0 || status.st_uid != getuid()) {
-            why = where + " belongs to somebody else";
-            return {};
-        }
-        return where + "/node-" + job_name() + ".sluice";
+        bool const ours = make_folder(mine, 0700) && stat(mine.c_str(), &status) == 0 && status.st_uid == getuid();
+        where = mine + "/" + job_name();
+        if (!ours) why = mine + ": cannot be made, or belongs to somebody else";
     }
-    if (!make_folder(where, 0777)) {
-        why = where + ": " + std::strerror(errno);
-        return {};
-    }
-    return where + "/node-" + job_name() + "-" + node_number() + ".sluice";
+    if (why.empty() && !make_folder(where, 0777)) why = where + ": " + std::strerror(errno);
+    return why.empty() ? where + "/node-" + job_name() + "-" + node_number() + ".sluice" : std::string();
 }
 
 }  // namespace sluice::interpose

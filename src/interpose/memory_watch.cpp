@@ -74,7 +74,7 @@ bool MemoryWatch::read_at_entry(std::uint64_t now) noexcept {
     return true;
 }
 
-void MemoryWatch::read_at_exit(std::uint64_t now, report::Site& site, std::uint64_t now_us) noexcept {
+void MemoryWatch::read_at_exit(std::uint64_t now, report::Site& site, std::uint64_t start_us) noexcept {
     std::lock_guard const lock(reading_);
     Resident const is = read();
     std::uint64_t const own = std::min(own_pages_, above(is.private_bytes, last_.private_bytes));
@@ -89,7 +89,7 @@ void MemoryWatch::read_at_exit(std::uint64_t now, report::Site& site, std::uint6
     site.grown_shared += shared;
     site.grown_own += own;
     shrunk_ = shrunk_ || is.all() < last_.all();
-    if (grown + shared > 0 && site.growing_since_us == 0) site.growing_since_us = std::max<std::uint64_t>(now_us, 1);
+    if (grown + shared > 0 && site.growing_since_us == 0) site.growing_since_us = std::max<std::uint64_t>(start_us, 1);
     last_ = is;
     mpi_ticks_ = own_pages_ = 0;
     last_ticks_.store(now, std::memory_order_relaxed);

@@ -45,7 +45,7 @@ class MemoryWatch {
     void leave(std::uint64_t now, std::uint64_t elapsed, bool read_at_entry, std::uint64_t own_pages,
                report::Site& site, std::uint64_t now_us) noexcept {
         own_pages_ += own_pages;
-        if (read_at_entry) return read_at_exit(now, site, now_us);
+        if (read_at_entry) return read_at_exit(now, site, start_us);
         mpi_ticks_ += elapsed;
     }
 
@@ -73,7 +73,7 @@ class MemoryWatch {
 
   private:
     bool read_at_entry(std::uint64_t now) noexcept;
-    void read_at_exit(std::uint64_t now, report::Site& site, std::uint64_t now_us) noexcept;
+    void read_at_exit(std::uint64_t now, report::Site& site, std::uint64_t start_us) noexcept;
 
     int statm_ = -1;
     std::uint64_t page_;

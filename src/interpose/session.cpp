@@ -174,11 +174,17 @@ std::uint64_t high_water() {
     return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
+std::string folder_of(report::RecordFile const& file) {
+    return file.path().substr(0, file.path().rfind('/'));
+}
+
 /// The last to end clean removes a file that nobody asked for.
 void leave_node(report::RecordFile& file, bool asked_for) {
     if (!file.in_file()) return;
     std::uint32_t const ended = std::atomic_ref(file.node().ended).fetch_add(1) + 1;
-    if (!asked_for && ended == std::atomic_ref(file.node().claimed).load()) unlink(file.path().c_str());
+    if (asked_for || ended != std::atomic_ref(file.node().claimed).load()) return;
+    unlink(file.path().c_str());
+    rmdir(folder_of(file).c_str());
 }
 
 void end_state(report::State state) {
@@ -196,7 +202,7 @@ void end_state(report::State state) {
     end_state(report::State::exited);
     if (g_watch->record().head.world_rank == 0 && g_watch->file().in_file())
         say("no report: the program ended without MPI_Finalize. What the ranks wrote down: sluice report %s",
-            session->settings.report.empty() ? g_watch->file().path().c_str() : session->settings.report.c_str());
+            folder_of(g_watch->file()).c_str());
 }
 
 }  // namespace
@@ -237,8 +243,7 @@ int abort_job(int (*below)(MPI_Comm, int), void*, MPI_Comm comm, int code) {
         g_watch->record().head.abort_code = static_cast<std::uint32_t>(code);
         end_state(report::State::aborted);
         say("no report: MPI_Abort(%d) by rank %u. What the ranks wrote down: sluice report %s", code,
-            g_watch->record().head.world_rank,
-            session->settings.report.empty() ? g_watch->file().path().c_str() : session->settings.report.c_str());
+            g_watch->record().head.world_rank, folder_of(g_watch->file()).c_str());
     }
     return below(comm, code);
 }

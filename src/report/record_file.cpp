@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -47,6 +48,12 @@ void* map_shared(int file, std::size_t offset, std::size_t bytes) {
 }
 
 }  // namespace
+
+std::string folder_of_jobs() {
+    char const* const temporary = std::getenv("TMPDIR");
+    return std::string(temporary != nullptr && *temporary != '\0' ? temporary : "/tmp") + "/sluice-" +
+           std::to_string(getuid());
+}
 
 RecordFile::RecordFile(std::string path) : path_(std::move(path)) {
     if (path_.empty()) {

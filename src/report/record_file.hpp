@@ -9,6 +9,10 @@
 
 namespace sluice::report {
 
+/// Where jobs of this user leave their records when nobody named a folder: below TMPDIR (/tmp), a folder for each job,
+/// removed when the job ends by MPI_Finalize.
+std::string folder_of_jobs();
+
 /// One rank's record, in the file of its node or, where there can be none, in private memory.
 class RecordFile {
   public:
