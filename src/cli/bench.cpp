@@ -20,6 +20,7 @@ constexpr std::array k_benchmarks{
     Benchmark{"redistribute", "moves blocks in place: every strategy and what people use today, side by side",
               bench_redistribute},
     Benchmark{"madre", "the five experiments of MADRE's Figure 3 on simulated machines", bench_madre},
+    Benchmark{"overhead", "what `sluice run` costs a program that it only watches", bench_overhead},
 };
 
 void print_help() {

@@ -43,7 +43,7 @@ class MemoryWatch {
     /// At the end of a call of `site` that took `elapsed` ticks. `own_pages`: bytes of the call's own buffers that
     /// became resident in it.
     void leave(std::uint64_t now, std::uint64_t elapsed, bool read_at_entry, std::uint64_t own_pages,
-               report::Site& site, std::uint64_t now_us) noexcept {
+               report::Site& site, std::uint64_t start_us) noexcept {
         own_pages_ += own_pages;
         if (read_at_entry) return read_at_exit(now, site, start_us);
         mpi_ticks_ += elapsed;
