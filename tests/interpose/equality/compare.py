@@ -102,6 +102,9 @@ class Run:
         name = "with the layer" if self.layered else "without the layer"
         if arguments.code not in ("any", str(self.code)):
             yield f"{name}: exit code {self.code}, expected {arguments.code}\n" + "\n".join(self.err[:40])
+        plainly = [line for line in self.own if "plainly" in line]
+        if self.layered and plainly and arguments.layer != "any":  # else a run without the layer would be found alike
+            yield f"{name}: {plainly[0]}"
         if arguments.no_transcript:
             return
         if not self.transcripts:

@@ -157,4 +157,6 @@ void* room(size_t bytes) {
     return memory;
 }
 
-void say_text(char const* text) { say("%s", text); }
+void say_text(char const* text) {
+    say("%s", text);
+}
