@@ -23,6 +23,7 @@ struct Options {
     int predicted_ranks = 0;
     int per_node = 0;
     int limit_seconds = 120;
+    std::string peers = "node";
     bool json = false;
 };
 
@@ -46,12 +47,14 @@ MemoryReport measure(std::string const& mpi, Options const& options) {
     report.objects = options.objects;
     report.predicted_ranks = options.predicted_ranks;
     report.per_node = options.per_node;
+    report.peers = options.peers == "node" ? Peers::node : Peers::network;
     std::vector<ProbeRun> runs;
     std::vector<int> const counts = options.ranks.empty() ? usual_ranks(mpi) : options.ranks;
     // Round by round, so that what changes on the machine meanwhile is not taken for growth with the ranks.
     for (int round = 0; round < options.runs; ++round)
         for (int const ranks : counts) {
-            ProbeRequest request{mpi, ranks, options.objects, options.ballast_mib, options.limit_seconds};
+            ProbeRequest const request{
+                mpi, ranks, options.objects, options.ballast_mib, report.peers, options.limit_seconds};
             runs.push_back(launch_memory_probe(request));
             report.library = runs.back().library;
             report.refused.insert(runs.back().refused.begin(), runs.back().refused.end());
@@ -82,6 +85,9 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--ballast-mib", options.ballast_mib,
                    "MiB that each rank takes itself: they must come out as measured")
         ->check(CLI::Range(0, 65536));
+    app.add_option("--peers", options.peers, "how ranks reach each other: node (shared memory) or network (tcp)")
+        ->check(CLI::IsMember({"node", "network"}))
+        ->capture_default_str();
     app.add_option("--limit", options.limit_seconds, "seconds that one launch may take")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();

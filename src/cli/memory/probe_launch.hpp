@@ -7,11 +7,18 @@
 
 namespace sluice::cli {
 
+/// How the ranks of a measurement, which share a machine, reach each other.
+enum class Peers {
+    node,     ///< as ranks of a node do: over shared memory
+    network,  ///< as ranks of different nodes do: over tcp, on the loopback interface
+};
+
 struct ProbeRequest {
     std::string mpi;
     int ranks = 2;
     ProbeObjects objects;
     int ballast_mib = 0;
+    Peers peers = Peers::node;
     int limit_seconds = 120;  ///< without a word
 };
 

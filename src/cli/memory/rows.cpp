@@ -9,6 +9,10 @@ namespace {
 
 using Row = nlohmann::ordered_json;
 
+char const* name_of(Peers peers) {
+    return peers == Peers::node ? "node" : "network";
+}
+
 Row spread_row(Spread const& spread) {
     return Row{{"min", spread.min}, {"median", spread.median}, {"max", spread.max}};
 }
@@ -18,7 +22,7 @@ Row interval_row(Interval const& interval) {
 }
 
 Row head(char const* kind, MemoryReport const& report, Item const& item) {
-    return Row{{"memory", kind}, {"mpi", report.mpi}, {"case", item.name}};
+    return Row{{"memory", kind}, {"mpi", report.mpi}, {"peers", name_of(report.peers)}, {"case", item.name}};
 }
 
 }  // namespace
@@ -59,7 +63,11 @@ std::vector<Row> memory_rows(MemoryReport const& report) {
         }
     }
     for (auto const& [phase, why] : report.refused)
-        rows.push_back(Row{{"memory", "refused"}, {"mpi", report.mpi}, {"case", phase}, {"why", why}});
+        rows.push_back(Row{{"memory", "refused"},
+                           {"mpi", report.mpi},
+                           {"peers", name_of(report.peers)},
+                           {"case", phase},
+                           {"why", why}});
     return rows;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/memory/probe_launch.hpp"
 #include "cli/memory/study.hpp"
 
 namespace sluice::cli {
@@ -18,6 +19,7 @@ struct MemoryReport {
     std::map<std::string, std::string> refused;
     int predicted_ranks = 0;  ///< 0: nothing is predicted
     int per_node = 0;
+    Peers peers = Peers::node;
 };
 
 /// One for each item and number of ranks ("memory": "measured"), one for each law ("law"), each prediction

@@ -114,6 +114,7 @@ std::vector<ItemStudy> study(std::vector<ProbeRun> const& runs, ProbeObjects con
         for (auto const& [ranks, amounts] : by_ranks) {
             auto const spread = [&amounts = amounts](double Amount::*part) {
                 std::vector<double> values;
+                values.reserve(amounts.size());
                 for (Amount const& amount : amounts)
                     values.push_back(amount.*part);
                 return spread_of(values);

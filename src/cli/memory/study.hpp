@@ -24,6 +24,7 @@ struct ProbeRun {
     std::string library;
     std::map<std::string, PhaseMemory> phases;
     std::map<std::string, std::string> refused;  ///< phases that the MPI refused, with its words
+    bool complete = false;                       ///< the probe has told all; how it ended then does not matter
 };
 
 /// How many objects the probe makes of each kind.

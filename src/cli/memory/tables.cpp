@@ -101,16 +101,22 @@ std::string prediction_table(MemoryReport const& report) {
         text += fmt::format(
             "  This is FAR: {:.0f} times the ranks that were measured, {:.1f} times the ranks of a node. The brackets "
             "do not\n"
-            "  cover that an MPI may go another way there: by a limit on its connections, or to peers over a network,\n"
-            "  which were not measured: all ranks were on one machine.\n",
+            "  cover that an MPI may go another way there, for example by a limit on its connections.\n",
             beyond, node_beyond);
+    text += report.peers == Peers::node
+                ? "  All ranks shared memory: what peers on other nodes take, --peers network measures.\n"
+                : "  All peers were reached over tcp: ranks of one node share segments besides (--peers node), and "
+                  "other networks\n"
+                  "  take other amounts.\n";
     return text;
 }
 
 }  // namespace
 
 std::string memory_tables(MemoryReport const& report) {
-    std::string text = fmt::format("{} · {} · medians of {} runs\n", report.mpi, report.library, report.runs);
+    std::string text =
+        fmt::format("{} · {} · {} · medians of {} runs\n", report.mpi, report.library,
+                    report.peers == Peers::node ? "peers over shared memory" : "peers over tcp", report.runs);
     text += measured_table(report, ItemKind::process) + "\n";
     if (std::string const objects = measured_table(report, ItemKind::object); objects.find("\n  ") != std::string::npos)
         text += objects + "\n";

@@ -74,6 +74,27 @@ TEST_P(MemoryCommand, predicts_within_a_band_where_it_has_measured) {
     EXPECT_EQ(predictions, 3);
 }
 
+TEST_P(MemoryCommand, measures_peers_over_a_network_apart) {
+    std::vector<std::string> arguments{"--mpi",           GetParam(), "--ranks",   "2,3", "--runs", "1",
+                                       "--communicators", "0",        "--windows", "0",   "--peers"};
+    arguments.emplace_back("network");
+    std::vector<Row> const network = rows_of(arguments);
+    arguments.back() = "node";
+    std::vector<Row> const node = rows_of(arguments);
+    for (int const ranks : {2, 3}) {
+        auto const talk = [&](std::vector<Row> const& rows) {
+            return median(rows, "everybody to everybody", ranks, "private_rank") -
+                   median(rows, "no communication", ranks, "private_rank");
+        };
+        EXPECT_GT(talk(network), talk(node)) << "a connection takes no memory?";
+        EXPECT_LT(median(network, "no communication", ranks, "shared_node"),
+                  median(node, "no communication", ranks, "shared_node"))
+            << "shared memory was used after all";
+    }
+    EXPECT_EQ(network.front().at("peers"), "network");
+    EXPECT_EQ(node.front().at("peers"), "node");
+}
+
 INSTANTIATE_TEST_SUITE_P(Mpi, MemoryCommand, testing::Values("openmpi", "mpich"),
                          [](auto const& mpi) { return mpi.param; });
 

@@ -97,8 +97,11 @@ TEST(MemoryStudy, predicts_ranks_of_the_job_and_ranks_of_the_node_by_their_own_l
 }
 
 TEST(MemoryStudy, says_that_an_extrapolation_is_far) {
-    MemoryReport report{"openmpi", "Open MPI", 3, {}, made_up_study(), {}, 1024, 32};
+    MemoryReport report{"openmpi", "Open MPI", 3, {}, made_up_study(), {}, 1024, 32, Peers::node};
     EXPECT_NE(memory_tables(report).find("This is FAR: 64 times"), std::string::npos) << memory_tables(report);
+    EXPECT_NE(memory_tables(report).find("--peers network measures"), std::string::npos);
+    report.peers = Peers::network;
+    EXPECT_EQ(memory_tables(report).find("--peers network measures"), std::string::npos);
     report.predicted_ranks = 32;
     EXPECT_EQ(memory_tables(report).find("FAR"), std::string::npos);
 }
@@ -107,7 +110,7 @@ TEST(MemoryStudy, says_what_the_mpi_refused) {
     ProbeRun run;
     run.ranks = 1;
     read_probe_line(R"({"phase":"window_create_all","refused":"no such component"})", run);
-    MemoryReport const report{"openmpi", "Open MPI", 1, {}, {}, run.refused, 0, 0};
+    MemoryReport const report{"openmpi", "Open MPI", 1, {}, {}, run.refused, 0, 0, Peers::node};
     EXPECT_NE(memory_tables(report).find("no such component"), std::string::npos);
     EXPECT_EQ(memory_rows(report).at(0).at("why"), "no such component");
 }
