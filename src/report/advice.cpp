@@ -27,21 +27,19 @@ bool is_large(std::uint64_t bytes, Summary const& summary) {
     return bytes >= k_mib && bytes * 20 >= summary.highest.kib << 10;
 }
 
+/// MPI's memory that grew where messages are received or wait; what is made on purpose has its own advice.
 std::string about_growth(Summary const& summary) {
-    SiteSum const* const site =
-        greatest(summary, [](SiteSum const& s) { return s.growing_since_us > 0 ? s.grown.most : 0; });
+    SiteSum const* const site = greatest(summary, [](SiteSum const& s) {
+        bool const made = s.kind == Kind::setup || s.kind == Kind::communicator || s.kind == Kind::window;
+        return made ? 0 : s.grown.most;
+    });
     if (site == nullptr || !is_large(site->grown.most, summary)) return {};
-    std::string const where =
-        fmt::format("MPI's memory grows in {} since {}: by {} on rank {}", call_of(*site),
-                    time_text(site->growing_since_us), size_text(site->grown.most), site->grown.most_rank);
-    bool const receives = site->kind == Kind::receive || site->kind == Kind::completion ||
-                          site->kind == Kind::collective || site->kind == Kind::send || site->kind == Kind::other;
-    if (receives)
-        return where +
-               ". Messages that arrive before their receive is posted are kept there: post receives earlier, or "
-               "make every 16th send synchronous (MPI_Ssend), which bounds what waits.";
-    return where + fmt::format(". It made {} in {}: free what is made there, or make it once.",
-                               plural(site->calls, "object"), plural(site->time_ns.ranks, "rank"));
+    std::string const since =
+        site->growing_since_us > 0 ? fmt::format(", since {}", time_text(site->growing_since_us)) : std::string();
+    return fmt::format(
+        "MPI's memory grew by {} in {} on rank {}{}. Messages that arrive before their receive is posted are kept "
+        "there: post receives earlier, or make every 16th send synchronous (MPI_Ssend), which bounds what waits.",
+        size_text(site->grown.most), call_of(*site), site->grown.most_rank, since);
 }
 
 std::string about_flight(Summary const& summary) {
@@ -113,13 +111,44 @@ std::string about_budget(Summary const& summary) {
                     kib_text(fullest->peaks_kib()), plural(fullest->ranks, "rank"), budget);
     bool const too_little = fullest->peaks_kib() << 10 > fullest->limit;
     if (fullest->limit > 0)
-        text += too_little ? fmt::format("; its limit, {}, is too little for all peaks at once", size_text(fullest->limit))
-                           : fmt::format("; its limit is {}", size_text(fullest->limit));
+        text += too_little
+                    ? fmt::format("; its limit, {}, is too little for all peaks at once", size_text(fullest->limit))
+                    : fmt::format("; its limit is {}", size_text(fullest->limit));
     return text + ".";
 }
 
 void add(std::vector<std::string>& list, std::string text) {
     if (!text.empty()) list.push_back(std::move(text));
+}
+
+/// For a job in which nothing grew at the end.
+std::string who_held_most(Summary const& summary) {
+    auto const rank =
+        std::max_element(summary.ranks.begin(), summary.ranks.end(),
+                         [](RankDetail const& a, RankDetail const& b) { return a.last.resident < b.last.resident; });
+    if (rank == summary.ranks.end()) return {};
+    Owner const owner = *std::max_element(k_owners.begin(), k_owners.end(), [&](Owner a, Owner b) {
+        return part_of(rank->last, a) < part_of(rank->last, b);
+    });
+    return fmt::format("No memory was growing steadily when the records end; rank {} held most, {}, of that {} {}.",
+                       rank->rank, kib_text(rank->last.resident), kib_text(part_of(rank->last, owner)), name_of(owner));
+}
+
+/// Everybody inside MPI for long: nobody is left who could go on.
+std::string about_hang(Summary const& summary) {
+    constexpr std::uint64_t k_long_us = 5'000'000;
+    std::uint64_t ranks = 0;
+    std::uint64_t least_us = ~std::uint64_t{0};
+    for (Whereabouts const& row : summary.now) {
+        if (row.site == k_outside) return {};
+        ranks += row.ranks.count();
+        least_us = std::min(least_us, row.since_us.least);
+    }
+    if (ranks != summary.world_size || least_us < k_long_us) return {};
+    return fmt::format(
+        "All ranks were inside MPI for the last {}, each in one call: most likely they wait for each other for "
+        "ever.",
+        time_text(least_us));
 }
 
 std::string why_growing(Summary const& summary) {
@@ -131,7 +160,7 @@ std::string why_growing(Summary const& summary) {
             most = &growth;
             owner = i;
         }
-    if (most == nullptr) return "No memory was growing steadily when the records end.";
+    if (most == nullptr) return who_held_most(summary);
     Growth const& growth = most->most;
     std::string const where =
         most->ranks.count() == 1
@@ -180,8 +209,11 @@ std::vector<Consumer> consumers_of(Summary const& summary) {
     std::uint64_t const application = part_of(peak.sample, Owner::application);
     put("the application", (application - std::min<std::uint64_t>(application, peak.sample.in_flight)) << 10, peak.rank,
         "its own, apart from buffers in flight");
-    put("MPI_Init", summary.init_private.most + summary.init_shared.most, summary.init_private.most_rank,
-        "MPI's memory grew");
+    bool const has_init = std::any_of(summary.sites.begin(), summary.sites.end(),
+                                      [](SiteSum const& site) { return site.function.starts_with("MPI_Init"); });
+    if (!has_init)
+        put("MPI_Init", summary.init_private.most + summary.init_shared.most, summary.init_private.most_rank,
+            "MPI's memory grew");
     put("Sluice", summary.sluice_kib.most << 10, summary.sluice_kib.most_rank, "records, staging, tables");
     for (SiteSum const& site : summary.sites) {
         put(call_of(site), site.grown.most, site.grown.most_rank, "MPI's memory grew");
@@ -202,6 +234,7 @@ std::vector<std::string> what_happened(Summary const& summary) {
     if (exited.count() > 0)
         list.push_back(fmt::format("{} ended without MPI_Finalize.", exited.text(summary.world_size)));
     bool const killed = summary.states[static_cast<std::size_t>(State::running)].count() > 0;
+    if (killed) add(list, about_hang(summary));
     if (killed) add(list, about_limit(summary));
     if (killed || aborted.count() > 0) add(list, why_growing(summary));
     if (summary.ranks_seen < summary.world_size)

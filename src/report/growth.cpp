@@ -83,4 +83,20 @@ std::optional<Growth> steady_growth(std::vector<Sample> const& samples, Owner ow
     return std::nullopt;
 }
 
+std::vector<std::uint64_t> sampled_growth(std::vector<Sample> const& samples, std::size_t sites) {
+    std::vector<std::int64_t> grown(sites, 0);
+    auto const of_mpi = [](Sample const& s) { return std::int64_t{s.mpi_private} + s.mpi_shared; };
+    for (std::size_t i = 1; i < samples.size(); ++i) {
+        // Between two calls it is the one before that took the memory.
+        std::uint32_t const site = samples[i].site != k_no_site ? samples[i].site : samples[i - 1].site;
+        if (site < sites) grown[site] += of_mpi(samples[i]) - of_mpi(samples[i - 1]);
+    }
+    std::int64_t const left =
+        samples.empty() ? 0 : std::max<std::int64_t>(0, of_mpi(samples.back()) - of_mpi(samples.front()));
+    std::vector<std::uint64_t> result(sites, 0);
+    for (std::size_t i = 0; i < sites; ++i)
+        result[i] = static_cast<std::uint64_t>(std::clamp<std::int64_t>(grown[i], 0, left));
+    return result;
+}
+
 }  // namespace sluice::report

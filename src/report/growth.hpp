@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -32,5 +33,10 @@ struct Growth {
 /// The longest time up to the last sample over which the owner's memory grew steadily: in each quarter of it by at
 /// least a tenth of all, together by at least 1 MiB and a 20th of the process. Nothing when it did not grow at the end.
 std::optional<Growth> steady_growth(std::vector<Sample> const& samples, Owner owner);
+
+/// KiB by which MPI's memory grew for good while the rank was in each site (by index, `sites` of them), as far as
+/// samples tell: for growth that no exact measurement around a call has seen. None is more than what was left of it at
+/// the end.
+std::vector<std::uint64_t> sampled_growth(std::vector<Sample> const& samples, std::size_t sites);
 
 }  // namespace sluice::report

@@ -62,14 +62,26 @@ void add_same_rank(SiteSum& into, SiteSum const& from) {
 }
 
 /// The calls of one rank; ids[i] is the id of its site i, k_outside where it is not used.
-void add_sites(Summary& summary, RankRecord const& record, Scope const& scope, std::vector<std::uint64_t>& ids) {
+void add_sites(Summary& summary, RankRecord const& record, Scope const& scope, std::vector<Sample> const& samples,
+               std::vector<std::uint64_t>& ids) {
+    std::vector<std::uint64_t> const sampled = sampled_growth(samples, k_sites);
+    std::optional<Growth> const steady = steady_growth(samples, Owner::mpi_private);
+    std::size_t const grower =
+        static_cast<std::size_t>(std::max_element(sampled.begin(), sampled.end()) - sampled.begin());
     std::uint64_t const used = std::min<std::uint64_t>(record.head.sites, k_sites);
     ids.assign(k_sites, k_outside);
     for (std::uint64_t i = 0; i < used; ++i) {
         Site const& site = record.sites[i];
         bool const other = i == 0 && site.address == 0;
         if (site.calls == 0 && (other || site.address == 0)) continue;
-        SiteSum const sum = sum_of(site, scope, record.head.world_rank, other);
+        SiteSum sum = sum_of(site, scope, record.head.world_rank, other);
+        if (sampled[i] << 10 > sum.grown.most) {
+            sum.grown = Spread::of(sampled[i] << 10, record.head.world_rank);
+            if (i == grower && steady && sum.growing_since_us == 0) {
+                sum.growing_since_us = std::max<std::uint64_t>(steady->since_us, 1);
+                sum.growing_ranks = 1;
+            }
+        }
         ids[i] = sum.id;
         summary.time_by_kind_ns[kind_index(site.kind)] += site.time_ns;
         auto const same = std::find_if(summary.sites.begin(), summary.sites.end(),
@@ -110,7 +122,6 @@ void add_figures(Summary& summary, RankRecord const& record) {
     summary.comms_made = of(head.comms_made);
     summary.comms_freed = head.comms_freed;
     summary.comms_not_kept = head.comms_not_kept;
-    summary.comms_total = rooted_comms(record);
     summary.windows_made = head.windows_made;
     summary.windows_freed = head.windows_freed;
 }
@@ -123,7 +134,10 @@ void add_comms(Summary& summary, RankRecord const& record, Scope const& scope, s
         Comm const& comm = record.comms[i];
         memory += comm.memory_kib;
         CommSum sum{comm.root, comm.number, comm.size, comm.first, comm.stride, {}, k_outside, {}, 0, 0};
-        if (comm.root == rank) sum.id = scope.first_comm + comm.number;
+        if (comm.root == rank) {
+            sum.id = scope.first_comm + comm.number;
+            ++summary.comms_total;
+        }
         if (comm.site < ids.size()) sum.site = ids[comm.site];
         sum.memory_kib = Spread::of(comm.memory_kib, rank);
         sum.made_us = comm.made_us;
@@ -297,7 +311,7 @@ Summary summary_of(RankRecord const& record, Scope const& scope) {
 
     std::vector<std::uint64_t> ids;
     std::vector<Sample> const samples = samples_of(record);
-    add_sites(summary, record, scope, ids);
+    add_sites(summary, record, scope, samples, ids);
     add_figures(summary, record);
     add_peak(summary, record, ids);
     add_comms(summary, record, scope, ids);

@@ -188,7 +188,7 @@ struct Scope {
     std::uint64_t first_comm = 0;            ///< the sum of rooted_comms over all lower world ranks
 };
 
-/// Communicators of the record whose rank 0 this rank is.
+/// One more than the greatest number of a communicator whose rank 0 this rank is: the ids that it needs.
 std::uint64_t rooted_comms(RankRecord const& record);
 
 /// Trusts no index of the record. Throws Error(invalid_argument) for a record whose head cannot be true.

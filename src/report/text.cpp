@@ -15,12 +15,14 @@ namespace {
 /// Paragraphs with a label in front; counts lines as they come.
 class Screen {
   public:
-    void put(std::string_view label, std::string const& text) {
+    /// False where there is no room for it: then it is left out.
+    bool put(std::string_view label, std::string const& text) {
         std::string const lines = wrapped(fmt::format("{:<11}", label), text, k_text_columns);
         auto const count = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
-        if (used_ + count > k_text_lines) return;
+        if (used_ + count > k_text_lines) return false;
         text_ += lines;
         used_ += count;
+        return true;
     }
     void put_title(std::string const& text) {
         text_ += wrapped("", text, k_text_columns);
@@ -142,11 +144,9 @@ std::string to_screen(Summary const& s) {
     screen.put("time", times(s));
     if (s.comms_total > 0) screen.put("objects", communicators(s));
     screen.put("Sluice", ours(s));
-    bool first = true;
-    for (std::string const& line : advice_for(s)) {
-        screen.put(first ? "advice" : "", line);
-        first = false;
-    }
+    char const* label = "advice";
+    for (std::string const& line : advice_for(s))
+        if (screen.put(label, line)) label = "";
     return screen.take();
 }
 

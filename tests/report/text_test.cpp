@@ -73,13 +73,44 @@ TEST(Text, of_a_killed_job_names_the_rank_the_call_and_since_when_it_grew) {
     EXPECT_THAT(line, HasSubstr("120 MiB/s"));
     EXPECT_THAT(line, HasSubstr("rank 0 in MPI_Recv at drain+0x1c (app) for 0.10 s, held 1.17 GiB"));
     EXPECT_THAT(line, HasSubstr("ranks 1-3 in MPI_Isend at exchange_halo+0x5f (app) for 2.00 s"));
-    EXPECT_THAT(line, HasSubstr("by 960 MiB on rank 0"));
+    EXPECT_THAT(line, HasSubstr("grew by 960 MiB in MPI_Recv at drain+0x1c (app) on rank 0, since 4.00 s"));
 }
 
 TEST(Text, of_a_killed_job_below_its_limit_blames_no_limit) {
     std::string const line = flat(to_screen(job(4, Story::flooded, std::uint64_t{64} << 30)));
     EXPECT_THAT(line, HasSubstr("was not reached"));
     EXPECT_THAT(line, Not(HasSubstr("lack of memory")));
+}
+
+TEST(Text, of_a_job_that_hangs_says_so) {
+    Summary whole;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        RecordPointer const record = make_record(rank, 4);
+        record->head.state = State::running;
+        record->head.current_site = rank == 0 ? 4 : 3;
+        record->head.current_since_us = 2'000'000 + rank;
+        merge(whole, summary_of(*record, {k_names, 0, 0}));
+    }
+    std::string const line = flat(to_screen(whole));
+    EXPECT_THAT(line, HasSubstr("All ranks were inside MPI for the last 10.0 s"));
+    EXPECT_THAT(line, HasSubstr("No memory was growing steadily when the records end; rank 3 held most"));
+}
+
+TEST(Text, without_exact_growth_takes_it_from_the_samples) {
+    Summary whole;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        RecordPointer const record = make_record(rank, 2, Story::flooded);
+        record->sites[2].grown_private = 0;
+        record->sites[2].growing_since_us = 0;
+        merge(whole, summary_of(*record, {k_names, 0, 0}));
+    }
+    SiteSum const* const site = whole.site(site_id("MPI_Recv", "drain+0x1c (app)"));
+    ASSERT_NE(site, nullptr);
+    EXPECT_NEAR(static_cast<double>(site->grown.most), 960.0 * (1 << 20), 10.0 * (1 << 20));
+    EXPECT_EQ(site->grown.most_rank, 0U);
+    EXPECT_NEAR(static_cast<double>(site->growing_since_us), 4e6, 5e5);
+    EXPECT_EQ(site->growing_ranks, 1U);
+    EXPECT_THAT(flat(to_screen(whole)), HasSubstr("in MPI_Recv at drain+0x1c (app) on rank 0, since"));
 }
 
 TEST(Text, names_ranks_without_record_and_aborts) {

@@ -26,6 +26,8 @@ function tiles(report) {
 function headline(report) {
   if (!report.ended) return "The job did not end";
   const at = report.highest;
+  if (report.world_size > 1 && report.peak_kib.max < 1.02 * mean(report.peak_kib) && report.peak_kib.min > .98 * mean(report.peak_kib))
+    return `Every rank peaked at about ${kibText(at.kib)}`;
   return report.world_size === 1 ? `It held ${kibText(at.kib)} at most`
     : `Ranks peaked at ${kibText(mean(report.peak_kib))} on average, rank ${at.rank} at ${kibText(at.kib)}`;
 }

@@ -50,7 +50,7 @@ function matrixCard(report) {
   });
   draw();
   return el("div", { class: "card" }, el("div", { class: "title-row" }, el("h3", {}, "From rank (row) to rank (column)"),
-    el("span", { class: "legend", style: "margin:0" }, sizeText(most > 0 ? least : 0), el("span", { class: "ramp" }), sizeText(most))), chart);
+    el("span", { class: "legend", style: "margin:0" }, most > least ? [sizeText(least), el("span", { class: "ramp" }), sizeText(most)] : sizeText(most) + " each")), chart);
 }
 
 function sizesCard(report) {
@@ -105,7 +105,7 @@ function sizesCard(report) {
 
 function messagesSection(report) {
   return el("section", {}, el("h2", {}, "Communication"),
-    el("p", {}, `${sizeText(d3.sum(report.matrix.bytes))} went from rank to rank in ${plural(d3.sum(report.matrix.messages), "message")}.` +
+    el("p", {}, `${sizeText(d3.sum(report.matrix.bytes))} went from rank to rank in ${plural(d3.sum(report.matrix.messages), "message")} that name their partner; what collectives send inside is not in it.` +
       (report.world_size > 256 ? " Each cell stands for several ranks." : "")),
     el("div", { class: "two" }, matrixCard(report), sizesCard(report)));
 }
