@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""known.py SLUICE LAUNCHER RANKS PROGRAM MODE: runs the program under `sluice run --report` and compares each rank's memory of
+MPI in the report with what the program knows it to be, within 5 %."""
+import json
+import subprocess
+import sys
+import tempfile
+
+sluice, launcher, ranks, program, mode = sys.argv[1:]
+SLACK_KIB = 256  # pages of stdio and of the program's own stack that appear between its readings
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*launcher.split(), "-n", ranks, sluice, "run", "--report", folder, program, mode]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=80)
+        if run.returncode != 0:
+            sys.exit(f"{command} ended with {run.returncode}\n{run.stdout}{run.stderr}")
+        report = json.load(open(folder + "/report.json"))
+    wrong = 0
+    if mode == "inplace":
+        # The record of the rank, and staging of at most 256 KiB.
+        most = report["sluice_kib"]["max"]
+        served = report["served_calls"]
+        print(f"sluice {most} KiB, {served} calls served")
+        if served != 5 * int(ranks) or not 300 <= most <= 2048:
+            sys.exit("all 5 calls of every rank should have been served, in at most 2 MiB")
+        return
+    truths = [line.split()[1:] for line in run.stdout.splitlines() if line.startswith("truth ")]
+    if len(truths) != 2 * int(ranks):
+        sys.exit(f"{len(truths)} truths of {ranks} ranks\n{run.stdout}{run.stderr}")
+    for rank, owner, kib in truths:
+        last = report["ranks"][int(rank)]["last"]
+        reported, true = last[owner + "_kib"], int(kib)
+        print(f"rank {rank} {owner}: {reported} KiB reported, {true} known")
+        if abs(reported - true) > 0.05 * abs(true) + SLACK_KIB:
+            wrong += 1
+    if mode == "application":
+        for rank in range(int(ranks)):
+            last = report["ranks"][rank]["last"]
+            own = last["resident_kib"] - last["mpi_private_kib"] - last["mpi_shared_kib"] - last["sluice_kib"]
+            before = report["before_init_bytes"]["max"] // 1024
+            known = (rank + 1) * 32768
+            print(f"rank {rank} application: {own} KiB reported, {known} touched, {before} before MPI_Init")
+            if not known <= own <= 1.05 * known + before:
+                wrong += 1
+    if wrong:
+        sys.exit(f"{wrong} of the figures are off by more than 5 %")
+
+
+main()

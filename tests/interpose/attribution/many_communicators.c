@@ -1,0 +1,36 @@
+/* 10,000 communicators made and freed: the process may grow by 512 kB at most more than it does after the first 100. */
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static long resident_kib(void) {
+    long size = 0, all = 0;
+    FILE* file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%ld %ld", &size, &all) != 2) all = -1;
+    if (file) fclose(file);
+    return all * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static void make_and_free(int times) {
+    for (int i = 0; i < times; ++i) {
+        MPI_Comm made;
+        if (i % 2)
+            MPI_Comm_dup(MPI_COMM_WORLD, &made);
+        else
+            MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &made);
+        MPI_Comm_free(&made);
+    }
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    make_and_free(100);
+    long before = resident_kib();
+    make_and_free(10000);
+    long grown = resident_kib() - before;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    printf("rank %d grew by %ld KiB\n", rank, grown);
+    MPI_Finalize();
+    return grown <= 512 ? 0 : 1;
+}
