@@ -36,8 +36,9 @@ std::string folder_of(std::string const& mpi) {
     return mpi == "simgrid" ? "simulated" : mpi;
 }
 
-fs::path find_library(std::string const& mpi) {
-    std::string const file = "libsluice-" + mpi + ".so";
+/// `kind`: "libsluice-" or "libsluice-preload-".
+fs::path find_library(std::string const& kind, std::string const& mpi) {
+    std::string const file = kind + mpi + ".so";
     std::vector<fs::path> folders{own_folder() / "../lib", own_folder() / "../lib64"};
     for (fs::path const& root : build_roots())
         folders.push_back(root / folder_of(mpi) / "lib");
@@ -61,7 +62,7 @@ std::optional<fs::path> in_path(std::string const& name) {
 std::vector<MpiBuild> mpi_builds() {
     std::vector<MpiBuild> builds;
     for (std::string const name : {"openmpi", "mpich", "mpi", "simgrid"}) {
-        MpiBuild build{name, find_library(name), {}};
+        MpiBuild build{name, find_library("libsluice-", name), find_library("libsluice-preload-", name), {}};
         std::vector<std::string> launchers{"mpiexec." + name, "mpiexec"};
         if (name == "simgrid") launchers = {"smpirun"};
         if (name == "mpi") launchers = {"mpiexec"};

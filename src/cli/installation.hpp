@@ -17,6 +17,7 @@ namespace sluice::cli {
 struct MpiBuild {
     std::string name;                ///< "openmpi"
     std::filesystem::path library;   ///< empty where there is none beside the command
+    std::filesystem::path plugin;    ///< that `sluice run` preloads; empty where there is none beside the command
     std::filesystem::path launcher;  ///< empty where there is none in PATH
 };
 

@@ -71,10 +71,7 @@ struct Choice {
 
 Choice plugin_for(std::string const& mpi) {
     for (MpiBuild const& build : mpi_builds())
-        if (build.name == mpi && !build.library.empty())
-            if (fs::path const plugin = build.library.parent_path() / ("libsluice-preload-" + mpi + ".so");
-                fs::exists(plugin))
-                return {plugin, {}};
+        if (build.name == mpi && !build.plugin.empty()) return {fs::canonical(build.plugin), {}};
     return {{}, "there is no plugin for " + mpi + " beside this command"};
 }
 

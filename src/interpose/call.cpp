@@ -28,7 +28,11 @@ Call::Call(Function function, void const* caller) noexcept {
     Watch& watch = *g_watch;
     site_ = watch.sites().of(function, caller);
     start_ = ticks();
-    reading_ = watch.memory().enter(start_, is_expensive(k_function_kinds[static_cast<std::size_t>(function)]));
+    reading_ = watch.memory().is_due(start_) || is_expensive(k_function_kinds[static_cast<std::size_t>(function)]);
+    if (reading_) {
+        watch.requests().find_own_pages();
+        reading_ = watch.memory().enter(start_);
+    }
     if (watch.memory().take_shrunk()) watch.resident_buffers().forget_all();
     watch.entered(site_, watch.clock().us_since_start(start_), reading_);
 }
@@ -94,6 +98,7 @@ int Call::end(int code) noexcept {
         own = absent_ - std::min(still, absent_);
         if (still == 0) watch.resident_buffers().add(buffer_, span_);
     }
+    if (reading_) watch.requests().find_own_pages();
     std::uint64_t const now = ticks();
     std::uint64_t const elapsed = now - start_;
     std::uint64_t const now_us = watch.clock().us_since_start(now);

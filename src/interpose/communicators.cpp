@@ -24,16 +24,19 @@ bool translate(MPI_Group group, MPI_Group world, int begin, int n, std::array<in
 
 /// Finds first and stride of the members in world ranks; a few hundred at a time, so that it needs no memory of its
 /// own.
-void find_members(MPI_Comm comm, Known& known) noexcept {
+bool find_members(MPI_Comm comm, Known& known) noexcept {
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Group world = MPI_GROUP_NULL;
     MPI_Comm_group(comm, &group);
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     bool regular = true;
+    bool ours = true;
     std::array<int, 256> ranks{};
-    for (int begin = 0; regular && begin < known.size; begin += 256) {
+    for (int begin = 0; ours && begin < known.size; begin += 256) {
         int const n = std::min(256, known.size - begin);
-        regular = translate(group, world, begin, n, ranks);
+        ours = translate(group, world, begin, n, ranks);
+        for (int i = 0; i < n; ++i)
+            ours = ours && ranks[static_cast<std::size_t>(i)] != MPI_UNDEFINED;
         if (begin == 0) {
             known.first = ranks[0];
             known.stride = known.size > 1 ? ranks[1] - ranks[0] : 1;
@@ -41,9 +44,10 @@ void find_members(MPI_Comm comm, Known& known) noexcept {
         for (int i = 0; i < n; ++i)
             regular = regular && ranks[static_cast<std::size_t>(i)] == known.first + (begin + i) * known.stride;
     }
-    if (!regular || known.first == MPI_UNDEFINED) known.stride = 0;
+    if (!regular || !ours) known.stride = 0;
     MPI_Group_free(&group);
     MPI_Group_free(&world);
+    return ours;
 }
 
 }  // namespace
@@ -56,14 +60,6 @@ void Communicators::start(int world_rank, int world_size, bool may_agree) {
     keep(MPI_COMM_SELF, Known{1, 0, world_rank, 1, 0, report::k_comms}, report::k_no_site, 0, 0);
 }
 
-Known Communicators::describe(MPI_Comm comm) const noexcept {
-    Known known;
-    MPI_Comm_size(comm, &known.size);
-    MPI_Comm_rank(comm, &known.rank);
-    find_members(comm, known);
-    return known;
-}
-
 void Communicators::add(MPI_Comm made, std::uint32_t site, std::uint64_t memory, std::uint64_t now_us) noexcept {
     int inter = 0;
     if (made == MPI_COMM_NULL || MPI_Comm_test_inter(made, &inter) != MPI_SUCCESS) return;
@@ -73,8 +69,12 @@ void Communicators::add(MPI_Comm made, std::uint32_t site, std::uint64_t memory,
         ++record_.head.passed_on;
         return;
     }
-    Known known = describe(made);
-    if (may_agree_ && known.size > 1) {
+    Known known;
+    MPI_Comm_size(made, &known.size);
+    MPI_Comm_rank(made, &known.rank);
+    bool const ours = find_members(made, known);
+    if (!ours) ++record_.head.passed_on;
+    if (ours && may_agree_ && known.size > 1) {
         // The largest of what the members would take is new to all of them.
         std::uint32_t agreed = 0;
         if (MPI_Allreduce(&next_id_, &agreed, 1, MPI_UINT32_T, MPI_MAX, made) == MPI_SUCCESS) {

@@ -42,7 +42,6 @@ class Communicators {
     int world_rank(MPI_Comm comm, int rank) noexcept;
 
   private:
-    Known describe(MPI_Comm comm) const noexcept;
     void keep(MPI_Comm comm, Known known, std::uint32_t site, std::uint64_t memory, std::uint64_t now_us) noexcept;
 
     report::RankRecord& record_;

@@ -26,7 +26,8 @@ struct Service {
     Bytes staging;
     engine::PeerAccess access;
     engine::StagingPool pool;
-    int largest_tag = 32767;  // what MPI promises at least
+    std::uint64_t counted = 0;  // of the staging, as memory of Sluice
+    int largest_tag = 32767;    // what MPI promises at least
 };
 Service* service = nullptr;
 
@@ -67,7 +68,9 @@ int serve(MPI_Comm comm, collectives::Members const& members, InplaceBlocks cons
     ++head.served_calls;
     head.served_bytes += report.exchanged.count;
     if (largest > report.staging.count) head.saved_bytes = std::max(head.saved_bytes, largest - report.staging.count);
-    g_watch->memory().sluice = sizeof(report::RankRecord) + sizeof(Watch) + service->pool.peak().count;
+    std::uint64_t const staging = service->pool.peak().count;
+    g_watch->memory().sluice += staging - service->counted;
+    service->counted = staging;
     if (code != MPI_SUCCESS) MPI_Comm_call_errhandler(comm, code);
     return code;
 }

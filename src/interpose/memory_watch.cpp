@@ -58,7 +58,7 @@ void MemoryWatch::start(std::uint64_t gap) noexcept {
     last_ = read();
 }
 
-bool MemoryWatch::read_at_entry(std::uint64_t now) noexcept {
+bool MemoryWatch::enter(std::uint64_t now) noexcept {
     std::unique_lock const lock(reading_, std::try_to_lock);
     if (!lock) return false;
     Resident const is = read();

@@ -35,11 +35,10 @@ class MemoryWatch {
     /// `gap`: ticks between readings that calls need not share.
     void start(std::uint64_t gap) noexcept;
 
-    /// At the begin of a call. True when a reading was taken, which `leave` must then be told.
-    bool enter(std::uint64_t now, bool always) noexcept {
-        if (!always && now - last_ticks_.load(std::memory_order_relaxed) < gap_) return false;
-        return read_at_entry(now);
-    }
+    /// Whether a call that begins now should have readings of its own.
+    bool is_due(std::uint64_t now) const noexcept { return now - last_ticks_.load(std::memory_order_relaxed) >= gap_; }
+    /// At the begin of such a call. False where another thread is reading; otherwise `leave` must be told.
+    bool enter(std::uint64_t now) noexcept;
     /// At the end of a call of `site` that took `elapsed` ticks. `own_pages`: bytes of the call's own buffers that
     /// became resident in it.
     void leave(std::uint64_t now, std::uint64_t elapsed, bool read_at_entry, std::uint64_t own_pages,
@@ -72,7 +71,6 @@ class MemoryWatch {
     static std::uint64_t absent(void const* from, std::uint64_t bytes) noexcept;
 
   private:
-    bool read_at_entry(std::uint64_t now) noexcept;
     void read_at_exit(std::uint64_t now, report::Site& site, std::uint64_t start_us) noexcept;
 
     int statm_ = -1;

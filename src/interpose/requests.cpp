@@ -39,11 +39,31 @@ OpenRequest* Requests::find(MPI_Request request) noexcept {
 void Requests::remove(OpenRequest& slot) noexcept {
     // The end of a chain of slots needs no mark that somebody was here.
     std::size_t const at = static_cast<std::size_t>(&slot - slots_->data());
+    if (slot.absent > 0) --incomplete_;
     bool const end_of_chain = (*slots_)[(at + 1) % k_slots].key == 0;
     slot = OpenRequest{};
     slot.key = end_of_chain ? 0 : k_was_freed;
     --kept_;
     if (kept_ == 0) slots_->fill(OpenRequest{});
+}
+
+void Requests::find_own_pages(OpenRequest& slot) noexcept {
+    if (slot.absent == 0) return;
+    std::uint64_t const still = MemoryWatch::absent(slot.buffer, slot.span);
+    if (still < slot.absent) g_watch->own_pages(slot.absent - still);
+    slot.absent = std::min(still, slot.absent);
+    if (slot.absent == 0) --incomplete_;
+}
+
+void Requests::find_own_pages() noexcept {
+    if (incomplete_ == 0) return;
+    std::lock_guard const lock(changing_);
+    for (std::size_t at = 0, left = incomplete_; left > 0 && at < k_slots; ++at) {
+        OpenRequest& slot = (*slots_)[at];
+        if (slot.absent == 0) continue;
+        --left;
+        find_own_pages(slot);
+    }
 }
 
 void Requests::add(MPI_Request request, OpenRequest const& what) noexcept {
@@ -61,6 +81,7 @@ void Requests::add(MPI_Request request, OpenRequest const& what) noexcept {
     slot.key = key;
     slot.active = !what.persistent;
     ++kept_;
+    if (slot.absent > 0) ++incomplete_;
     if (slot.active) g_watch->flies(slot.site, slot.bytes);
 }
 
@@ -79,11 +100,7 @@ void Requests::complete(MPI_Request request) noexcept {
     OpenRequest* const slot = find(request);
     if (slot == nullptr) return;
     if (slot->active) g_watch->landed(slot->site, slot->bytes);
-    if (slot->absent > 0) {
-        std::uint64_t const still = MemoryWatch::absent(slot->buffer, slot->span);
-        if (still < slot->absent) g_watch->own_pages(slot->absent - still);
-        slot->absent = still;
-    }
+    find_own_pages(*slot);
     slot->active = false;
     if (!slot->persistent) remove(*slot);
 }

@@ -32,6 +32,8 @@ class Requests {
     /// Ends one by the handle it had: its bytes are no longer in flight.
     void complete(MPI_Request request) noexcept;
     void forget(MPI_Request request) noexcept;
+    /// Looks at the receive buffers of open requests again: pages of them that became resident are the application's.
+    void find_own_pages() noexcept;
     bool empty() const noexcept { return kept_ == 0; }
 
   private:
@@ -39,10 +41,12 @@ class Requests {
     static constexpr std::size_t k_most = k_slots * 3 / 4;
     OpenRequest* find(MPI_Request request) noexcept;
     void remove(OpenRequest& slot) noexcept;
+    void find_own_pages(OpenRequest& slot) noexcept;
 
     std::mutex changing_;
     std::unique_ptr<std::array<OpenRequest, k_slots>> slots_;  // from the first request on
     std::size_t kept_ = 0;
+    std::size_t incomplete_ = 0;  // with pages that were not resident
 };
 
 /// Keeps the handles that a completing call is given, for it overwrites them, and drops those that it says are

@@ -93,8 +93,8 @@ void describe_rank(report::RankHead& head, int rank, int size) {
 }
 
 /// Memory that MPI_Init took, and its place in the table of calls.
-void account_for_init(Watch& watch, Function function, void* caller, Resident before, std::uint64_t began) {
-    Resident const after = watch.memory().read();
+void account_for_init(Watch& watch, Function function, void* caller, Resident before, Resident after,
+                      std::uint64_t began) {
     report::RankRecord& record = watch.record();
     record.head.before_init = before.all();
     record.head.init_private = after.private_bytes - std::min(before.private_bytes, after.private_bytes);
@@ -118,10 +118,10 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Query_thread(&level);
+    Resident const after = watch.memory().read();
     describe_rank(watch.record().head, rank, size);
-    account_for_init(watch, function, caller, before, began);
+    account_for_init(watch, function, caller, before, after, began);
     watch.set_threads(level == MPI_THREAD_MULTIPLE);
-    watch.memory().sluice = sizeof(report::RankRecord) + sizeof(Watch);
     Bytes const asked = session->settings.node_memory;
     watch.record().head.memory_limit =
         asked.count > 0 ? asked.count : detect_memory_limit(session->settings.memory).limit.count;
@@ -137,8 +137,10 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     if (all && agreed[1] != 0) serve_alltoalls_in_place(session->all.get(), session->settings);
     find_bindings();
     pthread_atfork(nullptr, nullptr, stop_in_child);
-    watch.memory().start(watch.clock().ticks_in_us(100));
     session->sampler.emplace(watch);
+    Resident const now = watch.memory().read();
+    watch.memory().sluice += now.all() - std::min(after.all(), now.all());
+    watch.memory().start(watch.clock().ticks_in_us(100));
     g_watching.store(true, std::memory_order_release);
 }
 
@@ -146,6 +148,7 @@ template <class Init>
 int begin_job(Function function, void* caller, Init const& init) {
     Inside const inside;
     if (session != nullptr) return init();
+    Resident const untouched = MemoryWatch().read();
     session = new Session();  // lives as long as the process: MPI may be used up to its end
     session->settings = settings_or_defaults();
     std::string why;
@@ -157,6 +160,7 @@ int begin_job(Function function, void* caller, Init const& init) {
     g_watch->clock().start();
     g_watch->record().head.start_unix_us = unix_us();
     Resident const before = g_watch->memory().read();
+    g_watch->memory().sluice = before.all() - std::min(untouched.all(), before.all());
     std::uint64_t const began = ticks();
     int const code = init();
     if (code != MPI_SUCCESS) return code;

@@ -77,8 +77,8 @@ static void fresh_buffers(int rank, int size) {
                                                   MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         } else {
             MPI_Request open[2];
-            MPI_Irecv(fresh, bytes, MPI_CHAR, previous, 4, MPI_COMM_WORLD, &open[0]);
-            MPI_Isend(out, bytes, MPI_CHAR, next, 4, MPI_COMM_WORLD, &open[1]);
+            INSIDE_MPI(0, MPI_Irecv(fresh, bytes, MPI_CHAR, previous, 4, MPI_COMM_WORLD, &open[0]));
+            INSIDE_MPI(0, MPI_Isend(out, bytes, MPI_CHAR, next, 4, MPI_COMM_WORLD, &open[1]));
             INSIDE_MPI(bytes / 1024, MPI_Waitall(2, open, MPI_STATUSES_IGNORE));
         }
     }
