@@ -102,10 +102,11 @@ namespace sluice::interpose {{
 enum class Function : std::uint32_t {{
 {enum}}};
 
-inline constexpr std::array k_function_names{{
+// The lengths are written out: Clang deduces none of more than 256.
+inline constexpr std::array<char const*, {len(functions)}> k_function_names{{
 {names}}};
 
-inline constexpr std::array k_function_kinds{{
+inline constexpr std::array<report::Kind, {len(functions)}> k_function_kinds{{
 {kinds}}};
 
 }}  // namespace sluice::interpose
@@ -154,10 +155,10 @@ struct Below {{
 struct Libmpi {{
 {spelled("P", names)}{fields}}};
 
-inline constexpr std::array k_below_names{{
+inline constexpr std::array<char const*, {2 * len(below)}> k_below_names{{
 {strings("", below)}{strings("P", below)}}};
 
-inline constexpr std::array k_straight_names{{
+inline constexpr std::array<char const*, {len(names) + len(handles)}> k_straight_names{{
 {strings("P", names)}{handle_strings}}};
 
 static_assert(sizeof(Below) == sizeof(void*) * k_below_names.size());

@@ -20,6 +20,6 @@ void write_report(std::filesystem::path const& folder, Summary const& summary,
                   std::filesystem::path const& page_template);
 
 /// Throws Error(invalid_argument) for what is missing or no report.
-Summary read_report(std::filesystem::path const& file);
+Summary read_report(std::filesystem::path const& path);
 
 }  // namespace sluice::report

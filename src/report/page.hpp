@@ -15,6 +15,6 @@ void write_page(std::filesystem::path const& page_template, std::span<Summary co
                 std::filesystem::path const& out);
 
 /// JSON that may stand inside a <script> element, whatever its strings hold.
-std::string safe_in_script(std::string const& json);
+std::string safe_in_script(std::string const& text);
 
 }  // namespace sluice::report

@@ -16,9 +16,9 @@ char const* name_of(Kind kind);
 /// "running", "finalizing", "ended", "exited", "aborted"
 char const* name_of(State state);
 
-void to_json(nlohmann::json& json, Summary const& summary);
+void to_json(nlohmann::json& out, Summary const& summary);
 /// Throws nlohmann::json::exception for what is no summary, Error(unsupported) for one of another format.
-void from_json(nlohmann::json const& json, Summary& summary);
+void from_json(nlohmann::json const& in, Summary& summary);
 
 /// report.json in full, ending in a newline.
 std::string to_text(Summary const& summary);

@@ -1,7 +1,12 @@
 // Figures as the text report writes them, and elements whose text is never read as HTML.
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-function sizeText(bytes) {
+// A figure and its unit stay on one line.
+const together = (text) => text.replace(/ /g, "\u00a0");
+
+const sizeText = (bytes) => together(sizeOf(bytes));
+const timeText = (us) => together(timeOf(us));
+function sizeOf(bytes) {
   let unit = 0;
   let value = bytes;
   while (value >= 999.5 && unit + 1 < UNITS.length) { value /= 1024; unit += 1; }
@@ -11,7 +16,7 @@ function sizeText(bytes) {
 }
 const kibText = (kib) => sizeText(kib * 1024);
 
-function timeText(us) {
+function timeOf(us) {
   const s = us / 1e6;
   if (us === 0) return "0 s";
   if (s < 0.001) return Math.round(us) + " µs";
