@@ -19,6 +19,7 @@ struct Benchmark {
 constexpr std::array k_benchmarks{
     Benchmark{"redistribute", "moves blocks in place: every strategy and what people use today, side by side",
               bench_redistribute},
+    Benchmark{"inplace", "all-to-all exchanges in place, beside those of the MPI library", bench_inplace},
     Benchmark{"madre", "the five experiments of MADRE's Figure 3 on simulated machines", bench_madre},
     Benchmark{"overhead", "what `sluice run` costs a program that it only watches", bench_overhead},
 };
@@ -34,7 +35,7 @@ void print_help() {
 }  // namespace
 
 int run_bench(std::vector<std::string> const& arguments) {
-    if (arguments.empty()) throw UsageError("bench wants the name of a benchmark: redistribute or madre");
+    if (arguments.empty()) throw UsageError("bench wants the name of a benchmark: redistribute, inplace or madre");
     if (arguments.front() == "--help" || arguments.front() == "-h") {
         print_help();
         return 0;

@@ -1,7 +1,6 @@
 // `sluice bench redistribute`: one launch for each cell, so that first calls are really first calls and a method that
 // hangs costs its cell alone.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +8,7 @@
 #include <set>
 
 #include "cli/bench.hpp"
+#include "cli/bench_launch.hpp"
 #include "cli/bench_plan.hpp"
 #include "cli/bench_table.hpp"
 #include "cli/command.hpp"
@@ -73,7 +73,7 @@ class Sweep {
         while (true) {
             bool timed_out = false;
             Ended const ended =
-                launch(command_for(cell, without), environment(), 4 * options_.limit_seconds + 120,
+                launch(command_for(cell, without), local_environment(), 4 * options_.limit_seconds + 120,
                        [&](std::string const& line) {
                            if (!line.starts_with("{")) return;
                            Row row = Row::parse(line, nullptr, false);
@@ -131,12 +131,6 @@ class Sweep {
                    {"method", method},
                    {"outcome", "timeout"},
                    {"why", "not run: it took too long with fewer ranks or blocks"}};
-    }
-
-    std::vector<std::string> environment() const {
-        std::vector<std::string> added;
-        if (geteuid() == 0) added = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
-        return added;
     }
 
     std::vector<std::string> command_for(BenchCell const& cell, std::vector<std::string> const& without) const {
@@ -221,24 +215,9 @@ void add_options(CLI::App& app, Options& options) {
 void check_words(Options const& options) {
     static constexpr std::string_view cases[] = {"next",   "next20", "hotspot",  "transpose",
                                                  "random", "skewed", "rebalance"};
-    static constexpr std::string_view mpis[] = {"openmpi", "mpich", "mpi", "simgrid"};
     for (std::string const& name : options.choice.cases)
         if (std::find(std::begin(cases), std::end(cases), name) == std::end(cases)) throw unknown("case", name, cases);
-    for (std::string const& name : options.choice.mpis)
-        if (std::find(std::begin(mpis), std::end(mpis), name) == std::end(mpis)) throw unknown("MPI", name, mpis);
-    for (int const ranks : options.choice.ranks)
-        if (ranks < 1) throw UsageError("--ranks wants positive numbers, not " + std::to_string(ranks));
-}
-
-std::vector<std::string> mpis_with_program(std::string const& bed) {
-    std::vector<std::string> found;
-    for (MpiBuild const& build : mpi_builds())
-        if ((build.name == "simgrid") == (bed == "simulated") && program_for(build.name, k_program))
-            found.push_back(build.name);
-    if (found.empty())
-        throw std::runtime_error(
-            fmt::format("{} is not beside this command for any MPI; was it built? (make build)", k_program));
-    return found;
+    check_bench_choice(options.choice.mpis, options.choice.ranks);
 }
 
 }  // namespace
@@ -256,7 +235,7 @@ int bench_redistribute(std::vector<std::string> const& arguments) {
     }
     if (options.methods.empty()) options.methods = {"token", "alltoallv_warm", "alltoallv_cold", "copy_limit"};
     if (options.bed == "cluster" && options.choice.ranks.empty()) options.choice.ranks = {2, 4};
-    return Sweep(options).run(plan_cells(options.choice, mpis_with_program(options.bed)));
+    return Sweep(options).run(plan_cells(options.choice, mpis_with_program(k_program, options.bed == "simulated")));
 }
 
 }  // namespace sluice::cli

@@ -80,4 +80,32 @@ std::string redistribute_table(std::vector<Row> const& rows) {
     return text;
 }
 
+std::string inplace_table(std::vector<Row> const& rows) {
+    if (rows.empty()) return {};
+    Row const& first = rows.front();
+    std::string text = fmt::format("{} in place · {} ranks · {} · bed {}\n", first.at("case").get<std::string>(),
+                                   first.at("ranks").get<int>(), first.at("mpi").get<std::string>(),
+                                   first.at("bed").get<std::string>());
+    text += fmt::format("  {:>12} {:>12} {:>12}  {:<27} {:>24}\n", "bytes a pair", "sluice us", "mpi us",
+                        "sluice/mpi (min … max)", "extra KiB sluice / mpi");
+    Row const* ours = nullptr;
+    Row const* theirs = nullptr;
+    for (Row const& row : rows) {
+        if (row.contains("method")) {
+            (row.at("method") == "sluice" ? ours : theirs) = &row;
+            continue;
+        }
+        if (ours == nullptr || theirs == nullptr) continue;
+        auto const us = [](Row const& of) { return milliseconds(of.at("seconds"), "median") * 1e3; };
+        auto const kib = [](Row const& of) { return of.at("extra_bytes").get<double>() / 1024; };
+        Row const& time = row.at("time");
+        text += fmt::format("  {:>12} {:>12.1f} {:>12.1f}  {:<27} {:>24}\n", row.at("bytes").get<std::uint64_t>(),
+                            us(*ours), us(*theirs),
+                            fmt::format("{:.3f} ({:.3f} … {:.3f})", time.at("median").get<double>(),
+                                        time.at("min").get<double>(), time.at("max").get<double>()),
+                            fmt::format("{:.0f} / {:.0f}", kib(*ours), kib(*theirs)));
+    }
+    return text;
+}
+
 }  // namespace sluice::cli

@@ -13,4 +13,7 @@ using Row = nlohmann::ordered_json;
 /// ratio to our first one.
 std::string redistribute_table(std::vector<Row> const& rows);
 
+/// The rows of one launch of `inplace`: a line for each number of bytes.
+std::string inplace_table(std::vector<Row> const& rows);
+
 }  // namespace sluice::cli

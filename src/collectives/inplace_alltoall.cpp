@@ -67,12 +67,11 @@ void InplaceAlltoall::take_staging() {
     staging_.emplace(means_.pool.take(std::max(means_.staging, k_least_staging), k_least_staging));
     std::span<std::byte> const bytes = staging_->bytes();
     report_.staging = {bytes.size()};
-    std::size_t const bounce = bytes.size() / 2;
     std::size_t const peers = static_cast<std::size_t>(members_.size) - 1;
-    std::size_t const fitting = (bytes.size() - bounce) / PairExchange::k_least_slot;
+    std::size_t const fitting = bytes.size() / 8 * 5 / PairExchange::k_slot_bytes;
     window_ = std::max<std::size_t>(1, std::min({fitting, peers, k_most_pairs}));
-    slot_bytes_ = (bytes.size() - bounce) / window_;
-    pair_means_.emplace(PairMeans{members_.comm, members_.tag, means_.access, bytes.first(bounce), report_});
+    pair_means_.emplace(PairMeans{members_.comm, members_.tag, means_.access,
+                                  bytes.subspan(window_ * PairExchange::k_slot_bytes), false, report_});
 }
 
 /// Takes the next round's partner, if there is one with bytes to exchange. False when no round is left.
@@ -88,8 +87,9 @@ bool InplaceAlltoall::start_next(std::size_t slot) {
         if (map.size() == 0) continue;
         if (!staging_) take_staging();
         place.member = member;
+        place.round = round_ - 1;
         std::span<std::byte> const bytes =
-            staging_->bytes().subspan(staging_->bytes().size() / 2 + slot * slot_bytes_, slot_bytes_);
+            staging_->bytes().subspan(slot * PairExchange::k_slot_bytes, PairExchange::k_slot_bytes);
         ++under_way_;
         place.pair.start(*pair_means_, members_.in_comm(member), members_.rank < member, bytes, requests_of(slot), map,
                          blocks_.address_of(member, map.extent()), static_cast<std::uint64_t>(count));
@@ -113,8 +113,27 @@ bool InplaceAlltoall::test_requests() {
     return completed != MPI_UNDEFINED && completed > 0;
 }
 
+/// To the earliest pair that wants the lane, unless an earlier one may still come to want it.
+bool InplaceAlltoall::grant_lane() {
+    if (in_lane_ != nullptr) return false;
+    Slot* earliest = nullptr;
+    for (Slot& slot : slots_)
+        if ((slot.pair.is_undecided() || slot.pair.is_queued()) &&
+            (earliest == nullptr || slot.round < earliest->round))
+            earliest = &slot;
+    if (earliest == nullptr || !earliest->pair.is_queued()) return false;
+    in_lane_ = earliest;
+    pair_means_->lane_is_taken = true;
+    earliest->pair.grant_lane();
+    return true;
+}
+
 void InplaceAlltoall::finish_pair(Slot& slot) {
     --under_way_;
+    if (in_lane_ == &slot) {
+        in_lane_ = nullptr;
+        pair_means_->lane_is_taken = false;
+    }
     if (slot.pair.other_bytes() && !fault_)
         fault_.emplace(ErrorCode::invalid_argument, "in-place all-to-all: rank " + std::to_string(slot.member) +
                                                         " has a block of " + std::to_string(*slot.pair.other_bytes()) +
@@ -133,7 +152,7 @@ bool InplaceAlltoall::advance() {
         moved = slot.pair.step() || moved;
         if (slot.pair.is_finished()) finish_pair(slot);
     }
-    return moved;
+    return grant_lane() || moved;
 }
 
 bool InplaceAlltoall::progress() {

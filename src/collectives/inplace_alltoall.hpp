@@ -4,10 +4,14 @@
 ///      0  1  2  3  4  5  6  7 …            a pair begins when a slot is free, in the order of the rounds
 ///           [slot][slot][slot] -> window    and proceeds when its messages do, in any order
 ///
-///     staging   | bounce (half of it) | slot: out, in | slot | … at most k_most_pairs |
+///     staging   | slot | slot | … at most k_most_pairs | shared: the lane of one pair that goes by messages, bounce |
+///
+/// The lane is granted in the order of the rounds too: to a pair that wants it once no earlier one may still come to
+/// want it.
 ///
 /// It always ends: of all pairs that are not finished take one of the lowest round. Both its members have finished all
-/// that come before it, so on both it has a slot; and a pair with slots on both sides waits for nobody else.
+/// that come before it, so on both it has a slot, and the lane where it wants it: no later pair can have got it, for
+/// this one was undecided or wanted it. A pair with all it needs on both sides waits for nobody else.
 #pragma once
 
 #include <mpi.h>
@@ -45,7 +49,7 @@ enum class Datatypes { stay, may_be_freed };
 class InplaceAlltoall {
   public:
     /// Staging below which not one pair could be under way.
-    static constexpr Bytes k_least_staging{2 * PairExchange::k_least_slot};
+    static constexpr Bytes k_least_staging{PairExchange::k_slot_bytes + (16 << 10)};
 
     /// Throws Error(invalid_argument) for a negative count, Error(mpi) for an invalid datatype, with nothing sent.
     /// `blocks` refers to arrays that must stay as they are until the call is done; with Datatypes::may_be_freed a type
@@ -74,6 +78,7 @@ class InplaceAlltoall {
         PairExchange pair;
         std::optional<engine::TypeMap> own_map;  // alltoallw: each pair has a type of its own
         int member = -1;
+        int round = 0;
     };
 
     bool advance();
@@ -82,6 +87,7 @@ class InplaceAlltoall {
     void take_staging();
     void hold_types();
     bool test_requests();
+    bool grant_lane();
     void finish_pair(Slot& slot);
 
     std::span<MPI_Request, PairExchange::k_requests> requests_of(std::size_t slot) noexcept;
@@ -95,7 +101,7 @@ class InplaceAlltoall {
     std::optional<engine::Staging> staging_;
     std::optional<PairMeans> pair_means_;
     std::size_t window_ = 0;
-    std::size_t slot_bytes_ = 0;
+    Slot* in_lane_ = nullptr;
     std::array<Slot, k_most_pairs> slots_;
     std::array<MPI_Request, k_most_pairs * PairExchange::k_requests> requests_;
     std::size_t open_ = 0;  // requests that are not null, at least

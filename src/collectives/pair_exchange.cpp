@@ -20,6 +20,12 @@ std::uint64_t lower_part(std::uint64_t bytes) {
     return bytes / 2 / k_line * k_line;
 }
 
+/// Of an area for two chunks out and two in.
+std::size_t chunk_of(std::span<std::byte> area) {
+    constexpr std::size_t k_line = 64;
+    return area.size() / 4 / k_line * k_line;
+}
+
 }  // namespace
 
 void PairExchange::start(PairMeans& means, int peer, bool is_lower, std::span<std::byte> slot,
@@ -29,6 +35,7 @@ void PairExchange::start(PairMeans& means, int peer, bool is_lower, std::span<st
     peer_ = peer;
     is_lower_ = is_lower;
     slot_ = slot;
+    area_ = slot;
     requests_ = requests;
     packing_.emplace(map, buffer, count);
     unpacking_.emplace(map, buffer, count);
@@ -61,11 +68,11 @@ void PairExchange::trade_word(std::uint64_t word) {
 }
 
 std::span<std::byte> PairExchange::out(std::size_t lane) const noexcept {
-    return slot_.first(slot_.size() / 2).subspan(lane * chunk_);
+    return area_.first(area_.size() / 2).subspan(lane * chunk_);
 }
 
 std::span<std::byte> PairExchange::in(std::size_t lane) const noexcept {
-    return slot_.subspan(slot_.size() / 2).subspan(lane * chunk_);
+    return area_.subspan(area_.size() / 2).subspan(lane * chunk_);
 }
 
 bool PairExchange::step() {
@@ -87,6 +94,7 @@ bool PairExchange::step() {
             return true;
         case State::staged:
             return move_chunks();
+        case State::queued:
         case State::finished:
             break;
     }
@@ -100,7 +108,7 @@ void PairExchange::send_entry() {
     if (access.is_possible(peer_)) flags_ |= k_possible;
     if (access.is_proven(peer_)) flags_ |= k_proven;
     PairEntry const mine{bytes_, reinterpret_cast<std::uintptr_t>(packing_->first()), access.card(),
-                         static_cast<std::uint32_t>(slot_.size() / 4), flags_};
+                         static_cast<std::uint32_t>(chunk_of(means_->lane())), flags_};
     std::memcpy(out(0).data(), &mine, sizeof mine);
     std::size_t const along = bytes_ <= k_small ? bytes_ : 0;
     engine::pack(*packing_, out(0).subspan(sizeof mine, along));
@@ -124,7 +132,7 @@ void PairExchange::read_entry() {
     }
     std::uint32_t const both = flags_ & theirs_.flags;
     if ((both & k_dense) == 0 || (both & k_possible) == 0 || !means_->access.shares_node(theirs_.card))
-        begin_staged({0, bytes_}, {bytes_, bytes_});
+        state_ = State::queued;
     else if ((both & k_proven) != 0)
         begin_swap();
     else
@@ -142,7 +150,7 @@ void PairExchange::read_proof() {
         return;
     }
     means_->access.refuse(peer_);
-    begin_staged({0, bytes_}, {bytes_, bytes_});
+    state_ = State::queued;
 }
 
 void PairExchange::begin_swap() {
@@ -155,9 +163,10 @@ void PairExchange::begin_swap() {
 
 void PairExchange::swap_some() {
     std::uint64_t const at = mine_.begin + swapped_;
-    std::size_t const bytes = std::min<std::uint64_t>(means_->bounce.size(), mine_.end - at);
-    std::size_t const done = engine::swap_with_process(
-        static_cast<pid_t>(theirs_.card.pid), {packing_->first() + at, bytes}, theirs_.address + at, means_->bounce);
+    std::span<std::byte> const bounce = means_->bounce();
+    std::size_t const bytes = std::min<std::uint64_t>(bounce.size(), mine_.end - at);
+    std::size_t const done = engine::swap_with_process(static_cast<pid_t>(theirs_.card.pid),
+                                                       {packing_->first() + at, bytes}, theirs_.address + at, bounce);
     swapped_ += done;
     if (done == bytes && mine_.begin + swapped_ < mine_.end) return;
     trade_word(swapped_);
@@ -174,11 +183,17 @@ void PairExchange::read_settlement() {
     }
     means_->access.refuse(peer_);
     ++means_->report.pairs_lost;
-    begin_staged({low, middle}, {middle + high, bytes_});
+    begin_staged(slot_, chunk_of(slot_), {low, middle}, {middle + high, bytes_});
 }
 
-void PairExchange::begin_staged(Range first, Range second) {
-    chunk_ = std::min<std::size_t>(slot_.size() / 4, theirs_.chunk);
+void PairExchange::grant_lane() {
+    std::span<std::byte> const lane = means_->lane();
+    begin_staged(lane, std::min<std::size_t>(chunk_of(lane), theirs_.chunk), {0, bytes_}, {bytes_, bytes_});
+}
+
+void PairExchange::begin_staged(std::span<std::byte> area, std::size_t chunk, Range first, Range second) {
+    area_ = area;
+    chunk_ = chunk;
     to_post_ = {first, second};
     under_way_ = {};
     lane_ = 0;

@@ -4,9 +4,10 @@
 ///     entry ───────────────────────────────────────────────────────────────> finished
 ///       │ both dense, one node, access thought possible     all swapped        ^
 ///       ├──> proof ──> swap ──> settle ────────────────────────────────────────┤
-///       │ (proof only  │          │ access lost: what is left                  │
-///       │  once a peer)│ none     v                                            │
-///       └──────────────┴──────> staged ────────────────────────────────────────┘
+///       │ (proof only  │          │ access lost: what is left, by the pair's    │
+///       │  once a peer)│ none     v own slot                                   │
+///       │              │        staged ────────────────────────────────────────┤
+///       └──────────────┴──────> queued ──> staged, by the lane that was granted ┘
 ///
 /// Both sides decide alike, for each decision is made from what both know: the two entry messages, the two proofs, the
 /// two numbers of bytes that were swapped. In `swap` the lower rank serves the first part of the block, the higher the
@@ -16,6 +17,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +35,18 @@ struct PairMeans {
     MPI_Comm comm;
     int tag;
     engine::PeerAccess& access;
-    std::span<std::byte> bounce;  ///< used only inside one `step` at a time
+    /// Staging behind the slots. A pair that goes by messages has the lane, one pair at a time; swapping uses what is
+    /// left of it, and only inside one `step`.
+    std::span<std::byte> shared;
+    bool lane_is_taken;
     InplaceReport& report;
+
+    std::span<std::byte> lane() const noexcept { return shared.first(shared.size() / 4 * 3); }
+    std::span<std::byte> bounce() const noexcept {
+        constexpr std::size_t k_most = 256 << 10;  // stays in the cache between its two copies
+        std::span<std::byte> const free = lane_is_taken ? shared.subspan(lane().size()) : shared;
+        return free.first(std::min(free.size(), k_most));
+    }
 };
 
 /// What one member tells the other first. Travels as it is.
@@ -42,7 +54,7 @@ struct PairEntry {
     std::uint64_t bytes;
     std::uint64_t address;
     engine::AccessCard card;
-    std::uint32_t chunk;  ///< bytes that a chunk of ours may have
+    std::uint32_t chunk;  ///< bytes that a chunk in our lane may have
     std::uint32_t flags;
 };
 
@@ -50,8 +62,8 @@ class PairExchange {
   public:
     static constexpr std::size_t k_requests = 4;
     static constexpr std::size_t k_small = 8192;  ///< bytes of a block that travel with the entry
-    /// What a pair needs at least of staging.
-    static constexpr std::size_t k_least_slot = 2 * (sizeof(PairEntry) + k_small);
+    /// What a pair needs of staging for itself.
+    static constexpr std::size_t k_slot_bytes = 2 * (sizeof(PairEntry) + k_small);
 
     /// A pair that is finished; `start` begins another.
     PairExchange() = default;
@@ -59,7 +71,7 @@ class PairExchange {
     PairExchange& operator=(PairExchange const&) = delete;
 
     /// `peer` is a rank of the communicator; `is_lower` says which half is ours and is true on one side. `slot` is
-    /// staging of at least k_least_slot bytes, `requests` the k_requests null requests that the pair may use: the
+    /// staging of k_slot_bytes bytes, `requests` the k_requests null requests that the pair may use: the
     /// caller completes them. `map` must outlive the exchange.
     void start(PairMeans& means, int peer, bool is_lower, std::span<std::byte> slot,
                std::span<MPI_Request, k_requests> requests, engine::TypeMap const& map, void* buffer,
@@ -69,12 +81,17 @@ class PairExchange {
     /// moved.
     bool step();
     bool is_finished() const noexcept { return state_ == State::finished; }
+    /// It may still turn out to need the lane.
+    bool is_undecided() const noexcept { return state_ == State::entry || state_ == State::proof; }
+    bool is_queued() const noexcept { return state_ == State::queued; }
+    /// To a queued pair: the lane is its own until it is finished.
+    void grant_lane();
     int peer() const noexcept { return peer_; }
     /// Bytes of the peer's block where they differ from ours: nothing was exchanged.
     std::optional<std::uint64_t> const& other_bytes() const noexcept { return other_bytes_; }
 
   private:
-    enum class State { entry, proof, swap, settle, staged, finished };
+    enum class State { entry, proof, swap, settle, queued, staged, finished };
 
     struct Range {
         std::uint64_t begin;
@@ -93,7 +110,7 @@ class PairExchange {
     void begin_swap();
     void swap_some();
     void read_settlement();
-    void begin_staged(Range first, Range second);
+    void begin_staged(std::span<std::byte> area, std::size_t chunk, Range first, Range second);
     void post_chunk(std::size_t lane);
     bool move_chunks();
 
@@ -105,6 +122,7 @@ class PairExchange {
     bool is_lower_ = false;
     State state_ = State::finished;
     std::span<std::byte> slot_;
+    std::span<std::byte> area_;  // out and in, half and half: the slot, or the lane
     std::span<MPI_Request> requests_;
     std::optional<engine::PieceCursor> packing_;
     std::optional<engine::PieceCursor> unpacking_;

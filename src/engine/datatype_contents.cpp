@@ -12,6 +12,8 @@ bool is_leaf(int combiner) {
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
+}  // namespace
+
 bool is_predefined(MPI_Datatype type) {
     int integers = 0;
     int addresses = 0;
@@ -20,8 +22,6 @@ bool is_predefined(MPI_Datatype type) {
     if (MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return false;
     return is_leaf(combiner);
 }
-
-}  // namespace
 
 DatatypeContents::DatatypeContents(MPI_Datatype type) {
 #if MPI_VERSION >= 4

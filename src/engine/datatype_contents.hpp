@@ -8,6 +8,9 @@
 
 namespace sluice::engine {
 
+/// Has no contents and must not be freed.
+bool is_predefined(MPI_Datatype type);
+
 /// Integers, addresses and datatypes in the order of MPI-3's MPI_Type_get_contents, also for a type that was made with
 /// large counts (MPI-4). Owns the references to the inner datatypes that MPI hands out. Memory: 12 bytes an entry of an
 /// indexed or struct type, for MPI hands its lists out only whole.

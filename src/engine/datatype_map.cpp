@@ -296,6 +296,10 @@ class TypeMapBuilder {
 };
 
 TypeMap::TypeMap(MPI_Datatype type) : extent_(extent_of_type(type)) {
+    if (type != MPI_SHORT_INT && is_predefined(type)) {  // most programs use nothing else
+        root_.size = size_of_type(type);
+        return;
+    }
     TypeMapBuilder builder(*this);
     root_ = builder.node_of(type);
     if (root_.kind == Kind::run) {

@@ -6,7 +6,7 @@
 namespace sluice::engine {
 
 Staging::~Staging() {
-    if (memory_) pool_->give_back(std::move(memory_), capacity_);
+    if (memory_) pool_->give_back(*this);
 }
 
 void StagingPool::allocate(Staging& staging, std::size_t bytes) {
@@ -22,6 +22,14 @@ void StagingPool::allocate(Staging& staging, std::size_t bytes) {
 
 Staging StagingPool::take(Bytes wanted, Bytes least) {
     Staging staging(*this);
+    std::lock_guard const lock(mutex_);
+    if (kept_bytes_ >= wanted.count) {
+        staging.memory_ = std::move(kept_);
+        staging.capacity_ = std::exchange(kept_bytes_, 0);
+        staging.lease_ = std::exchange(kept_lease_, std::nullopt);
+        staging.size_ = wanted.count;
+        return staging;
+    }
     if (budget_ != nullptr) {
         staging.lease_ = budget_->try_lease(wanted, Purpose::staging);
         if (!staging.lease_) {
@@ -29,29 +37,27 @@ Staging StagingPool::take(Bytes wanted, Bytes least) {
             staging.lease_ = budget_->try_lease(least, Purpose::staging);
         }
     }
-    std::lock_guard const lock(mutex_);
-    if (kept_bytes_ >= wanted.count) {
-        staging.memory_ = std::move(kept_);
-        staging.capacity_ = std::exchange(kept_bytes_, 0);
-    } else {
-        try {
-            allocate(staging, wanted.count);
-        } catch (std::bad_alloc const&) {
-            wanted = least;
-            allocate(staging, wanted.count);
-        }
+    try {
+        allocate(staging, wanted.count);
+    } catch (std::bad_alloc const&) {
+        wanted = least;
+        allocate(staging, wanted.count);
     }
     staging.size_ = wanted.count;
     return staging;
 }
 
-void StagingPool::give_back(std::unique_ptr<std::byte[]> memory, std::size_t capacity) noexcept {
+void StagingPool::give_back(Staging& staging) noexcept {
+    std::unique_ptr<std::byte[]> freed = std::move(staging.memory_);
+    std::optional<Lease> lease = std::exchange(staging.lease_, std::nullopt);
+    std::size_t bytes = staging.capacity_;
     std::lock_guard const lock(mutex_);
-    if (capacity > kept_bytes_) {
-        std::swap(memory, kept_);
-        std::swap(capacity, kept_bytes_);
+    if (bytes > kept_bytes_) {
+        std::swap(freed, kept_);
+        std::swap(lease, kept_lease_);
+        std::swap(bytes, kept_bytes_);
     }
-    meter_.give(capacity);
+    meter_.give(bytes);
 }
 
 Bytes StagingPool::peak() const {

@@ -16,7 +16,7 @@ namespace sluice::engine {
 
 class StagingPool;
 
-/// A buffer and the lease on it; goes back to its pool when it dies. The pool must outlive it.
+/// A buffer and the lease on it; both go back to their pool when it dies. The pool must outlive it.
 class Staging {
   public:
     Staging(Staging&& other) noexcept = default;
@@ -46,9 +46,9 @@ class StagingPool {
     StagingPool(StagingPool const&) = delete;
     StagingPool& operator=(StagingPool const&) = delete;
 
-    /// A buffer of `wanted` bytes; of `least` where budget or memory do not suffice for more. A budget without even
-    /// `least` is passed over: who comes here has peers that wait. Throws std::bad_alloc where there is no memory for
-    /// `least`.
+    /// A buffer of `wanted` bytes, leased as long as it is out or kept; of `least` where budget or memory do not
+    /// suffice for more. A budget without even `least` is passed over: who comes here has peers that wait. Throws
+    /// std::bad_alloc where there is no memory for `least`.
     Staging take(Bytes wanted, Bytes least);
 
     /// The most bytes that were out or kept at a time.
@@ -59,13 +59,14 @@ class StagingPool {
   private:
     friend class Staging;
     void allocate(Staging& staging, std::size_t bytes);
-    void give_back(std::unique_ptr<std::byte[]> memory, std::size_t capacity) noexcept;
+    void give_back(Staging& staging) noexcept;
 
     Budget* budget_;
     mutable std::mutex mutex_;
     base::Meter meter_;
     std::unique_ptr<std::byte[]> kept_;
     std::size_t kept_bytes_ = 0;
+    std::optional<Lease> kept_lease_;
 };
 
 }  // namespace sluice::engine

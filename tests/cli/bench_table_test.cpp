@@ -48,8 +48,35 @@ TEST(BenchTable, keeps_methods_that_did_not_make_it) {
     EXPECT_NE(table.find("refused: no order"), std::string::npos) << table;
 }
 
+TEST(BenchTable, of_inplace_puts_both_and_their_ratio_on_one_line) {
+    auto const row = [](std::uint64_t bytes) {
+        return Row{{"bench", "inplace"}, {"case", "alltoallv"}, {"ranks", 2},
+                   {"bytes", bytes},     {"mpi", "mpich"},      {"bed", "local"}};
+    };
+    std::vector<Row> rows;
+    for (std::uint64_t const bytes : {1024U, 1048576U}) {
+        for (double const seconds : {2e-6, 4e-6}) {
+            rows.push_back(row(bytes));
+            rows.back()["method"] = seconds < 3e-6 ? "sluice" : "mpi";
+            rows.back()["seconds"] = {{"min", seconds}, {"median", seconds}, {"max", seconds}};
+            rows.back()["extra_bytes"] = seconds < 3e-6 ? 262144 : bytes;
+        }
+        rows.push_back(row(bytes));
+        rows.back()["ratio"] = "sluice/mpi";
+        rows.back()["time"] = {{"min", 0.4}, {"median", 0.5}, {"max", 0.6}};
+    }
+    std::string const table = inplace_table(rows);
+    EXPECT_NE(table.find("alltoallv in place · 2 ranks · mpich · bed local"), std::string::npos) << table;
+    std::string const line = table.substr(table.find("1048576"));
+    EXPECT_NE(line.find("2.0"), std::string::npos) << line;
+    EXPECT_NE(line.find("4.0"), std::string::npos) << line;
+    EXPECT_NE(line.find("0.500 (0.400 … 0.600)"), std::string::npos) << line;
+    EXPECT_NE(line.find("256 / 1024"), std::string::npos) << line;
+}
+
 TEST(BenchTable, of_nothing_is_empty) {
     EXPECT_EQ(redistribute_table({}), "");
+    EXPECT_EQ(inplace_table({}), "");
 }
 
 }  // namespace

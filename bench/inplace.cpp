@@ -1,0 +1,180 @@
+// The benchmark `inplace`: all-to-all exchanges in place, by this library and by the MPI library itself, in turns in
+// one launch. Prints one JSON object a line; `sluice bench inplace` launches it and draws the table. Exit code 0; 1 for
+// a wrong result or an error.
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/mpi.hpp"
+#include "engine/agree.hpp"
+#include "inplace/exchange.hpp"
+#include "sluice/collectives.hpp"
+#include "support/memory.hpp"
+#include "support/rows.hpp"
+#include "support/statistics.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+struct Options {
+    std::vector<std::string> cases;
+    std::vector<std::uint64_t> bytes{1024, 16000, 65536, 1048576, 10485760};
+    int pairs = 7;
+    std::string bed = "local";
+};
+
+/// One of the two that are measured: what it does, and what came out.
+struct Measured {
+    std::string method;
+    std::vector<double> seconds;
+    std::uint64_t resident_bytes = 0;
+    std::optional<std::uint64_t> counted_bytes;
+    std::uint64_t extra_bytes() const { return std::max(resident_bytes, counted_bytes.value_or(0)); }
+};
+
+class Cell {
+  public:
+    Cell(std::string const& name, std::uint64_t bytes, Options const& options)
+        : exchange_(make_exchange(name, MPI_COMM_WORLD, bytes)), cell_{{"bench", "inplace"},
+                                                                       {"case", name},
+                                                                       {"ranks", base::size_of(MPI_COMM_WORLD)},
+                                                                       {"bytes", bytes},
+                                                                       {"mpi", SLUICE_BENCH_MPI},
+                                                                       {"bed", options.bed}} {
+        // Small exchanges are timed many at a time; an odd number of them leaves the blocks exchanged.
+        constexpr std::uint64_t k_sample_bytes = 8 << 20;
+        std::uint64_t const all = bytes * static_cast<std::uint64_t>(base::size_of(MPI_COMM_WORLD));
+        repeats_ = std::clamp<std::uint64_t>(k_sample_bytes / all, 1, 400) | 1;
+    }
+
+    void measure(int pairs) {
+        Context context(MPI_COMM_WORLD);
+        Measured ours{"sluice", {}, 0, 0};
+        Measured theirs{"mpi", {}, 0, std::nullopt};
+        std::uint64_t staging = 0;
+        auto const by_us = [&] { staging = std::max(staging, exchange_->by_sluice(context).staging.count); };
+        auto const by_mpi = [&] { exchange_->by_mpi(); };
+        ours.resident_bytes = first_call(ours.method, by_us);
+        theirs.resident_bytes = first_call(theirs.method, by_mpi);
+        for (int round = -1; round < pairs; ++round) {
+            double const a = timed(ours.method, by_us);
+            double const b = timed(theirs.method, by_mpi);
+            if (round < 0) continue;  // to warm up
+            ours.seconds.push_back(a);
+            theirs.seconds.push_back(b);
+        }
+        ours.counted_bytes = engine::most_of(MPI_COMM_WORLD, staging);
+        if (base::rank_in(MPI_COMM_WORLD) == 0) print(ours, theirs);
+    }
+
+  private:
+    /// Growth of resident memory over the first call, the worst rank.
+    template <typename Call>
+    std::uint64_t first_call(std::string const& method, Call const& call) {
+        exchange_->fill();
+        base::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+        ResidentWatch const memory;
+        call();
+        std::uint64_t const grown = memory.peak_growth();
+        check(method);
+        return engine::most_of(MPI_COMM_WORLD, grown);
+    }
+
+    /// Seconds of one call, the slowest rank.
+    template <typename Call>
+    double timed(std::string const& method, Call const& call) {
+        exchange_->fill();
+        base::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+        double const start = MPI_Wtime();
+        for (std::uint64_t i = 0; i < repeats_; ++i)
+            call();
+        double seconds = (MPI_Wtime() - start) / static_cast<double>(repeats_);
+        base::check(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD), "MPI_Allreduce");
+        check(method);
+        return seconds;
+    }
+
+    void check(std::string const& method) {
+        std::uint64_t const wrong = engine::sum_of(MPI_COMM_WORLD, exchange_->wrong_words());
+        if (wrong != 0)
+            throw Error(ErrorCode::internal, cell_.dump() + ": wrong result of " + method + ", " +
+                                                 std::to_string(wrong) + " words of 8 bytes differ");
+    }
+
+    void print(Measured const& ours, Measured const& theirs) const {
+        for (Measured const* result : {&ours, &theirs}) {
+            Row row = cell_;
+            row["method"] = result->method;
+            row["seconds"] = spread_row(result->seconds);
+            row["extra_bytes"] = result->extra_bytes();
+            if (result->counted_bytes) row["extra_counted"] = *result->counted_bytes;
+            row["extra_resident"] = result->resident_bytes;
+            row["bytes_moved"] = exchange_->bytes_moved();
+            row["outcome"] = "ok";
+            print_row(row);
+        }
+        Row row = cell_;
+        row["ratio"] = "sluice/mpi";
+        row["time"] = spread_row(pairwise_ratios(ours.seconds, theirs.seconds));
+        if (theirs.extra_bytes() > 0)
+            row["extra_bytes"] = static_cast<double>(ours.extra_bytes()) / static_cast<double>(theirs.extra_bytes());
+        print_row(row);
+    }
+
+    std::unique_ptr<Exchange> exchange_;
+    Row cell_;
+    std::uint64_t repeats_ = 1;
+};
+
+int parse(int argc, char** argv, Options& options) {
+    CLI::App app("Exchanges blocks in place: this library and the MPI library, side by side (one JSON object a line)");
+    app.add_option("--case", options.cases, "cases, separated by commas; all without it")
+        ->delimiter(',')
+        ->check(CLI::IsMember(exchange_names()));
+    app.add_option("--bytes", options.bytes, "bytes a pair, multiples of 8, separated by commas")
+        ->delimiter(',')
+        ->check(CLI::PositiveNumber);
+    app.add_option("--pairs", options.pairs, "rounds measured after the warm-up")->check(CLI::Range(1, 1000));
+    app.add_option("--bed", options.bed, "name of the bed, for the rows");
+    try {
+        app.parse(argc, argv);
+    } catch (CLI::ParseError const& error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
+    return -1;
+}
+
+int run(Options& options) {
+    try {
+        if (options.cases.empty()) options.cases = exchange_names();
+        for (std::string const& name : options.cases)
+            for (std::uint64_t const bytes : options.bytes)
+                Cell(name, bytes, options).measure(options.pairs);
+        return 0;
+    } catch (std::exception const& error) {
+        std::fprintf(stderr, "bench inplace: %s\n", error.what());
+        return 1;
+    }
+}
+
+}  // namespace
+
+}  // namespace sluice::bench
+
+int main(int argc, char** argv) {
+    sluice::bench::Options options;
+    int const answered = sluice::bench::parse(argc, argv, options);
+    if (answered >= 0) return answered;
+    MPI_Init(&argc, &argv);
+    int const code = sluice::bench::run(options);
+    if (code != 0) MPI_Abort(MPI_COMM_WORLD, code);
+    MPI_Finalize();
+    return code;
+}
