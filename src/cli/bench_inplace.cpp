@@ -59,7 +59,7 @@ int run_cell(Cell const& cell, Options const& options) {
                                    fmt::format("{}", fmt::join(options.bytes, ",")), "--pairs",
                                    std::to_string(options.pairs), "--bed", options.bed});
     std::vector<Row> rows;
-    Ended const ended = launch(command, local_environment(), k_silent_seconds, [&](std::string const& line) {
+    Ended const ended = launch(command, launch_environment(), k_silent_seconds, [&](std::string const& line) {
         if (!line.starts_with("{")) return;
         Row row = Row::parse(line, nullptr, false);
         if (row.is_discarded()) return;

@@ -1,6 +1,7 @@
 #include "cli/bench_launch.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -18,6 +19,11 @@ std::vector<std::string> mpis_with_program(char const* program, bool simulated) 
         throw std::runtime_error(
             fmt::format("{} is not beside this command for any MPI; was it built? (make build)", program));
     return found;
+}
+
+std::vector<std::string> launch_environment() {
+    if (geteuid() == 0) return {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
+    return {};
 }
 
 void check_bench_choice(std::vector<std::string> const& mpis, std::vector<int> const& ranks) {

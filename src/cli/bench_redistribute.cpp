@@ -73,7 +73,7 @@ class Sweep {
         while (true) {
             bool timed_out = false;
             Ended const ended =
-                launch(command_for(cell, without), local_environment(), 4 * options_.limit_seconds + 120,
+                launch(command_for(cell, without), launch_environment(), 4 * options_.limit_seconds + 120,
                        [&](std::string const& line) {
                            if (!line.starts_with("{")) return;
                            Row row = Row::parse(line, nullptr, false);
