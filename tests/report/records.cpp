@@ -198,7 +198,7 @@ void write_node_files(std::filesystem::path const& folder, std::uint32_t world_s
 }
 
 std::filesystem::path fresh_folder(std::string const& name) {
-    std::filesystem::path const folder =
+    std::filesystem::path folder =
         std::filesystem::temp_directory_path() / ("sluice-report-" + std::to_string(getpid()) + "-" + name);
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder);
