@@ -104,9 +104,8 @@ class InplaceAlltoall {
     Slot* in_lane_ = nullptr;
     std::array<Slot, k_most_pairs> slots_;
     std::array<MPI_Request, k_most_pairs * PairExchange::k_requests> requests_;
-    std::size_t open_ = 0;  // requests that are not null, at least
-    int round_ = 0;         // of the tournament, that comes next
-    int under_way_ = 0;     // pairs
+    int round_ = 0;      // of the tournament, that comes next
+    int under_way_ = 0;  // pairs
     std::optional<Error> fault_;
 };
 

@@ -74,16 +74,10 @@ std::int64_t DatatypeContents::large_integer(std::size_t i) const noexcept {
 }
 
 std::int64_t DatatypeContents::large_address(std::size_t i) const noexcept {
-    switch (combiner_) {
-        case MPI_COMBINER_HVECTOR:
-            return large_[2 + i];  // count, blocklength, stride
-        case MPI_COMBINER_HINDEXED_BLOCK:
-            return large_[2 + i];  // count, blocklength, displacements
-        case MPI_COMBINER_RESIZED:
-            return large_[i];
-        default:
-            return large_[1 + static_cast<std::size_t>(large_[0]) + i];  // count, blocklengths, displacements
-    }
+    // One number for all blocks stands where a list of lengths would.
+    if (combiner_ == MPI_COMBINER_HVECTOR || combiner_ == MPI_COMBINER_HINDEXED_BLOCK) return large_[2 + i];
+    if (combiner_ == MPI_COMBINER_RESIZED) return large_[i];
+    return large_[1 + static_cast<std::size_t>(large_[0]) + i];  // count, lengths, displacements
 }
 
 }  // namespace sluice::engine

@@ -303,12 +303,11 @@ TypeMap::TypeMap(MPI_Datatype type) : extent_(extent_of_type(type)) {
     TypeMapBuilder builder(*this);
     root_ = builder.node_of(type);
     if (root_.kind == Kind::run) {
-        nodes_ = {};
-        entries_ = {};
-    } else {
-        nodes_.shrink_to_fit();
-        entries_.shrink_to_fit();
+        nodes_.clear();
+        entries_.clear();
     }
+    nodes_.shrink_to_fit();
+    entries_.shrink_to_fit();
     depth_ = builder.depth_of(root_);
 }
 
