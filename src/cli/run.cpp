@@ -193,7 +193,8 @@ int run_run(std::vector<std::string> const& arguments) {
         say("runs the program plainly: " + choice.why_not);
     } else {
         char const* const before = variable("LD_PRELOAD");
-        set("LD_PRELOAD", before != nullptr ? choice.plugin.string() + ":" + before : choice.plugin.string());
+        // Behind other tools: they see the program's calls as it makes them.
+        set("LD_PRELOAD", before != nullptr ? before + (":" + choice.plugin.string()) : choice.plugin.string());
     }
     become(command);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "collectives/inplace_alltoall.hpp"
 #include "hooks.hpp"
@@ -75,11 +76,14 @@ int serve(MPI_Comm comm, collectives::Members const& members, InplaceBlocks cons
     return code;
 }
 
+/// Bytes of the largest block, or nothing where a count is negative: that is for MPI to refuse.
 template <class Count>
-std::uint64_t largest_of(Count const counts[], MPI_Datatype const* types, MPI_Datatype type, int size) {
+std::optional<std::uint64_t> largest_of(Count const counts[], MPI_Datatype const* types, MPI_Datatype type, int size) {
     std::uint64_t largest = 0;
-    for (int i = 0; i < size; ++i)
+    for (int i = 0; i < size; ++i) {
+        if (counts[i] < 0) return std::nullopt;
         largest = std::max(largest, bytes(counts[i], types != nullptr ? types[i] : type));
+    }
     return largest;
 }
 
@@ -103,9 +107,8 @@ int alltoallv(Below below, void const* sendbuf, Count const* sendcounts, Displac
     if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
         recvtype != MPI_DATATYPE_NULL) {
         collectives::Members const members = members_of(comm);
-        if (members.size > 1)
-            return serve(comm, members, InplaceBlocks::alltoallv(recvbuf, recvcounts, rdispls, recvtype),
-                         largest_of(recvcounts, nullptr, recvtype, members.size));
+        if (auto const largest = largest_of(recvcounts, nullptr, recvtype, members.size); members.size > 1 && largest)
+            return serve(comm, members, InplaceBlocks::alltoallv(recvbuf, recvcounts, rdispls, recvtype), *largest);
     }
     return below(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
@@ -117,9 +120,9 @@ int alltoallw(Below below, void const* sendbuf, Count const* sendcounts, Displac
     if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
         recvtypes != nullptr) {
         collectives::Members const members = members_of(comm);
-        if (members.size > 1)
-            return serve(comm, members, InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes),
-                         largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size));
+        auto const largest = largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size);
+        if (members.size > 1 && largest)
+            return serve(comm, members, InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes), *largest);
     }
     return below(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }

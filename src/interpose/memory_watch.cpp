@@ -11,6 +11,9 @@ namespace sluice::interpose {
 
 namespace {
 
+// What a call must add for it to be where memory grows; a few pages are nothing.
+constexpr std::uint64_t k_growth = 65536;
+
 std::uint64_t number_at(char const*& text) noexcept {
     std::uint64_t value = 0;
     while (*text == ' ')
@@ -89,7 +92,8 @@ void MemoryWatch::read_at_exit(std::uint64_t now, report::Site& site, std::uint6
     site.grown_shared += shared;
     site.grown_own += own;
     shrunk_ = shrunk_ || is.all() < last_.all();
-    if (grown + shared > 0 && site.growing_since_us == 0) site.growing_since_us = std::max<std::uint64_t>(start_us, 1);
+    if (grown + shared >= k_growth && site.growing_since_us == 0)
+        site.growing_since_us = std::max<std::uint64_t>(start_us, 1);
     last_ = is;
     mpi_ticks_ = own_pages_ = 0;
     last_ticks_.store(now, std::memory_order_relaxed);

