@@ -26,11 +26,14 @@ compile = cmake --build build/$(1) -j $(JOBS) $(if $(filter-out undefined,$(orig
 help: ## Says what can be made
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: ## Runs the main job on real data: the coastlines of the world, in place, under a memory limit
+demo: ## Runs the main jobs: the coastlines of the world in place under a memory limit, and hpcc under sluice run
 	$(PACKAGES) build demo
 	@mkdir -p build
 	for folder in command openmpi; do $(call configure,$$folder,$(call without_tests,$$folder)); $(call compile,$$folder); done
-	examples/coastline/demo.sh build/demo
+	status=0
+	examples/coastline/demo.sh build/demo || status=$$?
+	examples/hpcc/demo.sh build/demo || status=$$?
+	exit $$status
 
 build: ## Builds the command and the libraries for Open MPI, MPICH and the simulator
 	$(PACKAGES) build
