@@ -37,6 +37,7 @@ status=0
 (cd "$folder/hpcc" && timeout --kill-after=5 120 "$mpirun" --oversubscribe -n 4 "$sluice" run --report "$report" "$hpcc" </dev/null) ||
     status=$?
 [ "$status" = 0 ] || give_up "hpcc ended with code $status"
+[ -s "$output" ] || give_up "hpcc wrote no results into $output"
 
 # What hpcc says of its results: how often at least each of its parts reports that they are right.
 echo
