@@ -1,5 +1,5 @@
-/* A program that knows whose memory it holds: it reads its own resident pages around every MPI call that may take some, and
-   prints what MPI took of it ("truth RANK OWNER KIB") for known.py to compare with the report. */
+/* A program that knows whose memory it holds: it reads its own resident pages around every MPI call that may take some,
+   and prints what MPI took of it ("truth RANK OWNER KIB") for known.py to compare with the report. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,13 +25,13 @@ static struct pages resident(void) {
 
 static struct pages taken; /* by MPI, as far as we know */
 
-#define INSIDE_MPI(own_kib, call)                                                  \
-    do {                                                                           \
-        struct pages before = resident();                                          \
-        call;                                                                      \
-        struct pages after = resident();                                           \
-        taken.private_kib += after.private_kib - before.private_kib - (own_kib);   \
-        taken.shared_kib += after.shared_kib - before.shared_kib;                  \
+#define INSIDE_MPI(own_kib, call)                                                \
+    do {                                                                         \
+        struct pages before = resident();                                        \
+        call;                                                                    \
+        struct pages after = resident();                                         \
+        taken.private_kib += after.private_kib - before.private_kib - (own_kib); \
+        taken.shared_kib += after.shared_kib - before.shared_kib;                \
     } while (0)
 
 static char* touched(size_t bytes) {
@@ -41,7 +41,9 @@ static char* touched(size_t bytes) {
 }
 
 /* The application's own memory, outside MPI. */
-static void application(int rank) { touched((size_t)(rank + 1) << 25); }
+static void application(int rank) {
+    touched((size_t)(rank + 1) << 25);
+}
 
 /* Messages that wait in MPI until they are received. */
 static void unexpected(int rank, int size) {
@@ -61,7 +63,8 @@ static void unexpected(int rank, int size) {
         INSIDE_MPI(0, MPI_Recv(buffer, bytes, MPI_CHAR, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
-/* Buffers of the application whose pages become resident inside MPI. Warm first: the transport's own buffers are MPI's. */
+/* Buffers of the application whose pages become resident inside MPI. Warm first: the transport's own buffers are MPI's.
+ */
 static void fresh_buffers(int rank, int size) {
     enum { bytes = 1 << 20, rounds = 32 };
     int next = (rank + 1) % size, previous = (rank + size - 1) % size;
@@ -100,7 +103,7 @@ static void in_place(int size) {
 }
 
 int main(int argc, char** argv) {
-    const char* what = argc > 1 ? argv[1] : "application";
+    char const* what = argc > 1 ? argv[1] : "application";
     int rank, size;
     INSIDE_MPI(0, MPI_Init(&argc, &argv));
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -13,7 +13,8 @@ static int item(int a, int b, int k) {
     return a * 1000003 + b * 7919 + k * 31 + 1;
 }
 
-// The nonblocking forms are MPI's own also under the layer, with MPI's faults: the layer is judged by the blocking ones.
+// The nonblocking forms are the MPI library's own also under the layer, faults and all: the layer is judged by the
+// blocking ones.
 static int forms(void) {
     return getenv("EQUALITY_BLOCKING_ONLY") != NULL ? 1 : 2;
 }
