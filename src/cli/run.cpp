@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "base/units.hpp"
 #include "cli/command.hpp"
@@ -122,6 +123,14 @@ std::optional<fs::path> make_report_folder(std::string const& text) {
     return std::nullopt;
 }
 
+/// Ranks on several nodes tell each other through the fence of MPI_Init that they run under us (declaration.hpp). It
+/// carries that only as it is by default, and a rank must know that no file of parameters says otherwise.
+void keep_fence_of_init() {
+    for (auto const& [name, value] :
+         {std::pair{"OMPI_MCA_pmix_base_async_modex", "0"}, std::pair{"OMPI_MCA_pmix_base_collect_data", "1"}})
+        setenv(name, value, 0);
+}
+
 fs::path find_program(std::string const& name) {
     if (name.find('/') != std::string::npos) return name;
     if (auto const found = in_path(name)) return *found;
@@ -193,6 +202,7 @@ int run_run(std::vector<std::string> const& arguments) {
         say("runs the program plainly: " + choice.why_not);
     } else {
         char const* const before = variable("LD_PRELOAD");
+        if (choice.plugin.filename() == "libsluice-preload-openmpi.so") keep_fence_of_init();
         // Behind other tools: they see the program's calls as it makes them.
         set("LD_PRELOAD", before != nullptr ? before + (":" + choice.plugin.string()) : choice.plugin.string());
     }

@@ -53,7 +53,7 @@ std::string command_of(pid_t pid) {
 pid_t launcher_of_node() {
     for (pid_t pid = getppid(); pid > 1; pid = parent_of(pid))
         if (command_of(pid).starts_with("hydra_")) return pid;
-    return getppid();
+    return 0;
 }
 
 std::string clean(std::string name) {
@@ -81,12 +81,14 @@ bool make_folder(std::string const& path, mode_t mode) {
 
 std::string job_name() {
     if (char const* const pmix = variable("PMIX_NAMESPACE")) return clean(pmix);
+    // MPI_Init of a program without a launcher is a job of its own.
+    if (variable("PMI_RANK") == nullptr) return clean(process_name(getpid()));
+    // Before Slurm's names: one script of Slurm may start many jobs by MPICH's launcher.
+    if (pid_t const launcher = launcher_of_node(); launcher != 0) return clean(process_name(launcher));
     if (char const* const slurm = variable("SLURM_JOB_ID"))
         return clean(std::string(slurm) + "." +
                      (variable("SLURM_STEP_ID") != nullptr ? variable("SLURM_STEP_ID") : "0"));
-    // MPI_Init of a program without a launcher is a job of its own.
-    if (variable("PMI_RANK") == nullptr) return clean(process_name(getpid()));
-    return clean(process_name(launcher_of_node()));
+    return clean(process_name(getppid()));
 }
 
 std::string record_path(std::string const& folder, std::string& why) {

@@ -14,6 +14,7 @@
 #include "base/mpi.hpp"
 #include "functions.hpp"
 #include "interpose/callers.hpp"
+#include "interpose/declaration.hpp"
 #include "interpose/ending.hpp"
 #include "interpose/gate.hpp"
 #include "interpose/inplace.hpp"
@@ -59,18 +60,6 @@ std::uint64_t unix_us() {
 /// In a child that the program forks nothing is watched: our thread is not there, and the record is its parent's.
 void stop_in_child() {
     g_watching.store(false, std::memory_order_relaxed);
-}
-
-/// Every rank claims its record before MPI_Init, which none leaves before all have entered it. So whoever leaves it
-/// finds all records of the node, and the first one decides for all whether these are all ranks of the job.
-bool all_ranks_declared(report::RecordFile& file, int size) {
-    if (size == 1) return true;
-    if (!file.in_file()) return false;
-    report::NodeHeader& node = file.node();
-    std::uint32_t undecided = 0;
-    std::uint32_t const mine = std::atomic_ref(node.claimed).load() == static_cast<std::uint32_t>(size) ? 1 : 2;
-    std::atomic_ref(node.decision).compare_exchange_strong(undecided, mine);
-    return std::atomic_ref(node.decision).load() == 1;
 }
 
 void describe_rank(report::RankHead& head, int rank, int size) {
@@ -129,7 +118,9 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     bool const all = all_ranks_declared(watch.file(), size);
     if (all) session->all = base::Communicator::twin_of(MPI_COMM_WORLD);
     if (!all && rank == 0)
-        say("only some of the %d ranks run under sluice, or they are on several nodes: watching only", size);
+        say("only some of the %d ranks run under sluice, or they could not tell each other over their nodes: watching "
+            "only",
+            size);
     // Settings and levels may differ between ranks; what goes over the wire may not.
     std::array<int, 2> agreed{level != MPI_THREAD_MULTIPLE ? 1 : 0, session->settings.inplace == "on" ? 1 : 0};
     if (all) MPI_Allreduce(MPI_IN_PLACE, agreed.data(), 2, MPI_INT, MPI_MIN, session->all.get());
@@ -161,6 +152,7 @@ int begin_job(Function function, void* caller, Init const& init) {
     g_watch->record().head.start_unix_us = unix_us();
     Resident const before = g_watch->memory().read();
     g_watch->memory().sluice = before.all() - std::min(untouched.all(), before.all());
+    declare();
     std::uint64_t const began = ticks();
     int const code = init();
     if (code != MPI_SUCCESS) return code;

@@ -20,6 +20,15 @@ namespace {
 constexpr std::size_t k_record_room = sizeof(RankRecord);
 static_assert(k_record_room % 4096 == 0);
 
+// Jobs may have the same name one after the other, or below one another (MPI_Comm_spawn).
+constexpr int k_jobs_of_a_name = 100;
+
+/// "node-a.sluice", "node-a-2.sluice", …
+std::string next_name(std::string const& path, int number) {
+    std::size_t const dot = path.rfind('.');
+    return path.substr(0, dot) + "-" + std::to_string(number) + path.substr(dot);
+}
+
 /// Holds the file open and locked against the other ranks of the node that claim a record at this moment.
 class LockedFile {
   public:
@@ -61,7 +70,9 @@ RecordFile::RecordFile(std::string path) : path_(std::move(path)) {
         map_private();
         return;
     }
-    in_file_ = map_file();
+    std::string const first = path_;
+    for (int next = 2; !(in_file_ = map_file()) && errno == EALREADY && next < k_jobs_of_a_name; ++next)
+        path_ = next_name(first, next);
     if (!in_file_) {
         why_ = path_ + ": " + std::strerror(errno);
         map_private();
@@ -87,7 +98,11 @@ bool RecordFile::map_file() {
     }
     std::size_t const offset = sizeof(NodeHeader) + node->claimed * k_record_room;
     bool const usable = node->magic == k_magic && node->format == k_format && node->record_bytes == k_record_room;
-    int const error = usable ? posix_fallocate(file.number(), static_cast<off_t>(offset), k_record_room) : EEXIST;
+    // All claim before they enter MPI_Init, and decide behind it: these are another job's.
+    bool const decided = usable && std::atomic_ref(node->decision).load() != 0;
+    int const error = decided  ? EALREADY
+                      : usable ? posix_fallocate(file.number(), static_cast<off_t>(offset), k_record_room)
+                               : EEXIST;
     void* const record = error == 0 ? map_shared(file.number(), offset, k_record_room) : nullptr;
     if (record == nullptr) {
         if (error != 0) errno = error;

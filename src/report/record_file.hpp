@@ -17,8 +17,9 @@ std::string folder_of_jobs();
 class RecordFile {
   public:
     /// Maps `path`, makes it where it is not there, and claims the next record in it. Its blocks are allocated on the
-    /// disk at once, for a mapped hole of a full disk would kill the program later. Where anything of this fails the
-    /// record lies in private memory, and `why()` says so.
+    /// disk at once, for a mapped hole of a full disk would kill the program later. A file whose ranks have decided
+    /// about their job is an earlier job's of the same name, and stays as it is: then `path` gets a number. Where
+    /// anything of this fails the record lies in private memory, and `why()` says so.
     explicit RecordFile(std::string path);
     RecordFile(RecordFile const&) = delete;
     RecordFile& operator=(RecordFile const&) = delete;
