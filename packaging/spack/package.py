@@ -5,7 +5,8 @@ from spack.package import *
 
 
 class Sluice(CMakePackage):
-    """In-place redistribution of distributed arrays with bounded memory, on top of MPI."""
+    """Runs MPI programs in the memory they have: watches unmodified ones (mpirun sluice run PROGRAM), serves their all-to-alls
+    in place; as a library, in-place redistribution of distributed arrays with bounded memory."""
 
     git = os.environ.get("SLUICE_GIT", "")
     license("BSD-3-Clause")
@@ -18,6 +19,7 @@ class Sluice(CMakePackage):
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("cmake@3.22:", type="build")
+    depends_on("python@3:", type="build")
     depends_on("mpi@3:")
     depends_on("cli11", when="+command")
     depends_on("fmt", when="+command")
