@@ -12,6 +12,7 @@ namespace {
 
 // Calls from this long on are kept as events.
 constexpr std::uint64_t k_long_call_us = 100;
+constexpr std::uint64_t k_seen_in_flight = 65536;
 
 /// Calls of these kinds are rare and may allocate much: their memory is read at both ends always.
 bool is_expensive(report::Kind kind) noexcept {
@@ -48,7 +49,17 @@ void Call::into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     buffer_ = buffer;
     span_ = span;
     absent_ = MemoryWatch::absent(buffer, span);
-    if (absent_ == 0) g_watch->resident_buffers().add(buffer, span);
+    if (absent_ == 0)
+        g_watch->resident_buffers().add(buffer, span);
+    else
+        g_watch->receives_into(buffer, span, absent_);
+}
+
+/// Buffers of a blocking call are in flight while it lasts. Small ones are over before anybody samples.
+void Call::waits() noexcept {
+    waits_ = true;
+    flying_ = kept_busy() >= k_seen_in_flight ? kept_busy() : 0;
+    if (flying_ > 0) g_watch->flies(site_, flying_);
 }
 
 void Call::passes_on() noexcept {
@@ -93,6 +104,8 @@ int Call::end(int code) noexcept {
     report::RankRecord& record = watch.record();
     report::Site& site = record.sites[site_];
     std::uint64_t own = 0;
+    if (flying_ > 0) watch.landed(site_, flying_);
+    if (buffer_ != nullptr) watch.receives_into(nullptr, 0, 0);
     if (absent_ > 0) {
         std::uint64_t const still = MemoryWatch::absent(buffer_, span_);
         own = absent_ - std::min(still, absent_);

@@ -22,7 +22,8 @@ class Call {
     void same(bool one_buffer) noexcept { one_buffer_ = one_buffer; }
     void to(int destination, MPI_Comm comm) noexcept;
     void into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept;
-    void waits() noexcept { waits_ = true; }
+    /// Time in this call is time that waits for others. Told after its bytes.
+    void waits() noexcept;
     void passes_on() noexcept;
 
     void starts(MPI_Request request) noexcept;
@@ -53,6 +54,7 @@ class Call {
     int destination_ = -1;  // in MPI_COMM_WORLD
     std::uint64_t out_ = 0;
     std::uint64_t in_ = 0;
+    std::uint64_t flying_ = 0;
     void const* buffer_ = nullptr;
     std::uint64_t span_ = 0;
     std::uint64_t absent_ = 0;  // bytes of the receive buffer that were not in memory

@@ -99,12 +99,12 @@ void MemoryWatch::read_at_exit(std::uint64_t now, report::Site& site, std::uint6
     last_ticks_.store(now, std::memory_order_relaxed);
 }
 
-report::Sample MemoryWatch::sample(bool in_call_since_reading) const noexcept {
+report::Sample MemoryWatch::sample(bool in_call_since_reading, std::uint64_t own_pages) const noexcept {
     Resident const is = read();
     std::uint64_t mine = mpi_private.load(std::memory_order_relaxed);
     std::uint64_t segments = mpi_shared.load(std::memory_order_relaxed);
     if (in_call_since_reading) {
-        mine += above(is.private_bytes, last_.private_bytes + own_pages_);
+        mine += above(is.private_bytes, last_.private_bytes + own_pages_ + own_pages);
         segments += above(is.shared_bytes, last_.shared_bytes);
     }
     report::Sample sample;

@@ -60,8 +60,8 @@ class MemoryWatch {
     }
 
     /// What belongs to whom now. `in_call_since_reading`: the rank is inside a call that began with the last reading,
-    /// so what has grown since is MPI's, too.
-    report::Sample sample(bool in_call_since_reading) const noexcept;
+    /// so what has grown since is MPI's, too, but for `own_pages` of the call's own buffer.
+    report::Sample sample(bool in_call_since_reading, std::uint64_t own_pages) const noexcept;
 
     std::atomic<std::uint64_t> mpi_private{0};
     std::atomic<std::uint64_t> mpi_shared{0};

@@ -21,6 +21,10 @@ std::uint64_t mine(MPI_Count const counts[], MPI_Datatype type, MPI_Comm comm) n
 /// Ranks that a collective call on `comm` speaks with: of the communicator, or the remote group of an
 /// intercommunicator.
 std::uint64_t size(MPI_Comm comm) noexcept;
+/// `count` for each of them.
+inline MPI_Count all_of(MPI_Count count, MPI_Comm comm) noexcept {
+    return count * static_cast<MPI_Count>(size(comm));
+}
 /// Neighbours of a topology.
 std::uint64_t sources(MPI_Comm comm) noexcept;
 std::uint64_t targets(MPI_Comm comm) noexcept;

@@ -15,7 +15,9 @@ namespace sluice::interpose {
 namespace {
 
 constexpr std::uint64_t k_first_interval_us = 10000;
-constexpr std::uint64_t k_recent_interval_us = 100000;
+// Of the last minutes: closer together at the start, so that a short run has a curve too.
+constexpr std::uint64_t k_least_recent_us = 10000;
+constexpr std::uint64_t k_most_recent_us = 100000;
 constexpr std::uint64_t k_proportional_interval_us = 1000000;
 
 }  // namespace
@@ -47,7 +49,7 @@ void Sampler::run() {
     std::unique_lock lock(sleeping_);
     while (!end_) {
         take();
-        std::uint64_t const interval = std::min(watch_.record().head.history_interval_us, k_recent_interval_us);
+        std::uint64_t const interval = std::min(watch_.record().head.history_interval_us, k_most_recent_us);
         wake_.wait_for(lock, std::chrono::microseconds(interval), [this] { return end_; });
     }
 }
@@ -59,7 +61,7 @@ void Sampler::take() {
     if (sample.resident > head.peak.resident) head.peak = sample;
     keep_in_history(sample);
     if (sample.time_us >= next_recent_us_) {
-        next_recent_us_ = sample.time_us + k_recent_interval_us;
+        next_recent_us_ = sample.time_us + std::clamp(sample.time_us / 200, k_least_recent_us, k_most_recent_us);
         watch_.record().recent[head.recent % report::k_recent] = sample;
         ++head.recent;
     }

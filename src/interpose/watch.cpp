@@ -18,8 +18,16 @@ void Watch::sent_to(int world_rank, std::uint64_t bytes) noexcept {
     add(record().peers[bin].messages, 1);
 }
 
+/// Of the call's own buffer: the kernel is asked whether the pages are there, which is no access to them.
+std::uint64_t Watch::pages_of_call() const noexcept {
+    void const* const buffer = buffer_.load(std::memory_order_acquire);
+    if (buffer == nullptr) return 0;
+    std::uint64_t const absent = absent_.load(std::memory_order_relaxed);
+    return absent - std::min(absent, MemoryWatch::absent(buffer, span_.load(std::memory_order_relaxed)));
+}
+
 report::Sample Watch::sample() noexcept {
-    report::Sample sample = memory_.sample(in_call_since_reading_.load(std::memory_order_relaxed));
+    report::Sample sample = memory_.sample(in_call_since_reading_.load(std::memory_order_relaxed), pages_of_call());
     sample.time_us = clock_.us_since_start(ticks());
     sample.in_flight = static_cast<std::uint32_t>(in_flight_.load(std::memory_order_relaxed) / 1024);
     sample.site = record().head.current_site;

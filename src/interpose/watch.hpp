@@ -52,6 +52,13 @@ class Watch {
     }
     /// Pages of the program's own buffers became resident inside MPI: they are the application's.
     void own_pages(std::uint64_t bytes) noexcept { memory_.own_pages(bytes); }
+    /// The receive buffer of the call that the rank is in, of which `absent` bytes were not resident at its begin; null
+    /// at its end. For samples in the middle of it.
+    void receives_into(void const* buffer, std::uint64_t span, std::uint64_t absent) noexcept {
+        span_.store(span, std::memory_order_relaxed);
+        absent_.store(absent, std::memory_order_relaxed);
+        buffer_.store(buffer, std::memory_order_release);
+    }
     /// Bytes that went to a rank of MPI_COMM_WORLD.
     void sent_to(int world_rank, std::uint64_t bytes) noexcept;
 
@@ -82,6 +89,11 @@ class Watch {
     Communicators communicators_;
     ResidentBuffers resident_buffers_;
     bool threads_ = false;
+    std::uint64_t pages_of_call() const noexcept;
+
+    std::atomic<void const*> buffer_{nullptr};
+    std::atomic<std::uint64_t> span_{0};
+    std::atomic<std::uint64_t> absent_{0};
     std::atomic<bool> in_call_since_reading_{false};
     std::atomic<std::uint64_t> in_flight_{0};
     std::array<std::atomic<std::uint64_t>, report::k_sites> site_in_flight_{};

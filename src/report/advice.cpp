@@ -42,6 +42,11 @@ std::string about_growth(Summary const& summary) {
         size_text(site->grown.most), call_of(*site), site->grown.most_rank, since);
 }
 
+/// What a call sends and receives lies in one buffer already: less is in flight than goes out and in.
+bool is_in_place(SiteSum const& site) {
+    return site.calls > 0 && site.in_flight.most < (site.bytes_out + site.bytes_in) / site.calls * 3 / 4;
+}
+
 std::string about_flight(Summary const& summary) {
     SiteSum const* const site = greatest(summary, [](SiteSum const& s) { return s.in_flight.most; });
     if (site == nullptr || !is_large(site->in_flight.most, summary)) return {};
@@ -50,6 +55,8 @@ std::string about_flight(Summary const& summary) {
     std::string text = fmt::format("Buffers in flight in {} are up to {} on rank {}, {} of the highest peak. ",
                                    call_of(*site), size_text(flight), site->in_flight.most_rank,
                                    percent_text(static_cast<double>(flight), static_cast<double>(peak)));
+    if (site->function.find("lltoall") != std::string::npos && is_in_place(*site))
+        return text + "They are exchanged in place: what is left to save is the size of the exchange itself.";
     if (site->function.find("lltoall") != std::string::npos)
         return text + fmt::format(
                           "Half of them are a second copy: with MPI_IN_PLACE, which Sluice serves with at most "
