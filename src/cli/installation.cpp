@@ -16,7 +16,8 @@ fs::path own_folder() {
 }
 
 bool is_program(fs::path const& path) {
-    return fs::is_regular_file(path) && access(path.c_str(), X_OK) == 0;
+    std::error_code unseen;  // a folder in PATH that this user may not enter
+    return fs::is_regular_file(path, unseen) && access(path.c_str(), X_OK) == 0;
 }
 
 std::optional<fs::path> first_program(std::vector<fs::path> const& candidates) {
@@ -45,7 +46,7 @@ fs::path find_library(std::string const& kind, std::string const& mpi) {
     for (char const* multiarch : {SLUICE_LIBDIR})
         folders.push_back(own_folder() / ".." / multiarch);
     for (fs::path const& folder : folders)
-        if (fs::exists(folder / file)) return (folder / file).lexically_normal();
+        if (std::error_code unseen; fs::exists(folder / file, unseen)) return (folder / file).lexically_normal();
     return {};
 }
 

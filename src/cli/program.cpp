@@ -38,7 +38,8 @@ std::string interpreter_of(std::ifstream& file, ElfW(Ehdr) const& header) {
         std::string name(part.p_filesz, '\0');
         file.seekg(static_cast<std::streamoff>(part.p_offset));
         file.read(name.data(), static_cast<std::streamsize>(name.size()));
-        return name.c_str();
+        name.resize(std::strlen(name.c_str()));
+        return name;
     }
     return {};
 }
@@ -53,18 +54,18 @@ bool is_privileged(std::filesystem::path const& file) {
 
 }  // namespace
 
-Program look_at(std::filesystem::path const& path) {
-    std::ifstream file(path, std::ios::binary);
+Program look_at(std::filesystem::path const& file) {
+    std::ifstream stream(file, std::ios::binary);
     ElfW(Ehdr) header{};
     char magic[4] = {};
-    if (!file.read(magic, sizeof magic)) return {};
-    if (is_privileged(path)) return {ProgramKind::privileged, {}};
+    if (!stream.read(magic, sizeof magic)) return {};
+    if (is_privileged(file)) return {ProgramKind::privileged, {}};
     if (std::memcmp(magic, ELFMAG, SELFMAG) != 0) return {ProgramKind::script, {}};
     ElfW(Ehdr) const ours = own_header();
-    if (!read_at(file, 0, header) || header.e_ident[EI_CLASS] != ours.e_ident[EI_CLASS] ||
+    if (!read_at(stream, 0, header) || header.e_ident[EI_CLASS] != ours.e_ident[EI_CLASS] ||
         header.e_machine != ours.e_machine)
         return {ProgramKind::foreign, {}};
-    std::string const loader = interpreter_of(file, header);
+    std::string const loader = interpreter_of(stream, header);
     if (loader.empty()) return {ProgramKind::static_binary, {}};
     return {ProgramKind::dynamic, loader};
 }

@@ -94,8 +94,12 @@ Choice choose(fs::path const& file) {
     std::vector<std::string> mpis;
     if (program.kind == ProgramKind::dynamic) mpis = mpis_among(libraries_of(program, file));
     if (mpis.size() > 1) return {{}, "the program is linked to two MPIs, " + mpis[0] + " and " + mpis[1]};
+    std::optional<std::string> const launcher = mpi_of_launcher();
+    if (mpis.size() == 1 && launcher && *launcher != mpis.front() && variable("SLURM_JOB_ID") == nullptr)
+        say("the program is linked to " + mpis.front() + ", but the launcher is that of " + *launcher +
+            ": each rank will be a job of its own");
     if (mpis.size() == 1) return plugin_for(mpis.front());
-    if (auto const mpi = mpi_of_launcher()) return plugin_for(*mpi);
+    if (launcher) return plugin_for(*launcher);
     return {{}, "the program is not linked to an MPI, and no MPI's launcher started it"};
 }
 
@@ -148,6 +152,16 @@ std::size_t end_of_options(std::vector<std::string> const& arguments) {
     return std::min(at, arguments.size());
 }
 
+/// Mistakes that would otherwise be reported by every rank in other words.
+void check_program(fs::path const& file) {
+    std::string const name = file.filename();
+    if (name == "mpirun" || name == "mpiexec" || name.starts_with("mpirun.") || name.starts_with("mpiexec.") ||
+        name == "srun")
+        throw UsageError("the launcher comes first: " + name + " -n 4 sluice run ./program");
+    std::error_code unseen;
+    if (fs::is_directory(file, unseen)) throw UsageError(file.string() + " is a folder, not a program");
+}
+
 [[noreturn]] void become(std::vector<std::string> const& command) {
     std::vector<char*> arguments;
     arguments.reserve(command.size() + 1);
@@ -197,7 +211,10 @@ int run_run(std::vector<std::string> const& arguments) {
             set(std::string(row.variable), values[i]);
         }
     }
-    Choice const choice = choose(find_program(command.front()));
+    fs::path const program = find_program(command.front());
+    check_program(program);
+    if (std::error_code unseen; !fs::exists(program, unseen)) become(command);  // says why not
+    Choice const choice = choose(program);
     if (!choice.why_not.empty()) {
         say("runs the program plainly: " + choice.why_not);
     } else {

@@ -87,7 +87,7 @@ std::filesystem::path page_template() {
     if (dladdr(reinterpret_cast<void*>(&report_at_end), &info) == 0 || info.dli_fname == nullptr) return {};
     std::filesystem::path const here = std::filesystem::path(info.dli_fname).parent_path();
     for (char const* up : {"..", "../.."})
-        if (auto const file = here / up / "share/sluice/report.html"; std::filesystem::exists(file)) return file;
+        if (auto file = here / up / "share/sluice/report.html"; std::filesystem::exists(file)) return file;
     return {};
 }
 

@@ -74,6 +74,7 @@ def declared_in(headers):
     """All functions that the MPI's headers declare, with their declarations."""
     text = "\n".join(Path(header).read_text(errors="replace") for header in headers)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*$", "", text)  # macros have parentheses too
     return set(re.findall(r"\b(MPI_\w+)\s*\([^;{]*?\)[^;{]*;", text))
 
 

@@ -125,6 +125,8 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     std::array<int, 2> agreed{level != MPI_THREAD_MULTIPLE ? 1 : 0, session->settings.inplace == "on" ? 1 : 0};
     if (all) MPI_Allreduce(MPI_IN_PLACE, agreed.data(), 2, MPI_INT, MPI_MIN, session->all.get());
     watch.communicators().start(rank, size, all && agreed[0] != 0);
+    if (all && rank == 0 && agreed[0] == 0 && agreed[1] != 0)
+        say("all-to-alls in place are left to MPI: the program initialised it with MPI_THREAD_MULTIPLE");
     if (all && agreed[1] != 0) serve_alltoalls_in_place(session->all.get(), session->settings);
     find_bindings();
     pthread_atfork(nullptr, nullptr, stop_in_child);

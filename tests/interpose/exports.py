@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+"""exports.py FUNCTIONS PLUGIN PROGRAM: every function of functions.txt that the program's MPI exports, the plugin exports too, in
+both spellings."""
+import re
+import subprocess
+import sys
+
+
+def exported(library):
+    lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    return {line.split()[-1].split("@")[0] for line in lines.splitlines()}
+
+
+functions, plugin, program = sys.argv[1:]
+needed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+libmpi = re.search(r"libmpi(?:ch)?\.so\S* => (\S+)", needed).group(1)
+names = []
+for line in open(functions):
+    row = re.match(r"\w+ (\w+)\(.*\)((?: \[\w+\])*)$", line)
+    if row:
+        names += [row.group(1)] + ([row.group(1) + "_c"] if "[c]" in row.group(2) else [])
+there, ours = exported(libmpi), exported(plugin)
+expected = [prefix + name for name in names for prefix in ("MPI_", "PMPI_") if prefix + name in there]
+missing = [name for name in expected if name not in ours]
+print(f"{len(expected)} functions of {libmpi.rsplit('/', 1)[-1]}, {len(missing)} missing: {' '.join(missing)}")
+# Nothing but MPI functions: a preloaded symbol of ours could take the place of the program's.
+strange = sorted(name for name in ours if not re.match(r"P?MPI_|PMIx_Commit$", name))
+print("also exported:", " ".join(strange))
+sys.exit(1 if missing or len(expected) < 300 or strange else 0)
