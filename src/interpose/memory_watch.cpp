@@ -70,6 +70,9 @@ bool MemoryWatch::enter(std::uint64_t now) noexcept {
     std::uint64_t const elapsed = std::max<std::uint64_t>(now - last_ticks_.load(std::memory_order_relaxed), 1);
     double const share = std::min(1.0, static_cast<double>(mpi_ticks_) / static_cast<double>(elapsed));
     mpi_private += static_cast<std::uint64_t>(static_cast<double>(grown) * share);
+    // Shared pages that appear around calls are those of MPI's segments; a program's own code and files are there by
+    // then.
+    if (mpi_ticks_ > 0) mpi_shared += above(is.shared_bytes, last_.shared_bytes);
     shrunk_ = shrunk_ || is.all() < last_.all();
     last_ = is;
     mpi_ticks_ = own_pages_ = 0;

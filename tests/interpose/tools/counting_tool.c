@@ -54,7 +54,9 @@ int MPI_Finalize(void) {
         used += snprintf(line + used, sizeof line - (size_t)used, " %s %ld", k_names[i], count);
     }
     int code = PMPI_Finalize();
-    puts(line);
+    // In one piece, with its end: an unbuffered puts writes two, between which another rank's line may come.
+    snprintf(line + used, sizeof line - (size_t)used, "\n");
+    fputs(line, stdout);
     fflush(stdout);
     return code;
 }
