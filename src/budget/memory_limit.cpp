@@ -53,7 +53,7 @@ std::optional<std::uint64_t> number_after(std::string const& path, std::string_v
 
 /// What the process holds, by the three ways the kernel counts it.
 struct Usage {
-    Bytes resident;       // for control groups, the setting and MemAvailable
+    Bytes resident;       // for control groups, the setting, RLIMIT_RSS and MemAvailable
     Bytes data;           // for RLIMIT_DATA
     Bytes address_space;  // for RLIMIT_AS
 };
@@ -215,6 +215,9 @@ std::vector<MemoryLimit> find_memory_limits(Bytes setting, std::string const& ro
     if (auto const limit = resource_limit(root, "Max data size")) found.consider(*limit, used.data, "RLIMIT_DATA");
     if (auto const limit = resource_limit(root, "Max address space"))
         found.consider(*limit, used.address_space, "RLIMIT_AS");
+    // The kernel heeds it not; Slurm says by it what a job has on this node.
+    if (auto const limit = resource_limit(root, "Max resident set"); limit && *limit < k_no_limit)
+        found.consider(*limit, used.resident, "RLIMIT_RSS");
     if (auto const available = number_after(root + "/proc/meminfo", "MemAvailable:"))
         found.consider(*available * 1024 + used.resident.count, used.resident, "MemAvailable");
     return found.limits();

@@ -17,6 +17,7 @@
 #include "cli/installation.hpp"
 #include "cli/options.hpp"
 #include "cli/program.hpp"
+#include "cli/slurm_tasks.hpp"
 #include "sluice/settings.hpp"
 
 namespace sluice::cli {
@@ -107,12 +108,20 @@ void set(std::string const& name, std::string const& value) {
     setenv(name.c_str(), value.c_str(), 1);
 }
 
+/// As the launcher tells; 1 where it does not.
+std::uint64_t ranks_of_node() {
+    if (char const* const ranks = first_variable({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}))
+        return std::max<std::uint64_t>(std::strtoull(ranks, nullptr, 10), 1);
+    char const* const tasks = variable("SLURM_STEP_TASKS_PER_NODE");
+    char const* const node = variable("SLURM_NODEID");
+    if (tasks == nullptr || node == nullptr) return 1;
+    return slurm_tasks_on(tasks, std::strtoull(node, nullptr, 10)).value_or(1);
+}
+
 /// --memory is a node's; each of its ranks gets an equal part.
 void share_memory(std::string const& text) {
     Bytes const node = base::parse_bytes(text);
-    char const* const ranks =
-        first_variable({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"});
-    std::uint64_t const local = ranks != nullptr ? std::max<std::uint64_t>(std::strtoull(ranks, nullptr, 10), 1) : 1;
+    std::uint64_t const local = ranks_of_node();
     set("SLUICE_NODE_MEMORY", base::exact_bytes(node));
     if (variable("SLUICE_MEMORY") == nullptr) set("SLUICE_MEMORY", base::exact_bytes(Bytes{node.count / local}));
 }

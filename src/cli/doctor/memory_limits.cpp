@@ -15,6 +15,7 @@ std::string how_to_change(std::string const& source) {
     if (source == "setting") return "SLUICE_MEMORY=…, or unset it";
     if (source == "RLIMIT_DATA") return "ulimit -d unlimited (for good: data in /etc/security/limits.conf)";
     if (source == "RLIMIT_AS") return "ulimit -v unlimited (for good: as in /etc/security/limits.conf)";
+    if (source == "RLIMIT_RSS") return "ask Slurm for more (srun --mem=…), or ulimit -m unlimited";
     if (source == "MemAvailable") return "other processes hold the rest: see ps -eo pid,rss,comm --sort=-rss | head";
     std::size_t const slash = source.find('/');
     if (source.ends_with("memory.stat"))
@@ -31,6 +32,7 @@ std::string what_it_means(std::string const& source) {
     if (source == "setting") return "what this process may use, as you said";
     if (source == "RLIMIT_DATA") return "malloc fails beyond it; private writable memory counts, touched or not";
     if (source == "RLIMIT_AS") return "malloc and mmap fail beyond it; every mapping counts";
+    if (source == "RLIMIT_RSS") return "the kernel heeds it not, but Slurm sets it to what the job has on this node";
     if (source == "MemAvailable") return "beyond it the kernel swaps, or kills";
     if (source.ends_with("memory.high")) return "beyond it the kernel stalls all processes of the group";
     return "beyond it the kernel swaps, then kills a process of the group";
