@@ -87,6 +87,15 @@ std::optional<std::uint64_t> largest_of(Count const counts[], MPI_Datatype const
     return largest;
 }
 
+/// Where blocks differ in size a threshold cannot be agreed on without speaking first, so all are served; but two ranks
+/// have one pair, whose bytes are the same on both.
+template <class Count>
+bool is_worth(collectives::Members const& members, Count const counts[], MPI_Datatype const* types, MPI_Datatype type) {
+    if (members.size != 2) return members.size > 2;
+    int const other = 1 - members.rank;
+    return collectives::worth_serving_alltoall(bytes(counts[other], types != nullptr ? types[other] : type), 2);
+}
+
 /// The program's arguments, for both kinds of counts. What is not served goes on to `below`.
 template <class Below, class Count>
 int alltoall(Below below, void const* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
@@ -107,7 +116,8 @@ int alltoallv(Below below, void const* sendbuf, Count const* sendcounts, Displac
     if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
         recvtype != MPI_DATATYPE_NULL) {
         collectives::Members const members = members_of(comm);
-        if (auto const largest = largest_of(recvcounts, nullptr, recvtype, members.size); members.size > 1 && largest)
+        if (auto const largest = largest_of(recvcounts, nullptr, recvtype, members.size);
+            largest && is_worth(members, recvcounts, nullptr, recvtype))
             return serve(comm, members, InplaceBlocks::alltoallv(recvbuf, recvcounts, rdispls, recvtype), *largest);
     }
     return below(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
@@ -121,7 +131,7 @@ int alltoallw(Below below, void const* sendbuf, Count const* sendcounts, Displac
         recvtypes != nullptr) {
         collectives::Members const members = members_of(comm);
         auto const largest = largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size);
-        if (members.size > 1 && largest)
+        if (largest && is_worth(members, recvcounts, recvtypes, MPI_DATATYPE_NULL))
             return serve(comm, members, InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes), *largest);
     }
     return below(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
