@@ -143,11 +143,13 @@ TEST_F(MadeUpMachine, resource_limits_are_held_against_what_the_kernel_counts_fo
 
 TEST_F(MadeUpMachine, what_slurm_grants_counts_where_it_is_less) {
     std::string const head = "Limit                     Soft Limit           Hard Limit           Units     \n";
-    write("/proc/self/limits", head + "Max resident set          2147483648           2147483648           bytes     \n");
+    write("/proc/self/limits",
+          head + "Max resident set          2147483648           2147483648           bytes     \n");
     EXPECT_EQ(detect().source, "RLIMIT_RSS");
     EXPECT_EQ(detect().limit, 2_GiB);
     EXPECT_EQ(detect().used, 100_MiB);
-    write("/proc/self/limits", head + "Max resident set          unlimited            unlimited            bytes     \n");
+    write("/proc/self/limits",
+          head + "Max resident set          unlimited            unlimited            bytes     \n");
     EXPECT_EQ(detect().source, "MemAvailable");
 }
 
