@@ -38,6 +38,7 @@ struct Session {
     std::optional<Sampler> sampler;
     base::Communicator all;  // every rank, for our own traffic; null unless all ranks run under us
     pid_t process = getpid();
+    bool started = false;
     bool ended = false;
 };
 Session* session = nullptr;
@@ -133,11 +134,13 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     if (all && agreed[1] != 0) serve_alltoalls_in_place(session->all.get(), session->settings);
     find_bindings();
     pthread_atfork(nullptr, nullptr, stop_in_child);
-    session->sampler.emplace(watch);
+    if (session->settings.watch == "on") session->sampler.emplace(watch);
     Resident const now = watch.memory().read();
     watch.memory().sluice += now.all() - std::min(after.all(), now.all());
     watch.memory().start(watch.clock().ticks_in_us(k_reading_gap_us));
-    g_watching.store(true, std::memory_order_release);
+    bool const serves = all && agreed[0] != 0 && agreed[1] != 0;
+    session->started = true;
+    g_watching.store(session->settings.watch == "on" || serves, std::memory_order_release);
 }
 
 template <class Init>
@@ -148,6 +151,8 @@ int begin_job(Function function, void* caller, Init const& init) {
     session = new Session();  // lives as long as the process: MPI may be used up to its end
     session->settings = settings_or_defaults();
     std::string why;
+    // Without watching the file only tells ranks of each other; it is removed like any that nobody asked for.
+    if (session->settings.watch == "off") session->settings.report.clear();
     std::string const path = record_path(session->settings.report, why);
     if (!why.empty()) say("no record is kept in a file: %s", why.c_str());
     g_watch = new Watch(path);
@@ -219,16 +224,17 @@ int initialize_thread(int (*below)(int*, char***, int, int*), void* caller, int*
 
 int finalize(int (*below)(), void*) {
     Inside const inside;
-    if (session == nullptr || session->ended || !g_watching.load()) return below();
+    if (session == nullptr || session->ended || !session->started) return below();
     g_watching.store(false);
     session->ended = true;
     session->sampler.reset();
     end_state(
         report::State::ended);  // as the report has it; until MPI_Finalize is over a reader of the record sees more
     stop_serving_alltoalls();
-    if (session->all)
+    bool const wanted = session->settings.watch == "on";
+    if (wanted && session->all)
         report_at_end(session->all.get(), g_watch->record(), session->settings.report);
-    else if (g_watch->record().head.world_rank == 0)
+    else if (wanted && g_watch->record().head.world_rank == 0)
         say("no report was gathered, because not all ranks run under sluice");
     session->all = base::Communicator();
     end_state(report::State::finalizing);
