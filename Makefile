@@ -64,10 +64,12 @@ tests-built-in-%:
 test: tests-built ## Builds all that is tested and tests it: both MPIs, the simulator, sanitizers
 	@cd build && ctest -j $(JOBS) --output-on-failure --no-tests=error --output-junit ctest.xml
 
-bench: ## Measures: the redistribution against what people use today, and MADRE's experiments; takes a while
+bench: ## Measures: redistribution and all-to-alls against what people use today, overhead, MADRE's experiments; takes a while
 	$(PACKAGES) build bench peer
 	@$(MAKE) build
 	build/bin/sluice bench redistribute
+	build/bin/sluice bench inplace
+	build/bin/sluice bench overhead
 	build/bin/sluice bench madre
 
 check: ## Formatting, warnings of GCC and Clang as errors, clang-tidy
