@@ -228,8 +228,7 @@ int finalize(int (*below)(), void*) {
     g_watching.store(false);
     session->ended = true;
     session->sampler.reset();
-    end_state(
-        report::State::ended);  // as the report has it; until MPI_Finalize is over a reader of the record sees more
+    end_state(report::State::ended);  // as the report has it
     stop_serving_alltoalls();
     bool const wanted = session->settings.watch == "on";
     if (wanted && session->all)
