@@ -62,7 +62,12 @@ tests-built-in-%:
 	$(call compile,$*)
 
 test: tests-built ## Builds all that is tested and tests it: both MPIs, the simulator, sanitizers
-	@cd build && ctest -j $(JOBS) --output-on-failure --no-tests=error --output-junit ctest.xml
+	@cd build
+	status=0
+	# Of long outputs the head is cut off: why a test was skipped stands at the end.
+	ctest -j $(JOBS) --output-on-failure --no-tests=error --output-junit ctest.xml --test-output-truncation head || status=$$?
+	../cmake/say_skipped.py ctest.xml
+	exit $$status
 
 bench: ## Measures: redistribution and all-to-alls against what people use today, overhead, MADRE's experiments; takes a while
 	$(PACKAGES) build bench peer

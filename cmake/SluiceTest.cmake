@@ -6,6 +6,10 @@
 # openmpi-address-undefined, …). Without RANKS the program runs once, without a launcher and without MPI_Init, as
 # PREFIX/NAME. Labels: what LABELS says (quick unless given) and the name of the MPI.
 #
+# A case that needs more ranks than the program is started with is left out by SLUICE_NEEDS_RANKS (support/needs_ranks.hpp).
+# One that skips itself for what this machine lacks makes the whole test "Skipped" in ctest's summary; the test's output and
+# the end of `make test` say why.
+#
 # MPICH waits by spinning, so ranks beyond the cores cost it a hundred times; its tests run at 1 to 4 ranks, and the
 # variable SLUICE_TEST_EFFORT tells the program to try fewer cases (support/effort.hpp).
 
@@ -22,12 +26,21 @@ set(SLUICE_MPICH_TEST_RANKS "1;2;3;4" CACHE STRING "Numbers of ranks that the te
 option(SLUICE_TESTS_WITHOUT_MPI "Also build and run the tests that need no MPI" ON)
 set(SLUICE_TEST_TIMEOUT 100 CACHE STRING "Seconds that one test may take")
 
+# What a program prints when something was skipped and nothing failed. ^ would be the beginning of all output.
+set(SLUICE_TEST_SKIPPED "(^|\n)skipped: ")
+
 # The library's main for parallel tests and what the tests share; compiled once. Objects, not an archive: the simulator
 # looks main up by name, so nothing would pull it out of one.
-add_library(sluice_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/mpi_main.cpp
-                                    ${PROJECT_SOURCE_DIR}/tests/support/watchdog.cpp)
+set(_support ${PROJECT_SOURCE_DIR}/tests/support)
+add_library(sluice_test_main OBJECT ${_support}/mpi_main.cpp ${_support}/needs_ranks.cpp ${_support}/skipped_cases.cpp
+                                    ${_support}/watchdog.cpp)
 target_include_directories(sluice_test_main PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(sluice_test_main PUBLIC sluice GTest::gtest PRIVATE sluice_warnings)
+
+# The same for tests without MPI.
+add_library(sluice_plain_test_main OBJECT ${_support}/plain_main.cpp ${_support}/skipped_cases.cpp)
+target_include_directories(sluice_plain_test_main PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+target_link_libraries(sluice_plain_test_main PUBLIC GTest::gtest PRIVATE sluice_warnings)
 
 if(SLUICE_MPI STREQUAL "simgrid")
   target_compile_definitions(sluice_test_main PRIVATE SLUICE_SIMULATED)
@@ -105,7 +118,7 @@ function(sluice_test name)
   if(arg_RANKS OR SLUICE_MPI STREQUAL "simgrid")
     target_link_libraries(${target} PRIVATE sluice_test_main)
   else()
-    target_link_libraries(${target} PRIVATE GTest::gtest GTest::gtest_main)
+    target_link_libraries(${target} PRIVATE sluice_plain_test_main)
   endif()
 
   if(NOT arg_RANKS)
@@ -130,21 +143,35 @@ macro(_sluice_add_test full_name test_ranks)
   endif()
   set_tests_properties(${full_name} PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS ${processors}
     LABELS "${arg_LABELS};${SLUICE_MPI}" ENVIRONMENT "${environment};${arg_ENVIRONMENT}"
-    SKIP_REGULAR_EXPRESSION "^skipped: "
+    SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}"
     FAIL_REGULAR_EXPRESSION "Deadlock detected") # the simulator may say so and still exit with 0
 endmacro()
 
 # The same at each of arg_RANKS, with the launcher; reads name and target too.
 macro(_sluice_add_test_for_each_rank_count)
-  foreach(ranks IN LISTS arg_RANKS)
-    if(SLUICE_MPI STREQUAL "mpich" AND NOT ranks IN_LIST SLUICE_MPICH_TEST_RANKS)
-      continue()
-    endif()
+  set(rank_counts ${arg_RANKS})
+  if(SLUICE_MPI STREQUAL "mpich")
+    list(JOIN SLUICE_MPICH_TEST_RANKS "|" mpich_ranks)
+    list(FILTER rank_counts INCLUDE REGEX "^(${mpich_ranks})$")
+  endif()
+  set(most_ranks ${rank_counts})
+  list(SORT most_ranks COMPARE NATURAL ORDER DESCENDING)
+  list(GET most_ranks 0 most_ranks)
+  list(PREPEND arg_ENVIRONMENT SLUICE_TEST_MOST_RANKS=${most_ranks})
+  foreach(ranks IN LISTS rank_counts)
     _sluice_test_launcher(launcher ${ranks})
     set(command ${launcher} $<TARGET_FILE:${target}> ${arg_ARGUMENTS})
     _sluice_add_test(${SLUICE_TEST_PREFIX}/${name}/${ranks} ${ranks})
   endforeach()
 endmacro()
+
+# sluice_skipped_test(NAME "reason"): stands where tests would be if this machine had what they need, so that the summary
+# lists them.
+function(sluice_skipped_test name reason)
+  add_test(NAME ${SLUICE_TEST_PREFIX}/${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${reason}")
+  set_tests_properties(${SLUICE_TEST_PREFIX}/${name} PROPERTIES SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}"
+    LABELS "quick;${SLUICE_MPI}")
+endfunction()
 
 # sluice_program_test(NAME TARGET [RANKS n…] [ARGUMENTS arg…] [LABELS label…] [ENVIRONMENT var=value…] [TIMEOUT seconds])
 #

@@ -151,10 +151,9 @@ TEST(DatatypePieces, of_absolute_addresses_need_no_buffer) {
     MPI_Type_free(&both);
 }
 
+// Open MPI hands out a copy at each use, and itself writes all of them out.
+#ifndef OPEN_MPI
 TEST(DatatypePieces, of_a_type_that_contains_one_twice_at_each_level_cost_memory_by_level) {
-#ifdef OPEN_MPI
-    GTEST_SKIP() << "Open MPI hands out a copy at each use, and itself writes all of them out";
-#endif
     constexpr int k_levels = 24;
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Type_vector(2, 1, 3, MPI_CHAR, &type);
@@ -175,6 +174,7 @@ TEST(DatatypePieces, of_a_type_that_contains_one_twice_at_each_level_cost_memory
     EXPECT_LE(map.memory(), 16384U);
     MPI_Type_free(&type);
 }
+#endif
 
 TEST(DatatypePieces, beyond_two_gibibytes_are_counted_in_64_bits) {
     MPI_Datatype half = MPI_DATATYPE_NULL;

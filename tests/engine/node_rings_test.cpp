@@ -10,6 +10,7 @@
 
 #include "base/mpi.hpp"
 #include "sluice/error.hpp"
+#include "support/needs_ranks.hpp"
 
 namespace sluice::engine {
 namespace {
@@ -79,9 +80,9 @@ TEST(NodeRings, packets_of_any_size_arrive_whole_and_in_order_through_a_large_ri
     exchange_all(rings, 50);
 }
 
+SLUICE_NEEDS_RANKS(2, NodeRings, a_packet_that_fits_is_always_granted_in_the_end);
 TEST(NodeRings, a_packet_that_fits_is_always_granted_in_the_end) {
     NodeRings rings(MPI_COMM_WORLD, 4_KiB);
-    if (rings.size() == 1) GTEST_SKIP() << "needs two ranks";
     int const next = (rings.rank() + 1) % rings.size();
     int const previous = (rings.rank() + rings.size() - 1) % rings.size();
     // Leave the write position at every offset in turn, then ask for the largest packet on the empty ring.
@@ -98,9 +99,9 @@ TEST(NodeRings, a_packet_that_fits_is_always_granted_in_the_end) {
     }
 }
 
+SLUICE_NEEDS_RANKS(2, NodeRings, a_full_ring_refuses_and_what_was_refused_changes_nothing);
 TEST(NodeRings, a_full_ring_refuses_and_what_was_refused_changes_nothing) {
     NodeRings rings(MPI_COMM_WORLD, 1_B);
-    if (rings.size() == 1) GTEST_SKIP() << "needs two ranks";
     int const next = (rings.rank() + 1) % rings.size();
     int const previous = (rings.rank() + rings.size() - 1) % rings.size();
     std::uint32_t written = 0;
@@ -121,9 +122,9 @@ TEST(NodeRings, a_full_ring_refuses_and_what_was_refused_changes_nothing) {
     rings.barrier();
 }
 
+SLUICE_NEEDS_RANKS(2, NodeRings, whoever_sleeps_is_woken_by_a_packet);
 TEST(NodeRings, whoever_sleeps_is_woken_by_a_packet) {
     NodeRings rings(MPI_COMM_WORLD, 4_KiB);
-    if (rings.size() == 1) GTEST_SKIP() << "needs two ranks";
     // A token goes round; all but its owner sleep. A lost wake-up would cost a millisecond, a lost packet would hang.
     int const next = (rings.rank() + 1) % rings.size();
     int const previous = (rings.rank() + rings.size() - 1) % rings.size();

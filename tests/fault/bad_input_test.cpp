@@ -10,6 +10,7 @@
 
 #include "fault/refusal.hpp"
 #include "sluice/redistribute.hpp"
+#include "support/needs_ranks.hpp"
 
 namespace sluice::tests {
 
@@ -79,8 +80,8 @@ TEST_P(BadInput, names_two_blocks_of_one_rank_for_one_address) {
     expect_map_refused([](auto& map) { map[8] = map[9]; }, {"block 9", "index 9", "goes there too"});
 }
 
+SLUICE_NEEDS_RANKS(2, BadInput, names_two_ranks_for_one_address);
 TEST_P(BadInput, names_two_ranks_for_one_address) {
-    if (bed_.ranks() < 2) GTEST_SKIP() << "needs two ranks";
     bool const last = bed_.last();
     int const rank = bed_.rank();
     expect_map_refused(
@@ -90,8 +91,8 @@ TEST_P(BadInput, names_two_ranks_for_one_address) {
         {"index 11"});
 }
 
+SLUICE_NEEDS_RANKS(2, BadInput, says_when_more_blocks_come_than_fit);
 TEST_P(BadInput, says_when_more_blocks_come_than_fit) {
-    if (bed_.ranks() < 2) GTEST_SKIP() << "needs two ranks";
     std::int64_t const first = bed_.rank() * 40;
     expect_map_refused(
         [=](auto& map) {
@@ -139,8 +140,8 @@ TEST_P(BadInput, says_that_the_function_is_empty) {
     bed_.expect_working(GetParam());
 }
 
+SLUICE_NEEDS_RANKS(2, BadInput, says_that_block_sizes_differ_between_ranks);
 TEST_P(BadInput, says_that_block_sizes_differ_between_ranks) {
-    if (bed_.ranks() < 2) GTEST_SKIP() << "needs two ranks";
     Blocks blocks = bed_.blocks();
     if (bed_.last()) blocks.block_bytes = 12;
     bed_.expect_refused([&] { redistribute(context_, blocks, bed_.next_rank(), options_); },
@@ -154,8 +155,8 @@ TEST_P(BadInput, says_that_block_sizes_differ_between_ranks) {
     bed_.expect_working(GetParam());
 }
 
+SLUICE_NEEDS_RANKS(2, BadInput, says_that_the_staging_differs_between_ranks);
 TEST_P(BadInput, says_that_the_staging_differs_between_ranks) {
-    if (bed_.ranks() < 2) GTEST_SKIP() << "needs two ranks";
     RedistributeOptions options = options_;
     options.staging = bed_.last() ? Bytes{8192} : Bytes{16384};
     bed_.expect_refused([&] { redistribute(context_, bed_.blocks(), bed_.next_rank(), options); },
@@ -163,8 +164,8 @@ TEST_P(BadInput, says_that_the_staging_differs_between_ranks) {
     bed_.expect_working(GetParam());
 }
 
+SLUICE_NEEDS_RANKS(2, BadInput, says_that_the_strategy_differs_between_ranks);
 TEST_P(BadInput, says_that_the_strategy_differs_between_ranks) {
-    if (bed_.ranks() < 2) GTEST_SKIP() << "needs two ranks";
     RedistributeOptions options = options_;
     if (bed_.last()) options.strategy = GetParam() == Strategy::parking ? Strategy::cyclic : Strategy::parking;
     bed_.expect_refused([&] { redistribute(context_, bed_.blocks(), bed_.next_rank(), options); },
@@ -180,8 +181,8 @@ TEST_P(BadInput, says_that_an_array_does_not_fit_its_plan) {
     bed_.expect_working(GetParam());
 }
 
+SLUICE_NEEDS_RANKS(2, BadInput, says_that_ranks_bring_different_numbers_of_arrays);
 TEST_P(BadInput, says_that_ranks_bring_different_numbers_of_arrays) {
-    if (bed_.ranks() < 2) GTEST_SKIP() << "needs two ranks";
     Plan plan(context_, bed_.count(), bed_.next_rank(), options_);
     std::vector<Blocks> const arrays(bed_.last() ? 2 : 1, bed_.blocks());
     bed_.expect_refused([&] { plan.apply(arrays); }, ErrorCode::invalid_argument, {"arrays"});
@@ -219,10 +220,8 @@ TEST(BadSettings, out_of_range_on_one_rank_are_refused_on_all) {
     expect_no_context(settings, "staging");
 }
 
+SLUICE_NEEDS_RANKS(2, BadSettings, that_differ_between_ranks_are_refused_on_all);
 TEST(BadSettings, that_differ_between_ranks_are_refused_on_all) {
-    int ranks = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (ranks < 2) GTEST_SKIP() << "needs two ranks";
     Settings settings;
     if (on_last_rank()) settings.transport = "message";
     expect_no_context(settings, "transport");

@@ -82,7 +82,7 @@ TEST(ProcessMemory, counts_the_heap_exactly) {
 
 TEST(ProcessMemory, adds_up_to_what_the_kernel_says) {
     std::ifstream rollup("/proc/self/smaps_rollup");
-    if (!rollup) GTEST_SKIP() << "skipped: this kernel has no smaps_rollup";
+    if (!rollup) GTEST_SKIP() << "this kernel has no smaps_rollup";
     ProcessMemory const mine = read_process_memory();
     double pss = 0;
     for (std::string word; rollup >> word;)

@@ -1,13 +1,16 @@
 /// main of every parallel test. Rank 0 prints as usual, the others only what fails; a test that fails on one rank fails
-/// on all, and so does the program.
+/// on all, and so does the program. What was skipped is told at the end.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "support/needs_ranks.hpp"
+#include "support/skipped_cases.hpp"
 #include "support/watchdog.hpp"
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
@@ -50,15 +53,20 @@ class Verdict : public testing::EmptyTestEventListener {
     }
 
     void OnTestEnd(testing::TestInfo const& test) override {
-        int const mine = test.result()->Failed() ? 1 : 0;
+        std::string const reason = sluice::tests::reason_of_skip(test);
+        int const mine = test.result()->Failed() ? k_failed : reason.empty() ? k_passed : k_skipped;
         int ranks = 0;
+        int rank = 0;
         MPI_Comm_size(comm_, &ranks);
-        std::vector<int> failed(static_cast<std::size_t>(ranks));
-        MPI_Allgather(&mine, 1, MPI_INT, failed.data(), 1, MPI_INT, comm_);
+        MPI_Comm_rank(comm_, &rank);
+        std::vector<int> ended(static_cast<std::size_t>(ranks));
+        MPI_Allgather(&mine, 1, MPI_INT, ended.data(), 1, MPI_INT, comm_);
         std::ostringstream list;
-        for (int rank = 0; rank < ranks; ++rank)
-            if (failed[static_cast<std::size_t>(rank)] != 0) list << ' ' << rank;
-        if (!list.str().empty() && mine == 0) ADD_FAILURE() << "failed on rank" << list.str();
+        for (int other = 0; other < ranks; ++other)
+            if (ended[static_cast<std::size_t>(other)] == k_failed) list << ' ' << other;
+        if (!list.str().empty() && mine != k_failed) ADD_FAILURE() << "failed on rank" << list.str();
+        // One of those that skipped it tells.
+        if (std::find(ended.begin(), ended.end(), int{k_skipped}) - ended.begin() == rank) skipped_.add(test, reason);
     }
 
     /// 1 on every rank when it is not 0 on one.
@@ -68,8 +76,12 @@ class Verdict : public testing::EmptyTestEventListener {
         return failed;
     }
 
+    sluice::tests::SkippedCases const& skipped() const { return skipped_; }
+
   private:
+    enum { k_passed, k_failed, k_skipped };
     MPI_Comm comm_ = MPI_COMM_NULL;
+    sluice::tests::SkippedCases skipped_;
 };
 
 /// The printer of the ranks behind the first.
@@ -104,6 +116,11 @@ int main(int argc, char** argv) {
     sluice::tests::start_watchdog(rank, ranks);
 #endif
     testing::InitGoogleTest(&argc, argv);
+    if (std::string const wrong = sluice::tests::leave_out_cases_of_more_ranks(ranks); !wrong.empty()) {
+        if (rank == 0) std::fprintf(stderr, "%s\n", wrong.c_str());
+        MPI_Finalize();
+        return 1;
+    }
 
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
     if (rank != 0) {
@@ -118,7 +135,9 @@ int main(int argc, char** argv) {
     sluice::tests::watchdog_sees("MPI_Finalize");
     if (leaks()) code = 1;
     code = verdict->agree(code);
+    sluice::tests::SkippedCases const skipped = verdict->skipped();
     delete listeners.Release(verdict);
     MPI_Finalize();
+    if (code == 0) skipped.tell();
     return code;
 }

@@ -1,10 +1,13 @@
-/// The house of the parallel tests, tested: it runs on all ranks, and it notices failures and hangs.
+/// The house of the parallel tests, tested: it runs on all ranks, and it notices failures, skips and hangs.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <string>
 #include <thread>
+
+#include "support/needs_ranks.hpp"
 
 namespace {
 
@@ -32,9 +35,39 @@ TEST(MpiMain, gives_each_test_the_limit_of_its_time) {
     EXPECT_NE(std::getenv("SLUICE_TEST_SECONDS"), nullptr);
 }
 
-// Run only where the test is expected to fail.
+SLUICE_NEEDS_RANKS(3, MpiMain, of_three_ranks);
+TEST(MpiMain, of_three_ranks) {
+    EXPECT_GE(ranks(), 3);
+}
+
+class MpiMainWith : public testing::TestWithParam<int> {};
+SLUICE_NEEDS_RANKS(3, MpiMainWith, three_ranks);
+TEST_P(MpiMainWith, three_ranks) {
+    EXPECT_GE(ranks(), 3);
+}
+TEST_P(MpiMainWith, any_number_of_ranks) {}
+INSTANTIATE_TEST_SUITE_P(Some, MpiMainWith, testing::Values(1, 2));
+
+TEST(MpiMain, leaves_those_cases_out_that_need_more_ranks) {
+    sluice::tests::leave_out_cases_of_more_ranks(2);
+    std::string const filter = GTEST_FLAG_GET(filter);
+    EXPECT_NE(filter.find("MpiMain.of_three_ranks"), std::string::npos) << filter;
+    EXPECT_EQ(filter.find("any_number_of_ranks"), std::string::npos) << filter;
+    EXPECT_NE(filter.find("*/MpiMainWith.three_ranks/*"), std::string::npos) << filter;
+}
+
+TEST(MpiMain, finds_a_need_that_belongs_to_no_case) {
+    sluice::tests::needs_ranks("MpiMain.of_tree_ranks", 2);
+    EXPECT_NE(sluice::tests::leave_out_cases_of_more_ranks(3).find("MpiMain.of_tree_ranks"), std::string::npos);
+}
+
+// Run only where the test is expected to fail, or to say that it was skipped.
 TEST(Broken, DISABLED_fails_on_the_last_rank) {
     EXPECT_NE(rank(), ranks() - 1);
+}
+
+TEST(Broken, DISABLED_skips_itself_on_the_last_rank) {
+    if (rank() == ranks() - 1) GTEST_SKIP() << "lacks a thing";
 }
 
 TEST(Broken, DISABLED_hangs_on_the_last_rank) {

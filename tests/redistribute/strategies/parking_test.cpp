@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sluice/redistribute.hpp"
+#include "support/needs_ranks.hpp"
 
 namespace sluice::redistribution {
 namespace {
@@ -69,9 +70,9 @@ Report redistribute_by_parking(Context& context, std::uint64_t slots, std::uint6
                         {.strategy = Strategy::parking, .staging = {}});
 }
 
+SLUICE_NEEDS_RANKS(2, ParkingStrategy, needs_as_many_phases_as_the_free_space_allows_when_everybody_sends_to_the_next);
 TEST(ParkingStrategy, needs_as_many_phases_as_the_free_space_allows_when_everybody_sends_to_the_next) {
     Context context(MPI_COMM_WORLD);
-    if (context.size() == 1) GTEST_SKIP() << "nobody to send to";
     int const next = (context.rank() + 1) % context.size();
     Report const report = redistribute_by_parking(context, 25, 5, [&](std::uint64_t i) {
         return Destination{next, static_cast<std::int64_t>(i)};
@@ -80,10 +81,11 @@ TEST(ParkingStrategy, needs_as_many_phases_as_the_free_space_allows_when_everybo
     EXPECT_EQ(report.blocks_sent, 20U);
 }
 
+SLUICE_NEEDS_RANKS(2, ParkingStrategy,
+                   transposes_in_4_phases_with_a_fifth_of_the_space_free_whatever_the_number_of_ranks);
 TEST(ParkingStrategy, transposes_in_4_phases_with_a_fifth_of_the_space_free_whatever_the_number_of_ranks) {
     Context context(MPI_COMM_WORLD);
     std::uint64_t const ranks = static_cast<std::uint64_t>(context.size());
-    if (ranks == 1) GTEST_SKIP() << "nobody to send to";
     std::uint64_t const live = 20 * ranks;  // experiment 5 of the paper, smaller
     Report const report = redistribute_by_parking(context, 25 * ranks, 5 * ranks, [&](std::uint64_t i) {
         std::uint64_t const flat = live * static_cast<std::uint64_t>(context.rank()) + i;
@@ -92,9 +94,9 @@ TEST(ParkingStrategy, transposes_in_4_phases_with_a_fifth_of_the_space_free_what
     EXPECT_LE(report.rounds, 4U);
 }
 
+SLUICE_NEEDS_RANKS(3, ParkingStrategy, parks_blocks_on_the_one_rank_with_free_space);
 TEST(ParkingStrategy, parks_blocks_on_the_one_rank_with_free_space) {
     Context context(MPI_COMM_WORLD);
-    if (context.size() < 3) GTEST_SKIP() << "needs two full ranks that swap and one with free space";
     // Ranks 0 and 1 swap 8 blocks each and have no free slot; rank 2 has nothing but free slots.
     std::uint64_t const slots = context.rank() <= 2 ? 8 : 0;
     std::uint64_t const free = context.rank() == 2 ? 8 : 0;
@@ -108,9 +110,9 @@ TEST(ParkingStrategy, parks_blocks_on_the_one_rank_with_free_space) {
     }
 }
 
+SLUICE_NEEDS_RANKS(2, ParkingStrategy, makes_one_free_space_when_there_is_none_anywhere);
 TEST(ParkingStrategy, makes_one_free_space_when_there_is_none_anywhere) {
     Context context(MPI_COMM_WORLD);
-    if (context.size() == 1) GTEST_SKIP() << "nobody to send to";
     int const next = (context.rank() + 1) % context.size();
     Report const report = redistribute_by_parking(context, 3, 0, [&](std::uint64_t i) {
         return Destination{next, static_cast<std::int64_t>(2 - i)};

@@ -1,0 +1,20 @@
+/// Cases that mean something from a number of ranks on. With fewer they are not run and not counted: a case that skips
+/// itself would look as if something was missing on this machine.
+#pragma once
+
+#include <string>
+
+namespace sluice::tests {
+
+/// Kept until main knows how many ranks there are. `name` is Suite.case; the value has no meaning.
+bool needs_ranks(std::string name, int least);
+
+/// Leaves the cases out that need more than `ranks`, by GoogleTest's filter. Returns what is wrong, or nothing: a name
+/// that no case has, or more ranks than the program is ever started with (SLUICE_TEST_MOST_RANKS in the environment).
+std::string leave_out_cases_of_more_ranks(int ranks);
+
+}  // namespace sluice::tests
+
+/// In front of TEST, TEST_F or TEST_P of the same two names.
+#define SLUICE_NEEDS_RANKS(least, suite, name) \
+    [[maybe_unused]] static bool const suite##_##name##_needs = sluice::tests::needs_ranks(#suite "." #name, least)
