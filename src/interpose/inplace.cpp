@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <optional>
+#include <vector>
 
 #include "collectives/inplace_alltoall.hpp"
 #include "hooks.hpp"
 #include "interpose/message_bytes.hpp"
+#include "interpose/sent_copy.hpp"
 #include "sluice/collectives.hpp"
+#include "sluice/error.hpp"
 
 namespace sluice::interpose {
 
@@ -71,6 +75,7 @@ int serve(MPI_Comm comm, collectives::Members const& members, InplaceBlocks cons
     if (largest > report.staging.count) head.saved_bytes = std::max(head.saved_bytes, largest - report.staging.count);
     std::uint64_t const staging = service->pool.peak().count;
     g_watch->memory().sluice += staging - service->counted;
+    g_watch->own_pages(staging - service->counted);  // not MPI's
     service->counted = staging;
     if (code != MPI_SUCCESS) MPI_Comm_call_errhandler(comm, code);
     return code;
@@ -137,6 +142,62 @@ int alltoallw(Below below, void const* sendbuf, Count const* sendcounts, Displac
     return below(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
+/// MPICH (4.0.2 and before, at least) gives wrong data in MPI_Ialltoallw in place where two ranks spell the types of
+/// their pair differently. Our engine cannot serve it: it needs the processor of both sides, and a program may wait for
+/// a peer in any call of MPI. So the blocks are copied, and the call goes on as one that is not in place.
+#ifdef MPICH_VERSION
+constexpr bool k_copies_ialltoallw = true;
+#else
+constexpr bool k_copies_ialltoallw = false;
+#endif
+
+template <class Below, class Count, class Displacement>
+int ialltoallw_of_copy(Below below, collectives::Members const& members, void* recvbuf, Count const* recvcounts,
+                       Displacement const* rdispls, MPI_Datatype const* recvtypes, MPI_Comm comm,
+                       MPI_Request* request) {
+    int code = MPI_ERR_INTERN;
+    try {
+        InplaceBlocks const blocks = InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes);
+        SentCopy copy(blocks, members.rank, members.size);
+        auto const n = static_cast<std::size_t>(members.size);
+        std::vector<Count> sendcounts(n, 0);
+        std::vector<Count> receivecounts(n, 0);  // the own block stays as it is
+        for (std::size_t i = 0; i < n; ++i) {
+            if (copy.bytes_to(i) == 0) continue;
+            sendcounts[i] = 1;
+            receivecounts[i] = recvcounts[i];
+        }
+        std::vector<Displacement> const no_displacements(n, 0);
+        code = below(copy.buffer(), sendcounts.data(), no_displacements.data(), copy.types(), recvbuf,
+                     receivecounts.data(), rdispls, recvtypes, comm, request);
+        g_watch->own_pages(copy.fresh_bytes());  // ours, not MPI's
+        report::RankHead& head = g_watch->record().head;
+        ++head.served_calls;
+        head.served_bytes += copy.bytes();
+        if (code == MPI_SUCCESS) g_watch->requests().hold(*request, copy.take_memory(), copy.bytes());
+        return code;
+    } catch (Error const& error) {
+        code = collectives::mpi_class_of(error);
+    } catch (std::bad_alloc const&) {
+        code = MPI_ERR_NO_MEM;
+    }
+    MPI_Comm_call_errhandler(comm, code);
+    return code;
+}
+
+template <class Below, class Count, class Displacement>
+int ialltoallw(Below below, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
+               MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts, Displacement const* rdispls,
+               MPI_Datatype const* recvtypes, MPI_Comm comm, MPI_Request* request) {
+    if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
+        recvtypes != nullptr && request != nullptr) {
+        collectives::Members const members = members_of(comm);
+        if (members.size > 1 && largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size))
+            return ialltoallw_of_copy(below, members, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    }
+    return below(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+}
+
 }  // namespace
 
 void serve_alltoalls_in_place(MPI_Comm all, Settings const& settings) {
@@ -144,10 +205,12 @@ void serve_alltoalls_in_place(MPI_Comm all, Settings const& settings) {
     g_hooks.Alltoall = [](auto... arguments) { return alltoall(arguments...); };
     g_hooks.Alltoallv = [](auto... arguments) { return alltoallv(arguments...); };
     g_hooks.Alltoallw = [](auto... arguments) { return alltoallw(arguments...); };
+    if (k_copies_ialltoallw) g_hooks.Ialltoallw = [](auto... arguments) { return ialltoallw(arguments...); };
 #if MPI_VERSION >= 4
     g_hooks.Alltoall_c = [](auto... arguments) { return alltoall(arguments...); };
     g_hooks.Alltoallv_c = [](auto... arguments) { return alltoallv(arguments...); };
     g_hooks.Alltoallw_c = [](auto... arguments) { return alltoallw(arguments...); };
+    if (k_copies_ialltoallw) g_hooks.Ialltoallw_c = [](auto... arguments) { return ialltoallw(arguments...); };
 #endif
 }
 
@@ -155,10 +218,12 @@ void stop_serving_alltoalls() {
     g_hooks.Alltoall = nullptr;
     g_hooks.Alltoallv = nullptr;
     g_hooks.Alltoallw = nullptr;
+    g_hooks.Ialltoallw = nullptr;
 #if MPI_VERSION >= 4
     g_hooks.Alltoall_c = nullptr;
     g_hooks.Alltoallv_c = nullptr;
     g_hooks.Alltoallw_c = nullptr;
+    g_hooks.Ialltoallw_c = nullptr;
 #endif
     if (service != nullptr) MPI_Barrier(service->all);
 }

@@ -68,8 +68,8 @@ void Requests::find_own_pages() noexcept {
 
 void Requests::add(MPI_Request request, OpenRequest const& what) noexcept {
     if (request == MPI_REQUEST_NULL) return;
-    complete(request);  // a handle that comes again was completed without our seeing it
     std::lock_guard const lock(changing_);
+    land(request);  // a handle that comes again was completed without our seeing it
     if (!slots_) slots_.reset(new (std::nothrow) std::array<OpenRequest, k_slots>());
     if (!slots_ || kept_ >= k_most) return;
     std::uint64_t const key = key_of(request);
@@ -95,8 +95,32 @@ void Requests::begin(MPI_Request const* requests, int count) noexcept {
     }
 }
 
+void Requests::hold(MPI_Request request, Memory memory, std::uint64_t bytes) noexcept {
+    std::lock_guard const lock(changing_);
+    let_go(request);  // a handle that comes again was completed without our seeing it
+    g_watch->memory().sluice += bytes;
+    try {
+        held_.reserve(held_.size() + 1);
+        held_.push_back({request, std::move(memory), bytes});
+    } catch (std::bad_alloc const&) {
+        static_cast<void>(memory.release());  // the request goes on reading it
+    }
+}
+
+void Requests::let_go(MPI_Request request) noexcept {
+    std::erase_if(held_, [request](Held const& held) {
+        if (held.request == request) g_watch->memory().sluice -= held.bytes;
+        return held.request == request;
+    });
+}
+
 void Requests::complete(MPI_Request request) noexcept {
     std::lock_guard const lock(changing_);
+    let_go(request);
+    land(request);
+}
+
+void Requests::land(MPI_Request request) noexcept {
     OpenRequest* const slot = find(request);
     if (slot == nullptr) return;
     if (slot->active) g_watch->landed(slot->site, slot->bytes);

@@ -1,5 +1,5 @@
-/// Open requests of the program: which bytes they keep busy, since which call. A table of fixed size; requests that
-/// find no room in it are not counted as in flight.
+/// Open requests of the program: which bytes they keep busy, since which call, and memory of ours that must stay until
+/// they are complete. A table of fixed size; requests that find no room in it are not counted as in flight.
 #pragma once
 
 #include <mpi.h>
@@ -9,6 +9,8 @@
 #include <memory>
 #include <mutex>
 #include <vector>
+
+#include "interpose/sent_copy.hpp"
 
 namespace sluice::interpose {
 
@@ -34,17 +36,27 @@ class Requests {
     void forget(MPI_Request request) noexcept;
     /// Looks at the receive buffers of open requests again: pages of them that became resident are the application's.
     void find_own_pages() noexcept;
-    bool empty() const noexcept { return kept_ == 0; }
+    bool empty() const noexcept { return kept_ == 0 && held_.empty(); }
+    /// Keeps `memory`, which `request` reads, until that is complete; for ever where there is no memory to note it.
+    void hold(MPI_Request request, Memory memory, std::uint64_t bytes) noexcept;
 
   private:
     static constexpr std::size_t k_slots = 4096;
     static constexpr std::size_t k_most = k_slots * 3 / 4;
+    struct Held {
+        MPI_Request request;
+        Memory memory;
+        std::uint64_t bytes;
+    };
     OpenRequest* find(MPI_Request request) noexcept;
+    void let_go(MPI_Request request) noexcept;
+    void land(MPI_Request request) noexcept;
     void remove(OpenRequest& slot) noexcept;
     void find_own_pages(OpenRequest& slot) noexcept;
 
     std::mutex changing_;
     std::unique_ptr<std::array<OpenRequest, k_slots>> slots_;  // from the first request on
+    std::vector<Held> held_;                                   // few
     std::size_t kept_ = 0;
     std::size_t incomplete_ = 0;  // with pages that were not resident
 };

@@ -13,10 +13,10 @@ static int item(int a, int b, int k) {
     return a * 1000003 + b * 7919 + k * 31 + 1;
 }
 
-// The nonblocking forms are the MPI library's own also under the layer, faults and all: the layer is judged by the
-// blocking ones.
+// The nonblocking forms are the MPI library's own also under the layer, faults and all, but for MPI_Ialltoallw of
+// MPICH: the layer is judged by that and by the blocking ones.
 static int forms(void) {
-    return getenv("EQUALITY_BLOCKING_ONLY") != NULL ? 1 : 2;
+    return getenv("EQUALITY_SERVED_ONLY") != NULL ? 1 : 2;
 }
 
 static int both_forms(char const* name, int blocking_code, MPI_Request* request) {
@@ -132,7 +132,7 @@ static void alltoallw(int items) {
         types[i] = pair_type(i, &counts[i], items);
         places[i] = i * slot * (int)sizeof(int);
     }
-    for (int form = 0; form < forms(); ++form) {
+    for (int form = 0; form < 2; ++form) {
         for (int k = 0; k < total; ++k)
             data[k] = -9;
         for (int b = 0; b < ranks; ++b) {

@@ -1,0 +1,62 @@
+/// What a nonblocking all-to-all in place sends: its blocks, packed and set aside before the call begins, so that it
+/// can go on as one that is not in place.
+///
+///     buffer of the program      copy            sent as
+///     | 0 | me | 2 | 3 |   ->    |0| 2 | 3|      one datatype for each peer, relative to the copy
+///       ^ received into by the program's own types
+///
+/// Memory: the bytes of all blocks but the own, until the request is complete, and a datatype for each peer until the
+/// call has begun.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "collectives/inplace_blocks.hpp"
+
+namespace sluice::interpose {
+
+struct Free {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+};
+using Memory = std::unique_ptr<std::byte, Free>;
+
+class SentCopy {
+  public:
+    /// Packs the blocks of all `size` members but `rank`. Throws Error(out_of_memory) or std::bad_alloc with nothing
+    /// made, Error(mpi) for an invalid datatype.
+    SentCopy(collectives::InplaceBlocks const& blocks, int rank, int size);
+    ~SentCopy();
+    SentCopy(SentCopy const&) = delete;
+    SentCopy& operator=(SentCopy const&) = delete;
+
+    void const* buffer() const noexcept { return memory_.get(); }
+    std::uint64_t bytes() const noexcept { return bytes_; }
+    /// Of these, what the process has grown by.
+    std::uint64_t fresh_bytes() const noexcept { return fresh_bytes_; }
+    std::uint64_t bytes_to(std::size_t member) const noexcept { return lengths_[member]; }
+    /// To a member whom anything is sent goes 1 of its type, at displacement 0.
+    MPI_Datatype const* types() const noexcept { return types_.data(); }
+    /// For whoever keeps it until the request is complete.
+    Memory take_memory() noexcept { return std::move(memory_); }
+
+  private:
+    void measure(collectives::InplaceBlocks const& blocks, int rank);
+    void pack_blocks(collectives::InplaceBlocks const& blocks);
+    void make_types();
+    void free_types() noexcept;
+
+    std::vector<std::uint64_t> lengths_;  // in bytes
+    std::vector<MPI_Datatype> types_;
+    std::uint64_t bytes_ = 0;
+    std::uint64_t fresh_bytes_ = 0;
+    Memory memory_;
+};
+
+}  // namespace sluice::interpose
