@@ -35,7 +35,8 @@ void print_help() {
 }  // namespace
 
 int run_bench(std::vector<std::string> const& arguments) {
-    if (arguments.empty()) throw UsageError("bench wants the name of a benchmark: redistribute, inplace or madre");
+    if (arguments.empty())
+        throw UsageError("which benchmark? redistribute, inplace, madre or overhead: sluice bench NAME");
     if (arguments.front() == "--help" || arguments.front() == "-h") {
         print_help();
         return 0;

@@ -9,11 +9,18 @@
 
 namespace sluice::cli {
 
-/// A mistake on the command line: one line on standard error, exit code 2.
+/// A mistake on the command line: one line on standard error, exit code k_wrong_use.
 class UsageError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
+
+/// Exit codes of the command; `sluice run` becomes its program and ends as that does, or cannot, with the codes of
+/// shells.
+inline constexpr int k_failed = 1;
+inline constexpr int k_wrong_use = 2;
+inline constexpr int k_program_cannot_run = 126;
+inline constexpr int k_no_program = 127;
 
 struct Command {
     std::string_view name;
@@ -29,7 +36,7 @@ int run_report(std::vector<std::string> const& arguments);
 int run_memory(std::vector<std::string> const& arguments);
 int run_bench(std::vector<std::string> const& arguments);
 
-/// "no `what` is called 'name'; did you mean 'nearest'?"
+/// "no `what` is called 'name'; did you mean 'nearest'?", or where none is near: "known are a, b".
 UsageError unknown(std::string_view what, std::string_view name, std::span<std::string_view const> known);
 
 }  // namespace sluice::cli

@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/installation.hpp"
 #include "cli/options.hpp"
+#include "cli/setting_options.hpp"
 #include "cli/setting_origins.hpp"
 #include "sluice/budget.hpp"
 
@@ -76,15 +77,18 @@ int run_info(std::vector<std::string> const& arguments) {
     app.add_flag("--json", json, "one JSON object a line");
     std::map<std::string, std::string> texts;
     for (SettingRow const& row : setting_rows())
-        app.add_option("--" + std::string(row.name), texts[std::string(row.name)], std::string(row.help));
+        app.add_option(option_of(row), texts[std::string(row.name)], std::string(row.help))
+            ->type_name(value_name_of(row));
     if (!parse_options(app, arguments)) return 0;
     std::map<std::string, std::string> given;
-    for (auto const& [name, text] : texts)
-        if (app.count("--" + name) > 0) given[name] = text;
-    std::vector<SettingOrigin> const settings = setting_origins(given);
     Settings applied = Settings::from_environment();
-    for (auto const& [name, text] : given)
-        applied.set(name, text);
+    for (SettingRow const& row : setting_rows()) {
+        if (app.count(option_of(row)) == 0) continue;
+        std::string const name(row.name);
+        given[name] = texts[name];
+        set_by_option(applied, row, texts[name]);
+    }
+    std::vector<SettingOrigin> const settings = setting_origins(given);
     MemoryLimit const memory = detect_memory_limit(applied.memory);
     if (json)
         print_rows(settings, memory);

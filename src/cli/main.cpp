@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "cli/command.hpp"
+#include "cli/once.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::cli {
@@ -23,13 +24,15 @@ void print_help() {
     std::cout << "Sluice: run MPI programs in the memory they have.\n\nUsage: sluice COMMAND [OPTIONS]\n\n";
     for (Command const& command : k_commands)
         std::printf("  %-8s %s\n", command.name.data(), command.help.data());
-    std::cout << "\n  --version, --help; sluice COMMAND --help tells more\n";
+    std::cout << "\n  --version, --help; sluice COMMAND --help tells more\n\nExit code: 0; 1 when it failed, 2 for "
+                 "wrong use. "
+                 "`sluice run` ends as its program does.\n";
 }
 
 int run(std::vector<std::string> arguments) {
     if (arguments.empty()) {
         print_help();
-        return 2;
+        return k_wrong_use;
     }
     std::string const name = arguments.front();
     arguments.erase(arguments.begin());
@@ -46,8 +49,8 @@ int run(std::vector<std::string> arguments) {
         if (command.name == name) return command.run(arguments);
         known.push_back(command.name);
     }
-    known.insert(known.end(), {"--help", "--version"});
-    throw unknown(name.starts_with("-") ? "option" : "command", name, known);
+    if (name.starts_with("-")) throw unknown("option", name, std::array<std::string_view, 2>{"--help", "--version"});
+    throw unknown("command", name, known);
 }
 
 }  // namespace
@@ -58,13 +61,13 @@ int main(int argc, char** argv) {
     try {
         return sluice::cli::run(std::vector<std::string>(argv + 1, argv + argc));
     } catch (sluice::cli::UsageError const& error) {
-        std::cerr << "sluice: " << error.what() << "\n";
-        return 2;
+        sluice::cli::complain(error.what());
+        return sluice::cli::k_wrong_use;
     } catch (sluice::Error const& error) {
-        std::cerr << "sluice: " << error.what() << "\n";
-        return error.code() == sluice::ErrorCode::invalid_argument ? 2 : 1;
+        sluice::cli::complain(error.what());
+        return error.code() == sluice::ErrorCode::invalid_argument ? sluice::cli::k_wrong_use : sluice::cli::k_failed;
     } catch (std::exception const& error) {
-        std::cerr << "sluice: " << error.what() << "\n";
-        return 1;
+        sluice::cli::complain(error.what());
+        return sluice::cli::k_failed;
     }
 }

@@ -9,15 +9,16 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/installation.hpp"
-#include "cli/options.hpp"
+#include "cli/once.hpp"
 #include "cli/program.hpp"
+#include "cli/run_options.hpp"
 #include "cli/slurm_tasks.hpp"
+#include "report/record.hpp"
 #include "sluice/settings.hpp"
 
 namespace sluice::cli {
@@ -26,21 +27,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-char const* variable(char const* name) {
-    char const* const value = std::getenv(name);
-    return value != nullptr && *value != '\0' ? value : nullptr;
-}
-
-/// The first of these variables that the MPI's launcher has set.
-char const* first_variable(std::initializer_list<char const*> names) {
-    for (char const* const name : names)
-        if (char const* const value = variable(name)) return value;
-    return nullptr;
-}
-
 /// One line for the whole job, not one for each rank.
 void say(std::string const& line) {
-    char const* const rank = first_variable({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
+    char const* const rank = rank_of_launcher();
     if (rank == nullptr || std::string_view(rank) == "0") fmt::print(stderr, "sluice: {}\n", line);
 }
 
@@ -123,16 +112,27 @@ void share_memory(std::string const& text) {
     Bytes const node = base::parse_bytes(text);
     std::uint64_t const local = ranks_of_node();
     set("SLUICE_NODE_MEMORY", base::exact_bytes(node));
-    if (variable("SLUICE_MEMORY") == nullptr) set("SLUICE_MEMORY", base::exact_bytes(Bytes{node.count / local}));
+    if (variable("SLUICE_MEMORY") != nullptr) return;
+    // 0 would ask to detect.
+    std::uint64_t const own = node.count == 0 ? 0 : std::max<std::uint64_t>(node.count / local, 1);
+    set("SLUICE_MEMORY", base::exact_bytes(Bytes{own}));
 }
 
-/// The folder as an absolute path, made if it is not there; nothing where it cannot be written to.
+/// The folder as an absolute path, made if it is not there; nothing where it cannot be written to. Looked at here and
+/// not by the plugin alone, where each rank would say it, and where records that cannot be written tell no rank of the
+/// others.
 std::optional<fs::path> make_report_folder(std::string const& text) {
     std::error_code failed;
     fs::path const folder = fs::absolute(text, failed);
     if (!failed) fs::create_directories(folder, failed);
-    if (!failed && access(folder.c_str(), W_OK | X_OK) == 0) return folder;
-    say(fmt::format("no report: {}: {}", text, failed ? failed.message() : std::strerror(errno)));
+    if (failed || access(folder.c_str(), W_OK | X_OK) != 0) {
+        say(fmt::format("no report: {}: {}", text, failed ? failed.message() : std::strerror(errno)));
+        return std::nullopt;
+    }
+    fs::space_info const space = fs::space(folder, failed);
+    if (failed || space.available >= sizeof(report::RankRecord)) return folder;
+    say(fmt::format("no report: {}: {} are free there, and the record of a rank needs {}", text,
+                    base::format_bytes({space.available}), base::format_bytes({sizeof(report::RankRecord)})));
     return std::nullopt;
 }
 
@@ -148,17 +148,6 @@ fs::path find_program(std::string const& name) {
     if (name.find('/') != std::string::npos) return name;
     if (auto const found = in_path(name)) return *found;
     return name;
-}
-
-/// Our options end where the program begins; what follows is its own. All of ours but the help take a value.
-std::size_t end_of_options(std::vector<std::string> const& arguments) {
-    std::size_t at = 0;
-    while (at < arguments.size() && arguments[at].starts_with("-") && arguments[at] != "--") {
-        bool const alone =
-            arguments[at] == "--help" || arguments[at] == "-h" || arguments[at].find('=') != std::string::npos;
-        at += alone ? 1 : 2;
-    }
-    return std::min(at, arguments.size());
 }
 
 /// Mistakes that would otherwise be reported by every rank in other words.
@@ -179,50 +168,33 @@ void check_program(fs::path const& file) {
     arguments.push_back(nullptr);
     execvp(arguments[0], arguments.data());
     int const error = errno;
-    fmt::print(stderr, "sluice: cannot run {}: {}\n", command.front(), std::strerror(error));
-    std::exit(error == ENOENT ? 127 : 126);
+    std::string text = fmt::format("cannot run {}: {}", command.front(), std::strerror(error));
+    if (std::error_code unseen; command.front().find('/') == std::string::npos && fs::exists(command.front(), unseen))
+        text += "; did you mean ./" + command.front() + "?";
+    complain(text);
+    std::exit(error == ENOENT ? k_no_program : k_program_cannot_run);
 }
 
 }  // namespace
 
 int run_run(std::vector<std::string> const& arguments) {
-    CLI::App app(
-        "Runs an MPI program under Sluice: mpirun -n 4 sluice run [OPTIONS] PROGRAM [ARGUMENTS]. On by default: "
-        "watching (where "
-        "communication memory goes, a summary at exit) and all-to-alls in place; the rest is asked for",
-        "run");
-    std::vector<std::string> values(setting_rows().size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        SettingRow const& row = setting_rows()[i];
-        if (row.name == "node_memory") continue;
-        std::string option = "--" + std::string(row.name);
-        std::replace(option.begin(), option.end(), '_', '-');
-        std::string const help = row.name == "memory"
-                                     ? "memory that the ranks of a node may use together, as 2GiB; 0 detects"
-                                     : std::string(row.help);
-        app.add_option(option, values[i], help)->default_str(std::string(row.default_text));
-    }
-    std::size_t const program_at = end_of_options(arguments);
-    if (!parse_options(app, {arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(program_at)})) return 0;
-    std::vector<std::string> command(arguments.begin() + static_cast<std::ptrdiff_t>(program_at), arguments.end());
-    if (!command.empty() && command.front() == "--") command.erase(command.begin());
-    if (command.empty()) throw UsageError("which program? sluice run [OPTIONS] PROGRAM [ARGUMENTS]");
-    Settings checked = Settings::from_environment();
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        SettingRow const& row = setting_rows()[i];
-        if (values[i].empty()) continue;
-        checked.set(row.name, values[i]);
+    std::optional<RunOptions> const options = parse_run_options(arguments);
+    if (!options) return 0;
+    for (auto const& [row, text] : options->settings) {
         if (row.name == "memory") {
-            share_memory(values[i]);
+            share_memory(text);
         } else if (row.name == "report") {
-            if (auto const folder = make_report_folder(values[i])) set("SLUICE_REPORT", folder->string());
+            if (auto const folder = make_report_folder(text)) set("SLUICE_REPORT", folder->string());
         } else {
-            set(std::string(row.variable), values[i]);
+            set(std::string(row.variable), text);
         }
     }
+    std::vector<std::string> const& command = options->command;
     fs::path const program = find_program(command.front());
     check_program(program);
-    if (std::error_code unseen; !fs::exists(program, unseen)) become(command);  // says why not
+    std::error_code unseen;
+    bool const is_found = program.string().find('/') != std::string::npos && fs::exists(program, unseen);
+    if (!is_found) become(command);  // says why not
     Choice const choice = choose(program);
     if (!choice.why_not.empty()) {
         say("runs the program plainly: " + choice.why_not);

@@ -1,0 +1,23 @@
+/// How the help of every command looks: usage as it is typed, then at most 100 columns of text, each option with its
+/// default.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace sluice::cli {
+
+class Help : public CLI::Formatter {
+  public:
+    /// `usage` is what stands behind "Usage:"; empty: "sluice NAME [OPTIONS]" and the positional arguments.
+    explicit Help(std::string usage) : usage_(std::move(usage)) {}
+
+    std::string make_help(CLI::App const* app, std::string name, CLI::AppFormatMode mode) const override;
+    std::string make_option(CLI::Option const* option, bool is_positional) const override;
+    std::string make_option_usage(CLI::Option const* option) const override;
+
+  private:
+    std::string usage_;
+};
+
+}  // namespace sluice::cli

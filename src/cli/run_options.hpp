@@ -1,0 +1,27 @@
+/// The command line of `sluice run`: options of ours, then the program and what belongs to it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sluice/settings.hpp"
+
+namespace sluice::cli {
+
+struct GivenSetting {
+    SettingRow row;
+    std::string text;  ///< one that the setting takes
+};
+
+struct RunOptions {
+    std::vector<GivenSetting> settings;
+    /// The program and its arguments; at least the program.
+    std::vector<std::string> command;
+};
+
+/// Nothing when the help was asked for and printed. Throws UsageError, and Error(invalid_argument) for a value, also of
+/// the environment, that a setting does not take.
+std::optional<RunOptions> parse_run_options(std::vector<std::string> const& arguments);
+
+}  // namespace sluice::cli

@@ -1,0 +1,21 @@
+/// Settings as options of a command.
+#pragma once
+
+#include <string>
+
+#include "sluice/settings.hpp"
+
+namespace sluice::cli {
+
+/// "--inplace-staging".
+std::string option_of(SettingRow const& row);
+
+/// What stands for its value in the help: SIZE, N, WORD or DIR; and in a sentence: "a size", "a number", ….
+std::string value_name_of(SettingRow const& row);
+std::string value_in_words(SettingRow const& row);
+
+/// Settings::set with a text from the command line: its error names the option, which the user typed, and not the
+/// variable. Throws Error(invalid_argument).
+void set_by_option(Settings& settings, SettingRow const& row, std::string const& text);
+
+}  // namespace sluice::cli
