@@ -1,91 +1,178 @@
-// What watching costs: the same program is launched with and without `sluice run`, in turns. Links nothing of ours.
-// Prints for each case one line: name, bytes of a message, seconds of a round (one way of a ping-pong, one step of a
-// halo exchange).
+// What watching costs. Links nothing of ours: `sluice bench overhead` launches it with and without `sluice run`.
+//
+//   overhead launch ROUNDS [CASE…]          each exchange as programs do it; seconds of it in this launch
+//   overhead paired PAIRS BLOCK_MS [CASE…]  blocks of each exchange, by turns as a program calls MPI and straight in
+//                                           libmpi, in a random order that all ranks share. Under the plugin the first
+//                                           are watched and the second are not, in the same process, with its helper
+//                                           thread running; without, both are the same, which shows what the
+//                                           measurement itself is good for.
+//
+// A block lasts milliseconds, for the watcher reads memory at most every 200 microseconds and shares the reading among
+// calls. Prints lines:
+//   between yes|no                           whether something stands between this program and libmpi
+//   launch NAME BYTES SECONDS                median of a few batches
+//   pair NAME BYTES WATCHED DIRECT           seconds of a message or a step in the two blocks of a pair
+//   helper NAME BYTES SECONDS OF             processor time of all ranks' helper threads, of so many seconds
+//   calls FUNCTION WATCHED DIRECT            how often each function was called by the two ways, by all ranks
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <random>
+#include <string>
+#include <string_view>
 #include <vector>
+
+#include "overhead/calls.hpp"
+#include "overhead/exchanges.hpp"
+#include "overhead/helper_time.hpp"
+
+using namespace sluice::bench;
 
 namespace {
 
 constexpr int k_batches = 9;
+constexpr int k_most_rounds = 1 << 24;
+
+struct Ranks {
+    int rank = 0;
+    int size = 1;
+};
 
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     return values[values.size() / 2];
 }
 
-/// Ranks 0 and 1; the others wait in the barrier.
-void ping_pong(int rank, int bytes, int rounds) {
-    std::vector<char> buffer(static_cast<std::size_t>(bytes), 'x');
-    std::vector<double> seconds;
-    for (int batch = -1; batch < k_batches; ++batch) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        double const begin = MPI_Wtime();
-        for (int i = 0; rank < 2 && i < rounds; ++i) {
-            if (rank == 0) MPI_Send(buffer.data(), bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
-            MPI_Recv(buffer.data(), bytes, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            if (rank == 1) MPI_Send(buffer.data(), bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
-        }
-        if (batch >= 0) seconds.push_back((MPI_Wtime() - begin) / rounds / 2);
-    }
-    if (rank == 0) std::printf("pingpong %d %.9f\n", bytes, median(seconds));
+/// Seconds of one message or step; `own` keeps the ranks together.
+double time_block(Exchange const& exchange, Calls& calls, Calls& own, int rounds) {
+    own.barrier();
+    double const begin = MPI_Wtime();
+    exchange.run(calls, rounds);
+    own.barrier();
+    return (MPI_Wtime() - begin) / rounds / exchange.parts;
 }
 
-/// A strip of a plane with a halo of one row on each side, of `bytes`, and a sweep over it between two exchanges.
-void halo(int rank, int size, int bytes, int steps) {
-    std::size_t const width = static_cast<std::size_t>(bytes) / sizeof(double);
-    constexpr std::size_t k_rows = 64;
-    std::vector<double> now((k_rows + 2) * width, 1.0);
-    std::vector<double> next(now);
-    int const up = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
-    int const down = rank > 0 ? rank - 1 : MPI_PROC_NULL;
-    int const count = static_cast<int>(width);
+void check(Exchange const& exchange, Ranks const& us) {
+    if (exchange.right()) return;
+    std::fprintf(stderr, "overhead: %s of %d bytes: rank %d received something else than was sent\n",
+                 exchange.name.c_str(), exchange.bytes, us.rank);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/// So many that a block takes `seconds`; the same on all ranks.
+int rounds_for(Exchange const& exchange, Calls& straight, Ranks const& us, double seconds) {
+    for (int rounds = 1;; rounds *= 2) {
+        double const mine = us.rank == 0 ? time_block(exchange, straight, straight, rounds) * rounds * exchange.parts
+                                         : (time_block(exchange, straight, straight, rounds), 0.0);
+        double took = 0;
+        straight.allreduce(&mine, &took, 1, MPI_DOUBLE, MPI_MAX);
+        if (took >= seconds / 4 || rounds >= k_most_rounds)
+            return static_cast<int>(std::clamp(rounds * seconds / took, 1.0, double{k_most_rounds}));
+    }
+}
+
+void measure_pairs(Exchange const& exchange, Calls& watched, Calls& straight, Ranks const& us, int pairs,
+                   double seconds) {
+    int const rounds = rounds_for(exchange, straight, us, seconds);
+    time_block(exchange, watched, straight, rounds);
+    std::minstd_rand coin(static_cast<unsigned>(exchange.bytes));  // the same on all ranks
+    double const helper_before = helper_seconds();
+    double const began = MPI_Wtime();
+    for (int pair = 0; pair < pairs; ++pair) {
+        bool const watched_first = coin() % 2 == 0;
+        double const first = time_block(exchange, watched_first ? watched : straight, straight, rounds);
+        double const second = time_block(exchange, watched_first ? straight : watched, straight, rounds);
+        if (us.rank == 0)
+            std::printf("pair %s %d %.12f %.12f\n", exchange.name.c_str(), exchange.bytes,
+                        watched_first ? first : second, watched_first ? second : first);
+    }
+    double const mine = helper_seconds() - helper_before;
+    double const elapsed = MPI_Wtime() - began;
+    double of_all = 0;
+    straight.allreduce(&mine, &of_all, 1, MPI_DOUBLE, MPI_SUM);
+    if (us.rank == 0) std::printf("helper %s %d %.9f %.9f\n", exchange.name.c_str(), exchange.bytes, of_all, elapsed);
+    check(exchange, us);
+}
+
+void print_counts(Calls& watched, Calls& straight, Ranks const& us) {
+    auto const by_watched = watched.counts();
+    auto const by_straight = straight.counts();
+    for (std::size_t i = 0; i < by_watched.size(); ++i) {
+        std::uint64_t const mine[2] = {by_watched.at(i), by_straight.at(i)};
+        std::uint64_t all[2] = {0, 0};
+        straight.allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM);
+        if (us.rank == 0)
+            std::printf("calls %s %llu %llu\n", Calls::name_of(i), static_cast<unsigned long long>(all[0]),
+                        static_cast<unsigned long long>(all[1]));
+    }
+}
+
+void measure_launch(Exchange const& exchange, Calls& calls, Ranks const& us, int rounds) {
     std::vector<double> seconds;
     for (int batch = -1; batch < k_batches; ++batch) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        double const begin = MPI_Wtime();
-        for (int step = 0; step < steps; ++step) {
-            MPI_Request open[4];
-            MPI_Irecv(&now[0], count, MPI_DOUBLE, down, 1, MPI_COMM_WORLD, &open[0]);
-            MPI_Irecv(&now[(k_rows + 1) * width], count, MPI_DOUBLE, up, 2, MPI_COMM_WORLD, &open[1]);
-            MPI_Isend(&now[width], count, MPI_DOUBLE, down, 2, MPI_COMM_WORLD, &open[2]);
-            MPI_Isend(&now[k_rows * width], count, MPI_DOUBLE, up, 1, MPI_COMM_WORLD, &open[3]);
-            MPI_Waitall(4, open, MPI_STATUSES_IGNORE);
-            for (std::size_t row = 1; row <= k_rows; ++row)
-                for (std::size_t i = 1; i + 1 < width; ++i) {
-                    std::size_t const at = row * width + i;
-                    next[at] = 0.2 * (now[at] + now[at - 1] + now[at + 1] + now[at - width] + now[at + width]);
-                }
-            std::swap(now, next);
-        }
-        if (batch >= 0) seconds.push_back((MPI_Wtime() - begin) / steps);
+        double const took = time_block(exchange, calls, calls, rounds);
+        if (batch >= 0) seconds.push_back(took);
     }
-    double checksum = 0;
-    for (double const value : now)
-        checksum += value;
-    if (rank == 0 && checksum >= 0) std::printf("halo %d %.9f\n", bytes, median(seconds));
+    if (us.rank == 0)
+        std::printf("launch %s %d %.12f\n", exchange.name.c_str(), exchange.bytes, median(std::move(seconds)));
+    check(exchange, us);
+}
+
+/// `rounds` of 16 KiB: more of small messages, fewer of large ones, and of those with a sweep.
+int scaled(int rounds, ExchangeKind const& kind) {
+    double const by_size = kind.bytes < 16384 ? 10.0 : 16384.0 / kind.bytes;
+    bool const sweeps = std::string_view(kind.name) == "stencil";
+    return std::max(static_cast<int>(rounds * by_size * (sweeps ? 0.1 : 1.0)), 1);
+}
+
+int run(int argc, char** argv, Ranks const& us) {
+    std::string_view const how = argc > 1 ? argv[1] : "";
+    int const cases_from = how == "paired" ? 4 : 3;
+    if ((how != "paired" && how != "launch") || argc < cases_from || us.size < 2) {
+        if (us.rank == 0)
+            std::fprintf(stderr,
+                         "usage, with 2 ranks or more: overhead launch ROUNDS [CASE…] | "
+                         "overhead paired PAIRS BLOCK_MS [CASE…]\n");
+        return 2;
+    }
+    int const number = std::max(std::atoi(argv[2]), 1);
+    auto const chosen = [&](ExchangeKind const& kind) {
+        return argc == cases_from || std::any_of(argv + cases_from, argv + argc,
+                                                 [&kind](std::string_view name) { return name == kind.name; });
+    };
+    Calls as_program = Calls::of_the_program();
+    Calls straight = Calls::straight();
+    if (us.rank == 0) std::printf("between %s\n", Calls::something_stands_between() ? "yes" : "no");
+    for (ExchangeKind const& kind : exchange_kinds()) {
+        if (!chosen(kind)) continue;
+        Exchange const exchange = kind.make(us.rank, us.size, kind.bytes);
+        if (how == "paired")
+            measure_pairs(exchange, as_program, straight, us, number, std::atof(argv[3]) / 1000);
+        else
+            measure_launch(exchange, as_program, us, scaled(number, kind));
+        std::fflush(stdout);
+    }
+    print_counts(as_program, straight, us);
+    return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
-    int rank = 0;
-    int size = 1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    int const rounds = argc > 1 ? std::atoi(argv[1]) : 2000;
-    if (size < 2) {
-        std::fprintf(stderr, "overhead: needs 2 ranks\n");
+    Ranks us;
+    MPI_Comm_rank(MPI_COMM_WORLD, &us.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &us.size);
+    int code = 1;
+    try {
+        code = run(argc, argv, us);
+    } catch (std::exception const& error) {
+        std::fprintf(stderr, "%s\n", error.what());
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    ping_pong(rank, 8, 10 * rounds);
-    ping_pong(rank, 16384, rounds);
-    ping_pong(rank, 1048576, std::max(rounds / 40, 1));
-    halo(rank, size, 16384, std::max(rounds / 10, 1));
-    halo(rank, size, 65536, std::max(rounds / 40, 1));
     MPI_Finalize();
+    return code;
 }

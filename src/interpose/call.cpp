@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "interpose/message_bytes.hpp"
+#include "interpose/tally.hpp"
 #include "interpose/watch.hpp"
 
 namespace sluice::interpose {
@@ -35,24 +36,28 @@ Call::Call(Function function, void const* caller) noexcept {
         reading_ = watch.memory().enter(start_);
     }
     if (watch.memory().take_shrunk()) watch.resident_buffers().forget_all();
-    watch.entered(site_, watch.clock().us_since_start(start_), reading_);
+    number_ = watch.entered(site_, watch.clock().us_since_start(start_), reading_);
 }
 
 void Call::to(int destination, MPI_Comm comm) noexcept {
-    if (destination >= 0) destination_ = g_watch->communicators().world_rank(comm, destination);
+    if (destination < 0) return;
+    // Most messages go over the world, whose ranks need no look-up.
+    destination_ = comm == MPI_COMM_WORLD ? destination : g_watch->communicators().world_rank(comm, destination);
 }
 
 void Call::into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     if (buffer == nullptr || buffer == MPI_IN_PLACE || in_ == 0) return;
     std::uint64_t const span = span_of(count, type);
-    if (g_watch->resident_buffers().knows(buffer, span)) return;
+    ResidentBuffers& resident = g_watch->resident_buffers();
+    if (resident.knows(buffer, span)) return;
+    std::uint64_t const asked_at = resident.generation();
     buffer_ = buffer;
     span_ = span;
     absent_ = MemoryWatch::absent(buffer, span);
     if (absent_ == 0)
-        g_watch->resident_buffers().add(buffer, span);
+        resident.add(buffer, span, asked_at);
     else
-        g_watch->receives_into(buffer, span, absent_);
+        receiving_ = g_watch->receives_into(buffer, span, absent_);
 }
 
 /// Buffers of a blocking call are in flight while it lasts. Small ones are over before anybody samples.
@@ -63,7 +68,7 @@ void Call::waits() noexcept {
 }
 
 void Call::passes_on() noexcept {
-    g_watch->add(g_watch->record().head.passed_on, 1);
+    add(g_watch->record().head.passed_on, 1);
 }
 
 void Call::starts(MPI_Request request) noexcept {
@@ -92,11 +97,11 @@ void Call::frees(MPI_Comm comm) noexcept {
 }
 
 void Call::makes_window(MPI_Win) noexcept {
-    g_watch->add(g_watch->record().head.windows_made, 1);
+    add(g_watch->record().head.windows_made, 1);
 }
 
 void Call::frees_window(MPI_Win) noexcept {
-    g_watch->add(g_watch->record().head.windows_freed, 1);
+    add(g_watch->record().head.windows_freed, 1);
 }
 
 int Call::end(int code) noexcept {
@@ -105,41 +110,47 @@ int Call::end(int code) noexcept {
     report::Site& site = record.sites[site_];
     std::uint64_t own = 0;
     if (flying_ > 0) watch.landed(site_, flying_);
-    if (buffer_ != nullptr) watch.receives_into(nullptr, 0, 0);
+    if (receiving_) watch.has_received();
     if (absent_ > 0) {
+        std::uint64_t const asked_at = watch.resident_buffers().generation();
         std::uint64_t const still = MemoryWatch::absent(buffer_, span_);
         own = absent_ - std::min(still, absent_);
-        if (still == 0) watch.resident_buffers().add(buffer_, span_);
+        if (still == 0) watch.resident_buffers().add(buffer_, span_, asked_at);
     }
-    if (reading_) watch.requests().find_own_pages();
-    std::uint64_t const now = ticks();
+    std::uint64_t now = ticks();
+    if (reading_ || watch.memory().is_long(now - start_)) {
+        watch.requests().find_own_pages();
+        now = ticks();
+    }
     std::uint64_t const elapsed = now - start_;
     std::uint64_t const now_us = watch.clock().us_since_start(now);
     std::uint64_t const ns = watch.clock().ns(elapsed);
-    std::uint64_t const grown_before = site.grown_private + site.grown_shared;
-    watch.memory().leave(now, elapsed, reading_, own, site, watch.clock().us_since_start(start_));
-    if (makes_) watch.communicators().add(made_, site_, site.grown_private + site.grown_shared - grown_before, now_us);
+    auto const grown = [&site] { return look_at(site.grown_private) + look_at(site.grown_shared); };
+    std::uint64_t const grown_before = grown();
+    auto const start_us = [&] { return watch.clock().us_since_start(start_); };
+    watch.memory().leave(now, elapsed, reading_, own, site, start_us);
+    if (makes_) watch.communicators().add(made_, site_, grown() - grown_before, now_us);
 
-    if (site.calls == 0) site.first_us = now_us;
-    site.last_us = now_us;
-    watch.add(site.calls, 1);
-    watch.add(site.time_ns, ns);
-    watch.add(record.head.time_in_mpi_ns, ns);
-    if (ns > site.longest_ns) site.longest_ns = ns;
+    if (look_at(site.calls) == 0) put(site.first_us, now_us);
+    put(site.last_us, now_us);
+    add(site.calls, 1);
+    add(site.time_ns, ns);
+    add(record.head.time_in_mpi_ns, ns);
+    raise(site.longest_ns, ns);
     if (waits_) {
-        watch.add(site.waiting_ns, ns);
-        watch.add(record.head.waiting_ns, ns);
+        add(site.waiting_ns, ns);
+        add(record.head.waiting_ns, ns);
     }
     std::uint64_t const moved = out_ + in_;
     if (moved > 0) {
-        watch.add(site.bytes_out, out_);
-        watch.add(site.bytes_in, in_);
-        ++site.sizes[bucket_of(std::max(out_, in_))];
+        add(site.bytes_out, out_);
+        add(site.bytes_in, in_);
+        add(site.sizes[bucket_of(std::max(out_, in_))], 1);
         if (destination_ >= 0) watch.sent_to(destination_, out_);
-        if (!stays_open_) site.in_flight_peak = std::max(site.in_flight_peak, kept_busy());
+        if (!stays_open_) raise(site.in_flight_peak, kept_busy());
     }
-    if (ns >= k_long_call_us * 1000) watch.keep_event(site_, watch.clock().us_since_start(start_), ns / 1000, moved);
-    watch.left(now_us);
+    if (ns >= k_long_call_us * 1000) watch.keep_event(site_, start_us(), ns / 1000, moved);
+    watch.left(number_, now_us, reading_);
     return code;
 }
 

@@ -45,10 +45,12 @@ class Call {
     Inside inside_;
     std::uint64_t start_;
     std::uint32_t site_;
+    std::uint32_t number_;  // among open calls
     bool reading_;
     bool waits_ = false;
     bool one_buffer_ = false;
     bool stays_open_ = false;  // a request goes on with its bytes
+    bool receiving_ = false;   // samples know of its receive buffer
     bool makes_ = false;
     MPI_Comm made_;
     int destination_ = -1;  // in MPI_COMM_WORLD

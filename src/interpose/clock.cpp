@@ -9,6 +9,7 @@ void Clock::start() {
     }
     std::uint64_t const c1 = ticks();
     ns_per_tick_ = static_cast<double>(nanoseconds() - t0) / static_cast<double>(c1 - c0);
+    us_per_tick_ = ns_per_tick_ / 1000;
     start_ = c0;
 }
 

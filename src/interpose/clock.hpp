@@ -26,10 +26,8 @@ class Clock {
   public:
     void start();
     double ns_per_tick() const noexcept { return ns_per_tick_; }
-    std::uint64_t ns(std::uint64_t elapsed_ticks) const noexcept {
-        return static_cast<std::uint64_t>(static_cast<double>(elapsed_ticks) * ns_per_tick_);
-    }
-    std::uint64_t us_since_start(std::uint64_t at) const noexcept { return ns(at - start_) / 1000; }
+    std::uint64_t ns(std::uint64_t elapsed_ticks) const noexcept { return scaled(elapsed_ticks, ns_per_tick_); }
+    std::uint64_t us_since_start(std::uint64_t at) const noexcept { return scaled(at - start_, us_per_tick_); }
     std::uint64_t start_ticks() const noexcept { return start_; }
     /// Ticks in so many microseconds.
     std::uint64_t ticks_in_us(std::uint64_t us) const noexcept {
@@ -37,8 +35,15 @@ class Clock {
     }
 
   private:
+    /// By signed numbers, which the processor converts in one instruction.
+    static std::uint64_t scaled(std::uint64_t count, double by) noexcept {
+        return static_cast<std::uint64_t>(
+            static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(count)) * by));
+    }
+
     std::uint64_t start_ = 0;
     double ns_per_tick_ = 1.0;
+    double us_per_tick_ = 1e-3;
 };
 
 }  // namespace sluice::interpose

@@ -16,9 +16,9 @@ namespace sluice::interpose {
 
 Below g_below{};
 Libmpi g_libmpi{};
-thread_local int t_depth = 0;
+constinit thread_local int t_depth = 0;
 bool g_acting = false;
-bool g_located = false;
+std::atomic<bool> g_located{false};
 std::atomic<bool> g_watching{false};
 
 namespace {
@@ -97,7 +97,7 @@ void locate_below() {
         if (!g_acting)
             say("stands aside: this plugin is for %s, the program uses %.40s", SLUICE_MPI_MARK, text.c_str());
     }
-    g_located = true;
+    g_located.store(true, std::memory_order_release);
 }
 
 }  // namespace sluice::interpose

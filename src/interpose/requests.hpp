@@ -1,5 +1,9 @@
 /// Open requests of the program: which bytes they keep busy, since which call, and memory of ours that must stay until
 /// they are complete. A table of fixed size; requests that find no room in it are not counted as in flight.
+///
+/// MPI may give a handle again as soon as it has completed a request, so with several threads another's new request can
+/// be added before the call that completed the old one comes to say so. Hence each has a serial number, which a
+/// completing call asks for before it calls MPI.
 #pragma once
 
 #include <mpi.h>
@@ -11,6 +15,7 @@
 #include <vector>
 
 #include "interpose/sent_copy.hpp"
+#include "interpose/tally.hpp"
 
 namespace sluice::interpose {
 
@@ -22,8 +27,15 @@ struct OpenRequest {
     std::uint64_t span = 0;
     std::uint64_t absent = 0;  ///< bytes of it that were not
     std::uint32_t site = 0;
+    std::uint32_t serial = 0;
     bool persistent = false;
     bool active = false;
+};
+
+/// A request that a call may complete.
+struct Handle {
+    MPI_Request request;
+    std::uint32_t serial;
 };
 
 class Requests {
@@ -31,18 +43,24 @@ class Requests {
     void add(MPI_Request request, OpenRequest const& what) noexcept;
     /// Makes the persistent ones active again.
     void begin(MPI_Request const* requests, int count) noexcept;
+    /// Writes down which requests the handles stand for now: with one calling thread for whatever they stand for later.
+    void identify(Handle* handles, int count) noexcept;
     /// Ends one by the handle it had: its bytes are no longer in flight.
-    void complete(MPI_Request request) noexcept;
+    void complete(Handle const& handle) noexcept;
     void forget(MPI_Request request) noexcept;
     /// Looks at the receive buffers of open requests again: pages of them that became resident are the application's.
     void find_own_pages() noexcept;
-    bool empty() const noexcept { return kept_ == 0 && held_.empty(); }
+    bool empty() const noexcept { return look_at(kept_) == 0 && held_.empty(); }
     /// Keeps `memory`, which `request` reads, until that is complete; for ever where there is no memory to note it.
+    /// Only where one thread calls MPI: capabilities act there alone.
     void hold(MPI_Request request, Memory memory, std::uint64_t bytes) noexcept;
 
   private:
     static constexpr std::size_t k_slots = 4096;
     static constexpr std::size_t k_most = k_slots * 3 / 4;
+    static constexpr std::uint32_t k_any = 0;  // serial numbers
+    static constexpr std::uint32_t k_unknown = 1;
+    static constexpr std::uint32_t k_first_serial = 2;
     struct Held {
         MPI_Request request;
         Memory memory;
@@ -50,7 +68,7 @@ class Requests {
     };
     OpenRequest* find(MPI_Request request) noexcept;
     void let_go(MPI_Request request) noexcept;
-    void land(MPI_Request request) noexcept;
+    void end(OpenRequest& slot) noexcept;
     void remove(OpenRequest& slot) noexcept;
     void find_own_pages(OpenRequest& slot) noexcept;
 
@@ -59,6 +77,7 @@ class Requests {
     std::vector<Held> held_;                                   // few
     std::size_t kept_ = 0;
     std::size_t incomplete_ = 0;  // with pages that were not resident
+    std::uint32_t next_serial_ = k_first_serial;
 };
 
 /// Keeps the handles that a completing call is given, for it overwrites them, and drops those that it says are
@@ -73,12 +92,10 @@ class Completing {
 
   private:
     static constexpr int k_few = 32;
-    MPI_Request handle(int index) const noexcept {
-        return many_.empty() ? few_[static_cast<std::size_t>(index)] : many_[static_cast<std::size_t>(index)];
-    }
     int count_ = 0;
-    std::array<MPI_Request, k_few> few_;
-    std::vector<MPI_Request> many_;
+    Handle* handles_ = nullptr;
+    std::array<Handle, k_few> few_;
+    std::vector<Handle> many_;
 };
 
 void begin_requests(MPI_Request const* requests, int count) noexcept;

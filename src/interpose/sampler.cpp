@@ -15,9 +15,9 @@ namespace sluice::interpose {
 namespace {
 
 constexpr std::uint64_t k_first_interval_us = 10000;
-// Of the last minutes: closer together at the start, so that a short run has a curve too.
-constexpr std::uint64_t k_least_recent_us = 10000;
-constexpr std::uint64_t k_most_recent_us = 100000;
+// Between samples: closer together at the start, so that a short run has a curve too.
+constexpr std::uint64_t k_least_interval_us = 10000;
+constexpr std::uint64_t k_most_interval_us = 100000;
 constexpr std::uint64_t k_proportional_interval_us = 1000000;
 
 }  // namespace
@@ -49,28 +49,25 @@ void Sampler::run() {
     std::unique_lock lock(sleeping_);
     while (!end_) {
         take();
-        std::uint64_t const interval = std::min(watch_.record().head.history_interval_us, k_most_recent_us);
-        wake_.wait_for(lock, std::chrono::microseconds(interval), [this] { return end_; });
+        wake_.wait_for(lock, std::chrono::microseconds(interval_us_), [this] { return end_; });
     }
 }
 
 void Sampler::take() {
     report::RankHead& head = watch_.record().head;
     report::Sample const sample = watch_.sample();
-    head.now_us = sample.time_us;
+    put(head.now_us, sample.time_us);
     if (sample.resident > head.peak.resident) head.peak = sample;
     keep_in_history(sample);
-    if (sample.time_us >= next_recent_us_) {
-        next_recent_us_ = sample.time_us + std::clamp(sample.time_us / 200, k_least_recent_us, k_most_recent_us);
-        watch_.record().recent[head.recent % report::k_recent] = sample;
-        ++head.recent;
-    }
+    interval_us_ = std::clamp(sample.time_us / 200, k_least_interval_us, k_most_interval_us);
+    watch_.record().recent[head.recent % report::k_recent] = sample;
+    ++head.recent;
     if (sample.time_us >= next_proportional_us_) {
-        // Reading it takes the longer the larger the process is: at most a five-hundredth of the time.
+        // Reading it takes the longer the larger the process is: at most a two-thousandth of the time.
         std::uint64_t const begin = ticks();
         read_proportional();
         std::uint64_t const took = watch_.clock().ns(ticks() - begin) / 1000;
-        next_proportional_us_ = sample.time_us + std::max(k_proportional_interval_us, 500 * took);
+        next_proportional_us_ = sample.time_us + std::max(k_proportional_interval_us, 2000 * took);
     }
 }
 

@@ -28,7 +28,7 @@ class Sampler {
     std::mutex sleeping_;
     std::condition_variable wake_;
     bool end_ = false;
-    std::uint64_t next_recent_us_ = 0;
+    std::uint64_t interval_us_ = 0;
     std::uint64_t next_proportional_us_ = 0;
     std::thread thread_;
 };

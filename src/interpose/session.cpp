@@ -114,7 +114,7 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     Resident const after = watch.memory().read();
     describe_rank(watch.record().head, rank, size);
     account_for_init(watch, function, caller, before, after, began);
-    watch.set_threads(level == MPI_THREAD_MULTIPLE);
+    g_several_threads = level == MPI_THREAD_MULTIPLE;
     Bytes const asked = session->settings.node_memory;
     watch.record().head.memory_limit =
         asked.count > 0 ? asked.count : detect_memory_limit(session->settings.memory).limit.count;

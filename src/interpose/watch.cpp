@@ -5,6 +5,7 @@
 namespace sluice::interpose {
 
 Watch* g_watch = nullptr;
+bool g_several_threads = false;
 
 Watch::Watch(std::string path) : file_(std::move(path)), sites_(file_.record()), communicators_(file_.record()) {}
 
@@ -23,14 +24,30 @@ std::uint64_t Watch::pages_of_call() const noexcept {
     void const* const buffer = buffer_.load(std::memory_order_acquire);
     if (buffer == nullptr) return 0;
     std::uint64_t const absent = absent_.load(std::memory_order_relaxed);
-    return absent - std::min(absent, MemoryWatch::absent(buffer, span_.load(std::memory_order_relaxed)));
+    std::uint64_t const span = span_.load(std::memory_order_relaxed);
+    // The call may have ended meanwhile, and these be another's.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (buffer_.load(std::memory_order_relaxed) != buffer) return 0;
+    return absent - std::min(absent, MemoryWatch::absent(buffer, span));
 }
 
 report::Sample Watch::sample() noexcept {
-    report::Sample sample = memory_.sample(in_call_since_reading_.load(std::memory_order_relaxed), pages_of_call());
-    sample.time_us = clock_.us_since_start(ticks());
-    sample.in_flight = static_cast<std::uint32_t>(in_flight_.load(std::memory_order_relaxed) / 1024);
-    sample.site = record().head.current_site;
+    report::RankHead& head = record().head;
+    if (g_several_threads) {
+        OpenCalls::Entered const oldest = open_calls_.oldest();
+        put(head.current_site, oldest.site);
+        put(head.current_since_us, oldest.since_us);
+    }
+    std::uint64_t const now = ticks();
+    std::uint64_t const now_us = clock_.us_since_start(now);
+    std::uint32_t const site = look_at(head.current_site);
+    std::uint64_t const since_us = look_at(head.current_since_us);
+    std::uint64_t const open_us = site != report::k_no_site && now_us > since_us ? now_us - since_us : 0;
+    report::Sample sample =
+        memory_.sample(now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us), pages_of_call());
+    sample.time_us = now_us;
+    sample.in_flight = static_cast<std::uint32_t>(look_at(in_flight_) / 1024);
+    sample.site = site;
     return sample;
 }
 

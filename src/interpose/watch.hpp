@@ -4,15 +4,16 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "interpose/clock.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/memory_watch.hpp"
+#include "interpose/open_calls.hpp"
 #include "interpose/requests.hpp"
 #include "interpose/resident_buffers.hpp"
 #include "interpose/sites.hpp"
+#include "interpose/tally.hpp"
 #include "report/record_file.hpp"
 
 namespace sluice::interpose {
@@ -31,33 +32,31 @@ class Watch {
     Communicators& communicators() noexcept { return communicators_; }
     ResidentBuffers& resident_buffers() noexcept { return resident_buffers_; }
 
-    /// Several threads may call MPI at once: sums are then added atomically.
-    void set_threads(bool several) noexcept { threads_ = several; }
-    void add(std::uint64_t& to, std::uint64_t amount) noexcept {
-        if (threads_)
-            std::atomic_ref(to).fetch_add(amount, std::memory_order_relaxed);
-        else
-            to += amount;
-    }
-
     /// Bytes of the application's buffers that communication keeps busy.
     void flies(std::uint32_t site, std::uint64_t bytes) noexcept {
-        in_flight_.fetch_add(bytes, std::memory_order_relaxed);
-        std::uint64_t const here = site_in_flight_[site].fetch_add(bytes, std::memory_order_relaxed) + bytes;
-        if (here > record().sites[site].in_flight_peak) record().sites[site].in_flight_peak = here;
+        add(in_flight_, bytes);
+        add(site_in_flight_[site], bytes);
+        // Between two threads' additions it is what both have in flight.
+        raise(record().sites[site].in_flight_peak, look_at(site_in_flight_[site]));
     }
     void landed(std::uint32_t site, std::uint64_t bytes) noexcept {
-        in_flight_.fetch_sub(bytes, std::memory_order_relaxed);
-        site_in_flight_[site].fetch_sub(bytes, std::memory_order_relaxed);
+        add(in_flight_, 0 - bytes);
+        add(site_in_flight_[site], 0 - bytes);
     }
     /// Pages of the program's own buffers became resident inside MPI: they are the application's.
     void own_pages(std::uint64_t bytes) noexcept { memory_.own_pages(bytes); }
-    /// The receive buffer of the call that the rank is in, of which `absent` bytes were not resident at its begin; null
-    /// at its end. For samples in the middle of it.
-    void receives_into(void const* buffer, std::uint64_t span, std::uint64_t absent) noexcept {
+    /// The receive buffer of the call that the rank is in, of which `absent` bytes were not resident at its begin. For
+    /// samples in the middle of it. Of several threads' calls one is kept: true for that, which says when it is over.
+    bool receives_into(void const* buffer, std::uint64_t span, std::uint64_t absent) noexcept {
+        if (receiving_.exchange(true, std::memory_order_acquire)) return false;
         span_.store(span, std::memory_order_relaxed);
         absent_.store(absent, std::memory_order_relaxed);
         buffer_.store(buffer, std::memory_order_release);
+        return true;
+    }
+    void has_received() noexcept {
+        buffer_.store(nullptr, std::memory_order_relaxed);
+        receiving_.store(false, std::memory_order_release);
     }
     /// Bytes that went to a rank of MPI_COMM_WORLD.
     void sent_to(int world_rank, std::uint64_t bytes) noexcept;
@@ -65,17 +64,20 @@ class Watch {
     /// Memory and state now.
     report::Sample sample() noexcept;
 
-    /// The call that the rank is in, for samples and for whoever reads the record of a killed job.
-    void entered(std::uint32_t site, std::uint64_t now_us, bool reading) noexcept {
-        report::RankHead& head = record().head;
-        head.current_site = site;
-        head.current_since_us = now_us;
-        in_call_since_reading_.store(reading, std::memory_order_relaxed);
+    /// The call that the rank is in, for samples and for whoever reads the record of a killed job. The number is for
+    /// `left`. Of several threads' calls the helper thread writes down the oldest with every sample.
+    std::uint32_t entered(std::uint32_t site, std::uint64_t now_us, bool reading) noexcept {
+        if (reading) add(calls_with_reading_, 1);
+        if (g_several_threads) return open_calls_.entered(site, now_us);
+        put(record().head.current_site, site);
+        put(record().head.current_since_us, now_us);
+        return OpenCalls::k_none;
     }
-    void left(std::uint64_t now_us) noexcept {
-        record().head.current_site = report::k_no_site;
-        record().head.now_us = now_us;
-        in_call_since_reading_.store(false, std::memory_order_relaxed);
+    void left(std::uint32_t number, std::uint64_t now_us, bool reading) noexcept {
+        if (reading) add(calls_with_reading_, 0U - 1U);
+        put(record().head.now_us, now_us);
+        if (g_several_threads) return open_calls_.left(number);
+        put(record().head.current_site, report::k_no_site);
     }
     void keep_event(std::uint32_t site, std::uint64_t start_us, std::uint64_t duration_us,
                     std::uint64_t bytes) noexcept;
@@ -88,15 +90,17 @@ class Watch {
     Requests requests_;
     Communicators communicators_;
     ResidentBuffers resident_buffers_;
-    bool threads_ = false;
+    OpenCalls open_calls_;
     std::uint64_t pages_of_call() const noexcept;
 
+    std::atomic<bool> receiving_{false};
     std::atomic<void const*> buffer_{nullptr};
     std::atomic<std::uint64_t> span_{0};
     std::atomic<std::uint64_t> absent_{0};
-    std::atomic<bool> in_call_since_reading_{false};
-    std::atomic<std::uint64_t> in_flight_{0};
-    std::array<std::atomic<std::uint64_t>, report::k_sites> site_in_flight_{};
+    // Tallies.
+    std::uint32_t calls_with_reading_ = 0;
+    std::uint64_t in_flight_ = 0;
+    std::array<std::uint64_t, report::k_sites> site_in_flight_{};
 };
 
 /// Made in MPI_Init, never destroyed before the process ends.
