@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +15,7 @@
 #include "inplace/exchange.hpp"
 #include "sluice/collectives.hpp"
 #include "support/memory.hpp"
+#include "support/program.hpp"
 #include "support/rows.hpp"
 #include "support/statistics.hpp"
 
@@ -133,8 +133,7 @@ class Cell {
     std::uint64_t repeats_ = 1;
 };
 
-int parse(int argc, char** argv, Options& options) {
-    CLI::App app("Exchanges blocks in place: this library and the MPI library, side by side (one JSON object a line)");
+void add_options(CLI::App& app, Options& options) {
     app.add_option("--case", options.cases, "cases, separated by commas; all without it")
         ->delimiter(',')
         ->check(CLI::IsMember(exchange_names()));
@@ -143,25 +142,13 @@ int parse(int argc, char** argv, Options& options) {
         ->check(CLI::PositiveNumber);
     app.add_option("--pairs", options.pairs, "rounds measured after the warm-up")->check(CLI::Range(1, 1000));
     app.add_option("--bed", options.bed, "name of the bed, for the rows");
-    try {
-        app.parse(argc, argv);
-    } catch (CLI::ParseError const& error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    return -1;
 }
 
-int run(Options& options) {
-    try {
-        if (options.cases.empty()) options.cases = exchange_names();
-        for (std::string const& name : options.cases)
-            for (std::uint64_t const bytes : options.bytes)
-                Cell(name, bytes, options).measure(options.pairs);
-        return 0;
-    } catch (std::exception const& error) {
-        std::fprintf(stderr, "bench inplace: %s\n", error.what());
-        return 1;
-    }
+void run(Options& options) {
+    if (options.cases.empty()) options.cases = exchange_names();
+    for (std::string const& name : options.cases)
+        for (std::uint64_t const bytes : options.bytes)
+            Cell(name, bytes, options).measure(options.pairs);
 }
 
 }  // namespace
@@ -170,11 +157,7 @@ int run(Options& options) {
 
 int main(int argc, char** argv) {
     sluice::bench::Options options;
-    int const answered = sluice::bench::parse(argc, argv, options);
-    if (answered >= 0) return answered;
-    MPI_Init(&argc, &argv);
-    int const code = sluice::bench::run(options);
-    if (code != 0) MPI_Abort(MPI_COMM_WORLD, code);
-    MPI_Finalize();
-    return code;
+    CLI::App app("Exchanges blocks in place: this library and the MPI library, side by side (one JSON object a line)");
+    sluice::bench::add_options(app, options);
+    return sluice::bench::run_program(argc, argv, app, "inplace", [&] { sluice::bench::run(options); });
 }

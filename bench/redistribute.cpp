@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "methods/method.hpp"
 #include "support/labels.hpp"
 #include "support/memory.hpp"
+#include "support/program.hpp"
 #include "support/rounds.hpp"
 #include "support/rows.hpp"
 #include "support/statistics.hpp"
@@ -216,9 +216,7 @@ void run_cell(std::string const& case_name, std::uint64_t block_bytes, Options c
     if (rank == 0) rows.print(results);
 }
 
-int parse(int argc, char** argv, Options& options) {
-    CLI::App app(
-        "Moves blocks between the arrays of all ranks: this library and others, side by side (one JSON object a line)");
+void add_options(CLI::App& app, Options& options) {
     app.add_option("--case", options.cases, "cases, separated by commas; all without it")->delimiter(',');
     app.add_option("--block", options.block_bytes, "block sizes in bytes, separated by commas")
         ->delimiter(',')
@@ -231,31 +229,19 @@ int parse(int argc, char** argv, Options& options) {
         ->check(CLI::PositiveNumber);
     app.add_option("--bed", options.bed, "name of the bed, for the rows");
     app.add_option("--rate", options.rate_mbit, "Mbit/s of the bed's wire; 0: no wire");
-    try {
-        app.parse(argc, argv);
-    } catch (CLI::ParseError const& error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    return -1;
 }
 
-int run(Options& options) {
-    try {
-        if (options.cases.empty())
-            for (CaseEntry const& entry : cases())
-                options.cases.emplace_back(entry.name);
-        // Rank 0 speaks; the others give it the time to, and end if the launcher has not ended them.
-        speaks = base::rank_in(MPI_COMM_WORLD) == 0;
-        timeout_seconds = options.limit_seconds + (speaks ? 0 : 5);
-        std::signal(SIGALRM, on_alarm);
-        for (std::string const& name : options.cases)
-            for (std::uint64_t const bytes : options.block_bytes)
-                run_cell(name, bytes, options);
-        return 0;
-    } catch (std::exception const& error) {
-        std::fprintf(stderr, "bench redistribute: %s\n", error.what());
-        return 1;
-    }
+void run(Options& options) {
+    if (options.cases.empty())
+        for (CaseEntry const& entry : cases())
+            options.cases.emplace_back(entry.name);
+    // Rank 0 speaks; the others give it the time to, and end if the launcher has not ended them.
+    speaks = base::rank_in(MPI_COMM_WORLD) == 0;
+    timeout_seconds = options.limit_seconds + (speaks ? 0 : 5);
+    std::signal(SIGALRM, on_alarm);
+    for (std::string const& name : options.cases)
+        for (std::uint64_t const bytes : options.block_bytes)
+            run_cell(name, bytes, options);
 }
 
 }  // namespace
@@ -264,11 +250,8 @@ int run(Options& options) {
 
 int main(int argc, char** argv) {
     sluice::bench::Options options;
-    int const answered = sluice::bench::parse(argc, argv, options);
-    if (answered >= 0) return answered;
-    MPI_Init(&argc, &argv);
-    int const code = sluice::bench::run(options);
-    if (code != 0) MPI_Abort(MPI_COMM_WORLD, code);
-    MPI_Finalize();
-    return code;
+    CLI::App app(
+        "Moves blocks between the arrays of all ranks: this library and others, side by side (one JSON object a line)");
+    sluice::bench::add_options(app, options);
+    return sluice::bench::run_program(argc, argv, app, "redistribute", [&] { sluice::bench::run(options); });
 }

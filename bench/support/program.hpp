@@ -1,0 +1,15 @@
+/// What the main of every benchmark program with options is.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+namespace sluice::bench {
+
+/// Parses the options, without MPI so that --help needs no launcher, then calls `run` between MPI_Init and
+/// MPI_Finalize. Returns the exit code: 0; 2 for wrong options. An exception of `run` is printed with the benchmark's
+/// name and ends the whole job with 1.
+int run_program(int argc, char** argv, CLI::App& app, std::string const& name, std::function<void()> const& run);
+
+}  // namespace sluice::bench
