@@ -51,7 +51,7 @@ function(sluice_equality_test name program)
              --ranks ${ranks} "${layer}" --plugin ${SLUICE_PLUGIN} --timeout ${arg_TIMEOUT} ${arg_OPTIONS}
              -- ${program} ${arg_ARGUMENTS} COMMAND_EXPAND_LISTS)
     set_tests_properties(${test} PROPERTIES TIMEOUT ${limit} PROCESSORS 2 LABELS "${arg_LABELS};${SLUICE_MPI}"
-      ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "^skipped: ")
+      ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}")
   endforeach()
 endfunction()
 
