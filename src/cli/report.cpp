@@ -1,6 +1,7 @@
 // `sluice report`: shows what a job left in its report folder, also after it was killed; or two jobs side by side.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <span>
 
@@ -10,6 +11,7 @@
 #include "functions.hpp"
 #include "report/comparison.hpp"
 #include "report/files.hpp"
+#include "report/left_behind.hpp"
 #include "report/node_files.hpp"
 #include "report/page.hpp"
 #include "report/record_file.hpp"
@@ -50,45 +52,61 @@ void write_what_was_missing(fs::path const& folder, report::Summary const& summa
     }
 }
 
+/// What report.json of the folder tells; nothing where there is none. One that is broken is said in a line where records
+/// can take its place, else it is the error.
+std::optional<report::Summary> written_in(fs::path const& folder, bool has_records) {
+    fs::path const file = folder / "report.json";
+    if (!fs::exists(file)) return std::nullopt;
+    try {
+        return report::read_report(file);
+    } catch (Error const& error) {
+        if (!has_records) throw;
+        say(std::string(error.what()) + "; taking the records of the ranks instead");
+        return std::nullopt;
+    }
+}
+
 /// report.json, unless the folder holds the records of a later job, which did not come to write its own.
 report::Summary load(fs::path const& folder) {
     if (!fs::is_directory(folder)) throw UsageError(folder.string() + " is no folder; name one that --report made");
-    fs::path const file = folder / "report.json";
-    std::optional<report::Summary> written;
-    if (fs::exists(file)) written = report::read_report(file);
-    if (!report::has_node_files(folder)) {
+    bool const has_records = report::has_node_files(folder);
+    std::optional<report::Summary> written = written_in(folder, has_records);
+    if (!has_records) {
         if (!written) throw UsageError(folder.string() + " holds neither report.json nor node-*.sluice");
-        return *written;
+        return std::move(*written);
     }
-    if (written && written->all_ended()) {
-        try {
-            report::LeftBehind const left = report::read_node_files(folder, function_names());
-            if (left.summary.start_unix_us <= written->start_unix_us) return *written;
-        } catch (Error const&) {
-            return *written;
-        }
+    std::optional<report::LeftBehind> left;
+    try {
+        left = report::read_node_files(folder, function_names());
+    } catch (Error const&) {
+        if (!written) throw;
+        return std::move(*written);
     }
-    report::LeftBehind left = report::read_node_files(folder, function_names());
-    for (std::string const& line : left.skipped)
+    if (written && written->all_ended() && left->summary.start_unix_us <= written->start_unix_us)
+        return std::move(*written);
+    for (std::string const& line : left->skipped)
         say(line);
-    write_what_was_missing(folder, left.summary);
-    return std::move(left.summary);
+    if (left->summary.may_run())
+        say(folder.string() + ": the job may still run; nothing is written into its folder");
+    else
+        write_what_was_missing(folder, left->summary);
+    return std::move(left->summary);
 }
 
-/// The folder of the job that began last among those whose records nobody named a folder for and that did not end.
+/// The folder of the last job that did not end, among those whose records nobody named a folder for; else of one that
+/// runs.
 std::string last_left_behind() {
     fs::path const where = report::folder_of_jobs();
-    std::error_code none;
-    std::optional<fs::directory_entry> newest;
-    std::size_t jobs = 0;
-    for (fs::directory_entry const& entry : fs::directory_iterator(where, none)) {
-        if (!entry.is_directory() || !report::has_node_files(entry.path())) continue;
-        ++jobs;
-        if (!newest || entry.last_write_time() > newest->last_write_time()) newest = entry;
-    }
-    if (!newest) throw UsageError("which folder? No job left its records in " + where.string());
-    if (jobs > 1) say(fmt::format("the last of {} jobs in {} that did not end, or still run", jobs, where.string()));
-    return newest->path().string();
+    std::vector<report::Remains> jobs = report::jobs_left_in(where);
+    std::erase_if(jobs, [](report::Remains const& job) { return !report::has_node_files(job.path); });
+    if (jobs.empty()) throw UsageError("which folder? No job left its records in " + where.string());
+    auto const runs = [](report::Remains const& job) { return job.alive; };
+    std::stable_partition(jobs.begin(), jobs.end(), [&runs](report::Remains const& job) { return !runs(job); });
+    auto const running = static_cast<std::size_t>(std::count_if(jobs.begin(), jobs.end(), runs));
+    if (jobs.size() > 1)
+        say(fmt::format("{}: the last of {} that did not end; {} still {}", jobs.front().path.string(),
+                        jobs.size() - running, running, running == 1 ? "runs" : "run"));
+    return jobs.front().path.string();
 }
 
 void print_text(std::vector<report::Summary> const& summaries) {
@@ -129,12 +147,14 @@ int run_report(std::vector<std::string> const& arguments) {
     app.add_option(
            "folder", wishes.folders,
            "Folders that --report made: one, or two to compare; without any, what the last job that did not end left "
-           "in its temporary folder")
-        ->expected(0, 2);
+           "in its temporary folder, where the records of the last 4 such jobs stay for 7 days")
+        ->expected(0, -1);
     app.add_flag("--json", wishes.json, "Print JSON (of two: a list) instead of text");
     app.add_option("--html", wishes.html, "Write the page to this file");
     app.add_option("--trace", wishes.trace, "Write a timeline for Perfetto to this file; of two, the first's");
     if (!parse_options(app, arguments)) return 0;
+    if (wishes.folders.size() > 2)
+        throw UsageError(fmt::format("at most two folders can be compared, and {} were named", wishes.folders.size()));
     if (wishes.folders.empty()) wishes.folders.push_back(last_left_behind());
     std::vector<report::Summary> summaries;
     for (std::string const& folder : wishes.folders)

@@ -1,6 +1,7 @@
 #include "interpose/call.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "interpose/message_bytes.hpp"
@@ -43,7 +44,64 @@ void Call::to(int destination, MPI_Comm comm) noexcept {
     if (destination < 0) return;
     // Most messages go over the world, whose ranks need no look-up.
     destination_ = comm == MPI_COMM_WORLD ? destination : g_watch->communicators().world_rank(comm, destination);
+    if (destination_ < 0) unplaced_ = out_;
 }
+
+void Call::to_root(int root, MPI_Comm comm) noexcept {
+    Known const known = g_watch->communicators().find(comm);
+    if (known.size == 0)
+        unplaced_ = out_;
+    else if (known.rank != root)
+        to(root, comm);
+}
+
+void Call::from_root(int root, MPI_Comm comm) noexcept {
+    Known const known = g_watch->communicators().find(comm);
+    if (known.size > 0 && known.rank == root) return;
+    int const source = g_watch->communicators().world_rank(comm, root);
+    if (source < 0)
+        unplaced_ = in_;
+    else
+        g_watch->came_from(source, in_);
+}
+
+void Call::to_each(std::uint64_t bytes, MPI_Comm comm) noexcept {
+    if (!g_watch->communicators().add_to_each(comm, bytes)) unplaced_ = out_;
+}
+
+namespace {
+
+MPI_Datatype type_at(MPI_Datatype type, std::size_t) noexcept {
+    return type;
+}
+MPI_Datatype type_at(MPI_Datatype const* types, std::size_t i) noexcept {
+    return types[i];
+}
+
+}  // namespace
+
+template <class Count, class Types>
+void Call::to_members(Count const* counts, Types types, MPI_Comm comm) noexcept {
+    Communicators& communicators = g_watch->communicators();
+    Known const known = communicators.find(comm);
+    std::array<int, 256> ranks;
+    int placed = 0;
+    for (int n = 0; counts != nullptr && placed < known.size; placed += n) {
+        n = communicators.members(comm, known, placed, ranks);
+        if (n == 0) break;
+        for (int i = 0; i < n; ++i) {
+            auto const member = static_cast<std::size_t>(placed + i);
+            if (placed + i == known.rank || counts[member] <= 0) continue;
+            g_watch->sent_to(ranks[static_cast<std::size_t>(i)], bytes(counts[member], type_at(types, member)));
+        }
+    }
+    if (placed < known.size || known.size == 0) unplaced_ = out_;
+}
+
+template void Call::to_members(int const*, MPI_Datatype, MPI_Comm) noexcept;
+template void Call::to_members(int const*, MPI_Datatype const*, MPI_Comm) noexcept;
+template void Call::to_members(MPI_Count const*, MPI_Datatype, MPI_Comm) noexcept;
+template void Call::to_members(MPI_Count const*, MPI_Datatype const*, MPI_Comm) noexcept;
 
 void Call::into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     if (buffer == nullptr || buffer == MPI_IN_PLACE || in_ == 0) return;
@@ -147,6 +205,7 @@ int Call::end(int code) noexcept {
         add(site.bytes_in, in_);
         add(site.sizes[bucket_of(std::max(out_, in_))], 1);
         if (destination_ >= 0) watch.sent_to(destination_, out_);
+        if (unplaced_ > 0) add(site.unplaced_bytes, unplaced_);
         if (!stays_open_) raise(site.in_flight_peak, kept_busy());
     }
     if (ns >= k_long_call_us * 1000) watch.keep_event(site_, start_us(), ns / 1000, moved);

@@ -20,7 +20,21 @@ class Call {
     void in(std::uint64_t bytes) noexcept { in_ = bytes; }
     /// The bytes that leave and those that come are in one buffer (MPI_IN_PLACE).
     void same(bool one_buffer) noexcept { one_buffer_ = one_buffer; }
+    // For the matrix, each told after the bytes: who they go to, as the call is defined, not as the MPI routes it. A
+    // rank's own part goes nowhere. Nothing of it takes longer with more ranks, unless the arguments do, too.
     void to(int destination, MPI_Comm comm) noexcept;
+    /// What leaves goes to the root; or what comes, comes from it. The other side counts nothing.
+    void to_root(int root, MPI_Comm comm) noexcept;
+    void from_root(int root, MPI_Comm comm) noexcept;
+    /// So many bytes to each other member.
+    void to_each(std::uint64_t bytes, MPI_Comm comm) noexcept;
+    /// To member i counts[i] of one type, or of types[i].
+    template <class Count, class Types>
+    void to_members(Count const* counts, Types types, MPI_Comm comm) noexcept;
+    /// The call names no pairs of ranks.
+    void to_nobody_named() noexcept { unplaced_ = out_; }
+    /// The same for a call that may fetch, too.
+    void from_or_to_nobody_named() noexcept { unplaced_ = out_ + in_; }
     void into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept;
     /// Time in this call is time that waits for others. Told after its bytes.
     void waits() noexcept;
@@ -56,6 +70,7 @@ class Call {
     int destination_ = -1;  // in MPI_COMM_WORLD
     std::uint64_t out_ = 0;
     std::uint64_t in_ = 0;
+    std::uint64_t unplaced_ = 0;  // bytes that the matrix lacks
     std::uint64_t flying_ = 0;
     void const* buffer_ = nullptr;
     std::uint64_t span_ = 0;

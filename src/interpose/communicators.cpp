@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 
 namespace sluice::interpose {
@@ -52,46 +53,58 @@ bool find_members(MPI_Comm comm, Known& known) noexcept {
 
 }  // namespace
 
-void Communicators::start(int world_rank, int world_size, bool may_agree) {
+void Communicators::start(int world_rank, int world_size, bool may_agree, bool one_thread) {
     may_agree_ = may_agree;
+    one_thread_ = one_thread;
     std::lock_guard const lock(changing_);
-    Known world{world_size, world_rank, 0, 1, may_agree ? next_id_++ : 0, report::k_comms};
-    keep(MPI_COMM_WORLD, world, report::k_no_site, 0, 0);
-    keep(MPI_COMM_SELF, Known{1, 0, world_rank, 1, 0, report::k_comms}, report::k_no_site, 0, 0);
+    std::uint32_t const id = may_agree && one_thread ? next_id_++ : 0;
+    keep(MPI_COMM_WORLD, {world_size, world_rank, 0, 1, id, report::k_comms}, next_number_++, report::k_no_site, 0, 0);
+    keep(MPI_COMM_SELF, {1, 0, world_rank, 1, 0, report::k_comms}, next_number_++, report::k_no_site, 0, 0);
+}
+
+/// Collective over `made`, and not under the lock, for another thread may be doing the same on another communicator.
+/// Its number in the report; with one thread the same is its id.
+std::uint32_t Communicators::agree(MPI_Comm made, Known& known) noexcept {
+    if (known.size > 1 && may_agree_ && one_thread_) {
+        // The largest of what the members would take is new to all of them.
+        if (MPI_Allreduce(&next_id_, &known.id, 1, MPI_UINT32_T, MPI_MAX, made) != MPI_SUCCESS) known.id = 0;
+        if (known.id > 0) next_id_ = known.id + 1;
+        return known.id;
+    }
+    std::uint32_t number = 0;
+    if (known.size == 1 || !may_agree_ || known.rank == 0) {
+        std::lock_guard const lock(changing_);
+        number = next_number_++;
+    }
+    if (known.size > 1 && may_agree_) MPI_Bcast(&number, 1, MPI_UINT32_T, 0, made);
+    return number;
 }
 
 void Communicators::add(MPI_Comm made, std::uint32_t site, std::uint64_t memory, std::uint64_t now_us) noexcept {
     int inter = 0;
     if (made == MPI_COMM_NULL || MPI_Comm_test_inter(made, &inter) != MPI_SUCCESS) return;
+    Known known;
+    bool ours = false;
+    std::uint32_t number = 0;
+    if (inter == 0) {
+        MPI_Comm_size(made, &known.size);
+        MPI_Comm_rank(made, &known.rank);
+        ours = find_members(made, known);
+        if (ours) number = agree(made, known);
+    }
     std::lock_guard const lock(changing_);
     ++record_.head.comms_made;
-    if (inter != 0) {
-        ++record_.head.passed_on;
-        return;
-    }
-    Known known;
-    MPI_Comm_size(made, &known.size);
-    MPI_Comm_rank(made, &known.rank);
-    bool const ours = find_members(made, known);
     if (!ours) ++record_.head.passed_on;
-    if (ours && may_agree_ && known.size > 1) {
-        // The largest of what the members would take is new to all of them.
-        std::uint32_t agreed = 0;
-        if (MPI_Allreduce(&next_id_, &agreed, 1, MPI_UINT32_T, MPI_MAX, made) == MPI_SUCCESS) {
-            known.id = agreed;
-            next_id_ = agreed + 1;
-        }
-    }
-    keep(made, known, site, memory, now_us);
+    if (inter == 0) keep(made, known, number, site, memory, now_us);
 }
 
-void Communicators::keep(MPI_Comm comm, Known known, std::uint32_t site, std::uint64_t memory,
+void Communicators::keep(MPI_Comm comm, Known known, std::uint32_t number, std::uint32_t site, std::uint64_t memory,
                          std::uint64_t now_us) noexcept {
     if (record_.head.comms < report::k_comms) {
         known.entry = static_cast<std::uint32_t>(record_.head.comms);
         report::Comm& entry = record_.comms[known.entry];
         entry.root = static_cast<std::uint32_t>(std::max(known.first, 0));
-        entry.number = known.id;
+        entry.number = number;
         entry.size = static_cast<std::uint32_t>(known.size);
         entry.rank = static_cast<std::uint32_t>(known.rank);
         entry.first = static_cast<std::uint32_t>(std::max(known.first, 0));
@@ -146,6 +159,35 @@ int Communicators::world_rank(MPI_Comm comm, int rank) noexcept {
     MPI_Group_free(&group);
     MPI_Group_free(&world);
     return found == MPI_UNDEFINED ? -1 : found;
+}
+
+int Communicators::members(MPI_Comm comm, Known const& known, int begin, std::array<int, 256>& ranks) noexcept {
+    int const n = std::min(256, known.size - begin);
+    if (n <= 0) return 0;
+    if (known.stride != 0 || known.size == 1) {
+        for (int i = 0; i < n; ++i)
+            ranks[static_cast<std::size_t>(i)] = known.first + (begin + i) * known.stride;
+        return n;
+    }
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Group world = MPI_GROUP_NULL;
+    MPI_Comm_group(comm, &group);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    bool const known_ranks = translate(group, world, begin, n, ranks);
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+    return known_ranks ? n : 0;
+}
+
+bool Communicators::add_to_each(MPI_Comm comm, std::uint64_t bytes) noexcept {
+    Known const known = find(comm);
+    if (known.size == 1) return true;
+    if (known.size == 0 || known.stride == 0 || known.entry >= report::k_comms) return false;
+    report::Comm& entry = record_.comms[known.entry];
+    // Other threads may speak on it at the same time: nonblocking calls, and MPI_COMM_SELF's like.
+    std::atomic_ref(entry.each_bytes).fetch_add(bytes, std::memory_order_relaxed);
+    std::atomic_ref(entry.each_messages).fetch_add(1, std::memory_order_relaxed);
+    return true;
 }
 
 }  // namespace sluice::interpose

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -23,20 +24,32 @@ namespace {
 
 constexpr int k_tag = 1;
 
+/// Nodes are numbered by the order of the ranks that have their sums.
+std::uint32_t number_of_node(MPI_Comm all, bool has_sum) {
+    std::uint32_t const mine = has_sum ? 1 : 0;
+    std::uint32_t before = 0;
+    base::check(MPI_Exscan(&mine, &before, 1, MPI_UINT32_T, MPI_SUM, all), "MPI_Exscan");
+    return base::rank_in(all) == 0 ? 0 : before;
+}
+
 /// The sum of a node goes from rank to rank of it; the last one has it.
 void add_my_node(MPI_Comm all, report::RankRecord const& record, report::Summary& summary) {
     base::Communicator const node = base::Communicator::of_node(all);
     int const rank = base::rank_in(node.get());
     int const size = base::size_of(node.get());
+    std::uint32_t const number = number_of_node(all, rank + 1 == size);
     report::NodeSum sum;
     static_assert(std::is_trivially_copyable_v<report::NodeSum>);
     if (rank > 0)
         base::check(MPI_Recv(&sum, sizeof sum, MPI_BYTE, rank - 1, k_tag, node.get(), MPI_STATUS_IGNORE), "MPI_Recv");
     report::add_rank(sum, record);
-    if (rank + 1 < size)
+    if (rank + 1 < size) {
         base::check(MPI_Send(&sum, sizeof sum, MPI_BYTE, rank + 1, k_tag, node.get()), "MPI_Send");
-    else
+    }
+    else {
+        sum.node = number;
         report::add_node(summary, sum);
+    }
 }
 
 void send_summary(MPI_Comm all, int to, report::Summary const& summary) {
@@ -72,9 +85,14 @@ report::Summary summary_of_job(MPI_Comm all, report::RankRecord const& record) {
     report::Scope scope;
     scope.functions = k_function_names;
     base::check(MPI_Allreduce(&record.head.now_us, &scope.duration_us, 1, MPI_UINT64_T, MPI_MAX, all), "MPI_Allreduce");
-    std::uint64_t const mine = report::rooted_comms(record);
-    base::check(MPI_Exscan(&mine, &scope.first_comm, 1, MPI_UINT64_T, MPI_SUM, all), "MPI_Exscan");
-    if (base::rank_in(all) == 0) scope.first_comm = 0;
+    base::check(MPI_Allreduce(&record.head.start_unix_us, &scope.start_unix_us, 1, MPI_UINT64_T, MPI_MIN, all),
+                "MPI_Allreduce");
+    report::CommCounts const mine = report::rooted_comms(record);
+    std::array<std::uint64_t, 2> const counts{mine.several, mine.alone};
+    std::array<std::uint64_t, 2> before{};
+    base::check(MPI_Exscan(counts.data(), before.data(), 2, MPI_UINT64_T, MPI_SUM, all), "MPI_Exscan");
+    if (base::rank_in(all) != 0) scope.comms_before = {before[0], before[1]};
+    base::check(MPI_Allreduce(counts.data(), &scope.comms_of_several, 1, MPI_UINT64_T, MPI_SUM, all), "MPI_Allreduce");
     report::Summary summary = report::summary_of(record, scope);
     add_my_node(all, record, summary);
     gather(all, summary);

@@ -210,14 +210,19 @@ extern Hooks g_hooks;
 """
 
 
-def told_before(watches):
+def told_before(watches, kind):
     """Statements ahead of the call: the sizes of what is handed over, and what the call will take away."""
     lines = []
-    if "to" in watches:
-        lines.append(f"call.to({watches['to']}, comm);")
     for key in ("out", "in", "same", "into", "frees", "frees_window"):
         if key in watches:
             lines.append(f"call.{key}({watches[key]});")
+    placed = [key for key in ("to", "to_root", "from_root", "to_each", "to_members") if key in watches]
+    for key in placed:
+        lines.append(f"call.{key}({watches[key]}, comm);")
+    if not placed and kind == "collective" and "out" in watches:
+        lines.append("call.to_nobody_named();")
+    if not placed and kind == "one_sided" and ("out" in watches or "in" in watches):
+        lines.append("call.from_or_to_nobody_named();")
     for key in ("waits", "passes_on"):
         if key in watches:
             lines.append(f"call.{key}();")
@@ -257,7 +262,7 @@ def wrapper(function):
         enter = "stands_aside()"
         indented = lambda lines, by: "".join(f"{by}{line}\n" for line in lines)
         after = told_after(watches)
-        body = (f"    Call call(Function::{name}, caller);\n" + indented(told_before(watches), "    ")
+        body = (f"    Call call(Function::{name}, caller);\n" + indented(told_before(watches, function.kind), "    ")
                 + f"    int const code = g_hooks.{name} != nullptr ? g_hooks.{name}(below{', ' if arguments else ''}{arguments}) : below({arguments});\n"
                 + (f"    if (code == MPI_SUCCESS) {{\n{indented(after, '        ')}    }}\n" if after else "")
                 + "    return call.end(code);\n")

@@ -62,13 +62,17 @@ std::string clean(std::string name) {
     return name;
 }
 
-/// A number for this node, from which its name cannot be read.
+/// A number, from which the text cannot be read.
+std::string hashed(std::string const& text) {
+    char number[16];
+    std::snprintf(number, sizeof number, "%08x", static_cast<unsigned>(std::hash<std::string>()(text)));
+    return number;
+}
+
 std::string node_number() {
     char name[256] = {};
     gethostname(name, sizeof name - 1);
-    char text[16];
-    std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(std::hash<std::string>()(name)));
-    return text;
+    return hashed(name);
 }
 
 bool make_folder(std::string const& path, mode_t mode) {
@@ -80,7 +84,8 @@ bool make_folder(std::string const& path, mode_t mode) {
 }  // namespace
 
 std::string job_name() {
-    if (char const* const pmix = variable("PMIX_NAMESPACE")) return clean(pmix);
+    // Some launchers put the host's name into it.
+    if (char const* const pmix = variable("PMIX_NAMESPACE")) return "pmix." + hashed(pmix);
     // MPI_Init of a program without a launcher is a job of its own.
     if (variable("PMI_RANK") == nullptr) return clean(process_name(getpid()));
     // Before Slurm's names: one script of Slurm may start many jobs by MPICH's launcher.

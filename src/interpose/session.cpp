@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <optional>
 
 #include "base/mpi.hpp"
@@ -17,11 +18,13 @@
 #include "interpose/declaration.hpp"
 #include "interpose/ending.hpp"
 #include "interpose/gate.hpp"
+#include "interpose/identity.hpp"
 #include "interpose/inplace.hpp"
 #include "interpose/job.hpp"
 #include "interpose/sampler.hpp"
 #include "interpose/say.hpp"
 #include "interpose/watch.hpp"
+#include "report/left_behind.hpp"
 #include "sluice/budget.hpp"
 #include "sluice/settings.hpp"
 
@@ -102,6 +105,7 @@ void account_for_init(Watch& watch, Function function, void* caller, Resident be
     site.grown_shared = record.head.init_shared;
     site.last_us = watch.clock().us_since_start(ticks());
     record.head.time_in_mpi_ns = site.time_ns;
+    watch.keep_event(watch.sites().of(function, caller), watch.clock().us_since_start(began), site.time_ns / 1000, 0);
 }
 
 void start_watching(Watch& watch, Function function, void* caller, Resident before, std::uint64_t began) {
@@ -114,6 +118,7 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     Resident const after = watch.memory().read();
     describe_rank(watch.record().head, rank, size);
     account_for_init(watch, function, caller, before, after, began);
+    if (session->settings.identify == "on") identify(watch.record().head);
     g_several_threads = level == MPI_THREAD_MULTIPLE;
     Bytes const asked = session->settings.node_memory;
     watch.record().head.memory_limit =
@@ -128,7 +133,7 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     // Settings and levels may differ between ranks; what goes over the wire may not.
     std::array<int, 2> agreed{level != MPI_THREAD_MULTIPLE ? 1 : 0, session->settings.inplace == "on" ? 1 : 0};
     if (all) MPI_Allreduce(MPI_IN_PLACE, agreed.data(), 2, MPI_INT, MPI_MIN, session->all.get());
-    watch.communicators().start(rank, size, all && agreed[0] != 0);
+    watch.communicators().start(rank, size, all, agreed[0] != 0);
     if (all && rank == 0 && agreed[0] == 0 && agreed[1] != 0)
         say("all-to-alls in place are left to MPI: the program initialised it with MPI_THREAD_MULTIPLE");
     if (all && agreed[1] != 0) serve_alltoalls_in_place(session->all.get(), session->settings);
@@ -141,6 +146,14 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     bool const serves = all && agreed[0] != 0 && agreed[1] != 0;
     session->started = true;
     g_watching.store(session->settings.watch == "on" || serves, std::memory_order_release);
+}
+
+/// The first rank of a job on its node removes what older jobs of this user left there, beyond the limits.
+void remove_older_records(report::RecordFile& file, std::string const& report_folder) {
+    if (!file.made_file()) return;
+    std::filesystem::path const mine = file.path();
+    report::remove_old_jobs(report::folder_of_jobs(), report_folder.empty() ? mine.parent_path() : "");
+    if (!report_folder.empty()) report::remove_old_records(mine.parent_path(), mine);
 }
 
 template <class Init>
@@ -158,6 +171,7 @@ int begin_job(Function function, void* caller, Init const& init) {
     g_watch = new Watch(path);
     if (!path.empty() && !g_watch->file().in_file())
         say("no record is kept in a file: %s", g_watch->file().why().c_str());
+    remove_older_records(g_watch->file(), session->settings.report);
     g_watch->clock().start();
     g_watch->record().head.start_unix_us = unix_us();
     Resident const before = g_watch->memory().read();
@@ -184,6 +198,11 @@ std::string folder_of(report::RecordFile const& file) {
     return file.path().substr(0, file.path().rfind('/'));
 }
 
+/// How to see what the ranks wrote down; nothing where their records are in no file.
+std::string how_to_see(report::RecordFile const& file) {
+    return file.in_file() ? ". What the ranks wrote down: sluice report " + folder_of(file) : std::string();
+}
+
 /// The last to end clean removes a file that nobody asked for.
 void leave_node(report::RecordFile& file, bool asked_for) {
     if (!file.in_file()) return;
@@ -206,9 +225,8 @@ void end_state(report::State state) {
     g_watching.store(false);
     session->sampler.reset();
     end_state(report::State::exited);
-    if (g_watch->record().head.world_rank == 0 && g_watch->file().in_file())
-        say("no report: the program ended without MPI_Finalize. What the ranks wrote down: sluice report %s",
-            folder_of(g_watch->file()).c_str());
+    if (g_watch->record().head.world_rank == 0)
+        say("no report: the program ended without MPI_Finalize%s", how_to_see(g_watch->file()).c_str());
 }
 
 }  // namespace
@@ -248,8 +266,8 @@ int abort_job(int (*below)(MPI_Comm, int), void*, MPI_Comm comm, int code) {
     if (session != nullptr && g_watching.load()) {
         g_watch->record().head.abort_code = static_cast<std::uint32_t>(code);
         end_state(report::State::aborted);
-        say("no report: MPI_Abort(%d) by rank %u. What the ranks wrote down: sluice report %s", code,
-            g_watch->record().head.world_rank, folder_of(g_watch->file()).c_str());
+        say("no report: MPI_Abort(%d) by rank %u%s", code, g_watch->record().head.world_rank,
+            how_to_see(g_watch->file()).c_str());
     }
     return below(comm, code);
 }

@@ -9,14 +9,12 @@ bool g_several_threads = false;
 
 Watch::Watch(std::string path) : file_(std::move(path)), sites_(file_.record()), communicators_(file_.record()) {}
 
-void Watch::sent_to(int world_rank, std::uint64_t bytes) noexcept {
+void Watch::exchanged(std::array<report::Peer, report::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept {
     report::RankHead const& head = record().head;
     if (world_rank < 0 || static_cast<std::uint32_t>(world_rank) >= head.world_size) return;
-    std::uint64_t const bin = head.world_size <= report::k_peers
-                                  ? static_cast<std::uint64_t>(world_rank)
-                                  : static_cast<std::uint64_t>(world_rank) * report::k_peers / head.world_size;
-    add(record().peers[bin].bytes, bytes);
-    add(record().peers[bin].messages, 1);
+    report::Peer& peer = with[report::bin_of(static_cast<std::uint32_t>(world_rank), head.world_size)];
+    add(peer.bytes, bytes);
+    add(peer.messages, 1);
 }
 
 /// Of the call's own buffer: the kernel is asked whether the pages are there, which is no access to them.

@@ -58,8 +58,9 @@ class Watch {
         buffer_.store(nullptr, std::memory_order_relaxed);
         receiving_.store(false, std::memory_order_release);
     }
-    /// Bytes that went to a rank of MPI_COMM_WORLD.
-    void sent_to(int world_rank, std::uint64_t bytes) noexcept;
+    /// Bytes that went to a rank of MPI_COMM_WORLD, or came from it in a call that its sender does not count.
+    void sent_to(int world_rank, std::uint64_t bytes) noexcept { exchanged(record().peers, world_rank, bytes); }
+    void came_from(int world_rank, std::uint64_t bytes) noexcept { exchanged(record().received, world_rank, bytes); }
 
     /// Memory and state now.
     report::Sample sample() noexcept;
@@ -77,6 +78,7 @@ class Watch {
         if (reading) add(calls_with_reading_, 0U - 1U);
         put(record().head.now_us, now_us);
         if (g_several_threads) return open_calls_.left(number);
+        put(record().head.current_since_us, now_us);
         put(record().head.current_site, report::k_no_site);
     }
     void keep_event(std::uint32_t site, std::uint64_t start_us, std::uint64_t duration_us,
@@ -91,6 +93,7 @@ class Watch {
     Communicators communicators_;
     ResidentBuffers resident_buffers_;
     OpenCalls open_calls_;
+    void exchanged(std::array<report::Peer, report::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept;
     std::uint64_t pages_of_call() const noexcept;
 
     std::atomic<bool> receiving_{false};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/largest_site.hpp"
 #include "report/words.hpp"
 
 namespace sluice::report {
@@ -11,21 +12,6 @@ namespace sluice::report {
 namespace {
 
 constexpr std::uint64_t k_mib = 1 << 20;
-
-template <class Figure>
-SiteSum const* greatest(Summary const& summary, Figure figure) {
-    auto const found = std::max_element(summary.sites.begin(), summary.sites.end(),
-                                        [&](SiteSum const& a, SiteSum const& b) { return figure(a) < figure(b); });
-    return found == summary.sites.end() || figure(*found) == 0 ? nullptr : &*found;
-}
-
-std::string call_of(SiteSum const& site) {
-    return call_text(site.function, site.place);
-}
-
-bool is_large(std::uint64_t bytes, Summary const& summary) {
-    return bytes >= k_mib && bytes * 20 >= summary.highest.kib << 10;
-}
 
 /// MPI's memory that grew where messages are received or wait; what is made on purpose has its own advice.
 std::string about_growth(Summary const& summary) {
@@ -128,83 +114,6 @@ void add(std::vector<std::string>& list, std::string text) {
     if (!text.empty()) list.push_back(std::move(text));
 }
 
-/// For a job in which nothing grew at the end.
-std::string who_held_most(Summary const& summary) {
-    auto const rank =
-        std::max_element(summary.ranks.begin(), summary.ranks.end(),
-                         [](RankDetail const& a, RankDetail const& b) { return a.last.resident < b.last.resident; });
-    if (rank == summary.ranks.end()) return {};
-    Owner const owner = *std::max_element(k_owners.begin(), k_owners.end(), [&](Owner a, Owner b) {
-        return part_of(rank->last, a) < part_of(rank->last, b);
-    });
-    return fmt::format("No memory was growing steadily when the records end; rank {} held most, {}, of that {} {}.",
-                       rank->rank, kib_text(rank->last.resident), kib_text(part_of(rank->last, owner)), name_of(owner));
-}
-
-/// Everybody inside MPI for long: nobody is left who could go on.
-std::string about_hang(Summary const& summary) {
-    constexpr std::uint64_t k_long_us = 5'000'000;
-    std::uint64_t ranks = 0;
-    std::uint64_t least_us = ~std::uint64_t{0};
-    for (Whereabouts const& row : summary.now) {
-        if (row.site == k_outside) return {};
-        ranks += row.ranks.count();
-        least_us = std::min(least_us, row.since_us.least);
-    }
-    if (ranks != summary.world_size || least_us < k_long_us) return {};
-    return fmt::format(
-        "All ranks were inside MPI for the last {}, each in one call: most likely they wait for each other for "
-        "ever.",
-        time_text(least_us));
-}
-
-std::string why_growing(Summary const& summary) {
-    GrowthSum const* most = nullptr;
-    std::size_t owner = 0;
-    for (std::size_t i = 0; i < summary.growing.size(); ++i)
-        if (GrowthSum const& growth = summary.growing[i];
-            growth.ranks.count() > 0 && (most == nullptr || growth.most.by_kib() > most->most.by_kib())) {
-            most = &growth;
-            owner = i;
-        }
-    if (most == nullptr) return who_held_most(summary);
-    Growth const& growth = most->most;
-    std::string const where =
-        most->ranks.count() == 1
-            ? fmt::format("rank {} ", most->most_rank)
-            : fmt::format("{}, most on rank {}: ", most->ranks.text(summary.world_size), most->most_rank);
-    double const seconds = static_cast<double>(growth.until_us - growth.since_us) / 1e6;
-    std::string text = fmt::format(
-        "{} grew on {}from {} to {} since {}, {}/s until the records end", name_of(static_cast<Owner>(owner)), where,
-        kib_text(growth.from_kib), kib_text(growth.to_kib), time_text(growth.since_us),
-        size_text(static_cast<std::uint64_t>(static_cast<double>(growth.by_kib()) * 1024 / std::max(seconds, 1e-3))));
-    bool const of_mpi =
-        static_cast<Owner>(owner) == Owner::mpi_private || static_cast<Owner>(owner) == Owner::mpi_shared;
-    SiteSum const* const site = greatest(summary, [](SiteSum const& s) { return s.grown.most; });
-    if (of_mpi && site != nullptr && is_large(site->grown.most, summary)) text += ", in " + call_of(*site);
-    text[0] = text[0] == 't' ? 'T' : text[0];
-    return text + ".";
-}
-
-std::string about_limit(Summary const& summary) {
-    if (summary.nodes.empty()) return {};
-    NodeSum const& node = summary.nodes.front();
-    if (node.limit == 0) return "No memory limit was found for the nodes.";
-    double const part = static_cast<double>(node.last_kib()) * 1024 / static_cast<double>(node.limit);
-    std::string const held = fmt::format("its {} held {} of {} ({})", plural(node.ranks, "rank"),
-                                         kib_text(node.last_kib()), size_text(node.limit), percent_text(part, 1));
-    if (part >= 0.9)
-        return fmt::format("The limit of node {} was reached: {}. It was most likely killed for lack of memory.",
-                           node.node, held);
-    if (part >= 0.7)
-        return fmt::format("Node {} came close to its limit: {} at the last sample, and more may have come after it.",
-                           node.node, held);
-    return fmt::format(
-        "The limit of the fullest node, {}, was not reached: {}; look for another reason (a signal, a crash, "
-        "a time limit).",
-        node.node, held);
-}
-
 }  // namespace
 
 std::vector<Consumer> consumers_of(Summary const& summary) {
@@ -227,26 +136,6 @@ std::vector<Consumer> consumers_of(Summary const& summary) {
         put(call_of(site), site.in_flight.most, site.in_flight.most_rank, "buffers in flight");
     }
     std::stable_sort(list.begin(), list.end(), [](Consumer const& a, Consumer const& b) { return a.bytes > b.bytes; });
-    return list;
-}
-
-std::vector<std::string> what_happened(Summary const& summary) {
-    std::vector<std::string> list;
-    if (summary.all_ended()) return list;
-    auto const& aborted = summary.states[static_cast<std::size_t>(State::aborted)];
-    if (aborted.count() > 0)
-        list.push_back(fmt::format("MPI_Abort was called with code {} by {}.", summary.abort_code,
-                                   aborted.text(summary.world_size)));
-    auto const& exited = summary.states[static_cast<std::size_t>(State::exited)];
-    if (exited.count() > 0)
-        list.push_back(fmt::format("{} ended without MPI_Finalize.", exited.text(summary.world_size)));
-    bool const killed = summary.states[static_cast<std::size_t>(State::running)].count() > 0;
-    if (killed) add(list, about_hang(summary));
-    if (killed) add(list, about_limit(summary));
-    if (killed || aborted.count() > 0) add(list, why_growing(summary));
-    if (summary.ranks_seen < summary.world_size)
-        list.push_back(
-            fmt::format("{} of {} ranks left no record.", summary.world_size - summary.ranks_seen, summary.world_size));
     return list;
 }
 

@@ -12,9 +12,6 @@ namespace sluice::report {
 /// At most six, at least one.
 std::vector<std::string> advice_for(Summary const& summary);
 
-/// The one or two things that explain a job that did not end; empty for one that did.
-std::vector<std::string> what_happened(Summary const& summary);
-
 /// One who holds memory: an owner, or a place that calls MPI.
 struct Consumer {
     std::string who;

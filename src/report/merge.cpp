@@ -102,6 +102,7 @@ void bound_sites(std::vector<SiteSum>& sites) {
 
 void add_whereabouts(Whereabouts& into, Whereabouts const& from) {
     into.ranks.add(from.ranks);
+    into.last_us.add(from.last_us);
     into.since_us.add(from.since_us);
     into.resident_kib.add(from.resident_kib);
 }
@@ -116,8 +117,10 @@ void bound_whereabouts(std::vector<Whereabouts>& rows) {
     for (Whereabouts& row : rows) {
         if (row.site != k_other_places && kept.size() < k_sites - 1)
             kept.push_back(std::move(row));
-        else
+        else {
+            if (other.ranks.count() == 0) other.state = row.state;
             add_whereabouts(other, row);
+        }
     }
     kept.insert(std::upper_bound(kept.begin(), kept.end(), k_other_places,
                                  [](std::uint64_t id, Whereabouts const& row) { return id < row.site; }),
@@ -198,6 +201,7 @@ void add_sums(Summary& into, Summary const& from) {
     into.comms_not_kept += from.comms_not_kept;
     into.windows_made += from.windows_made;
     into.windows_freed += from.windows_freed;
+    if (from.identity.rank < into.identity.rank) into.identity = from.identity;
     if (into.mpi.empty() || (!from.mpi.empty() && from.mpi < into.mpi)) into.mpi = from.mpi;
     for (std::size_t i = 0; i < k_states; ++i)
         into.states[i].add(from.states[i]);
@@ -216,6 +220,7 @@ void add_plain_figures(SiteSum& into, SiteSum const& from) {
     into.first_us = std::min(into.first_us, from.first_us);
     into.last_us = std::max(into.last_us, from.last_us);
     into.growing_since_us = earlier(into.growing_since_us, from.growing_since_us);
+    into.unplaced_bytes += from.unplaced_bytes;
     for (std::size_t i = 0; i < k_sizes; ++i)
         into.sizes[i] += from.sizes[i];
 }
@@ -273,7 +278,7 @@ void merge(Summary& into, Summary const& from) {
         });
     add_comm_table(into.comms, from.comms);
     add_tables(
-        into.now, from.now, [](Whereabouts const& w) { return w.site; }, add_whereabouts);
+        into.now, from.now, [](Whereabouts const& w) { return std::make_pair(w.site, w.state); }, add_whereabouts);
     bound_whereabouts(into.now);
     add_tables(
         into.ranks, from.ranks, [](RankDetail const& r) { return r.rank; }, [](RankDetail&, RankDetail const&) {});

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <array>
+#include <ctime>
 #include <map>
 #include <memory>
-#include <optional>
-#include <type_traits>
+#include <tuple>
 
+#include "report/fate.hpp"
+#include "report/node_file.hpp"
 #include "report/valid.hpp"
 #include "sluice/error.hpp"
 
@@ -18,138 +20,176 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view k_prefix = "node-";
-constexpr std::string_view k_suffix = ".sluice";
+// Clocks of two nodes may differ, and files of one job must still be taken for that.
+constexpr std::uint64_t k_clocks_differ_us = 60'000'000;
 
-std::vector<fs::path> node_files(fs::path const& folder) {
-    std::vector<fs::path> files;
-    std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        std::string const name = entry->path().filename().string();
-        if (name.starts_with(k_prefix) && name.ends_with(k_suffix)) files.push_back(entry->path());
-    }
-    if (error) throw Error(ErrorCode::invalid_argument, folder.string() + ": " + error.message());
-    std::sort(files.begin(), files.end(), [](fs::path const& a, fs::path const& b) {
-        // node-2 before node-10
-        std::string const left = a.filename().string();
-        std::string const right = b.filename().string();
-        return left.size() != right.size() ? left.size() < right.size() : left < right;
-    });
-    return files;
+/// What a file says of itself: whose it is, and when.
+struct Surveyed {
+    fs::path path;
+    std::string job;  // as its name has it: "node-<job>-<node>.sluice"
+    std::uint32_t world_size = 0;
+    std::uint64_t start_unix_us = 0;  // of the first rank
+    std::uint64_t end_unix_us = 0;    // last sign of life of any
+    std::uint64_t duration_us = 0;
+    struct Record {
+        std::uint64_t number = 0;
+        CommCounts comms;
+    };
+    std::map<std::uint32_t, Record> ranks;
+
+    std::string name() const { return path.filename().string(); }
+};
+
+std::string job_in(std::string const& name) {
+    std::size_t const first = name.find('-');
+    std::size_t const last = name.rfind('-');
+    return first == last ? std::string() : name.substr(first + 1, last - first - 1);
 }
 
-/// One object of the file at `offset`; false where the file ends before it does.
-template <class T>
-bool read_at(std::ifstream& file, std::uint64_t offset, T& object) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    file.clear();
-    file.seekg(static_cast<std::streamoff>(offset));
-    file.read(reinterpret_cast<char*>(&object), sizeof(T));
-    return file.gcount() == static_cast<std::streamsize>(sizeof(T));
+bool are_of_one_job(Surveyed const& a, Surveyed const& b) {
+    return a.world_size == b.world_size && a.start_unix_us <= b.end_unix_us + k_clocks_differ_us &&
+           b.start_unix_us <= a.end_unix_us + k_clocks_differ_us &&
+           std::none_of(a.ranks.begin(), a.ranks.end(), [&](auto const& rank) { return b.ranks.contains(rank.first); });
 }
 
-/// Why the file is none of ours, or empty.
-std::string fault_of(NodeHeader const& header) {
-    if (header.magic == 0) return "it was never begun (its head is empty)";
-    if (header.magic != k_magic) return "it is no file of Sluice";
-    if (header.format != k_format || header.record_bytes != sizeof(RankRecord))
-        return fmt::format(
-            "it is of another version: format {} with records of {} bytes, this version reads format {} with {}",
-            header.format, header.record_bytes, k_format, sizeof(RankRecord));
-    return {};
+std::string moment(std::uint64_t unix_us) {
+    auto const seconds = static_cast<std::time_t>(unix_us / 1'000'000);
+    std::tm parts{};
+    std::array<char, 64> text{};
+    if (gmtime_r(&seconds, &parts) == nullptr ||
+        std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+        return "no time that exists";
+    return text.data();
 }
 
 class Reader {
   public:
-    explicit Reader(fs::path const& folder) : files_(node_files(folder)), record_(std::make_unique<RankRecord>()) {}
+    explicit Reader(fs::path const& folder) : record_(std::make_unique<RankRecord>()) {
+        for (fs::path const& path : node_files_of(folder))
+            survey(path);
+        keep_the_last_job();
+    }
 
-    /// Looks at every head, says what cannot be used, and learns what the job is.
-    void survey();
     Summary summarise(std::span<char const* const> functions);
 
     std::vector<std::string> take_skipped() { return std::move(skipped_); }
-    bool any() const { return !ranks_.empty(); }
+    bool any() const { return !files_.empty(); }
     std::string first_reason() const { return skipped_.empty() ? "it holds no node-*.sluice" : skipped_.front(); }
 
   private:
-    struct Place {
-        std::size_t file = 0;
-        std::uint64_t offset = 0;
-        std::uint64_t rooted = 0;
-    };
-
-    void survey_file(std::size_t index);
-    void survey_record(std::size_t index, std::uint64_t number);
+    /// Looks at every head and says what cannot be used.
+    void survey(fs::path const& path);
+    void survey_record(NodeFile& file, std::uint64_t number, Surveyed& found);
+    void keep_the_last_job();
     void skip(std::string const& what, std::string const& why) { skipped_.push_back(what + ": skipped, " + why); }
 
-    std::vector<fs::path> files_;
+    std::vector<Surveyed> files_;
     std::unique_ptr<RankRecord> record_;  // too large for a stack
-    std::map<std::uint32_t, Place> ranks_;
     std::vector<std::string> skipped_;
-    std::uint32_t world_size_ = 0;
-    std::uint64_t duration_us_ = 0;
-    std::ifstream file_;
 };
 
-void Reader::survey() {
-    for (std::size_t i = 0; i < files_.size(); ++i)
-        survey_file(i);
+void Reader::survey(fs::path const& path) {
+    Surveyed found;
+    found.path = path;
+    found.job = job_in(found.name());
+    NodeFile file(path);
+    if (!file.fault().empty()) return skip(found.name(), file.fault());
+    if (file.claimed() > file.whole())
+        skip(found.name(),
+             fmt::format("{} of its {} ranks: the file ends before them", file.claimed() - file.whole(), file.claimed()));
+    for (std::uint64_t i = 0; i < file.whole(); ++i)
+        survey_record(file, i, found);
+    if (!found.ranks.empty()) files_.push_back(std::move(found));
 }
 
-void Reader::survey_file(std::size_t index) {
-    std::string const name = files_[index].filename().string();
-    std::error_code error;
-    std::uint64_t const size = fs::file_size(files_[index], error);
-    file_ = std::ifstream(files_[index], std::ios::binary);
-    NodeHeader header;
-    if (error || !file_) return skip(name, "it cannot be read");
-    if (!read_at(file_, 0, header))
-        return skip(name, fmt::format("it ends after {} bytes, its head alone has {}", size, sizeof header));
-    if (std::string const why = fault_of(header); !why.empty()) return skip(name, why);
-    std::uint64_t const whole = (size - sizeof header) / sizeof(RankRecord);
-    if (header.claimed > whole)
-        skip(name,
-             fmt::format("{} of its {} ranks: the file ends before them", header.claimed - whole, header.claimed));
-    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(header.claimed, whole); ++i)
-        survey_record(index, i);
-}
-
-void Reader::survey_record(std::size_t index, std::uint64_t number) {
-    std::string const name = files_[index].filename().string() + ", record " + std::to_string(number);
-    std::uint64_t const offset = sizeof(NodeHeader) + number * sizeof(RankRecord);
-    if (!read_at(file_, offset, *record_)) return skip(name, "it cannot be read");
+void Reader::survey_record(NodeFile& file, std::uint64_t number, Surveyed& found) {
+    std::string const name = found.name() + ", record " + std::to_string(number);
+    if (!file.read(number, *record_)) return skip(name, "it cannot be read");
     RankHead const& head = record_->head;
     if (std::string const why = fault_of(head); !why.empty()) return skip(name, why);
-    if (world_size_ == 0) world_size_ = head.world_size;
-    if (head.world_size != world_size_)
+    if (found.ranks.empty()) {
+        found.world_size = head.world_size;
+        found.start_unix_us = head.start_unix_us;
+    }
+    if (head.world_size != found.world_size)
         return skip(name,
-                    fmt::format("it is of a job of {} ranks, the others are of {}", head.world_size, world_size_));
-    if (!ranks_.emplace(head.world_rank, Place{index, offset, rooted_comms(*record_)}).second)
+                    fmt::format("it is of a job of {} ranks, the others are of {}", head.world_size, found.world_size));
+    if (!found.ranks.emplace(head.world_rank, Surveyed::Record{number, rooted_comms(*record_)}).second)
         return skip(name, fmt::format("rank {} has another record", head.world_rank));
-    duration_us_ = std::max({duration_us_, head.now_us, head.end_us});
+    found.start_unix_us = std::min(found.start_unix_us, head.start_unix_us);
+    found.end_unix_us = std::max(found.end_unix_us, last_sign_unix_us(head));
+    found.duration_us = std::max({found.duration_us, head.now_us, head.end_us});
+}
+
+/// A folder may hold records of several jobs, one after the other: those of the last one are used. Its file that began
+/// last, and all that fit to it: of the same name first, for two jobs may run at a time.
+void Reader::keep_the_last_job() {
+    if (files_.empty()) return;
+    auto const newest =
+        std::max_element(files_.begin(), files_.end(), [](Surveyed const& a, Surveyed const& b) {
+            return std::tuple(a.start_unix_us, b.name()) < std::tuple(b.start_unix_us, a.name());
+        });
+    std::iter_swap(files_.begin(), newest);
+    std::string const job = files_.front().job;
+    std::stable_sort(files_.begin() + 1, files_.end(), [&job](Surveyed const& a, Surveyed const& b) {
+        return std::tuple(a.job != job, ~a.start_unix_us) < std::tuple(b.job != job, ~b.start_unix_us);
+    });
+    std::vector<Surveyed> kept;
+    for (Surveyed& file : files_) {
+        bool const fits = std::all_of(kept.begin(), kept.end(),
+                                      [&](Surveyed const& other) { return are_of_one_job(file, other); });
+        if (fits)
+            kept.push_back(std::move(file));
+        else
+            skip(file.name(), fmt::format("it is of another job, which began at {}; the last one began at {}",
+                                          moment(file.start_unix_us), moment(kept.front().start_unix_us)));
+    }
+    // Nodes are numbered by their lowest rank.
+    std::sort(kept.begin(), kept.end(), [](Surveyed const& a, Surveyed const& b) {
+        return a.ranks.begin()->first < b.ranks.begin()->first;
+    });
+    files_ = std::move(kept);
 }
 
 Summary Reader::summarise(std::span<char const* const> functions) {
+    struct Place {
+        std::size_t file;
+        Surveyed::Record record;
+    };
+    Scope scope{functions, 0, {}, 0, 0};
+    std::map<std::uint32_t, Place> ranks;
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+        Surveyed const& file = files_[i];
+        scope.duration_us = std::max(scope.duration_us, file.duration_us);
+        scope.start_unix_us = i == 0 ? file.start_unix_us : std::min(scope.start_unix_us, file.start_unix_us);
+        for (auto const& [rank, record] : file.ranks) {
+            ranks.emplace(rank, Place{i, record});
+            scope.comms_of_several += record.comms.several;
+        }
+    }
     Summary summary;
     std::map<std::size_t, NodeSum> nodes;
-    std::uint64_t comms = 0;
-    std::optional<std::size_t> open;
-    for (auto const& [rank, place] : ranks_) {  // in the order of ranks: ids of communicators are prefix sums
-        if (open != place.file) file_ = std::ifstream(files_[place.file], std::ios::binary);
+    std::unique_ptr<NodeFile> file;
+    std::size_t open = files_.size();
+    std::uint64_t const now = now_unix_us();
+    for (auto const& [rank, place] : ranks) {  // in the order of ranks: ids of communicators are prefix sums
+        if (open != place.file) file = std::make_unique<NodeFile>(files_[place.file].path);
         open = place.file;
-        std::uint64_t const first_comm = comms;
-        comms += place.rooted;
-        if (!read_at(file_, place.offset, *record_) || !fault_of(record_->head).empty() ||
-            record_->head.world_rank != rank || record_->head.world_size != world_size_) {
+        bool const same = file->fault().empty() && file->read(place.record.number, *record_) &&
+                          fault_of(record_->head).empty() && record_->head.world_rank == rank &&
+                          record_->head.world_size == files_[place.file].world_size;
+        if (same) {
+            record_->head.state = fate_of(record_->head, now);
+            merge(summary, summary_of(*record_, scope));
+            NodeSum& node = nodes[place.file];
+            node.node = static_cast<std::uint32_t>(place.file);
+            add_rank(node, *record_);
+        } else {
             skip("rank " + std::to_string(rank), "its record changed while it was read");
-            continue;
         }
-        merge(summary, summary_of(*record_, {functions, duration_us_, first_comm}));
-        NodeSum& node = nodes[place.file];
-        node.node = static_cast<std::uint32_t>(place.file);
-        add_rank(node, *record_);
+        scope.comms_before += place.record.comms;
     }
-    for (auto const& [file, node] : nodes)
+    for (auto const& [number, node] : nodes)
         add_node(summary, node);
     return summary;
 }
@@ -157,12 +197,11 @@ Summary Reader::summarise(std::span<char const* const> functions) {
 }  // namespace
 
 bool has_node_files(fs::path const& folder) {
-    return !node_files(folder).empty();
+    return !node_files_of(folder).empty();
 }
 
 LeftBehind read_node_files(fs::path const& folder, std::span<char const* const> functions) {
     Reader reader(folder);
-    reader.survey();
     if (!reader.any())
         throw Error(ErrorCode::invalid_argument,
                     folder.string() + ": no rank's record can be used: " + reader.first_reason());

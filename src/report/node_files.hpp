@@ -18,7 +18,9 @@ struct LeftBehind {
 /// True when the folder holds at least one node-*.sluice.
 bool has_node_files(std::filesystem::path const& folder);
 
-/// One record is held in memory at a time. Throws Error(invalid_argument) when no rank's record can be used, with the
+/// Of the records of several jobs in one folder those of the job that began last are used, the others are among the
+/// skipped. A rank whose record does not say how it ended is asked for (fate.hpp). One record is held in memory at a
+/// time. Throws Error(invalid_argument) when no rank's record can be used, with the
 /// first reason.
 LeftBehind read_node_files(std::filesystem::path const& folder, std::span<char const* const> functions);
 

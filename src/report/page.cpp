@@ -9,6 +9,7 @@
 #include "report/files.hpp"
 #include "report/summary_json.hpp"
 #include "report/text.hpp"
+#include "report/what_happened.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::report {
@@ -28,6 +29,7 @@ json report_for_page(Summary const& summary) {
     out["advice"] = advice_for(summary);
     out["what_happened"] = what_happened(summary);
     out["state_text"] = state_text(summary);
+    out["outcome"] = outcome_text(summary);
     out["ended"] = summary.all_ended();
     for (Consumer const& consumer : consumers_of(summary)) {
         if (out["consumers"].size() == 6) break;

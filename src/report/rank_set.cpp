@@ -22,6 +22,7 @@ void RankSet::add(RankSet const& other) {
 
 std::string RankSet::text(std::uint64_t all, std::size_t most) const {
     if (count_ == 0) return "no rank";
+    if (count_ == all && all == 2) return "both ranks";
     if (count_ == all && all > 1) return "all " + std::to_string(all) + " ranks";
     std::string result = count_ == 1 ? "rank " : "ranks ";
     std::uint64_t named = 0;

@@ -10,6 +10,7 @@
 ///     head       who, state, the call it is in now, peaks, sums
 ///     sites      one for each place that calls MPI: calls, bytes, time, growth
 ///     peers      bytes to each 256th of MPI_COMM_WORLD
+///     received   bytes from each 256th, of calls of which only the receiver knows cheaply (broadcast, scatter)
 ///     comms      one for each communicator, while there is room
 ///     history    memory over the whole run; when it is full every second sample goes and the interval doubles
 ///     recent     memory of the last minutes: a ring
@@ -24,10 +25,12 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "report/process_mark.hpp"
+
 namespace sluice::report {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
-inline constexpr std::uint32_t k_format = 1;
+inline constexpr std::uint32_t k_format = 2;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
@@ -53,11 +56,14 @@ enum class Kind : std::uint32_t {
 };
 
 enum class State : std::uint32_t {
-    running,     ///< also after a kill: nothing could be written any more
+    running,     ///< in a file also after a kill, for nothing could be written any more: see fate.hpp
     finalizing,  ///< inside MPI_Finalize
     ended,       ///< MPI_Finalize returned
     exited,      ///< the process ended in an orderly way without MPI_Finalize
     aborted,     ///< MPI_Abort was called
+    // What a reader finds out; nobody writes these.
+    gone,     ///< killed, or ended without MPI_Finalize: its process is no more
+    unknown,  ///< it was running at its last sign of life, and its process cannot be asked from here
 };
 
 /// Memory at one moment, in KiB. resident = application + mpi_private + mpi_shared + sluice.
@@ -93,18 +99,26 @@ struct Site {
     std::uint64_t first_us = 0;  ///< first and last call, since the start
     std::uint64_t last_us = 0;
     std::uint64_t growing_since_us = 0;  ///< when MPI's memory began to grow here; 0: it did not
+    std::uint64_t unplaced_bytes = 0;    ///< handed over here, and not in the matrix: the call names no pairs of ranks
     std::array<std::uint32_t, k_sizes> sizes{};
 };
 
-/// Bytes and messages that went to the ranks of one bin: world ranks b·size/256 … (b+1)·size/256 - 1; with at most 256
-/// ranks, bin b is rank b.
+/// The bin of a world rank in the matrix. Bin b holds ranks b·size/256 … (b+1)·size/256 - 1; with at most 256 ranks, bin
+/// b is rank b.
+constexpr std::uint32_t bin_of(std::uint32_t rank, std::uint32_t world_size) {
+    if (world_size <= k_peers) return rank;
+    return static_cast<std::uint32_t>(((std::uint64_t{rank} + 1) * k_peers - 1) / world_size);
+}
+
+/// Bytes and messages between this rank and those of one bin.
 struct Peer {
     std::uint64_t bytes = 0;
     std::uint64_t messages = 0;
 };
 
-/// One communicator: constant size, whatever its own. Its name in the job is {root, number}: the world rank of its
-/// rank 0, and how many that one had made before.
+/// One communicator: constant size, whatever its own. Its name in the job is {size, root, number}: the world rank of its
+/// rank 0, and a number that its members agreed on (without agreement: the place in the table of its rank 0's record, as
+/// each member counts).
 struct Comm {
     std::uint32_t root = 0;
     std::uint32_t number = 0;
@@ -115,7 +129,9 @@ struct Comm {
     std::uint32_t site = k_no_site;  ///< where it was made
     std::uint32_t memory_kib = 0;    ///< by which the rank grew when it was made
     std::uint64_t made_us = 0;
-    std::uint64_t freed_us = 0;  ///< 0: not freed
+    std::uint64_t freed_us = 0;       ///< 0: not freed
+    std::uint64_t each_bytes = 0;     ///< that this rank had for each other member (allgather, alltoall)
+    std::uint64_t each_messages = 0;  ///< in so many calls
 };
 
 /// A call that took long.
@@ -133,6 +149,7 @@ struct RankHead {
     std::uint32_t world_rank = 0;
     std::uint32_t world_size = 0;
     State state = State::running;
+    ProcessMark process;                     ///< whose record it is, also before `used`
     std::uint64_t start_unix_us = 0;         ///< when MPI_Init was entered
     std::uint64_t now_us = 0;                ///< last sign of life, since then
     std::uint64_t end_us = 0;                ///< when the state became final
@@ -165,12 +182,17 @@ struct RankHead {
     std::uint64_t history_interval_us = 0;  ///< between two of them
     std::uint64_t recent = 0;               ///< samples ever written; the newest is at (recent - 1) % k_recent
     std::uint64_t events = 0;               ///< the same for events
+    // Only with the setting `identify`; else empty.
+    std::array<char, 64> host{};
+    std::array<char, 64> user{};
+    std::array<char, 512> command{};  ///< the program and its arguments, cut where they are longer
 };
 
 struct alignas(4096) RankRecord {
     RankHead head;
     std::array<Site, k_sites> sites;
     std::array<Peer, k_peers> peers;
+    std::array<Peer, k_peers> received;
     std::array<Comm, k_comms> comms;
     std::array<Sample, k_history> history;
     std::array<Sample, k_recent> recent;

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -51,6 +52,14 @@ class LockedFile {
     int file_;
 };
 
+/// The rank that claimed first lives no more, and nobody decided: its job ended inside MPI_Init.
+bool is_abandoned(int file, NodeHeader const& node) {
+    ProcessMark first;
+    auto const at = static_cast<off_t>(sizeof(NodeHeader) + offsetof(RankRecord, head) + offsetof(RankHead, process));
+    return node.claimed > 0 && pread(file, &first, sizeof first, at) == static_cast<ssize_t>(sizeof first) &&
+           life_of(first) == Life::gone;
+}
+
 void* map_shared(int file, std::size_t offset, std::size_t bytes) {
     void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
     return at == MAP_FAILED ? nullptr : at;
@@ -84,6 +93,10 @@ bool RecordFile::map_file() {
     if (file.number() < 0) return false;
     struct stat status {};
     if (fstat(file.number(), &status) != 0) return false;
+    if (status.st_nlink == 0) {  // removed between our open and our lock, as an earlier job's
+        errno = EALREADY;
+        return false;
+    }
     bool const fresh = status.st_size < static_cast<off_t>(sizeof(NodeHeader));
     if (int const error = posix_fallocate(file.number(), 0, sizeof(NodeHeader)); fresh && error != 0) {
         errno = error;
@@ -99,7 +112,8 @@ bool RecordFile::map_file() {
     std::size_t const offset = sizeof(NodeHeader) + node->claimed * k_record_room;
     bool const usable = node->magic == k_magic && node->format == k_format && node->record_bytes == k_record_room;
     // All claim before they enter MPI_Init, and decide behind it: these are another job's.
-    bool const decided = usable && std::atomic_ref(node->decision).load() != 0;
+    bool const decided =
+        usable && (std::atomic_ref(node->decision).load() != 0 || is_abandoned(file.number(), *node));
     int const error = decided  ? EALREADY
                       : usable ? posix_fallocate(file.number(), static_cast<off_t>(offset), k_record_room)
                                : EEXIST;
@@ -111,6 +125,8 @@ bool RecordFile::map_file() {
     }
     node_ = node;
     record_ = new (record) RankRecord();
+    record_->head.process = this_process();
+    made_ = fresh;
     std::atomic_ref(node_->claimed).fetch_add(1, std::memory_order_release);
     return true;
 }

@@ -10,7 +10,7 @@
 namespace sluice::report {
 
 /// Where jobs of this user leave their records when nobody named a folder: below TMPDIR (/tmp), a folder for each job,
-/// removed when the job ends by MPI_Finalize.
+/// removed when the job ends by MPI_Finalize; of jobs that did not, the last ones stay (left_behind.hpp).
 std::string folder_of_jobs();
 
 /// One rank's record, in the file of its node or, where there can be none, in private memory.
@@ -28,6 +28,8 @@ class RecordFile {
 
     RankRecord& record() noexcept { return *record_; }
     NodeHeader& node() noexcept { return *node_; }
+    /// The file was not there before: this is the first rank of its job on this node.
+    bool made_file() const noexcept { return made_; }
     bool in_file() const noexcept { return in_file_; }
     std::string const& why() const noexcept { return why_; }
     std::string const& path() const noexcept { return path_; }
@@ -39,6 +41,7 @@ class RecordFile {
     std::string path_;
     std::string why_;
     bool in_file_ = false;
+    bool made_ = false;
     NodeHeader* node_ = nullptr;
     RankRecord* record_ = nullptr;
 };

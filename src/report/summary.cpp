@@ -41,6 +41,7 @@ SiteSum sum_of(Site const& site, Scope const& scope, std::uint32_t rank, bool ot
     sum.last_us = site.last_us;
     sum.growing_since_us = site.growing_since_us;
     sum.growing_ranks = site.growing_since_us > 0 ? 1 : 0;
+    sum.unplaced_bytes = site.unplaced_bytes;
     std::copy(site.sizes.begin(), site.sizes.end(), sum.sizes.begin());
     return sum;
 }
@@ -61,6 +62,23 @@ void add_same_rank(SiteSum& into, SiteSum const& from) {
     into.growing_ranks = into.growing_since_us > 0 ? 1 : 0;
 }
 
+/// A call that never returned: its time is counted nowhere yet.
+struct OpenCall {
+    std::uint32_t site = k_no_site;
+    std::uint64_t ns = 0;
+    std::uint64_t waiting_ns = 0;  // all of it, in a call of a kind that waits for others
+};
+
+OpenCall open_call_of(RankRecord const& record) {
+    RankHead const& head = record.head;
+    bool const is_final = head.state == State::ended || head.state == State::exited;
+    if (is_final || head.current_site >= k_sites || head.now_us <= head.current_since_us) return {};
+    Kind const kind = record.sites[head.current_site].kind;
+    bool const waits = kind == Kind::receive || kind == Kind::completion || kind == Kind::collective;
+    std::uint64_t const ns = (head.now_us - head.current_since_us) * 1000;
+    return {head.current_site, ns, waits ? ns : 0};
+}
+
 /// The calls of one rank; ids[i] is the id of its site i, k_outside where it is not used.
 void add_sites(Summary& summary, RankRecord const& record, Scope const& scope, std::vector<Sample> const& samples,
                std::vector<std::uint64_t>& ids) {
@@ -69,9 +87,15 @@ void add_sites(Summary& summary, RankRecord const& record, Scope const& scope, s
     std::size_t const grower =
         static_cast<std::size_t>(std::max_element(sampled.begin(), sampled.end()) - sampled.begin());
     std::uint64_t const used = std::min<std::uint64_t>(record.head.sites, k_sites);
+    OpenCall const open = open_call_of(record);
     ids.assign(k_sites, k_outside);
     for (std::uint64_t i = 0; i < used; ++i) {
-        Site const& site = record.sites[i];
+        Site site = record.sites[i];
+        if (i == open.site) {
+            site.time_ns += open.ns;
+            site.waiting_ns += open.waiting_ns;
+            site.longest_ns = std::max(site.longest_ns, open.ns);
+        }
         bool const other = i == 0 && site.address == 0;
         if (site.calls == 0 && (other || site.address == 0)) continue;
         SiteSum sum = sum_of(site, scope, record.head.world_rank, other);
@@ -112,8 +136,9 @@ void add_figures(Summary& summary, RankRecord const& record) {
     summary.before_init = of(head.before_init);
     summary.init_private = of(head.init_private);
     summary.init_shared = of(head.init_shared);
-    summary.time_in_mpi_ns = of(head.time_in_mpi_ns);
-    summary.waiting_ns = of(head.waiting_ns);
+    OpenCall const open = open_call_of(record);
+    summary.time_in_mpi_ns = of(head.time_in_mpi_ns + open.ns);
+    summary.waiting_ns = of(head.waiting_ns + open.waiting_ns);
     summary.lived_us = of(std::max(head.now_us, head.end_us));
     summary.served_calls = head.served_calls;
     summary.served_bytes = head.served_bytes;
@@ -130,12 +155,14 @@ void add_comms(Summary& summary, RankRecord const& record, Scope const& scope, s
     std::uint32_t const rank = record.head.world_rank;
     std::uint64_t memory = 0;
     std::uint64_t const used = std::min<std::uint64_t>(record.head.comms, k_comms);
+    std::uint64_t next_of_several = scope.comms_before.several;
+    std::uint64_t next_alone = scope.comms_of_several + scope.comms_before.alone;
     for (std::uint64_t i = 0; i < used; ++i) {
         Comm const& comm = record.comms[i];
         memory += comm.memory_kib;
         CommSum sum{comm.root, comm.number, comm.size, comm.first, comm.stride, {}, k_outside, {}, 0, 0};
-        if (comm.root == rank) {
-            sum.id = scope.first_comm + comm.number;
+        if (comm.rank == 0) {
+            sum.id = comm.size > 1 ? next_of_several++ : next_alone++;
             ++summary.comms_total;
         }
         if (comm.site < ids.size()) sum.site = ids[comm.site];
@@ -147,12 +174,45 @@ void add_comms(Summary& summary, RankRecord const& record, Scope const& scope, s
     summary.comm_kib = Spread::of(memory, rank);
 }
 
+/// Cells of one rank, by bin of the other.
+using Row = std::array<Peer, k_peers>;
+
+/// What the rank had for each other member of its communicators, as far as these are known by their rule.
+void spread_over_members(RankRecord const& record, Row& sent) {
+    std::uint32_t const world = record.head.world_size;
+    std::uint64_t const used = std::min<std::uint64_t>(record.head.comms, k_comms);
+    for (std::uint64_t i = 0; i < used; ++i) {
+        Comm const& comm = record.comms[i];
+        if (comm.each_messages == 0) continue;
+        for (std::uint32_t member = 0; member < std::min(comm.size, world); ++member) {
+            std::int64_t const rank = comm.first + std::int64_t{member} * comm.stride;
+            if (member == comm.rank || rank < 0 || rank >= world) continue;
+            Peer& peer = sent[bin_of(static_cast<std::uint32_t>(rank), world)];
+            peer.bytes += comm.each_bytes;
+            peer.messages += comm.each_messages;
+        }
+    }
+}
+
 void add_matrix(Summary& summary, RankRecord const& record) {
-    std::uint32_t const from = bin_of(record.head.world_rank, record.head.world_size);
+    std::uint32_t const own = bin_of(record.head.world_rank, record.head.world_size);
     std::uint32_t const bins = std::min<std::uint32_t>(record.head.world_size, k_peers);
-    for (std::uint32_t to = 0; to < bins; ++to)
-        if (Peer const& peer = record.peers[to]; peer.bytes > 0 || peer.messages > 0)
-            summary.matrix.push_back({from, to, peer.bytes, peer.messages});
+    Row sent = record.peers;
+    spread_over_members(record, sent);
+    auto const put = [&summary](std::uint32_t from, std::uint32_t to, Peer const& peer) {
+        if (peer.bytes > 0 || peer.messages > 0) summary.matrix.push_back({from, to, peer.bytes, peer.messages});
+    };
+    for (std::uint32_t bin = 0; bin < own; ++bin)
+        put(bin, own, record.received[bin]);
+    for (std::uint32_t bin = 0; bin < bins; ++bin) {
+        if (bin == own) {
+            sent[bin].bytes += record.received[bin].bytes;
+            sent[bin].messages += record.received[bin].messages;
+        }
+        put(own, bin, sent[bin]);
+    }
+    for (std::uint32_t bin = own + 1; bin < bins; ++bin)
+        put(bin, own, record.received[bin]);
 }
 
 void add_growth(Summary& summary, RankRecord const& record, std::vector<Sample> const& samples) {
@@ -192,7 +252,7 @@ RankDetail detail_of(RankRecord const& record, std::vector<std::uint64_t> const&
     detail.peak_kib = std::max<std::uint64_t>(head.peak.resident, head.high_water >> 10);
     for (Sample const& sample : samples)
         detail.peak_mpi_kib = std::max(detail.peak_mpi_kib, std::uint64_t{sample.mpi_private} + sample.mpi_shared);
-    detail.waiting_ns = head.waiting_ns;
+    detail.waiting_ns = head.waiting_ns + open_call_of(record).waiting_ns;
     detail.now_us = std::max(head.now_us, head.end_us);
     if (!samples.empty()) detail.last = samples.back();
     if (head.current_site < ids.size()) {
@@ -222,22 +282,29 @@ RankDetail detail_of(RankRecord const& record, std::vector<std::uint64_t> const&
     return detail;
 }
 
-bool is_live(State state) {
-    return state == State::running || state == State::finalizing || state == State::aborted;
+/// It was in some call when it was seen last; that of an orderly end is of no interest.
+bool was_going_on(State state) {
+    return state != State::ended && state != State::exited;
 }
 
 void add_whereabouts(Summary& summary, RankRecord const& record, std::vector<std::uint64_t> const& ids,
-                     std::vector<Sample> const& samples) {
+                     std::vector<Sample> const& samples, Scope const& scope) {
     RankHead const& head = record.head;
-    if (!is_live(head.state)) return;
+    if (!was_going_on(head.state)) return;
     Whereabouts here;
+    here.state = head.state;
+    std::uint64_t const late = scope.start_unix_us == 0 || head.start_unix_us < scope.start_unix_us
+                                   ? 0
+                                   : head.start_unix_us - scope.start_unix_us;
+    here.last_us = Spread::of(late + std::max(head.now_us, head.end_us), head.world_rank);
     if (SiteSum const* const site = site_at(summary, ids, head.current_site)) {
         here.site = site->id;
         here.function = site->function;
         here.place = site->place;
     }
-    bool const inside = here.site != k_outside && head.now_us >= head.current_since_us;
-    here.since_us = Spread::of(inside ? head.now_us - head.current_since_us : 0, head.world_rank);
+    // Outside MPI: since it left the last call.
+    bool const known = head.current_since_us > 0 && head.now_us >= head.current_since_us;
+    here.since_us = Spread::of(known ? head.now_us - head.current_since_us : 0, head.world_rank);
     here.ranks = RankSet(head.world_rank);
     here.resident_kib = Spread::of(samples.empty() ? 0 : samples.back().resident, head.world_rank);
     summary.now.push_back(here);
@@ -277,17 +344,11 @@ std::uint64_t site_id(std::string_view function, std::string_view place) {
     return std::max<std::uint64_t>((hash ^ (hash >> 52)) & ((std::uint64_t{1} << 52) - 1), k_other_places + 1);
 }
 
-std::uint32_t bin_of(std::uint32_t rank, std::uint32_t world_size) {
-    if (world_size <= k_peers) return rank;
-    return static_cast<std::uint32_t>(((std::uint64_t{rank} + 1) * k_peers - 1) / world_size);
-}
-
-std::uint64_t rooted_comms(RankRecord const& record) {
-    std::uint64_t result = 0;
+CommCounts rooted_comms(RankRecord const& record) {
+    CommCounts result;
     std::uint64_t const used = std::min<std::uint64_t>(record.head.comms, k_comms);
     for (std::uint64_t i = 0; i < used; ++i)
-        if (record.comms[i].root == record.head.world_rank)
-            result = std::max(result, std::uint64_t{record.comms[i].number} + 1);
+        if (record.comms[i].rank == 0) ++(record.comms[i].size > 1 ? result.several : result.alone);
     return result;
 }
 
@@ -303,6 +364,7 @@ Summary summary_of(RankRecord const& record, Scope const& scope) {
     Summary summary;
     summary.world_size = head.world_size;
     summary.mpi = text_of(head.mpi);
+    summary.identity = {head.world_rank, text_of(head.user), text_of(head.command)};
     summary.start_unix_us = head.start_unix_us;
     summary.duration_us = std::max(head.now_us, head.end_us);
     summary.ranks_seen = 1;
@@ -316,7 +378,7 @@ Summary summary_of(RankRecord const& record, Scope const& scope) {
     add_peak(summary, record, ids);
     add_comms(summary, record, scope, ids);
     add_matrix(summary, record);
-    add_whereabouts(summary, record, ids, samples);
+    add_whereabouts(summary, record, ids, samples, scope);
     add_growth(summary, record, samples);
     summary.last_kib = Spread::of(samples.empty() ? head.peak.resident : samples.back().resident, head.world_rank);
     summary.ranks.push_back(detail_of(record, ids, samples));
@@ -333,7 +395,7 @@ void add_rank(NodeSum& sum, RankRecord const& record) {
     Sample const last = samples.empty() ? record.head.peak : samples.back();
     Sample const& peak = record.head.peak;
     auto const own = [](Sample const& s) { return s.resident - std::min(s.mpi_shared, s.resident); };
-    ++sum.ranks;
+    if (sum.ranks++ == 0) sum.host = record.head.host;
     if (record.head.memory_limit > 0)
         sum.limit = sum.limit == 0 ? record.head.memory_limit : std::min(sum.limit, record.head.memory_limit);
     sum.last_own_kib += own(last);

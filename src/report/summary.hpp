@@ -31,11 +31,11 @@
 
 namespace sluice::report {
 
-inline constexpr std::uint32_t k_summary_format = 1;
+inline constexpr std::uint32_t k_summary_format = 2;
 inline constexpr std::uint32_t k_full_ranks = 32;
 inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
-inline constexpr std::size_t k_states = 5;
+inline constexpr std::size_t k_states = 7;
 inline constexpr std::size_t k_kinds = 10;
 inline constexpr std::uint64_t k_outside = 0;       ///< id of no site: outside MPI
 inline constexpr std::uint64_t k_other_places = 1;  ///< id of the site that collects those without room
@@ -63,6 +63,7 @@ struct SiteSum {
     std::uint64_t last_us = 0;
     std::uint64_t growing_since_us = 0;  ///< the earliest of all ranks; 0: nowhere
     std::uint64_t growing_ranks = 0;
+    std::uint64_t unplaced_bytes = 0;  ///< handed over here, and not in the matrix
     std::array<std::uint64_t, k_sizes> sizes{};
     bool operator==(SiteSum const&) const = default;
 };
@@ -75,9 +76,8 @@ struct Cell {
     bool operator==(Cell const&) const = default;
 };
 
-/// A communicator. Its global id is the number of communicators that lower world ranks were rank 0 of, plus its number:
-/// the caller gives each rank that prefix sum (Scope::first_comm), one integer, and only the root's own record carries
-/// the id into the sum. So no table by rank is needed.
+/// A communicator. Its global id needs no table by rank: each rank is given two prefix sums (Scope::comms), and only the
+/// record of the communicator's rank 0 carries the id into the sum.
 struct CommSum {
     std::uint32_t root = 0;
     std::uint32_t number = 0;
@@ -92,11 +92,13 @@ struct CommSum {
     bool operator==(CommSum const&) const = default;
 };
 
-/// The ranks that were in one call, or outside MPI, at their last sign of life.
+/// The ranks of one state that were in one call, or outside MPI, at their last sign of life.
 struct Whereabouts {
     std::uint64_t site = k_outside;
+    State state = State::running;
     std::string function, place;  ///< empty outside MPI
     RankSet ranks;
+    Spread last_us;       ///< that sign of life, since the first rank entered MPI_Init
     Spread since_us;      ///< how long they had been there
     Spread resident_kib;  ///< what they held at last
     bool operator==(Whereabouts const&) const = default;
@@ -124,6 +126,7 @@ struct PeakOf {
 struct NodeSum {
     std::uint32_t node = 0;
     std::uint32_t ranks = 0;
+    std::array<char, 64> host{};                            ///< only with the setting `identify`
     std::uint64_t limit = 0;                                ///< bytes; 0: none was found
     std::uint64_t last_own_kib = 0, last_shared_kib = 0;    ///< at the end
     std::uint64_t peaks_own_kib = 0, peaks_shared_kib = 0;  ///< each rank at its peak
@@ -149,9 +152,18 @@ struct RankDetail {
     bool operator==(RankDetail const&) const = default;
 };
 
+/// Who ran what, only with the setting `identify`; else all is empty. Of several commands that of the lowest rank.
+struct Identity {
+    std::uint32_t rank = 0;
+    std::string user;
+    std::string command;  ///< with its arguments
+    bool operator==(Identity const&) const = default;
+};
+
 struct Summary {
     std::uint32_t world_size = 0;
     std::string mpi;
+    Identity identity;
     std::uint64_t start_unix_us = 0;  ///< the earliest
     std::uint64_t duration_us = 0;    ///< the longest
     std::uint64_t ranks_seen = 0;     ///< that left a record
@@ -171,25 +183,47 @@ struct Summary {
     std::vector<SiteSum> sites;        ///< by id
     std::vector<Cell> matrix;          ///< by from, to
     std::vector<CommSum> comms;
-    std::vector<Whereabouts> now;  ///< by site
+    std::vector<Whereabouts> now;  ///< by site and state
     std::vector<NodeSum> nodes;
     std::vector<RankDetail> ranks;  ///< by rank
     OverRanks resident_over_ranks, mpi_over_ranks;
 
-    bool all_ended() const { return states[static_cast<std::size_t>(State::ended)].count() == world_size; }
+    RankSet const& in_state(State state) const { return states[static_cast<std::size_t>(state)]; }
+    bool all_ended() const { return in_state(State::ended).count() == world_size; }
+    /// Some rank lives, as far as can be told from here.
+    bool may_run() const {
+        return in_state(State::running).count() + in_state(State::finalizing).count() +
+                   in_state(State::unknown).count() >
+               0;
+    }
     SiteSum const* site(std::uint64_t id) const;
     bool operator==(Summary const&) const = default;
 };
 
-/// What the summary of one rank needs to know of the job. All ranks must be given the same duration.
+/// Communicators whose rank 0 a rank is, or how many of lower ranks, or of all: those of several members and those of one
+/// are numbered apart, so that MPI_COMM_WORLD is 0 and the ids of all have no gap.
+struct CommCounts {
+    std::uint64_t several = 0;
+    std::uint64_t alone = 0;
+    CommCounts& operator+=(CommCounts const& other) {
+        several += other.several;
+        alone += other.alone;
+        return *this;
+    }
+    bool operator==(CommCounts const&) const = default;
+};
+
+/// What the summary of one rank needs to know of the job. All ranks must be given the same duration and start.
 struct Scope {
     std::span<char const* const> functions;  ///< names by Site::function; a number without name is "function 17"
     std::uint64_t duration_us = 0;           ///< the greatest RankHead::now_us of all ranks
-    std::uint64_t first_comm = 0;            ///< the sum of rooted_comms over all lower world ranks
+    CommCounts comms_before;                 ///< the sum of rooted_comms over all lower world ranks
+    std::uint64_t comms_of_several = 0;      ///< over all ranks, CommCounts::several
+    std::uint64_t start_unix_us = 0;         ///< the least of all ranks; 0: its own
 };
 
-/// One more than the greatest number of a communicator whose rank 0 this rank is: the ids that it needs.
-std::uint64_t rooted_comms(RankRecord const& record);
+/// Communicators in the record whose rank 0 this rank is.
+CommCounts rooted_comms(RankRecord const& record);
 
 /// Trusts no index of the record. Throws Error(invalid_argument) for a record whose head cannot be true.
 Summary summary_of(RankRecord const& record, Scope const& scope);
@@ -201,8 +235,5 @@ void add_node(Summary& summary, NodeSum const& node);
 
 /// Adds `from`, the summary of other ranks of the same job, to `into`.
 void merge(Summary& into, Summary const& from);
-
-/// The bin of a rank in the matrix, as record.hpp has it.
-std::uint32_t bin_of(std::uint32_t rank, std::uint32_t world_size);
 
 }  // namespace sluice::report

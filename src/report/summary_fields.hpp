@@ -44,6 +44,7 @@ inline void fields(auto& a, SiteSum& s) {
     a("last_us", s.last_us);
     a("growing_since_us", s.growing_since_us);
     a("growing_ranks", s.growing_ranks);
+    a("unplaced_bytes", s.unplaced_bytes);
     a("sizes", s.sizes);
 }
 
@@ -62,9 +63,11 @@ inline void fields(auto& a, CommSum& c) {
 
 inline void fields(auto& a, Whereabouts& w) {
     a("site", w.site);
+    a("state", w.state);
     a("function", w.function);
     a("place", w.place);
     a("ranks", w.ranks);
+    a("last_us", w.last_us);
     a("for_us", w.since_us);
     a("resident_kib", w.resident_kib);
 }
@@ -93,6 +96,7 @@ inline void fields(auto& a, PeakOf& p) {
 
 inline void fields(auto& a, NodeSum& n) {
     a("node", n.node);
+    a("host", n.host);
     a("ranks", n.ranks);
     a("limit_bytes", n.limit);
     a("last_own_kib", n.last_own_kib);
@@ -116,9 +120,16 @@ inline void fields(auto& a, RankDetail& r) {
     a("events", r.events);
 }
 
+inline void fields(auto& a, Identity& i) {
+    a("rank", i.rank);
+    a("user", i.user);
+    a("command", i.command);
+}
+
 inline void fields(auto& a, Summary& s) {
     a("world_size", s.world_size);
     a("mpi", s.mpi);
+    a("identity", s.identity);
     a("start_unix_us", s.start_unix_us);
     a("duration_us", s.duration_us);
     a("ranks_seen", s.ranks_seen);

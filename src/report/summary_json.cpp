@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "report/summary_fields.hpp"
+#include "report/valid.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::report {
@@ -16,7 +17,7 @@ using nlohmann::json;
 
 constexpr std::array k_kind_names{"other",      "setup",        "send",   "receive",   "completion",
                                   "collective", "communicator", "window", "one-sided", "file"};
-constexpr std::array k_state_names{"running", "finalizing", "ended", "exited", "aborted"};
+constexpr std::array k_state_names{"running", "finalizing", "ended", "exited", "aborted", "gone", "unknown"};
 static_assert(k_kind_names.size() == k_kinds && k_state_names.size() == k_states);
 
 // Writer and Reader go over the lists of summary_fields.hpp.
@@ -172,6 +173,15 @@ std::size_t index_of(std::array<char const*, N> const& names, std::string const&
     return static_cast<std::size_t>(found - names.begin());
 }
 
+json put_value(std::array<char, 64> const& text) {
+    return text_of(text);
+}
+void get_value(json const& in, std::array<char, 64>& text) {
+    std::string const plain = in.get<std::string>();
+    text.fill('\0');
+    plain.copy(text.data(), text.size() - 1);
+}
+
 json put_value(Kind kind) {
     return name_of(kind);
 }
@@ -296,8 +306,16 @@ Summary from_text(std::string const& text, std::string const& origin) {
         Summary summary;
         from_json(json::parse(text), summary);
         return summary;
+    } catch (json::parse_error const& error) {
+        throw Error(ErrorCode::invalid_argument,
+                    origin + (text.empty()                      ? ": it is empty"
+                              : error.byte >= text.size() ? ": it is cut off after " + std::to_string(text.size()) + " bytes"
+                                                          : ": it is no JSON from byte " + std::to_string(error.byte) + " on"));
     } catch (json::exception const& error) {
-        throw Error(ErrorCode::invalid_argument, origin + ": " + error.what());
+        // "[json.exception.out_of_range.403] key 'x' not found"
+        std::string const why = error.what();
+        throw Error(ErrorCode::invalid_argument,
+                    origin + ": it is no whole report: " + why.substr(why.find("] ") == std::string::npos ? 0 : why.find("] ") + 2));
     } catch (Error const& error) {
         throw Error(ErrorCode::invalid_argument, origin + ": " + error.what());
     }

@@ -6,6 +6,8 @@
 
 #include "report/advice.hpp"
 #include "report/summary_json.hpp"
+#include "report/valid.hpp"
+#include "report/what_happened.hpp"
 #include "report/words.hpp"
 
 namespace sluice::report {
@@ -38,7 +40,22 @@ class Screen {
 std::string heading(Summary const& s) {
     std::string text = "Sluice report · " + plural(s.world_size, "rank");
     if (!s.mpi.empty()) text += " · " + s.mpi;
-    return text + " · " + time_text(s.duration_us) + " · " + (s.all_ended() ? "ended" : "did not end");
+    return text + " · " + time_text(s.duration_us) + " · " + outcome_text(s);
+}
+
+/// Only with the setting `identify`.
+std::string identified(Summary const& s) {
+    std::string text = s.identity.user.empty() ? std::string() : "by " + s.identity.user;
+    std::vector<std::string> hosts;
+    for (NodeSum const& node : s.nodes)
+        if (std::string host = text_of(node.host); !host.empty()) hosts.push_back(std::move(host));
+    std::sort(hosts.begin(), hosts.end());
+    hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+    for (std::size_t i = 0; i < std::min<std::size_t>(hosts.size(), 3); ++i)
+        text += (i > 0 ? ", " : " on ") + hosts[i];
+    if (hosts.size() > 3) text += fmt::format(" and {} more", hosts.size() - 3);
+    if (!s.identity.command.empty()) text += ": " + s.identity.command;
+    return text;
 }
 
 std::string peaks(Summary const& s) {
@@ -51,9 +68,13 @@ std::string peaks(Summary const& s) {
 
 std::string split(Summary const& s) {
     Sample const& sample = s.highest.sample;
-    return fmt::format("rank {} then: application {}, MPI private {}, MPI shared {}, Sluice {}; in flight {}",
-                       s.highest.rank, kib_text(part_of(sample, Owner::application)), kib_text(sample.mpi_private),
-                       kib_text(sample.mpi_shared), kib_text(sample.sluice), kib_text(sample.in_flight));
+    std::string text =
+        fmt::format("rank {} then: application {}, MPI private {}, MPI shared {}, Sluice {}; in flight {}",
+                    s.highest.rank, kib_text(part_of(sample, Owner::application)), kib_text(sample.mpi_private),
+                    kib_text(sample.mpi_shared), kib_text(sample.sluice), kib_text(sample.in_flight));
+    if (s.in_flight_kib.most > sample.in_flight)
+        text += fmt::format(" (at its own peak {} on rank {})", kib_text(s.in_flight_kib.most), s.in_flight_kib.most_rank);
+    return text;
 }
 
 std::string times(Summary const& s) {
@@ -88,6 +109,21 @@ std::string communicators(Summary const& s) {
                        count_text(s.comms_made.most), kib_text(s.comm_kib.most));
 }
 
+char const* words_for(State state) {
+    switch (state) {
+        case State::running:
+            return "still running";
+        case State::finalizing:
+            return "in MPI_Finalize";
+        case State::unknown:
+            return "not known";
+        case State::exited:
+            return "ended without MPI_Finalize";
+        default:
+            return name_of(state);
+    }
+}
+
 /// Who held how much, and in which call: the largest groups first.
 void put_whereabouts(Screen& screen, Summary const& s) {
     std::vector<Whereabouts const*> rows;
@@ -97,12 +133,17 @@ void put_whereabouts(Screen& screen, Summary const& s) {
         return a->resident_kib.most != b->resident_kib.most ? a->resident_kib.most > b->resident_kib.most
                                                             : a->site < b->site;
     });
+    bool const several_states =
+        std::any_of(rows.begin(), rows.end(), [&rows](Whereabouts const* row) { return row->state != rows[0]->state; });
     std::size_t const shown = std::min<std::size_t>(rows.size(), 4);
     for (std::size_t i = 0; i < shown; ++i) {
         Whereabouts const& row = *rows[i];
-        std::string text =
-            row.ranks.text(s.world_size) + (row.function.empty() ? " " : " in ") + call_text(row.function, row.place);
-        if (!row.function.empty()) text += " for " + time_text(row.since_us.most);
+        std::string text = row.ranks.text(s.world_size);
+        if (several_states) text += fmt::format(" ({})", words_for(row.state));
+        text += " at " + time_text(row.last_us.least);
+        if (time_text(row.last_us.most) != time_text(row.last_us.least)) text += " … " + time_text(row.last_us.most);
+        text += (row.function.empty() ? " " : " in ") + call_text(row.function, row.place);
+        if (row.since_us.most > 0) text += " for " + time_text(row.since_us.most);
         text += row.ranks.count() == 1 ? fmt::format(", held {}", kib_text(row.resident_kib.most))
                                        : fmt::format(", held {} … {} (rank {})", kib_text(row.resident_kib.least),
                                                      kib_text(row.resident_kib.most), row.resident_kib.most_rank);
@@ -113,19 +154,26 @@ void put_whereabouts(Screen& screen, Summary const& s) {
 
 }  // namespace
 
+std::string outcome_text(Summary const& s) {
+    std::uint64_t const alive = s.in_state(State::running).count() + s.in_state(State::finalizing).count();
+    if (s.all_ended()) return "ended";
+    return alive > 0 && alive + s.in_state(State::ended).count() == s.ranks_seen ? "still running" : "did not end";
+}
+
 std::string state_text(Summary const& s) {
     if (s.all_ended()) return "ended";
     std::string text;
     for (std::size_t i = 0; i < k_states; ++i) {
         if (s.states[i].count() == 0) continue;
-        text += (text.empty() ? "" : ", ") + s.states[i].text(s.world_size) + " " + name_of(static_cast<State>(i));
+        text += (text.empty() ? "" : ", ") + s.states[i].text(s.world_size) + " " + words_for(static_cast<State>(i));
     }
-    return "did not end: " + text;
+    return text;
 }
 
 std::string to_screen(Summary const& s) {
     Screen screen;
     screen.put_title(heading(s));
+    if (std::string const text = identified(s); !text.empty()) screen.put("run", text);
     if (!s.all_ended()) {
         screen.put("state", state_text(s) + ", last sign of life at " + time_text(s.duration_us));
         bool first = true;
@@ -142,7 +190,7 @@ std::string to_screen(Summary const& s) {
         screen.put(i == 0 ? "consumers" : "", fmt::format("{:>8}  {}: {}, rank {}", size_text(consumers[i].bytes),
                                                           consumers[i].who, consumers[i].how, consumers[i].rank));
     screen.put("time", times(s));
-    if (s.comms_total > 0) screen.put("objects", communicators(s));
+    if (s.comm_kib.most > 0) screen.put("objects", communicators(s));
     screen.put("Sluice", ours(s));
     char const* label = "advice";
     for (std::string const& line : advice_for(s))

@@ -5,12 +5,12 @@
 namespace sluice::report {
 
 std::string fault_of(RankHead const& head) {
-    if (head.used != 1) return "its head was never completed";
+    if (head.used != 1) return "its head was never completed: its rank did not come out of MPI_Init";
     if (head.world_size == 0 || head.world_size > k_most_ranks)
         return "it names a job of " + std::to_string(head.world_size) + " ranks";
     if (head.world_rank >= head.world_size)
         return "it is of rank " + std::to_string(head.world_rank) + " of " + std::to_string(head.world_size);
-    if (static_cast<std::uint32_t>(head.state) > static_cast<std::uint32_t>(State::aborted))
+    if (static_cast<std::uint32_t>(head.state) > static_cast<std::uint32_t>(State::unknown))
         return "its state is " + std::to_string(static_cast<std::uint32_t>(head.state));
     if (head.sites > k_sites) return "it names " + std::to_string(head.sites) + " call sites of at most 256";
     if (head.comms > k_comms) return "it names " + std::to_string(head.comms) + " communicators of at most 256";

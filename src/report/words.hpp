@@ -7,7 +7,7 @@
 
 namespace sluice::report {
 
-/// Three digits: "0 B", "640 KiB", "1.37 GiB", "122 MiB".
+/// Three digits, fewer only for what is whole: "0 B", "640 KiB", "1.37 GiB", "89.0 MiB", "2 GiB".
 std::string size_text(std::uint64_t bytes);
 std::string kib_text(std::uint64_t kib);
 /// "0.52 s", "12.4 s", "3 min 12 s", "2 h 05 min".

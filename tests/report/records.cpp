@@ -92,7 +92,8 @@ void add_comms(RankRecord& record) {
     auto const add = [&](std::uint32_t root, std::uint32_t number, std::uint32_t size, std::uint32_t first,
                          std::int32_t stride) {
         Comm& comm = record.comms[head.comms++];
-        comm = {root, number, size, 0, first, stride, 5, 96, 200'000 + 1000 * number, 0};
+        std::uint32_t const mine = (head.world_rank - first) / static_cast<std::uint32_t>(stride);
+        comm = {root, number, size, mine, first, stride, 5, 96, 200'000 + 1000 * number, 0, 0, 0};
         ++head.comms_made;
     };
     std::uint32_t const rank = head.world_rank;
@@ -110,9 +111,7 @@ void add_events(RankRecord& record) {
 void add_peers(RankRecord& record) {
     std::uint32_t const size = record.head.world_size;
     std::uint32_t const bins = std::min<std::uint32_t>(size, k_peers);
-    std::uint32_t const own = size <= k_peers
-                                  ? record.head.world_rank
-                                  : static_cast<std::uint32_t>(std::uint64_t{record.head.world_rank} * bins / size);
+    std::uint32_t const own = bin_of(record.head.world_rank, size);
     for (std::uint32_t bin = 0; bin < bins; ++bin) {
         if (bin == own) continue;
         std::uint32_t const distance = bin > own ? bin - own : own - bin;

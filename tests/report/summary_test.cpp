@@ -13,8 +13,8 @@
 namespace sluice::report {
 namespace {
 
-Summary of(std::uint32_t rank, std::uint32_t size, Story story = Story::healthy, std::uint64_t first_comm = 0) {
-    return summary_of(*make_record(rank, size, story), {k_names, 12'000'000, first_comm});
+Summary of(std::uint32_t rank, std::uint32_t size, Story story = Story::healthy, CommCounts before = {}) {
+    return summary_of(*make_record(rank, size, story), {k_names, 12'000'000, before, 0, 0});
 }
 
 /// A record in which everything that can be drawn is drawn.
@@ -32,7 +32,7 @@ RecordPointer drawn_record(std::uint32_t rank, std::uint32_t size, std::mt19937_
         peer = {random() % 5 == 0 ? random() % 1'000'000 : 0, random() % 7};
     record->head.peak.resident += static_cast<std::uint32_t>(random() % 100'000);
     record->head.waiting_ns = random() % 10'000'000'000;
-    record->head.state = static_cast<State>(random() % 5);
+    record->head.state = static_cast<State>(random() % k_states);
     record->head.abort_code = static_cast<std::uint32_t>(random() % 9);
     return record;
 }
@@ -40,10 +40,10 @@ RecordPointer drawn_record(std::uint32_t rank, std::uint32_t size, std::mt19937_
 std::vector<Summary> drawn_job(std::uint32_t size, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<Summary> parts;
-    std::uint64_t comms = 0;
+    CommCounts comms;
     for (std::uint32_t rank = 0; rank < size; ++rank) {
         RecordPointer const record = drawn_record(rank, size, random);
-        parts.push_back(summary_of(*record, {k_names, 12'000'000, comms}));
+        parts.push_back(summary_of(*record, {k_names, 12'000'000, comms, 100, 1'700'000'000'000'000}));
         comms += rooted_comms(*record);
     }
     return parts;
@@ -113,12 +113,13 @@ TEST(Summary, knows_where_the_peak_was) {
 TEST(Summary, numbers_communicators_by_prefix_sums) {
     // Communicator {0,0} has all ranks; each pair 2i, 2i+1 made one, whose root is 2i.
     std::vector<Summary> parts;
-    std::uint64_t comms = 0;
+    CommCounts comms;
     for (std::uint32_t rank = 0; rank < 6; ++rank) {
         parts.push_back(of(rank, 6, Story::healthy, comms));
         comms += rooted_comms(*make_record(rank, 6));
     }
-    EXPECT_EQ(comms, 4U);
+    EXPECT_EQ(comms.several, 4U);
+    EXPECT_EQ(comms.alone, 0U);
     std::mt19937_64 random(5);
     Summary const whole = merged(parts, 0, parts.size(), random);
     EXPECT_EQ(whole.comms_total, 4U);
@@ -156,7 +157,7 @@ TEST(Summary, keeps_sums_exact_when_places_do_not_fit) {
             calls += site.calls;
             bytes += site.bytes_out;
         }
-        merge(whole, summary_of(*record, {k_names, 0, 0}));
+        merge(whole, summary_of(*record, {k_names, 0, {}, 0, 0}));
     }
     EXPECT_LE(whole.sites.size(), k_sites);
     std::uint64_t summed_calls = 0, summed_bytes = 0;
@@ -174,13 +175,85 @@ TEST(Summary, adds_up_addresses_of_one_name) {
     RecordPointer const record = make_record(0, 1);
     record->sites[record->head.sites++] = record->sites[4];
     record->sites[record->head.sites - 1].address = 0xabcdef;
-    Summary const one = summary_of(*make_record(0, 1), {k_names, 0, 0});
-    Summary const two = summary_of(*record, {k_names, 0, 0});
+    Summary const one = summary_of(*make_record(0, 1), {k_names, 0, {}, 0, 0});
+    Summary const two = summary_of(*record, {k_names, 0, {}, 0, 0});
     std::uint64_t const id = site_id("MPI_Alltoallv", "transpose+0x244 (libfield.so)");
     EXPECT_EQ(two.site(id)->calls, 2 * one.site(id)->calls);
     EXPECT_EQ(two.site(id)->time_ns.sum, 2 * one.site(id)->time_ns.sum);
     EXPECT_EQ(two.site(id)->time_ns.ranks, 1U);
     EXPECT_EQ(two.site(id)->in_flight.most, one.site(id)->in_flight.most);
+}
+
+TEST(Summary, numbers_communicators_without_gaps_and_those_of_one_rank_last) {
+    // Numbers have gaps, as members agree on them; {0,1} is of all, each rank has two of its own, ranks 2 and 3 one more.
+    Summary whole;
+    Scope scope{k_names, 0, {}, 2, 0};
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        RecordPointer const record = make_record(rank, 4);
+        auto const own = [rank](std::uint32_t number) { return Comm{rank, number, 1, 0, rank, 1, 5, 0, 0, 0, 0, 0}; };
+        record->comms[0] = {0, 1, 4, rank, 0, 1, 5, 0, 0, 0, 0, 0};
+        record->comms[1] = own(2);
+        record->comms[2] = own(9);
+        if (rank >= 2) record->comms[3] = {2, 70, 2, rank - 2, 2, 1, 5, 0, 0, 0, 0, 0};
+        record->head.comms = rank >= 2 ? 4 : 3;
+        merge(whole, summary_of(*record, scope));
+        scope.comms_before += rooted_comms(*record);
+    }
+    EXPECT_EQ(scope.comms_before, (CommCounts{2, 8}));
+    std::vector<std::uint64_t> ids(11, 0);
+    for (CommSum const& comm : whole.comms) {
+        ASSERT_TRUE(comm.id.has_value() && *comm.id < 10) << comm.size << " " << comm.root;
+        ++ids[*comm.id];
+        EXPECT_EQ(*comm.id < 2, comm.size > 1);
+        EXPECT_EQ(*comm.id == 0, comm.size == 4);
+    }
+    EXPECT_EQ(ids, (std::vector<std::uint64_t>{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0}));
+}
+
+TEST(Summary, has_in_the_matrix_what_collectives_are_defined_to_move) {
+    Summary whole;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        RecordPointer const record = make_record(rank, 4);
+        record->peers = {};
+        record->peers[3] = {5, 1};
+        record->comms[0] = {0, 0, 4, rank, 0, 1, 5, 0, 0, 0, 100, 2};
+        record->comms[1] = {rank % 2, 1, 2, rank / 2, rank % 2, 2, 5, 0, 0, 0, 1000, 1};
+        record->comms[2] = {0, 2, 3, rank, 0, 0, 5, 0, 0, 0, 0, 0};  // members that follow no rule
+        record->head.comms = 3;
+        if (rank != 1) record->received[1] = {70'000, 1};
+        record->sites[2].unplaced_bytes = rank;
+        merge(whole, summary_of(*record, {k_names, 0, {}, 0, 0}));
+    }
+    std::size_t cells = 0;
+    for (std::uint32_t from = 0; from < 4; ++from)
+        for (std::uint32_t to = 0; to < 4; ++to) {
+            Cell expected{from, to, to == 3 ? 5U : 0U, to == 3 ? 1U : 0U};
+            if (from != to) {
+                expected.bytes += 100 + (from % 2 == to % 2 ? 1000 : 0) + (from == 1 ? 70'000 : 0);
+                expected.messages += 2 + (from % 2 == to % 2 ? 1 : 0) + (from == 1 ? 1 : 0);
+            }
+            if (expected.messages == 0) continue;
+            EXPECT_NE(std::find(whole.matrix.begin(), whole.matrix.end(), expected), whole.matrix.end())
+                << from << " to " << to;
+            ++cells;
+        }
+    EXPECT_EQ(whole.matrix.size(), cells);
+    EXPECT_TRUE(std::is_sorted(whole.matrix.begin(), whole.matrix.end(), [](Cell const& a, Cell const& b) {
+        return std::pair(a.from, a.to) < std::pair(b.from, b.to);
+    }));
+    EXPECT_EQ(whole.site(site_id("MPI_Recv", "drain+0x1c (app)"))->unplaced_bytes, 6U);
+}
+
+TEST(Summary, counts_the_time_of_a_call_that_never_returned) {
+    RecordPointer const record = make_record(1, 4, Story::flooded);
+    Summary const returned = summary_of(*make_record(1, 4), {k_names, 0, {}, 0, 0});
+    record->head.state = State::gone;  // in MPI_Isend since 10 s of 12
+    Summary const open = summary_of(*record, {k_names, 0, {}, 0, 0});
+    EXPECT_EQ(open.time_in_mpi_ns.sum, returned.time_in_mpi_ns.sum + 2'000'000'000);
+    EXPECT_EQ(open.waiting_ns.sum, returned.waiting_ns.sum) << "a send is not said to wait";
+    ASSERT_EQ(open.now.size(), 1U);
+    EXPECT_EQ(open.now[0].state, State::gone);
+    EXPECT_EQ(open.now[0].last_us.most, 12'000'000U);
 }
 
 TEST(Summary, puts_ranks_into_the_bins_of_the_record) {

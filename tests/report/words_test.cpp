@@ -13,11 +13,13 @@ TEST(Words, sizes_have_three_digits) {
     EXPECT_EQ(size_text(0), "0 B");
     EXPECT_EQ(size_text(1023), "1023 B");
     EXPECT_EQ(size_text(1024), "1 KiB");
-    EXPECT_EQ(size_text(1536), "1.5 KiB");
-    EXPECT_EQ(size_text((1 << 20) - 1), "1 MiB");
+    EXPECT_EQ(size_text(1536), "1.50 KiB");
+    EXPECT_EQ(size_text((1 << 20) - 1), "1.00 MiB") << "rounded, and shown so";
+    EXPECT_EQ(size_text((89 << 20) + 1000), "89.0 MiB");
+    EXPECT_EQ(size_text(89 << 20), "89 MiB");
     EXPECT_EQ(size_text(122 << 20), "122 MiB");
     EXPECT_EQ(size_text(std::uint64_t{1406} << 20), "1.37 GiB");
-    EXPECT_EQ(size_text(~std::uint64_t{0}), "16 EiB");
+    EXPECT_EQ(size_text(~std::uint64_t{0}), "16.0 EiB");
 }
 
 TEST(Words, times) {
@@ -44,6 +46,7 @@ TEST(RankSet, names_ranges_and_counts_the_rest) {
     set.add(RankSet(0));
     EXPECT_EQ(set.text(8), "ranks 0, 3-5");
     EXPECT_EQ(set.text(4), "all 4 ranks");
+    EXPECT_EQ(RankSet(2, {0, 1}).text(2), "both ranks");
     EXPECT_EQ(RankSet().text(4), "no rank");
     RankSet many;
     for (std::uint32_t rank = 2000; rank-- > 0;)
