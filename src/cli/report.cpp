@@ -42,6 +42,12 @@ void say(std::string const& line) {
     fmt::print(stderr, "sluice: {}\n", line);
 }
 
+/// What a folder tells of its job, and whether the reports are still to be made from the records.
+struct Loaded {
+    report::Summary summary;
+    bool is_new = false;
+};
+
 void write_what_was_missing(fs::path const& folder, report::Summary const& summary) {
     try {
         report::write_report(folder, summary, report_template().value_or(fs::path()));
@@ -52,8 +58,8 @@ void write_what_was_missing(fs::path const& folder, report::Summary const& summa
     }
 }
 
-/// What report.json of the folder tells; nothing where there is none. One that is broken is said in a line where records
-/// can take its place, else it is the error.
+/// What report.json of the folder tells; nothing where there is none. One that is broken is said in a line where
+/// records can take its place, else it is the error.
 std::optional<report::Summary> written_in(fs::path const& folder, bool has_records) {
     fs::path const file = folder / "report.json";
     if (!fs::exists(file)) return std::nullopt;
@@ -67,30 +73,28 @@ std::optional<report::Summary> written_in(fs::path const& folder, bool has_recor
 }
 
 /// report.json, unless the folder holds the records of a later job, which did not come to write its own.
-report::Summary load(fs::path const& folder) {
+Loaded load(fs::path const& folder) {
     if (!fs::is_directory(folder)) throw UsageError(folder.string() + " is no folder; name one that --report made");
     bool const has_records = report::has_node_files(folder);
     std::optional<report::Summary> written = written_in(folder, has_records);
     if (!has_records) {
         if (!written) throw UsageError(folder.string() + " holds neither report.json nor node-*.sluice");
-        return std::move(*written);
+        return {std::move(*written)};
     }
     std::optional<report::LeftBehind> left;
     try {
         left = report::read_node_files(folder, function_names());
     } catch (Error const&) {
         if (!written) throw;
-        return std::move(*written);
+        return {std::move(*written)};
     }
     if (written && written->all_ended() && left->summary.start_unix_us <= written->start_unix_us)
-        return std::move(*written);
+        return {std::move(*written)};
     for (std::string const& line : left->skipped)
         say(line);
-    if (left->summary.may_run())
-        say(folder.string() + ": the job may still run; nothing is written into its folder");
-    else
-        write_what_was_missing(folder, left->summary);
-    return std::move(left->summary);
+    bool const may_run = left->summary.may_run();
+    if (may_run) say(folder.string() + ": the job may still run; nothing is written into its folder");
+    return {std::move(left->summary), !may_run};
 }
 
 /// The folder of the last job that did not end, among those whose records nobody named a folder for; else of one that
@@ -157,8 +161,14 @@ int run_report(std::vector<std::string> const& arguments) {
         throw UsageError(fmt::format("at most two folders can be compared, and {} were named", wishes.folders.size()));
     if (wishes.folders.empty()) wishes.folders.push_back(last_left_behind());
     std::vector<report::Summary> summaries;
-    for (std::string const& folder : wishes.folders)
-        summaries.push_back(load(folder));
+    std::vector<std::size_t> to_write;  // only when nothing was wrong with any folder
+    for (std::string const& folder : wishes.folders) {
+        Loaded loaded = load(folder);
+        if (loaded.is_new) to_write.push_back(summaries.size());
+        summaries.push_back(std::move(loaded.summary));
+    }
+    for (std::size_t const i : to_write)
+        write_what_was_missing(wishes.folders[i], summaries[i]);
     if (wishes.json)
         print_json(summaries);
     else

@@ -31,8 +31,8 @@ class Communicators {
     explicit Communicators(report::RankRecord& record) : record_(record) {}
 
     /// MPI_COMM_WORLD and MPI_COMM_SELF. `may_agree`: every rank of the job runs under us, so that members can agree on
-    /// the name of a communicator; with `one_thread` on an id for its traffic, too (with MPI_THREAD_MULTIPLE two threads
-    /// could be given the same).
+    /// the name of a communicator; with `one_thread` on an id for its traffic, too (with MPI_THREAD_MULTIPLE two
+    /// threads could be given the same).
     void start(int world_rank, int world_size, bool may_agree, bool one_thread);
 
     /// Collective over `made`, which the program has just got: nothing else can be on it yet.
@@ -51,7 +51,8 @@ class Communicators {
 
   private:
     std::uint32_t agree(MPI_Comm made, Known& known) noexcept;
-    void keep(MPI_Comm comm, Known known, std::uint32_t number, std::uint32_t site, std::uint64_t memory, std::uint64_t now_us) noexcept;
+    void keep(MPI_Comm comm, Known known, std::uint32_t number, std::uint32_t site, std::uint64_t memory,
+              std::uint64_t now_us) noexcept;
 
     report::RankRecord& record_;
     bool may_agree_ = false;

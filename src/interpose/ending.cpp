@@ -45,8 +45,7 @@ void add_my_node(MPI_Comm all, report::RankRecord const& record, report::Summary
     report::add_rank(sum, record);
     if (rank + 1 < size) {
         base::check(MPI_Send(&sum, sizeof sum, MPI_BYTE, rank + 1, k_tag, node.get()), "MPI_Send");
-    }
-    else {
+    } else {
         sum.node = number;
         report::add_node(summary, sum);
     }

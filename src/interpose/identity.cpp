@@ -22,7 +22,8 @@ void copy_text(std::span<char> to, std::string_view from) noexcept {
 /// As the login has it; a batch system may run a job without one.
 void name_user(std::span<char> to) noexcept {
     for (char const* name : {"LOGNAME", "USER"})
-        if (char const* const value = std::getenv(name); value != nullptr && *value != '\0') return copy_text(to, value);
+        if (char const* const value = std::getenv(name); value != nullptr && *value != '\0')
+            return copy_text(to, value);
     std::array<char, 4096> room;
     passwd entry{};
     passwd* found = nullptr;

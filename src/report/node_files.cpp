@@ -95,8 +95,8 @@ void Reader::survey(fs::path const& path) {
     NodeFile file(path);
     if (!file.fault().empty()) return skip(found.name(), file.fault());
     if (file.claimed() > file.whole())
-        skip(found.name(),
-             fmt::format("{} of its {} ranks: the file ends before them", file.claimed() - file.whole(), file.claimed()));
+        skip(found.name(), fmt::format("{} of its {} ranks: the file ends before them", file.claimed() - file.whole(),
+                                       file.claimed()));
     for (std::uint64_t i = 0; i < file.whole(); ++i)
         survey_record(file, i, found);
     if (!found.ranks.empty()) files_.push_back(std::move(found));
@@ -125,10 +125,9 @@ void Reader::survey_record(NodeFile& file, std::uint64_t number, Surveyed& found
 /// last, and all that fit to it: of the same name first, for two jobs may run at a time.
 void Reader::keep_the_last_job() {
     if (files_.empty()) return;
-    auto const newest =
-        std::max_element(files_.begin(), files_.end(), [](Surveyed const& a, Surveyed const& b) {
-            return std::tuple(a.start_unix_us, b.name()) < std::tuple(b.start_unix_us, a.name());
-        });
+    auto const newest = std::max_element(files_.begin(), files_.end(), [](Surveyed const& a, Surveyed const& b) {
+        return std::tuple(a.start_unix_us, b.name()) < std::tuple(b.start_unix_us, a.name());
+    });
     std::iter_swap(files_.begin(), newest);
     std::string const job = files_.front().job;
     std::stable_sort(files_.begin() + 1, files_.end(), [&job](Surveyed const& a, Surveyed const& b) {
@@ -136,8 +135,8 @@ void Reader::keep_the_last_job() {
     });
     std::vector<Surveyed> kept;
     for (Surveyed& file : files_) {
-        bool const fits = std::all_of(kept.begin(), kept.end(),
-                                      [&](Surveyed const& other) { return are_of_one_job(file, other); });
+        bool const fits =
+            std::all_of(kept.begin(), kept.end(), [&](Surveyed const& other) { return are_of_one_job(file, other); });
         if (fits)
             kept.push_back(std::move(file));
         else
@@ -145,9 +144,8 @@ void Reader::keep_the_last_job() {
                                           moment(file.start_unix_us), moment(kept.front().start_unix_us)));
     }
     // Nodes are numbered by their lowest rank.
-    std::sort(kept.begin(), kept.end(), [](Surveyed const& a, Surveyed const& b) {
-        return a.ranks.begin()->first < b.ranks.begin()->first;
-    });
+    std::sort(kept.begin(), kept.end(),
+              [](Surveyed const& a, Surveyed const& b) { return a.ranks.begin()->first < b.ranks.begin()->first; });
     files_ = std::move(kept);
 }
 

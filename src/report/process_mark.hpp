@@ -7,8 +7,8 @@ namespace sluice::report {
 
 /// A process number means something only inside one running system and one space of process numbers (container).
 struct ProcessMark {
-    std::uint64_t machine = 0;  ///< of these two, drawn anew at each start of the system: no name and no address; 0: not
-                                ///< known
+    std::uint64_t machine = 0;  ///< of these two, drawn anew at each start of the system: no name and no address; 0:
+                                ///< not known
     std::uint64_t started = 0;  ///< clock ticks since the system's start
     std::uint32_t number = 0;   ///< 0: nobody
     std::uint32_t spare = 0;

@@ -23,8 +23,8 @@ class RankSet {
     std::uint64_t count() const { return count_; }
     std::vector<std::uint32_t> const& lowest() const { return lowest_; }
 
-    /// "rank 3", "ranks 0-2, 7", "ranks 0-255 and 3840 others", "all 8 ranks", "both ranks"; `all` is the number of ranks of the job,
-    /// and no more than `most` ranges are named.
+    /// "rank 3", "ranks 0-2, 7", "ranks 0-255 and 3840 others", "all 8 ranks", "both ranks"; `all` is the number of
+    /// ranks of the job, and no more than `most` ranges are named.
     std::string text(std::uint64_t all, std::size_t most = 6) const;
 
     bool operator==(RankSet const&) const = default;

@@ -103,8 +103,8 @@ struct Site {
     std::array<std::uint32_t, k_sizes> sizes{};
 };
 
-/// The bin of a world rank in the matrix. Bin b holds ranks b·size/256 … (b+1)·size/256 - 1; with at most 256 ranks, bin
-/// b is rank b.
+/// The bin of a world rank in the matrix. Bin b holds ranks b·size/256 … (b+1)·size/256 - 1; with at most 256 ranks,
+/// bin b is rank b.
 constexpr std::uint32_t bin_of(std::uint32_t rank, std::uint32_t world_size) {
     if (world_size <= k_peers) return rank;
     return static_cast<std::uint32_t>(((std::uint64_t{rank} + 1) * k_peers - 1) / world_size);
@@ -116,9 +116,9 @@ struct Peer {
     std::uint64_t messages = 0;
 };
 
-/// One communicator: constant size, whatever its own. Its name in the job is {size, root, number}: the world rank of its
-/// rank 0, and a number that its members agreed on (without agreement: the place in the table of its rank 0's record, as
-/// each member counts).
+/// One communicator: constant size, whatever its own. Its name in the job is {size, root, number}: the world rank of
+/// its rank 0, and a number that its members agreed on (without agreement: the place in the table of its rank 0's
+/// record, as each member counts).
 struct Comm {
     std::uint32_t root = 0;
     std::uint32_t number = 0;

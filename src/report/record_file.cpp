@@ -112,8 +112,7 @@ bool RecordFile::map_file() {
     std::size_t const offset = sizeof(NodeHeader) + node->claimed * k_record_room;
     bool const usable = node->magic == k_magic && node->format == k_format && node->record_bytes == k_record_room;
     // All claim before they enter MPI_Init, and decide behind it: these are another job's.
-    bool const decided =
-        usable && (std::atomic_ref(node->decision).load() != 0 || is_abandoned(file.number(), *node));
+    bool const decided = usable && (std::atomic_ref(node->decision).load() != 0 || is_abandoned(file.number(), *node));
     int const error = decided  ? EALREADY
                       : usable ? posix_fallocate(file.number(), static_cast<off_t>(offset), k_record_room)
                                : EEXIST;

@@ -395,7 +395,7 @@ void add_rank(NodeSum& sum, RankRecord const& record) {
     Sample const last = samples.empty() ? record.head.peak : samples.back();
     Sample const& peak = record.head.peak;
     auto const own = [](Sample const& s) { return s.resident - std::min(s.mpi_shared, s.resident); };
-    if (sum.ranks++ == 0) sum.host = record.head.host;
+    if (sum.ranks++ == 0) text_of(record.head.host).copy(sum.host.data(), sum.host.size() - 1);
     if (record.head.memory_limit > 0)
         sum.limit = sum.limit == 0 ? record.head.memory_limit : std::min(sum.limit, record.head.memory_limit);
     sum.last_own_kib += own(last);

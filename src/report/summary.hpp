@@ -76,8 +76,8 @@ struct Cell {
     bool operator==(Cell const&) const = default;
 };
 
-/// A communicator. Its global id needs no table by rank: each rank is given two prefix sums (Scope::comms), and only the
-/// record of the communicator's rank 0 carries the id into the sum.
+/// A communicator. Its global id needs no table by rank: each rank is given two prefix sums (Scope::comms), and only
+/// the record of the communicator's rank 0 carries the id into the sum.
 struct CommSum {
     std::uint32_t root = 0;
     std::uint32_t number = 0;
@@ -200,8 +200,8 @@ struct Summary {
     bool operator==(Summary const&) const = default;
 };
 
-/// Communicators whose rank 0 a rank is, or how many of lower ranks, or of all: those of several members and those of one
-/// are numbered apart, so that MPI_COMM_WORLD is 0 and the ids of all have no gap.
+/// Communicators whose rank 0 a rank is, or how many of lower ranks, or of all: those of several members and those of
+/// one are numbered apart, so that MPI_COMM_WORLD is 0 and the ids of all have no gap.
 struct CommCounts {
     std::uint64_t several = 0;
     std::uint64_t alone = 0;

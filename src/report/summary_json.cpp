@@ -307,15 +307,17 @@ Summary from_text(std::string const& text, std::string const& origin) {
         from_json(json::parse(text), summary);
         return summary;
     } catch (json::parse_error const& error) {
-        throw Error(ErrorCode::invalid_argument,
-                    origin + (text.empty()                      ? ": it is empty"
-                              : error.byte >= text.size() ? ": it is cut off after " + std::to_string(text.size()) + " bytes"
-                                                          : ": it is no JSON from byte " + std::to_string(error.byte) + " on"));
+        throw Error(
+            ErrorCode::invalid_argument,
+            origin + (text.empty()                ? ": it is empty"
+                      : error.byte >= text.size() ? ": it is cut off after " + std::to_string(text.size()) + " bytes"
+                                                  : ": it is no JSON from byte " + std::to_string(error.byte) + " on"));
     } catch (json::exception const& error) {
         // "[json.exception.out_of_range.403] key 'x' not found"
         std::string const why = error.what();
         throw Error(ErrorCode::invalid_argument,
-                    origin + ": it is no whole report: " + why.substr(why.find("] ") == std::string::npos ? 0 : why.find("] ") + 2));
+                    origin + ": it is no whole report: " +
+                        why.substr(why.find("] ") == std::string::npos ? 0 : why.find("] ") + 2));
     } catch (Error const& error) {
         throw Error(ErrorCode::invalid_argument, origin + ": " + error.what());
     }

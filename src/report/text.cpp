@@ -73,7 +73,8 @@ std::string split(Summary const& s) {
                     s.highest.rank, kib_text(part_of(sample, Owner::application)), kib_text(sample.mpi_private),
                     kib_text(sample.mpi_shared), kib_text(sample.sluice), kib_text(sample.in_flight));
     if (s.in_flight_kib.most > sample.in_flight)
-        text += fmt::format(" (at its own peak {} on rank {})", kib_text(s.in_flight_kib.most), s.in_flight_kib.most_rank);
+        text +=
+            fmt::format(" (at its own peak {} on rank {})", kib_text(s.in_flight_kib.most), s.in_flight_kib.most_rank);
     return text;
 }
 
@@ -152,6 +153,12 @@ void put_whereabouts(Screen& screen, Summary const& s) {
     if (rows.size() > shown) screen.put("", fmt::format("and in {} other calls", rows.size() - shown));
 }
 
+void put_advice(Screen& screen, Summary const& s) {
+    char const* label = "advice";
+    for (std::string const& line : advice_for(s))
+        if (screen.put(label, line)) label = "";
+}
+
 }  // namespace
 
 std::string outcome_text(Summary const& s) {
@@ -189,12 +196,11 @@ std::string to_screen(Summary const& s) {
     for (std::size_t i = 0; i < std::min<std::size_t>(consumers.size(), 3); ++i)
         screen.put(i == 0 ? "consumers" : "", fmt::format("{:>8}  {}: {}, rank {}", size_text(consumers[i].bytes),
                                                           consumers[i].who, consumers[i].how, consumers[i].rank));
+    if (!s.all_ended()) put_advice(screen, s);
     screen.put("time", times(s));
     if (s.comm_kib.most > 0) screen.put("objects", communicators(s));
     screen.put("Sluice", ours(s));
-    char const* label = "advice";
-    for (std::string const& line : advice_for(s))
-        if (screen.put(label, line)) label = "";
+    if (s.all_ended()) put_advice(screen, s);
     return screen.take();
 }
 

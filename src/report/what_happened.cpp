@@ -24,8 +24,8 @@ std::string capital(std::string text) {
 
 /// Null where the rank is not among those in full.
 RankDetail const* detail_of(Summary const& summary, std::uint32_t rank) {
-    auto const detail =
-        std::find_if(summary.ranks.begin(), summary.ranks.end(), [rank](RankDetail const& r) { return r.rank == rank; });
+    auto const detail = std::find_if(summary.ranks.begin(), summary.ranks.end(),
+                                     [rank](RankDetail const& r) { return r.rank == rank; });
     return detail == summary.ranks.end() ? nullptr : &*detail;
 }
 
@@ -57,7 +57,8 @@ std::string about_gone(Summary const& summary) {
         if (row.state == State::gone) last.add(row.last_us);
     std::string text = who + "killed, or ended without MPI_Finalize. ";
     if (gone.count() == 1)
-        return text + fmt::format("It was last seen at {}{}.", time_text(last.least), last_of(summary, last.least_rank));
+        return text +
+               fmt::format("It was last seen at {}{}.", time_text(last.least), last_of(summary, last.least_rank));
     if (last.most - last.least < k_at_once_us)
         return text + fmt::format("All were last seen at {}, within {} of each other: something ended them together.",
                                   time_text(last.most), time_text(std::max(last.most - last.least, k_sampled_us)));
@@ -174,7 +175,7 @@ std::vector<std::string> what_happened(Summary const& summary) {
     add(list, about_unknown(summary));
     if (killed || summary.may_run()) add(list, about_hang(summary));
     if (killed && aborted.count() == 0) add(list, about_limit(summary));
-    if (killed || aborted.count() > 0) add(list, why_growing(summary));
+    if (killed || aborted.count() > 0 || summary.may_run()) add(list, why_growing(summary));
     if (summary.ranks_seen < summary.world_size)
         list.push_back(
             fmt::format("{} of {} ranks left no record.", summary.world_size - summary.ranks_seen, summary.world_size));

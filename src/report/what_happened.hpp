@@ -1,4 +1,5 @@
-/// Why a job did not end, in plain words with numbers: who is gone, who held how much, in which call, growing since when.
+/// Why a job did not end, in plain words with numbers: who is gone, who held how much, in which call, growing since
+/// when.
 #pragma once
 
 #include <string>

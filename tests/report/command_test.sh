@@ -6,6 +6,12 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failures=0
 
+# one_line WHAT TEXT COMMAND…: status 2 and nothing but one line, with that text.
+one_line() {
+    local what=$1
+    expect "$1" 2 "$2" "${@:3}"
+    [ "$(wc -l <"$scratch/out")" = 1 ] || { echo "FAILED: $what: more than one line"; cat "$scratch/out"; failures=$((failures + 1)); }
+}
 # expect WHAT STATUS TEXT COMMAND…: the status, and a text that is said.
 expect() {
     local what=$1 status=$2 text=$3 found=0
@@ -33,17 +39,34 @@ expect "JSON" 0 '"what":"Sluice report"' "$sluice" report --json "$scratch/ended
 expect "a timeline" 0 "4 ranks" "$sluice" report "$scratch/ended" --trace "$scratch/t.json"
 there "$scratch/t.json"
 expect "two side by side" 0 "change" "$sluice" report "$scratch/killed" "$scratch/ended"
-expect "an empty folder" 2 "holds neither report.json nor node-*.sluice" "$sluice" report "$scratch/empty"
-expect "no folder" 2 "is no folder" "$sluice" report "$scratch/none"
-expect "no folder named and no job left behind" 2 "No job left its records" env TMPDIR="$scratch/none" "$sluice" report
+one_line "an empty folder" "holds neither report.json nor node-*.sluice" "$sluice" report "$scratch/empty"
+one_line "no folder" "is no folder" "$sluice" report "$scratch/none"
+one_line "no folder named and no job left behind" "No job left its records" env TMPDIR="$scratch/none" "$sluice" report
 mkdir -p "$scratch/tmp/sluice-$(id -u)"
 "$make_folder" "$scratch/tmp/sluice-$(id -u)/job" 4 flooded
 expect "the last job that did not end" 0 "did not end" env TMPDIR="$scratch/tmp" "$sluice" report
-expect "three folders" 2 "" "$sluice" report "$scratch/killed" "$scratch/ended" "$scratch/ended"
+one_line "three folders" "at most two folders can be compared, and 3 were named" "$sluice" report "$scratch/killed" "$scratch/ended" "$scratch/ended"
+one_line "a file instead of a folder" "report.json is no folder" "$sluice" report "$scratch/ended/report.json"
 expect "an unknown option" 2 "did you mean '--html'" "$sluice" report --htm x "$scratch/ended"
 expect "a file that cannot be written" 1 "cannot write" "$sluice" report "$scratch/ended" --trace "$scratch/none/t.json"
+cp "$scratch/ended/report.json" "$scratch/whole.json"
+broken() { one_line "$1" "report.json: $2" "$sluice" report "$scratch/ended"; }
+head -c 1000 "$scratch/whole.json" >"$scratch/ended/report.json"
+broken "a report that is cut off" "it is cut off after 1000 bytes"
+: >"$scratch/ended/report.json"
+broken "an empty report" "it is empty"
 echo garbage >"$scratch/ended/report.json"
-expect "a broken report" 2 "report.json" "$sluice" report "$scratch/ended"
+broken "a report that is none" "it is no JSON from byte 1 on"
+echo '{"what":"Sluice report","format":2}' >"$scratch/ended/report.json"
+broken "a report without its figures" "it is no whole report: key 'world_size' not found"
+echo '{"what":"Sluice report","format":1}' >"$scratch/ended/report.json"
+broken "a report of an older version" "its format is 1, this version reads 2"
+echo '{"what":"else"}' >"$scratch/ended/report.json"
+broken "what is JSON and no report" "it is no Sluice report"
+one_line "two folders of which one is broken" "it is no Sluice report" "$sluice" report "$scratch/killed" "$scratch/ended"
+cp "$scratch"/killed/node-* "$scratch/ended"
+echo garbage >"$scratch/ended/report.json"
+expect "records instead of a broken report" 0 "taking the records of the ranks instead" "$sluice" report "$scratch/ended"
 
 # A later job that was killed leaves records beside the report of the one before.
 cp "$scratch"/killed/node-* "$scratch/empty"

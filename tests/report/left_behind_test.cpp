@@ -65,7 +65,8 @@ TEST_F(LeftBehindTest, the_last_four_jobs_stay_and_those_that_may_live) {
     leave_job("elsewhere", 100, Who::elsewhere);
     leave_job("mine", 120);
     remove_old_jobs(folder_, folder_ / "mine");
-    EXPECT_THAT(names(), ElementsAre("dead-1", "dead-2", "dead-3", "dead-4", "elsewhere", "lives", "lives-and-is-old", "mine"));
+    EXPECT_THAT(names(),
+                ElementsAre("dead-1", "dead-2", "dead-3", "dead-4", "elsewhere", "lives", "lives-and-is-old", "mine"));
 }
 
 TEST_F(LeftBehindTest, nothing_stays_longer_than_a_week_but_what_lives) {
@@ -119,7 +120,8 @@ TEST_F(LeftBehindTest, jobs_are_listed_the_last_first) {
     EXPECT_EQ(jobs[1].path.filename(), "b");
     EXPECT_TRUE(jobs[1].gone && !jobs[1].alive);
     EXPECT_TRUE(jobs[2].alive && !jobs[2].gone);
-    EXPECT_NEAR(static_cast<double>(jobs[1].last_sign_unix_us), static_cast<double>(now_unix_us() - 2 * k_hour_us), 1e7);
+    EXPECT_NEAR(static_cast<double>(jobs[1].last_sign_unix_us), static_cast<double>(now_unix_us() - 2 * k_hour_us),
+                1e7);
 }
 
 }  // namespace

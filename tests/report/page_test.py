@@ -147,6 +147,12 @@ def check_page(browser, page, kind, size):
     width = browser.run(WIDTH)
     check(width["wide"] == SIZES[size][0], f"{name}: the screen is as wide as wished: {width}")
     check(width["scroll"] <= width["wide"] and not width["outside"], f"{name}: nothing is wider than the screen: {width}")
+    for story, wanted in (("killed", True), ("ended", False)):
+        if kind == story:
+            table = browser.run("const t = document.getElementById('whereabouts'); return t ? t.innerText : ''")
+            check(("gone" in table) == wanted, f"{name}: the table says who is gone: {table}")
+            beside = browser.run("const e = document.getElementById('beside-matrix'); return e ? e.innerText : ''")
+            check("of MPI_" in beside, f"{name}: what is not in the matrix stands beside it: {beside}")
     alarm = browser.run("return !!document.getElementById('what-happened')")
     check(alarm == (kind in ("killed", "compared")), f"{name}: says what happened to a killed job")
     if kind != "compared" and kind != "large":

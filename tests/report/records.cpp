@@ -133,6 +133,7 @@ void add_calls(RankRecord& record, Story story) {
     Site& transpose = add_site(record, 4, Kind::collective, "transpose+0x244 (libfield.so)");
     count(transpose, 30, 2 << 20, 60'000, 0.2);
     transpose.in_flight_peak = std::uint64_t{120} << 20;
+    transpose.unplaced_bytes = std::uint64_t{30} << 20;
     Site& dup = add_site(record, 5, Kind::communicator, "setup</script><b>&(app)");
     count(dup, 2, 0, 300, 0.1);
     dup.grown_private = 192 << 10;

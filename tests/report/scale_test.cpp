@@ -77,7 +77,8 @@ TEST(ReportOf4096Ranks, stays_below_5_MB_however_much_each_rank_has_to_say) {
         record.head.high_water = std::uint64_t{record.head.peak.resident} << 10;
         peak = std::max<std::uint64_t>(peak, record.head.peak.resident);
         fill_up(record);
-        tree.add(summary_of(record, {k_names, 12'000'000, {std::uint64_t{rank} * k_comms, 0}, std::uint64_t{k_ranks} * k_comms, 0}));
+        tree.add(summary_of(
+            record, {k_names, 12'000'000, {std::uint64_t{rank} * k_comms, 0}, std::uint64_t{k_ranks} * k_comms, 0}));
     }
     ASSERT_EQ(tree.open.size(), 1U);
     Summary const& whole = tree.open.front().second;

@@ -185,7 +185,8 @@ TEST(Summary, adds_up_addresses_of_one_name) {
 }
 
 TEST(Summary, numbers_communicators_without_gaps_and_those_of_one_rank_last) {
-    // Numbers have gaps, as members agree on them; {0,1} is of all, each rank has two of its own, ranks 2 and 3 one more.
+    // Numbers have gaps, as members agree on them; {0,1} is of all, each rank has two of its own, ranks 2 and 3 one
+    // more.
     Summary whole;
     Scope scope{k_names, 0, {}, 2, 0};
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
@@ -204,7 +205,7 @@ TEST(Summary, numbers_communicators_without_gaps_and_those_of_one_rank_last) {
     for (CommSum const& comm : whole.comms) {
         ASSERT_TRUE(comm.id.has_value() && *comm.id < 10) << comm.size << " " << comm.root;
         ++ids[*comm.id];
-        EXPECT_EQ(*comm.id < 2, comm.size > 1);
+        EXPECT_EQ(*comm.id<2, comm.size> 1);
         EXPECT_EQ(*comm.id == 0, comm.size == 4);
     }
     EXPECT_EQ(ids, (std::vector<std::uint64_t>{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0}));

@@ -113,13 +113,15 @@ TEST(Text, of_a_job_that_runs_says_so_and_of_one_far_away_that_it_cannot_be_told
         }
         return flat(to_screen(whole));
     };
-    EXPECT_THAT(in_states(State::running, State::running), HasSubstr("· still running\nstate      both ranks still running"));
+    EXPECT_THAT(in_states(State::running, State::running),
+                HasSubstr("· still running\nstate      both ranks still running"));
     EXPECT_THAT(in_states(State::running, State::running), Not(HasSubstr("gone")));
     EXPECT_THAT(in_states(State::running, State::ended), HasSubstr("· still running"));
     std::string const mixed = in_states(State::running, State::gone);
     EXPECT_THAT(mixed, HasSubstr("· did not end\nstate      rank 0 still running, rank 1 gone"));
-    EXPECT_THAT(mixed, HasSubstr("Rank 1 is gone: killed, or ended without MPI_Finalize. It was last seen at 12.0 s, in "
-                                 "MPI_Isend at exchange_halo+0x5f (app) for 2.00 s, holding"));
+    EXPECT_THAT(mixed,
+                HasSubstr("Rank 1 is gone: killed, or ended without MPI_Finalize. It was last seen at 12.0 s, in "
+                          "MPI_Isend at exchange_halo+0x5f (app) for 2.00 s, holding"));
     EXPECT_THAT(mixed, HasSubstr("rank 0 (still running) at 12.0 s in MPI_Recv"));
     std::string const far = in_states(State::unknown, State::unknown);
     EXPECT_THAT(far, HasSubstr("· did not end\nstate      both ranks not known"));
@@ -153,7 +155,7 @@ TEST(Text, of_a_job_that_hangs_says_so) {
     Summary whole;
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
         RecordPointer const record = make_record(rank, 4);
-        record->head.state = State::running;
+        record->head.state = State::gone;
         record->head.current_site = rank == 0 ? 4 : 3;
         record->head.current_since_us = 2'000'000 + rank;
         merge(whole, summary_of(*record, {k_names, 0, {}, 0, 0}));

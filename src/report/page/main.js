@@ -5,7 +5,15 @@ function header(report) {
   d3.select(mark).append("path").attr("d", "M1 5 H9 M17 5 H25 M9 1 V13 H17 V1 M1 17 q3 -3 6 0 t6 0 t6 0 t6 0").style("fill", "none").style("stroke", "currentColor").style("stroke-width", 2).style("stroke-linecap", "round").style("stroke-linejoin", "round");
   const started = report.start_unix_us ? new Date(report.start_unix_us / 1000) : null;
   const facts = [plural(report.world_size, "rank"), report.mpi, timeText(report.duration_us), started ? started.toISOString().slice(0, 16).replace("T", " ") + " UTC" : ""];
-  return el("header", {}, el("div", { class: "mark" }, mark, "Sluice report", el("span", { class: "facts" }, facts.filter(Boolean).join(" · "))));
+  return el("header", {}, el("div", { class: "mark" }, mark, "Sluice report", el("span", { class: "facts" }, facts.filter(Boolean).join(" · "))), identified(report));
+}
+// Only what --identify asked for.
+function identified(report) {
+  const who = report.identity;
+  const hosts = [...new Set(report.nodes.map((n) => n.host).filter(Boolean))].sort();
+  if (!who.user && !hosts.length) return null;
+  return el("p", { class: "facts identity" }, (who.user ? "by " + who.user : "") + (hosts.length ? " on " + hosts.slice(0, 3).join(", ") + (hosts.length > 3 ? ` and ${hosts.length - 3} more` : "") : ""),
+    who.command ? [": ", el("code", {}, who.command)] : null);
 }
 function tile(label, value, small) {
   return el("div", { class: "tile" }, el("div", { class: "label" }, label), el("div", { class: "value" }, value), el("div", { class: "small" }, small || "\u00a0"));
@@ -19,12 +27,12 @@ function tiles(report) {
     tile("highest peak", kibText(report.peak_kib.max), `rank ${at.rank}, at ${timeText(at.sample.time_us)}`),
     tile("peak of a rank, mean", kibText(mean(report.peak_kib)), `least ${kibText(report.peak_kib.min)}`),
     tile("MPI’s memory, mean", kibText(mean(mpi)), percentText(mean(mpi), mean(report.peak_kib)) + " of the peak"),
-    tile("in flight at the peak", kibText(report.in_flight_kib.max), `rank ${report.in_flight_kib.max_rank}`),
+    tile("in flight at a rank’s peak", kibText(report.in_flight_kib.max), report.in_flight_kib.max ? `most on rank ${report.in_flight_kib.max_rank}` : "on any rank"),
     tile("time in MPI", percentText(report.time_in_mpi_ns.sum, lived), `waiting ${percentText(report.waiting_ns.sum, lived)}`),
     tile("served by Sluice", served ? countText(report.served_calls) : "–", served ? `saved up to ${sizeText(report.saved_bytes.max)} a rank` : "watched only"));
 }
 function headline(report) {
-  if (!report.ended) return "The job did not end";
+  if (!report.ended) return report.outcome === "still running" ? "The job is still running" : "The job did not end";
   const at = report.highest;
   if (report.world_size > 1 && report.peak_kib.max < 1.02 * mean(report.peak_kib) && report.peak_kib.min > .98 * mean(report.peak_kib))
     return `Every rank peaked at about ${kibText(at.kib)}`;
@@ -34,19 +42,22 @@ function headline(report) {
 function lead(report) {
   const at = report.highest;
   const where = at.function ? `in ${callText(at.function, at.place)}` : "outside MPI";
-  const state = report.ended ? "" : report.state_text.replace("did not end: ", "").replace(/^./, (c) => c.toUpperCase()) + ` at ${timeText(report.duration_us)}. `;
+  const state = report.ended ? "" : report.state_text.replace(/^./, (c) => c.toUpperCase()) + `, last sign of life at ${timeText(report.duration_us)}. `;
   return state + `The highest peak was reached ${timeText(at.sample.time_us)} after MPI_Init, ${where}.`;
 }
 function lastSeen(report) {
   if (report.whereabouts.length === 0) return null;
   const columns = [
     { title: "Ranks", text: true, value: (w) => w.ranks.count, show: (w) => rankSetText(w.ranks, report.world_size) },
+    { title: "State", text: true, value: (w) => w.state, show: (w) => stateText(w.state) },
     { title: "Last in", text: true, value: (w) => w.function + w.place, show: (w) => w.function ? [w.function, el("small", {}, w.place)] : "outside MPI" },
-    { title: "For", value: (w) => w.for_us.max, show: (w) => w.function ? timeText(w.for_us.max) : "–" },
+    { title: "Seen", wide: true, value: (w) => w.last_us.max, show: (w) => timeText(w.last_us.min) === timeText(w.last_us.max) ? timeText(w.last_us.max) : [timeText(w.last_us.min), " … ", timeText(w.last_us.max)] },
+    { title: "For", value: (w) => w.for_us.max, show: (w) => w.for_us.max ? timeText(w.for_us.max) : "–" },
     { title: "Held", value: (w) => w.resident_kib.max, show: (w) => [kibText(w.resident_kib.max), el("small", {}, "rank " + w.resident_kib.max_rank)] },
   ];
-  return el("section", {}, el("h2", {}, "Where the ranks were at last"), el("p", {}, "The call each rank was in when its record ends, and the most that one of them held."),
-    el("div", { class: "card" }, sortedTable("whereabouts", columns, report.whereabouts, 3)));
+  return el("section", {}, el("h2", {}, "Where the ranks were at last"), el("p", {}, "The call each rank was in when it was seen last (“seen” counts from when the first rank entered MPI_Init), for how long, and the most that one of them held." +
+      (report.whereabouts.some((w) => w.state === "gone") ? " Gone: killed, or ended without MPI_Finalize." : "")),
+    el("div", { class: "card" }, sortedTable("whereabouts", columns, report.whereabouts, 5)));
 }
 function consumersSection(report) {
   if (!report.consumers) return null;
@@ -63,8 +74,10 @@ function body(report) {
     el("section", {}, el("h2", {}, "What follows"), el("ol", { class: "advice", id: "advice" }, report.advice.map((a) => el("li", {}, a)))),
     lastSeen(report), memorySection(report), consumersSection(report), messagesSection(report), callsSection(report), communicatorsSection(report)].filter(Boolean);
 }
-function footer() {
-  return el("footer", {}, "Made by Sluice from what its ranks recorded. It holds no host name, user, environment or argument of the program. Sizes are powers of 1024; times count from MPI_Init.");
+function footer(...reports) {
+  const named = reports.some((r) => r.identity.user || r.nodes.some((n) => n.host));
+  return el("footer", {}, "Made by Sluice from what its ranks recorded. " + (named ? "It holds host names, the user and the program’s arguments, because --identify asked for them; no environment and no working folder."
+    : "It holds no host name, user, environment or argument of the program.") + " Sizes are powers of 1024; times count from MPI_Init.");
 }
 function comparison(data) {
   const [before, after] = data.reports;
@@ -88,7 +101,7 @@ function comparison(data) {
   const parts = [header(after), el("h1", {}, title), el("p", { class: "lead" }, `Run time ${timeText(before.duration_us)} before, ${timeText(after.duration_us)} after.`),
     comparedTable(data.compared), el("section", {}, el("h2", {}, "Memory of the highest rank"), el("p", {}, "Both on one scale."),
       legend(OWNERS.map((o) => [o[1], o[2]]).concat([["in flight", "line"]])), el("div", { class: "two" }, card(before, "Before"), card(after, "After"))),
-    el("h2", {}, "In detail"), el("div", { class: "switch", role: "group", "aria-label": "Which report" }, buttons), details, footer()];
+    el("h2", {}, "In detail"), el("div", { class: "switch", role: "group", "aria-label": "Which report" }, buttons), details, footer(before, after)];
   queueMicrotask(() => choose(1));
   return parts;
 }
@@ -107,7 +120,7 @@ function start() {
   } else {
     const report = data.reports[0];
     document.title = "Sluice report: " + plural(report.world_size, "rank") + ", " + timeText(report.duration_us);
-    page.replaceChildren(header(report), el("h1", {}, headline(report)), el("p", { class: "lead" }, lead(report)), ...body(report), footer());
+    page.replaceChildren(header(report), el("h1", {}, headline(report)), el("p", { class: "lead" }, lead(report)), ...body(report), footer(report));
   }
   document.documentElement.dataset.ready = "yes";
 }

@@ -81,7 +81,7 @@ function rankChart(container, report, rank, most_kib) {
       strip.append("rect").attr("x", x(from)).attr("width", Math.max(.7, x(Math.min(to, x.domain()[1])) - x(from))).attr("y", bottom + 10).attr("height", 11).style("fill", phase[2]);
     strip.append("text").attr("x", left - 8).attr("y", bottom + 19.5).attr("text-anchor", "end").style("fill", "var(--soft)").style("font-size", "12px").text("in MPI");
     timeAxis(svg, x, height - 8, width < 500 ? 4 : 8);
-    markPeak(svg, points, x, y, left, right);
+    markPeak(svg, rank, points, x, y, left, right);
     const rule = svg.append("line").attr("y1", top).attr("y2", bottom + 21).style("stroke", "var(--ink)").style("opacity", 0);
     container.append(tip);
     const hide = () => { rule.style("opacity", 0); tip.style.opacity = 0; };
@@ -101,7 +101,8 @@ function rankChart(container, report, rank, most_kib) {
   });
   draw();
 }
-function markPeak(svg, points, x, y, left, right) {
+// The kernel may have seen more between two samples: the figure is the one that all tables have.
+function markPeak(svg, rank, points, x, y, left, right) {
   const peak = points.reduce((a, b) => (b.resident > a.resident ? b : a));
   const px = x(peak.time), py = y(peak.resident);
   const before = px > (left + right) / 2;
@@ -109,7 +110,7 @@ function markPeak(svg, points, x, y, left, right) {
   svg.append("text").attr("x", px + (before ? -8 : 8)).attr("y", Math.max(11, py - 6)).attr("text-anchor", before ? "end" : "start")
     .style("fill", "var(--ink)").style("font-size", "12.5px").style("font-weight", 600)
     .style("paint-order", "stroke").style("stroke", "var(--card)").style("stroke-width", 3)
-    .text(`${kibText(peak.resident)} at ${timeText(peak.time)}`);
+    .text(`${kibText(Math.max(rank.peak_kib, peak.resident))} at ${timeText(peak.time)}`);
 }
 function fillTip(tip, report, p) {
   const site = report.siteById.get(p.site);
@@ -141,7 +142,7 @@ function memorySection(report) {
   const choose = (rank) => {
     title.textContent = "Rank " + rank.rank;
     const site = rank.current_site && report.siteById.get(rank.current_site);
-    call.textContent = `peak ${kibText(rank.peak_kib)}` + (rank.state === "ended" ? "" : ` · ${rank.state}` + (site ? `, last in ${callText(site.function, site.place)}` : ""));
+    call.textContent = `peak ${kibText(rank.peak_kib)}` + (rank.state === "ended" ? "" : ` · ${stateText(rank.state)}` + (site ? `, last in ${callText(site.function, site.place)}` : ""));
     grid.querySelectorAll("button").forEach((b) => b.setAttribute("aria-pressed", Number(b.dataset.rank) === rank.rank));
     chart.replaceChildren();
     rankChart(chart, report, rank, most);

@@ -103,9 +103,20 @@ function sizesCard(report) {
     used.length ? chart : el("p", { class: "note" }, "No call moved data."));
 }
 
+// Collective and one-sided calls whose definition names no pairs of ranks: by function, the largest first.
+function besideMatrix(report) {
+  const sums = d3.rollups ? d3.rollups(report.sites, (v) => d3.sum(v, (s) => s.unplaced_bytes), (s) => s.function)
+    : d3.nest().key((s) => s.function).rollup((v) => d3.sum(v, (s) => s.unplaced_bytes)).entries(report.sites).map((e) => [e.key, e.value]);
+  const rows = sums.filter((r) => r[1] > 0).sort((a, b) => b[1] - a[1]);
+  if (!rows.length) return null;
+  const shown = rows.slice(0, 5).map((r) => `${sizeText(r[1])} of ${r[0]}`).join(", ");
+  return el("p", { class: "note", id: "beside-matrix" }, `Not in the matrix, for these calls name no pairs of ranks, or ranks that follow no rule: ${shown}` +
+    (rows.length > 5 ? `, and ${sizeText(d3.sum(rows.slice(5), (r) => r[1]))} of ${plural(rows.length - 5, "other call")}` : "") + ".");
+}
+
 function messagesSection(report) {
   return el("section", {}, el("h2", {}, "Communication"),
-    el("p", {}, `${sizeText(d3.sum(report.matrix.bytes))} went from rank to rank in ${plural(d3.sum(report.matrix.messages), "message")} that name their partner; what collectives send inside is not in it.` +
+    el("p", {}, `${sizeText(d3.sum(report.matrix.bytes))} went from rank to rank in ${plural(d3.sum(report.matrix.messages), "message")}: what is sent to a named partner, and what collectives are defined to move from one rank to another, whichever way the MPI takes.` +
       (report.world_size > 256 ? " Each cell stands for several ranks." : "")),
-    el("div", { class: "two" }, matrixCard(report), sizesCard(report)));
+    el("div", { class: "two" }, matrixCard(report), sizesCard(report)), besideMatrix(report));
 }

@@ -54,7 +54,7 @@ function communicatorsSection(report) {
   ];
   const rest = report.comms_total - report.communicators.length;
   return el("section", {}, el("h2", {}, "Communicators"),
-    el("p", {}, `${plural(report.comms_total, "communicator")}; up to ${countText(report.comms_made.max)} a rank, ${kibText(report.comm_kib.max)} for all of a rank's.` +
+    el("p", {}, `${plural(report.comms_total, "communicator")}; up to ${countText(report.comms_made.max)} made by a rank` + (report.comm_kib.max ? `, ${kibText(report.comm_kib.max)} for all of a rank's.` : ".") +
       (rest > 0 ? ` The ${report.communicators.length} largest are listed.` : "")),
     el("div", { class: "card" }, sortedTable("communicators", columns, report.communicators, 1)));
 }

@@ -12,7 +12,7 @@ function sizeOf(bytes) {
   while (value >= 999.5 && unit + 1 < UNITS.length) { value /= 1024; unit += 1; }
   if (unit === 0) return Math.round(value) + " B";
   const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-  return String(Number(value.toFixed(digits))) + " " + UNITS[unit];
+  return value.toFixed(Number.isInteger(value) ? 0 : digits) + " " + UNITS[unit];
 }
 const kibText = (kib) => sizeText(kib * 1024);
 
@@ -35,9 +35,12 @@ function percentText(part, whole) {
 const countText = (n) => n >= 1e9 ? (n / 1e9).toFixed(1) + " billion" : n >= 1e6 ? (n / 1e6).toFixed(1) + " million" : d3.format(",")(n).replace(/,/g, "\u202f");
 const plural = (n, what) => countText(n) + " " + what + (n === 1 ? "" : "s");
 const mean = (spread) => spread.ranks > 0 ? spread.sum / spread.ranks : 0;
+const STATES = { gone: "gone", running: "still running", finalizing: "in MPI_Finalize", unknown: "not known", exited: "ended without MPI_Finalize" };
+const stateText = (state) => STATES[state] || state;
 const callText = (f, place) => !f ? "outside MPI" : place ? f + " at " + place : f;
 
 function rankSetText(set, all) {
+  if (set.count === all && all === 2) return "both ranks";
   if (set.count === all && all > 1) return "all " + all + " ranks";
   const shown = set.ranges.slice(0, 6);
   const named = d3.sum(shown, (r) => r[1] - r[0] + 1);
