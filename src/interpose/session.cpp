@@ -88,6 +88,22 @@ void describe_rank(report::RankHead& head, int rank, int size) {
     head.used = 1;
 }
 
+/// The curve begins with what the process held before MPI_Init and what it held behind it; the samples follow.
+void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Resident before, Resident after) {
+    report::RankRecord& record = watch.record();
+    auto const kib = [](std::uint64_t bytes) { return static_cast<std::uint32_t>(bytes / 1024); };
+    std::uint32_t const ours = kib(watch.memory().sluice);
+    record.history[0] = {began_us, kib(before.all()), 0, 0, ours, 0, site};
+    record.history[1] = {watch.clock().us_since_start(ticks()),
+                         kib(after.all()),
+                         kib(record.head.init_private),
+                         kib(record.head.init_shared),
+                         ours,
+                         0,
+                         site};
+    record.head.history = 2;
+}
+
 /// Memory that MPI_Init took, and its place in the table of calls.
 void account_for_init(Watch& watch, Function function, void* caller, Resident before, Resident after,
                       std::uint64_t began) {
@@ -97,7 +113,8 @@ void account_for_init(Watch& watch, Function function, void* caller, Resident be
     record.head.init_shared = after.shared_bytes - std::min(before.shared_bytes, after.shared_bytes);
     watch.memory().mpi_private = record.head.init_private;
     watch.memory().mpi_shared = record.head.init_shared;
-    report::Site& site = record.sites[watch.sites().of(function, caller)];
+    std::uint32_t const index = watch.sites().of(function, caller);
+    report::Site& site = record.sites[index];
     site.calls = 1;
     site.time_ns = watch.clock().ns(ticks() - began);
     site.longest_ns = site.time_ns;
@@ -105,7 +122,9 @@ void account_for_init(Watch& watch, Function function, void* caller, Resident be
     site.grown_shared = record.head.init_shared;
     site.last_us = watch.clock().us_since_start(ticks());
     record.head.time_in_mpi_ns = site.time_ns;
-    watch.keep_event(watch.sites().of(function, caller), watch.clock().us_since_start(began), site.time_ns / 1000, 0);
+    std::uint64_t const began_us = watch.clock().us_since_start(began);
+    watch.keep_event(index, began_us, site.time_ns / 1000, 0);
+    if (session->settings.watch == "on") begin_history(watch, index, began_us, before, after);
 }
 
 void start_watching(Watch& watch, Function function, void* caller, Resident before, std::uint64_t began) {

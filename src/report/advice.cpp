@@ -99,6 +99,11 @@ std::string about_budget(Summary const& summary) {
     if (fullest->peaks_kib() == 0) return {};
     // A tenth more, for what lies between two samples and for the rest of the process.
     std::uint64_t const budget = (fullest->peaks_kib() + fullest->peaks_kib() / 10 + 1023) / 1024;
+    // Of a job that did not end the rest is not known.
+    if (!summary.all_ended())
+        return fmt::format(
+            "The peaks of the ranks of a node came to {} ({}) so far; the rest of the job may need more.",
+            kib_text(fullest->peaks_kib()), plural(fullest->ranks, "rank"));
     std::string text =
         fmt::format("The job as it is needs up to {} on a node ({} at their peaks): --memory {}MiB holds it",
                     kib_text(fullest->peaks_kib()), plural(fullest->ranks, "rank"), budget);

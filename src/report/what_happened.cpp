@@ -60,8 +60,8 @@ std::string about_gone(Summary const& summary) {
         return text +
                fmt::format("It was last seen at {}{}.", time_text(last.least), last_of(summary, last.least_rank));
     if (last.most - last.least < k_at_once_us)
-        return text + fmt::format("All were last seen at {}, within {} of each other: something ended them together.",
-                                  time_text(last.most), time_text(std::max(last.most - last.least, k_sampled_us)));
+        return text + fmt::format("All were last seen at {}, within {} of each other.", time_text(last.most),
+                                  time_text(std::max(last.most - last.least, k_sampled_us)));
     return text + fmt::format("Rank {} was the first, last seen at {}{}; rank {} the last, at {}.", last.least_rank,
                               time_text(last.least), last_of(summary, last.least_rank), last.most_rank,
                               time_text(last.most));

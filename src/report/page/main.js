@@ -29,7 +29,7 @@ function tiles(report) {
     tile("MPI’s memory, mean", kibText(mean(mpi)), percentText(mean(mpi), mean(report.peak_kib)) + " of the peak"),
     tile("in flight at a rank’s peak", kibText(report.in_flight_kib.max), report.in_flight_kib.max ? `most on rank ${report.in_flight_kib.max_rank}` : "on any rank"),
     tile("time in MPI", percentText(report.time_in_mpi_ns.sum, lived), `waiting ${percentText(report.waiting_ns.sum, lived)}`),
-    tile("served by Sluice", served ? countText(report.served_calls) : "–", served ? `saved up to ${sizeText(report.saved_bytes.max)} a rank` : "watched only"));
+    tile("served by Sluice", served ? countText(report.served_calls) : "–", !served ? "watched only" : report.saved_bytes.max ? `saved up to ${sizeText(report.saved_bytes.max)} a rank` : "all-to-alls in place"));
 }
 function headline(report) {
   if (!report.ended) return report.outcome === "still running" ? "The job is still running" : "The job did not end";
@@ -48,8 +48,7 @@ function lead(report) {
 function lastSeen(report) {
   if (report.whereabouts.length === 0) return null;
   const columns = [
-    { title: "Ranks", text: true, value: (w) => w.ranks.count, show: (w) => rankSetText(w.ranks, report.world_size) },
-    { title: "State", text: true, value: (w) => w.state, show: (w) => stateText(w.state) },
+    { title: "Ranks", text: true, value: (w) => w.ranks.count, show: (w) => [rankSetText(w.ranks, report.world_size), el("small", {}, stateText(w.state))] },
     { title: "Last in", text: true, value: (w) => w.function + w.place, show: (w) => w.function ? [w.function, el("small", {}, w.place)] : "outside MPI" },
     { title: "Seen", wide: true, value: (w) => w.last_us.max, show: (w) => timeText(w.last_us.min) === timeText(w.last_us.max) ? timeText(w.last_us.max) : [timeText(w.last_us.min), " … ", timeText(w.last_us.max)] },
     { title: "For", value: (w) => w.for_us.max, show: (w) => w.for_us.max ? timeText(w.for_us.max) : "–" },
@@ -57,7 +56,7 @@ function lastSeen(report) {
   ];
   return el("section", {}, el("h2", {}, "Where the ranks were at last"), el("p", {}, "The call each rank was in when it was seen last (“seen” counts from when the first rank entered MPI_Init), for how long, and the most that one of them held." +
       (report.whereabouts.some((w) => w.state === "gone") ? " Gone: killed, or ended without MPI_Finalize." : "")),
-    el("div", { class: "card" }, sortedTable("whereabouts", columns, report.whereabouts, 5)));
+    el("div", { class: "card" }, sortedTable("whereabouts", columns, report.whereabouts, 4)));
 }
 function consumersSection(report) {
   if (!report.consumers) return null;

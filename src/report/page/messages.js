@@ -110,7 +110,7 @@ function besideMatrix(report) {
   const rows = sums.filter((r) => r[1] > 0).sort((a, b) => b[1] - a[1]);
   if (!rows.length) return null;
   const shown = rows.slice(0, 5).map((r) => `${sizeText(r[1])} of ${r[0]}`).join(", ");
-  return el("p", { class: "note", id: "beside-matrix" }, `Not in the matrix, for these calls name no pairs of ranks, or ranks that follow no rule: ${shown}` +
+  return el("p", { class: "note", id: "beside-matrix", style: "margin-top:14px" }, `Not in the matrix, for these calls name no pairs of ranks, or ranks that follow no rule: ${shown}` +
     (rows.length > 5 ? `, and ${sizeText(d3.sum(rows.slice(5), (r) => r[1]))} of ${plural(rows.length - 5, "other call")}` : "") + ".");
 }
 

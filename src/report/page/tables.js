@@ -49,12 +49,12 @@ function communicatorsSection(report) {
     { title: "Ranks", value: (c) => c.size, show: (c) => countText(c.size) },
     { title: "Members", text: true, value: (c) => c.first, show: members },
     { title: "Made in", text: true, wide: true, value: made, show: made },
-    { title: "Memory", value: (c) => c.memory_kib.max, show: (c) => kibText(c.memory_kib.max) },
+    { title: "Memory", value: (c) => c.memory_kib.max, show: (c) => c.memory_kib.max ? kibText(c.memory_kib.max) : "–" },
     { title: "Freed by", wide: true, value: (c) => c.freed, show: (c) => c.freed ? countText(c.freed) : "–" },
   ];
   const rest = report.comms_total - report.communicators.length;
   return el("section", {}, el("h2", {}, "Communicators"),
-    el("p", {}, `${plural(report.comms_total, "communicator")}; up to ${countText(report.comms_made.max)} made by a rank` + (report.comm_kib.max ? `, ${kibText(report.comm_kib.max)} for all of a rank's.` : ".") +
+    el("p", {}, plural(report.comms_total, "communicator") + (report.comms_made.max ? `; up to ${countText(report.comms_made.max)} made by a rank` : "") + (report.comm_kib.max ? `, ${kibText(report.comm_kib.max)} for all of a rank's.` : ".") +
       (rest > 0 ? ` The ${report.communicators.length} largest are listed.` : "")),
     el("div", { class: "card" }, sortedTable("communicators", columns, report.communicators, 1)));
 }

@@ -118,7 +118,7 @@ def killed_one(bed):
     check("state both ranks gone" in re.sub(" +", " ", text), f"the state is named:\n{text}")
     check("killed, or ended without MPI_Finalize" in text, f"and what it means:\n{text}")
     check("running" not in text, f"nobody runs any more:\n{text}")
-    check(re.search(r"last seen +(both ranks|rank \d) at [\d.]+ m?s.* in MPI_Recv at hold.* for [\d.]+ m?s, held", text),
+    check(re.search(r"last seen +(both ranks|rank \d) at [\d.]+ m?s.* in MPI_Recv at .* for [\d.]+ m?s, held", text),
           f"when, where, for how long and with how much each was seen last:\n{text}")
     report = bed.json(folder)
     check([state_of(report, r) for r in (0, 1)] == ["gone"] * 2, f"JSON says gone: {report['states']}")
@@ -291,6 +291,8 @@ def phases(bed):
         first = names.index("MPI_Init_thread")
         took = next(s["time_ns"]["max"] for s in report["sites"] if s["function"] == "MPI_Init_thread") / 1000
         check(0.3 * took <= rank["events"]["duration_us"][first] <= 1.1 * took + 1, f"for as long as it took: {took}")
+        times, held = rank["curve"]["time_us"], rank["curve"]["resident_kib"]
+        check(times[0] < 0.1 * took and times == sorted(times) and held[0] < held[1], f"the curve begins before it: {times[:3]} {held[:3]}")
     ours = [line for line in said.splitlines() if line.startswith("sluice: ") and "report written" not in line]
     check(len(ours) > 5 and max(map(len, ours)) <= 100, f"columns: {max(map(len, ours))}\n{said}")
     check(not any(line.startswith("sluice: objects") for line in ours), f"communicators that cost nothing: {said}")
