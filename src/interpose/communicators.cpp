@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
+
+#include "interpose/tally.hpp"
 
 namespace sluice::interpose {
 
@@ -184,9 +185,8 @@ bool Communicators::add_to_each(MPI_Comm comm, std::uint64_t bytes) noexcept {
     if (known.size == 1) return true;
     if (known.size == 0 || known.stride == 0 || known.entry >= report::k_comms) return false;
     report::Comm& entry = record_.comms[known.entry];
-    // Other threads may speak on it at the same time: nonblocking calls, and MPI_COMM_SELF's like.
-    std::atomic_ref(entry.each_bytes).fetch_add(bytes, std::memory_order_relaxed);
-    std::atomic_ref(entry.each_messages).fetch_add(1, std::memory_order_relaxed);
+    interpose::add(entry.each_bytes, bytes);
+    interpose::add(entry.each_messages, 1);
     return true;
 }
 

@@ -23,6 +23,7 @@
 #include "interpose/job.hpp"
 #include "interpose/sampler.hpp"
 #include "interpose/say.hpp"
+#include "interpose/startup_pages.hpp"
 #include "interpose/watch.hpp"
 #include "report/left_behind.hpp"
 #include "sluice/budget.hpp"
@@ -41,6 +42,7 @@ struct Session {
     std::optional<Sampler> sampler;
     base::Communicator all;  // every rank, for our own traffic; null unless all ranks run under us
     pid_t process = getpid();
+    std::int64_t taken_before_init = 0;  // bytes, ours; less than 0 where the start gave more back than it took
     bool started = false;
     bool ended = false;
 };
@@ -86,6 +88,12 @@ void describe_rank(report::RankHead& head, int rank, int size) {
     }
     copy_text(head.mpi, shown.c_str());
     head.used = 1;
+}
+
+/// Bytes from one reading to the next, and those before; at least 0.
+std::uint64_t grown(Resident from, Resident to, std::int64_t before) {
+    std::int64_t const bytes = before + static_cast<std::int64_t>(to.all()) - static_cast<std::int64_t>(from.all());
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
 }
 
 /// The curve begins with what the process held before MPI_Init and what it held behind it; the samples follow.
@@ -160,7 +168,7 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     pthread_atfork(nullptr, nullptr, stop_in_child);
     if (session->settings.watch == "on") session->sampler.emplace(watch);
     Resident const now = watch.memory().read();
-    watch.memory().sluice += now.all() - std::min(after.all(), now.all());
+    watch.memory().sluice = grown(after, now, session->taken_before_init);
     watch.memory().start(watch.clock().ticks_in_us(k_reading_gap_us));
     bool const serves = all && agreed[0] != 0 && agreed[1] != 0;
     session->started = true;
@@ -193,8 +201,10 @@ int begin_job(Function function, void* caller, Init const& init) {
     remove_older_records(g_watch->file(), session->settings.report);
     g_watch->clock().start();
     g_watch->record().head.start_unix_us = unix_us();
+    give_back_startup_pages();  // before anything of it is counted: what comes back is then counted where it does
     Resident const before = g_watch->memory().read();
-    g_watch->memory().sluice = before.all() - std::min(untouched.all(), before.all());
+    session->taken_before_init = static_cast<std::int64_t>(before.all()) - static_cast<std::int64_t>(untouched.all());
+    g_watch->memory().sluice = grown(untouched, before, 0);
     declare();
     std::uint64_t const began = ticks();
     int const code = init();

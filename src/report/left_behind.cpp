@@ -1,5 +1,6 @@
 #include "report/left_behind.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -7,6 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <ctime>
 #include <string_view>
 
 #include "report/fate.hpp"
@@ -101,6 +104,25 @@ void remove_beyond(std::vector<Remains> const& list, std::size_t most, bool aged
     }
 }
 
+/// Whether a look at the records could find anything to remove. Asked at the start of every job, whose memory is
+/// counted: no more code is brought in for it than needed.
+bool may_be_too_much(char const* folder, char const* prefix, std::size_t most, bool aged) noexcept {
+    DIR* const listing = opendir(folder);
+    if (listing == nullptr) return false;
+    std::size_t found = 0;
+    bool old = false;
+    auto const limit = std::time(nullptr) - std::chrono::seconds(k_kept_for).count();
+    while (dirent const* const entry = readdir(listing)) {
+        if (entry->d_name[0] == '.' || std::strncmp(entry->d_name, prefix, std::strlen(prefix)) != 0) continue;
+        ++found;
+        struct stat status {};
+        old = old || (aged && fstatat(dirfd(listing), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                      status.st_mtim.tv_sec < limit);
+    }
+    closedir(listing);
+    return found > most + 1 || old;  // one is the caller's
+}
+
 }  // namespace
 
 std::vector<Remains> jobs_left_in(fs::path const& jobs) {
@@ -114,7 +136,7 @@ std::vector<Remains> jobs_left_in(fs::path const& jobs) {
 
 void remove_old_jobs(fs::path const& jobs, fs::path const& mine) noexcept {
     try {
-        if (!is_my_folder(jobs)) return;
+        if (!may_be_too_much(jobs.c_str(), "", k_jobs_kept, true) || !is_my_folder(jobs)) return;
         std::vector<Remains> list = jobs_left_in(jobs);
         std::erase_if(list, [&mine](Remains const& job) { return job.path.filename() == mine.filename(); });
         remove_beyond(list, k_jobs_kept, true, remove_job);
@@ -124,6 +146,7 @@ void remove_old_jobs(fs::path const& jobs, fs::path const& mine) noexcept {
 
 void remove_old_records(fs::path const& folder, fs::path const& mine) noexcept {
     try {
+        if (!may_be_too_much(folder.c_str(), "node-", k_earlier_kept, false)) return;
         std::vector<Remains> list;
         for (fs::path const& path : node_files_of(folder)) {
             if (path.filename() == mine.filename()) continue;

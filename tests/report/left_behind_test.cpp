@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <set>
 #include <string>
@@ -46,6 +47,7 @@ class LeftBehindTest : public testing::Test {
     }
     void leave_job(std::string const& name, std::uint64_t hours_ago, Who second = Who::gone) {
         leave(folder_ / name / "node-a-1.sluice", hours_ago, second);
+        fs::last_write_time(folder_ / name, fs::file_time_type::clock::now() - std::chrono::hours(hours_ago));
     }
     std::set<std::string> names() const {
         std::set<std::string> found;
@@ -87,6 +89,8 @@ TEST_F(LeftBehindTest, only_what_is_ours_is_removed) {
     std::ofstream(folder_ / "with-notes/notes.txt") << "mine";
     fs::create_directories(folder_ / "starts-now");
     std::ofstream(folder_ / "a-file") << "x";
+    for (char const* name : {"with-report", "with-notes"})
+        fs::last_write_time(folder_ / name, fs::file_time_type::clock::now() - std::chrono::hours(300));
     fs::path const elsewhere = fresh_folder("elsewhere");
     leave(elsewhere / "node-a-1.sluice", 300, Who::gone);
     fs::create_directory_symlink(elsewhere, folder_ / "link");
