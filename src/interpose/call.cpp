@@ -32,11 +32,12 @@ Call::Call(Function function, void const* caller) noexcept {
     site_ = watch.sites().of(function, caller);
     start_ = ticks();
     reading_ = watch.memory().is_due(start_) || is_expensive(k_function_kinds[static_cast<std::size_t>(function)]);
-    if (reading_) {
+    if (reading_) [[unlikely]] {
         watch.requests().find_own_pages();
         reading_ = watch.memory().enter(start_);
     }
-    if (watch.memory().take_shrunk()) watch.resident_buffers().forget_all();
+    if (watch.memory().take_shrunk()) [[unlikely]]
+        watch.resident_buffers().forget_all();
     number_ = watch.entered(site_, watch.clock().us_since_start(start_), reading_);
 }
 
@@ -107,7 +108,8 @@ void Call::into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     if (buffer == nullptr || buffer == MPI_IN_PLACE || in_ == 0) return;
     std::uint64_t const span = span_of(count, type);
     ResidentBuffers& resident = g_watch->resident_buffers();
-    if (resident.knows(buffer, span)) return;
+    if (resident.knows(buffer, span)) [[likely]]
+        return;
     std::uint64_t const asked_at = resident.generation();
     buffer_ = buffer;
     span_ = span;
@@ -162,21 +164,47 @@ void Call::frees_window(MPI_Win) noexcept {
     add(g_watch->record().head.windows_freed, 1);
 }
 
+template <bool several>
+void Call::write_down(std::uint64_t ns, std::uint64_t now_us) const noexcept {
+    using Sums = Tally<several>;
+    report::RankRecord& record = g_watch->record();
+    report::Site& site = record.sites[site_];
+    if (look_at(site.calls) == 0) [[unlikely]]
+        put(site.first_us, now_us);
+    put(site.last_us, now_us);
+    Sums::add(site.calls, 1);
+    Sums::add(site.time_ns, ns);
+    Sums::add(record.head.time_in_mpi_ns, ns);
+    Sums::raise(site.longest_ns, ns);
+    if (waits_) {
+        Sums::add(site.waiting_ns, ns);
+        Sums::add(record.head.waiting_ns, ns);
+    }
+    if (out_ + in_ == 0) return;
+    Sums::add(site.bytes_out, out_);
+    Sums::add(site.bytes_in, in_);
+    Sums::add(site.sizes[bucket_of(std::max(out_, in_))], 1);
+    if (!stays_open_) Sums::raise(site.in_flight_peak, kept_busy());
+    if (unplaced_ > 0) [[unlikely]]
+        Sums::add(site.unplaced_bytes, unplaced_);
+    if (destination_ >= 0) g_watch->sent_to(destination_, out_);
+}
+
 int Call::end(int code) noexcept {
     Watch& watch = *g_watch;
-    report::RankRecord& record = watch.record();
-    report::Site& site = record.sites[site_];
+    report::Site& site = watch.record().sites[site_];
     std::uint64_t own = 0;
     if (flying_ > 0) watch.landed(site_, flying_);
-    if (receiving_) watch.has_received();
-    if (absent_ > 0) {
+    if (receiving_) [[unlikely]]
+        watch.has_received();
+    if (absent_ > 0) [[unlikely]] {
         std::uint64_t const asked_at = watch.resident_buffers().generation();
         std::uint64_t const still = MemoryWatch::absent(buffer_, span_);
         own = absent_ - std::min(still, absent_);
         if (still == 0) watch.resident_buffers().add(buffer_, span_, asked_at);
     }
     std::uint64_t now = ticks();
-    if (reading_ || watch.memory().is_long(now - start_)) {
+    if (reading_ || watch.memory().is_long(now - start_)) [[unlikely]] {
         watch.requests().find_own_pages();
         now = ticks();
     }
@@ -184,31 +212,18 @@ int Call::end(int code) noexcept {
     std::uint64_t const now_us = watch.clock().us_since_start(now);
     std::uint64_t const ns = watch.clock().ns(elapsed);
     auto const grown = [&site] { return look_at(site.grown_private) + look_at(site.grown_shared); };
-    std::uint64_t const grown_before = grown();
+    std::uint64_t const grown_before = makes_ ? grown() : 0;
     auto const start_us = [&] { return watch.clock().us_since_start(start_); };
     watch.memory().leave(now, elapsed, reading_, own, site, start_us);
-    if (makes_) watch.communicators().add(made_, site_, grown() - grown_before, now_us);
+    if (makes_) [[unlikely]]
+        watch.communicators().add(made_, site_, grown() - grown_before, now_us);
 
-    if (look_at(site.calls) == 0) put(site.first_us, now_us);
-    put(site.last_us, now_us);
-    add(site.calls, 1);
-    add(site.time_ns, ns);
-    add(record.head.time_in_mpi_ns, ns);
-    raise(site.longest_ns, ns);
-    if (waits_) {
-        add(site.waiting_ns, ns);
-        add(record.head.waiting_ns, ns);
-    }
-    std::uint64_t const moved = out_ + in_;
-    if (moved > 0) {
-        add(site.bytes_out, out_);
-        add(site.bytes_in, in_);
-        add(site.sizes[bucket_of(std::max(out_, in_))], 1);
-        if (destination_ >= 0) watch.sent_to(destination_, out_);
-        if (unplaced_ > 0) add(site.unplaced_bytes, unplaced_);
-        if (!stays_open_) raise(site.in_flight_peak, kept_busy());
-    }
-    if (ns >= k_long_call_us * 1000) watch.keep_event(site_, start_us(), ns / 1000, moved);
+    if (g_several_threads) [[unlikely]]
+        write_down<true>(ns, now_us);
+    else
+        write_down<false>(ns, now_us);
+    if (ns >= k_long_call_us * 1000) [[unlikely]]
+        watch.keep_event(site_, start_us(), ns / 1000, out_ + in_);
     watch.left(number_, now_us, reading_);
     return code;
 }

@@ -54,6 +54,8 @@ class Call {
     int end(int code) noexcept;
 
   private:
+    template <bool several>
+    void write_down(std::uint64_t ns, std::uint64_t now_us) const noexcept;
     std::uint64_t kept_busy() const noexcept { return one_buffer_ ? in_ : out_ + in_; }
 
     Inside inside_;

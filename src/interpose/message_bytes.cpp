@@ -1,6 +1,8 @@
 #include "interpose/message_bytes.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 namespace sluice::interpose {
 
@@ -31,6 +33,20 @@ std::uint64_t own(Count const counts[], MPI_Datatype type, MPI_Comm comm) noexce
     return bytes(counts[rank], type);
 }
 
+/// MPI's own types without gaps: size and extent are the same and never change. Types that a program makes may come
+/// again under a handle that was freed, so MPI is asked about those.
+struct Dense {
+    MPI_Datatype type{};
+    std::uint64_t size = 0;
+};
+std::array<Dense, 256> dense{};
+
+Dense& dense_of(MPI_Datatype type) noexcept {
+    std::uint64_t key = 0;
+    std::memcpy(&key, &type, sizeof type);
+    return dense[(key * 0x9e37'79b9'7f4a'7c15ULL >> 40) % dense.size()];
+}
+
 /// Neighbours in and out; by the kind of topology.
 struct Degree {
     int in = 0;
@@ -59,9 +75,57 @@ Degree degree_of(MPI_Comm comm) noexcept {
 
 }  // namespace
 
+void learn_types() noexcept {
+    for (MPI_Datatype const type : {MPI_BYTE,
+                                    MPI_CHAR,
+                                    MPI_DOUBLE,
+                                    MPI_INT,
+                                    MPI_FLOAT,
+                                    MPI_LONG,
+                                    MPI_DOUBLE_PRECISION,
+                                    MPI_INTEGER,
+                                    MPI_REAL,
+                                    MPI_PACKED,
+                                    MPI_INT64_T,
+                                    MPI_UINT64_T,
+                                    MPI_UNSIGNED_LONG,
+                                    MPI_UNSIGNED,
+                                    MPI_INT32_T,
+                                    MPI_UINT32_T,
+                                    MPI_SHORT,
+                                    MPI_INT8_T,
+                                    MPI_UINT8_T,
+                                    MPI_UNSIGNED_CHAR,
+                                    MPI_SIGNED_CHAR,
+                                    MPI_INT16_T,
+                                    MPI_UINT16_T,
+                                    MPI_LOGICAL,
+                                    MPI_COMPLEX,
+                                    MPI_CHARACTER,
+                                    MPI_LONG_LONG,
+                                    MPI_DOUBLE_COMPLEX,
+                                    MPI_C_BOOL,
+                                    MPI_AINT,
+                                    MPI_OFFSET,
+                                    MPI_COUNT,
+                                    MPI_C_DOUBLE_COMPLEX}) {
+        MPI_Count size = 0;
+        MPI_Count low = 0;
+        MPI_Count extent = 0;
+        if (type == MPI_DATATYPE_NULL || MPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0 ||
+            MPI_Type_get_extent_x(type, &low, &extent) != MPI_SUCCESS || low != 0 || extent != size)
+            continue;
+        // Two that meet in one place: the first stays, the other is asked for each time.
+        if (dense_of(type).size == 0) dense_of(type) = {type, static_cast<std::uint64_t>(size)};
+    }
+}
+
 std::uint64_t bytes(MPI_Count count, MPI_Datatype type) noexcept {
+    if (count <= 0) return 0;
+    if (Dense const& known = dense_of(type); known.type == type) [[likely]]
+        return static_cast<std::uint64_t>(count) * known.size;
     MPI_Count size = 0;
-    if (count <= 0 || type == MPI_DATATYPE_NULL || MPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0) return 0;
+    if (type == MPI_DATATYPE_NULL || MPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0) return 0;
     return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
 }
 
@@ -112,7 +176,10 @@ bool root_in(MPI_Comm comm, int root) noexcept {
 std::uint64_t span_of(MPI_Count count, MPI_Datatype type) noexcept {
     MPI_Count low = 0;
     MPI_Count extent = 0;
-    if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
+    if (count <= 0) return 0;
+    if (Dense const& known = dense_of(type); known.type == type) [[likely]]
+        return static_cast<std::uint64_t>(count) * known.size;
+    if (type == MPI_DATATYPE_NULL) return 0;
     if (MPI_Type_get_extent_x(type, &low, &extent) != MPI_SUCCESS || extent <= 0) return bytes(count, type);
     return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(extent);
 }

@@ -9,6 +9,8 @@
 namespace sluice::interpose {
 
 std::uint64_t bytes(MPI_Count count, MPI_Datatype type) noexcept;
+/// Asks for the sizes of the types that MPI itself has, once, so that MPI need not be asked at every message.
+void learn_types() noexcept;
 /// Sums over `n` peers.
 std::uint64_t bytes(int const counts[], MPI_Datatype type, std::uint64_t n) noexcept;
 std::uint64_t bytes(MPI_Count const counts[], MPI_Datatype type, std::uint64_t n) noexcept;

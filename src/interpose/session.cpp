@@ -21,6 +21,7 @@
 #include "interpose/identity.hpp"
 #include "interpose/inplace.hpp"
 #include "interpose/job.hpp"
+#include "interpose/message_bytes.hpp"
 #include "interpose/sampler.hpp"
 #include "interpose/say.hpp"
 #include "interpose/startup_pages.hpp"
@@ -165,6 +166,7 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
         say("all-to-alls in place are left to MPI: the program initialised it with MPI_THREAD_MULTIPLE");
     if (all && agreed[1] != 0) serve_alltoalls_in_place(session->all.get(), session->settings);
     find_bindings();
+    learn_types();
     pthread_atfork(nullptr, nullptr, stop_in_child);
     if (session->settings.watch == "on") session->sampler.emplace(watch);
     Resident const now = watch.memory().read();

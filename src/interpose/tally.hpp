@@ -24,22 +24,45 @@ T look_at(T const& number) noexcept {
     return std::atomic_ref(const_cast<T&>(number)).load(std::memory_order_relaxed);
 }
 
+/// For many numbers in a row: the question how many threads there are is answered once.
+template <bool several>
+struct Tally {
+    template <class T>
+    static void add(T& sum, std::type_identity_t<T> amount) noexcept {
+        if constexpr (several)
+            std::atomic_ref(sum).fetch_add(amount, std::memory_order_relaxed);
+        else
+            put(sum, static_cast<T>(look_at(sum) + amount));
+    }
+
+    /// Keeps the larger one.
+    template <class T>
+    static void raise(T& most, std::type_identity_t<T> value) noexcept {
+        T seen = look_at(most);
+        if constexpr (several) {
+            while (value > seen &&
+                   !std::atomic_ref(most).compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+            }
+        } else if (value > seen) {
+            put(most, value);
+        }
+    }
+};
+
 template <class T>
 void add(T& sum, std::type_identity_t<T> amount) noexcept {
-    if (g_several_threads)
-        std::atomic_ref(sum).fetch_add(amount, std::memory_order_relaxed);
+    if (g_several_threads) [[unlikely]]
+        Tally<true>::add(sum, amount);
     else
-        put(sum, static_cast<T>(look_at(sum) + amount));
+        Tally<false>::add(sum, amount);
 }
 
-/// Keeps the larger one.
 template <class T>
 void raise(T& most, std::type_identity_t<T> value) noexcept {
-    T seen = look_at(most);
-    while (value > seen) {
-        if (!g_several_threads) return put(most, value);
-        if (std::atomic_ref(most).compare_exchange_weak(seen, value, std::memory_order_relaxed)) return;
-    }
+    if (g_several_threads) [[unlikely]]
+        Tally<true>::raise(most, value);
+    else
+        Tally<false>::raise(most, value);
 }
 
 /// Holds a lock that only calling threads compete for: none where there is one.
