@@ -2,9 +2,9 @@
 //
 //   overhead launch ROUNDS [CASE…]          each exchange as programs do it; seconds of it in this launch
 //   overhead paired PAIRS BLOCK_MS [CASE…]  blocks of each exchange, by turns as a program calls MPI and straight in
-//                                           libmpi, in a random order that all ranks share. Under the plugin the first
-//                                           are watched and the second are not, in the same process, with its helper
-//                                           thread running; without, both are the same, which shows what the
+//                                           libmpi, in a random, balanced order that all ranks share. Under the plugin
+//                                           the first are watched and the second are not, in the same process, with its
+//                                           helper thread running; without, both are the same, which shows what the
 //                                           measurement itself is good for.
 //
 // A block lasts milliseconds, for the watcher reads memory at most every 200 microseconds and shares the reading among
@@ -81,8 +81,10 @@ void measure_pairs(Exchange const& exchange, Calls& watched, Calls& straight, Ra
     std::minstd_rand coin(static_cast<unsigned>(exchange.bytes));  // the same on all ranks
     double const helper_before = helper_seconds();
     double const began = MPI_Wtime();
+    bool watched_first = false;
     for (int pair = 0; pair < pairs; ++pair) {
-        bool const watched_first = coin() % 2 == 0;
+        // Of every two pairs each order has one, so what comes first gains nothing.
+        watched_first = pair % 2 == 0 ? coin() % 2 == 0 : !watched_first;
         double const first = time_block(exchange, watched_first ? watched : straight, straight, rounds);
         double const second = time_block(exchange, watched_first ? straight : watched, straight, rounds);
         if (us.rank == 0)
