@@ -91,7 +91,7 @@ void Call::to_members(Count const* counts, Types types, MPI_Comm comm) noexcept 
         n = communicators.members(comm, known, placed, ranks);
         if (n == 0) break;
         for (int i = 0; i < n; ++i) {
-            auto const member = static_cast<std::size_t>(placed + i);
+            auto const member = static_cast<std::size_t>(placed) + static_cast<std::size_t>(i);
             if (placed + i == known.rank || counts[member] <= 0) continue;
             g_watch->sent_to(ranks[static_cast<std::size_t>(i)], bytes(counts[member], type_at(types, member)));
         }
