@@ -76,7 +76,8 @@ void Sampler::take() {
 void Sampler::keep_in_history(report::Sample const& sample) {
     report::RankHead& head = watch_.record().head;
     auto& history = watch_.record().history;
-    if (head.history > 0 && sample.time_us < history[head.history - 1].time_us + head.history_interval_us) {
+    // The first two are those of MPI_Init: what comes later is not put on its account, nor its on a later call's.
+    if (head.history > 2 && sample.time_us < history[head.history - 1].time_us + head.history_interval_us) {
         report::Sample& last = history[head.history - 1];
         if (sample.resident > last.resident) {
             std::uint64_t const time = last.time_us;

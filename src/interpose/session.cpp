@@ -25,6 +25,7 @@
 #include "interpose/sampler.hpp"
 #include "interpose/say.hpp"
 #include "interpose/startup_pages.hpp"
+#include "interpose/tally.hpp"
 #include "interpose/watch.hpp"
 #include "report/left_behind.hpp"
 #include "sluice/budget.hpp"
@@ -168,6 +169,7 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     find_bindings();
     learn_types();
     pthread_atfork(nullptr, nullptr, stop_in_child);
+    put(watch.record().head.current_since_us, watch.clock().us_since_start(ticks()));  // outside MPI, from here on
     if (session->settings.watch == "on") session->sampler.emplace(watch);
     Resident const now = watch.memory().read();
     watch.memory().sluice = grown(after, now, session->taken_before_init);

@@ -100,8 +100,8 @@ std::string ours(Summary const& s) {
     if (s.served_calls == 0)
         return s.passed_on == 0 ? "watched; served no call"
                                 : fmt::format("watched; served no call, passed on {}", plural(s.passed_on, "call"));
-    std::string const served = fmt::format("served {}, {} to other ranks",
-                                           plural(s.served_calls, "in-place all-to-all"), size_text(s.served_bytes));
+    std::string served = fmt::format("served {}, {} to other ranks", plural(s.served_calls, "in-place all-to-all"),
+                                     size_text(s.served_bytes));
     if (s.saved_bytes.most == 0) return served;
     return served + fmt::format("; saved up to {} of extra memory on a rank", size_text(s.saved_bytes.most));
 }

@@ -127,6 +127,8 @@ def killed_one(bed):
     check(rows and all(row["function"] == "MPI_Recv" and row["state"] == "gone" and row["last_us"]["min"] > 500_000 and
                        row["for_us"]["min"] > 400_000 for row in rows), f"whereabouts: {rows}")
     check(report["last_kib"]["max_rank"] == 1 and report["last_kib"]["max"] > 40 * 1024, f"who held most: {report['last_kib']}")
+    grown = {s["function"]: s["grown_bytes"]["max"] >> 20 for s in report["sites"]}
+    check(grown["MPI_Init_thread"] > 1 and grown["MPI_Recv"] <= 1, f"what MPI_Init took is on no other call's account: {grown}")
     page = folder / "page.html"
     bed.report(folder, "--html", page)
     check('"outcome":"did not end"' in page.read_text(), "the page says so")
