@@ -13,7 +13,7 @@ typedef struct {
     MPI_Comm comm;
     int rank;
     int size;
-    int items;  // ints a pair, none to the member whose rank is 1 more than twice the own
+    int items;  // ints a pair, about
     int* data;
     int* counts;
     int* places;
@@ -29,8 +29,14 @@ static int stride_to(Exchange const* x, int peer) {
     return x->rank < peer ? 2 : x->rank > peer ? 3 : 1;
 }
 
+// None between some, but not with Open MPI: 4.1.4 hangs in MPI_Ialltoallw in place where a pair has nothing to
+// exchange.
 static int items_of_pair(Exchange const* x, int a, int b) {
+#ifdef OPEN_MPI
+    return 1 + x->items + (a * b) % 3;
+#else
     return (a + b) % 5 == 3 ? 0 : x->items + (a * b) % 3;
+#endif
 }
 
 static int slot_of(Exchange const* x) {
