@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "report/matrix.hpp"
 #include "report/merge.hpp"
 #include "report/valid.hpp"
 #include "sluice/error.hpp"
@@ -174,47 +175,6 @@ void add_comms(Summary& summary, RankRecord const& record, Scope const& scope, s
     summary.comm_kib = Spread::of(memory, rank);
 }
 
-/// Cells of one rank, by bin of the other.
-using Row = std::array<Peer, k_peers>;
-
-/// What the rank had for each other member of its communicators, as far as these are known by their rule.
-void spread_over_members(RankRecord const& record, Row& sent) {
-    std::uint32_t const world = record.head.world_size;
-    std::uint64_t const used = std::min<std::uint64_t>(record.head.comms, k_comms);
-    for (std::uint64_t i = 0; i < used; ++i) {
-        Comm const& comm = record.comms[i];
-        if (comm.each_messages == 0) continue;
-        for (std::uint32_t member = 0; member < std::min(comm.size, world); ++member) {
-            std::int64_t const rank = comm.first + std::int64_t{member} * comm.stride;
-            if (member == comm.rank || rank < 0 || rank >= world) continue;
-            Peer& peer = sent[bin_of(static_cast<std::uint32_t>(rank), world)];
-            peer.bytes += comm.each_bytes;
-            peer.messages += comm.each_messages;
-        }
-    }
-}
-
-void add_matrix(Summary& summary, RankRecord const& record) {
-    std::uint32_t const own = bin_of(record.head.world_rank, record.head.world_size);
-    std::uint32_t const bins = std::min<std::uint32_t>(record.head.world_size, k_peers);
-    Row sent = record.peers;
-    spread_over_members(record, sent);
-    auto const put = [&summary](std::uint32_t from, std::uint32_t to, Peer const& peer) {
-        if (peer.bytes > 0 || peer.messages > 0) summary.matrix.push_back({from, to, peer.bytes, peer.messages});
-    };
-    for (std::uint32_t bin = 0; bin < own; ++bin)
-        put(bin, own, record.received[bin]);
-    for (std::uint32_t bin = 0; bin < bins; ++bin) {
-        if (bin == own) {
-            sent[bin].bytes += record.received[bin].bytes;
-            sent[bin].messages += record.received[bin].messages;
-        }
-        put(own, bin, sent[bin]);
-    }
-    for (std::uint32_t bin = own + 1; bin < bins; ++bin)
-        put(bin, own, record.received[bin]);
-}
-
 void add_growth(Summary& summary, RankRecord const& record, std::vector<Sample> const& samples) {
     for (Owner const owner : k_owners) {
         std::optional<Growth> const growth = steady_growth(samples, owner);
@@ -255,10 +215,8 @@ RankDetail detail_of(RankRecord const& record, std::vector<std::uint64_t> const&
     detail.waiting_ns = head.waiting_ns + open_call_of(record).waiting_ns;
     detail.now_us = std::max(head.now_us, head.end_us);
     if (!samples.empty()) detail.last = samples.back();
-    if (head.current_site < ids.size()) {
-        detail.current_site = ids[head.current_site];
-        detail.current_since_us = head.current_since_us;
-    }
+    if (head.current_site < ids.size()) detail.current_site = ids[head.current_site];
+    detail.current_since_us = head.current_since_us;
     detail.curve = curve_of(record);
     detail.events = events_of(record);
     // Only sites that something refers to are named, in the order of the first reference.
@@ -377,7 +335,7 @@ Summary summary_of(RankRecord const& record, Scope const& scope) {
     add_figures(summary, record);
     add_peak(summary, record, ids);
     add_comms(summary, record, scope, ids);
-    add_matrix(summary, record);
+    summary.matrix = cells_of(record);
     add_whereabouts(summary, record, ids, samples, scope);
     add_growth(summary, record, samples);
     summary.last_kib = Spread::of(samples.empty() ? head.peak.resident : samples.back().resident, head.world_rank);
