@@ -1,5 +1,7 @@
 #include "engine/node.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "engine/agree.hpp"
@@ -35,6 +37,10 @@ Node::Node(MPI_Comm comm, std::string const& transport, Bytes rings)
     int const mine = ranks_.front();
     ranks_.resize(static_cast<std::size_t>(size));
     base::check(MPI_Allgather(&mine, 1, MPI_INT, ranks_.data(), 1, MPI_INT, comm_.get()), "MPI_Allgather");
+    int const cores_suffice = sysconf(_SC_NPROCESSORS_ONLN) >= size ? 1 : 0;
+    int on_all = 0;  // containers on one node may see it differently
+    base::check(MPI_Allreduce(&cores_suffice, &on_all, 1, MPI_INT, MPI_MIN, comm_.get()), "MPI_Allreduce");
+    is_crowded_ = on_all == 0;
     pids_.resize(static_cast<std::size_t>(size));
     can_read_ = transport != "ring" && all_can_read_all(*rings_, comm_.get(), pids_);
     if (can_read_)

@@ -35,6 +35,8 @@ class Node {
     /// Bytes of the largest packet that the rings take; 0 without rings.
     std::size_t largest_packet() const noexcept { return rings_ ? rings_->largest_body() : 0; }
     bool can_read() const noexcept { return can_read_; }
+    /// More of the context's ranks than processors: who waits for a peer keeps it from running. The same on all ranks.
+    bool is_crowded() const noexcept { return is_crowded_; }
     pid_t process_of(int local) const noexcept { return pids_[static_cast<std::size_t>(local)]; }
     MPI_Comm comm() const noexcept { return comm_.get(); }
     Bytes ring_setting() const noexcept { return ring_setting_; }
@@ -51,6 +53,7 @@ class Node {
     std::vector<pid_t> pids_;
     std::unique_ptr<NodeRings> rings_;
     bool can_read_ = false;
+    bool is_crowded_ = false;
     std::string why_;
 };
 

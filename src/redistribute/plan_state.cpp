@@ -28,7 +28,7 @@ void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& desti
     why_ = "asked for";
     node_ = entry_->needs_node ? context.node(staging / 4) : nullptr;
     scan_ = entry_->needs_node && rd::scan_is_possible(node_.get(), context.size(), most_slots);
-    bool const by_scan_alone = block_bytes && rd::token_form(scan_, *block_bytes) == rd::TokenForm::scan;
+    bool const by_scan_alone = block_bytes && rd::token_form(node_.get(), scan_, *block_bytes) == rd::TokenForm::scan;
     bool const needs_forward = is_open || entry_->needs_forward || by_scan_alone || (scan_ && !block_bytes);
     bool const needs_inverse = entry_->needs_inverse && !by_scan_alone;
     once_ = block_bytes.has_value();
@@ -72,11 +72,12 @@ rd::Problem Plan::State::problem_with(std::uint64_t block_bytes, Bytes bytes) {
 void Plan::State::choose(std::uint64_t block_bytes) {
     rd::Problem facts = problem_with(block_bytes, staging);
     facts.forward = &*forward_;
-    rd::Chosen chosen = rd::choose_automatically(facts, rd::token_form(scan_, block_bytes));
+    rd::Chosen chosen = rd::choose_automatically(facts, rd::token_form(node_.get(), scan_, block_bytes));
     entry_ = chosen.entry;
     why_ = std::move(chosen.why);
     if (!once_) return;
-    bool const chain = entry_->id == Strategy::token && rd::token_form(scan_, block_bytes) == rd::TokenForm::chain;
+    bool const chain =
+        entry_->id == Strategy::token && rd::token_form(node_.get(), scan_, block_bytes) == rd::TokenForm::chain;
     (chain ? forward_ : inverse_).reset();
 }
 
