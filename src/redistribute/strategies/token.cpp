@@ -194,7 +194,8 @@ class ScanMover final : public Mover {
 
 std::unique_ptr<Mover> prepare_token(Problem const& problem) {
     // Without an inverse map the front has found that scanning is the form; with both maps the block size decides.
-    bool const scan = problem.forward != nullptr && token_form(problem.node, true, problem.block_bytes) == TokenForm::scan;
+    bool const scan =
+        problem.forward != nullptr && token_form(problem.node, true, problem.block_bytes) == TokenForm::scan;
     if (scan) return std::make_unique<ScanMover>(problem);
     return std::make_unique<ChainMover>(problem);
 }
