@@ -11,7 +11,7 @@
 namespace sluice {
 
 /// What the bytes of a lease are for; reports sum by purpose.
-enum class Purpose { staging, bookkeeping, ring, other };
+enum class Purpose { staging, bookkeeping, ring, fetched, served, other };
 
 namespace detail {
 struct BudgetState;
@@ -29,6 +29,8 @@ class Lease {
     Purpose purpose() const noexcept { return purpose_; }
     /// Gives the bytes back now.
     void release() noexcept;
+    /// A lease of `part` bytes of it, at most all; this one keeps the rest.
+    Lease split(Bytes part) noexcept;
 
   private:
     friend class Budget;
@@ -55,6 +57,12 @@ class Budget {
     /// another `go`. Throws Error(out_of_memory) where `amount` can never fit.
     void when_free(Bytes amount, Purpose purpose, std::function<void(Lease)> go);
 
+    /// A lease whatever the limit: for the one that must be granted so that anything moves. Others wait until what is
+    /// held is below the limit again.
+    Lease lease_beyond(Bytes amount, Purpose purpose);
+
+    /// From now on. Where more is held nothing is taken away; where more fits now, those who wait are served.
+    void set_limit(Bytes limit);
     Bytes limit() const;
     Bytes held() const;
     Bytes held(Purpose purpose) const;

@@ -51,7 +51,7 @@ struct BudgetState {
     Bytes limit;
     Bytes held;
     Bytes peak;
-    std::array<Bytes, 4> by_purpose{};
+    std::array<Bytes, 6> by_purpose{};
     std::deque<Waiter> waiting;
     bool serving = false;
 };
@@ -107,6 +107,12 @@ void Lease::release() noexcept {
     serve(*state, lock, [&](auto const& waiter) { return Lease(state, waiter.amount, waiter.purpose); });
 }
 
+Lease Lease::split(Bytes part) noexcept {
+    Bytes const taken = std::min(part, amount_);
+    amount_ -= taken;
+    return Lease(state_, taken, purpose_);
+}
+
 Budget::Budget(Bytes limit) : state_(std::make_shared<detail::BudgetState>(limit)) {}
 
 std::optional<Lease> Budget::try_lease(Bytes amount, Purpose purpose) {
@@ -127,6 +133,19 @@ void Budget::when_free(Bytes amount, Purpose purpose, std::function<void(Lease)>
                                                   " can never fit: the budget of this process is " +
                                                   base::format_bytes(state->limit) + " (setting memory)");
     state->waiting.push_back({amount, purpose, std::move(go)});
+    serve(*state, lock, [&](auto const& waiter) { return Lease(state, waiter.amount, waiter.purpose); });
+}
+
+Lease Budget::lease_beyond(Bytes amount, Purpose purpose) {
+    std::lock_guard const lock(state_->mutex);
+    state_->take(amount, purpose);
+    return Lease(state_, amount, purpose);
+}
+
+void Budget::set_limit(Bytes limit) {
+    std::shared_ptr<detail::BudgetState> const state = state_;
+    std::unique_lock lock(state->mutex);
+    state->limit = limit;
     serve(*state, lock, [&](auto const& waiter) { return Lease(state, waiter.amount, waiter.purpose); });
 }
 

@@ -14,6 +14,7 @@
 #include "engine/node.hpp"
 #include "engine/peer_access.hpp"
 #include "engine/process.hpp"
+#include "engine/progress.hpp"
 #include "engine/staging_pool.hpp"
 #include "sluice/error.hpp"
 #include "sluice/settings.hpp"
@@ -39,6 +40,8 @@ class ContextState {
     std::shared_ptr<Node> node(Bytes rings);
     /// Whose memory on this node we may read and write; by ranks of `comm`. No communication.
     PeerAccess& peer_access() noexcept { return peer_access_; }
+    /// What the waiting of tasks on this context drives.
+    Progress& progress() noexcept { return progress_; }
     /// Staging of calls that need little and come often.
     StagingPool& staging_pool() noexcept { return staging_pool_; }
     /// Collective: each value becomes its maximum over all ranks. By shared memory where all are on one node with
@@ -62,6 +65,7 @@ class ContextState {
     std::shared_ptr<Node> node_;
     PeerAccess peer_access_;
     StagingPool staging_pool_;
+    Progress progress_;
 };
 
 }  // namespace sluice::engine

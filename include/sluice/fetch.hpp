@@ -1,0 +1,173 @@
+/// Publish and fetch: communication memory under tokens (Y. Shi, G. Zheng, L. V. Kale, "Run-time Support for
+/// Controlling Communication-Induced Memory Fluctuation", 2007). Data are published where they are and packed only when
+/// somebody who has the memory for them asks; a task that asks waits, and others run.
+///
+///     owner                                 reader
+///     publish(key, bytes, pack)             co_await fetch_all(keys)      1 the application poses a tentative fetch
+///                                           [ set | set | set ]          2 queued; granted whole, when tokens allow
+///     request  <──────────────────────────── slot                        3 the owner's runtime receives it
+///     pack(buffer), under a serving token                                 4, 5 the owner's application returns data
+///     buffer   ────────────────────────────> buffer, allocated on arrival 6
+///                                           Fetched                      7 delivered; the tokens go back when it dies
+///
+/// M: memory there is. M_A: what the program itself uses. M_C = M - M_A - reserve: what communication may use for a
+/// moment (Context::budget()); tokens are bytes of it, or messages where Settings::tokens is not 0.
+#pragma once
+
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sluice/context.hpp"
+#include "sluice/error.hpp"
+#include "sluice/tasks.hpp"
+#include "sluice/units.hpp"
+
+namespace sluice::fetch {
+
+/// What data are called everywhere.
+struct Key {
+    int owner = 0;            ///< rank in the store's context
+    std::uint64_t id = 0;     ///< the owner's choice
+    std::uint64_t epoch = 0;  ///< for example the iteration
+    bool operator==(Key const&) const = default;
+};
+
+/// One fetch of a set.
+struct Want {
+    static constexpr std::uint64_t k_any = ~std::uint64_t{0};
+    Key key;
+    std::uint64_t bytes = k_any;  ///< k_any: the owner is asked first
+};
+
+namespace detail {
+struct FetchSet;
+struct Buffer;
+struct ReadWait;
+class StoreState;
+}  // namespace detail
+
+/// A complete fetch set, in the order of the wants. Movable; gives its tokens back when it dies. Two sets that fetched
+/// the same key at a time may share its bytes: nobody writes to them.
+class Fetched {
+  public:
+    Fetched() = default;
+    std::size_t size() const noexcept;
+    std::span<std::byte const> operator[](std::size_t i) const noexcept;
+    template <typename T>
+    std::span<T const> as(std::size_t i) const noexcept {
+        auto const bytes = (*this)[i];
+        return {reinterpret_cast<T const*>(bytes.data()), bytes.size() / sizeof(T)};
+    }
+
+  private:
+    friend struct detail::FetchSet;
+    std::vector<std::shared_ptr<detail::Buffer>> buffers_;
+};
+
+/// What `co_await store.fetch_all(...)` is made of.
+struct [[nodiscard]] FetchAwaiter {
+    explicit FetchAwaiter(std::shared_ptr<detail::FetchSet> posted) noexcept : set(std::move(posted)) {}
+    FetchAwaiter(FetchAwaiter const&) = delete;
+    FetchAwaiter& operator=(FetchAwaiter const&) = delete;
+    ~FetchAwaiter();
+    bool await_ready() const noexcept;
+    void await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept;
+    Fetched await_resume() const;
+    std::shared_ptr<detail::FetchSet> set;
+};
+
+/// What `co_await store.read(key)` is made of.
+struct [[nodiscard]] ReadAwaiter {
+    ReadAwaiter(std::shared_ptr<detail::ReadWait> posted) noexcept : wait(std::move(posted)) {}
+    ReadAwaiter(ReadAwaiter const&) = delete;
+    ReadAwaiter& operator=(ReadAwaiter const&) = delete;
+    ~ReadAwaiter();
+    bool await_ready() const noexcept { return wait == nullptr; }
+    void await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept;
+    void await_resume() const noexcept {}
+    std::shared_ptr<detail::ReadWait> wait;  // null: it is read already
+};
+
+/// What a store has done so far on this rank, and what it holds.
+struct StoreReport {
+    std::uint64_t sets = 0;          ///< complete
+    std::uint64_t fetched = 0;       ///< of other ranks
+    std::uint64_t fetched_here = 0;  ///< of the own rank
+    std::uint64_t reused = 0;        ///< that were here already, for another set
+    std::uint64_t served = 0;        ///< for others
+    Bytes fetched_bytes;             ///< of all these
+    Bytes held;                      ///< buffers of sets and of serving, now
+    Bytes peak;                      ///< and at most
+    std::uint64_t beyond = 0;        ///< sets that were granted beyond the limit, because nothing else would have moved
+    std::uint64_t early = 0;         ///< requests that came before their publication
+    std::uint64_t retried = 0;       ///< arrivals that waited for memory
+};
+
+/// One for each set of keys; created collectively over the context's ranks, who all must destroy it. Belongs to one
+/// thread. Memory: for each publication about 150 bytes and what its function holds, for each fetch that is open about
+/// 200 bytes, and what tokens allow for.
+class Store {
+  public:
+    using Pack = std::function<void(std::span<std::byte> out)>;
+
+    /// Collective. Throws Error.
+    explicit Store(Context& context);
+    /// finish(), unless an exception is on its way.
+    ~Store();
+    Store(Store const&) = delete;
+    Store& operator=(Store const&) = delete;
+
+    /// Data of `bytes` bytes that `pack` writes, each time a reader has tokens for it, until `readers` have fetched
+    /// them. What `pack` reads must stay as it is until then (see `read`). `key.owner` must be this rank. Throws
+    /// Error(invalid_argument) for a key that is published already or another rank's.
+    void publish(Key const& key, std::uint64_t bytes, Pack pack, int readers = 1);
+    /// The same for bytes that lie side by side: they are sent from where they are, without a copy.
+    void publish(Key const& key, std::span<std::byte const> data, int readers = 1);
+
+    /// `co_await store.read(key)`: goes on when all readers of a publication of this rank have it, or it is withdrawn.
+    ReadAwaiter read(Key const& key);
+    /// Readers that come later, and those that wait, get an error.
+    void withdraw(Key const& key);
+    /// Nothing more will be published for epochs up to this: who asks, or has asked, for a key that does not exist gets
+    /// an error.
+    void close(std::uint64_t epoch);
+
+    /// `auto faces = co_await store.fetch_all(wants)`: one fetch set, posted at once, granted whole. Throws
+    /// at the co_await, with both sides named: Error(invalid_argument) for an unknown, withdrawn or wrongly sized key,
+    /// or where the owner threw while it packed; Error(out_of_memory) where the set alone exceeds what the budget can
+    /// ever be.
+    FetchAwaiter fetch_all(std::span<Want const> wants);
+    /// `fetch_all(Want{key, bytes}, …)`. (GCC 12 cannot compile a co_await of a braced list.)
+    template <std::same_as<Want>... Wants>
+    FetchAwaiter fetch_all(Want const& first, Wants const&... others) {
+        Want const wants[]{first, others...};
+        return fetch_all(std::span<Want const>(wants));
+    }
+    /// Without coroutines: `done` is called from `progress`, with the error instead of data where there is one.
+    void fetch_all(std::span<Want const> wants, std::function<void(Fetched, std::exception_ptr)> done);
+
+    /// Moves what can be moved, without waiting; true when something did. Tasks do it between them; a long task may
+    /// call it now and then, for peers wait for what we serve.
+    bool progress();
+    /// Collective: until every rank has finished. Afterwards nothing is published any more. Throws what a waiting fetch
+    /// of this rank throws.
+    void finish();
+
+    StoreReport report() const;
+
+    /// For tests: after `n` more allocations of buffers the next `failures` fail.
+    void fail_allocations(std::uint64_t n, std::uint64_t failures);
+
+  private:
+    std::unique_ptr<detail::StoreState> state_;
+};
+
+}  // namespace sluice::fetch

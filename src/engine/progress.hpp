@@ -1,0 +1,42 @@
+/// What moves bytes when it is looked at: everything on a context that its caller's waiting drives.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+namespace sluice::engine {
+
+class Pollable {
+  public:
+    /// Does what can be done without waiting; true when something moved.
+    virtual bool poll() = 0;
+    /// Nothing of the caller's runs, and only a peer can change that: what a bounded pool holds back may have to go on
+    /// beyond it.
+    virtual void stall() {}
+
+  protected:
+    ~Pollable() = default;
+};
+
+/// One for each context. Belongs to one thread. Pollables are not owned; each takes itself out before it dies.
+class Progress {
+  public:
+    void add(Pollable& pollable) { pollables_.push_back(&pollable); }
+    void remove(Pollable& pollable) noexcept { std::erase(pollables_, &pollable); }
+    bool poll() {
+        bool moved = false;
+        // By index: a callback may add one.
+        for (std::size_t i = 0; i < pollables_.size(); ++i)
+            moved |= pollables_[i]->poll();
+        return moved;
+    }
+    void stall() {
+        for (std::size_t i = 0; i < pollables_.size(); ++i)
+            pollables_[i]->stall();
+    }
+
+  private:
+    std::vector<Pollable*> pollables_;
+};
+
+}  // namespace sluice::engine

@@ -1,0 +1,360 @@
+#include "fetch/fetching.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/units.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::fetch::detail {
+
+namespace {
+
+// Sets that a policy chooses among, and how often one may be passed over.
+constexpr std::size_t k_looked_at = 32;
+constexpr std::uint32_t k_most_passed_over = 64;
+
+}  // namespace
+
+std::string text_of(Key const& key) {
+    return "id " + std::to_string(key.id) + " of epoch " + std::to_string(key.epoch) + " from rank " +
+           std::to_string(key.owner);
+}
+
+void Fetching::post(std::shared_ptr<FetchSet> const& set) {
+    ++open_sets_;
+    set->buffers.resize(set->wants.size());
+    for (Want const& want : set->wants) {
+        if (want.key.owner >= 0 && want.key.owner < wire_->size()) continue;
+        set->error = std::make_exception_ptr(Error(
+            ErrorCode::invalid_argument, "rank " + std::to_string(wire_->rank()) + " fetches " + text_of(want.key) +
+                                             ", but the context has ranks 0 to " + std::to_string(wire_->size() - 1)));
+        complete(set);
+        return;
+    }
+    set->missing = set->wants.size();
+    if (set->missing == 0 || is_too_large(*set))
+        complete(set);
+    else if (!try_tentatively(set))
+        ask(set);
+}
+
+/// Phase 1: the tentative fetch. Data need not exist yet.
+bool Fetching::try_tentatively(std::shared_ptr<FetchSet> const& set) {
+    if (tentative_ == nullptr) return false;
+    for (Want const& want : set->wants)
+        if (want.bytes == Want::k_any) return false;
+    std::optional<Tokens> tokens = tentative_->try_take(set->wants.size(), Bytes{set->bytes});
+    if (!tokens) return false;
+    set->tentative = true;
+    set->tokens = *std::move(tokens);
+    for (std::uint32_t i = 0; i < set->wants.size(); ++i)
+        start({set, i});
+    return true;
+}
+
+void Fetching::ask(std::shared_ptr<FetchSet> const& set) {
+    for (std::uint32_t i = 0; i < set->wants.size(); ++i)
+        request({set, i}, Kind::ask);
+}
+
+void Fetching::ready(std::uint32_t slot, std::uint64_t bytes) {
+    std::shared_ptr<FetchSet> const set = slots_[slot].set;
+    std::uint32_t const number = slots_[slot].want;
+    free_slot(slot);
+    Want& want = set->wants[number];
+    if (want.bytes == Want::k_any) want.bytes = bytes;
+    if (want.bytes != bytes)
+        fail_fetch({set, number}, "it has published " + std::to_string(bytes) + " bytes");
+    else if (--set->missing == 0)
+        enqueue(set);
+}
+
+/// Phase 2: all data of the set exist, and it waits for its tokens.
+void Fetching::enqueue(std::shared_ptr<FetchSet> const& set) {
+    if (set->error || is_too_large(*set)) {
+        complete(set);
+        return;
+    }
+    set->missing = set->wants.size();
+    queue_.push_back(set);
+}
+
+/// As far as its sizes are known.
+bool Fetching::is_too_large(FetchSet& set) const {
+    set.bytes = 0;
+    for (Want const& want : set.wants)
+        if (want.bytes != Want::k_any) set.bytes += want.bytes;
+    if (set.bytes <= most_bytes_.count) return false;
+    set.error = std::make_exception_ptr(
+        Error(ErrorCode::out_of_memory, "a fetch set of rank " + std::to_string(wire_->rank()) + " alone, " +
+                                            std::to_string(set.wants.size()) + " fetches of together " +
+                                            base::format_bytes(Bytes{set.bytes}) +
+                                            ", exceeds the memory that this process may use, " +
+                                            base::format_bytes(most_bytes_) + " (setting memory)"));
+    return true;
+}
+
+std::uint64_t Fetching::cost_of(FetchSet const& set) const {
+    std::uint64_t cost = 0;
+    for (Want const& want : set.wants) {
+        if (order_ == FetchOrder::spread) {
+            auto const asked = asked_of_.find(want.key.owner);
+            if (asked != asked_of_.end()) cost = std::max<std::uint64_t>(cost, asked->second);
+        } else if (auto const here = here_.find(want.key); here == here_.end() || here->second.buffer.expired()) {
+            cost += want.bytes;
+        }
+    }
+    return cost;
+}
+
+/// The policy. Whoever was passed over too often comes next.
+std::size_t Fetching::next_set() {
+    if (order_ == FetchOrder::posted || queue_.front()->passed_over >= k_most_passed_over) return 0;
+    std::size_t best = 0;
+    std::uint64_t least = cost_of(*queue_.front());
+    for (std::size_t i = 1; i < std::min(queue_.size(), k_looked_at) && least > 0; ++i) {
+        std::uint64_t const cost = cost_of(*queue_[i]);
+        if (cost >= least) continue;
+        least = cost;
+        best = i;
+    }
+    return best;
+}
+
+bool Fetching::grant() {
+    bool moved = false;
+    while (!queue_.empty()) {
+        std::size_t const next = next_set();
+        std::shared_ptr<FetchSet> const set = queue_[next];
+        std::optional<Tokens> tokens = tokens_->try_take(set->wants.size(), Bytes{set->bytes});
+        if (!tokens) break;
+        for (std::size_t i = 0; i < next; ++i)
+            ++queue_[i]->passed_over;
+        queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(next));
+        give(set, *std::move(tokens));
+        moved = true;
+    }
+    issue();
+    return moved;
+}
+
+void Fetching::stall() {
+    if (queue_.empty() || in_flight_ready_ > 0 || !to_issue_.empty()) return;
+    std::shared_ptr<FetchSet> const set = queue_.front();
+    queue_.pop_front();
+    ++counts_.beyond;
+    give(set, tokens_->take_beyond(set->wants.size(), Bytes{set->bytes}));
+    issue();
+}
+
+void Fetching::give(std::shared_ptr<FetchSet> const& set, Tokens tokens) {
+    set->tokens = std::move(tokens);
+    for (std::uint32_t i = 0; i < set->wants.size(); ++i)
+        to_issue_.push_back({set, i});
+}
+
+void Fetching::issue() {
+    while (!to_issue_.empty()) {
+        std::uint64_t const bytes = to_issue_.front().set->wants[to_issue_.front().want].bytes;
+        if (window_.count != 0 && in_flight_ready_ > 0 && bytes_in_flight_ + bytes > window_.count) return;
+        Fetch const fetch = std::move(to_issue_.front());
+        to_issue_.pop_front();
+        start(fetch);
+    }
+}
+
+void Fetching::start(Fetch const& fetch) {
+    if (!attach_to_what_is_here(fetch)) request(fetch, Kind::request);
+}
+
+/// Reuse of data that another set has fetched, or is fetching.
+bool Fetching::attach_to_what_is_here(Fetch const& fetch) {
+    Want const& want = fetch.set->wants[fetch.want];
+    auto const at = here_.find(want.key);
+    if (at == here_.end()) return false;
+    std::shared_ptr<Buffer> const buffer = at->second.buffer.lock();
+    if (!buffer) {
+        here_.erase(at);
+        return false;
+    }
+    if (buffer->bytes != want.bytes) return false;  // the owner will say what is wrong
+    ++counts_.reused;
+    fetch.set->tokens.split(Bytes{want.bytes}).release();
+    if (buffer->complete)
+        finish_fetch(fetch, buffer);
+    else
+        at->second.waiting.push_back(fetch);
+    return true;
+}
+
+std::uint32_t Fetching::take_slot(Fetch const& fetch) {
+    std::uint32_t slot = static_cast<std::uint32_t>(slots_.size());
+    if (free_slots_.empty()) {
+        slots_.emplace_back();
+        free_slots_.reserve(slots_.size());
+    } else {
+        slot = free_slots_.back();
+        free_slots_.pop_back();
+    }
+    slots_[slot].set = fetch.set;
+    slots_[slot].want = fetch.want;
+    return slot;
+}
+
+void Fetching::free_slot(std::uint32_t slot) {
+    slots_[slot] = Slot{};
+    free_slots_.push_back(slot);
+}
+
+/// Phase 2: the tentative fetch becomes a request.
+void Fetching::request(Fetch const& fetch, Kind kind) {
+    Want const& want = fetch.set->wants[fetch.want];
+    std::uint32_t const slot = take_slot(fetch);
+    if (kind == Kind::request) {
+        Slot& taken = slots_[slot];
+        taken.buffer = std::make_shared<Buffer>();
+        taken.buffer->bytes = want.bytes;
+        taken.buffer->tokens = fetch.set->tokens.split(Bytes{want.bytes});
+        taken.bytes = want.bytes;
+        if (!fetch.set->tentative) {
+            ++in_flight_ready_;
+            bytes_in_flight_ += want.bytes;
+        }
+        ++asked_of_[want.key.owner];
+        if (Here& here = here_[want.key]; here.buffer.expired()) here.buffer = taken.buffer;
+        if (here_.size() >= sweep_at_) sweep();
+    }
+    Control const control{kind, slot, {want.key.id, want.key.epoch}, want.bytes};
+    if (want.key.owner == wire_->rank())
+        serving_->receive(wire_->rank(), control);
+    else
+        wire_->send(want.key.owner, control);
+}
+
+/// Forgets data that are gone, so that what is here never takes more than twice what is alive.
+void Fetching::sweep() {
+    std::erase_if(here_, [](auto const& entry) { return entry.second.buffer.expired(); });
+    sweep_at_ = std::max<std::size_t>(1024, 2 * here_.size());
+}
+
+/// Phase 6: the buffer comes to be when the data do.
+bool Fetching::make_room(Slot& slot) {
+    if (slot.buffer->memory) return true;
+    slot.buffer->memory = memory_->allocate(slot.bytes);
+    if (!slot.buffer->memory) ++counts_.retried;
+    return slot.buffer->memory != nullptr;
+}
+
+std::span<std::byte> Fetching::room_for(std::uint32_t slot, std::uint64_t bytes) {
+    if (!make_room(slots_[slot])) return {};
+    return {slots_[slot].buffer->memory.get(), bytes};
+}
+
+void Fetching::local_complete(std::uint32_t slot) {
+    ++counts_.fetched_here;
+    finish_slot(slot);
+}
+
+bool Fetching::arrived(int peer, std::uint32_t slot, std::size_t bytes) {
+    if (slot >= slots_.size() || !slots_[slot].set || slots_[slot].received + bytes > slots_[slot].bytes)
+        throw Error(ErrorCode::internal, "rank " + std::to_string(wire_->rank()) + " got " + std::to_string(bytes) +
+                                             " bytes from rank " + std::to_string(peer) + " that it did not ask for");
+    Slot& taken = slots_[slot];
+    if (!make_room(taken)) return false;
+    std::uint64_t const at = taken.received;
+    taken.received += bytes;
+    if (wire_->receive_data(peer, slot, {taken.buffer->memory.get() + at, bytes})) piece_complete(slot, bytes);
+    return true;
+}
+
+void Fetching::piece_complete(std::uint32_t slot, std::size_t bytes) {
+    Slot& taken = slots_[slot];
+    taken.complete += bytes;
+    if (taken.complete < taken.bytes) return;
+    ++counts_.fetched;
+    finish_slot(slot);
+}
+
+void Fetching::no_longer_in_flight(Slot const& slot) {
+    if (!slot.set->tentative) {
+        --in_flight_ready_;
+        bytes_in_flight_ -= slot.bytes;
+    }
+    auto const asked = asked_of_.find(slot.set->wants[slot.want].key.owner);
+    if (--asked->second == 0) asked_of_.erase(asked);
+}
+
+void Fetching::finish_slot(std::uint32_t slot) {
+    Slot const taken = std::move(slots_[slot]);
+    free_slot(slot);
+    Want const& want = taken.set->wants[taken.want];
+    no_longer_in_flight(taken);
+    taken.buffer->complete = true;
+    counts_.fetched_bytes += Bytes{taken.bytes};
+    std::vector<Fetch> waiting;
+    if (auto const here = here_.find(want.key); here != here_.end() && here->second.buffer.lock() == taken.buffer)
+        waiting = std::move(here->second.waiting);
+    finish_fetch({taken.set, taken.want}, taken.buffer);
+    for (Fetch const& fetch : waiting)
+        finish_fetch(fetch, taken.buffer);
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+        Name const name{want.key.id, want.key.epoch};
+        if (want.key.owner == wire_->rank())
+            serving_->read_too(name);
+        else
+            wire_->send(want.key.owner, {Kind::read_too, 0, name, 0});
+    }
+}
+
+void Fetching::finish_fetch(Fetch const& fetch, std::shared_ptr<Buffer> buffer) {
+    fetch.set->buffers[fetch.want] = std::move(buffer);
+    if (--fetch.set->missing == 0) complete(fetch.set);
+}
+
+void Fetching::refused(std::uint32_t slot, std::string const& text) {
+    Slot const taken = std::move(slots_[slot]);
+    free_slot(slot);
+    Want const want = taken.set->wants[taken.want];
+    std::vector<Fetch> waiting;
+    if (taken.buffer) {  // more than a question
+        no_longer_in_flight(taken);
+        if (auto const here = here_.find(want.key); here != here_.end() && here->second.buffer.lock() == taken.buffer) {
+            waiting = std::move(here->second.waiting);
+            here_.erase(here);
+        }
+        fail_fetch({taken.set, taken.want}, text);
+        for (Fetch const& fetch : waiting)
+            fail_fetch(fetch, text);
+        return;
+    }
+    fail_fetch({taken.set, taken.want}, text);
+}
+
+void Fetching::fail_fetch(Fetch const& fetch, std::string const& text) {
+    FetchSet& set = *fetch.set;
+    Want const& want = set.wants[fetch.want];
+    if (!set.error) {
+        std::string const wanted = want.bytes == Want::k_any ? "" : " (" + std::to_string(want.bytes) + " bytes)";
+        set.error = std::make_exception_ptr(Error(
+            ErrorCode::invalid_argument, "rank " + std::to_string(wire_->rank()) + " fetches " + text_of(want.key) +
+                                             wanted + "; rank " + std::to_string(want.key.owner) + " says: " + text));
+    }
+    if (--set.missing == 0) complete(fetch.set);
+}
+
+void Fetching::complete(std::shared_ptr<FetchSet> const& set) {
+    --open_sets_;
+    ++counts_.sets;
+    set->complete = true;
+    set->tokens.release();
+    if (set->error || set->abandoned) set->buffers.clear();
+    if (set->task != nullptr && !set->abandoned) set->task->tasks->make_ready(*set->task);
+    if (set->done) set->done(set->take(), set->error);
+}
+
+void Fetching::fill(StoreReport& report) const {
+    report = counts_;
+}
+
+}  // namespace sluice::fetch::detail

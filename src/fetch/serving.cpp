@@ -1,0 +1,154 @@
+#include "fetch/serving.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "sluice/error.hpp"
+
+namespace sluice::fetch::detail {
+
+void Serving::wake(ReadWaits const& waits) {
+    for (auto const& wait : waits)
+        if (wait->task != nullptr) wait->task->tasks->make_ready(*wait->task);
+}
+
+void Serving::publish(Name const& name, Publication&& publication) {
+    publications_.add(name, std::move(publication));
+    for (Wish const& wish : publications_.take_wishes(name))
+        answer(wish);
+}
+
+void Serving::withdraw(Name const& name) {
+    wake(publications_.withdraw(name));
+    for (Wish const& wish : publications_.take_refused())
+        refuse(wish, *publications_.refusal(wish.control.name));
+}
+
+void Serving::close(std::uint64_t epoch) {
+    publications_.close(epoch);
+    for (Wish const& wish : publications_.take_refused())
+        refuse(wish, *publications_.refusal(wish.control.name));
+}
+
+void Serving::finish() {
+    publications_.finish();
+    for (Wish const& wish : publications_.take_refused())
+        refuse(wish, *publications_.refusal(wish.control.name));
+}
+
+void Serving::receive(int peer, Control const& control) {
+    Wish const wish{peer, control};
+    if (publications_.find(control.name) != nullptr) {
+        answer(wish);
+    } else if (auto const refusal = publications_.refusal(control.name)) {
+        refuse(wish, *refusal);
+    } else {
+        ++early_;
+        publications_.wish(wish);
+    }
+}
+
+/// What is wished for exists.
+void Serving::answer(Wish const& wish) {
+    if (wish.control.kind != Kind::ask) {
+        queue_.push_back(wish);
+        return;
+    }
+    std::uint64_t const bytes = publications_.find(wish.control.name)->bytes;
+    if (wish.peer == wire_->rank())
+        local_->ready(wish.control.slot, bytes);
+    else
+        wire_->send(wish.peer, {Kind::ready, wish.control.slot, wish.control.name, bytes});
+}
+
+void Serving::refuse(Wish const& wish, std::string const& text) {
+    if (wish.peer == wire_->rank())
+        local_->refused(wish.control.slot, text);
+    else
+        wire_->send(wish.peer, {Kind::refuse, wish.control.slot, wish.control.name, 0}, text);
+}
+
+/// Phase 4: the application returns the data.
+bool Serving::pack(Wish const& wish, Publication& publication, std::span<std::byte> out) {
+    try {
+        publication.pack(out);
+        return true;
+    } catch (std::exception const& error) {
+        refuse(wish, std::string("it threw while it packed that: ") + error.what());
+    } catch (...) {
+        refuse(wish, "it threw while it packed that");
+    }
+    wake(publications_.read(wish.control.name));
+    return false;
+}
+
+Serving::Outcome Serving::serve_here(Wish const& wish, Publication& publication) {
+    std::span<std::byte> const room = local_->room_for(wish.control.slot, publication.bytes);
+    if (room.data() == nullptr) return Outcome::no_memory;
+    if (publication.data != nullptr)
+        std::memcpy(room.data(), publication.data, publication.bytes);
+    else if (!pack(wish, publication, room))
+        return Outcome::served;
+    local_->local_complete(wish.control.slot);
+    wake(publications_.read(wish.control.name));
+    return Outcome::served;
+}
+
+Serving::Outcome Serving::serve(Wish const& wish) {
+    Publication* const publication = publications_.find(wish.control.name);
+    if (publication == nullptr || publication->readers_left <= 0) {  // withdrawn meanwhile, or one reader too many
+        auto const refusal = publications_.refusal(wish.control.name);
+        refuse(wish, refusal.value_or("all its readers have had that"));
+        return Outcome::served;
+    }
+    if (wish.control.bytes != Control::k_any && wish.control.bytes != publication->bytes) {
+        refuse(wish, "it has published " + std::to_string(publication->bytes) + " bytes");
+        return Outcome::served;
+    }
+    if (wish.peer == wire_->rank()) return serve_here(wish, *publication);
+
+    Job job{wish.control.name, nullptr, {}};
+    std::span<std::byte const> data{publication->data, publication->bytes};
+    if (publication->data == nullptr) {
+        std::optional<Tokens> tokens = tokens_->try_take(1, Bytes{publication->bytes});
+        if (!tokens) return Outcome::no_tokens;
+        job.tokens = *std::move(tokens);
+        job.memory = memory_->allocate(publication->bytes);
+        if (!job.memory) return Outcome::no_memory;
+        std::span<std::byte> const out{job.memory.get(), publication->bytes};
+        if (!pack(wish, *publication, out)) return Outcome::served;
+        data = out;
+    }
+    // Phases 5 and 6: to the reader's runtime.
+    std::uint64_t const ticket = next_ticket_++;
+    ++publication->on_their_way;
+    --publication->readers_left;
+    ++served_;
+    if (wire_->send_data(wish.peer, wish.control.slot, data, ticket))
+        wake(publications_.arrived(wish.control.name));
+    else
+        under_way_.emplace(ticket, std::move(job));
+    return Outcome::served;
+}
+
+bool Serving::serve() {
+    bool moved = false;
+    while (!queue_.empty()) {
+        Wish const wish = queue_.front();  // a copy: packing may publish, and so add to the queue
+        Outcome const outcome = serve(wish);
+        if (outcome == Outcome::no_memory) ++retried_;
+        if (outcome != Outcome::served) break;
+        queue_.pop_front();
+        moved = true;
+    }
+    return moved;
+}
+
+void Serving::sent(std::uint64_t ticket) {
+    auto const job = under_way_.find(ticket);
+    Name const name = job->second.name;
+    under_way_.erase(job);  // its memory and its tokens
+    wake(publications_.arrived(name));
+}
+
+}  // namespace sluice::fetch::detail

@@ -1,0 +1,86 @@
+/// The owner's side: phases 3 to 5 of a fetch. Requests that can be fulfilled wait in order for tokens to pack; one is
+/// always under way.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "budget/token_pool.hpp"
+#include "fetch/fetch_set.hpp"
+#include "fetch/publications.hpp"
+#include "fetch/wire.hpp"
+
+namespace sluice::fetch::detail {
+
+/// The reader's side on the same rank: data do not travel, but wait for their turn like any.
+class LocalReader {
+  public:
+    /// Room for the data of `slot`; empty where there is no memory now.
+    virtual std::span<std::byte> room_for(std::uint32_t slot, std::uint64_t bytes) = 0;
+    virtual void local_complete(std::uint32_t slot) = 0;
+    virtual void refused(std::uint32_t slot, std::string const& text) = 0;
+    virtual void ready(std::uint32_t slot, std::uint64_t bytes) = 0;
+
+  protected:
+    ~LocalReader() = default;
+};
+
+class Serving {
+  public:
+    Serving(Wire& wire, TokenPool& tokens, BufferMemory& memory, LocalReader& local)
+        : wire_(&wire), tokens_(&tokens), memory_(&memory), local_(&local) {}
+    Serving(Serving const&) = delete;
+    Serving& operator=(Serving const&) = delete;
+
+    void publish(Name const& name, Publication&& publication);
+    void withdraw(Name const& name);
+    void close(std::uint64_t epoch);
+    /// From now on nothing more is published.
+    void finish();
+    Publication* find(Name const& name) { return publications_.find(name); }
+
+    /// Phase 3: a request, or a question whether it can be fulfilled.
+    void receive(int peer, Control const& control);
+    void read_too(Name const& name) { wake(publications_.read(name)); }
+    /// Data have left.
+    void sent(std::uint64_t ticket);
+    /// Serves what can be served; true when something was.
+    bool serve();
+
+    bool is_quiet() const noexcept { return queue_.empty() && under_way_.empty(); }
+    std::uint64_t served() const noexcept { return served_; }
+    std::uint64_t early() const noexcept { return early_; }
+    std::uint64_t retried() const noexcept { return retried_; }
+
+  private:
+    struct Job {
+        Name name;
+        BufferMemory::Block memory;
+        Tokens tokens;
+    };
+    enum class Outcome { served, no_tokens, no_memory };
+
+    void answer(Wish const& wish);
+    void refuse(Wish const& wish, std::string const& text);
+    Outcome serve(Wish const& wish);
+    Outcome serve_here(Wish const& wish, Publication& publication);
+    bool pack(Wish const& wish, Publication& publication, std::span<std::byte> out);
+    static void wake(ReadWaits const& waits);
+
+    Wire* wire_;
+    TokenPool* tokens_;
+    BufferMemory* memory_;
+    LocalReader* local_;
+    Publications publications_;
+    std::deque<Wish> queue_;  // for what is published
+    std::unordered_map<std::uint64_t, Job> under_way_;
+    std::uint64_t next_ticket_ = 0;
+    std::uint64_t served_ = 0;
+    std::uint64_t early_ = 0;
+    std::uint64_t retried_ = 0;
+};
+
+}  // namespace sluice::fetch::detail

@@ -1,0 +1,164 @@
+#include "fetch/wire.hpp"
+
+#include <algorithm>
+
+#include "sluice/error.hpp"
+
+namespace sluice::fetch {
+
+namespace {
+
+constexpr int k_control_tag = 0;
+constexpr int k_first_data_tag = 1;
+// At most that many messages are looked at before the caller gets its turn.
+constexpr int k_arrivals_a_look = 64;
+// Up to here a message that MPI has announced is there as a whole: receiving it does not wait for its sender.
+constexpr std::size_t k_small = 1024;
+
+}  // namespace
+
+Wire::Wire(MPI_Comm comm)
+    : comm_(base::Communicator::twin_of(comm)), rank_(base::rank_in(comm_.get())), size_(base::size_of(comm_.get())) {
+    int* upper = nullptr;
+    int found = 0;
+    base::check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&upper), &found), "MPI_Comm_get_attr");
+    int const largest_tag = found != 0 ? *upper : 32767;
+    most_slots_ = static_cast<std::uint32_t>(std::min(largest_tag - k_first_data_tag, 1 << 20));
+}
+
+Wire::~Wire() {
+    // Only where the store could not end: nobody waits for these any more.
+    for (MPI_Request& request : requests_)
+        if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+}
+
+void Wire::open(MPI_Request request, Open const& what) {
+    requests_.push_back(request);
+    open_.push_back(what);
+}
+
+void Wire::send(int peer, Control const& control, std::string_view text) {
+    std::size_t place = controls_.size();
+    if (free_controls_.empty()) {
+        controls_.emplace_back(k_control);
+        free_controls_.reserve(controls_.size());
+    } else {
+        place = free_controls_.back();
+        free_controls_.pop_back();
+    }
+    std::vector<std::byte>& out = controls_[place];
+    std::size_t const length = std::min(text.size(), k_control - sizeof control);
+    std::memcpy(out.data(), &control, sizeof control);
+    std::ranges::copy(std::as_bytes(std::span(text.substr(0, length))), out.begin() + sizeof control);
+    if (has_left(out.data(), sizeof control + length, peer, k_control_tag, {Use::control_out, place, 0}))
+        free_controls_.push_back(place);
+}
+
+/// Sends; true where nothing has to be waited for, as for most small messages.
+bool Wire::has_left(std::byte const* bytes, std::size_t count, int peer, int tag, Open const& what) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    base::check(MPI_Isend(bytes, static_cast<int>(count), MPI_BYTE, peer, tag, comm_.get(), &request), "MPI_Isend");
+    int done = 0;
+    base::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done == 0) open(request, what);
+    return done != 0;
+}
+
+bool Wire::send_data(int peer, std::uint32_t slot, std::span<std::byte const> data, std::uint64_t ticket) {
+    int const tag = k_first_data_tag + static_cast<int>(slot);
+    int open_pieces = 0;
+    std::size_t at = 0;
+    do {  // a message of no bytes is a message, too
+        std::size_t const bytes = std::min(data.size() - at, k_piece);
+        if (!has_left(data.data() + at, bytes, peer, tag, {Use::data_out, ticket, bytes})) ++open_pieces;
+        at += bytes;
+    } while (at < data.size());
+    if (open_pieces > 1) pieces_left_[ticket] = open_pieces;
+    return open_pieces == 0;
+}
+
+bool Wire::receive_data(int peer, std::uint32_t slot, std::span<std::byte> to) {
+    int const tag = k_first_data_tag + static_cast<int>(slot);
+    auto const bytes = static_cast<int>(to.size());
+    if (to.size() <= k_small) {
+        base::check(MPI_Recv(to.data(), bytes, MPI_BYTE, peer, tag, comm_.get(), MPI_STATUS_IGNORE), "MPI_Recv");
+        return true;
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    base::check(MPI_Irecv(to.data(), bytes, MPI_BYTE, peer, tag, comm_.get(), &request), "MPI_Irecv");
+    open(request, {Use::data_in, slot, to.size()});
+    return false;
+}
+
+bool Wire::look_at_arrivals(Arrivals& to) {
+    bool moved = false;
+    for (int i = 0; i < k_arrivals_a_look; ++i) {
+        int found = 0;
+        MPI_Status status;
+        base::check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_.get(), &found, &status), "MPI_Iprobe");
+        if (found == 0) break;
+        int bytes = 0;
+        base::check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+        if (status.MPI_TAG != k_control_tag) {
+            auto const slot = static_cast<std::uint32_t>(status.MPI_TAG - k_first_data_tag);
+            if (!to.data_from(status.MPI_SOURCE, slot, static_cast<std::size_t>(bytes))) break;
+            moved = true;
+            continue;
+        }
+        std::byte in[k_control];
+        base::check(MPI_Recv(in, static_cast<int>(k_control), MPI_BYTE, status.MPI_SOURCE, k_control_tag, comm_.get(),
+                             MPI_STATUS_IGNORE),
+                    "MPI_Recv");
+        Control control;
+        std::memcpy(&control, in, sizeof control);
+        auto const text = static_cast<std::size_t>(bytes) - sizeof control;
+        to.control_from(status.MPI_SOURCE, control, {reinterpret_cast<char const*>(in) + sizeof control, text});
+        moved = true;
+    }
+    return moved;
+}
+
+bool Wire::was_last_piece(std::uint64_t ticket) {
+    auto const found = pieces_left_.find(ticket);
+    if (found == pieces_left_.end()) return true;
+    if (--found->second > 0) return false;
+    pieces_left_.erase(found);
+    return true;
+}
+
+bool Wire::test_open(Arrivals& to) {
+    if (requests_.empty()) return false;
+    done_.resize(requests_.size());
+    int number = 0;
+    base::check(
+        MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &number, done_.data(), MPI_STATUSES_IGNORE),
+        "MPI_Testsome");
+    if (number <= 0) return false;
+    // Taken out before anybody is told: who is told may send. From behind, so that the places ahead stay.
+    std::vector<Open> complete;
+    std::sort(done_.begin(), done_.begin() + number);
+    for (int i = number; i-- > 0;) {
+        auto const at = static_cast<std::size_t>(done_[static_cast<std::size_t>(i)]);
+        complete.push_back(open_[at]);
+        open_[at] = open_.back();
+        requests_[at] = requests_.back();
+        open_.pop_back();
+        requests_.pop_back();
+    }
+    for (auto what = complete.rbegin(); what != complete.rend(); ++what) {
+        if (what->use == Use::control_out)
+            free_controls_.push_back(static_cast<std::size_t>(what->ticket));
+        else if (what->use == Use::data_in)
+            to.data_complete(static_cast<std::uint32_t>(what->ticket), what->bytes);
+        else if (was_last_piece(what->ticket))
+            to.sent(what->ticket);
+    }
+    return true;
+}
+
+bool Wire::poll(Arrivals& to) {
+    bool const arrived = look_at_arrivals(to);
+    return test_open(to) || arrived;
+}
+
+}  // namespace sluice::fetch

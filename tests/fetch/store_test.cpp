@@ -1,0 +1,336 @@
+/// Publish and fetch on a few keys: every way it can go, and every kind of wrong use.
+#include "sluice/fetch.hpp"
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace sluice::tests {
+namespace {
+
+using fetch::Fetched;
+using fetch::Key;
+using fetch::Store;
+using fetch::Want;
+
+std::vector<std::byte> bytes_of(Key const& key, std::uint64_t bytes) {
+    std::vector<std::byte> data(bytes);
+    for (std::uint64_t i = 0; i < bytes; ++i)
+        data[i] = static_cast<std::byte>(key.owner * 31 + static_cast<int>(key.id * 7 + key.epoch * 3 + i * 13));
+    return data;
+}
+
+void publish(Store& store, Key const& key, std::uint64_t bytes, int readers) {
+    store.publish(
+        key, bytes,
+        [key, bytes](std::span<std::byte> out) {
+            ASSERT_EQ(out.size(), bytes);
+            std::vector<std::byte> const data = bytes_of(key, bytes);
+            std::copy(data.begin(), data.end(), out.begin());
+        },
+        readers);
+}
+
+bool is_right(Fetched const& fetched, std::size_t i, Key const& key, std::uint64_t bytes) {
+    std::vector<std::byte> const data = bytes_of(key, bytes);
+    return std::equal(fetched[i].begin(), fetched[i].end(), data.begin(), data.end());
+}
+
+/// What a fetch of these wants throws, or "".
+Task fault_of(Store& store, std::vector<Want> wants, std::string& fault) {
+    try {
+        Fetched const fetched = co_await store.fetch_all(wants);
+    } catch (Error const& error) {
+        fault = error.what();
+    }
+}
+
+class StoreTest : public testing::Test {
+  protected:
+    explicit StoreTest(Settings const& settings = Settings::from_environment())
+        : context(MPI_COMM_WORLD, settings), rank(context.rank()), size(context.size()) {}
+    int peer(int distance = 1) const { return (rank + distance) % size; }
+    Context context;
+    int rank;
+    int size;
+};
+
+Task fetch_from_all(Store& store, int size, std::vector<std::uint64_t> const& sizes, bool ask, int& right) {
+    std::vector<Want> wants;
+    for (int owner = 0; owner < size; ++owner)
+        for (std::uint64_t i = 0; i < sizes.size(); ++i)
+            wants.push_back({{owner, i, 5}, ask ? Want::k_any : sizes[i]});
+    Fetched const fetched = co_await store.fetch_all(wants);
+    EXPECT_EQ(fetched.size(), wants.size());
+    for (std::size_t i = 0; i < wants.size(); ++i)
+        right += is_right(fetched, i, wants[i].key, sizes[i % sizes.size()]) ? 1 : 0;
+}
+
+TEST_F(StoreTest, brings_data_of_every_size_from_every_rank_to_every_rank) {
+    std::vector<std::uint64_t> const sizes{0, 1, 8, 63, 1024, 1025, 4096, 5000, 65'536, 300'001};
+    for (bool const ask : {false, true}) {
+        Store store(context);
+        for (std::uint64_t i = 0; i < sizes.size(); ++i)
+            publish(store, {rank, i, 5}, sizes[i], size);
+        Tasks tasks(context);
+        int right = 0;
+        tasks.spawn(fetch_from_all(store, size, sizes, ask, right));
+        tasks.run();
+        EXPECT_EQ(right, size * static_cast<int>(sizes.size()));
+        store.finish();
+        EXPECT_EQ(store.report().held, 0_B);
+        EXPECT_EQ(store.report().served, static_cast<std::uint64_t>(size - 1) * sizes.size());
+        EXPECT_EQ(store.report().fetched_here, sizes.size());
+    }
+}
+
+Task fetch_one(Store& store, Want want, bool& right) {
+    Fetched const fetched = co_await store.fetch_all(want);
+    right = is_right(fetched, 0, want.key, want.bytes);
+}
+
+Task publish_later(Store& store, Key key, std::uint64_t bytes) {
+    co_await after(std::chrono::milliseconds(5));
+    publish(store, key, bytes, 1);
+}
+
+TEST_F(StoreTest, keeps_a_request_that_comes_before_its_publication) {
+    Store store(context);
+    Tasks tasks(context);
+    bool right = false;
+    tasks.spawn(fetch_one(store, {{peer(), 1, 0}, 5000}, right));
+    tasks.spawn(publish_later(store, {rank, 1, 0}, 5000));
+    tasks.run();
+    EXPECT_TRUE(right);
+}
+
+TEST_F(StoreTest, sends_bytes_that_lie_side_by_side_from_where_they_are) {
+    std::vector<std::byte> const data = bytes_of({rank, 9, 0}, 100'000);
+    Store store(context);
+    store.publish({rank, 9, 0}, data);
+    Tasks tasks(context);
+    bool right = false;
+    tasks.spawn(fetch_one(store, {{peer(), 9, 0}, 100'000}, right));
+    tasks.run();
+    EXPECT_TRUE(right);
+}
+
+Task wait_until_read(Store& store, Key key, int& stage) {
+    co_await store.read(key);
+    EXPECT_EQ(stage, 1);
+    stage = 2;
+}
+
+Task fetch_twice(Store& store, Key key, int& stage) {
+    { Fetched const first = co_await store.fetch_all(Want{key, 100}); }
+    co_await after(std::chrono::milliseconds(3));
+    stage = 1;  // before this rank's own second fetch is answered
+    Fetched const second = co_await store.fetch_all(Want{key, 100});
+}
+
+TEST_F(StoreTest, tells_the_owner_when_all_readers_have_it) {
+    Store store(context);
+    publish(store, {rank, 3, 0}, 100, 2);
+    Tasks tasks(context);
+    int stage = 0;
+    tasks.spawn(wait_until_read(store, {rank, 3, 0}, stage));
+    tasks.spawn(fetch_twice(store, {rank, 3, 0}, stage));
+    tasks.run();
+    EXPECT_EQ(stage, 2);
+}
+
+Task fetch_and_count(Store& store, Want want, int& right) {
+    Fetched const fetched = co_await store.fetch_all(want);
+    right += is_right(fetched, 0, want.key, want.bytes) ? 1 : 0;
+    co_await yielded();
+}
+
+TEST_F(StoreTest, uses_data_again_that_another_set_has_fetched) {
+    constexpr int k_readers = 6;
+    Store store(context);
+    publish(store, {rank, 4, 0}, 2000, k_readers);
+    Tasks tasks(context);
+    int right = 0;
+    for (int i = 0; i < k_readers; ++i)
+        tasks.spawn(fetch_and_count(store, {{peer(), 4, 0}, 2000}, right));
+    tasks.run();
+    EXPECT_EQ(right, k_readers);
+    EXPECT_EQ(store.report().reused, static_cast<std::uint64_t>(k_readers - 1));
+    store.finish();  // every reader was counted at the owner: otherwise the next lines would not be reached
+    EXPECT_EQ(store.report().held, 0_B);
+}
+
+TEST_F(StoreTest, names_both_sides_where_a_fetch_is_wrong) {
+    Store store(context);
+    publish(store, {rank, 1, 0}, 64, size);
+    store.publish({rank, 2, 0}, 64, [](std::span<std::byte>) { throw std::runtime_error("no pencil"); });
+    store.publish({rank, 7, 3}, 64, [](std::span<std::byte>) {});
+    store.withdraw({rank, 7, 3});
+    store.close(2);
+    Tasks tasks(context);
+    std::string wrong_size;
+    std::string threw;
+    std::string unknown;
+    std::string withdrawn;
+    std::string no_rank;
+    std::string unknown_size;
+    int const owner = peer();
+    tasks.spawn(fault_of(store, {{{owner, 1, 0}, 65}}, wrong_size));
+    tasks.spawn(fault_of(store, {{{owner, 2, 0}, 64}}, threw));
+    tasks.spawn(fault_of(store, {{{owner, 1, 0}, 64}, {{owner, 99, 2}, 64}}, unknown));
+    tasks.spawn(fault_of(store, {{{owner, 7, 3}, 64}}, withdrawn));
+    tasks.spawn(fault_of(store, {{{size, 1, 0}, 64}}, no_rank));
+    tasks.spawn(fault_of(store, {{{owner, 98, 1}, Want::k_any}}, unknown_size));
+    tasks.run();
+    std::string const me = "rank " + std::to_string(rank) + " fetches id ";
+    std::string const it = "rank " + std::to_string(owner) + " says: it has ";
+    EXPECT_EQ(wrong_size,
+              me + "1 of epoch 0 from rank " + std::to_string(owner) + " (65 bytes); " + it + "published 64 bytes");
+    EXPECT_NE(threw.find("threw while it packed that: no pencil"), std::string::npos) << threw;
+    EXPECT_NE(unknown.find(me + "99 of epoch 2"), std::string::npos) << unknown;
+    EXPECT_NE(unknown.find("closed the epochs up to 2"), std::string::npos) << unknown;
+    EXPECT_NE(withdrawn.find(it + "withdrawn that"), std::string::npos) << withdrawn;
+    EXPECT_NE(no_rank.find("the context has ranks 0 to " + std::to_string(size - 1)), std::string::npos) << no_rank;
+    EXPECT_NE(unknown_size.find(me + "98 of epoch 1"), std::string::npos) << unknown_size;
+}
+
+TEST_F(StoreTest, refuses_a_key_that_is_taken_or_another_ranks) {
+    Store store(context);
+    publish(store, {rank, 1, 0}, 8, 1);
+    EXPECT_THROW(publish(store, {rank, 1, 0}, 8, 1), Error);
+    EXPECT_THROW(publish(store, {rank + 1, 1, 0}, 8, 1), Error);
+    store.withdraw({rank, 1, 0});
+}
+
+/// Peers may still fetch from this rank, so it serves while it waits.
+Task wait_for_all() {
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
+    co_await completed(barrier);
+}
+
+TEST_F(StoreTest, tells_who_comes_after_the_last_reader) {
+    Store store(context);
+    publish(store, {rank, 5, 0}, 16, 1);
+    Tasks tasks(context);
+    bool right = false;
+    tasks.spawn(fetch_one(store, {{peer(), 5, 0}, 16}, right));
+    tasks.run();
+    EXPECT_TRUE(right);
+    tasks.spawn(wait_for_all());
+    tasks.run();
+    std::string late;
+    tasks.spawn(fault_of(store, {{{peer(), 5, 0}, 16}}, late));
+    tasks.run();
+    EXPECT_NE(late.find("all its readers have had that"), std::string::npos) << late;
+}
+
+TEST_F(StoreTest, keeps_what_was_fetched_beyond_the_life_of_the_store) {
+    Fetched kept;
+    {
+        Store store(context);
+        publish(store, {rank, 1, 1}, 3000, 1);
+        bool called = false;
+        store.fetch_all(std::vector<Want>{{{peer(), 1, 1}, 3000}},
+                        [&](Fetched fetched, std::exception_ptr const& error) {
+                            EXPECT_EQ(error, nullptr);
+                            kept = std::move(fetched);
+                            called = true;
+                        });
+        while (store.report().sets == 0)
+            store.progress();
+        EXPECT_TRUE(called);
+    }
+    EXPECT_TRUE(is_right(kept, 0, {peer(), 1, 1}, 3000));
+}
+
+Settings tiny() {
+    Settings settings = Settings::from_environment();
+    settings.fetch_memory = 1_B;
+    settings.serve_memory = 1_B;
+    return settings;
+}
+
+class TinyBudget : public StoreTest {
+  protected:
+    TinyBudget() : StoreTest(tiny()) {}
+};
+
+/// Holds one set while it waits for another: what nobody should do with a small budget, and what must not hang.
+Task nested(Store& store, int owner, std::uint64_t first, std::uint64_t depth, int& right) {
+    Fetched const fetched = co_await store.fetch_all(Want{{owner, first, 0}, 1000});
+    right += is_right(fetched, 0, {owner, first, 0}, 1000) ? 1 : 0;
+    if (depth > 1) co_await nested(store, owner, first + 1, depth - 1, right);
+}
+
+TEST_F(TinyBudget, grants_one_set_at_a_time_and_all_end) {
+    constexpr std::uint64_t k_sets = 20;
+    Store store(context);
+    for (std::uint64_t i = 0; i < 3 * k_sets; ++i)
+        publish(store, {rank, i, 0}, 700 + i, 1);
+    Tasks tasks(context);
+    int right = 0;
+    for (std::uint64_t i = 0; i < k_sets; ++i)
+        tasks.spawn([](Store& from, int owner, std::uint64_t number, int& count) -> Task {
+            Fetched const fetched = co_await from.fetch_all(Want{{owner, 3 * number, 0}, 700 + 3 * number},
+                                                            Want{{owner, 3 * number + 1, 0}, 701 + 3 * number},
+                                                            Want{{owner, 3 * number + 2, 0}, 702 + 3 * number});
+            for (std::uint64_t k = 0; k < 3; ++k)
+                count += is_right(fetched, k, {owner, 3 * number + k, 0}, 700 + 3 * number + k) ? 1 : 0;
+        }(store, peer(), i, right));
+    tasks.run();
+    EXPECT_EQ(right, 3 * static_cast<int>(k_sets));
+    EXPECT_LE(store.report().peak, Bytes{3 * 759 + 759});
+    EXPECT_EQ(store.report().beyond, 0U);
+}
+
+TEST_F(TinyBudget, goes_beyond_it_where_tasks_hold_sets_while_they_wait) {
+    constexpr std::uint64_t k_tasks = 4;
+    constexpr std::uint64_t k_depth = 3;
+    Store store(context);
+    for (std::uint64_t i = 0; i < k_tasks * k_depth; ++i)
+        publish(store, {rank, i, 0}, 1000, 1);
+    Tasks tasks(context);
+    int right = 0;
+    for (std::uint64_t i = 0; i < k_tasks; ++i)
+        tasks.spawn(nested(store, peer(), i * k_depth, k_depth, right));
+    tasks.run();
+    EXPECT_EQ(right, static_cast<int>(k_tasks * k_depth));
+    EXPECT_GT(store.report().beyond, 0U);
+}
+
+TEST_F(StoreTest, retries_where_memory_for_what_arrives_is_missing) {
+    Store store(context);
+    for (std::uint64_t i = 0; i < 30; ++i)
+        publish(store, {rank, i, 0}, 4000, 1);
+    store.fail_allocations(7, 25);
+    Tasks tasks(context);
+    int right = 0;
+    for (std::uint64_t i = 0; i < 30; ++i)
+        tasks.spawn(fetch_and_count(store, {{peer(), i, 0}, 4000}, right));
+    tasks.run();
+    EXPECT_EQ(right, 30);
+    store.finish();
+    EXPECT_GE(store.report().retried, 20U);
+}
+
+TEST_F(StoreTest, refuses_a_set_that_exceeds_all_memory_with_the_numbers) {
+    Settings settings = Settings::from_environment();
+    Store store(context);
+    std::string fault;
+    Tasks tasks(context);
+    tasks.spawn(
+        fault_of(store, {{{peer(), 1, 0}, std::uint64_t{1} << 59}, {{peer(), 2, 0}, std::uint64_t{1} << 59}}, fault));
+    tasks.run();
+    EXPECT_NE(fault.find("2 fetches of together"), std::string::npos) << fault;
+    EXPECT_NE(fault.find("exceeds the memory that this process may use"), std::string::npos) << fault;
+}
+
+}  // namespace
+}  // namespace sluice::tests

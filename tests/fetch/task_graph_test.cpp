@@ -1,0 +1,173 @@
+/// Random task graphs against a sequential model: every task of an epoch fetches some results of the epoch before, of
+/// any ranks, and publishes one of its own.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/mpi.hpp"
+#include "sluice/fetch.hpp"
+
+namespace sluice::tests {
+namespace {
+
+using fetch::Fetched;
+using fetch::Key;
+using fetch::Store;
+using fetch::Want;
+
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+    a ^= b + 0x9e37'79b9'7f4a'7c15ULL + (a << 6) + (a >> 2);
+    a *= 0xbf58'476d'1ce4'e5b9ULL;
+    return a ^ (a >> 31);
+}
+
+/// The same on all ranks.
+struct Graph {
+    std::uint64_t seed;
+    int ranks;
+    std::uint64_t tasks;   // a rank
+    std::uint64_t epochs;  // that fetch
+
+    std::uint64_t words(Key const& key) const {
+        std::uint64_t const kind =
+            mixed(seed, mixed(static_cast<std::uint64_t>(key.owner) + 77, mixed(key.id, key.epoch)));
+        return kind % 5 == 0 ? 3000 + kind % 20'000 : 1 + kind % 300;
+    }
+    std::vector<Key> inputs(Key const& key) const {
+        std::minstd_rand random(static_cast<unsigned>(
+            mixed(seed + 1, mixed(static_cast<std::uint64_t>(key.owner), mixed(key.id, key.epoch)))));
+        std::vector<Key> inputs(random() % 7);
+        for (Key& input : inputs)
+            input = {static_cast<int>(random() % static_cast<unsigned>(ranks)), random() % tasks, key.epoch - 1};
+        return inputs;
+    }
+    /// How often `key` is fetched.
+    std::map<std::tuple<int, std::uint64_t, std::uint64_t>, int> readers() const {
+        std::map<std::tuple<int, std::uint64_t, std::uint64_t>, int> count;
+        for (std::uint64_t epoch = 1; epoch <= epochs; ++epoch)
+            for (int rank = 0; rank < ranks; ++rank)
+                for (std::uint64_t id = 0; id < tasks; ++id)
+                    for (Key const& input : inputs({rank, id, epoch}))
+                        ++count[{input.owner, input.id, input.epoch}];
+        return count;
+    }
+    std::uint64_t first(int rank, std::uint64_t id) const {
+        return mixed(seed + 2, mixed(static_cast<std::uint64_t>(rank), id));
+    }
+    static std::uint64_t word(std::uint64_t value, std::uint64_t i) { return mixed(value, i); }
+
+    /// The sequential model: values of the last epoch, by rank and id.
+    std::vector<std::vector<std::uint64_t>> model() const {
+        std::vector<std::vector<std::uint64_t>> values(static_cast<std::size_t>(ranks),
+                                                       std::vector<std::uint64_t>(tasks));
+        for (int rank = 0; rank < ranks; ++rank)
+            for (std::uint64_t id = 0; id < tasks; ++id)
+                values[static_cast<std::size_t>(rank)][id] = first(rank, id);
+        for (std::uint64_t epoch = 1; epoch <= epochs; ++epoch) {
+            auto next = values;
+            for (int rank = 0; rank < ranks; ++rank)
+                for (std::uint64_t id = 0; id < tasks; ++id) {
+                    std::uint64_t value = values[static_cast<std::size_t>(rank)][id];
+                    for (Key const& input : inputs({rank, id, epoch})) {
+                        std::uint64_t const of = values[static_cast<std::size_t>(input.owner)][input.id];
+                        for (std::uint64_t i = 0; i < words(input); ++i)
+                            value = mixed(value, word(of, i));
+                    }
+                    next[static_cast<std::size_t>(rank)][id] = value;
+                }
+            values = next;
+        }
+        return values;
+    }
+};
+
+Task live(Store& store, Graph const& graph, std::map<std::tuple<int, std::uint64_t, std::uint64_t>, int> const& readers,
+          int rank, std::uint64_t id, std::uint64_t& value) {
+    auto const publish = [&](std::uint64_t epoch) {
+        Key const key{rank, id, epoch};
+        auto const found = readers.find({rank, id, epoch});
+        if (found == readers.end()) return;
+        std::uint64_t const words = graph.words(key);
+        store.publish(
+            key, words * 8,
+            [words, now = value](std::span<std::byte> out) {
+                for (std::uint64_t i = 0; i < words; ++i) {
+                    std::uint64_t const word = Graph::word(now, i);
+                    std::memcpy(out.data() + 8 * i, &word, 8);
+                }
+            },
+            found->second);
+    };
+    value = graph.first(rank, id);
+    publish(0);
+    for (std::uint64_t epoch = 1; epoch <= graph.epochs; ++epoch) {
+        std::vector<Key> const inputs = graph.inputs({rank, id, epoch});
+        std::vector<Want> wants;
+        for (Key const& input : inputs)
+            wants.push_back({input, input.id % 4 == 3 ? Want::k_any : graph.words(input) * 8});
+        Fetched const fetched = co_await store.fetch_all(wants);
+        for (std::size_t k = 0; k < inputs.size(); ++k)
+            for (std::uint64_t const word : fetched.as<std::uint64_t>(k))
+                value = mixed(value, word);
+        publish(epoch);
+    }
+}
+
+struct Budgets {
+    std::string name;
+    Bytes fetch_memory;
+    Bytes serve_memory;
+    std::uint64_t tokens;
+    Bytes window;
+    std::string order;
+};
+
+class TaskGraph : public testing::TestWithParam<Budgets> {};
+
+TEST_P(TaskGraph, gives_what_a_sequential_model_gives) {
+    Budgets const budgets = GetParam();
+    Settings settings = Settings::from_environment();
+    settings.fetch_memory = budgets.fetch_memory;
+    settings.serve_memory = budgets.serve_memory;
+    settings.tokens = budgets.tokens;
+    settings.fetch_window = budgets.window;
+    settings.fetch_order = budgets.order;
+    Context context(MPI_COMM_WORLD, settings);
+    int const rank = context.rank();
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        Graph const graph{seed, context.size(), 12, 6};
+        auto const readers = graph.readers();
+        std::vector<std::uint64_t> values(graph.tasks);
+        Store store(context);
+        Tasks tasks(context);
+        for (std::uint64_t id = 0; id < graph.tasks; ++id)
+            tasks.spawn(live(store, graph, readers, rank, id, values[id]));
+        tasks.run();
+        EXPECT_EQ(values, graph.model()[static_cast<std::size_t>(rank)]);
+        store.finish();
+        EXPECT_EQ(store.report().held, 0_B);
+        if (budgets.fetch_memory.count == 1) {  // one set, and one message that is served
+            constexpr std::uint64_t k_largest = 23'000 * 8;
+            EXPECT_LE(store.report().peak, Bytes{(6 + 1) * k_largest});
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Fetch, TaskGraph,
+                         testing::Values(Budgets{"plenty", 0_B, 4_MiB, 0, 0_B, "posted"},
+                                         Budgets{"one_set", 1_B, 1_B, 0, 0_B, "posted"},
+                                         Budgets{"some", 500_KiB, 64_KiB, 0, 100_KiB, "posted"},
+                                         Budgets{"tokens_8", 0_B, 4_MiB, 8, 0_B, "posted"},
+                                         Budgets{"token_1", 0_B, 4_MiB, 1, 1_B, "posted"},
+                                         Budgets{"nearly_complete", 300_KiB, 4_MiB, 0, 0_B, "nearly_complete"},
+                                         Budgets{"spread", 300_KiB, 4_MiB, 0, 0_B, "spread"}),
+                         [](auto const& drawn) { return drawn.param.name; });
+
+}  // namespace
+}  // namespace sluice::tests
