@@ -1,0 +1,65 @@
+/// A periodic box cut into cubes, dealt out to the ranks like cards, so that (nearly) every face is another rank's.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace jacobi {
+
+constexpr int k_sides = 6;  // -x, +x, -y, +y, -z, +z
+
+struct Box {
+    std::array<int, 3> cubes{4, 4, 4};
+    int edge = 16;  // points of a cube along each axis
+    int width = 1;  // of the stencil: 1 for 7 points, 2 for 13
+    int ranks = 1;
+
+    int count() const { return cubes[0] * cubes[1] * cubes[2]; }
+    int owner(int cube) const { return cube % ranks; }
+    int neighbour(int cube, int side) const;
+    std::size_t face_points() const { return static_cast<std::size_t>(width * edge * edge); }
+    static int opposite(int side) { return side ^ 1; }
+};
+
+using Ghosts = std::array<std::span<double const>, k_sides>;
+
+/// The points of one cube, before and after a step.
+class Cube {
+  public:
+    Cube(Box const& box, int number);
+    int number() const { return number_; }
+
+    /// The layers next to a side, as they were after `step` steps (this one or the one before), the outermost first.
+    void pack(int side, int step, std::span<double> out) const;
+    /// Step `step` + 1: every point becomes the mean of the stencil's points. `ghosts`: of each side the neighbour's
+    /// layers.
+    void relax(int step, Ghosts const& ghosts);
+    /// Of the bits of all points after `step` steps.
+    std::uint64_t checksum(int step) const;
+
+  private:
+    std::size_t at(int x, int y, int z) const {
+        auto const n = static_cast<std::size_t>(edge_);
+        return (static_cast<std::size_t>(x) * n + static_cast<std::size_t>(y)) * n + static_cast<std::size_t>(z);
+    }
+    double value(std::vector<double> const& from, Ghosts const& ghosts, int x, int y, int z) const;
+    double mean_at_rim(std::vector<double> const& from, Ghosts const& ghosts, int x, int y, int z) const;
+
+    int number_;
+    int edge_;
+    int width_;
+    std::array<std::vector<double>, 2> points_;  // by the parity of the step
+};
+
+/// All cubes of a rank.
+std::vector<Cube> cubes_of(Box const& box, int rank);
+
+/// The three forms. Each does `steps` steps.
+void all_at_once(Box const& box, std::vector<Cube>& cubes, int steps);
+void cube_by_cube(Box const& box, std::vector<Cube>& cubes, int steps);
+void by_fetching(Box const& box, std::vector<Cube>& cubes, int steps);
+
+}  // namespace jacobi

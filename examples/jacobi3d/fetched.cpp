@@ -1,0 +1,69 @@
+// Each cube is a task. It publishes its faces, fetches those of its neighbours when there are tokens for them, and
+// while it waits other cubes compute.
+#include <mpi.h>
+
+#include <cstdio>
+
+#include "cube.hpp"
+#include "sluice/fetch.hpp"
+
+namespace jacobi {
+
+namespace {
+
+namespace fetch = sluice::fetch;
+
+/// What the face of `cube` is called that lies at `side` of it.
+fetch::Key key_of(Box const& box, int cube, int side, int step) {
+    return {box.owner(cube), static_cast<std::uint64_t>(cube * k_sides + side), static_cast<std::uint64_t>(step)};
+}
+
+void publish_faces(fetch::Store& store, Box const& box, Cube const& cube, int step) {
+    for (int side = 0; side < k_sides; ++side)
+        store.publish(key_of(box, cube.number(), side, step), box.face_points() * sizeof(double),
+                      [&cube, side, step](std::span<std::byte> out) {
+                          cube.pack(side, step, {reinterpret_cast<double*>(out.data()), out.size() / sizeof(double)});
+                      });
+}
+
+std::vector<fetch::Want> neighbours_faces(Box const& box, int cube, int step) {
+    std::vector<fetch::Want> wants;
+    for (int side = 0; side < k_sides; ++side)
+        wants.push_back(
+            {key_of(box, box.neighbour(cube, side), Box::opposite(side), step), box.face_points() * sizeof(double)});
+    return wants;
+}
+
+sluice::Task live(fetch::Store& store, Box const& box, Cube& cube, int steps) {
+    for (int step = 0; step < steps; ++step) {
+        publish_faces(store, box, cube, step);
+        std::vector<fetch::Want> const wants = neighbours_faces(box, cube.number(), step);
+        fetch::Fetched const faces = co_await store.fetch_all(wants);
+        // The points of the step before are overwritten now: all who read their faces must have them.
+        for (int side = 0; step > 0 && side < k_sides; ++side)
+            co_await store.read(key_of(box, cube.number(), side, step - 1));
+        Ghosts ghosts;
+        for (std::size_t side = 0; side < k_sides; ++side)
+            ghosts[side] = faces.as<double>(side);
+        cube.relax(step, ghosts);
+    }
+}
+
+}  // namespace
+
+void by_fetching(Box const& box, std::vector<Cube>& cubes, int steps) {
+    sluice::Context context(MPI_COMM_WORLD);
+    fetch::Store store(context);
+    sluice::Tasks tasks(context);
+    for (Cube& cube : cubes)
+        tasks.spawn(live(store, box, cube, steps));
+    tasks.run();
+    store.finish();  // peers may still fetch from us
+    fetch::StoreReport const report = store.report();
+    if (context.rank() == 0)
+        std::printf("rank 0: %llu fetch sets, %llu faces of other ranks, at most %.1f KiB held for communication\n",
+                    static_cast<unsigned long long>(report.sets), static_cast<unsigned long long>(report.fetched),
+                    static_cast<double>(report.peak.count) / 1024);
+}
+
+}  // namespace jacobi
