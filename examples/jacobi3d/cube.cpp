@@ -36,8 +36,10 @@ void Cube::pack(int side, int step, std::span<double> out) const {
 /// Of a point of this cube, or of the neighbour's layers next to it; at most one coordinate is outside.
 double Cube::value(std::vector<double> const& from, Ghosts const& ghosts, int x, int y, int z) const {
     auto const ghost = [&](int side, int out, int i, int j) {
-        int const layer = side % 2 == 0 ? -1 - out : out - edge_;
-        return ghosts[static_cast<std::size_t>(side)][static_cast<std::size_t>((layer * edge_ + i) * edge_ + j)];
+        auto const n = static_cast<std::size_t>(edge_);
+        auto const layer = static_cast<std::size_t>(side % 2 == 0 ? -1 - out : out - edge_);
+        std::size_t const place = (layer * n + static_cast<std::size_t>(i)) * n + static_cast<std::size_t>(j);
+        return ghosts[static_cast<std::size_t>(side)][place];
     };
     if (x < 0 || x >= edge_) return ghost(x < 0 ? 0 : 1, x, y, z);
     if (y < 0 || y >= edge_) return ghost(y < 0 ? 2 : 3, y, x, z);

@@ -20,7 +20,10 @@ struct Box {
     int count() const { return cubes[0] * cubes[1] * cubes[2]; }
     int owner(int cube) const { return cube % ranks; }
     int neighbour(int cube, int side) const;
-    std::size_t face_points() const { return static_cast<std::size_t>(width * edge * edge); }
+    std::size_t face_points() const {
+        auto const n = static_cast<std::size_t>(edge);
+        return static_cast<std::size_t>(width) * n * n;
+    }
     static int opposite(int side) { return side ^ 1; }
 };
 

@@ -28,6 +28,7 @@ void publish_faces(fetch::Store& store, Box const& box, Cube const& cube, int st
 
 std::vector<fetch::Want> neighbours_faces(Box const& box, int cube, int step) {
     std::vector<fetch::Want> wants;
+    wants.reserve(k_sides);
     for (int side = 0; side < k_sides; ++side)
         wants.push_back(
             {key_of(box, box.neighbour(cube, side), Box::opposite(side), step), box.face_points() * sizeof(double)});
