@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/setting_options.hpp"
+#include "sluice/error.hpp"
 
 namespace sluice::cli {
 
@@ -27,7 +28,8 @@ constexpr char k_description[] =
     "Options stand before the program; whatever follows it is the program's own.";
 
 constexpr char k_footer[] =
-    "A SIZE is bytes or has a unit: 4096, 64MiB, 1.5GB. Every option is a variable of the environment too: "
+    "A SIZE is bytes or has a unit: 4096, 64MiB, 1.5GB. --identify alone is --identify on. Every "
+    "option is a variable of the environment too: "
     "--inplace-staging is SLUICE_INPLACE_STAGING (`sluice info` shows what applies, and ranges); --memory alone is a "
     "node's, SLUICE_MEMORY a process's.\n\n"
     "Exit code: the program's. 2: wrong use; 126: the program cannot be run; 127: there is none.";
@@ -78,8 +80,22 @@ SettingRow const* row_of_option(std::string const& option) {
     return nullptr;
 }
 
+/// What is off unless it is asked for: its option may stand alone, for on.
+bool is_switch(SettingRow const& row) {
+    if (row.kind != "word" || row.default_text != "off") return false;
+    try {
+        Settings tried;
+        tried.set(row.name, "on");
+        tried.set(row.name, "off");
+        return true;
+    } catch (Error const&) {
+        return false;
+    }
+}
+
 /// Our options end where the program begins: at the first argument that is neither one nor the value of one, or behind
-/// "--". All of ours but the help take a value. Unknown ones are taken for an option alone: CLI11 finds them.
+/// "--". All of ours but the help and switches take a value. Unknown ones are taken for an option alone: CLI11
+/// finds them.
 struct Split {
     std::vector<std::string> options;
     std::vector<std::string> command;
@@ -108,6 +124,10 @@ Split split(std::vector<std::string> const& arguments) {
             continue;
         }
         auto const value = at + 1;
+        if (is_switch(*row) && (value == arguments.end() || (*value != "on" && *value != "off"))) {
+            split.options.emplace_back("on");
+            continue;
+        }
         if (value == arguments.end()) throw UsageError(wants + ", which is missing; so is the program: " + k_usage);
         if (*value == "--" || row_of_option(value->substr(0, value->find('='))) != nullptr)
             throw UsageError(wants + ", and " + *value + " stands in its place");

@@ -265,7 +265,7 @@ def identity(bed):
         sys.exit(0)
     for asked in (False, True):
         report = bed.folder / f"report-{asked}"
-        done = run("quick", report, ["--identify", "on"] if asked else [])
+        done = run("quick", report, ["--identify"] if asked else [])
         if done.returncode != 0 and not plain:
             print(f"skipped: no job runs under another host name here: {done.stderr[-300:]}")
             sys.exit(0)
