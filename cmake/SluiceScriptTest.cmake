@@ -1,0 +1,35 @@
+# Tests that a Python script drives: it starts jobs itself and looks at what they leave.
+#
+# sluice_script_test(NAME SCRIPT [RANKS n] [TIMEOUT seconds] [ARGUMENTS arg…])
+# makes PREFIX/NAME (SluiceTest.cmake says what PREFIX is), where the command, the plugin or the programs can be named in
+# ARGUMENTS:
+#   SLUICE_COMMAND_BUILT   build/bin/sluice
+#   SLUICE_LAUNCHER        what starts a job of this MPI, one string, without a number of ranks
+# RANKS (2 unless given) is how many its jobs have at most. A script that prints "skipped: reason" is skipped.
+include_guard(DIRECTORY)
+
+find_program(SLUICE_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+get_filename_component(folder_of_builds ${CMAKE_BINARY_DIR} DIRECTORY)
+set(SLUICE_COMMAND_BUILT ${folder_of_builds}/bin/sluice)
+set(SLUICE_LAUNCHER ${SLUICE_MPIEXEC})
+if(SLUICE_MPI STREQUAL "openmpi")
+  string(APPEND SLUICE_LAUNCHER " --oversubscribe")
+endif()
+
+function(sluice_script_test name script)
+  cmake_parse_arguments(arg "" "RANKS;TIMEOUT" "ARGUMENTS" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "sluice_script_test(${name}): what is ${arg_UNPARSED_ARGUMENTS}?")
+  endif()
+  if(NOT arg_RANKS)
+    set(arg_RANKS 2)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 100)
+  endif()
+  _sluice_test_environment(environment ${arg_RANKS} ${arg_TIMEOUT})
+  set(test ${SLUICE_TEST_PREFIX}/${name})
+  add_test(NAME ${test} COMMAND ${SLUICE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${arg_ARGUMENTS})
+  set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS 2 LABELS "quick;${SLUICE_MPI}"
+    ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}")
+endfunction()
