@@ -64,9 +64,12 @@ tests-built-in-%:
 test: tests-built ## Builds all that is tested and tests it: both MPIs, the simulator, sanitizers
 	@cd build
 	status=0
-	# Of long outputs the head is cut off: why a test was skipped stands at the end.
-	ctest -j $(JOBS) --output-on-failure --no-tests=error --output-junit ctest.xml --test-output-truncation head || status=$$?
+	# Of long outputs the head is cut off: why a test was skipped stands at the end. The runner's own summary comes last.
+	summary='/^[0-9]+% tests passed, /'
+	ctest -j $(JOBS) --output-on-failure --no-tests=error --output-junit ctest.xml --test-output-truncation head \
+	    | tee ctest.log | sed -uE "$$summary,\$$d" || status=$$?
 	../cmake/say_skipped.py ctest.xml
+	sed -nE "$$summary,\$$p" ctest.log
 	exit $$status
 
 bench: ## Measures: redistribution and all-to-alls against what people use today, overhead, MADRE's experiments; takes a while

@@ -13,5 +13,5 @@ for case in xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testcase"):
     reasons = [line.removeprefix("skipped: ") for line in output.splitlines() if line.startswith("skipped: ")]
     lines.append(f"  {case.get('name')}: {'; '.join(reasons) or 'no reason given'}")
 if lines:
-    print(f"\n{len(lines)} tests were skipped:")
-    print("\n".join(lines))
+    print(f"\n{len(lines)} tests are skipped:")
+    print("\n".join(lines) + "\n")
