@@ -44,6 +44,9 @@ bool Fetching::try_tentatively(std::shared_ptr<FetchSet> const& set) {
     if (tentative_ == nullptr) return false;
     for (Want const& want : set->wants)
         if (want.bytes == Want::k_any) return false;
+    // Half of the slots, as of the tokens: data that exist always find some.
+    std::size_t const taken = slots_.size() - free_slots_.size() - in_flight_ready_;
+    if (taken + set->wants.size() > wire_->most_slots() / 2) return false;
     std::optional<Tokens> tokens = tentative_->try_take(set->wants.size(), Bytes{set->bytes});
     if (!tokens) return false;
     set->tentative = true;
@@ -54,20 +57,35 @@ bool Fetching::try_tentatively(std::shared_ptr<FetchSet> const& set) {
 }
 
 void Fetching::ask(std::shared_ptr<FetchSet> const& set) {
-    for (std::uint32_t i = 0; i < set->wants.size(); ++i)
-        request({set, i}, Kind::ask);
+    for (std::uint32_t i = 0; i < set->wants.size(); ++i) {
+        Want const& want = set->wants[i];
+        std::uint32_t number = static_cast<std::uint32_t>(asks_.size());
+        if (free_asks_.empty()) {
+            asks_.push_back({set, i});
+            free_asks_.reserve(asks_.size());
+        } else {
+            number = free_asks_.back();
+            free_asks_.pop_back();
+            asks_[number] = {set, i};
+        }
+        tell_owner(want, {Kind::ask, k_first_ask + number, {want.key.id, want.key.epoch}, want.bytes});
+    }
+}
+
+Fetching::Fetch Fetching::take_ask(std::uint32_t number) {
+    Fetch fetch = std::move(asks_[number - k_first_ask]);
+    free_asks_.push_back(number - k_first_ask);
+    return fetch;
 }
 
 void Fetching::ready(std::uint32_t slot, std::uint64_t bytes) {
-    std::shared_ptr<FetchSet> const set = slots_[slot].set;
-    std::uint32_t const number = slots_[slot].want;
-    free_slot(slot);
-    Want& want = set->wants[number];
+    Fetch const fetch = take_ask(slot);
+    Want& want = fetch.set->wants[fetch.want];
     if (want.bytes == Want::k_any) want.bytes = bytes;
     if (want.bytes != bytes)
-        fail_fetch({set, number}, "it has published " + std::to_string(bytes) + " bytes");
-    else if (--set->missing == 0)
-        enqueue(set);
+        fail_fetch(fetch, "it has published " + std::to_string(bytes) + " bytes");
+    else if (--fetch.set->missing == 0)
+        enqueue(fetch.set);
 }
 
 /// Phase 2: all data of the set exist, and it waits for its tokens.
@@ -157,6 +175,7 @@ void Fetching::give(std::shared_ptr<FetchSet> const& set, Tokens tokens) {
 void Fetching::issue() {
     while (!to_issue_.empty()) {
         std::uint64_t const bytes = to_issue_.front().set->wants[to_issue_.front().want].bytes;
+        if (in_flight_ready_ >= wire_->most_slots() / 2) return;
         if (window_.count != 0 && in_flight_ready_ > 0 && bytes_in_flight_ + bytes > window_.count) return;
         Fetch const fetch = std::move(to_issue_.front());
         to_issue_.pop_front();
@@ -165,7 +184,7 @@ void Fetching::issue() {
 }
 
 void Fetching::start(Fetch const& fetch) {
-    if (!attach_to_what_is_here(fetch)) request(fetch, Kind::request);
+    if (!attach_to_what_is_here(fetch)) request(fetch);
 }
 
 /// Reuse of data that another set has fetched, or is fetching.
@@ -199,6 +218,7 @@ std::uint32_t Fetching::take_slot(Fetch const& fetch) {
     }
     slots_[slot].set = fetch.set;
     slots_[slot].want = fetch.want;
+    counts_.most_on_their_way = std::max<std::uint64_t>(counts_.most_on_their_way, slots_.size() - free_slots_.size());
     return slot;
 }
 
@@ -208,24 +228,25 @@ void Fetching::free_slot(std::uint32_t slot) {
 }
 
 /// Phase 2: the tentative fetch becomes a request.
-void Fetching::request(Fetch const& fetch, Kind kind) {
+void Fetching::request(Fetch const& fetch) {
     Want const& want = fetch.set->wants[fetch.want];
-    std::uint32_t const slot = take_slot(fetch);
-    if (kind == Kind::request) {
-        Slot& taken = slots_[slot];
-        taken.buffer = std::make_shared<Buffer>();
-        taken.buffer->bytes = want.bytes;
-        taken.buffer->tokens = fetch.set->tokens.split(Bytes{want.bytes});
-        taken.bytes = want.bytes;
-        if (!fetch.set->tentative) {
-            ++in_flight_ready_;
-            bytes_in_flight_ += want.bytes;
-        }
-        ++asked_of_[want.key.owner];
-        if (Here& here = here_[want.key]; here.buffer.expired()) here.buffer = taken.buffer;
-        if (here_.size() >= sweep_at_) sweep();
+    std::uint32_t const number = take_slot(fetch);
+    Slot& slot = slots_[number];
+    slot.buffer = std::make_shared<Buffer>();
+    slot.buffer->bytes = want.bytes;
+    slot.buffer->tokens = fetch.set->tokens.split(Bytes{want.bytes});
+    slot.bytes = want.bytes;
+    if (!fetch.set->tentative) {
+        ++in_flight_ready_;
+        bytes_in_flight_ += want.bytes;
     }
-    Control const control{kind, slot, {want.key.id, want.key.epoch}, want.bytes};
+    ++asked_of_[want.key.owner];
+    if (Here& here = here_[want.key]; here.buffer.expired()) here.buffer = slot.buffer;
+    if (here_.size() >= sweep_at_) sweep();
+    tell_owner(want, {Kind::request, number, {want.key.id, want.key.epoch}, want.bytes});
+}
+
+void Fetching::tell_owner(Want const& want, Control const& control) {
     if (want.key.owner == wire_->rank())
         serving_->receive(wire_->rank(), control);
     else
@@ -313,22 +334,22 @@ void Fetching::finish_fetch(Fetch const& fetch, std::shared_ptr<Buffer> buffer) 
 }
 
 void Fetching::refused(std::uint32_t slot, std::string const& text) {
-    Slot const taken = std::move(slots_[slot]);
-    free_slot(slot);
-    Want const want = taken.set->wants[taken.want];
-    std::vector<Fetch> waiting;
-    if (taken.buffer) {  // more than a question
-        no_longer_in_flight(taken);
-        if (auto const here = here_.find(want.key); here != here_.end() && here->second.buffer.lock() == taken.buffer) {
-            waiting = std::move(here->second.waiting);
-            here_.erase(here);
-        }
-        fail_fetch({taken.set, taken.want}, text);
-        for (Fetch const& fetch : waiting)
-            fail_fetch(fetch, text);
+    if (slot >= k_first_ask) {
+        fail_fetch(take_ask(slot), text);
         return;
     }
+    Slot const taken = std::move(slots_[slot]);
+    free_slot(slot);
+    Key const key = taken.set->wants[taken.want].key;
+    no_longer_in_flight(taken);
+    std::vector<Fetch> waiting;
+    if (auto const here = here_.find(key); here != here_.end() && here->second.buffer.lock() == taken.buffer) {
+        waiting = std::move(here->second.waiting);
+        here_.erase(here);
+    }
     fail_fetch({taken.set, taken.want}, text);
+    for (Fetch const& fetch : waiting)
+        fail_fetch(fetch, text);
 }
 
 void Fetching::fail_fetch(Fetch const& fetch, std::string const& text) {

@@ -88,6 +88,7 @@ class Fetching final : public LocalReader {
     };
 
     void ask(std::shared_ptr<FetchSet> const& set);
+    Fetch take_ask(std::uint32_t number);
     bool try_tentatively(std::shared_ptr<FetchSet> const& set);
     bool is_too_large(FetchSet& set) const;
     void enqueue(std::shared_ptr<FetchSet> const& set);
@@ -99,7 +100,8 @@ class Fetching final : public LocalReader {
     bool attach_to_what_is_here(Fetch const& fetch);
     std::uint32_t take_slot(Fetch const& fetch);
     void free_slot(std::uint32_t slot);
-    void request(Fetch const& fetch, Kind kind);
+    void request(Fetch const& fetch);
+    void tell_owner(Want const& want, Control const& control);
     bool make_room(Slot& slot);
     void no_longer_in_flight(Slot const& slot);
     void finish_slot(std::uint32_t slot);
@@ -119,6 +121,10 @@ class Fetching final : public LocalReader {
 
     std::deque<std::shared_ptr<FetchSet>> queue_;
     std::deque<Fetch> to_issue_;
+    // Questions are numbered apart from slots, which are few: they may wait for data that are still to be made.
+    static constexpr std::uint32_t k_first_ask = 1U << 30;
+    std::vector<Fetch> asks_;
+    std::vector<std::uint32_t> free_asks_;
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> free_slots_;
     std::unordered_map<Key, Here, KeyHash> here_;

@@ -23,7 +23,7 @@ Wire::Wire(MPI_Comm comm)
     int found = 0;
     base::check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&upper), &found), "MPI_Comm_get_attr");
     int const largest_tag = found != 0 ? *upper : 32767;
-    most_slots_ = static_cast<std::uint32_t>(std::min(largest_tag - k_first_data_tag, 1 << 20));
+    most_slots_ = static_cast<std::uint32_t>(std::min(largest_tag - k_first_data_tag, 4096));
 }
 
 Wire::~Wire() {

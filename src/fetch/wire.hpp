@@ -79,7 +79,7 @@ class Wire {
     MPI_Comm comm() const noexcept { return comm_.get(); }
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return size_; }
-    /// Slots that tags can name.
+    /// Data that may be on their way to this rank at a time: slots are tags, and each may be an open request.
     std::uint32_t most_slots() const noexcept { return most_slots_; }
 
     void send(int peer, Control const& control, std::string_view text = {});
@@ -105,7 +105,6 @@ class Wire {
     bool was_last_piece(std::uint64_t ticket);
     bool look_at_arrivals(Arrivals& to);
     bool test_open(Arrivals& to);
-    std::byte* place_for_control();
 
     base::Communicator comm_;
     int rank_;

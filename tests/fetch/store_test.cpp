@@ -320,6 +320,24 @@ TEST_F(StoreTest, retries_where_memory_for_what_arrives_is_missing) {
     EXPECT_GE(store.report().retried, 20U);
 }
 
+TEST_F(StoreTest, brings_a_set_of_more_fetches_than_may_be_on_their_way) {
+    constexpr std::uint64_t k_fetches = 10'000;
+    Store store(context);
+    for (std::uint64_t i = 0; i < k_fetches; ++i)
+        publish(store, {rank, i, 0}, 8, 1);
+    std::vector<Want> wants;
+    for (std::uint64_t i = 0; i < k_fetches; ++i)
+        wants.push_back({{peer(), i, 0}, 8});
+    Fetched all;
+    store.fetch_all(wants, [&](Fetched fetched, std::exception_ptr const&) { all = std::move(fetched); });
+    while (store.report().sets == 0)
+        store.progress();
+    ASSERT_EQ(all.size(), k_fetches);
+    for (std::uint64_t i = 0; i < k_fetches; ++i)
+        ASSERT_TRUE(is_right(all, i, {peer(), i, 0}, 8)) << i;
+    EXPECT_LE(store.report().most_on_their_way, 4096U);
+}
+
 TEST_F(StoreTest, refuses_a_set_that_exceeds_all_memory_with_the_numbers) {
     Settings settings = Settings::from_environment();
     Store store(context);
