@@ -1,5 +1,6 @@
 #include "cube.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace jacobi {
@@ -11,19 +12,27 @@ int Box::neighbour(int cube, int side) const {
     return (place[0] * cubes[1] + place[1]) * cubes[2] + place[2];
 }
 
-Cube::Cube(Box const& box, int number) : number_(number), edge_(box.edge), width_(box.width) {
-    auto const n = static_cast<std::size_t>(edge_);
-    for (std::vector<double>& points : points_)
-        points.resize(n * n * n, 1.0);
-    std::uint64_t random = 0x9e37'79b9'7f4a'7c15ULL * static_cast<std::uint64_t>(number + 1);
+Cube::Cube(Box const& box, int number)
+    : number_(number), edge_(box.edge), width_(box.width), own_(new double[2 * box.cube_points()]) {
+    std::span<double> const all(own_.get(), 2 * box.cube_points());
+    points_ = {all.first(box.cube_points()), all.last(box.cube_points())};
+    fill();
+}
+
+Cube::Cube(Box const& box, int number, std::array<std::span<double>, 2> points)
+    : number_(number), edge_(box.edge), width_(box.width), points_(points) {}
+
+void Cube::fill() {
+    std::uint64_t random = 0x9e37'79b9'7f4a'7c15ULL * static_cast<std::uint64_t>(number_ + 1);
     for (double& point : points_[0]) {
         random = random * 6364136223846793005ULL + 1442695040888963407ULL;
         point = static_cast<double>(random >> 40) / (1 << 24);
     }
+    std::ranges::fill(points_[1], 1.0);
 }
 
 void Cube::pack(int side, int step, std::span<double> out) const {
-    std::vector<double> const& from = points_[static_cast<std::size_t>(step % 2)];
+    std::span<double const> const from = points_[static_cast<std::size_t>(step % 2)];
     std::size_t next = 0;
     for (int layer = 0; layer < width_; ++layer) {
         int const depth = side % 2 == 0 ? layer : edge_ - 1 - layer;
@@ -34,7 +43,7 @@ void Cube::pack(int side, int step, std::span<double> out) const {
 }
 
 /// Of a point of this cube, or of the neighbour's layers next to it; at most one coordinate is outside.
-double Cube::value(std::vector<double> const& from, Ghosts const& ghosts, int x, int y, int z) const {
+double Cube::value(std::span<double const> from, Ghosts const& ghosts, int x, int y, int z) const {
     auto const ghost = [&](int side, int out, int i, int j) {
         auto const n = static_cast<std::size_t>(edge_);
         auto const layer = static_cast<std::size_t>(side % 2 == 0 ? -1 - out : out - edge_);
@@ -47,7 +56,7 @@ double Cube::value(std::vector<double> const& from, Ghosts const& ghosts, int x,
     return from[at(x, y, z)];
 }
 
-double Cube::mean_at_rim(std::vector<double> const& from, Ghosts const& ghosts, int x, int y, int z) const {
+double Cube::mean_at_rim(std::span<double const> from, Ghosts const& ghosts, int x, int y, int z) const {
     double sum = from[at(x, y, z)];
     for (int d = 1; d <= width_; ++d)
         sum += value(from, ghosts, x - d, y, z) + value(from, ghosts, x + d, y, z) + value(from, ghosts, x, y - d, z) +
@@ -56,8 +65,8 @@ double Cube::mean_at_rim(std::vector<double> const& from, Ghosts const& ghosts, 
 }
 
 void Cube::relax(int step, Ghosts const& ghosts) {
-    std::vector<double> const& from = points_[static_cast<std::size_t>(step % 2)];
-    std::vector<double>& to = points_[static_cast<std::size_t>((step + 1) % 2)];
+    std::span<double const> const from = points_[static_cast<std::size_t>(step % 2)];
+    std::span<double> const to = points_[static_cast<std::size_t>((step + 1) % 2)];
     auto const inside = [this](int i) { return i >= width_ && i < edge_ - width_; };
     std::size_t const row = at(0, 1, 0);
     std::size_t const plane = at(1, 0, 0);

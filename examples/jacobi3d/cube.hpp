@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -20,20 +21,29 @@ struct Box {
     int count() const { return cubes[0] * cubes[1] * cubes[2]; }
     int owner(int cube) const { return cube % ranks; }
     int neighbour(int cube, int side) const;
-    std::size_t face_points() const {
+    std::size_t cube_points() const {
         auto const n = static_cast<std::size_t>(edge);
-        return static_cast<std::size_t>(width) * n * n;
+        return n * n * n;
+    }
+    std::size_t face_points() const {
+        return static_cast<std::size_t>(width) * cube_points() / static_cast<std::size_t>(edge);
     }
     static int opposite(int side) { return side ^ 1; }
 };
 
 using Ghosts = std::array<std::span<double const>, k_sides>;
 
-/// The points of one cube, before and after a step.
+/// The points of one cube, before and after a step: two arrays, by the parity of the step.
 class Cube {
   public:
+    /// In memory of its own, as it is at the start.
     Cube(Box const& box, int number);
+    /// In memory that it is given and does not own, Box::cube_points() each, as they are.
+    Cube(Box const& box, int number, std::array<std::span<double>, 2> points);
     int number() const { return number_; }
+
+    /// The points of the start.
+    void fill();
 
     /// The layers next to a side, as they were after `step` steps (this one or the one before), the outermost first.
     void pack(int side, int step, std::span<double> out) const;
@@ -48,13 +58,14 @@ class Cube {
         auto const n = static_cast<std::size_t>(edge_);
         return (static_cast<std::size_t>(x) * n + static_cast<std::size_t>(y)) * n + static_cast<std::size_t>(z);
     }
-    double value(std::vector<double> const& from, Ghosts const& ghosts, int x, int y, int z) const;
-    double mean_at_rim(std::vector<double> const& from, Ghosts const& ghosts, int x, int y, int z) const;
+    double value(std::span<double const> from, Ghosts const& ghosts, int x, int y, int z) const;
+    double mean_at_rim(std::span<double const> from, Ghosts const& ghosts, int x, int y, int z) const;
 
     int number_;
     int edge_;
     int width_;
-    std::array<std::vector<double>, 2> points_;  // by the parity of the step
+    std::unique_ptr<double[]> own_;  // null where the memory is somebody else's
+    std::array<std::span<double>, 2> points_;
 };
 
 /// All cubes of a rank.
