@@ -42,48 +42,58 @@ void Cube::pack(int side, int step, std::span<double> out) const {
     }
 }
 
-/// Of a point of this cube, or of the neighbour's layers next to it; at most one coordinate is outside.
-double Cube::value(std::span<double const> from, Ghosts const& ghosts, int x, int y, int z) const {
-    auto const ghost = [&](int side, int out, int i, int j) {
+/// The rows that a row of this cube, or of a neighbour's layers, has on both sides along x and y; by distance.
+struct Cube::Around {
+    std::array<std::array<double const*, 4>, 2> rows{};
+};
+
+Cube::Around Cube::around(double const* from, Ghosts const& ghosts, int x, int y) const {
+    auto const ghost_row = [&](int side, int layer, int i) {
         auto const n = static_cast<std::size_t>(edge_);
-        auto const layer = static_cast<std::size_t>(side % 2 == 0 ? -1 - out : out - edge_);
-        std::size_t const place = (layer * n + static_cast<std::size_t>(i)) * n + static_cast<std::size_t>(j);
-        return ghosts[static_cast<std::size_t>(side)][place];
+        return ghosts[static_cast<std::size_t>(side)].data() +
+               (static_cast<std::size_t>(layer) * n + static_cast<std::size_t>(i)) * n;
     };
-    if (x < 0 || x >= edge_) return ghost(x < 0 ? 0 : 1, x, y, z);
-    if (y < 0 || y >= edge_) return ghost(y < 0 ? 2 : 3, y, x, z);
-    if (z < 0 || z >= edge_) return ghost(z < 0 ? 4 : 5, z, x, y);
-    return from[at(x, y, z)];
+    Around around;
+    for (int d = 1; d <= width_; ++d)
+        around.rows[static_cast<std::size_t>(d - 1)] = {
+            x - d >= 0 ? from + at(x - d, y, 0) : ghost_row(0, d - x - 1, y),
+            x + d < edge_ ? from + at(x + d, y, 0) : ghost_row(1, x + d - edge_, y),
+            y - d >= 0 ? from + at(x, y - d, 0) : ghost_row(2, d - y - 1, x),
+            y + d < edge_ ? from + at(x, y + d, 0) : ghost_row(3, y + d - edge_, x)};
+    return around;
 }
 
-double Cube::mean_at_rim(std::span<double const> from, Ghosts const& ghosts, int x, int y, int z) const {
-    double sum = from[at(x, y, z)];
-    for (int d = 1; d <= width_; ++d)
-        sum += value(from, ghosts, x - d, y, z) + value(from, ghosts, x + d, y, z) + value(from, ghosts, x, y - d, z) +
-               value(from, ghosts, x, y + d, z) + value(from, ghosts, x, y, z - d) + value(from, ghosts, x, y, z + d);
-    return sum / (1 + k_sides * width_);
+/// The means of one row along z: what lies beyond its ends comes from the neighbours.
+void Cube::relax_row(double const* row, Around const& around, Ghosts const& ghosts, int x, int y, double* to) const {
+    auto const n = static_cast<std::size_t>(edge_);
+    auto const w = static_cast<std::size_t>(width_);
+    double const share = 1.0 / (1 + k_sides * width_);
+    // The row with `width` points of the neighbours before and behind it.
+    std::array<double, k_longest_row> long_row;
+    double* const own = long_row.data() + w;
+    std::copy_n(row, n, own);
+    for (std::size_t d = 0; d < w; ++d) {
+        std::size_t const place = (d * n + static_cast<std::size_t>(x)) * n + static_cast<std::size_t>(y);
+        *(own - 1 - d) = ghosts[4][place];
+        own[n + d] = ghosts[5][place];
+    }
+    auto const& one = around.rows[0];
+    auto const& two = around.rows[1];
+    if (w == 1)
+        for (std::size_t z = 0; z < n; ++z)
+            to[z] = share * (own[z] + one[0][z] + one[1][z] + one[2][z] + one[3][z] + *(own + z - 1) + own[z + 1]);
+    else
+        for (std::size_t z = 0; z < n; ++z)
+            to[z] = share * (own[z] + one[0][z] + one[1][z] + one[2][z] + one[3][z] + *(own + z - 1) + own[z + 1] +
+                             two[0][z] + two[1][z] + two[2][z] + two[3][z] + *(own + z - 2) + own[z + 2]);
 }
 
 void Cube::relax(int step, Ghosts const& ghosts) {
-    std::span<double const> const from = points_[static_cast<std::size_t>(step % 2)];
-    std::span<double> const to = points_[static_cast<std::size_t>((step + 1) % 2)];
-    auto const inside = [this](int i) { return i >= width_ && i < edge_ - width_; };
-    std::size_t const row = at(0, 1, 0);
-    std::size_t const plane = at(1, 0, 0);
+    double const* const from = points_[static_cast<std::size_t>(step % 2)].data();
+    double* const to = points_[static_cast<std::size_t>((step + 1) % 2)].data();
     for (int x = 0; x < edge_; ++x)
         for (int y = 0; y < edge_; ++y)
-            for (int z = 0; z < edge_; ++z) {
-                std::size_t const p = at(x, y, z);
-                if (!inside(x) || !inside(y) || !inside(z)) {
-                    to[p] = mean_at_rim(from, ghosts, x, y, z);
-                    continue;
-                }
-                double sum = from[p];  // in the order of mean_at_rim: the same bits
-                for (std::size_t d = 1; d <= static_cast<std::size_t>(width_); ++d)
-                    sum += from[p - d * plane] + from[p + d * plane] + from[p - d * row] + from[p + d * row] +
-                           from[p - d] + from[p + d];
-                to[p] = sum / (1 + k_sides * width_);
-            }
+            relax_row(from + at(x, y, 0), around(from, ghosts, x, y), ghosts, x, y, to + at(x, y, 0));
 }
 
 std::uint64_t Cube::checksum(int step) const {

@@ -11,6 +11,8 @@
 namespace jacobi {
 
 constexpr int k_sides = 6;  // -x, +x, -y, +y, -z, +z
+constexpr int k_longest_edge = 256;
+constexpr int k_longest_row = k_longest_edge + 4;  // with two points of a neighbour at each end
 
 struct Box {
     std::array<int, 3> cubes{4, 4, 4};
@@ -58,8 +60,9 @@ class Cube {
         auto const n = static_cast<std::size_t>(edge_);
         return (static_cast<std::size_t>(x) * n + static_cast<std::size_t>(y)) * n + static_cast<std::size_t>(z);
     }
-    double value(std::span<double const> from, Ghosts const& ghosts, int x, int y, int z) const;
-    double mean_at_rim(std::span<double const> from, Ghosts const& ghosts, int x, int y, int z) const;
+    struct Around;
+    Around around(double const* from, Ghosts const& ghosts, int x, int y) const;
+    void relax_row(double const* row, Around const& around, Ghosts const& ghosts, int x, int y, double* to) const;
 
     int number_;
     int edge_;

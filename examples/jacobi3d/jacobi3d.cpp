@@ -64,7 +64,8 @@ int main(int argc, char** argv) {
     int forms = 0;
     std::uint64_t first = 0;
     bool differ = false;
-    bool const usable = steps > 0 && along > 0 && box.edge >= 2 * box.width && (points == 7 || points == 13);
+    bool const usable = steps > 0 && along > 0 && box.edge >= 2 * box.width && box.edge <= jacobi::k_longest_edge &&
+                        (points == 7 || points == 13);
     for (Named const& named : k_forms) {
         if (!usable || (form != "check" && form != named.name)) continue;
         std::uint64_t const sum = run(named, box, rank, steps);
