@@ -33,13 +33,22 @@ void Cube::fill() {
 
 void Cube::pack(int side, int step, std::span<double> out) const {
     std::span<double const> const from = points_[static_cast<std::size_t>(step % 2)];
-    std::size_t next = 0;
-    for (int layer = 0; layer < width_; ++layer) {
-        int const depth = side % 2 == 0 ? layer : edge_ - 1 - layer;
-        for (int i = 0; i < edge_; ++i)
-            for (int j = 0; j < edge_; ++j)
-                out[next++] = from[side / 2 == 0 ? at(depth, i, j) : side / 2 == 1 ? at(i, depth, j) : at(i, j, depth)];
-    }
+    // Of point (i, j) of the first layer, and the way to the next i, j and layer.
+    std::array<std::array<std::size_t, 3>, 3> const ways{
+        {{at(0, 1, 0), 1, at(1, 0, 0)}, {at(1, 0, 0), 1, at(0, 1, 0)}, {at(1, 0, 0), at(0, 1, 0), 1}}};
+    auto const [to_i, to_j, to_layer] = ways[static_cast<std::size_t>(side / 2)];
+    auto const n = static_cast<std::size_t>(edge_);
+    double* next = out.data();
+    for (std::size_t layer = 0; layer < static_cast<std::size_t>(width_); ++layer)
+        for (std::size_t i = 0; i < n; ++i) {
+            double const* const row = from.data() + (side % 2 == 0 ? layer : n - 1 - layer) * to_layer + i * to_i;
+            if (to_j == 1)
+                std::copy_n(row, n, next);
+            else
+                for (std::size_t j = 0; j < n; ++j)
+                    next[j] = row[j * to_j];
+            next += n;
+        }
 }
 
 /// The rows that a row of this cube, or of a neighbour's layers, has on both sides along x and y; by distance.
