@@ -5,22 +5,34 @@
 
 namespace jacobi {
 
+int Box::owner(int cube) const {
+    switch (deal) {
+        case Deal::checkerboard: {
+            auto const [x, y, z] = place(cube);
+            return (x + y + z) % ranks;
+        }
+        case Deal::hotspot: return cube % 2 == 0 ? 0 : cube / 2 % ranks;
+        case Deal::cards: break;
+    }
+    return cube % ranks;
+}
+
 int Box::neighbour(int cube, int side) const {
-    std::array<int, 3> place{cube / (cubes[1] * cubes[2]), cube / cubes[2] % cubes[1], cube % cubes[2]};
+    std::array<int, 3> at = place(cube);
     auto const axis = static_cast<std::size_t>(side / 2);
-    place[axis] = (place[axis] + (side % 2 == 0 ? cubes[axis] - 1 : 1)) % cubes[axis];
-    return (place[0] * cubes[1] + place[1]) * cubes[2] + place[2];
+    at[axis] = (at[axis] + (side % 2 == 0 ? cubes[axis] - 1 : 1)) % cubes[axis];
+    return (at[0] * cubes[1] + at[1]) * cubes[2] + at[2];
 }
 
 Cube::Cube(Box const& box, int number)
-    : number_(number), edge_(box.edge), width_(box.width), own_(new double[2 * box.cube_points()]) {
+    : number_(number), edge_(box.edge), width_(box.width), box_(&box), own_(new double[2 * box.cube_points()]) {
     std::span<double> const all(own_.get(), 2 * box.cube_points());
     points_ = {all.first(box.cube_points()), all.last(box.cube_points())};
     fill();
 }
 
 Cube::Cube(Box const& box, int number, std::array<std::span<double>, 2> points)
-    : number_(number), edge_(box.edge), width_(box.width), points_(points) {}
+    : number_(number), edge_(box.edge), width_(box.width), box_(&box), points_(points) {}
 
 void Cube::fill() {
     std::uint64_t random = 0x9e37'79b9'7f4a'7c15ULL * static_cast<std::uint64_t>(number_ + 1);
@@ -100,9 +112,10 @@ void Cube::relax_row(double const* row, Around const& around, Ghosts const& ghos
 void Cube::relax(int step, Ghosts const& ghosts) {
     double const* const from = points_[static_cast<std::size_t>(step % 2)].data();
     double* const to = points_[static_cast<std::size_t>((step + 1) % 2)].data();
-    for (int x = 0; x < edge_; ++x)
+    for (int x = 0; box_->computes && x < edge_; ++x)
         for (int y = 0; y < edge_; ++y)
             relax_row(from + at(x, y, 0), around(from, ghosts, x, y), ghosts, x, y, to + at(x, y, 0));
+    if (box_->relaxed) box_->relaxed();
 }
 
 std::uint64_t Cube::checksum(int step) const {

@@ -1,12 +1,15 @@
-/// A periodic box cut into cubes, dealt out to the ranks like cards, so that (nearly) every face is another rank's.
+/// A periodic box cut into cubes, dealt out to the ranks so that (nearly) every face is another rank's.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
+
+#include "sluice/settings.hpp"
 
 namespace jacobi {
 
@@ -14,14 +17,29 @@ constexpr int k_sides = 6;  // -x, +x, -y, +y, -z, +z
 constexpr int k_longest_edge = 256;
 constexpr int k_longest_row = k_longest_edge + 4;  // with two points of a neighbour at each end
 
+/// Whose a cube is.
+enum class Deal {
+    cards,         ///< one rank after the other, in the order of their numbers
+    checkerboard,  ///< by the sum of the coordinates: no face stays at home where all numbers of cubes are even
+    hotspot,       ///< half of the cubes are rank 0's, the others are dealt like cards
+};
+
 struct Box {
     std::array<int, 3> cubes{4, 4, 4};
     int edge = 16;  // points of a cube along each axis
     int width = 1;  // of the stencil: 1 for 7 points, 2 for 13
     int ranks = 1;
+    Deal deal = Deal::cards;
+
+    // For measurements. The box must live as long as its cubes.
+    bool computes = true;           // false: faces move, but points stay what they are
+    std::function<void()> relaxed;  // called whenever a cube has made a step, where it is set
 
     int count() const { return cubes[0] * cubes[1] * cubes[2]; }
-    int owner(int cube) const { return cube % ranks; }
+    std::array<int, 3> place(int cube) const {
+        return {cube / (cubes[1] * cubes[2]), cube / cubes[2] % cubes[1], cube % cubes[2]};
+    }
+    int owner(int cube) const;
     int neighbour(int cube, int side) const;
     std::size_t cube_points() const {
         auto const n = static_cast<std::size_t>(edge);
@@ -67,6 +85,7 @@ class Cube {
     int number_;
     int edge_;
     int width_;
+    Box const* box_;
     std::unique_ptr<double[]> own_;  // null where the memory is somebody else's
     std::array<std::span<double>, 2> points_;
 };
@@ -74,9 +93,15 @@ class Cube {
 /// All cubes of a rank.
 std::vector<Cube> cubes_of(Box const& box, int rank);
 
-/// The three forms. Each does `steps` steps.
-void all_at_once(Box const& box, std::vector<Cube>& cubes, int steps);
-void cube_by_cube(Box const& box, std::vector<Cube>& cubes, int steps);
-void by_fetching(Box const& box, std::vector<Cube>& cubes, int steps);
+/// What a form needed on this rank beside the cubes.
+struct Used {
+    std::uint64_t peak_bytes = 0;  ///< of ghost faces and of messages, at a time
+};
+
+/// The three forms. Each does `steps` steps. What limits the third is in the settings, by default in the environment.
+Used all_at_once(Box const& box, std::vector<Cube>& cubes, int steps);
+Used cube_by_cube(Box const& box, std::vector<Cube>& cubes, int steps);
+Used by_fetching(Box const& box, std::vector<Cube>& cubes, int steps);
+Used by_fetching(Box const& box, std::vector<Cube>& cubes, int steps, sluice::Settings const& settings);
 
 }  // namespace jacobi

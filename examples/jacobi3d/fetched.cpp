@@ -2,8 +2,6 @@
 // while it waits other cubes compute.
 #include <mpi.h>
 
-#include <cstdio>
-
 #include "cube.hpp"
 #include "sluice/fetch.hpp"
 
@@ -52,19 +50,19 @@ sluice::Task live(fetch::Store& store, Box const& box, Cube& cube, int steps) {
 
 }  // namespace
 
-void by_fetching(Box const& box, std::vector<Cube>& cubes, int steps) {
-    sluice::Context context(MPI_COMM_WORLD);
+Used by_fetching(Box const& box, std::vector<Cube>& cubes, int steps) {
+    return by_fetching(box, cubes, steps, sluice::Settings::from_environment());
+}
+
+Used by_fetching(Box const& box, std::vector<Cube>& cubes, int steps, sluice::Settings const& settings) {
+    sluice::Context context(MPI_COMM_WORLD, settings);
     fetch::Store store(context);
     sluice::Tasks tasks(context);
     for (Cube& cube : cubes)
         tasks.spawn(live(store, box, cube, steps));
     tasks.run();
     store.finish();  // peers may still fetch from us
-    fetch::StoreReport const report = store.report();
-    if (context.rank() == 0)
-        std::printf("rank 0: %llu fetch sets, %llu faces of other ranks, at most %.1f KiB held for communication\n",
-                    static_cast<unsigned long long>(report.sets), static_cast<unsigned long long>(report.fetched),
-                    static_cast<double>(report.peak.count) / 1024);
+    return {store.report().peak.count};
 }
 
 }  // namespace jacobi

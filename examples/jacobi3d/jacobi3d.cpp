@@ -15,7 +15,7 @@
 
 namespace {
 
-using Form = void (*)(jacobi::Box const&, std::vector<jacobi::Cube>&, int);
+using Form = jacobi::Used (*)(jacobi::Box const&, std::vector<jacobi::Cube>&, int);
 
 struct Named {
     char const* name;
@@ -28,7 +28,7 @@ std::uint64_t run(Named const& named, jacobi::Box const& box, int rank, int step
     std::vector<jacobi::Cube> cubes = jacobi::cubes_of(box, rank);
     MPI_Barrier(MPI_COMM_WORLD);
     double const start = MPI_Wtime();
-    named.form(box, cubes, steps);
+    jacobi::Used const used = named.form(box, cubes, steps);
     MPI_Barrier(MPI_COMM_WORLD);
     double const seconds = MPI_Wtime() - start;
     std::uint64_t sum = 0;
@@ -36,8 +36,9 @@ std::uint64_t run(Named const& named, jacobi::Box const& box, int rank, int step
         sum += cube.checksum(steps);
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
-        std::printf("%-5s  %d steps, %.2f ms each, checksum %016llx\n", named.name, steps, 1000 * seconds / steps,
-                    static_cast<unsigned long long>(sum));
+        std::printf("%-5s  %d steps, %.2f ms each, checksum %016llx; rank 0 held at most %.1f KiB for communication\n",
+                    named.name, steps, 1000 * seconds / steps, static_cast<unsigned long long>(sum),
+                    static_cast<double>(used.peak_bytes) / 1024);
     return sum;
 }
 

@@ -1,6 +1,8 @@
 // Plain MPI, two ways: every face of every cube at once, and one cube after the other.
 #include <mpi.h>
 
+#include <algorithm>
+
 #include "cube.hpp"
 
 namespace jacobi {
@@ -27,6 +29,7 @@ class Exchange {
         for (int side = 0; side < k_sides; ++side) {
             auto& face = into.faces[static_cast<std::size_t>(side)];
             face.resize(box_.face_points());
+            ++faces_;
             int const from = box_.neighbour(cube.number(), side);
             MPI_Irecv(face.data(), static_cast<int>(face.size()), MPI_DOUBLE, box_.owner(from),
                       cube.number() * k_sides + side, MPI_COMM_WORLD, &requests_.emplace_back());
@@ -35,6 +38,7 @@ class Exchange {
     /// The face of `cube` that `reader` needs at its `side`.
     void send(Cube const& cube, int reader, int side) {
         auto& face = outgoing_.emplace_back(box_.face_points());
+        ++faces_;
         cube.pack(Box::opposite(side), step_, face);
         MPI_Isend(face.data(), static_cast<int>(face.size()), MPI_DOUBLE, box_.owner(reader), reader * k_sides + side,
                   MPI_COMM_WORLD, &requests_.emplace_back());
@@ -44,17 +48,21 @@ class Exchange {
         requests_.clear();
         outgoing_.clear();
     }
+    /// Of the faces on their way in and out together.
+    std::uint64_t peak_bytes() const { return faces_ * box_.face_points() * sizeof(double); }
 
   private:
     Box const& box_;
     int step_;
+    std::uint64_t faces_ = 0;
     std::vector<MPI_Request> requests_;
     std::vector<std::vector<double>> outgoing_;
 };
 
 }  // namespace
 
-void all_at_once(Box const& box, std::vector<Cube>& cubes, int steps) {
+Used all_at_once(Box const& box, std::vector<Cube>& cubes, int steps) {
+    Used used;
     for (int step = 0; step < steps; ++step) {
         Exchange exchange(box, step);
         std::vector<Incoming> incoming(cubes.size());
@@ -66,13 +74,19 @@ void all_at_once(Box const& box, std::vector<Cube>& cubes, int steps) {
         exchange.wait();
         for (std::size_t i = 0; i < cubes.size(); ++i)
             cubes[i].relax(step, incoming[i].ghosts());
+        used.peak_bytes = exchange.peak_bytes();
     }
+    return used;
 }
 
-void cube_by_cube(Box const& box, std::vector<Cube>& cubes, int steps) {
+Used cube_by_cube(Box const& box, std::vector<Cube>& cubes, int steps) {
+    Used used;
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    auto const own = [&](int number) -> Cube& { return cubes[static_cast<std::size_t>(number / box.ranks)]; };
+    std::vector<Cube*> by_number(static_cast<std::size_t>(box.count()));
+    for (Cube& cube : cubes)
+        by_number[static_cast<std::size_t>(cube.number())] = &cube;
+    auto const own = [&](int number) -> Cube& { return *by_number[static_cast<std::size_t>(number)]; };
     for (int step = 0; step < steps; ++step)
         for (int number = 0; number < box.count(); ++number) {  // all ranks go through them in the same order
             Exchange exchange(box, step);
@@ -83,7 +97,9 @@ void cube_by_cube(Box const& box, std::vector<Cube>& cubes, int steps) {
                     exchange.send(own(from), number, side);
             exchange.wait();
             if (box.owner(number) == rank) own(number).relax(step, incoming.ghosts());
+            used.peak_bytes = std::max(used.peak_bytes, exchange.peak_bytes());
         }
+    return used;
 }
 
 }  // namespace jacobi
