@@ -11,8 +11,10 @@ int Box::owner(int cube) const {
             auto const [x, y, z] = place(cube);
             return (x + y + z) % ranks;
         }
-        case Deal::hotspot: return cube % 2 == 0 ? 0 : cube / 2 % ranks;
-        case Deal::cards: break;
+        case Deal::hotspot:
+            return cube % 2 == 0 ? 0 : cube / 2 % ranks;
+        case Deal::cards:
+            break;
     }
     return cube % ranks;
 }
