@@ -152,7 +152,8 @@ class Store {
         Want const wants[]{first, others...};
         return fetch_all(std::span<Want const>(wants));
     }
-    /// Without coroutines: `done` is called from `progress`, with the error instead of data where there is one.
+    /// Without coroutines: `done` is called from `progress` (never from inside this call), with the error instead of
+    /// data where there is one. It may call the store.
     void fetch_all(std::span<Want const> wants, std::function<void(Fetched, std::exception_ptr)> done);
 
     /// Moves what can be moved, without waiting; true when something did. Tasks do it between them; a long task may

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "budget/token_pool.hpp"
+#include "fetch/wire.hpp"
 #include "sluice/fetch.hpp"
 
 namespace sluice::fetch::detail {
@@ -75,6 +76,12 @@ struct FetchSet {
         Fetched fetched;
         fetched.buffers_ = std::move(buffers);
         return fetched;
+    }
+};
+
+struct KeyHash {
+    std::size_t operator()(Key const& key) const noexcept {
+        return NameHash()({key.id + static_cast<std::uint64_t>(key.owner) * 0x9e37'79b9ULL, key.epoch});
     }
 };
 

@@ -8,14 +8,6 @@
 
 namespace sluice::fetch::detail {
 
-namespace {
-
-// Sets that a policy chooses among, and how often one may be passed over.
-constexpr std::size_t k_looked_at = 32;
-constexpr std::uint32_t k_most_passed_over = 64;
-
-}  // namespace
-
 std::string text_of(Key const& key) {
     return "id " + std::to_string(key.id) + " of epoch " + std::to_string(key.epoch) + " from rank " +
            std::to_string(key.owner);
@@ -111,33 +103,6 @@ bool Fetching::is_too_large(FetchSet& set) const {
                                             ", exceeds the memory that this process may use, " +
                                             base::format_bytes(most_bytes_) + " (setting memory)"));
     return true;
-}
-
-std::uint64_t Fetching::cost_of(FetchSet const& set) const {
-    std::uint64_t cost = 0;
-    for (Want const& want : set.wants) {
-        if (order_ == FetchOrder::spread) {
-            auto const asked = asked_of_.find(want.key.owner);
-            if (asked != asked_of_.end()) cost = std::max<std::uint64_t>(cost, asked->second);
-        } else if (auto const here = here_.find(want.key); here == here_.end() || here->second.buffer.expired()) {
-            cost += want.bytes;
-        }
-    }
-    return cost;
-}
-
-/// The policy. Whoever was passed over too often comes next.
-std::size_t Fetching::next_set() {
-    if (order_ == FetchOrder::posted || queue_.front()->passed_over >= k_most_passed_over) return 0;
-    std::size_t best = 0;
-    std::uint64_t least = cost_of(*queue_.front());
-    for (std::size_t i = 1; i < std::min(queue_.size(), k_looked_at) && least > 0; ++i) {
-        std::uint64_t const cost = cost_of(*queue_[i]);
-        if (cost >= least) continue;
-        least = cost;
-        best = i;
-    }
-    return best;
 }
 
 bool Fetching::grant() {
@@ -365,13 +330,31 @@ void Fetching::fail_fetch(Fetch const& fetch, std::string const& text) {
 }
 
 void Fetching::complete(std::shared_ptr<FetchSet> const& set) {
-    --open_sets_;
-    ++counts_.sets;
     set->complete = true;
     set->tokens.release();
     if (set->error || set->abandoned) set->buffers.clear();
+    if (set->done) {
+        called_back_.push_back(set);
+        return;
+    }
+    ended();
     if (set->task != nullptr && !set->abandoned) set->task->tasks->make_ready(*set->task);
-    if (set->done) set->done(set->take(), set->error);
+}
+
+void Fetching::ended() {
+    --open_sets_;
+    ++counts_.sets;
+}
+
+bool Fetching::call_back() {
+    std::size_t const number = called_back_.size();  // what they post comes next time
+    for (std::size_t i = 0; i < number; ++i) {
+        std::shared_ptr<FetchSet> const set = std::move(called_back_.front());
+        called_back_.pop_front();
+        ended();
+        set->done(set->take(), set->error);
+    }
+    return number > 0;
 }
 
 void Fetching::fill(StoreReport& report) const {

@@ -51,6 +51,9 @@ class Fetching final : public LocalReader {
     bool grant();
     /// Nothing else moves.
     void stall();
+    /// Phase 7 without coroutines: calls those whose sets are complete. What they call may post sets; what they throw
+    /// comes out here.
+    bool call_back();
 
     /// Phase 6. False where there is no memory now.
     bool arrived(int peer, std::uint32_t slot, std::size_t bytes);
@@ -75,11 +78,6 @@ class Fetching final : public LocalReader {
     struct Fetch {
         std::shared_ptr<FetchSet> set;
         std::uint32_t want;
-    };
-    struct KeyHash {
-        std::size_t operator()(Key const& key) const noexcept {
-            return NameHash()({key.id + static_cast<std::uint64_t>(key.owner) * 0x9e37'79b9ULL, key.epoch});
-        }
     };
     /// Data that are here, or on their way to here, and the fetches of other sets that wait for them.
     struct Here {
@@ -108,6 +106,7 @@ class Fetching final : public LocalReader {
     void finish_fetch(Fetch const& fetch, std::shared_ptr<Buffer> buffer);
     void fail_fetch(Fetch const& fetch, std::string const& text);
     void complete(std::shared_ptr<FetchSet> const& set);
+    void ended();
     void sweep();
 
     Wire* wire_;
@@ -121,6 +120,7 @@ class Fetching final : public LocalReader {
 
     std::deque<std::shared_ptr<FetchSet>> queue_;
     std::deque<Fetch> to_issue_;
+    std::deque<std::shared_ptr<FetchSet>> called_back_;  // soon
     // Questions are numbered apart from slots, which are few: they may wait for data that are still to be made.
     static constexpr std::uint32_t k_first_ask = 1U << 30;
     std::vector<Fetch> asks_;

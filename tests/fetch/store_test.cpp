@@ -250,6 +250,26 @@ TEST_F(StoreTest, keeps_what_was_fetched_beyond_the_life_of_the_store) {
     EXPECT_TRUE(is_right(kept, 0, {peer(), 1, 1}, 3000));
 }
 
+TEST_F(StoreTest, calls_back_from_progress_alone_also_where_nothing_has_to_be_waited_for) {
+    Store store(context);
+    int calls = 0;
+    std::vector<Want> const nobody{{{size, 1, 0}, 8}};
+    auto const count = [&](Fetched const&, std::exception_ptr const&) { ++calls; };
+    store.fetch_all(std::vector<Want>{}, count);
+    store.fetch_all(nobody, [&](Fetched const& fetched, std::exception_ptr const& error) {
+        EXPECT_EQ(fetched.size(), 0U);
+        EXPECT_NE(error, nullptr);
+        store.fetch_all(std::vector<Want>{}, count);  // the next round's
+        ++calls;
+    });
+    EXPECT_EQ(calls, 0);
+    EXPECT_TRUE(store.progress());
+    EXPECT_EQ(calls, 2);
+    EXPECT_TRUE(store.progress());
+    EXPECT_EQ(calls, 3);
+    EXPECT_EQ(store.report().sets, 3U);
+}
+
 Settings tiny() {
     Settings settings = Settings::from_environment();
     settings.fetch_memory = 1_B;

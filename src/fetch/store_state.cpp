@@ -1,0 +1,123 @@
+#include "fetch/store_state.hpp"
+
+#include <string>
+
+#include "base/nonblocking_barrier.hpp"
+
+namespace sluice::fetch::detail {
+
+namespace {
+
+FetchOrder order_of(std::string_view name) {
+    if (name == "nearly_complete") return FetchOrder::nearly_complete;
+    return name == "spread" ? FetchOrder::spread : FetchOrder::posted;
+}
+
+// Of the simulator's barrier, on the context's communicator.
+constexpr int k_barrier_tag = 31000;
+
+}  // namespace
+
+StoreState::StoreState(Context& context)
+    : context_(&context.state()),
+      wire_(context_->comm()),
+      tentative_(context_->budget(), Purpose::fetched, half_of_receiving(), TokenPool::First::like_any),
+      ready_(context_->budget(), Purpose::fetched, half_of_receiving(), TokenPool::First::always,
+             context_->settings().tokens),
+      serving_pool_(context_->budget(), Purpose::served, context_->settings().serve_memory, TokenPool::First::always,
+                    context_->settings().tokens),
+      fetching_(wire_, context_->settings().tokens == 0 ? &tentative_ : nullptr, ready_, memory_,
+                order_of(context_->settings().fetch_order), context_->settings().fetch_window,
+                context_->process().memory_limit().limit),
+      serving_(wire_, serving_pool_, memory_, fetching_) {
+    fetching_.set_serving(serving_);
+    context_->progress().add(*this);
+}
+
+StoreState::~StoreState() {
+    context_->progress().remove(*this);
+}
+
+Bytes StoreState::half_of_receiving() const {
+    Bytes const setting = context_->settings().fetch_memory;
+    return (setting.count != 0 ? setting : context_->budget().limit()) / 2;
+}
+
+bool StoreState::poll() {
+    if (polling_) return false;  // called from a callback
+    polling_ = true;
+    bool moved = false;
+    try {
+        moved = move();
+    } catch (...) {
+        polling_ = false;
+        throw;
+    }
+    polling_ = false;
+    return moved;
+}
+
+bool StoreState::move() {
+    bool moved = wire_.poll(*this);
+    moved |= serving_.serve();
+    moved |= fetching_.grant();
+    moved |= fetching_.call_back();
+    return moved;
+}
+
+void StoreState::control_from(int peer, Control const& control, std::string_view text) {
+    switch (control.kind) {
+        case Kind::request:
+        case Kind::ask:
+            serving_.receive(peer, control);
+            break;
+        case Kind::ready:
+            fetching_.ready(control.slot, control.bytes);
+            break;
+        case Kind::refuse:
+            fetching_.refused(control.slot, std::string(text));
+            break;
+        case Kind::read_too:
+            serving_.read_too(control.name);
+            break;
+    }
+}
+
+bool StoreState::data_from(int peer, std::uint32_t slot, std::size_t bytes) {
+    return fetching_.arrived(peer, slot, bytes);
+}
+
+void StoreState::data_complete(std::uint32_t slot, std::size_t bytes) {
+    fetching_.piece_complete(slot, bytes);
+}
+
+void StoreState::sent(std::uint64_t ticket) {
+    serving_.sent(ticket);
+}
+
+void StoreState::finish() {
+    if (finished_) return;
+    finished_ = true;
+    serving_.finish();
+    while (!fetching_.is_quiet() || !serving_.is_quiet() || !wire_.is_quiet())
+        if (!poll()) fetching_.stall();
+    // Nothing of this rank is open, and what it has said has been heard.
+    base::NonblockingBarrier barrier(context_->comm(), k_barrier_tag);
+    while (!barrier.is_passed())
+        poll();
+    while (!wire_.is_quiet())
+        poll();
+}
+
+StoreReport StoreState::report() const {
+    StoreReport report;
+    fetching_.fill(report);
+    report.served = serving_.served();
+    report.early = serving_.early();
+    report.retried += serving_.retried();
+    report.held = tentative_.held() + ready_.held() + serving_pool_.held();
+    report.peak = tentative_.peak() + ready_.peak() + serving_pool_.peak();
+    return report;
+}
+
+}  // namespace sluice::fetch::detail
