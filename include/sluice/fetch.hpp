@@ -118,6 +118,10 @@ struct StoreReport {
 class Store {
   public:
     using Pack = std::function<void(std::span<std::byte> out)>;
+    /// Of data that are not in memory: called once, with the bytes, which must be there during the call alone, or with
+    /// an error.
+    using Brought = std::function<void(std::span<std::byte const> bytes, std::exception_ptr error)>;
+    using Bring = std::function<void(Brought brought)>;
 
     /// Collective. Throws Error.
     explicit Store(Context& context);
@@ -132,6 +136,11 @@ class Store {
     void publish(Key const& key, std::uint64_t bytes, Pack pack, int readers = 1);
     /// The same for bytes that lie side by side: they are sent from where they are, without a copy.
     void publish(Key const& key, std::span<std::byte const> data, int readers = 1);
+
+    /// The same for data that lie somewhere else, on a disk for example (sluice/paged.hpp): `bring` begins to bring
+    /// them when a reader has tokens for them, and calls `brought` then, or later on the same thread from what the
+    /// context polls. Others are served meanwhile.
+    void publish_elsewhere(Key const& key, std::uint64_t bytes, Bring bring, int readers = 1);
 
     /// `co_await store.read(key)`: goes on when all readers of a publication of this rank have it, or it is withdrawn.
     ReadAwaiter read(Key const& key);

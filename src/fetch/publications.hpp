@@ -27,7 +27,8 @@ using ReadWaits = std::vector<std::shared_ptr<ReadWait>>;
 struct Publication {
     std::uint64_t bytes = 0;
     Store::Pack pack;                 // or
-    std::byte const* data = nullptr;  // side by side
+    std::byte const* data = nullptr;  // side by side, or
+    Store::Bring bring;
     int readers_left = 0;             // who have not been sent it yet
     int on_their_way = 0;             // to readers
     bool withdrawn = false;

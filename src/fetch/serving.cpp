@@ -7,6 +7,20 @@
 
 namespace sluice::fetch::detail {
 
+namespace {
+
+std::string text_of(std::exception_ptr const& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (std::exception const& known) {
+        return known.what();
+    } catch (...) {
+        return "an exception that is no std::exception";
+    }
+}
+
+}  // namespace
+
 void Serving::wake(ReadWaits const& waits) {
     for (auto const& wait : waits)
         if (wait->task != nullptr) wait->task->tasks->make_ready(*wait->task);
@@ -94,6 +108,54 @@ Serving::Outcome Serving::serve_here(Wish const& wish, Publication& publication)
     return Outcome::served;
 }
 
+/// Phase 4 where the data are elsewhere: their tokens and their memory first, then they are brought while others are
+/// served.
+Serving::Outcome Serving::bring(Wish const& wish, Publication& publication) {
+    Job job{wish.control.name, nullptr, {}};
+    if (wish.peer == wire_->rank()) {
+        if (local_->room_for(wish.control.slot, publication.bytes).data() == nullptr) return Outcome::no_memory;
+    } else {
+        std::optional<Tokens> tokens = tokens_->try_take(1, Bytes{publication.bytes});
+        if (!tokens) return Outcome::no_tokens;
+        job.tokens = *std::move(tokens);
+        job.memory = memory_->allocate(publication.bytes);
+        if (!job.memory) return Outcome::no_memory;
+        ++served_;
+    }
+    std::uint64_t const ticket = next_ticket_++;
+    ++publication.on_their_way;
+    --publication.readers_left;
+    coming_.emplace(ticket, Coming{wish, std::move(job), publication.bytes});
+    Store::Bring const bring = publication.bring;  // a copy: when it has ended, the publication may be over
+    bring([this, ticket, alive = std::weak_ptr(alive_)](std::span<std::byte const> bytes, std::exception_ptr error) {
+        if (alive.lock()) brought(ticket, bytes, error);
+    });
+    return Outcome::served;
+}
+
+void Serving::brought(std::uint64_t ticket, std::span<std::byte const> bytes, std::exception_ptr const& error) {
+    auto const at = coming_.find(ticket);
+    Coming coming = std::move(at->second);
+    coming_.erase(at);
+    Wish const& wish = coming.wish;
+    bool has_left = true;
+    if (error) {
+        refuse(wish, "it could not bring that: " + text_of(error));
+    } else if (bytes.size() != coming.bytes) {
+        refuse(wish, "it has published " + std::to_string(coming.bytes) + " bytes and brought " +
+                         std::to_string(bytes.size()));
+    } else if (wish.peer == wire_->rank()) {
+        std::memcpy(local_->room_for(wish.control.slot, bytes.size()).data(), bytes.data(), bytes.size());
+        local_->local_complete(wish.control.slot);
+    } else {
+        std::memcpy(coming.job.memory.get(), bytes.data(), bytes.size());
+        std::span<std::byte const> const data{coming.job.memory.get(), bytes.size()};
+        has_left = wire_->send_data(wish.peer, wish.control.slot, data, ticket);
+        if (!has_left) under_way_.emplace(ticket, std::move(coming.job));
+    }
+    if (has_left) wake(publications_.arrived(wish.control.name));
+}
+
 Serving::Outcome Serving::serve(Wish const& wish) {
     Publication* const publication = publications_.find(wish.control.name);
     if (publication == nullptr || publication->readers_left <= 0) {  // withdrawn meanwhile, or one reader too many
@@ -105,6 +167,7 @@ Serving::Outcome Serving::serve(Wish const& wish) {
         refuse(wish, "it has published " + std::to_string(publication->bytes) + " bytes");
         return Outcome::served;
     }
+    if (publication->bring) return bring(wish, *publication);
     if (wish.peer == wire_->rank()) return serve_here(wish, *publication);
 
     Job job{wish.control.name, nullptr, {}};

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <exception>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -50,7 +52,7 @@ class Serving {
     /// Serves what can be served; true when something was.
     bool serve();
 
-    bool is_quiet() const noexcept { return queue_.empty() && under_way_.empty(); }
+    bool is_quiet() const noexcept { return queue_.empty() && coming_.empty() && under_way_.empty(); }
     std::uint64_t served() const noexcept { return served_; }
     std::uint64_t early() const noexcept { return early_; }
     std::uint64_t retried() const noexcept { return retried_; }
@@ -61,6 +63,11 @@ class Serving {
         BufferMemory::Block memory;
         Tokens tokens;
     };
+    struct Coming {
+        Wish wish;
+        Job job;
+        std::uint64_t bytes;
+    };
     enum class Outcome { served, no_tokens, no_memory };
 
     void answer(Wish const& wish);
@@ -68,6 +75,8 @@ class Serving {
     Outcome serve(Wish const& wish);
     Outcome serve_here(Wish const& wish, Publication& publication);
     bool pack(Wish const& wish, Publication& publication, std::span<std::byte> out);
+    Outcome bring(Wish const& wish, Publication& publication);
+    void brought(std::uint64_t ticket, std::span<std::byte const> bytes, std::exception_ptr const& error);
     static void wake(ReadWaits const& waits);
 
     Wire* wire_;
@@ -75,8 +84,10 @@ class Serving {
     BufferMemory* memory_;
     LocalReader* local_;
     Publications publications_;
-    std::deque<Wish> queue_;  // for what is published
+    std::deque<Wish> queue_;                            // for what is published
+    std::unordered_map<std::uint64_t, Coming> coming_;  // from elsewhere, to be sent
     std::unordered_map<std::uint64_t, Job> under_way_;
+    std::shared_ptr<bool const> const alive_ = std::make_shared<bool const>(true);  // what comes may come too late
     std::uint64_t next_ticket_ = 0;
     std::uint64_t served_ = 0;
     std::uint64_t early_ = 0;

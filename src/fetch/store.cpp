@@ -74,6 +74,15 @@ void Store::publish(Key const& key, std::uint64_t bytes, Pack pack, int readers)
     state_->serving().publish(name_of(key), std::move(publication));
 }
 
+void Store::publish_elsewhere(Key const& key, std::uint64_t bytes, Bring bring, int readers) {
+    check_owner(key, state_->rank());
+    detail::Publication publication;
+    publication.bytes = bytes;
+    publication.bring = std::move(bring);
+    publication.readers_left = readers;
+    state_->serving().publish(name_of(key), std::move(publication));
+}
+
 void Store::publish(Key const& key, std::span<std::byte const> data, int readers) {
     check_owner(key, state_->rank());
     detail::Publication publication;
@@ -115,7 +124,7 @@ void Store::fetch_all(std::span<Want const> wants, std::function<void(Fetched, s
 }
 
 bool Store::progress() {
-    return state_->poll();
+    return state_->context().progress().poll();
 }
 
 void Store::finish() {

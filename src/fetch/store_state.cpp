@@ -99,14 +99,16 @@ void StoreState::finish() {
     if (finished_) return;
     finished_ = true;
     serving_.finish();
+    // All that is polled on the context: what is published may have to be brought by others.
+    engine::Progress& progress = context_->progress();
     while (!fetching_.is_quiet() || !serving_.is_quiet() || !wire_.is_quiet())
-        if (!poll()) fetching_.stall();
+        if (!progress.poll()) fetching_.stall();
     // Nothing of this rank is open, and what it has said has been heard.
     base::NonblockingBarrier barrier(context_->comm(), k_barrier_tag);
     while (!barrier.is_passed())
-        poll();
+        progress.poll();
     while (!wire_.is_quiet())
-        poll();
+        progress.poll();
 }
 
 StoreReport StoreState::report() const {

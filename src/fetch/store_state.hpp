@@ -32,6 +32,7 @@ class StoreState final : public engine::Pollable, public Arrivals {
     void data_complete(std::uint32_t slot, std::size_t bytes) override;
     void sent(std::uint64_t ticket) override;
 
+    engine::ContextState& context() { return *context_; }
     Fetching& fetching() { return fetching_; }
     Serving& serving() { return serving_; }
     BufferMemory& memory() { return memory_; }

@@ -1,0 +1,186 @@
+/// Publications whose bytes are not in memory: brought at once, later, in another order, or not at all.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sluice/fetch.hpp"
+#include "support/needs_ranks.hpp"
+
+namespace sluice::tests {
+namespace {
+
+using fetch::Fetched;
+using fetch::Key;
+using fetch::Store;
+using fetch::Want;
+
+std::vector<std::byte> bytes_of(Key const& key, std::uint64_t bytes) {
+    std::vector<std::byte> data(bytes);
+    for (std::uint64_t i = 0; i < bytes; ++i)
+        data[i] = static_cast<std::byte>(key.owner * 31 + static_cast<int>(key.id * 7 + i * 13));
+    return data;
+}
+
+/// Where data are: brings what it was asked for last first, and only when it is told to.
+class Elsewhere {
+  public:
+    Store::Bring bring(Key const& key, std::uint64_t bytes) {
+        return [this, key, bytes](Store::Brought brought) { asked_.push_back({key, bytes, std::move(brought)}); };
+    }
+    bool bring_one() {
+        if (asked_.empty()) return false;
+        Asked const asked = std::move(asked_.back());
+        asked_.pop_back();
+        asked.brought(bytes_of(asked.key, asked.bytes), nullptr);
+        return true;
+    }
+    std::size_t asked() const { return asked_.size(); }
+
+  private:
+    struct Asked {
+        Key key;
+        std::uint64_t bytes;
+        Store::Brought brought;
+    };
+    std::vector<Asked> asked_;
+};
+
+Task bring_until(Elsewhere& elsewhere, bool const& done, std::size_t& most) {
+    while (!done) {
+        for (int turn = 0; turn < 50; ++turn)
+            co_await yielded();
+        most = std::max(most, elsewhere.asked());
+        elsewhere.bring_one();
+    }
+}
+
+Task fetch_each(Store& store, int owner, int keys, std::uint64_t bytes, int& right) {
+    std::vector<Want> wants;
+    for (int id = 0; id < keys; ++id)
+        wants.push_back({{owner, static_cast<std::uint64_t>(id), 0}, bytes});
+    Fetched const fetched = co_await store.fetch_all(wants);
+    for (std::size_t i = 0; i < wants.size(); ++i) {
+        auto const expected = bytes_of(wants[i].key, bytes);
+        right += std::equal(fetched[i].begin(), fetched[i].end(), expected.begin(), expected.end()) ? 1 : 0;
+    }
+}
+
+/// What a fetch throws, or "".
+Task fault_of(Store& store, Want want, std::string& fault) {
+    try {
+        Fetched const fetched = co_await store.fetch_all(want);
+    } catch (Error const& error) {
+        fault = error.what();
+    }
+}
+
+Task until_all_are_here(MPI_Request& request, bool& done) {
+    co_await completed(request);
+    done = true;
+}
+
+TEST(Elsewhere, is_brought_in_any_order_while_others_are_served) {
+    constexpr int k_keys = 12;
+    Context context(MPI_COMM_WORLD);
+    Elsewhere elsewhere;
+    Store store(context);
+    for (int id = 0; id < k_keys; ++id) {
+        Key const key{context.rank(), static_cast<std::uint64_t>(id), 0};
+        store.publish_elsewhere(key, 3000, elsewhere.bring(key, 3000), 2);
+    }
+    Tasks tasks(context);
+    int right = 0;
+    bool done = false;
+    std::size_t most = 0;
+    int const peer = (context.rank() + 1) % context.size();
+    tasks.spawn([](Store& from, int there, int here, int& count, bool& finished) -> Task {
+        co_await fetch_each(from, there, k_keys, 3000, count);
+        co_await fetch_each(from, here, k_keys, 3000, count);  // the own ones too
+        MPI_Request all_have_theirs = MPI_REQUEST_NULL;
+        MPI_Ibarrier(MPI_COMM_WORLD, &all_have_theirs);
+        co_await until_all_are_here(all_have_theirs, finished);
+    }(store, peer, context.rank(), right, done));
+    tasks.spawn(bring_until(elsewhere, done, most));
+    tasks.run();
+    EXPECT_EQ(right, 2 * k_keys);
+    EXPECT_GT(most, 1U);  // several were on their way at a time
+    store.finish();
+    EXPECT_EQ(store.report().held, 0_B);
+}
+
+SLUICE_NEEDS_RANKS(2, Elsewhere, comes_one_after_the_other_where_serving_has_memory_for_one);  // else none travels
+TEST(Elsewhere, comes_one_after_the_other_where_serving_has_memory_for_one) {
+    constexpr int k_keys = 12;
+    Settings settings = Settings::from_environment();
+    settings.serve_memory = 1_B;
+    Context context(MPI_COMM_WORLD, settings);
+    Elsewhere elsewhere;
+    Store store(context);
+    for (int id = 0; id < k_keys; ++id) {
+        Key const key{context.rank(), static_cast<std::uint64_t>(id), 0};
+        store.publish_elsewhere(key, 3000, elsewhere.bring(key, 3000), 1);
+    }
+    Tasks tasks(context);
+    int right = 0;
+    bool done = false;
+    std::size_t most = 0;
+    tasks.spawn([](Store& from, int there, int& count, bool& finished) -> Task {
+        co_await fetch_each(from, there, k_keys, 3000, count);
+        MPI_Request all_have_theirs = MPI_REQUEST_NULL;
+        MPI_Ibarrier(MPI_COMM_WORLD, &all_have_theirs);
+        co_await until_all_are_here(all_have_theirs, finished);
+    }(store, (context.rank() + 1) % context.size(), right, done));
+    tasks.spawn(bring_until(elsewhere, done, most));
+    tasks.run();
+    EXPECT_EQ(right, k_keys);
+    EXPECT_EQ(most, 1U);
+}
+
+TEST(Elsewhere, that_cannot_be_brought_is_an_error_at_the_reader) {
+    Context context(MPI_COMM_WORLD);
+    Store store(context);
+    store.publish_elsewhere({context.rank(), 1, 0}, 64, [](Store::Brought const& brought) {
+        brought({}, std::make_exception_ptr(std::runtime_error("the shelf is empty")));
+    });
+    store.publish_elsewhere({context.rank(), 2, 0}, 64, [](Store::Brought const& brought) {
+        std::vector<std::byte> const less(63);
+        brought(less, nullptr);
+    });
+    Tasks tasks(context);
+    std::string missing;
+    std::string short_of_one;
+    int const peer = (context.rank() + 1) % context.size();
+    tasks.spawn(fault_of(store, {{peer, 1, 0}, 64}, missing));
+    tasks.spawn(fault_of(store, {{peer, 2, 0}, 64}, short_of_one));
+    tasks.run();
+    EXPECT_NE(missing.find("it could not bring that: the shelf is empty"), std::string::npos) << missing;
+    EXPECT_NE(short_of_one.find("it has published 64 bytes and brought 63"), std::string::npos) << short_of_one;
+    store.finish();
+}
+
+TEST(Elsewhere, may_come_when_the_store_is_gone) {
+    Context context(MPI_COMM_WORLD);
+    Elsewhere elsewhere;
+    Key const key{context.rank(), 3, 0};
+    try {
+        Store store(context);
+        store.publish_elsewhere(key, 100, elsewhere.bring(key, 100));
+        int right = 0;
+        Tasks tasks(context);
+        tasks.spawn(fetch_each(store, context.rank(), 4, 100, right));
+        for (int turn = 0; turn < 10; ++turn)
+            store.progress();
+        throw std::runtime_error("something else");
+    } catch (std::runtime_error const&) {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    while (elsewhere.bring_one()) {
+    }
+}
+
+}  // namespace
+}  // namespace sluice::tests
