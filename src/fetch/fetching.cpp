@@ -35,7 +35,7 @@ void Fetching::post(std::shared_ptr<FetchSet> const& set) {
 bool Fetching::try_tentatively(std::shared_ptr<FetchSet> const& set) {
     if (tentative_ == nullptr) return false;
     for (Want const& want : set->wants)
-        if (want.bytes == Want::k_any) return false;
+        if (want.bytes == Want::k_any || !has_room(want, FlightWindow::Data::to_be_made)) return false;
     // Half of the slots, as of the tokens: data that exist always find some.
     std::size_t const taken = slots_.size() - free_slots_.size() - in_flight_ready_;
     if (taken + set->wants.size() > wire_->most_slots() / 2) return false;
@@ -107,7 +107,8 @@ bool Fetching::is_too_large(FetchSet& set) const {
 
 bool Fetching::grant() {
     bool moved = false;
-    while (!queue_.empty()) {
+    issue();
+    while (!queue_.empty() && to_issue_.empty()) {  // what the window holds back has its tokens already
         std::size_t const next = next_set();
         std::shared_ptr<FetchSet> const set = queue_[next];
         std::optional<Tokens> tokens = tokens_->try_take(set->wants.size(), Bytes{set->bytes});
@@ -116,9 +117,9 @@ bool Fetching::grant() {
             ++queue_[i]->passed_over;
         queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(next));
         give(set, *std::move(tokens));
+        issue();
         moved = true;
     }
-    issue();
     return moved;
 }
 
@@ -137,11 +138,15 @@ void Fetching::give(std::shared_ptr<FetchSet> const& set, Tokens tokens) {
         to_issue_.push_back({set, i});
 }
 
+/// What is fetched from this rank itself goes no way.
+bool Fetching::has_room(Want const& want, FlightWindow::Data data) {
+    return want.key.owner == wire_->rank() || windows_.to(want.key.owner).has_room(want.bytes, data);
+}
+
 void Fetching::issue() {
     while (!to_issue_.empty()) {
-        std::uint64_t const bytes = to_issue_.front().set->wants[to_issue_.front().want].bytes;
         if (in_flight_ready_ >= wire_->most_slots() / 2) return;
-        if (window_.count != 0 && in_flight_ready_ > 0 && bytes_in_flight_ + bytes > window_.count) return;
+        if (!has_room(to_issue_.front().set->wants[to_issue_.front().want], FlightWindow::Data::exist)) return;
         Fetch const fetch = std::move(to_issue_.front());
         to_issue_.pop_front();
         start(fetch);
@@ -201,10 +206,11 @@ void Fetching::request(Fetch const& fetch) {
     slot.buffer->bytes = want.bytes;
     slot.buffer->tokens = fetch.set->tokens.split(Bytes{want.bytes});
     slot.bytes = want.bytes;
-    if (!fetch.set->tentative) {
-        ++in_flight_ready_;
-        bytes_in_flight_ += want.bytes;
-    }
+    if (!fetch.set->tentative) ++in_flight_ready_;
+    if (want.key.owner != wire_->rank())
+        slot.departure = windows_.to(want.key.owner)
+                             .depart(want.bytes, MPI_Wtime(),
+                                     fetch.set->tentative ? FlightWindow::Data::to_be_made : FlightWindow::Data::exist);
     ++asked_of_[want.key.owner];
     if (Here& here = here_[want.key]; here.buffer.expired()) here.buffer = slot.buffer;
     if (here_.size() >= sweep_at_) sweep();
@@ -263,11 +269,16 @@ void Fetching::piece_complete(std::uint32_t slot, std::size_t bytes) {
 }
 
 void Fetching::no_longer_in_flight(Slot const& slot) {
-    if (!slot.set->tentative) {
-        --in_flight_ready_;
-        bytes_in_flight_ -= slot.bytes;
+    if (!slot.set->tentative) --in_flight_ready_;
+    int const owner = slot.set->wants[slot.want].key.owner;
+    if (owner != wire_->rank()) {
+        FlightWindow& window = windows_.to(owner);
+        if (slot.complete == slot.bytes)
+            window.arrive(slot.departure, slot.bytes, MPI_Wtime());
+        else
+            window.lose(slot.departure, slot.bytes);
     }
-    auto const asked = asked_of_.find(slot.set->wants[slot.want].key.owner);
+    auto const asked = asked_of_.find(owner);
     if (--asked->second == 0) asked_of_.erase(asked);
 }
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "fetch/fetch_set.hpp"
+#include "fetch/flight_window.hpp"
 #include "fetch/serving.hpp"
 #include "fetch/wire.hpp"
 
@@ -38,7 +39,7 @@ class Fetching final : public LocalReader {
           tokens_(&tokens),
           memory_(&memory),
           order_(order),
-          window_(window),
+          windows_(window),
           most_bytes_(most_bytes) {}
     Fetching(Fetching const&) = delete;
     Fetching& operator=(Fetching const&) = delete;
@@ -74,6 +75,7 @@ class Fetching final : public LocalReader {
         std::uint64_t received = 0;
         std::uint64_t complete = 0;
         std::uint64_t bytes = 0;  // that are to come
+        FlightWindow::Departure departure;
     };
     struct Fetch {
         std::shared_ptr<FetchSet> set;
@@ -93,6 +95,7 @@ class Fetching final : public LocalReader {
     std::size_t next_set();
     std::uint64_t cost_of(FetchSet const& set) const;
     void give(std::shared_ptr<FetchSet> const& set, Tokens tokens);
+    bool has_room(Want const& want, FlightWindow::Data data);
     void issue();
     void start(Fetch const& fetch);
     bool attach_to_what_is_here(Fetch const& fetch);
@@ -115,7 +118,7 @@ class Fetching final : public LocalReader {
     BufferMemory* memory_;
     Serving* serving_ = nullptr;
     FetchOrder order_;
-    Bytes window_;
+    FlightWindows windows_;
     Bytes most_bytes_;  // that a set can ever get
 
     std::deque<std::shared_ptr<FetchSet>> queue_;
@@ -130,9 +133,7 @@ class Fetching final : public LocalReader {
     std::unordered_map<Key, Here, KeyHash> here_;
     std::unordered_map<int, std::uint32_t> asked_of_;  // fetches in flight, by owner
     std::size_t sweep_at_ = 1024;
-    // Of fetches whose data exist.
-    std::uint64_t bytes_in_flight_ = 0;
-    std::size_t in_flight_ready_ = 0;
+    std::size_t in_flight_ready_ = 0;  // fetches whose data exist
     std::uint64_t open_sets_ = 0;
     StoreReport counts_;
 };
