@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "engine/helper_thread.hpp"
 #include "sluice/budget.hpp"
 #include "sluice/settings.hpp"
 
@@ -22,6 +23,7 @@ class Process {
     explicit Process(Settings const& settings);
     Budget& budget() noexcept { return budget_; }
     MemoryLimit const& memory_limit() const noexcept { return limit_; }
+    HelperThread& helper_thread() noexcept { return helper_thread_; }
     /// What all objects of madre.h on this rank hold: its MADRE_getMem names no object.
     std::atomic<std::uint64_t>& madre_bytes() noexcept { return madre_bytes_; }
 
@@ -29,6 +31,7 @@ class Process {
     MemoryLimit limit_;
     Budget budget_;
     std::atomic<std::uint64_t> madre_bytes_{0};
+    HelperThread helper_thread_;
 };
 
 }  // namespace sluice::engine
