@@ -19,7 +19,7 @@ Tokens& Tokens::operator=(Tokens&& other) noexcept {
 void Tokens::release() noexcept {
     std::shared_ptr<Counts> const counts = std::exchange(counts_, nullptr);
     if (counts == nullptr) return;
-    counts->held -= bytes_;
+    counts->held -= bytes_.count;
     counts->messages -= messages_;
     lease_.release();
 }
@@ -41,9 +41,9 @@ Tokens TokenPool::granted(std::uint64_t messages, Bytes bytes, Lease lease) {
     tokens.messages_ = messages;
     tokens.bytes_ = bytes;
     tokens.lease_ = std::move(lease);
-    counts_->held += bytes;
+    counts_->held += bytes.count;
     counts_->messages += messages;
-    counts_->peak = std::max(counts_->peak, counts_->held);
+    counts_->peak = std::max(counts_->peak, counts_->held.load());
     return tokens;
 }
 
@@ -53,7 +53,7 @@ std::optional<Tokens> TokenPool::try_take(std::uint64_t messages, Bytes bytes) {
         if (!first && counts_->messages + messages > messages_) return std::nullopt;
         return take_beyond(messages, bytes);
     }
-    if (counts_->held + bytes > limit_ && !first) return std::nullopt;
+    if (Bytes{counts_->held} + bytes > limit_ && !first) return std::nullopt;
     if (std::optional<Lease> lease = budget_->try_lease(bytes, purpose_))
         return granted(messages, bytes, *std::move(lease));
     if (first) return take_beyond(messages, bytes);

@@ -7,6 +7,7 @@
 /// In a pool whose First is `always` one set is always granted: the first where nothing is held, whatever its size.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,10 +30,10 @@ class Tokens {
 
   private:
     friend class TokenPool;
-    struct Counts {
-        Bytes held;
-        Bytes peak;
-        std::uint64_t messages = 0;
+    struct Counts {  // tokens may go back from another thread
+        std::atomic<std::uint64_t> held{0};
+        std::atomic<std::uint64_t> messages{0};
+        std::uint64_t peak = 0;
     };
     std::shared_ptr<Counts> counts_;  // lives on: what was fetched may outlive its store
     std::uint64_t messages_ = 0;
@@ -40,7 +41,7 @@ class Tokens {
     Lease lease_;
 };
 
-/// Not thread-safe.
+/// Not thread-safe, but that tokens may go back from any thread.
 class TokenPool {
   public:
     enum class First { always, like_any };
@@ -57,8 +58,8 @@ class TokenPool {
     /// Whatever is held.
     Tokens take_beyond(std::uint64_t messages, Bytes bytes);
 
-    Bytes held() const noexcept { return counts_->held; }
-    Bytes peak() const noexcept { return counts_->peak; }
+    Bytes held() const noexcept { return Bytes{counts_->held}; }
+    Bytes peak() const noexcept { return Bytes{counts_->peak}; }
     std::uint64_t held_messages() const noexcept { return counts_->messages; }
 
   private:

@@ -5,6 +5,7 @@
 ///                                             tokens for all        every fetch has its data, or an error
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -65,8 +66,8 @@ struct FetchSet {
     std::uint64_t bytes = 0;
     std::uint32_t passed_over = 0;  // by sets that were posted later
     bool tentative = false;
-    bool complete = false;
-    bool abandoned = false;  // nobody waits any more
+    std::atomic<bool> complete = false;  // from then on only the owner's thread looks at it
+    bool abandoned = false;              // nobody waits any more
     std::exception_ptr error;
     sluice::detail::TaskPromise* task = nullptr;
     std::function<void(Fetched, std::exception_ptr)> done;

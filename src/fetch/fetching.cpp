@@ -341,29 +341,23 @@ void Fetching::fail_fetch(Fetch const& fetch, std::string const& text) {
 }
 
 void Fetching::complete(std::shared_ptr<FetchSet> const& set) {
-    set->complete = true;
     set->tokens.release();
-    if (set->error || set->abandoned) set->buffers.clear();
-    if (set->done) {
-        called_back_.push_back(set);
-        return;
-    }
-    ended();
-    if (set->task != nullptr && !set->abandoned) set->task->tasks->make_ready(*set->task);
-}
-
-void Fetching::ended() {
-    --open_sets_;
-    ++counts_.sets;
+    complete_.push_back(set);
+    set->complete = true;
 }
 
 bool Fetching::call_back() {
-    std::size_t const number = called_back_.size();  // what they post comes next time
+    std::size_t const number = complete_.size();  // what they post comes next time
     for (std::size_t i = 0; i < number; ++i) {
-        std::shared_ptr<FetchSet> const set = std::move(called_back_.front());
-        called_back_.pop_front();
-        ended();
-        set->done(set->take(), set->error);
+        std::shared_ptr<FetchSet> const set = std::move(complete_.front());
+        complete_.pop_front();
+        --open_sets_;
+        ++counts_.sets;
+        if (set->error || set->abandoned) set->buffers.clear();
+        if (set->done)
+            set->done(set->take(), set->error);
+        else if (set->task != nullptr && !set->abandoned)
+            set->task->tasks->make_ready(*set->task);
     }
     return number > 0;
 }

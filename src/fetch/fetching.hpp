@@ -109,7 +109,6 @@ class Fetching final : public LocalReader {
     void finish_fetch(Fetch const& fetch, std::shared_ptr<Buffer> buffer);
     void fail_fetch(Fetch const& fetch, std::string const& text);
     void complete(std::shared_ptr<FetchSet> const& set);
-    void ended();
     void sweep();
 
     Wire* wire_;
@@ -123,7 +122,7 @@ class Fetching final : public LocalReader {
 
     std::deque<std::shared_ptr<FetchSet>> queue_;
     std::deque<Fetch> to_issue_;
-    std::deque<std::shared_ptr<FetchSet>> called_back_;  // soon
+    std::deque<std::shared_ptr<FetchSet>> complete_;  // and nobody has been told
     // Questions are numbered apart from slots, which are few: they may wait for data that are still to be made.
     static constexpr std::uint32_t k_first_ask = 1U << 30;
     std::vector<Fetch> asks_;

@@ -29,8 +29,8 @@ struct Publication {
     Store::Pack pack;                 // or
     std::byte const* data = nullptr;  // side by side, or
     Store::Bring bring;
-    int readers_left = 0;             // who have not been sent it yet
-    int on_their_way = 0;             // to readers
+    int readers_left = 0;  // who have not been sent it yet
+    int on_their_way = 0;  // to readers
     bool withdrawn = false;
     ReadWaits waiting;  // until it is read by all
 };

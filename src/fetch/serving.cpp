@@ -1,6 +1,8 @@
 #include "fetch/serving.hpp"
 
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <utility>
 
 #include "sluice/error.hpp"
@@ -21,9 +23,14 @@ std::string text_of(std::exception_ptr const& error) {
 
 }  // namespace
 
-void Serving::wake(ReadWaits const& waits) {
-    for (auto const& wait : waits)
+void Serving::wake(ReadWaits&& waits) {
+    std::ranges::move(waits, std::back_inserter(woken_));
+}
+
+bool Serving::wake_up() {
+    for (auto const& wait : woken_)
         if (wait->task != nullptr) wait->task->tasks->make_ready(*wait->task);
+    return !std::exchange(woken_, {}).empty();
 }
 
 void Serving::publish(Name const& name, Publication&& publication) {
@@ -192,6 +199,17 @@ Serving::Outcome Serving::serve(Wish const& wish) {
     else
         under_way_.emplace(ticket, std::move(job));
     return Outcome::served;
+}
+
+bool Serving::serve_plain() {
+    auto const is_served = [this](Wish const& wish) {
+        Publication const* const publication = publications_.find(wish.control.name);
+        return publication != nullptr && publication->data != nullptr && serve(wish) == Outcome::served;
+    };
+    std::size_t const before = queue_.size();
+    for (auto at = queue_.begin(); at != queue_.end();)
+        at = is_served(*at) ? queue_.erase(at) : std::next(at);
+    return queue_.size() < before;
 }
 
 bool Serving::serve() {

@@ -51,6 +51,10 @@ class Serving {
     void sent(std::uint64_t ticket);
     /// Serves what can be served; true when something was.
     bool serve();
+    /// Only what lies side by side: nothing of the program runs.
+    bool serve_plain();
+    /// Lets those go on who waited until a publication was read.
+    bool wake_up();
 
     bool is_quiet() const noexcept { return queue_.empty() && coming_.empty() && under_way_.empty(); }
     std::uint64_t served() const noexcept { return served_; }
@@ -77,13 +81,14 @@ class Serving {
     bool pack(Wish const& wish, Publication& publication, std::span<std::byte> out);
     Outcome bring(Wish const& wish, Publication& publication);
     void brought(std::uint64_t ticket, std::span<std::byte const> bytes, std::exception_ptr const& error);
-    static void wake(ReadWaits const& waits);
+    void wake(ReadWaits&& waits);
 
     Wire* wire_;
     TokenPool* tokens_;
     BufferMemory* memory_;
     LocalReader* local_;
     Publications publications_;
+    ReadWaits woken_;                                   // soon
     std::deque<Wish> queue_;                            // for what is published
     std::unordered_map<std::uint64_t, Coming> coming_;  // from elsewhere, to be sent
     std::unordered_map<std::uint64_t, Job> under_way_;

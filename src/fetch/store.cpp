@@ -30,7 +30,7 @@ std::span<std::byte const> Fetched::operator[](std::size_t i) const noexcept {
 }
 
 FetchAwaiter::~FetchAwaiter() {
-    if (!set->complete) set->abandoned = true;  // the task is destroyed while it waits
+    set->abandoned = true;  // it has gone on, or is destroyed while it waits
 }
 
 bool FetchAwaiter::await_ready() const noexcept {
@@ -66,6 +66,7 @@ Store::~Store() {
 }
 
 void Store::publish(Key const& key, std::uint64_t bytes, Pack pack, int readers) {
+    auto const held = state_->hold();
     check_owner(key, state_->rank());
     detail::Publication publication;
     publication.bytes = bytes;
@@ -75,6 +76,7 @@ void Store::publish(Key const& key, std::uint64_t bytes, Pack pack, int readers)
 }
 
 void Store::publish_elsewhere(Key const& key, std::uint64_t bytes, Bring bring, int readers) {
+    auto const held = state_->hold();
     check_owner(key, state_->rank());
     detail::Publication publication;
     publication.bytes = bytes;
@@ -84,6 +86,7 @@ void Store::publish_elsewhere(Key const& key, std::uint64_t bytes, Bring bring, 
 }
 
 void Store::publish(Key const& key, std::span<std::byte const> data, int readers) {
+    auto const held = state_->hold();
     check_owner(key, state_->rank());
     detail::Publication publication;
     publication.bytes = data.size();
@@ -94,6 +97,7 @@ void Store::publish(Key const& key, std::span<std::byte const> data, int readers
 }
 
 ReadAwaiter Store::read(Key const& key) {
+    auto const held = state_->hold();
     detail::Publication* const publication = state_->serving().find(name_of(key));
     if (key.owner != state_->rank() || publication == nullptr) return {nullptr};
     publication->waiting.push_back(std::make_shared<detail::ReadWait>());
@@ -101,15 +105,18 @@ ReadAwaiter Store::read(Key const& key) {
 }
 
 void Store::withdraw(Key const& key) {
+    auto const held = state_->hold();
     check_owner(key, state_->rank());
     state_->serving().withdraw(name_of(key));
 }
 
 void Store::close(std::uint64_t epoch) {
+    auto const held = state_->hold();
     state_->serving().close(epoch);
 }
 
 FetchAwaiter Store::fetch_all(std::span<Want const> wants) {
+    auto const held = state_->hold();
     auto set = std::make_shared<detail::FetchSet>();
     set->wants.assign(wants.begin(), wants.end());
     state_->fetching().post(set);
@@ -117,6 +124,7 @@ FetchAwaiter Store::fetch_all(std::span<Want const> wants) {
 }
 
 void Store::fetch_all(std::span<Want const> wants, std::function<void(Fetched, std::exception_ptr)> done) {
+    auto const held = state_->hold();
     auto set = std::make_shared<detail::FetchSet>();
     set->wants.assign(wants.begin(), wants.end());
     set->done = std::move(done);
@@ -136,6 +144,7 @@ StoreReport Store::report() const {
 }
 
 void Store::fail_allocations(std::uint64_t n, std::uint64_t failures) {
+    auto const held = state_->hold();
     state_->memory().fail_after(n, failures);
 }
 

@@ -1,7 +1,9 @@
 #include "fetch/store_state.hpp"
 
 #include <string>
+#include <utility>
 
+#include "base/mpi.hpp"
 #include "base/nonblocking_barrier.hpp"
 
 namespace sluice::fetch::detail {
@@ -11,6 +13,14 @@ namespace {
 FetchOrder order_of(std::string_view name) {
     if (name == "nearly_complete") return FetchOrder::nearly_complete;
     return name == "spread" ? FetchOrder::spread : FetchOrder::posted;
+}
+
+/// The helper thread calls MPI while the program may: only where the program has asked MPI for that.
+bool may_look_in_background(engine::ContextState& context) {
+    if (context.settings().progress == "tasks" || !engine::HelperThread::is_possible()) return false;
+    int level = MPI_THREAD_SINGLE;
+    base::check(MPI_Query_thread(&level), "MPI_Query_thread");
+    return level == MPI_THREAD_MULTIPLE && context.size() > 1;
 }
 
 // Of the simulator's barrier, on the context's communicator.
@@ -32,10 +42,21 @@ StoreState::StoreState(Context& context)
       serving_(wire_, serving_pool_, memory_, fetching_) {
     fetching_.set_serving(serving_);
     context_->progress().add(*this);
+    if (may_look_in_background(*context_)) try {
+            background_.emplace(context_->process().helper_thread(), *this);
+        } catch (Error const&) {
+            // No thread can be made: between tasks only.
+        }
 }
 
 StoreState::~StoreState() {
+    background_.reset();
     context_->progress().remove(*this);
+}
+
+void StoreState::stall() {
+    Hold const held = hold();
+    fetching_.stall();
 }
 
 Bytes StoreState::half_of_receiving() const {
@@ -44,7 +65,10 @@ Bytes StoreState::half_of_receiving() const {
 }
 
 bool StoreState::poll() {
+    Hold const held = hold();
     if (polling_) return false;  // called from a callback
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    if (background_) background_->program_looks();
     polling_ = true;
     bool moved = false;
     try {
@@ -61,7 +85,23 @@ bool StoreState::move() {
     bool moved = wire_.poll(*this);
     moved |= serving_.serve();
     moved |= fetching_.grant();
+    moved |= serving_.wake_up();
     moved |= fetching_.call_back();
+    return moved;
+}
+
+/// The program computes. None of its code runs here: who waits is told, and what it packs is packed, when it looks.
+bool StoreState::look_in_background() noexcept {
+    Hold const held(mutex_, std::try_to_lock);
+    if (!held || polling_ || failure_) return false;
+    bool moved = false;
+    try {
+        moved = wire_.poll(*this);
+        moved |= serving_.serve_plain();
+        moved |= fetching_.grant();
+    } catch (...) {
+        failure_ = std::current_exception();
+    }
     return moved;
 }
 
@@ -98,25 +138,35 @@ void StoreState::sent(std::uint64_t ticket) {
 void StoreState::finish() {
     if (finished_) return;
     finished_ = true;
-    serving_.finish();
+    {
+        Hold const held = hold();
+        serving_.finish();
+    }
     // All that is polled on the context: what is published may have to be brought by others.
     engine::Progress& progress = context_->progress();
-    while (!fetching_.is_quiet() || !serving_.is_quiet() || !wire_.is_quiet())
-        if (!progress.poll()) fetching_.stall();
+    while (!is_quiet())
+        if (!progress.poll()) stall();
     // Nothing of this rank is open, and what it has said has been heard.
     base::NonblockingBarrier barrier(context_->comm(), k_barrier_tag);
     while (!barrier.is_passed())
         progress.poll();
-    while (!wire_.is_quiet())
+    while (!is_quiet())
         progress.poll();
 }
 
-StoreReport StoreState::report() const {
+bool StoreState::is_quiet() {
+    Hold const held = hold();
+    return fetching_.is_quiet() && serving_.is_quiet() && wire_.is_quiet();
+}
+
+StoreReport StoreState::report() {
+    Hold const held = hold();
     StoreReport report;
     fetching_.fill(report);
     report.served = serving_.served();
     report.early = serving_.early();
     report.retried += serving_.retried();
+    report.moved_in_background = background_ ? background_->moved() : 0;
     report.held = tentative_.held() + ready_.held() + serving_pool_.held();
     report.peak = tentative_.peak() + ready_.peak() + serving_pool_.peak();
     return report;

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <mutex>
+#include <optional>
 #include <string_view>
 
 #include "engine/context_state.hpp"
 #include "engine/progress.hpp"
+#include "fetch/background.hpp"
 #include "fetch/fetch_set.hpp"
 #include "fetch/fetching.hpp"
 #include "fetch/serving.hpp"
@@ -14,7 +18,7 @@
 
 namespace sluice::fetch::detail {
 
-class StoreState final : public engine::Pollable, public Arrivals {
+class StoreState final : public engine::Pollable, public Arrivals, public Background::Looked {
   public:
     /// Collective.
     explicit StoreState(Context& context);
@@ -22,8 +26,14 @@ class StoreState final : public engine::Pollable, public Arrivals {
     StoreState(StoreState const&) = delete;
     StoreState& operator=(StoreState const&) = delete;
 
+    /// While this lives the helper thread does not look at the store. Every call of the program takes one first;
+    /// nothing is locked where there is no helper thread.
+    using Hold = std::unique_lock<std::recursive_mutex>;
+    Hold hold() { return background_ ? Hold(mutex_) : Hold(); }
+
     bool poll() override;
-    void stall() override { fetching_.stall(); }
+    void stall() override;
+    bool look_in_background() noexcept override;
     /// Collective.
     void finish();
 
@@ -37,10 +47,11 @@ class StoreState final : public engine::Pollable, public Arrivals {
     Serving& serving() { return serving_; }
     BufferMemory& memory() { return memory_; }
     int rank() const { return wire_.rank(); }
-    StoreReport report() const;
+    StoreReport report();
 
   private:
     bool move();
+    bool is_quiet();
     Bytes half_of_receiving() const;
 
     engine::ContextState* context_;
@@ -53,6 +64,9 @@ class StoreState final : public engine::Pollable, public Arrivals {
     Serving serving_;
     bool polling_ = false;
     bool finished_ = false;
+    std::recursive_mutex mutex_;  // callbacks of the program call the store
+    std::exception_ptr failure_;  // of the helper thread, for the program
+    std::optional<Background> background_;
 };
 
 }  // namespace sluice::fetch::detail

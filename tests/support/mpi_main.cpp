@@ -1,10 +1,12 @@
-/// main of every parallel test. Rank 0 prints as usual, the others only what fails; a test that fails on one rank fails
-/// on all, and so does the program. What was skipped is told at the end.
+/// main of every parallel test; with SLUICE_TEST_THREADS in its environment, of one that uses MPI from several threads.
+/// Rank 0 prints as usual, the others only what fails; a test that fails on one rank fails on all, and so does the
+/// program. What was skipped is told at the end.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -28,7 +30,9 @@ void initialize_mpi(int& argc, char**& argv) {
 #ifdef __SANITIZE_ADDRESS__
     __lsan::ScopedDisabler const unwatched;
 #endif
-    MPI_Init(&argc, &argv);
+    int const level = std::getenv("SLUICE_TEST_THREADS") == nullptr ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, level, &provided);
 }
 
 bool leaks() {

@@ -1,0 +1,49 @@
+/// Progress while the program computes: a job of the helper thread that looks at a store's communication when the
+/// program has not done so for a while.
+///
+///     the program looks ──> sleeps longer, up to k_longest
+///     it does not       ──> looks in its place, soon again while anything moves
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "engine/helper_thread.hpp"
+
+namespace sluice::fetch::detail {
+
+class Background final : public engine::HelperThread::Job {
+  public:
+    class Looked {
+      public:
+        /// What moves without the program's code; true when something did. On the helper thread.
+        virtual bool look_in_background() noexcept = 0;
+
+      protected:
+        ~Looked() = default;
+    };
+
+    /// Looks at `looked` until it dies.
+    Background(engine::HelperThread& helper, Looked& looked);
+    ~Background();
+    Background(Background const&) = delete;
+    Background& operator=(Background const&) = delete;
+
+    /// The program looks itself. On its thread.
+    void program_looks() noexcept {
+        looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    std::uint64_t moved() const noexcept { return moved_.load(std::memory_order_relaxed); }
+
+  private:
+    engine::HelperThread::Clock::duration run() noexcept override;
+
+    engine::HelperThread* helper_;
+    Looked* looked_;
+    std::atomic<std::uint64_t> looks_{0};
+    std::atomic<std::uint64_t> moved_{0};
+    std::uint64_t looks_seen_ = 0;
+    engine::HelperThread::Clock::duration pause_;
+};
+
+}  // namespace sluice::fetch::detail
