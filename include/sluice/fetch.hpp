@@ -110,7 +110,7 @@ struct StoreReport {
     std::uint64_t early = 0;         ///< requests that came before their publication
     std::uint64_t retried = 0;       ///< arrivals that waited for memory
     std::uint64_t moved_in_background = 0;  ///< looks of the helper thread that moved something (setting progress)
-    std::uint64_t most_on_their_way = 0;  ///< fetches that had been asked for and were not here, at a time
+    std::uint64_t most_on_their_way = 0;    ///< fetches that had been asked for and were not here, at a time
 };
 
 /// One for each set of keys; created collectively over the context's ranks, who all must destroy it. Belongs to one
