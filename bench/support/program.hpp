@@ -1,9 +1,10 @@
 /// What the main of every benchmark program with options is.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+
+#include "support/command_line.hpp"
 
 namespace sluice::bench {
 

@@ -1,0 +1,147 @@
+#include "fluctuation/relaxation.hpp"
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "base/mpi.hpp"
+#include "engine/agree.hpp"
+#include "fluctuation/step_clock.hpp"
+#include "sluice/error.hpp"
+#include "support/memory.hpp"
+#ifndef SLUICE_SIMULATED_BENCH
+#include "fluctuation/neighbour.hpp"
+#endif
+
+namespace sluice::bench {
+
+namespace {
+
+/// In simulated time; elsewhere points are really computed.
+void compute_for([[maybe_unused]] double seconds) {
+#ifdef SLUICE_SIMULATED_BENCH
+    if (seconds > 0) usleep(static_cast<useconds_t>(seconds * 1e6));
+#endif
+}
+
+class Relaxation {
+  public:
+    explicit Relaxation(RelaxationPlan const& plan)
+        : plan_(plan), box_(plan.box), cubes_(jacobi::cubes_of(box_, base::rank_in(MPI_COMM_WORLD))) {
+#ifndef SLUICE_SIMULATED_BENCH
+        if (plan.neighbour_bytes > 0 && base::rank_in(MPI_COMM_WORLD) == 0)
+            neighbour_ = std::make_unique<MemoryNeighbour>(plan.neighbour_bytes);
+#endif
+    }
+
+    /// One run. What is told of its seconds is added to `to` where `keep` says so.
+    void run(MeasuredMethod& to, bool first, bool keep) {
+        int const steps = plan_.warm_up + plan_.steps;
+        for (jacobi::Cube& cube : cubes_)
+            cube.fill();
+        StepClock clock(cubes_.size(), steps, plan_.warm_up);
+        box_.relaxed = [&] {
+            if (to.method.part != FluctuationMethod::Part::exchange) compute_for(plan_.compute_seconds);
+            clock.relaxed();
+        };
+        std::uint64_t const rounds_before = neighbour_rounds();
+        if (to.beside_neighbour) clock.on_step = [this](int step) { tell_neighbour(step); };
+
+        std::optional<ResidentWatch> memory;
+        if (first) memory.emplace();
+        base::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+        clock.start();
+        jacobi::Used const used = to.method.run(box_, cubes_, steps);
+        std::uint64_t const faults = clock.major_faults();
+        std::uint64_t const grown = memory ? memory->peak_growth() : 0;
+
+        to.counted_bytes = std::max(to.counted_bytes, engine::most_of(MPI_COMM_WORLD, used.peak_bytes));
+        if (first) to.resident_bytes = engine::most_of(MPI_COMM_WORLD, grown);
+        std::vector<double> const seconds = clock.step_seconds();
+        double const all_faults = static_cast<double>(engine::sum_of(MPI_COMM_WORLD, faults)) / plan_.steps;
+        if (keep) {
+            to.major_faults += all_faults;
+            if (plan_.pairs == 1)
+                to.seconds = seconds;
+            else
+                to.seconds.push_back(std::accumulate(seconds.begin(), seconds.end(), 0.0) / plan_.steps);
+            to.neighbour_rounds +=
+                engine::sum_of(MPI_COMM_WORLD, to.beside_neighbour ? neighbour_rounds() - rounds_before : 0);
+        }
+        check(to, steps);
+    }
+
+  private:
+    /// Memory is taken in the middle half of the steps.
+    void tell_neighbour([[maybe_unused]] int step) {
+#ifndef SLUICE_SIMULATED_BENCH
+        if (!neighbour_) return;
+        if (step == plan_.warm_up + plan_.steps / 4) neighbour_->take();
+        if (step == plan_.warm_up + plan_.steps * 3 / 4) neighbour_->give_back();
+#endif
+    }
+
+    std::uint64_t neighbour_rounds() {
+#ifndef SLUICE_SIMULATED_BENCH
+        if (neighbour_) return neighbour_->times_taken();
+#endif
+        return 0;
+    }
+
+    void check(MeasuredMethod& of, int steps) {
+        if (of.method.part != FluctuationMethod::Part::whole) return;
+        std::uint64_t mine = 0;
+        for (jacobi::Cube const& cube : cubes_)
+            mine += cube.checksum(steps);
+        of.checksum = engine::sum_of(MPI_COMM_WORLD, mine);
+        if (!checksum_) checksum_ = of.checksum;
+        if (*checksum_ != of.checksum)
+            throw Error(ErrorCode::internal, of.method.name + " " + of.method.text + ": wrong result, checksum " +
+                                                 std::to_string(of.checksum) + " and not " +
+                                                 std::to_string(*checksum_));
+    }
+
+    RelaxationPlan const& plan_;
+    jacobi::Box box_;
+    std::vector<jacobi::Cube> cubes_;
+    std::optional<std::uint64_t> checksum_;
+#ifndef SLUICE_SIMULATED_BENCH
+    std::unique_ptr<MemoryNeighbour> neighbour_;  // rank 0's
+#endif
+};
+
+}  // namespace
+
+std::vector<MeasuredMethod> measure_in_turns(RelaxationPlan const& plan,
+                                             std::vector<FluctuationMethod> const& methods) {
+    std::vector<MeasuredMethod> results;
+    for (FluctuationMethod const& method : methods) {
+        results.emplace_back().method = method;
+        if (plan.neighbour_bytes == 0) continue;
+        results.emplace_back().method = method;
+        results.back().beside_neighbour = true;
+    }
+    Relaxation relaxation(plan);
+    int const first = plan.pairs > 1 ? -1 : 0;
+    for (int round = first; round < plan.pairs; ++round)
+        for (MeasuredMethod& result : results)
+            relaxation.run(result, round == first, round >= 0);
+    for (MeasuredMethod& result : results)
+        result.major_faults /= plan.pairs;
+    return results;
+}
+
+std::uint64_t bytes_moved(jacobi::Box const& box) {
+    std::vector<std::uint64_t> faces(static_cast<std::size_t>(box.ranks), 0);
+    for (int cube = 0; cube < box.count(); ++cube)
+        for (int side = 0; side < jacobi::k_sides; ++side)
+            if (box.owner(box.neighbour(cube, side)) != box.owner(cube))
+                ++faces[static_cast<std::size_t>(box.owner(cube))];
+    return *std::max_element(faces.begin(), faces.end()) * box.face_points() * sizeof(double);
+}
+
+}  // namespace sluice::bench

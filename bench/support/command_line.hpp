@@ -1,0 +1,7 @@
+/// CLI11, also where the simulator has made a macro of exit.
+#pragma once
+
+#ifdef exit
+#undef exit
+#endif
+#include <CLI/CLI.hpp>  // IWYU pragma: export
