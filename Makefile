@@ -77,6 +77,7 @@ bench: ## Measures: redistribution and all-to-alls against what people use today
 	@$(MAKE) build
 	build/bin/sluice bench redistribute
 	build/bin/sluice bench inplace
+	build/bin/sluice bench fluctuation
 	build/bin/sluice bench overhead
 	build/bin/sluice bench madre
 

@@ -55,6 +55,7 @@ void add_options(CLI::App& app, Options& options) {
         ->check(CLI::NonNegativeNumber);
     app.add_option("--neighbour-bytes", plan.neighbour_bytes,
                    "each method runs once more while another process takes and gives back so much");
+    app.add_flag("--tell-steps", plan.tell_steps, "a line after each step of rank 0");
     app.add_option("--bed", options.bed, "name of the bed, for the rows");
     app.add_option("--rate", options.rate_mbit, "Mbit/s of the bed's wire, for the rows; 0: no wire");
 }

@@ -13,6 +13,7 @@
 #include "fluctuation/step_clock.hpp"
 #include "sluice/error.hpp"
 #include "support/memory.hpp"
+#include "support/rows.hpp"
 #ifndef SLUICE_SIMULATED_BENCH
 #include "fluctuation/neighbour.hpp"
 #endif
@@ -49,7 +50,11 @@ class Relaxation {
             clock.relaxed();
         };
         std::uint64_t const rounds_before = neighbour_rounds();
-        if (to.beside_neighbour) clock.on_step = [this](int step) { tell_neighbour(step); };
+        bool const speaks = plan_.tell_steps && base::rank_in(MPI_COMM_WORLD) == 0;
+        clock.on_step = [this, speaks, &to](int step) {
+            if (speaks) print_row(Row{{"method", to.method.name}, {"step", step + 1}});
+            if (to.beside_neighbour) tell_neighbour(step);
+        };
 
         std::optional<ResidentWatch> memory;
         if (first) memory.emplace();

@@ -15,6 +15,7 @@ struct RelaxationPlan {
     int pairs = 5;                      ///< times that each method runs, after one more to warm up
     double compute_seconds = 0;         ///< that a cube's step takes in simulated time
     std::uint64_t neighbour_bytes = 0;  ///< that another process takes and gives back meanwhile
+    bool tell_steps = false;            ///< rank 0 prints {"step":…} after each: how far it came, should it be killed
 };
 
 /// The same on every rank.

@@ -20,6 +20,8 @@ constexpr std::array k_benchmarks{
     Benchmark{"redistribute", "moves blocks in place: every strategy and what people use today, side by side",
               bench_redistribute},
     Benchmark{"inplace", "all-to-all exchanges in place, beside those of the MPI library", bench_inplace},
+    Benchmark{"fluctuation", "ghost faces at once, or fetched under tokens: time and memory, also in a small node",
+              bench_fluctuation},
     Benchmark{"madre", "the five experiments of MADRE's Figure 3 on simulated machines", bench_madre},
     Benchmark{"overhead", "what `sluice run` costs a program that it only watches", bench_overhead},
 };
@@ -36,7 +38,7 @@ void print_help() {
 
 int run_bench(std::vector<std::string> const& arguments) {
     if (arguments.empty())
-        throw UsageError("which benchmark? redistribute, inplace, madre or overhead: sluice bench NAME");
+        throw UsageError("which benchmark? redistribute, inplace, fluctuation, madre or overhead: sluice bench NAME");
     if (arguments.front() == "--help" || arguments.front() == "-h") {
         print_help();
         return 0;

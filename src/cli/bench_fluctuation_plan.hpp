@@ -1,0 +1,55 @@
+/// Which launches `sluice bench fluctuation` makes. A launch is one case on one bed; in a node of limited memory it is
+/// one method alone, for it may be killed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sluice::cli {
+
+/// What was asked for; an empty list means what is usual on that bed.
+struct FluctuationChoice {
+    std::vector<std::string> cases;  ///< jacobi7, jacobi13, micro, policies, adaptation
+    std::vector<std::string> mpis;
+    std::vector<int> ranks;
+    std::vector<std::string> beds;  ///< local, limited, cluster, simulated
+    std::vector<int> base_mib;
+    std::vector<int> tokens;
+    std::vector<std::string> methods;
+    int node_mib = 192;
+    int edge = 32;
+    int steps = 8;
+    int pairs = 5;
+    double compute_us = 400;
+};
+
+struct FluctuationLaunch {
+    std::string mpi;
+    std::string bed;
+    std::string name;  ///< the case
+    int ranks = 2;
+    int base_mib = 0;  ///< of cubes on each rank
+    std::array<int, 3> cubes{};
+    int edge = 32;
+    std::string deal = "checkerboard";
+    std::vector<std::string> methods;
+    int steps = 8;
+    int pairs = 5;
+    double compute_us = 0;
+    int node_mib = 0;       ///< of bed limited; 0: no limit
+    int neighbour_mib = 0;  ///< that another process takes meanwhile
+    int time_limits = 1;    ///< it may take so many of what one run may
+    /// Its rows stand beside those of the same methods in a launch without a limit.
+    bool after_one_without_limit = false;
+};
+
+/// A box of so many cubes or a few more, with even numbers along each axis, so that on a checkerboard no face stays at
+/// home.
+std::array<int, 3> box_of(std::uint64_t cubes);
+
+/// In the order in which they are to run. `mpis`: those found.
+std::vector<FluctuationLaunch> plan_fluctuation(FluctuationChoice const& choice, std::vector<std::string> const& mpis);
+
+}  // namespace sluice::cli
