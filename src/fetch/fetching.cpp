@@ -170,10 +170,12 @@ bool Fetching::attach_to_what_is_here(Fetch const& fetch) {
     if (buffer->bytes != want.bytes) return false;  // the owner will say what is wrong
     ++counts_.reused;
     fetch.set->tokens.split(Bytes{want.bytes}).release();
-    if (buffer->complete)
+    if (buffer->complete) {
+        tell_read_too(want.key);
         finish_fetch(fetch, buffer);
-    else
+    } else {
         at->second.waiting.push_back(fetch);
+    }
     return true;
 }
 
@@ -295,13 +297,17 @@ void Fetching::finish_slot(std::uint32_t slot) {
     finish_fetch({taken.set, taken.want}, taken.buffer);
     for (Fetch const& fetch : waiting)
         finish_fetch(fetch, taken.buffer);
-    for (std::size_t i = 0; i < waiting.size(); ++i) {
-        Name const name{want.key.id, want.key.epoch};
-        if (want.key.owner == wire_->rank())
-            serving_->read_too(name);
-        else
-            wire_->send(want.key.owner, {Kind::read_too, 0, name, 0});
-    }
+    for (std::size_t i = 0; i < waiting.size(); ++i)
+        tell_read_too(want.key);
+}
+
+/// One more reader has the data without their having travelled again.
+void Fetching::tell_read_too(Key const& key) {
+    Name const name{key.id, key.epoch};
+    if (key.owner == wire_->rank())
+        serving_->read_too(name);
+    else
+        wire_->send(key.owner, {Kind::read_too, 0, name, 0});
 }
 
 void Fetching::finish_fetch(Fetch const& fetch, std::shared_ptr<Buffer> buffer) {

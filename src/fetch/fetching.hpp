@@ -106,6 +106,7 @@ class Fetching final : public LocalReader {
     bool make_room(Slot& slot);
     void no_longer_in_flight(Slot const& slot);
     void finish_slot(std::uint32_t slot);
+    void tell_read_too(Key const& key);
     void finish_fetch(Fetch const& fetch, std::shared_ptr<Buffer> buffer);
     void fail_fetch(Fetch const& fetch, std::string const& text);
     void complete(std::shared_ptr<FetchSet> const& set);

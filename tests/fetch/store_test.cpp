@@ -166,6 +166,27 @@ TEST_F(StoreTest, uses_data_again_that_another_set_has_fetched) {
     EXPECT_EQ(store.report().held, 0_B);
 }
 
+TEST_F(StoreTest, counts_a_reader_who_finds_data_that_another_set_still_holds) {
+    Store store(context);
+    publish(store, {rank, 1, 0}, 64, 2);
+    bool is_read = false;
+    Tasks tasks(context);
+    auto const reader = [](Store& from, int owner) -> Task {
+        Fetched const first = co_await from.fetch_all(Want{{owner, 1, 0}, 64});
+        Fetched const second = co_await from.fetch_all(Want{{owner, 1, 0}, 64});  // while the first one lives
+        EXPECT_EQ(second[0].data(), first[0].data());
+    };
+    auto const owner = [](Store& of, int self, bool& read) -> Task {
+        co_await of.read({self, 1, 0});
+        read = true;
+    };
+    tasks.spawn(reader(store, peer()));
+    tasks.spawn(owner(store, rank, is_read));
+    tasks.run();
+    EXPECT_TRUE(is_read);
+    EXPECT_EQ(store.report().reused, 1U);
+}
+
 TEST_F(StoreTest, names_both_sides_where_a_fetch_is_wrong) {
     Store store(context);
     publish(store, {rank, 1, 0}, 64, size);

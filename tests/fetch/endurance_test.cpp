@@ -1,0 +1,76 @@
+/// A million fetches leave nothing behind.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+#include "sluice/fetch.hpp"
+#include "support/effort.hpp"
+
+namespace sluice::fetch {
+namespace {
+
+std::uint64_t resident_bytes() {
+    std::ifstream file("/proc/self/statm");
+    std::uint64_t size = 0;
+    std::uint64_t resident = 0;
+    file >> size >> resident;
+    return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+constexpr std::uint64_t k_tasks = 100;
+constexpr std::uint64_t k_wants = 4;
+
+/// Publishes and fetches `epochs` times.
+Task live(Store& store, Context const& context, std::uint64_t id, std::uint64_t first, std::uint64_t epochs,
+          std::uint64_t& wrong) {
+    for (std::uint64_t epoch = first; epoch < first + epochs; ++epoch) {
+        // Packed, or side by side; one reader in each of k_wants tasks of the next rank.
+        std::uint64_t const value = id * 1'000'003 + epoch;
+        Key const own{context.rank(), id, epoch};
+        if (id % 2 == 0)
+            store.publish(
+                own, 8, [value](std::span<std::byte> out) { std::memcpy(out.data(), &value, 8); },
+                static_cast<int>(k_wants));
+        else
+            store.publish(own, std::as_bytes(std::span(&value, 1)), static_cast<int>(k_wants));
+        std::vector<Want> wants;
+        int const next = (context.rank() + 1) % context.size();
+        for (std::uint64_t i = 0; i < k_wants; ++i)
+            wants.push_back({{next, (id + i) % k_tasks, epoch}, i % 2 == 0 ? 8 : Want::k_any});
+        Fetched const fetched = co_await store.fetch_all(wants);
+        for (std::uint64_t i = 0; i < k_wants; ++i)
+            if (fetched.as<std::uint64_t>(i)[0] != (id + i) % k_tasks * 1'000'003 + epoch) ++wrong;
+        co_await store.read(own);
+    }
+}
+
+TEST(Endurance, a_million_fetches_grow_by_less_than_512_kb) {
+    Context context(MPI_COMM_WORLD);
+    Store store(context);
+    std::uint64_t wrong = 0;
+    std::uint64_t first = 0;
+    auto const run = [&](std::uint64_t epochs) {
+        Tasks tasks(context);
+        for (std::uint64_t id = 0; id < k_tasks; ++id)
+            tasks.spawn(live(store, context, id, first, epochs, wrong));
+        tasks.run();
+        first += epochs;
+    };
+    auto const fetches = static_cast<std::uint64_t>(tests::effort(1'000'000));
+    std::uint64_t const epochs = fetches / (k_tasks * k_wants);
+    run(epochs / 8);  // what is kept for ever is there after that
+    std::uint64_t const before = resident_bytes();
+    run(epochs);
+    std::uint64_t const after = resident_bytes();
+    store.finish();
+    EXPECT_EQ(wrong, 0U);
+    EXPECT_GE(store.report().sets, fetches / k_wants);
+    EXPECT_LT(after, before + 512'000) << "grew by " << (after - before) / 1000 << " kB";
+}
+
+}  // namespace
+}  // namespace sluice::fetch
