@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <utility>
 
 #include "base/units.hpp"
+#include "budget/allowance.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice {
@@ -21,8 +23,16 @@ namespace detail {
 //
 // Whoever gives bytes back serves the front as long as it fits. One thread serves at a time and without the lock held,
 // so callbacks run in order, may use the budget, and a callback that gives its bytes back at once does not recurse.
+//
+// With an allowance there is a third mark, what may be held without asking it again:
+//
+//     0            held        granted        limit        told: what the others were told, max(held, granted)
+//     |############|............:.............|
+//
+// It may be below held, after the others needed it more: then each new lease asks.
 struct BudgetState {
-    explicit BudgetState(Bytes bound) : limit(bound) {}
+    BudgetState(Bytes bound, std::shared_ptr<Allowance> from)
+        : limit(bound.count), ceiling(bound), allowance(std::move(from)) {}
 
     struct Waiter {
         Bytes amount;
@@ -30,30 +40,54 @@ struct BudgetState {
         std::function<void(Lease)> go;
     };
 
-    bool can_ever_fit(Bytes amount) const { return amount <= std::max(limit, Budget::guaranteed_minimum); }
-    bool fits(Bytes amount) const {
-        if (amount.count == 0) return true;
-        if (held.count == 0) return can_ever_fit(amount);
-        return held <= limit && amount <= limit - held;
+    Bytes bound() const { return Bytes{limit.load(std::memory_order_relaxed)}; }
+    bool can_ever_fit(Bytes amount) const { return amount <= std::max({bound(), ceiling, Budget::guaranteed_minimum}); }
+    bool is_first_minimum(Bytes amount) const { return held.count == 0 && amount <= Budget::guaranteed_minimum; }
+    bool fits(Bytes amount) {
+        if (amount.count == 0 || is_first_minimum(amount)) return true;
+        if (held > bound() || amount > bound() - held) return false;
+        if (!allowance || held + amount <= granted) return true;
+        Bytes const more = allowance->extend(held + amount);
+        if (more < held + amount) return false;
+        granted = told = more;
+        return true;
     }
     void take(Bytes amount, Purpose purpose) {
         held += amount;
         of_purpose(purpose) += amount;
         peak = std::max(peak, held);
+        recent_peak = std::max(recent_peak, held);
+        if (!allowance || held <= told) return;
+        told = held;
+        allowance->exceed(told);
     }
     void give(Bytes amount, Purpose purpose) {
         held -= amount;
         of_purpose(purpose) -= amount;
     }
+    void keep(Bytes most) {
+        if (!allowance) return;
+        granted = std::min(granted, most);
+        Bytes const needed = std::max(held, granted);
+        if (needed >= told) return;
+        told = needed;
+        allowance->shrink(told);
+    }
     Bytes& of_purpose(Purpose purpose) { return by_purpose[static_cast<std::size_t>(purpose)]; }
 
     std::mutex mutex;
-    Bytes limit;
+    std::atomic<std::uint64_t> limit;  // written under the mutex
+    std::atomic<std::uint64_t> resident{0};
+    Bytes ceiling;
     Bytes held;
+    Bytes granted;
+    Bytes told;
     Bytes peak;
+    Bytes recent_peak;
     std::array<Bytes, 6> by_purpose{};
     std::deque<Waiter> waiting;
     bool serving = false;
+    std::shared_ptr<Allowance> const allowance;  // or null
 };
 
 }  // namespace detail
@@ -113,7 +147,10 @@ Lease Lease::split(Bytes part) noexcept {
     return Lease(state_, taken, purpose_);
 }
 
-Budget::Budget(Bytes limit) : state_(std::make_shared<detail::BudgetState>(limit)) {}
+Budget::Budget(Bytes limit) : Budget(limit, nullptr) {}
+
+Budget::Budget(Bytes limit, std::shared_ptr<Allowance> allowance)
+    : state_(std::make_shared<detail::BudgetState>(limit, std::move(allowance))) {}
 
 std::optional<Lease> Budget::try_lease(Bytes amount, Purpose purpose) {
     std::unique_lock const lock(state_->mutex);
@@ -129,9 +166,9 @@ void Budget::when_free(Bytes amount, Purpose purpose, std::function<void(Lease)>
     std::shared_ptr<detail::BudgetState> const state = state_;
     std::unique_lock lock(state->mutex);
     if (!state->can_ever_fit(amount))
-        throw Error(ErrorCode::out_of_memory, "a lease of " + base::format_bytes(amount) +
-                                                  " can never fit: the budget of this process is " +
-                                                  base::format_bytes(state->limit) + " (setting memory)");
+        throw Error(ErrorCode::out_of_memory,
+                    "a lease of " + base::format_bytes(amount) + " can never fit: the budget of this process is " +
+                        base::format_bytes(std::max(state->bound(), state->ceiling)) + " (setting memory)");
     state->waiting.push_back({amount, purpose, std::move(go)});
     serve(*state, lock, [&](auto const& waiter) { return Lease(state, waiter.amount, waiter.purpose); });
 }
@@ -143,15 +180,43 @@ Lease Budget::lease_beyond(Bytes amount, Purpose purpose) {
 }
 
 void Budget::set_limit(Bytes limit) {
+    adapt(limit, limit, Bytes{~std::uint64_t{0}});
+}
+
+void Budget::adapt(Bytes limit, Bytes ceiling, Bytes keep) {
     std::shared_ptr<detail::BudgetState> const state = state_;
     std::unique_lock lock(state->mutex);
-    state->limit = limit;
+    state->limit.store(limit.count, std::memory_order_relaxed);
+    state->ceiling = ceiling;
+    state->keep(keep);
     serve(*state, lock, [&](auto const& waiter) { return Lease(state, waiter.amount, waiter.purpose); });
 }
 
-Bytes Budget::limit() const {
+Bytes Budget::limit() const noexcept {
+    return state_->bound();
+}
+
+Bytes Budget::take_recent_peak() {
     std::lock_guard const lock(state_->mutex);
-    return state_->limit;
+    return std::exchange(state_->recent_peak, state_->held);
+}
+
+Bytes Budget::spare() const {
+    std::lock_guard const lock(state_->mutex);
+    Bytes const most = state_->allowance ? std::min(state_->granted, state_->bound()) : state_->bound();
+    return most > state_->held ? most - state_->held : Bytes{};
+}
+
+void Budget::add_resident(Bytes bytes) noexcept {
+    state_->resident.fetch_add(bytes.count, std::memory_order_relaxed);
+}
+
+void Budget::remove_resident(Bytes bytes) noexcept {
+    state_->resident.fetch_sub(bytes.count, std::memory_order_relaxed);
+}
+
+Bytes Budget::resident() const noexcept {
+    return Bytes{state_->resident.load(std::memory_order_relaxed)};
 }
 
 Bytes Budget::held() const {

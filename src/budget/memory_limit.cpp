@@ -1,21 +1,21 @@
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "budget/kept_file.hpp"
 #include "budget/memory_limit.hpp"
 
 namespace sluice {
 
 namespace {
 
-// No machine has that much: version 1 of control groups writes "no limit" as a number of about 2^63.
-constexpr std::uint64_t k_no_limit = std::uint64_t{1} << 60;
+constexpr std::uint64_t k_no_limit = k_no_memory_limit;
 
 /// The lines of a file; none where it cannot be read.
 std::vector<std::string> lines_of(std::string const& path) {
@@ -32,13 +32,6 @@ std::vector<std::string> words_of(std::string const& line, char separator) {
     for (std::string word; std::getline(stream, word, separator);)
         if (!word.empty()) words.push_back(word);
     return words;
-}
-
-std::optional<std::uint64_t> number_in(std::string_view text) {
-    std::uint64_t value = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end == text.data()) return std::nullopt;
-    return value;
 }
 
 /// The number after `key` in a file of lines such as "VmRSS:    1234 kB".
@@ -71,34 +64,38 @@ std::uint64_t room(MemoryLimit const& limit) {
     return limit.limit > limit.used ? (limit.limit - limit.used).count : 0;
 }
 
-/// All limits in the order they were found, those that say "none" with k_no_limit.
+/// All places in the order they were found, those that say "none" with k_no_limit.
 class Found {
   public:
-    void consider(std::uint64_t limit, Bytes used, std::string const& source) {
-        limits_.push_back({{std::min(limit, k_no_limit)}, used, source});
+    void consider(MemoryPlace::Kind kind, std::uint64_t limit, Bytes used, std::string const& source,
+                  std::string const& folder = "", std::string const& file = "") {
+        places_.push_back({kind, {{std::min(limit, k_no_limit)}, used, source}, folder, file});
     }
-    std::vector<MemoryLimit> const& limits() const { return limits_; }
+    std::vector<MemoryPlace>& places() { return places_; }
 
   private:
-    std::vector<MemoryLimit> limits_;
+    std::vector<MemoryPlace> places_;
 };
 
 // --- control groups -------------------------------------------------------------------------------------------------
 
+using Kind = MemoryPlace::Kind;
+
 struct CgroupVersion {
+    Kind kind;
     char const* name;
     char const* filesystem;
     std::vector<char const*> limit_files;
 };
 
 CgroupVersion const& version_one() {
-    static CgroupVersion const version{"cgroup v1", "cgroup", {"memory.limit_in_bytes"}};
+    static CgroupVersion const version{Kind::cgroup_v1, "cgroup v1", "cgroup", {"memory.limit_in_bytes"}};
     return version;
 }
 
 CgroupVersion const& version_two() {
     // Above memory.high the kernel stalls the process in reclaim: for us as good as a limit.
-    static CgroupVersion const version{"cgroup v2", "cgroup2", {"memory.max", "memory.high"}};
+    static CgroupVersion const version{Kind::cgroup_v2, "cgroup v2", "cgroup2", {"memory.max", "memory.high"}};
     return version;
 }
 
@@ -168,11 +165,13 @@ void consider_group(CgroupVersion const& version, std::string const& folder, std
         if (lines.empty()) continue;
         auto const limit = number_in(lines.front());
         if (limit || lines.front() == "max")
-            found.consider(limit.value_or(k_no_limit), resident, std::string(version.name) + " " + shown + "/" + file);
+            found.consider(version.kind, limit.value_or(k_no_limit), resident,
+                           std::string(version.name) + " " + shown + "/" + file, folder, file);
     }
     // Version 1 also tells the least limit of the groups above, those outside the container included.
     if (auto const limit = number_after(folder + "/memory.stat", "hierarchical_memory_limit"))
-        found.consider(*limit, resident, std::string(version.name) + " " + shown + "/memory.stat");
+        found.consider(version.kind, *limit, resident, std::string(version.name) + " " + shown + "/memory.stat", folder,
+                       "memory.stat");
 }
 
 void consider_groups(CgroupVersion const& version, std::string const& root, Bytes resident, Found& found) {
@@ -190,37 +189,52 @@ void consider_groups(CgroupVersion const& version, std::string const& root, Byte
 
 // --- resource limits ------------------------------------------------------------------------------------------------
 
-/// "Max data size             unlimited            unlimited            bytes": the first of the two is the one that
-/// bites. Read from the file and not by getrlimit, so that tests can give a made-up one.
+/// Read from the file and not by getrlimit, so that tests can give a made-up one.
 std::optional<std::uint64_t> resource_limit(std::string const& root, std::string_view name) {
-    for (std::string const& line : lines_of(root + "/proc/self/limits")) {
-        if (!line.starts_with(name)) continue;
-        std::size_t const value = line.find_first_not_of(' ', name.size());
-        if (value == std::string::npos) continue;
-        std::string_view const text = std::string_view(line).substr(value);
-        if (text.starts_with("unlimited")) return k_no_limit;
-        return number_in(text);
-    }
-    return std::nullopt;
+    std::string text;
+    for (std::string const& line : lines_of(root + "/proc/self/limits"))
+        text += line + "\n";
+    return soft_limit(text, name);
 }
 
 }  // namespace
 
-std::vector<MemoryLimit> find_memory_limits(Bytes setting, std::string const& root) {
+std::optional<std::uint64_t> soft_limit(std::string_view text, std::string_view name) noexcept {
+    while (!text.empty()) {
+        std::string_view const line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        if (!line.starts_with(name)) continue;
+        std::size_t const value = line.find_first_not_of(' ', name.size());
+        if (value == std::string_view::npos) continue;
+        if (line.substr(value).starts_with("unlimited")) return k_no_limit;
+        return number_in(line.substr(value));
+    }
+    return std::nullopt;
+}
+
+std::vector<MemoryPlace> find_memory_places(Bytes setting, std::string const& root) {
     Usage const used = usage(root);
     Found found;
-    if (setting.count != 0) found.consider(setting.count, used.resident, "setting");
+    if (setting.count != 0) found.consider(Kind::setting, setting.count, used.resident, "setting");
     consider_groups(version_two(), root, used.resident, found);
     consider_groups(version_one(), root, used.resident, found);
-    if (auto const limit = resource_limit(root, "Max data size")) found.consider(*limit, used.data, "RLIMIT_DATA");
+    if (auto const limit = resource_limit(root, "Max data size"))
+        found.consider(Kind::data, *limit, used.data, "RLIMIT_DATA");
     if (auto const limit = resource_limit(root, "Max address space"))
-        found.consider(*limit, used.address_space, "RLIMIT_AS");
+        found.consider(Kind::address_space, *limit, used.address_space, "RLIMIT_AS");
     // The kernel heeds it not; Slurm says by it what a job has on this node.
     if (auto const limit = resource_limit(root, "Max resident set"); limit && *limit < k_no_limit)
-        found.consider(*limit, used.resident, "RLIMIT_RSS");
+        found.consider(Kind::resident_set, *limit, used.resident, "RLIMIT_RSS");
     if (auto const available = number_after(root + "/proc/meminfo", "MemAvailable:"))
-        found.consider(*available * 1024 + used.resident.count, used.resident, "MemAvailable");
-    return found.limits();
+        found.consider(Kind::available, *available * 1024 + used.resident.count, used.resident, "MemAvailable");
+    return std::move(found.places());
+}
+
+std::vector<MemoryLimit> find_memory_limits(Bytes setting, std::string const& root) {
+    std::vector<MemoryLimit> limits;
+    for (MemoryPlace& place : find_memory_places(setting, root))
+        limits.push_back(std::move(place.limit));
+    return limits;
 }
 
 bool is_limit(MemoryLimit const& limit) {

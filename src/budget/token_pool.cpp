@@ -53,7 +53,7 @@ std::optional<Tokens> TokenPool::try_take(std::uint64_t messages, Bytes bytes) {
         if (!first && counts_->messages + messages > messages_) return std::nullopt;
         return take_beyond(messages, bytes);
     }
-    if (Bytes{counts_->held} + bytes > limit_ && !first) return std::nullopt;
+    if (Bytes{counts_->held} + bytes > limit() && !first) return std::nullopt;
     if (std::optional<Lease> lease = budget_->try_lease(bytes, purpose_))
         return granted(messages, bytes, *std::move(lease));
     if (first) return take_beyond(messages, bytes);

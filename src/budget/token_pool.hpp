@@ -46,9 +46,25 @@ class TokenPool {
   public:
     enum class First { always, like_any };
 
+    /// Bytes that a pool may hold: so many, or a part of the budget's limit, as that shrinks and grows.
+    class Limit {
+      public:
+        explicit(false) Limit(Bytes fixed) noexcept : fixed_(fixed) {}
+        static Limit part_of_budget(std::uint64_t part) noexcept {
+            Limit limit{Bytes{}};
+            limit.part_ = part;
+            return limit;
+        }
+        Bytes of(Budget const& budget) const noexcept { return part_ == 0 ? fixed_ : budget.limit() / part_; }
+
+      private:
+        Bytes fixed_;
+        std::uint64_t part_ = 0;  // 0: fixed
+    };
+
     /// `limit`: bytes that the pool may hold of the budget. `messages`: tokens that count messages instead, where not
     /// 0: then neither the limit nor the budget keeps anything back.
-    TokenPool(Budget& budget, Purpose purpose, Bytes limit, First first, std::uint64_t messages = 0)
+    TokenPool(Budget& budget, Purpose purpose, Limit limit, First first, std::uint64_t messages = 0)
         : budget_(&budget), purpose_(purpose), limit_(limit), first_(first), messages_(messages) {}
     TokenPool(TokenPool const&) = delete;
     TokenPool& operator=(TokenPool const&) = delete;
@@ -58,6 +74,7 @@ class TokenPool {
     /// Whatever is held.
     Tokens take_beyond(std::uint64_t messages, Bytes bytes);
 
+    Bytes limit() const noexcept { return limit_.of(*budget_); }
     Bytes held() const noexcept { return Bytes{counts_->held}; }
     Bytes peak() const noexcept { return Bytes{counts_->peak}; }
     std::uint64_t held_messages() const noexcept { return counts_->messages; }
@@ -67,7 +84,7 @@ class TokenPool {
 
     Budget* budget_;
     Purpose purpose_;
-    Bytes limit_;
+    Limit limit_;
     First first_;
     std::uint64_t messages_;
     std::shared_ptr<Tokens::Counts> counts_ = std::make_shared<Tokens::Counts>();

@@ -80,8 +80,10 @@ ContextState::ContextState(MPI_Comm comm, Settings settings)
       settings_(std::move(settings)),
       process_(Process::of_this_rank(settings_)),
       peer_access_(settings_.transport == "auto"),
-      staging_pool_(&process_->budget()) {
+      staging_pool_(&process_->budget()),
+      budget_look_(*process_) {
     agree_on(comm_.get(), settings_);
+    progress_.add(budget_look_);
 }
 
 std::shared_ptr<Node> ContextState::node(Bytes rings) {

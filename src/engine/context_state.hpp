@@ -21,6 +21,21 @@
 
 namespace sluice::engine {
 
+/// Lets the budget follow the memory that is free while something waits.
+class BudgetLook final : public Pollable {
+  public:
+    explicit BudgetLook(Process& process) : process_(&process) {}
+    bool poll() override {
+        if (++polls_ % k_polls_between_clocks == 0) process_->look_if_due();
+        return false;
+    }
+
+  private:
+    static constexpr unsigned k_polls_between_clocks = 8;
+    Process* process_;
+    unsigned polls_ = 0;
+};
+
 class ContextState {
   public:
     ContextState(MPI_Comm comm, Settings settings);
@@ -66,6 +81,7 @@ class ContextState {
     PeerAccess peer_access_;
     StagingPool staging_pool_;
     Progress progress_;
+    BudgetLook budget_look_;
 };
 
 }  // namespace sluice::engine

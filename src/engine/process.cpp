@@ -1,5 +1,8 @@
 #include "engine/process.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "base/mpi.hpp"
 
 namespace sluice::engine {
@@ -35,11 +38,37 @@ Slot* slot_of_this_rank() {
     return found == 0 ? nullptr : static_cast<Slot*>(value);
 }
 
+/// Of this job on this node, as its launcher says: for an even share where no ledger can be had. 1 where it does not.
+std::uint32_t ranks_of_node() {
+    for (char const* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"})
+        if (char const* const text = std::getenv(name))
+            return static_cast<std::uint32_t>(std::clamp(std::strtoul(text, nullptr, 10), 1UL, 1UL << 20));
+    return 1;
+}
+
+/// Null under the simulator, where many ranks are one process.
+std::shared_ptr<Adaptation> adaptation_of([[maybe_unused]] Settings const& settings) {
+#ifdef SLUICE_SIMULATED
+    return nullptr;
+#else
+    return std::make_shared<Adaptation>(
+        Adaptation::Options{settings.memory, settings.node_memory, settings.memory_reserve, ranks_of_node(), true, {}});
+#endif
+}
+
+Bytes left_of(MemoryLimit const& limit) {
+    return limit.limit > limit.used ? limit.limit - limit.used : Budget::guaranteed_minimum;
+}
+
 }  // namespace
 
 Process::Process(Settings const& settings)
     : limit_(detect_memory_limit(settings.memory)),
-      budget_(limit_.limit > limit_.used ? limit_.limit - limit_.used : Budget::guaranteed_minimum) {}
+      adaptation_(adaptation_of(settings)),
+      budget_(adaptation_ ? adaptation_->m_c() : left_of(limit_),
+              adaptation_ && adaptation_->has_ledger() ? adaptation_ : nullptr) {
+    look();
+}
 
 std::shared_ptr<Process> Process::existing() {
     Slot const* const slot = slot_of_this_rank();

@@ -1,10 +1,12 @@
-/// What belongs to one rank of the job, shared by all its Contexts: for now the budget.
+/// What belongs to one rank of the job, shared by all its Contexts: the budget, and what lets it follow the memory that
+/// is free. Under a simulator, whose ranks are threads of one process, the budget stays as it is at the beginning.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 
+#include "budget/adaptation.hpp"
 #include "engine/helper_thread.hpp"
 #include "sluice/budget.hpp"
 #include "sluice/settings.hpp"
@@ -24,11 +26,25 @@ class Process {
     Budget& budget() noexcept { return budget_; }
     MemoryLimit const& memory_limit() const noexcept { return limit_; }
     HelperThread& helper_thread() noexcept { return helper_thread_; }
+    /// Lets the budget follow, at most once a millisecond: for whoever waits or moves something. About 30 ns where it
+    /// is not due, 2 µs where it is. Thread-safe.
+    void look_if_due() {
+        if (adaptation_) adaptation_->look_if_due(budget_);
+    }
+    /// The same now: where a lease was refused.
+    void look() {
+        if (adaptation_) adaptation_->look(budget_);
+    }
+    /// Changes with each look.
+    std::uint64_t looks() const noexcept { return adaptation_ ? adaptation_->looks() : 0; }
+    /// Null under a simulator.
+    Adaptation const* adaptation() const noexcept { return adaptation_.get(); }
     /// What all objects of madre.h on this rank hold: its MADRE_getMem names no object.
     std::atomic<std::uint64_t>& madre_bytes() noexcept { return madre_bytes_; }
 
   private:
     MemoryLimit limit_;
+    std::shared_ptr<Adaptation> adaptation_;
     Budget budget_;
     std::atomic<std::uint64_t> madre_bytes_{0};
     HelperThread helper_thread_;

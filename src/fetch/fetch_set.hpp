@@ -7,48 +7,20 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "budget/token_pool.hpp"
+#include "fetch/buffer_memory.hpp"
 #include "fetch/wire.hpp"
 #include "sluice/fetch.hpp"
 
 namespace sluice::fetch::detail {
-
-/// Memory for the data of messages: where a test can let it fail.
-class BufferMemory {
-  public:
-    struct Free {
-        void operator()(std::byte* bytes) const noexcept { std::free(bytes); }
-    };
-    using Block = std::unique_ptr<std::byte, Free>;
-
-    /// Null where there is no memory.
-    Block allocate(std::uint64_t bytes) noexcept {
-        if (allowed_ == 0 && failures_ > 0) {
-            --failures_;
-            return nullptr;
-        }
-        if (allowed_ > 0 && failures_ > 0) --allowed_;
-        return Block(static_cast<std::byte*>(std::malloc(bytes > 0 ? bytes : 1)));
-    }
-    void fail_after(std::uint64_t n, std::uint64_t failures) noexcept {
-        allowed_ = n;
-        failures_ = failures;
-    }
-
-  private:
-    std::uint64_t allowed_ = 0;
-    std::uint64_t failures_ = 0;
-};
 
 /// Data of one key on the reader, shared by the sets that asked for it while it was here.
 struct Buffer {

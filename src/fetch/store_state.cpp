@@ -25,14 +25,16 @@ bool may_look_in_background(engine::ContextState& context) {
 
 // Of the simulator's barrier, on the context's communicator.
 constexpr int k_barrier_tag = 31000;
+constexpr unsigned k_polls_between_clocks = 8;
 
 }  // namespace
 
 StoreState::StoreState(Context& context)
     : context_(&context.state()),
+      memory_(context_->budget()),
       wire_(context_->comm()),
-      tentative_(context_->budget(), Purpose::fetched, half_of_receiving(), TokenPool::First::like_any),
-      ready_(context_->budget(), Purpose::fetched, half_of_receiving(), TokenPool::First::always,
+      tentative_(context_->budget(), Purpose::fetched, share_of_receiving(), TokenPool::First::like_any),
+      ready_(context_->budget(), Purpose::fetched, share_of_receiving(), TokenPool::First::always,
              context_->settings().tokens),
       serving_pool_(context_->budget(), Purpose::served, context_->settings().serve_memory, TokenPool::First::always,
                     context_->settings().tokens),
@@ -59,9 +61,9 @@ void StoreState::stall() {
     fetching_.stall();
 }
 
-Bytes StoreState::half_of_receiving() const {
+TokenPool::Limit StoreState::share_of_receiving() const {
     Bytes const setting = context_->settings().fetch_memory;
-    return (setting.count != 0 ? setting : context_->budget().limit()) / 2;
+    return setting.count != 0 ? TokenPool::Limit(setting / 2) : TokenPool::Limit::part_of_budget(2);
 }
 
 bool StoreState::poll() {
@@ -81,7 +83,16 @@ bool StoreState::poll() {
     return moved;
 }
 
+/// Here too: who has no tasks polls nothing but the store.
+void StoreState::follow_memory() {
+    if (++polls_ % k_polls_between_clocks == 0) context_->process().look_if_due();
+    std::uint64_t const looks = context_->process().looks();
+    if (looks != looks_) memory_.settle();
+    looks_ = looks;
+}
+
 bool StoreState::move() {
+    follow_memory();
     bool moved = wire_.poll(*this);
     moved |= serving_.serve();
     moved |= fetching_.grant();
@@ -96,6 +107,7 @@ bool StoreState::look_in_background() noexcept {
     if (!held || polling_ || failure_) return false;
     bool moved = false;
     try {
+        follow_memory();
         moved = wire_.poll(*this);
         moved |= serving_.serve_plain();
         moved |= fetching_.grant();

@@ -52,7 +52,8 @@ class StoreState final : public engine::Pollable, public Arrivals, public Backgr
   private:
     bool move();
     bool is_quiet();
-    Bytes half_of_receiving() const;
+    void follow_memory();
+    TokenPool::Limit share_of_receiving() const;
 
     engine::ContextState* context_;
     BufferMemory memory_;
@@ -62,6 +63,8 @@ class StoreState final : public engine::Pollable, public Arrivals, public Backgr
     TokenPool serving_pool_;
     Fetching fetching_;
     Serving serving_;
+    unsigned polls_ = 0;
+    std::uint64_t looks_ = 0;  // at free memory, that memory_ knows of
     bool polling_ = false;
     bool finished_ = false;
     std::recursive_mutex mutex_;  // callbacks of the program call the store

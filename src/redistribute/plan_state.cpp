@@ -105,7 +105,10 @@ void Plan::State::prepare(std::uint64_t block_bytes) {
 bool Plan::State::try_prepare(std::uint64_t block_bytes, Bytes bytes) {
     lease_.release();
     ready_ = false;
-    if (auto granted = context.budget().try_lease(bytes, Purpose::staging)) {
+    auto granted = context.budget().try_lease(bytes, Purpose::staging);
+    // What others of the node hold must not end a program that would go on with 4 KiB.
+    if (!granted && bytes <= k_smallest_staging) granted = context.budget().lease_beyond(bytes, Purpose::staging);
+    if (granted) {
         lease_ = std::move(*granted);
         try {
             problem_.emplace(problem_with(block_bytes, bytes));

@@ -1,0 +1,232 @@
+#include "budget/adaptation.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace sluice {
+
+namespace {
+
+constexpr std::uint64_t k_between_looks_ns = 1'000'000;
+// What was granted and is not held is kept for that long, at least; at most twice.
+constexpr std::uint64_t k_window_ns = 250'000'000;
+// A place that leaves more than twice the least is looked at each 16th time.
+constexpr unsigned k_passed_over = 15;
+// Looks between two at who has died, where nobody lacks anything.
+constexpr std::uint64_t k_looks_between_burials = 64;
+constexpr std::uint64_t k_nothing_failed = ~std::uint64_t{0};
+
+std::uint64_t now_ns() noexcept {
+    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+Bytes less(Bytes from, Bytes what) noexcept {
+    return from - std::min(from, what);
+}
+
+Bytes band_of(Bytes computed) noexcept {
+    return Bytes{std::clamp<std::uint64_t>(computed.count / 64, 16 << 10, 4 << 20)};
+}
+
+/// So that a process with many small leases does not ask for each: a part of what all may hold.
+Bytes portion(Bytes bound, std::uint32_t processes) noexcept {
+    return Bytes{std::min<std::uint64_t>(bound.count / (16 * std::uint64_t{std::max(processes, 1U)}), 1 << 20)};
+}
+
+}  // namespace
+
+Bytes automatic_reserve(Bytes m) noexcept {
+    return Bytes{std::clamp<std::uint64_t>(m.count / 64, 1 << 20, 256 << 20)};
+}
+
+Bytes steadied(Bytes current, Bytes computed) noexcept {
+    Bytes const band = band_of(computed);
+    if (computed >= current && computed - current <= band + band) return current;
+    return less(computed, band);
+}
+
+Adaptation::Adaptation(Options const& options)
+    : node_memory_(options.node_memory),
+      asked_reserve_(options.reserve),
+      processes_(std::max(options.processes, 1U)),
+      private_memory_(options.root) {
+    find_places(options);
+    if (options.share)
+        join_ledger();
+    else
+        why_ = "none: not asked for";
+    Budget nobody(Bytes{0});  // until the first look with the one that follows
+    look(nobody);
+}
+
+void Adaptation::find_places(Options const& options) {
+    for (MemoryPlace& found : find_memory_places(options.memory, options.root))
+        places_.push_back(Place{MemoryUsage(std::move(found), options.root), false, k_passed_over, {}});
+}
+
+/// Of the least limit of a control group, else of the machine: the same for all processes below it, whenever they come.
+void Adaptation::join_ledger() {
+    Place* shared = nullptr;
+    for (Place& place : places_) {
+        MemoryPlace const& found = place.usage.place();
+        if (!found.is_shared() || !is_limit(found.limit)) continue;
+        if (shared == nullptr || (found.is_group() && found.limit.limit < shared->usage.place().limit.limit))
+            shared = &place;
+    }
+    if (shared == nullptr) {
+        why_ = "none: no limit was found that processes share";
+        return;
+    }
+    std::string why;
+    ledger_ = NodeLedger::join(shared->usage.identity(), why);
+    why_ = ledger_ ? ledger_->name() : "none: " + why;
+    // Groups come in the order from the process's own up.
+    for (Place* place = places_.data(); place != shared; ++place)
+        place->is_below_ledger = place->usage.place().is_group();
+}
+
+NodeLedger::Sums Adaptation::sums(Bytes resident) const noexcept {
+    Bytes const own = node_memory_.count != 0 ? private_memory_.read() : Bytes{};
+    if (ledger_) {
+        ledger_->tell(resident, own, node_memory_);
+        return ledger_->sums();
+    }
+    return {resident * processes_, resident * processes_, own * processes_, resident * processes_, processes_};
+}
+
+Bytes Adaptation::reserve_of(MemoryPlace const& place, Bytes m) const noexcept {
+    if (place.kind == MemoryPlace::Kind::setting) return {};  // the user has said what may be used
+    return asked_reserve_.count != 0 ? asked_reserve_ : automatic_reserve(m);
+}
+
+Adaptation::Figures Adaptation::figures_of(Place& place, Bytes resident, NodeLedger::Sums const& sums) const noexcept {
+    MemoryUsage::Reading const reading = place.usage.read();
+    bool const shared = place.usage.place().is_shared();
+    Bytes const leases = shared && ledger_ && !place.is_below_ledger ? sums.resident : resident;
+    Figures figures{reading.limit, less(reading.used, leases), reserve_of(place.usage.place(), reading.limit), {}};
+    figures.m_c = less(figures.m, figures.m_a + figures.reserve);
+    // Without a ledger: what it has, and its even part of what is free.
+    if (shared && !ledger_) figures.m_c = resident + less(figures.m_c, resident) / processes_;
+    return figures;
+}
+
+Adaptation::Figures Adaptation::figures_of_node_memory(Bytes resident, NodeLedger::Sums const& sums) const noexcept {
+    Figures figures{node_memory_, less(sums.private_memory, sums.private_resident), {}, {}};
+    figures.m_c = less(figures.m, figures.m_a);
+    if (!ledger_) figures.m_c = resident + less(figures.m_c, sums.private_resident) / processes_;
+    return figures;
+}
+
+void Adaptation::look_at_places(Bytes resident, NodeLedger::Sums const& sums) noexcept {
+    Bytes const least_before = least_.m_c;
+    Bytes const everything{k_no_memory_limit};
+    Bytes shared = everything;
+    Bytes ceiling = everything;
+    least_ = {everything, {}, {}, everything};
+    least_place_ = nullptr;
+    auto const consider = [&](Figures const& figures, Place const* place, bool is_shared) {
+        if (figures.m_c < least_.m_c) {
+            least_ = figures;
+            least_place_ = place;
+        }
+        if (is_shared) shared = std::min(shared, figures.m_c);
+        ceiling = std::min(ceiling, less(figures.m, figures.reserve));
+    };
+    for (Place& place : places_) {
+        bool const far = place.figures.m_c > least_before * 2;
+        if (++place.passed_over > k_passed_over || !far) {
+            place.passed_over = 0;
+            place.figures = figures_of(place, resident, sums);
+        }
+        consider(place.figures, &place, place.usage.place().is_shared());
+    }
+    if (node_memory_.count != 0) consider(figures_of_node_memory(resident, sums), nullptr, true);
+    shared_m_c_.store(steadied(Bytes{shared_m_c_.load()}, shared).count, std::memory_order_relaxed);
+    m_c_.store(steadied(m_c(), least_.m_c).count, std::memory_order_relaxed);
+    ceiling_.store(ceiling.count, std::memory_order_relaxed);
+}
+
+/// How much of what was granted may be kept.
+Bytes Adaptation::kept(Budget& budget, NodeLedger::Sums const& sums) {
+    std::uint64_t const now = now_ns();
+    peak_now_ = std::max(peak_now_, budget.take_recent_peak());
+    if (now >= window_end_) {
+        window_end_ = now + k_window_ns;
+        peak_before_ = std::exchange(peak_now_, Bytes{});
+    }
+    Bytes const bound{shared_m_c_.load(std::memory_order_relaxed)};
+    if (sums.claimed > bound) return {};
+    if (ledger_->others_wait(bound)) return bound / std::max(sums.processes, 1U);
+    return std::max(peak_before_, peak_now_) + portion(bound, sums.processes);
+}
+
+void Adaptation::look(Budget& budget) {
+    std::lock_guard const lock(mutex_);
+    look_locked(budget);
+}
+
+bool Adaptation::look_if_due(Budget& budget) {
+    std::uint64_t const now = now_ns();
+    if (now < next_look_.load(std::memory_order_relaxed)) return false;
+    std::unique_lock const lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return false;
+    look_locked(budget);
+    return true;
+}
+
+void Adaptation::look_locked(Budget& budget) {
+    next_look_.store(now_ns() + k_between_looks_ns, std::memory_order_relaxed);
+    std::uint64_t const number = looks_.fetch_add(1, std::memory_order_relaxed);
+    Bytes const resident = budget.resident();
+    // A lock to try for each process: now and then, and as soon as somebody lacks something.
+    bool const lacking = failed_wanted_.load(std::memory_order_relaxed) != k_nothing_failed;
+    if (ledger_ && (lacking || number % k_looks_between_burials == 0)) ledger_->reclaim_dead();
+    last_sums_ = sums(resident);
+    look_at_places(resident, last_sums_);
+    claimants_.store(std::max(last_sums_.processes, 1U), std::memory_order_relaxed);
+    Bytes const keep = ledger_ ? kept(budget, last_sums_) : Bytes{k_no_memory_limit};
+    if (ledger_ && failed_wanted_.exchange(k_nothing_failed, std::memory_order_relaxed) == k_nothing_failed)
+        ledger_->want({});  // nothing has been refused since the last look
+    budget.adapt(m_c(), ceiling(), keep);
+}
+
+Bytes Adaptation::extend(Bytes wanted) noexcept {
+    // Refused before, and nothing has been given back since: not asked again until the next look.
+    if (wanted.count >= failed_wanted_.load(std::memory_order_relaxed) &&
+        ledger_->changes() == failed_changes_.load(std::memory_order_relaxed))
+        return {};
+    std::uint64_t const changes = ledger_->changes();
+    Bytes const bound{shared_m_c_.load(std::memory_order_relaxed)};
+    Bytes const more = wanted + portion(bound, claimants_.load(std::memory_order_relaxed));
+    for (Bytes const claim : {more, wanted})
+        if (ledger_->try_claim(claim, bound)) {
+            ledger_->want({});
+            return claim;
+        }
+    ledger_->want(wanted);
+    failed_changes_.store(changes, std::memory_order_relaxed);
+    failed_wanted_.store(wanted.count, std::memory_order_relaxed);
+    return {};
+}
+
+void Adaptation::exceed(Bytes held) noexcept {
+    ledger_->claim(held);
+}
+
+void Adaptation::shrink(Bytes to) noexcept {
+    ledger_->claim(to);
+}
+
+Adaptation::Account Adaptation::account() const {
+    std::lock_guard const lock(mutex_);
+    Account account{least_.m, least_.m_a, least_.reserve, least_.m_c, "no limit found", last_sums_.claimed, 0, why_};
+    if (least_place_ != nullptr)
+        account.source = least_place_->usage.place().limit.source;
+    else if (least_.m.count < k_no_memory_limit)
+        account.source = "setting node_memory";
+    account.processes = ledger_ ? last_sums_.processes : processes_;
+    return account;
+}
+
+}  // namespace sluice

@@ -1,0 +1,171 @@
+#include "budget/memory_usage.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace sluice {
+
+namespace {
+
+using Kind = MemoryPlace::Kind;
+
+constexpr std::size_t k_most_text = 8192;
+constexpr unsigned k_looks_between_stats = 16;
+constexpr unsigned k_looks_between_limits = 16;
+// A smaller change of usage is not worth a look at which part of it is cache.
+constexpr std::uint64_t k_noticed_part = 512;  // of the limit
+
+std::uint64_t page_bytes() {
+    return static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// "size resident shared text library data dirty", in pages.
+struct Statm {
+    std::uint64_t size = 0;
+    std::uint64_t resident = 0;
+    std::uint64_t shared = 0;
+    std::uint64_t data = 0;
+};
+
+std::optional<Statm> read_statm(KeptFile const& file) noexcept {
+    std::array<char, 256> room;
+    std::string_view text = file.read(room);
+    std::array<std::uint64_t, 6> numbers{};
+    for (std::uint64_t& number : numbers) {
+        text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+        auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (error != std::errc{}) return std::nullopt;
+        text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    }
+    return Statm{numbers[0], numbers[1], numbers[2], numbers[5]};
+}
+
+}  // namespace
+
+MemoryUsage::MemoryUsage(MemoryPlace place, std::string const& root)
+    : place_(std::move(place)), root_(root), page_(page_bytes()), last_{place_.limit.limit, place_.limit.used} {
+    switch (place_.kind) {
+        case Kind::cgroup_v1:
+        case Kind::cgroup_v2:
+            limit_file_ = KeptFile(place_.folder + "/" + place_.file);
+            usage_file_ = KeptFile(place_.folder +
+                                   (place_.kind == Kind::cgroup_v2 ? "/memory.current" : "/memory.usage_in_bytes"));
+            stat_file_ = KeptFile(place_.folder + "/memory.stat");
+            break;
+        case Kind::available:
+            usage_file_ = KeptFile(root + "/proc/meminfo");
+            break;
+        case Kind::data:
+        case Kind::address_space:
+        case Kind::resident_set:
+            limit_file_ = KeptFile(root + "/proc/self/limits");
+            [[fallthrough]];
+        case Kind::setting:
+            usage_file_ = KeptFile(root + "/proc/self/statm");
+    }
+    since_stat_ = k_looks_between_stats;
+    since_limits_ = k_looks_between_limits;
+    read();
+}
+
+MemoryUsage::Reading MemoryUsage::read() noexcept {
+    if (place_.is_group())
+        read_group();
+    else if (place_.kind == Kind::available)
+        read_machine();
+    else
+        read_process();
+    return last_;
+}
+
+void MemoryUsage::read_group() noexcept {
+    std::array<char, k_most_text> room;
+    std::string_view const text = limit_file_.read(room);
+    std::optional<std::uint64_t> const limit =
+        place_.file == "memory.stat" ? number_after(text, "hierarchical_memory_limit") : number_in(text);
+    if (limit)
+        last_.limit = Bytes{std::min(*limit, k_no_memory_limit)};
+    else if (text.starts_with("max"))
+        last_.limit = Bytes{k_no_memory_limit};
+    if (auto const usage = usage_file_.number()) {
+        Bytes const cache = droppable_cache(Bytes{*usage});
+        last_.used = Bytes{*usage} - std::min(cache, Bytes{*usage});
+    }
+}
+
+/// File pages that the kernel drops before it swaps or kills, without those that somebody has mapped (dropping these is
+/// what makes programs stutter), or that must be written first. Read anew only where usage has moved since.
+Bytes MemoryUsage::droppable_cache(Bytes usage) noexcept {
+    Bytes const moved = usage > usage_then_ ? usage - usage_then_ : usage_then_ - usage;
+    // A group that is full of cache stays full while programs take the cache's place: then each time.
+    bool const full = usage.count > last_.limit.count / 8 * 7;
+    if (!full && ++since_stat_ < k_looks_between_stats && moved.count <= last_.limit.count / k_noticed_part)
+        return cache_;
+    since_stat_ = 0;
+    usage_then_ = usage;
+    std::array<char, k_most_text> room;
+    std::string_view const text = stat_file_.read(room);
+    bool const one = place_.kind == Kind::cgroup_v1;
+    auto const of = [&](std::string_view first, std::string_view second) {
+        return number_after(text, one ? first : second).value_or(0);
+    };
+    std::uint64_t const file = of("total_inactive_file", "inactive_file") + of("total_active_file", "active_file");
+    std::uint64_t const needed = of("total_mapped_file", "file_mapped") + of("total_dirty", "file_dirty") +
+                                 of("total_writeback", "file_writeback");
+    cache_ = Bytes{file - std::min(file, needed)};
+    return cache_;
+}
+
+void MemoryUsage::read_process() noexcept {
+    if (limit_file_.is_open() && ++since_limits_ >= k_looks_between_limits) {
+        since_limits_ = 0;
+        std::array<char, k_most_text> room;
+        std::string_view const text = limit_file_.read(room);
+        std::string_view const name = place_.kind == Kind::data            ? "Max data size"
+                                      : place_.kind == Kind::address_space ? "Max address space"
+                                                                           : "Max resident set";
+        if (auto const limit = soft_limit(text, name)) last_.limit = Bytes{std::min(*limit, k_no_memory_limit)};
+    }
+    if (auto const statm = read_statm(usage_file_)) {
+        std::uint64_t const pages = place_.kind == Kind::data            ? statm->data
+                                    : place_.kind == Kind::address_space ? statm->size
+                                                                         : statm->resident;
+        last_.used = Bytes{pages * page_};
+    }
+}
+
+void MemoryUsage::read_machine() noexcept {
+    std::array<char, 512> room;
+    std::string_view const text = usage_file_.read(room);
+    auto const total = number_after(text, "MemTotal:");
+    auto const available = number_after(text, "MemAvailable:");
+    if (!total || !available) return;
+    last_.limit = Bytes{*total * 1024};
+    last_.used = Bytes{(*total - std::min(*total, *available)) * 1024};
+}
+
+std::string MemoryUsage::identity() const {
+    if (!place_.is_shared()) return {};
+    struct stat status {};
+    std::string const path = place_.is_group() ? place_.folder : root_ + "/";
+    if (stat(path.c_str(), &status) != 0) return {};
+    // Of a machine's own root only one exists that matters; a made-up one is another machine.
+    if (!place_.is_group() && root_.empty()) return "machine";
+    return (place_.is_group() ? "group-" : "machine-") + std::to_string(status.st_dev) + "-" +
+           std::to_string(status.st_ino);
+}
+
+PrivateMemory::PrivateMemory(std::string const& root) : statm_(root + "/proc/self/statm"), page_(page_bytes()) {}
+
+Bytes PrivateMemory::read() const noexcept {
+    std::optional<Statm> const statm = read_statm(statm_);
+    if (!statm) return {};
+    return Bytes{(statm->resident - std::min(statm->resident, statm->shared)) * page_};
+}
+
+}  // namespace sluice

@@ -1,0 +1,277 @@
+#include "budget/node_ledger.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <new>
+#include <utility>
+
+namespace sluice {
+
+namespace {
+
+// Of the layout below: processes of another version of the library have a ledger of their own.
+constexpr std::uint64_t k_magic = 0x5c1e'4ced'9e72'0001ULL;
+constexpr char const* k_version = "1";
+
+constexpr off_t k_header_byte = 0;
+constexpr off_t k_first_slot_byte = 1;
+constexpr int k_patience = 1000;  // tries
+constexpr long k_pause_ns = 1'000'000;
+
+}  // namespace
+
+struct alignas(64) NodeLedger::Slot {
+    std::atomic<std::uint32_t> used;
+    std::atomic<std::uint32_t> process;  // for people
+    std::atomic<std::uint64_t> claimed;
+    std::atomic<std::uint64_t> resident;
+    std::atomic<std::uint64_t> private_memory;
+    std::atomic<std::uint64_t> node_memory;
+    std::atomic<std::uint64_t> wanted;
+
+    void clear() noexcept {
+        claimed = 0;
+        resident = 0;
+        private_memory = 0;
+        node_memory = 0;
+        wanted = 0;
+        process = 0;
+        used = 0;
+    }
+};
+
+struct NodeLedger::Table {
+    std::atomic<std::uint64_t> magic;  // written last
+    std::atomic<std::uint64_t> changes;
+    std::atomic<std::uint64_t> slots_used;  // one behind the highest slot that ever was
+    alignas(4096) std::array<Slot, k_slots> slots;
+};
+
+off_t NodeLedger::byte_of(std::size_t slot) noexcept {
+    return k_first_slot_byte + static_cast<off_t>(slot);
+}
+
+bool NodeLedger::lock(int file, off_t byte) noexcept {
+    struct flock what {};
+    what.l_type = F_WRLCK;
+    what.l_whence = SEEK_SET;
+    what.l_start = byte;
+    what.l_len = 1;
+    return fcntl(file, F_OFD_SETLK, &what) == 0;
+}
+
+void NodeLedger::unlock(int file, off_t byte) noexcept {
+    struct flock what {};
+    what.l_type = F_UNLCK;
+    what.l_whence = SEEK_SET;
+    what.l_start = byte;
+    what.l_len = 1;
+    fcntl(file, F_OFD_SETLK, &what);
+}
+
+/// Not F_OFD_SETLKW: who holds it may have been stopped.
+bool NodeLedger::lock_patiently(int file, off_t byte) noexcept {
+    for (int i = 0; i < k_patience; ++i) {
+        if (lock(file, byte)) return true;
+        if (errno != EAGAIN && errno != EACCES) return false;
+        timespec const pause{0, k_pause_ns};
+        nanosleep(&pause, nullptr);
+    }
+    return false;
+}
+
+/// Under the header's lock. All its pages are got now: to touch one that /dev/shm has no room for would be a SIGBUS.
+bool NodeLedger::make_table(int file, Table*& table, std::string& why) {
+    if (int const error = posix_fallocate(file, 0, sizeof(Table)); error != 0) {
+        why = std::string("no shared memory for the node's ledger: ") + std::strerror(error);
+        return false;
+    }
+    void* const where = mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (where == MAP_FAILED) {
+        why = std::string("the node's ledger cannot be mapped: ") + std::strerror(errno);
+        return false;
+    }
+    table = static_cast<Table*>(where);
+    if (table->magic == k_magic) return true;
+    new (table) Table{};  // new, or its maker died here
+    table->magic = k_magic;
+    return true;
+}
+
+std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::string& why) {
+    std::string const name =
+        "/sluice-ledger-" + std::string(k_version) + "-" + std::to_string(geteuid()) + "-" + identity;
+    int file = -1;
+    while (true) {
+        file = shm_open(name.c_str(), O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);  // closed on exec
+        struct stat status {};
+        if (file < 0 || fstat(file, &status) != 0) {
+            why = "no shared memory for the node's ledger: " + name + ": " + std::strerror(errno);
+        } else if (status.st_uid != geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+            why = "the node's ledger " + name + " is not this user's alone";
+        } else if (!lock_patiently(file, k_header_byte)) {
+            why = "the node's ledger " + name + " is held by a process that does not go on";
+        } else if (fstat(file, &status) == 0 && status.st_nlink == 0) {  // its last user went meanwhile
+            close(file);
+            continue;
+        } else {
+            break;
+        }
+        if (file >= 0) close(file);
+        return nullptr;
+    }
+    Table* table = nullptr;
+    if (!make_table(file, table, why)) {
+        close(file);
+        return nullptr;
+    }
+    // First a slot that nobody seems to have, then one whose owner may have died.
+    for (bool const used : {false, true})
+        for (std::size_t i = 0; i < k_slots; ++i) {
+            Slot& slot = table->slots[i];
+            if ((slot.used != 0) != used || !lock(file, byte_of(i))) continue;
+            slot.clear();
+            slot.process = static_cast<std::uint32_t>(getpid());
+            slot.used = 1;
+            table->slots_used = std::max<std::uint64_t>(table->slots_used, i + 1);
+            unlock(file, k_header_byte);
+            std::shared_ptr<NodeLedger> ledger(new NodeLedger(name, file, table, i));
+            ledger->reclaim_dead();
+            return ledger;
+        }
+    why = "the node's ledger has only " + std::to_string(k_slots) + " slots, and all are taken";
+    munmap(table, sizeof(Table));
+    close(file);
+    return nullptr;
+}
+
+NodeLedger::NodeLedger(std::string name, int file, Table* table, std::size_t slot)
+    : name_(std::move(name)), file_(file), table_(table), slot_(slot), owner_(getpid()) {}
+
+NodeLedger::~NodeLedger() {
+    // A child of fork() has its parent's locks and its parent's slot: not its to give back.
+    if (getpid() == owner_ && lock_patiently(file_, k_header_byte)) {
+        mine().clear();
+        changed();
+        unlock(file_, byte_of(slot_));
+        struct flock any {};
+        any.l_type = F_WRLCK;
+        any.l_whence = SEEK_SET;
+        any.l_start = k_first_slot_byte;
+        any.l_len = static_cast<off_t>(k_slots);
+        if (fcntl(file_, F_OFD_GETLK, &any) == 0 && any.l_type == F_UNLCK) shm_unlink(name_.c_str());
+        unlock(file_, k_header_byte);
+    }
+    munmap(table_, sizeof(Table));
+    close(file_);
+}
+
+NodeLedger::Slot& NodeLedger::mine() const noexcept {
+    return table_->slots[slot_];
+}
+
+std::size_t NodeLedger::used_slots() const noexcept {
+    return std::min<std::size_t>(table_->slots_used, k_slots);  // another process may have written anything
+}
+
+void NodeLedger::changed() noexcept {
+    ++table_->changes;
+}
+
+std::uint64_t NodeLedger::changes() const noexcept {
+    return table_->changes;
+}
+
+NodeLedger::Sums NodeLedger::sums() const noexcept {
+    Sums sums;
+    std::uint64_t const node_memory = mine().node_memory;
+    std::size_t const end = used_slots();
+    for (std::size_t i = 0; i < end; ++i) {
+        Slot const& slot = table_->slots[i];
+        if (slot.used == 0) continue;
+        ++sums.processes;
+        sums.claimed += Bytes{slot.claimed};
+        sums.resident += Bytes{slot.resident};
+        if (slot.node_memory != node_memory) continue;
+        sums.private_memory += Bytes{slot.private_memory};
+        sums.private_resident += Bytes{slot.resident};
+    }
+    return sums;
+}
+
+bool NodeLedger::others_wait(Bytes bound) const noexcept {
+    std::size_t const end = used_slots();
+    std::uint64_t processes = 0;
+    std::uint64_t least = ~std::uint64_t{0};  // that one who waits has
+    for (std::size_t i = 0; i < end; ++i) {
+        Slot const& slot = table_->slots[i];
+        if (slot.used == 0) continue;
+        ++processes;
+        if (i != slot_ && slot.wanted != 0) least = std::min<std::uint64_t>(least, slot.claimed);
+    }
+    return processes > 0 && least < bound.count / processes;
+}
+
+bool NodeLedger::try_claim(Bytes claim, Bytes bound) noexcept {
+    Slot& slot = mine();
+    std::uint64_t const before = slot.claimed;
+    bool const more = claim.count > before;
+    if (more) slot.claimed = claim.count;  // seen by others, who may give way for nothing
+    Sums all = sums();
+    if (!more) all.claimed -= Bytes{before} - claim;
+    bool const beyond_even = claim.count > bound.count / std::max<std::uint32_t>(all.processes, 1);
+    bool const granted = all.claimed <= bound && !(beyond_even && others_wait(bound));
+    if (granted != more) slot.claimed = granted ? claim.count : before;
+    return granted;
+}
+
+void NodeLedger::claim(Bytes claim) noexcept {
+    bool const less = claim.count < mine().claimed;
+    mine().claimed = claim.count;
+    if (less) changed();
+}
+
+Bytes NodeLedger::claimed() const noexcept {
+    return Bytes{mine().claimed};
+}
+
+void NodeLedger::want(Bytes wanted) noexcept {
+    Slot& slot = mine();
+    if (slot.wanted == wanted.count) return;
+    slot.wanted = wanted.count;
+    if (wanted.count == 0) changed();  // who was kept back for its sake need not wait any longer
+}
+
+void NodeLedger::tell(Bytes resident, Bytes private_memory, Bytes node_memory) noexcept {
+    Slot& slot = mine();
+    slot.resident = resident.count;
+    slot.private_memory = private_memory.count;
+    slot.node_memory = node_memory.count;
+}
+
+unsigned NodeLedger::reclaim_dead() noexcept {
+    unsigned dead = 0;
+    std::size_t const end = used_slots();
+    for (std::size_t i = 0; i < end; ++i) {
+        // On its own slot this process holds the lock: to try would succeed, and say nothing.
+        if (i == slot_ || table_->slots[i].used == 0 || !lock(file_, byte_of(i))) continue;
+        // Used when it was locked by nobody: nobody but who joins, under the same lock, writes that.
+        if (table_->slots[i].used != 0) {
+            table_->slots[i].clear();
+            ++dead;
+        }
+        unlock(file_, byte_of(i));
+    }
+    if (dead > 0) changed();
+    return dead;
+}
+
+}  // namespace sluice
