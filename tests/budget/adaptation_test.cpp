@@ -1,0 +1,338 @@
+/// M_C while memory comes and goes, alone and with others.
+#include "budget/adaptation.hpp"
+
+#include <sys/wait.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "budget/made_up_node.hpp"
+
+namespace sluice::tests {
+namespace {
+
+/// What one process of the node has.
+struct Member {
+    explicit Member(Adaptation::Options const& options)
+        : adaptation(std::make_shared<Adaptation>(options)),
+          budget(adaptation->m_c(), adaptation->has_ledger() ? adaptation : nullptr) {
+        look();
+    }
+    void look() { adaptation->look(budget); }
+    std::optional<Lease> lease(Bytes amount) { return budget.try_lease(amount, Purpose::fetched); }
+
+    std::shared_ptr<Adaptation> adaptation;
+    Budget budget;
+};
+
+class AdaptationTest : public MadeUpNode {
+  protected:
+    Adaptation::Options options() const {
+        Adaptation::Options options;
+        options.root = root_;
+        return options;
+    }
+    /// At most two bands of hysteresis below.
+    static void expect_about(Bytes found, Bytes computed) {
+        EXPECT_LE(found, computed);
+        EXPECT_GE(found + computed / 32, computed);
+    }
+};
+
+TEST_F(AdaptationTest, is_what_m_and_m_a_and_the_reserve_leave) {
+    group_one(192_MiB, 80_MiB, 16_MiB);
+    Member alone(options());
+    Adaptation::Account const account = alone.adaptation->account();
+    EXPECT_EQ(account.m, 192_MiB);
+    EXPECT_EQ(account.m_a, 64_MiB);
+    EXPECT_EQ(account.reserve, 3_MiB);
+    EXPECT_EQ(account.m_c, 125_MiB);
+    EXPECT_NE(account.source.find("/job/memory.limit_in_bytes"), std::string::npos) << account.source;
+    expect_about(alone.budget.limit(), 125_MiB);
+    EXPECT_EQ(alone.adaptation->ceiling(), 189_MiB);
+}
+
+TEST_F(AdaptationTest, takes_the_reserve_that_was_set) {
+    group_one(192_MiB, 80_MiB);
+    Adaptation::Options options = this->options();
+    options.reserve = 40_MiB;
+    EXPECT_EQ(Member(options).adaptation->account().m_c, 72_MiB);
+    EXPECT_EQ(automatic_reserve(192_MiB), 3_MiB);
+    EXPECT_EQ(automatic_reserve(10_MiB), 1_MiB);
+    EXPECT_EQ(automatic_reserve(Bytes{std::uint64_t{1} << 40}), 256_MiB);
+}
+
+TEST_F(AdaptationTest, shrinks_and_grows_with_what_others_take_and_free) {
+    group_one(192_MiB, 60_MiB);
+    Member alone(options());
+    expect_about(alone.budget.limit(), 129_MiB);
+    group_one(192_MiB, 160_MiB);
+    alone.look();
+    expect_about(alone.budget.limit(), 29_MiB);
+    EXPECT_FALSE(alone.lease(30_MiB));
+    group_one(192_MiB, 191_MiB);
+    alone.look();
+    EXPECT_EQ(alone.budget.limit(), 0_B);
+    EXPECT_TRUE(alone.lease(64_KiB)) << "the guaranteed minimum";
+    group_one(192_MiB, 60_MiB);
+    alone.look();
+    expect_about(alone.budget.limit(), 129_MiB);
+    EXPECT_TRUE(alone.lease(100_MiB));
+}
+
+TEST_F(AdaptationTest, follows_a_limit_that_changes) {
+    group_one(192_MiB, 60_MiB);
+    Member alone(options());
+    group_one(128_MiB, 60_MiB);
+    alone.look();
+    expect_about(alone.budget.limit(), 66_MiB);
+    EXPECT_EQ(alone.adaptation->account().m, 128_MiB);
+    group_one(1_GiB, 60_MiB);
+    alone.look();
+    expect_about(alone.budget.limit(), 1_GiB - 60_MiB - 16_MiB);
+}
+
+TEST_F(AdaptationTest, does_not_follow_every_page) {
+    group_one(192_MiB, 60_MiB);
+    Member alone(options());
+    unsigned changes = 0;
+    Bytes last = alone.budget.limit();
+    for (int i = 0; i < 200; ++i) {
+        group_one(192_MiB, Bytes{(60U << 20) + (i % 7) * 100U * 1024U});  // 600 KiB up and down
+        alone.look();
+        if (alone.budget.limit() != last) ++changes;
+        last = alone.budget.limit();
+    }
+    EXPECT_LE(changes, 1U);
+    EXPECT_EQ(steadied(100_MiB, 100_MiB), 100_MiB);
+    EXPECT_EQ(steadied(100_MiB, 102_MiB), 100_MiB);
+    EXPECT_LT(steadied(100_MiB, 99_MiB), 99_MiB);
+    EXPECT_GT(steadied(100_MiB, 120_MiB), 110_MiB);
+    EXPECT_LT(steadied(100_MiB, 120_MiB), 120_MiB);
+    EXPECT_EQ(steadied(100_MiB, 0_B), 0_B);
+}
+
+TEST_F(AdaptationTest, does_not_take_what_leases_hold_for_the_programs_own_use) {
+    group_one(192_MiB, 60_MiB);
+    Member alone(options());
+    Bytes const before = alone.budget.limit();
+    Lease const lease = *alone.lease(50_MiB);
+    alone.budget.add_resident(50_MiB);
+    group_one(192_MiB, 110_MiB);
+    alone.look();
+    EXPECT_EQ(alone.adaptation->account().m_a, 60_MiB);
+    EXPECT_EQ(alone.budget.limit(), before);
+    EXPECT_TRUE(alone.lease(70_MiB));
+}
+
+TEST_F(AdaptationTest, lets_a_process_have_what_another_does_not_use) {
+    group_one(192_MiB, 60_MiB);
+    Member one(options());
+    Member two(options());
+    ASSERT_TRUE(one.adaptation->has_ledger()) << one.adaptation->account().ledger;
+    Lease most = *one.lease(100_MiB);
+    EXPECT_FALSE(two.lease(40_MiB)) << "together they would hold more than M_C";
+    EXPECT_TRUE(two.lease(10_MiB));
+    Bytes got;
+    two.budget.when_free(40_MiB, Purpose::fetched, [&](Lease lease) { got = lease.amount(); });
+    two.look();
+    EXPECT_EQ(got, 0_B);
+    most.release();
+    one.look();  // gives back
+    two.look();
+    EXPECT_EQ(got, 40_MiB);
+    EXPECT_EQ(two.adaptation->account().processes, 2U);
+}
+
+TEST_F(AdaptationTest, gives_everybody_the_guaranteed_minimum) {
+    group_one(192_MiB, 60_MiB);
+    Member one(options());
+    Lease const all = *one.lease(one.budget.limit());
+    std::vector<std::unique_ptr<Member>> others;
+    std::vector<Lease> leases;
+    for (int i = 0; i < 8; ++i) {
+        others.push_back(std::make_unique<Member>(options()));
+        std::optional<Lease> lease = others.back()->lease(Budget::guaranteed_minimum);
+        ASSERT_TRUE(lease);
+        leases.push_back(*std::move(lease));
+        EXPECT_FALSE(others.back()->lease(1_MiB));
+    }
+}
+
+TEST_F(AdaptationTest, starves_nobody) {
+    group_one(192_MiB, 60_MiB);
+    Member greedy(options());
+    Member poor(options());
+    // Sixteen leases that never cease: one is given back, one is taken.
+    std::vector<std::optional<Lease>> held(16);
+    auto const churn = [&](std::size_t i) {
+        held[i].reset();
+        held[i] = greedy.lease(7_MiB);
+    };
+    for (std::size_t i = 0; i < held.size(); ++i)
+        churn(i);
+    EXPECT_TRUE(held.back().has_value()) << "all but little is taken";
+    std::optional<Lease> got = poor.lease(40_MiB);
+    EXPECT_FALSE(got);
+    for (std::size_t round = 0; round < 40 && !got; ++round) {
+        greedy.look();
+        poor.look();
+        churn(round % held.size());
+        got = poor.lease(40_MiB);
+    }
+    EXPECT_TRUE(got) << "two thirds of an even share";
+    // And who was kept back goes on when nobody waits any more.
+    got.reset();
+    for (int i = 0; i < 3; ++i) {
+        poor.look();
+        greedy.look();
+    }
+    EXPECT_TRUE(greedy.lease(7_MiB));
+}
+
+TEST_F(AdaptationTest, gives_what_a_killed_process_held_to_those_who_wait) {
+    group_one(192_MiB, 60_MiB);
+    Member one(options());
+    int ends[2]{};
+    ASSERT_EQ(pipe(ends), 0);
+    pid_t const child = fork();
+    if (child == 0) {
+        Member holder(options());
+        std::optional<Lease> const lease = holder.lease(110_MiB);
+        char const c = lease ? 'y' : 'n';
+        if (::write(ends[1], &c, 1) == 1) pause();
+        _exit(1);
+    }
+    char said = 0;
+    ASSERT_EQ(read(ends[0], &said, 1), 1);
+    EXPECT_EQ(said, 'y');
+    EXPECT_FALSE(one.lease(100_MiB));
+    bool got = false;
+    one.budget.when_free(100_MiB, Purpose::fetched, [&](Lease const& lease) { got = lease.amount() == 100_MiB; });
+    one.look();
+    EXPECT_FALSE(got);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    one.look();
+    EXPECT_TRUE(got);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+TEST_F(AdaptationTest, makes_all_give_way_where_memory_becomes_less_than_they_have_claimed) {
+    group_one(192_MiB, 60_MiB);
+    Member one(options());
+    Member two(options());
+    Lease first = *one.lease(50_MiB);
+    Lease second = *two.lease(50_MiB);
+    one.budget.add_resident(50_MiB);
+    two.budget.add_resident(50_MiB);
+    group_one(192_MiB, 180_MiB);  // 20 MiB of it another's
+    one.look();
+    two.look();
+    one.look();
+    EXPECT_EQ(one.adaptation->account().m_a, 80_MiB);
+    first.release();
+    one.budget.remove_resident(50_MiB);
+    group_one(192_MiB, 180_MiB);  // the other takes that too
+    one.look();
+    two.look();
+    EXPECT_FALSE(one.lease(10_MiB));
+    EXPECT_FALSE(two.lease(10_MiB));
+    EXPECT_TRUE(one.lease(5_MiB)) << "192 - 130 - 3 - 50, less the band";
+}
+
+TEST_F(AdaptationTest, holds_a_process_to_its_own_limit_in_addition) {
+    group_one(192_MiB, 60_MiB);
+    Adaptation::Options small = options();
+    small.memory = 120_MiB;  // of which 100 are resident
+    Member one(small);
+    Member two(options());
+    expect_about(one.budget.limit(), 20_MiB);
+    EXPECT_EQ(one.adaptation->account().source, "setting");
+    expect_about(two.budget.limit(), 129_MiB);
+    EXPECT_FALSE(one.lease(21_MiB));
+    EXPECT_TRUE(two.lease(100_MiB));
+}
+
+TEST_F(AdaptationTest, holds_all_of_a_node_to_node_memory) {
+    group_one(1_GiB, 60_MiB);
+    Adaptation::Options both = options();
+    both.node_memory = 200_MiB;  // each holds 80 MiB alone
+    Member one(both);
+    EXPECT_EQ(one.adaptation->account().m_c, 120_MiB);
+    EXPECT_EQ(one.adaptation->account().source, "setting node_memory");
+    Member two(both);
+    one.look();
+    expect_about(one.budget.limit(), 40_MiB);
+    Lease const lease = *one.lease(30_MiB);
+    EXPECT_FALSE(two.lease(20_MiB));
+    EXPECT_TRUE(two.lease(5_MiB));
+}
+
+TEST_F(AdaptationTest, has_an_even_share_where_there_is_no_ledger) {
+    group_one(192_MiB, 60_MiB);
+    Adaptation::Options alone = options();
+    alone.share = false;
+    alone.processes = 3;
+    Member member(alone);
+    EXPECT_FALSE(member.adaptation->has_ledger());
+    EXPECT_EQ(member.adaptation->account().m_c, 43_MiB);
+    member.budget.add_resident(30_MiB);
+    group_one(192_MiB, 90_MiB);
+    member.look();
+    EXPECT_EQ(member.adaptation->account().m_c, 30_MiB + 33_MiB) << "what it has, and a third of what is free";
+}
+
+TEST_F(AdaptationTest, lets_each_group_have_a_ledger_of_its_own) {
+    group_one(192_MiB, 60_MiB);
+    Member one(options());
+    write("/proc/self/cgroup", "4:cpu,memory:/other\n");
+    std::filesystem::copy(root_ + "/sys/fs/cgroup/memory/job", root_ + "/sys/fs/cgroup/memory/other");
+    Member two(options());
+    EXPECT_NE(one.adaptation->account().ledger, two.adaptation->account().ledger);
+    EXPECT_TRUE(one.lease(100_MiB));
+    EXPECT_TRUE(two.lease(100_MiB));
+}
+
+TEST_F(AdaptationTest, looks_once_a_millisecond_at_most) {
+    group_one(192_MiB, 60_MiB);
+    Member one(options());
+    std::uint64_t const before = one.adaptation->looks();
+    auto const began = std::chrono::steady_clock::now();
+    for (int i = 0; i < 100'000; ++i)
+        one.adaptation->look_if_due(one.budget);
+    auto const passed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
+    EXPECT_LE(one.adaptation->looks() - before, static_cast<std::uint64_t>(passed.count()) + 1);
+}
+
+TEST_F(AdaptationTest, serves_threads_that_lease_while_others_look) {
+    group_one(192_MiB, 60_MiB);
+    Member one(options());
+    Member two(options());
+    std::atomic<std::uint64_t> granted{0};
+    std::vector<std::thread> threads;
+    for (Member* const member : {&one, &two})
+        for (int i = 0; i < 2; ++i)
+            threads.emplace_back([&, member] {
+                for (int round = 0; round < 3000; ++round) {
+                    std::optional<Lease> const lease = member->lease(Bytes{1U << (10 + round % 16)});
+                    if (lease) ++granted;
+                    if (round % 16 == 0) member->look();
+                    member->adaptation->look_if_due(member->budget);
+                    static_cast<void>(member->adaptation->account());
+                }
+            });
+    for (std::thread& thread : threads)
+        thread.join();
+    EXPECT_GT(granted, 6000U);
+    EXPECT_EQ(one.budget.held() + two.budget.held(), 0_B);
+}
+
+}  // namespace
+}  // namespace sluice::tests
