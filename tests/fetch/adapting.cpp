@@ -1,0 +1,194 @@
+/// Fetches with all the memory that M_C allows while another process of the node takes memory and frees it: the limit
+/// shrinks and grows with it, and no page of ours is lost. To be run in the limited bed, see adapting_limited.py.
+///
+///     adapting MIB_THAT_ARE_TAKEN
+#include <fcntl.h>
+#include <mpi.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "base/units.hpp"
+#include "engine/context_state.hpp"
+#include "sluice/fetch.hpp"
+
+namespace sluice::tests {
+namespace {
+
+constexpr std::uint64_t k_bytes = 256 << 10;
+constexpr int k_tasks = 600;  // each wants one; together far more than M_C
+constexpr std::size_t k_step = std::size_t{1} << 20;
+
+/// A process of the node that is no rank: takes or frees a MiB for each byte it reads, and says so. Started before
+/// MPI_Init.
+class Hog {
+  public:
+    Hog() {
+        if (pipe(to_) != 0 || pipe(from_) != 0) std::abort();
+        process_ = fork();
+        if (process_ == 0) live();
+        close(to_[0]);
+        close(from_[1]);
+        fcntl(from_[0], F_SETFL, O_NONBLOCK);
+    }
+    Hog(Hog const&) = delete;
+    Hog& operator=(Hog const&) = delete;
+    ~Hog() {
+        close(to_[1]);
+        waitpid(process_, nullptr, 0);
+    }
+    void ask(char what) const {
+        if (write(to_[1], &what, 1) != 1) std::abort();
+    }
+    bool has_done_it() const {
+        char done = 0;
+        return read(from_[0], &done, 1) == 1;
+    }
+
+  private:
+    [[noreturn]] void live() const {
+        close(to_[1]);
+        std::vector<void*> taken;
+        char what = 0;
+        while (read(to_[0], &what, 1) == 1) {
+            if (what == '+') {
+                taken.push_back(mmap(nullptr, k_step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+                std::memset(taken.back(), 1, k_step);
+            } else {
+                munmap(taken.back(), k_step);
+                taken.pop_back();
+            }
+            if (write(from_[1], &what, 1) != 1) break;
+        }
+        _exit(0);
+    }
+    int to_[2]{};
+    int from_[2]{};
+    pid_t process_;
+};
+
+long major_faults() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_majflt;
+}
+
+/// What rank 0 does with the hog, a step at a time; between two steps there are some looks at the memory that is free.
+class Story {
+  public:
+    Story(Hog const& hog, int steps) : hog_(&hog), steps_(steps) {}
+
+    void go_on(engine::Process& process) {
+        if (waits_for_hog_ && !hog_->has_done_it()) return;
+        if (waits_for_hog_) until_ = process.looks() + 3;
+        waits_for_hog_ = false;
+        if (until_ == 0) until_ = process.looks() + k_pause;
+        if (process.looks() < until_ || is_over()) return;
+        Bytes const limit = process.budget().limit();
+        if (at_ == 0) before_ = limit;
+        if (at_ == steps_) least_ = limit;
+        if (at_ == 2 * steps_) {
+            after_ = limit;
+        } else {
+            hog_->ask(at_ < steps_ ? '+' : '-');
+            waits_for_hog_ = true;
+        }
+        ++at_;
+    }
+    bool is_over() const { return at_ > 2 * steps_; }
+
+    /// Whether the limit went as it must.
+    bool is_right() const {
+        Bytes const taken{static_cast<std::uint64_t>(steps_) * k_step};
+        std::printf("limit %s, with %s taken %s, then %s\n", base::format_bytes(before_).c_str(),
+                    base::format_bytes(taken).c_str(), base::format_bytes(least_).c_str(),
+                    base::format_bytes(after_).c_str());
+        Bytes const about = taken / 8;
+        return least_ + taken <= before_ + about && least_ + taken + about >= before_ && after_ + about >= before_;
+    }
+
+  private:
+    static constexpr std::uint64_t k_pause = 50;  // looks
+    Hog const* hog_;
+    int steps_;
+    int at_ = 0;
+    bool waits_for_hog_ = false;
+    std::uint64_t until_ = 0;
+    Bytes before_;
+    Bytes least_;
+    Bytes after_;
+};
+
+/// Fetches, and keeps what it got for a few turns.
+Task fetch_one(fetch::Store& store, fetch::Key key, int& left, int& wrong) {
+    fetch::Fetched const fetched = co_await store.fetch_all(fetch::Want{key, k_bytes});
+    std::byte const mark = static_cast<std::byte>(key.id);
+    if (fetched[0][0] != mark || fetched[0][k_bytes - 1] != mark) ++wrong;
+    for (int i = 0; i < 4; ++i)
+        co_await yielded();
+    --left;
+}
+
+Task tell(Story& story, engine::Process& process, int const& left) {
+    while (left > 0) {
+        story.go_on(process);
+        co_await yielded();
+    }
+}
+
+/// Each rank fetches everything of the next one. How many came out wrong.
+int go_round(Context& context, Story* story, Bytes& peak) {
+    fetch::Store store(context);
+    for (std::uint64_t i = 0; i < k_tasks; ++i)
+        store.publish({context.rank(), i, 0}, k_bytes, [i](std::span<std::byte> out) {
+            std::memset(out.data(), static_cast<int>(i & 0xff), out.size());
+        });
+    Tasks tasks(context);
+    int left = k_tasks;
+    int wrong = 0;
+    for (std::uint64_t i = 0; i < k_tasks; ++i)
+        tasks.spawn(fetch_one(store, {(context.rank() + 1) % context.size(), i, 0}, left, wrong));
+    if (story != nullptr) tasks.spawn(tell(*story, context.state().process(), left));
+    tasks.run();
+    store.finish();
+    peak = std::max(peak, store.report().peak);
+    return wrong;
+}
+
+bool run_all(Hog const& hog, int steps) {
+    Context context(MPI_COMM_WORLD);
+    Story story(hog, steps);
+    bool const tells = context.rank() == 0;
+    Bytes peak;
+    int wrong = go_round(context, nullptr, peak);  // libraries and code come into memory
+    long const faults = major_faults();
+    int rounds = 0;
+    for (int over = 0; over == 0; ++rounds) {
+        wrong += go_round(context, tells ? &story : nullptr, peak);
+        over = tells && story.is_over() ? 1 : 0;
+        MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    long const more = major_faults() - faults;
+    std::printf("rank %d: %d rounds, held at most %s, %ld major faults, %d wrong\n", context.rank(), rounds,
+                base::format_bytes(peak).c_str(), more, wrong);
+    return more == 0 && wrong == 0 && (!tells || story.is_right());
+}
+
+}  // namespace
+}  // namespace sluice::tests
+
+int main(int argc, char** argv) {
+    sluice::tests::Hog const hog;
+    MPI_Init(&argc, &argv);
+    bool const right = sluice::tests::run_all(hog, argc > 1 ? std::atoi(argv[1]) : 64);
+    MPI_Finalize();
+    return right ? 0 : 1;
+}
