@@ -109,6 +109,7 @@ struct StoreReport {
     std::uint64_t beyond = 0;        ///< sets that were granted beyond the limit, because nothing else would have moved
     std::uint64_t early = 0;         ///< requests that came before their publication
     std::uint64_t retried = 0;       ///< arrivals that waited for memory
+    std::uint64_t read = 0;          ///< of `fetched`: read in the owner's memory, by one copy
     std::uint64_t moved_in_background = 0;  ///< looks of the helper thread that moved something (setting progress)
     std::uint64_t most_on_their_way = 0;    ///< fetches that had been asked for and were not here, at a time
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/units.hpp"
+#include "fetch/direct_reads.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::fetch::detail {
@@ -216,7 +217,12 @@ void Fetching::request(Fetch const& fetch) {
     ++asked_of_[want.key.owner];
     if (Here& here = here_[want.key]; here.buffer.expired()) here.buffer = slot.buffer;
     if (here_.size() >= sweep_at_) sweep();
-    tell_owner(want, {Kind::request, number, {want.key.id, want.key.epoch}, want.bytes});
+    Name const name{want.key.id, want.key.epoch};
+    if (reads_->may_read(want.key.owner, want.bytes))
+        wire_->send(want.key.owner, {Kind::request_or_read, number, name, want.bytes},
+                    {reinterpret_cast<char const*>(&reads_->mark()), sizeof reads_->mark()});
+    else
+        tell_owner(want, {Kind::request, number, name, want.bytes});
 }
 
 void Fetching::tell_owner(Want const& want, Control const& control) {
@@ -247,6 +253,12 @@ std::span<std::byte> Fetching::room_for(std::uint32_t slot, std::uint64_t bytes)
 
 void Fetching::local_complete(std::uint32_t slot) {
     ++counts_.fetched_here;
+    finish_slot(slot);
+}
+
+void Fetching::read_complete(std::uint32_t slot) {
+    slots_[slot].complete = slots_[slot].bytes;
+    ++counts_.fetched;
     finish_slot(slot);
 }
 

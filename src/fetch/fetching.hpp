@@ -45,6 +45,7 @@ class Fetching final : public LocalReader {
     Fetching& operator=(Fetching const&) = delete;
     /// Is told of requests for what this rank itself owns.
     void set_serving(Serving& serving) noexcept { serving_ = &serving; }
+    void set_reads(DirectReads const& reads) noexcept { reads_ = &reads; }
 
     /// Phase 1.
     void post(std::shared_ptr<FetchSet> const& set);
@@ -63,6 +64,7 @@ class Fetching final : public LocalReader {
     void ready(std::uint32_t slot, std::uint64_t bytes) override;
     std::span<std::byte> room_for(std::uint32_t slot, std::uint64_t bytes) override;
     void local_complete(std::uint32_t slot) override;
+    void read_complete(std::uint32_t slot) override;
 
     bool is_quiet() const noexcept { return open_sets_ == 0; }
     void fill(StoreReport& report) const;
@@ -117,6 +119,7 @@ class Fetching final : public LocalReader {
     TokenPool* tokens_;  // for data that exist
     BufferMemory* memory_;
     Serving* serving_ = nullptr;
+    DirectReads const* reads_ = nullptr;
     FetchOrder order_;
     FlightWindows windows_;
     Bytes most_bytes_;  // that a set can ever get

@@ -79,6 +79,13 @@ ReadWaits Publications::arrived(Name const& name) {
     return forget_if_over(name);
 }
 
+ReadWaits Publications::take_back(Name const& name) {
+    auto const at = published_.find(name);
+    if (at == published_.end()) return {};
+    ++at->second.readers_left;
+    return arrived(name);
+}
+
 ReadWaits Publications::withdraw(Name const& name) {
     auto const at = published_.find(name);
     if (at == published_.end()) return {};

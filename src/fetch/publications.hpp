@@ -59,6 +59,8 @@ class Publications {
     ReadWaits withdraw(Name const& name);
     /// One is no longer on its way.
     ReadWaits arrived(Name const& name);
+    /// One was on its way and is not any more: its reader is to be served again.
+    ReadWaits take_back(Name const& name);
 
     void close(std::uint64_t epoch);
     void finish() { finished_ = true; }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "fetch/direct_reads.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::fetch::detail {
@@ -176,6 +177,7 @@ Serving::Outcome Serving::serve(Wish const& wish) {
     }
     if (publication->bring) return bring(wish, *publication);
     if (wish.peer == wire_->rank()) return serve_here(wish, *publication);
+    if (point(wish, *publication)) return Outcome::served;
 
     Job job{wish.control.name, nullptr, {}};
     std::span<std::byte const> data{publication->data, publication->bytes};
@@ -199,6 +201,33 @@ Serving::Outcome Serving::serve(Wish const& wish) {
     else
         under_way_.emplace(ticket, std::move(job));
     return Outcome::served;
+}
+
+/// Phase 5 inside a node: the reader is told where the data lie.
+bool Serving::point(Wish const& wish, Publication& publication) {
+    if (wish.control.kind != Kind::request_or_read || publication.data == nullptr) return false;
+    std::uint64_t const ticket = next_ticket_++;
+    ++publication.on_their_way;
+    --publication.readers_left;
+    ++served_;
+    pointed_.emplace(ticket, wish);
+    Place const place = reads_->place_of(publication.data, ticket);
+    wire_->send(wish.peer, {Kind::lies_at, wish.control.slot, wish.control.name, publication.bytes},
+                {reinterpret_cast<char const*>(&place), sizeof place});
+    return true;
+}
+
+void Serving::has_read(std::uint64_t ticket) {
+    Name const name = pointed_.extract(ticket).mapped().control.name;
+    wake(publications_.arrived(name));
+}
+
+void Serving::cannot_read(std::uint64_t ticket) {
+    Wish wish = pointed_.extract(ticket).mapped();
+    wish.control.kind = Kind::request;
+    --served_;
+    wake(publications_.take_back(wish.control.name));
+    queue_.push_front(wish);
 }
 
 bool Serving::serve_plain() {

@@ -17,12 +17,16 @@
 
 namespace sluice::fetch::detail {
 
+class DirectReads;
+
 /// The reader's side on the same rank: data do not travel, but wait for their turn like any.
 class LocalReader {
   public:
     /// Room for the data of `slot`; empty where there is no memory now.
     virtual std::span<std::byte> room_for(std::uint32_t slot, std::uint64_t bytes) = 0;
     virtual void local_complete(std::uint32_t slot) = 0;
+    /// The same for data that were read in another process.
+    virtual void read_complete(std::uint32_t slot) = 0;
     virtual void refused(std::uint32_t slot, std::string const& text) = 0;
     virtual void ready(std::uint32_t slot, std::uint64_t bytes) = 0;
 
@@ -49,6 +53,10 @@ class Serving {
     void read_too(Name const& name) { wake(publications_.read(name)); }
     /// Data have left.
     void sent(std::uint64_t ticket);
+    /// A reader has read what it was told of, or could not.
+    void has_read(std::uint64_t ticket);
+    void cannot_read(std::uint64_t ticket);
+    void set_reads(DirectReads const& reads) noexcept { reads_ = &reads; }
     /// Serves what can be served; true when something was.
     bool serve();
     /// Only what lies side by side: nothing of the program runs.
@@ -56,7 +64,9 @@ class Serving {
     /// Lets those go on who waited until a publication was read.
     bool wake_up();
 
-    bool is_quiet() const noexcept { return queue_.empty() && coming_.empty() && under_way_.empty(); }
+    bool is_quiet() const noexcept {
+        return queue_.empty() && coming_.empty() && under_way_.empty() && pointed_.empty();
+    }
     std::uint64_t served() const noexcept { return served_; }
     std::uint64_t early() const noexcept { return early_; }
     std::uint64_t retried() const noexcept { return retried_; }
@@ -77,6 +87,7 @@ class Serving {
     void answer(Wish const& wish);
     void refuse(Wish const& wish, std::string const& text);
     Outcome serve(Wish const& wish);
+    bool point(Wish const& wish, Publication& publication);
     Outcome serve_here(Wish const& wish, Publication& publication);
     bool pack(Wish const& wish, Publication& publication, std::span<std::byte> out);
     Outcome bring(Wish const& wish, Publication& publication);
@@ -87,11 +98,13 @@ class Serving {
     TokenPool* tokens_;
     BufferMemory* memory_;
     LocalReader* local_;
+    DirectReads const* reads_ = nullptr;
     Publications publications_;
     ReadWaits woken_;                                   // soon
     std::deque<Wish> queue_;                            // for what is published
     std::unordered_map<std::uint64_t, Coming> coming_;  // from elsewhere, to be sent
     std::unordered_map<std::uint64_t, Job> under_way_;
+    std::unordered_map<std::uint64_t, Wish> pointed_;                               // told where it lies
     std::shared_ptr<bool const> const alive_ = std::make_shared<bool const>(true);  // what comes may come too late
     std::uint64_t next_ticket_ = 0;
     std::uint64_t served_ = 0;

@@ -41,8 +41,11 @@ StoreState::StoreState(Context& context)
       fetching_(wire_, context_->settings().tokens == 0 ? &tentative_ : nullptr, ready_, memory_,
                 order_of(context_->settings().fetch_order), context_->settings().fetch_window,
                 context_->process().memory_limit().limit),
-      serving_(wire_, serving_pool_, memory_, fetching_) {
+      serving_(wire_, serving_pool_, memory_, fetching_),
+      reads_(wire_, context_->peer_access(), context_->settings().read_from) {
     fetching_.set_serving(serving_);
+    fetching_.set_reads(reads_);
+    serving_.set_reads(reads_);
     context_->progress().add(*this);
     if (may_look_in_background(*context_)) try {
             background_.emplace(context_->process().helper_thread(), *this);
@@ -94,6 +97,7 @@ void StoreState::follow_memory() {
 bool StoreState::move() {
     follow_memory();
     bool moved = wire_.poll(*this);
+    moved |= reads_.read(fetching_);
     moved |= serving_.serve();
     moved |= fetching_.grant();
     moved |= serving_.wake_up();
@@ -109,6 +113,7 @@ bool StoreState::look_in_background() noexcept {
     try {
         follow_memory();
         moved = wire_.poll(*this);
+        moved |= reads_.read(fetching_);
         moved |= serving_.serve_plain();
         moved |= fetching_.grant();
     } catch (...) {
@@ -122,6 +127,21 @@ void StoreState::control_from(int peer, Control const& control, std::string_view
         case Kind::request:
         case Kind::ask:
             serving_.receive(peer, control);
+            break;
+        case Kind::request_or_read: {
+            Control request = control;
+            if (!reads_.may_point(text)) request.kind = Kind::request;
+            serving_.receive(peer, request);
+            break;
+        }
+        case Kind::lies_at:
+            reads_.add(peer, control.slot, control.bytes, text);
+            break;
+        case Kind::has_read:
+            serving_.has_read(control.bytes);
+            break;
+        case Kind::cannot_read:
+            serving_.cannot_read(control.bytes);
             break;
         case Kind::ready:
             fetching_.ready(control.slot, control.bytes);
@@ -176,6 +196,7 @@ StoreReport StoreState::report() {
     StoreReport report;
     fetching_.fill(report);
     report.served = serving_.served();
+    report.read = reads_.done();
     report.early = serving_.early();
     report.retried += serving_.retried();
     report.moved_in_background = background_ ? background_->moved() : 0;

@@ -10,6 +10,7 @@
 #include "engine/context_state.hpp"
 #include "engine/progress.hpp"
 #include "fetch/background.hpp"
+#include "fetch/direct_reads.hpp"
 #include "fetch/fetch_set.hpp"
 #include "fetch/fetching.hpp"
 #include "fetch/serving.hpp"
@@ -63,6 +64,7 @@ class StoreState final : public engine::Pollable, public Arrivals, public Backgr
     TokenPool serving_pool_;
     Fetching fetching_;
     Serving serving_;
+    DirectReads reads_;
     unsigned polls_ = 0;
     std::uint64_t looks_ = 0;  // at free memory, that memory_ knows of
     bool polling_ = false;

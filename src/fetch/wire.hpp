@@ -32,11 +32,15 @@ struct NameHash {
 };
 
 enum class Kind : std::uint32_t {
-    request,   ///< phase 2: data of `name` to my slot, as soon as they are published
-    ask,       ///< tell my slot when `name` is published
-    ready,     ///< the answer: it is, and has `bytes`
-    refuse,    ///< the request of your slot fails: text
-    read_too,  ///< `name` has had one more reader here, who found it already fetched
+    request,          ///< phase 2: data of `name` to my slot, as soon as they are published
+    ask,              ///< tell my slot when `name` is published
+    ready,            ///< the answer: it is, and has `bytes`
+    refuse,           ///< the request of your slot fails: text
+    request_or_read,  ///< a request whose data I may be able to read; text: my node
+    lies_at,          ///< the answer: `bytes` for your slot lie in my memory; text: where
+    has_read,         ///< I have what you said lies there; bytes: its ticket
+    cannot_read,      ///< I cannot: send it
+    read_too,         ///< `name` has had one more reader here, who found it already fetched
 };
 
 struct Control {
