@@ -1,13 +1,17 @@
 // `sluice info`: what this installation is and how it is set.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/units.hpp"
+#include "budget/adaptation.hpp"
 #include "cli/command.hpp"
 #include "cli/installation.hpp"
 #include "cli/options.hpp"
+#include "cli/probing.hpp"
 #include "cli/setting_options.hpp"
 #include "cli/setting_origins.hpp"
 #include "sluice/budget.hpp"
@@ -25,7 +29,35 @@ std::vector<MpiBuild> builds_to_show() {
     return shown;
 }
 
-void print_text(std::vector<SettingOrigin> const& settings, MemoryLimit const& memory) {
+/// What there is to say about memory.
+struct Memory {
+    MemoryLimit limit;
+    Adaptation::Account account;
+    bool reserve_was_set;
+    std::optional<Probing> probing;
+};
+
+void print_memory(Memory const& memory) {
+    using base::format_bytes;
+    Adaptation::Account const& account = memory.account;
+    fmt::print("\nmemory\n  limit of a process   {}, from {}\n  held by this one     {}\n",
+               format_bytes(memory.limit.limit), memory.limit.source, format_bytes(memory.limit.used));
+    fmt::print("  M                    {}, from {}\n", format_bytes(account.m), account.source);
+    fmt::print("  M_A                  {}, used of it by programs, without file pages that the kernel can drop\n",
+               format_bytes(account.m_a));
+    fmt::print("  reserve              {}, {}\n", format_bytes(account.reserve),
+               account.source == "setting" ? "none below a limit of your own"
+               : memory.reserve_was_set    ? "SLUICE_MEMORY_RESERVE"
+                                           : "a 64th of M, at least 1 MiB and at most 256 MiB");
+    fmt::print("  M_C                  {} = M - M_A - reserve: for communication, of all processes together\n",
+               format_bytes(account.m_c));
+    if (!memory.probing) return;
+    fmt::print("  by probing           {} beside M_A, of {} that were touched; {}\n",
+               format_bytes(memory.probing->resident), format_bytes(memory.probing->touched),
+               text_of(memory.probing->end));
+}
+
+void print_text(std::vector<SettingOrigin> const& settings, Memory const& memory) {
     fmt::print("sluice {}\n\nlibraries\n", SLUICE_VERSION);
     for (MpiBuild const& build : builds_to_show())
         fmt::print("  {:<10} {:<40} {}\n", build.name,
@@ -36,11 +68,10 @@ void print_text(std::vector<SettingOrigin> const& settings, MemoryLimit const& m
         fmt::print("{} {:<30} {:<10} {:<12} default {:<10} {:<18} {}\n",
                    setting.value == setting.row.default_text ? ' ' : '*', setting.row.variable, setting.value,
                    setting.origin, setting.row.default_text, range_of(setting.row), setting.row.help);
-    fmt::print("\nmemory\n  limit of a process   {}, from {}\n  held by this one     {}\n",
-               base::format_bytes(memory.limit), memory.source, base::format_bytes(memory.used));
+    print_memory(memory);
 }
 
-void print_rows(std::vector<SettingOrigin> const& settings, MemoryLimit const& memory) {
+void print_rows(std::vector<SettingOrigin> const& settings, Memory const& memory) {
     auto const print = [](Row const& row) { std::cout << row.dump() << "\n"; };
     print(Row{{"info", "version"}, {"value", SLUICE_VERSION}});
     for (MpiBuild const& build : builds_to_show())
@@ -60,9 +91,30 @@ void print_rows(std::vector<SettingOrigin> const& settings, MemoryLimit const& m
         print(row);
     }
     print(Row{{"info", "memory"},
-              {"limit_bytes", memory.limit.count},
-              {"used_bytes", memory.used.count},
-              {"source", memory.source}});
+              {"limit_bytes", memory.limit.limit.count},
+              {"used_bytes", memory.limit.used.count},
+              {"source", memory.limit.source}});
+    print(Row{{"info", "communication"},
+              {"m_bytes", memory.account.m.count},
+              {"m_a_bytes", memory.account.m_a.count},
+              {"reserve_bytes", memory.account.reserve.count},
+              {"m_c_bytes", memory.account.m_c.count},
+              {"source", memory.account.source}});
+    if (memory.probing)
+        print(Row{{"info", "probing"},
+                  {"touched_bytes", memory.probing->touched.count},
+                  {"resident_bytes", memory.probing->resident.count},
+                  {"end", text_of(memory.probing->end)}});
+}
+
+/// As a process of its own that starts now would see it.
+Adaptation::Account account_of(Settings const& settings) {
+    Adaptation::Options options;
+    options.memory = settings.memory;
+    options.node_memory = settings.node_memory;
+    options.reserve = settings.memory_reserve;
+    options.share = false;
+    return Adaptation(options).account();
 }
 
 }  // namespace
@@ -75,6 +127,17 @@ int run_info(std::vector<std::string> const& arguments) {
         "info");
     bool json = false;
     app.add_flag("--json", json, "one JSON object a line");
+    bool probe = false;
+    app.add_flag(
+        "--probe", probe,
+        "also touches memory until it does not stay resident, and tells how much that was. Puts the node under "
+        "pressure: not beside programs that matter");
+    std::string probe_most;
+    app.add_option("--probe-most", probe_most, "with --probe: touch no more than that (all of M)")->type_name("BYTES");
+    int probe_seconds = 20;
+    app.add_option("--probe-seconds", probe_seconds, "with --probe: and for no longer")
+        ->check(CLI::Range(1, 3600))
+        ->capture_default_str();
     std::map<std::string, std::string> texts;
     for (SettingRow const& row : setting_rows())
         app.add_option(option_of(row), texts[std::string(row.name)], std::string(row.help))
@@ -89,7 +152,10 @@ int run_info(std::vector<std::string> const& arguments) {
         set_by_option(applied, row, texts[name]);
     }
     std::vector<SettingOrigin> const settings = setting_origins(given);
-    MemoryLimit const memory = detect_memory_limit(applied.memory);
+    Memory memory{detect_memory_limit(applied.memory), account_of(applied), applied.memory_reserve.count != 0, {}};
+    if (probe)
+        memory.probing = probe_memory(probe_most.empty() ? memory.account.m : base::parse_bytes(probe_most),
+                                      std::chrono::seconds(probe_seconds));
     if (json)
         print_rows(settings, memory);
     else
