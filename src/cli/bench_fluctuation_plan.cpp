@@ -124,11 +124,23 @@ void add_adaptation(Launches& launches, Choice const& choice, std::string const&
     }
 }
 
+/// Dealt like cards no face stays at home: one step along y or z is fewer cubes than there are ranks, along x no
+/// multiple of their number. (The simulated machines have no way from a host to itself.) Few cubes on many ranks, for
+/// the simulator's time grows with the square of the messages under way.
+std::array<int, 3> simulated_box(int ranks) {
+    int side = 2;
+    while (side < 16 && 4 * side * side < ranks)
+        side *= 2;
+    int const cubes = ranks * (ranks > 256 ? 4 : 8);
+    int const layer = side * side;
+    return {(cubes + layer - 1) / layer, side, side};
+}
+
 void add_simulated(Launches& launches, Choice const& choice, std::string const& name) {
     for (int const ranks : asked_or(choice.ranks, {512})) {
         Launch launch = launch_of(choice, "simgrid", "simulated", name == "policies" ? "jacobi13" : name, ranks, 0);
         launch.edge = 16;
-        launch.cubes = box_of(8ULL * static_cast<std::uint64_t>(ranks));
+        launch.cubes = simulated_box(ranks);
         launch.base_mib = 0;
         launch.deal = "cards";
         launch.steps = 3;

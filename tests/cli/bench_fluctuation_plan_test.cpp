@@ -71,6 +71,20 @@ TEST(BenchFluctuationPlan, runs_the_simulator_once_whatever_other_mpis_there_are
     EXPECT_EQ(launches[0].ranks, 512);
 }
 
+TEST(BenchFluctuationPlan, has_no_simulated_rank_send_to_itself) {
+    for (int const ranks : {8, 16, 32, 64, 128, 256, 512, 1024}) {
+        FluctuationChoice choice = choice_of("simulated", "jacobi7");
+        choice.ranks = {ranks};
+        auto const box = plan_fluctuation(choice, {}).at(0).cubes;
+        EXPECT_GE(box[0] * box[1] * box[2], 4 * ranks);
+        int stride = 1;
+        for (std::size_t axis = 3; axis-- > 0; stride *= box.at(axis)) {
+            EXPECT_NE(stride % ranks, 0) << ranks;
+            EXPECT_NE(stride * (box.at(axis) - 1) % ranks, 0) << ranks;
+        }
+    }
+}
+
 TEST(BenchFluctuationPlan, has_nothing_to_run_where_a_bed_cannot_carry_the_case) {
     EXPECT_TRUE(plan_fluctuation(choice_of("cluster", "adaptation"), {"openmpi"}).empty());
     EXPECT_TRUE(plan_fluctuation(choice_of("limited", "micro"), {"openmpi"}).empty());
