@@ -11,7 +11,7 @@
 namespace sluice {
 
 /// What the bytes of a lease are for; reports sum by purpose.
-enum class Purpose { staging, bookkeeping, ring, fetched, served, other };
+enum class Purpose { staging, bookkeeping, ring, fetched, served, paged, other };
 
 class Allowance;
 

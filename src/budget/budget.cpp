@@ -84,7 +84,7 @@ struct BudgetState {
     Bytes told;
     Bytes peak;
     Bytes recent_peak;
-    std::array<Bytes, 6> by_purpose{};
+    std::array<Bytes, static_cast<std::size_t>(Purpose::other) + 1> by_purpose{};
     std::deque<Waiter> waiting;
     bool serving = false;
     std::shared_ptr<Allowance> const allowance;  // or null

@@ -43,8 +43,12 @@ std::uint64_t fingerprint(std::string_view text) {
     return value;
 }
 
+bool is_own_business(std::string_view name) {
+    return name == "memory" || name == "paged_memory" || name == "paged_folder";
+}
+
 /// Collective. Throws the same Error on every rank where a setting of one rank is out of range, or where one differs
-/// that decides what goes over the wire: all but the memory of the process.
+/// that decides what goes over the wire: all but the memory of the process and where its files lie.
 void agree_on(MPI_Comm comm, Settings const& settings) {
     std::optional<Error> fault;
     for (SettingRow const& row : setting_rows())
@@ -58,7 +62,7 @@ void agree_on(MPI_Comm comm, Settings const& settings) {
 
     std::vector<std::uint64_t> most;
     for (SettingRow const& row : setting_rows()) {
-        std::uint64_t const value = row.name == "memory" ? 0 : fingerprint(settings.get(row.name));
+        std::uint64_t const value = is_own_business(row.name) ? 0 : fingerprint(settings.get(row.name));
         most.push_back(value);
         most.push_back(~value);  // its maximum is the complement of the least value
     }

@@ -13,6 +13,8 @@ class Pollable {
     /// Nothing of the caller's runs, and only a peer can change that: what a bounded pool holds back may have to go on
     /// beyond it.
     virtual void stall() {}
+    /// Something of it ends by itself, without a peer: a disk's work, for example.
+    virtual bool is_under_way() const noexcept { return false; }
 
   protected:
     ~Pollable() = default;
@@ -30,9 +32,16 @@ class Progress {
             moved |= pollables_[i]->poll();
         return moved;
     }
+    /// Nobody gives way while something ends by itself.
     void stall() {
+        if (is_under_way()) return;
         for (std::size_t i = 0; i < pollables_.size(); ++i)
             pollables_[i]->stall();
+    }
+
+    bool is_under_way() const noexcept {
+        return std::any_of(pollables_.begin(), pollables_.end(),
+                           [](Pollable const* pollable) { return pollable->is_under_way(); });
     }
 
   private:

@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "budget/token_pool.hpp"
 #include "fetch/fetch_set.hpp"
@@ -38,6 +41,8 @@ class Serving {
   public:
     Serving(Wire& wire, TokenPool& tokens, BufferMemory& memory, LocalReader& local)
         : wire_(&wire), tokens_(&tokens), memory_(&memory), local_(&local) {}
+    /// Data that were elsewhere come outside of the store's calls: they take this first.
+    void set_hold(std::function<std::unique_lock<std::recursive_mutex>()> hold) { hold_ = std::move(hold); }
     Serving(Serving const&) = delete;
     Serving& operator=(Serving const&) = delete;
 
@@ -99,6 +104,7 @@ class Serving {
     BufferMemory* memory_;
     LocalReader* local_;
     DirectReads const* reads_ = nullptr;
+    std::function<std::unique_lock<std::recursive_mutex>()> hold_;
     Publications publications_;
     ReadWaits woken_;                                   // soon
     std::deque<Wish> queue_;                            // for what is published

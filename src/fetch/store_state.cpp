@@ -46,6 +46,7 @@ StoreState::StoreState(Context& context)
     fetching_.set_serving(serving_);
     fetching_.set_reads(reads_);
     serving_.set_reads(reads_);
+    serving_.set_hold([this] { return hold(); });
     context_->progress().add(*this);
     if (may_look_in_background(*context_)) try {
             background_.emplace(context_->process().helper_thread(), *this);
@@ -177,7 +178,7 @@ void StoreState::finish() {
     // All that is polled on the context: what is published may have to be brought by others.
     engine::Progress& progress = context_->progress();
     while (!is_quiet())
-        if (!progress.poll()) stall();
+        if (!progress.poll() && !progress.is_under_way()) stall();
     // Nothing of this rank is open, and what it has said has been heard.
     base::NonblockingBarrier barrier(context_->comm(), k_barrier_tag);
     while (!barrier.is_passed())

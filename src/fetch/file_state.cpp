@@ -1,0 +1,476 @@
+#include "fetch/file_state.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include "base/units.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::paged::detail {
+
+namespace {
+
+// Reads ahead that are under way at a time: a disk gets no faster by more, and who waits for a block waits for them.
+constexpr std::size_t k_reads_ahead = 8;
+// Sets behind the first that may go ahead of it when they need no memory, and how often it lets them.
+constexpr std::size_t k_looked_at = 32;
+constexpr std::uint32_t k_most_passed_over = 64;
+
+std::uint64_t whole_sectors(std::uint64_t bytes) {
+    constexpr std::uint64_t k_sector = engine::DiskFile::k_sector;
+    return (bytes + k_sector - 1) / k_sector * k_sector;
+}
+
+std::string folder_of(Settings const& settings) {
+    if (!settings.paged_folder.empty()) return settings.paged_folder;
+    char const* const temporary = std::getenv("TMPDIR");
+    return temporary != nullptr && *temporary != '\0' ? temporary : "/var/tmp";
+}
+
+}  // namespace
+
+FileState::FileState(Context& context, std::span<std::uint64_t const> bytes_of_blocks)
+    : context_(&context.state()),
+      memory_(context_->budget(), context_->settings().paged_memory),
+      plan_(bytes_of_blocks.size()),
+      blocks_(bytes_of_blocks.size()) {
+    std::uint64_t end = 0;
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+        if (bytes_of_blocks[i] == 0)
+            throw Error(ErrorCode::invalid_argument, "block " + std::to_string(i) + " of a paged file has no bytes");
+        blocks_[i].at = end;
+        blocks_[i].bytes = bytes_of_blocks[i];
+        end += whole_sectors(bytes_of_blocks[i]);
+    }
+    disk_.emplace(folder_of(context_->settings()), Bytes{end});
+    parts_.emplace(*disk_, context_->budget(), std::max(context_->settings().serve_memory, Bytes{1}));
+    context_->progress().add(*this);
+}
+
+FileState::~FileState() {
+    context_->progress().remove(*this);
+}
+
+std::string FileState::text_of(std::size_t block) const {
+    return "block " + std::to_string(block) + " of a paged file of rank " + std::to_string(context_->rank()) + " (" +
+           std::to_string(blocks_[block].bytes) + " bytes)";
+}
+
+void FileState::plan(std::vector<Use> order, bool again) {
+    for (Use const& use : order)
+        check(use.block, 0, 0);
+    plan_.set(std::move(order), again);
+    changed_ = true;
+    poll();
+}
+
+void FileState::check(std::size_t block, std::uint64_t offset, std::uint64_t bytes) const {
+    if (block >= blocks_.size())
+        throw Error(ErrorCode::invalid_argument, "block " + std::to_string(block) + " of a paged file of rank " +
+                                                     std::to_string(context_->rank()) + ", which has " +
+                                                     std::to_string(blocks_.size()) + " blocks");
+    if (offset > blocks_[block].bytes || bytes > blocks_[block].bytes - offset)
+        throw Error(ErrorCode::invalid_argument,
+                    std::to_string(bytes) + " bytes from " + std::to_string(offset) + " on of " + text_of(block));
+}
+
+// ---- Sets
+
+std::exception_ptr FileState::fault_of(UseSet const& set) const {
+    try {
+        std::uint64_t sum = 0;
+        for (Use const& use : set.uses) {
+            check(use.block, 0, 0);
+            sum += whole_sectors(blocks_[use.block].bytes);
+        }
+        Bytes const most = context_->process().memory_limit().limit;
+        if (sum > most.count)
+            throw Error(ErrorCode::out_of_memory, std::to_string(set.uses.size()) + " blocks of together " +
+                                                      base::format_bytes(Bytes{sum}) +
+                                                      " exceed the memory that this process may use, " +
+                                                      base::format_bytes(most) + " (setting memory)");
+    } catch (Error const&) {
+        return std::current_exception();
+    }
+    return nullptr;
+}
+
+void FileState::post(std::shared_ptr<UseSet> const& set) {
+    set->error = fault_of(*set);
+    if (set->error) {
+        complete(set);
+        return;
+    }
+    queue_.push_back(set);
+    if (!polling_) grant();
+}
+
+bool FileState::needs_memory(UseSet const& set) const {
+    return std::ranges::any_of(set.uses, [&](Use const& use) { return blocks_[use.block].state == State::away; });
+}
+
+/// Nobody writes to what is being written back, and nobody uses what could not be read.
+bool FileState::has_to_wait_for_disk(UseSet const& set) const {
+    return std::ranges::any_of(set.uses, [&](Use const& use) {
+        Block const& block = blocks_[use.block];
+        return block.lost || (use.access != Access::read && block.state == State::leaving);
+    });
+}
+
+bool FileState::grant() {
+    bool moved = false;
+    while (!queue_.empty()) {
+        // One set is always granted: nobody uses a block, and all that nobody uses has been given up or is not enough.
+        Beyond const beyond = in_use_ == 0 && !is_under_way() ? Beyond::yes : Beyond::no;
+        std::shared_ptr<UseSet> const set = queue_.front();
+        if (!set->abandoned && !try_grant(set, beyond)) break;
+        std::erase(queue_, set);
+        moved = true;
+    }
+    for (std::size_t i = 1; i < std::min(queue_.size(), k_looked_at);) {
+        if (queue_.front()->passed_over >= k_most_passed_over) break;
+        std::shared_ptr<UseSet> const set = queue_[i];
+        if (needs_memory(*set) || !try_grant(set, Beyond::no)) {
+            ++i;
+            continue;
+        }
+        ++queue_.front()->passed_over;
+        std::erase(queue_, set);
+        moved = true;
+    }
+    return moved;
+}
+
+void FileState::stall() {
+    if (queue_.empty() || is_under_way()) return;
+    std::shared_ptr<UseSet> const set = queue_.front();
+    if (try_grant(set, Beyond::yes)) std::erase(queue_, set);
+}
+
+bool FileState::try_grant(std::shared_ptr<UseSet> const& set, Beyond beyond) {
+    if (has_to_wait_for_disk(*set)) return false;
+    pin(*set);
+    std::vector<Room> rooms;
+    try {
+        if (!make_rooms(*set, beyond, rooms)) {
+            unpin(*set);
+            return false;
+        }
+    } catch (Error const&) {
+        unpin(*set);
+        set->error = std::current_exception();
+        complete(set);
+        return true;
+    }
+    if (beyond == Beyond::yes && memory_.held() > memory_.limit()) ++counts_.beyond;
+    set->granted = true;
+    bring_in(set, std::move(rooms));
+    return true;
+}
+
+void FileState::pin(UseSet const& set) {
+    for (Use const& use : set.uses)
+        ++blocks_[use.block].users;
+    in_use_ += set.uses.size();
+}
+
+void FileState::unpin(UseSet const& set) {
+    in_use_ -= set.uses.size();
+    for (Use const& use : set.uses) {
+        Block& block = blocks_[use.block];
+        if (--block.users == 0 && block.state == State::here && (block.hollow || block.lost)) drop(use.block);
+    }
+    changed_ = true;
+}
+
+/// For all blocks of the set that are away, or none.
+bool FileState::make_rooms(UseSet const& set, Beyond beyond, std::vector<Room>& rooms) {
+    bool enough = true;
+    try {
+        for (auto use = set.uses.begin(); enough && use != set.uses.end(); ++use) {
+            if (blocks_[use->block].state != State::away) continue;
+            auto const same = [&](Use const& earlier) { return earlier.block == use->block; };
+            if (std::any_of(set.uses.begin(), use, same)) continue;
+            std::uint64_t const bytes = whole_sectors(blocks_[use->block].bytes);
+            Room room = make_room(bytes, std::nullopt);
+            if (!room && beyond == Beyond::yes) room = memory_.take_beyond(bytes);
+            enough = static_cast<bool>(room);
+            rooms.push_back(std::move(room));
+        }
+    } catch (Error const&) {
+        for (Room& room : rooms)
+            memory_.give_back(std::move(room));
+        throw;
+    }
+    if (!enough)
+        for (Room& room : rooms)
+            memory_.give_back(std::move(room));
+    return enough;
+}
+
+void FileState::bring_in(std::shared_ptr<UseSet> const& set, std::vector<Room> rooms) {
+    auto room = rooms.begin();
+    for (Use const& use : set->uses) {
+        Block& block = blocks_[use.block];
+        if (!plan_.used(use.block)) ++counts_.unplanned;
+        if (block.state != State::away) {
+            ++counts_.found;
+        } else if (use.access == Access::write) {
+            settle(use.block, std::move(*room++), State::here);
+            block.hollow = true;
+        } else {
+            settle(use.block, std::move(*room++), State::coming);
+            begin_read(use.block);
+        }
+        if (block.state != State::coming) continue;
+        waiting_[use.block].push_back(set);
+        ++set->missing;
+    }
+    changed_ = true;
+    if (set->missing == 0) complete(set);
+}
+
+Blocks FileState::blocks_of(UseSet const& set) {
+    Blocks blocks;
+    for (Use const& use : set.uses)
+        blocks.bytes_.push_back(blocks_[use.block].room.bytes().first(blocks_[use.block].bytes));
+    blocks.uses_ = set.uses;
+    blocks.file_ = shared_from_this();
+    return blocks;
+}
+
+void FileState::complete(std::shared_ptr<UseSet> const& set) {
+    if (set->granted && !set->error && !failure_.empty()) {
+        set->error = std::make_exception_ptr(Error(ErrorCode::unsupported, failure_));
+        failure_.clear();  // told; it is tried again
+    }
+    ++counts_.sets;
+    set->complete = true;
+    if (set->granted && (set->error || set->abandoned))
+        unpin(*set);
+    else if (set->granted && !set->done)
+        set->blocks = blocks_of(*set);
+    if (set->task != nullptr && !set->abandoned) set->task->tasks->make_ready(*set->task);
+    if (set->done) called_back_.push_back(set);
+}
+
+/// From poll alone.
+bool FileState::call_back() {
+    std::size_t const number = called_back_.size();  // what they post comes next time
+    for (std::size_t i = 0; i < number; ++i) {
+        std::shared_ptr<UseSet> const set = std::move(called_back_.front());
+        called_back_.pop_front();
+        set->done(set->error ? Blocks() : blocks_of(*set), set->error);
+    }
+    return number > 0;
+}
+
+void FileState::release(std::span<Use const> uses) {
+    in_use_ -= uses.size();
+    for (Use const& use : uses) {
+        Block& block = blocks_[use.block];
+        --block.users;
+        block.left = ++uses_;
+        if (use.access == Access::read) continue;
+        block.written = true;
+        block.hollow = false;
+    }
+    changed_ = true;
+    try {
+        write_behind();
+    } catch (std::exception const&) {
+        // No memory for that now: poll tries it again.
+    }
+}
+
+// ---- Blocks
+
+void FileState::settle(std::size_t block, Room room, State state) {
+    blocks_[block].room = std::move(room);
+    blocks_[block].state = state;
+    blocks_[block].resident = residents_.size();
+    residents_.push_back(block);
+}
+
+void FileState::drop(std::size_t number) {
+    Block& block = blocks_[number];
+    residents_[block.resident] = residents_.back();
+    blocks_[residents_.back()].resident = block.resident;
+    residents_.pop_back();
+    block.state = State::away;
+    block.hollow = false;
+    block.lost = false;
+    memory_.give_back(std::move(block.room));
+}
+
+/// From what there is, or from blocks that nobody uses; for reading ahead only from those that come later than what is
+/// read. No room where there is none.
+Room FileState::make_room(std::uint64_t bytes, std::optional<std::uint64_t> needed_after) {
+    for (;;) {
+        if (Room room = memory_.take(bytes)) return room;
+        std::optional<std::size_t> const last = last_needed(needed_after);
+        if (!last) return {};
+        drop(*last);
+    }
+}
+
+/// L. A. Belady, "A study of replacement algorithms", 1966: what is needed last goes first. Of what no plan knows, what
+/// was used first.
+std::optional<std::size_t> FileState::last_needed(std::optional<std::uint64_t> needed_after) const {
+    std::optional<std::size_t> last;
+    std::uint64_t latest = 0;
+    for (std::size_t const number : residents_) {
+        Block const& block = blocks_[number];
+        if (block.users > 0 || block.state != State::here || block.written) continue;
+        if (needed_after && block.seen == looks_) continue;
+        std::uint64_t const needed = plan_.next_need(number);
+        if (needed_after && needed <= *needed_after) continue;
+        if (last && (needed < latest || (needed == latest && block.left > blocks_[*last].left))) continue;
+        last = number;
+        latest = needed;
+    }
+    return last;
+}
+
+void FileState::begin_read(std::size_t block) {
+    ++coming_;
+    disk_->read(blocks_[block].at, blocks_[block].room.bytes(), [this, block](int error) { has_come(block, error); });
+}
+
+void FileState::has_come(std::size_t block, int error) {
+    --coming_;
+    changed_ = true;
+    blocks_[block].state = State::here;
+    ++counts_.brought;
+    std::vector<std::shared_ptr<UseSet>> waiting;
+    if (auto const at = waiting_.find(block); at != waiting_.end()) {
+        waiting = std::move(at->second);
+        waiting_.erase(at);
+    }
+    blocks_[block].lost = error != 0;
+    for (std::shared_ptr<UseSet> const& set : waiting) {
+        if (error != 0 && !set->error)
+            set->error = std::make_exception_ptr(
+                Error(ErrorCode::unsupported,
+                      "the disk failed to read " + text_of(block) + ": " + std::generic_category().message(error)));
+        if (--set->missing == 0) complete(set);
+    }
+    if (blocks_[block].lost && blocks_[block].users == 0) drop(block);
+}
+
+/// Blocks that were written and are used no more.
+void FileState::write_behind() {
+    if (!failure_.empty()) return;  // until somebody has been told
+    for (std::size_t const number : residents_) {
+        Block const& block = blocks_[number];
+        if (block.written && block.users == 0 && block.state == State::here) begin_write(number);
+    }
+}
+
+void FileState::begin_write(std::size_t block) {
+    disk_->write(blocks_[block].at, blocks_[block].room.bytes(), [this, block](int error) { has_left(block, error); });
+    blocks_[block].state = State::leaving;
+    blocks_[block].written = false;
+}
+
+void FileState::has_left(std::size_t block, int error) {
+    changed_ = true;
+    blocks_[block].state = State::here;
+    ++counts_.written;
+    if (error == 0) return;
+    blocks_[block].written = true;
+    failure_ = "the disk failed to take back " + text_of(block) + ": " + std::generic_category().message(error) +
+               "; it stays in memory";
+}
+
+void FileState::bring(std::size_t number, std::uint64_t offset, std::uint64_t bytes, fetch::Store::Brought brought) {
+    Block const& block = blocks_[number];
+    if ((block.state == State::here && !block.hollow) || block.state == State::leaving) {
+        ++counts_.parts_found;
+        brought(block.room.bytes().subspan(offset, bytes), nullptr);
+    } else {
+        parts_->add(block.at + offset, bytes, std::move(brought));
+    }
+}
+
+// ---- Ahead
+
+/// What the plan says comes next, as far as half of the memory reaches: the other half stays with those who use blocks,
+/// and with what is needed again soon.
+void FileState::look_ahead() {
+    ++looks_;
+    std::uint64_t const limit = memory_.limit().count;
+    std::uint64_t taken = 0;
+    for (std::size_t const number : residents_)
+        if (blocks_[number].users > 0 || blocks_[number].state == State::leaving)
+            taken += blocks_[number].room.bytes().size();
+    std::uint64_t ahead = 0;
+    plan_.look_ahead([&](Use const& use) {
+        Block& block = blocks_[use.block];
+        if (block.seen == looks_) return true;
+        if (block.users == 0 && block.state != State::leaving) {
+            std::uint64_t const bytes = whole_sectors(block.bytes);
+            if (taken + ahead + bytes > limit || (ahead > 0 && ahead + bytes > limit / 2)) return false;
+            ahead += bytes;
+        }
+        block.seen = looks_;
+        if (use.access == Access::write || block.state != State::away) return true;
+        if (coming_ >= k_reads_ahead) return false;
+        Room room = make_room(whole_sectors(block.bytes), plan_.next_need(use.block));
+        if (!room) return false;
+        settle(use.block, std::move(room), State::coming);
+        begin_read(use.block);
+        return true;
+    });
+}
+
+/// The budget has become smaller, or a set was granted beyond it.
+void FileState::shrink() {
+    while (memory_.is_over()) {
+        memory_.free_spare();
+        std::optional<std::size_t> const last = last_needed(std::nullopt);
+        if (!last) return;
+        drop(*last);
+    }
+}
+
+bool FileState::poll() {
+    if (polling_) return false;  // called from a callback
+    polling_ = true;
+    bool moved = false;
+    try {
+        moved = move();
+    } catch (...) {
+        polling_ = false;
+        throw;
+    }
+    polling_ = false;
+    return moved;
+}
+
+bool FileState::move() {
+    bool moved = disk_->poll();
+    parts_->start();
+    write_behind();
+    moved |= grant();
+    if (std::exchange(changed_, false)) {
+        shrink();
+        if (queue_.empty()) look_ahead();
+    }
+    moved |= call_back();
+    return moved;
+}
+
+Report FileState::report() const {
+    Report report = counts_;
+    report.parts = parts_->read() + counts_.parts_found;
+    report.held = memory_.held() + parts_->held();
+    report.peak = memory_.peak() + parts_->peak();
+    report.on_disk = disk_->is_on_disk();
+    report.past_cache = disk_->way() != engine::DiskFile::Way::cached;
+    return report;
+}
+
+}  // namespace sluice::paged::detail
