@@ -127,10 +127,17 @@ std::uint64_t Cube::checksum(int step) const {
     return sum;
 }
 
+std::vector<int> numbers_of(Box const& box, int rank) {
+    std::vector<int> numbers;
+    for (int number = 0; number < box.count(); ++number)
+        if (box.owner(number) == rank) numbers.push_back(number);
+    return numbers;
+}
+
 std::vector<Cube> cubes_of(Box const& box, int rank) {
     std::vector<Cube> cubes;
-    for (int number = 0; number < box.count(); ++number)
-        if (box.owner(number) == rank) cubes.emplace_back(box, number);
+    for (int const number : numbers_of(box, rank))
+        cubes.emplace_back(box, number);
     return cubes;
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "sluice/paged.hpp"
 #include "sluice/settings.hpp"
 
 namespace jacobi {
@@ -90,7 +91,8 @@ class Cube {
     std::array<std::span<double>, 2> points_;
 };
 
-/// All cubes of a rank.
+/// The cubes of a rank by their numbers, and as they are at the start.
+std::vector<int> numbers_of(Box const& box, int rank);
 std::vector<Cube> cubes_of(Box const& box, int rank);
 
 /// What a form needed on this rank beside the cubes.
@@ -103,5 +105,25 @@ Used all_at_once(Box const& box, std::vector<Cube>& cubes, int steps);
 Used cube_by_cube(Box const& box, std::vector<Cube>& cubes, int steps);
 Used by_fetching(Box const& box, std::vector<Cube>& cubes, int steps);
 Used by_fetching(Box const& box, std::vector<Cube>& cubes, int steps, sluice::Settings const& settings);
+
+/// The fourth form, for more points than there is memory: they live in a file (sluice/paged.hpp).
+class PagedCubes {
+  public:
+    /// Collective. The box must live as long.
+    PagedCubes(Box const& box, int rank, sluice::Settings const& settings = sluice::Settings::from_environment());
+    ~PagedCubes();
+    PagedCubes(PagedCubes const&) = delete;
+    PagedCubes& operator=(PagedCubes const&) = delete;
+
+    /// That many steps, from the start on; collective. Once.
+    Used relax(int steps);
+    /// Sum of Cube::checksum of the cubes of this rank.
+    std::uint64_t checksum(int step);
+    sluice::paged::Report report() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
 
 }  // namespace jacobi

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include "cube.hpp"
+#include "faces.hpp"
 #include "sluice/fetch.hpp"
 
 namespace jacobi {
@@ -11,26 +12,12 @@ namespace {
 
 namespace fetch = sluice::fetch;
 
-/// What the face of `cube` is called that lies at `side` of it.
-fetch::Key key_of(Box const& box, int cube, int side, int step) {
-    return {box.owner(cube), static_cast<std::uint64_t>(cube * k_sides + side), static_cast<std::uint64_t>(step)};
-}
-
 void publish_faces(fetch::Store& store, Box const& box, Cube const& cube, int step) {
     for (int side = 0; side < k_sides; ++side)
         store.publish(key_of(box, cube.number(), side, step), box.face_points() * sizeof(double),
                       [&cube, side, step](std::span<std::byte> out) {
                           cube.pack(side, step, {reinterpret_cast<double*>(out.data()), out.size() / sizeof(double)});
                       });
-}
-
-std::vector<fetch::Want> neighbours_faces(Box const& box, int cube, int step) {
-    std::vector<fetch::Want> wants;
-    wants.reserve(k_sides);
-    for (int side = 0; side < k_sides; ++side)
-        wants.push_back(
-            {key_of(box, box.neighbour(cube, side), Box::opposite(side), step), box.face_points() * sizeof(double)});
-    return wants;
 }
 
 sluice::Task live(fetch::Store& store, Box const& box, Cube& cube, int steps) {

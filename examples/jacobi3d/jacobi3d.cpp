@@ -1,12 +1,15 @@
-// A relaxation over a periodic box of many small cubes, three ways: with all ghost faces exchanged at once, cube by
-// cube, and as tasks that fetch. All leave the same bits.
+// A relaxation over a periodic box of many small cubes, four ways: with all ghost faces exchanged at once, cube by
+// cube, as tasks that fetch, and as such tasks with the points in a file. All leave the same bits.
 //
-//     mpirun -n 4 jacobi3d [form [steps [cubes along an axis [edge [points]]]]]
-//     form: all, each, fetch or check (all three; exit code 1 where they differ)      points: 7 or 13
+//     mpirun -n 4 jacobi3d [form [steps [cubes [edge [points]]]]]
+//     form: all, each, fetch, paged or check (all four; exit code 1 where they differ)      cubes: along an axis, 8 or
+//     8x8x12 points: 7 or 13
 //
-// With SLUICE_FETCH_MEMORY or SLUICE_TOKENS the third holds less for its communication, and gets slower, not wrong.
+// With SLUICE_FETCH_MEMORY or SLUICE_TOKENS the third and the fourth hold less for their communication, and get
+// slower, not wrong; the fourth holds SLUICE_PAGED_MEMORY of the points in memory.
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -17,29 +20,104 @@ namespace {
 
 using Form = jacobi::Used (*)(jacobi::Box const&, std::vector<jacobi::Cube>&, int);
 
+/// The time of a whole form, and of each step: between the cubes that end them on this rank.
+class Clock {
+  public:
+    explicit Clock(jacobi::Box& box, int rank) : cubes_(jacobi::numbers_of(box, rank).size()) {
+        box.relaxed = [this] {
+            if (++relaxed_ % cubes_ == 0) ends_.push_back(MPI_Wtime());
+        };
+    }
+    void start() {
+        MPI_Barrier(MPI_COMM_WORLD);
+        start_ = MPI_Wtime();
+    }
+    void stop() {
+        MPI_Barrier(MPI_COMM_WORLD);
+        seconds_ = MPI_Wtime() - start_;
+    }
+    double seconds() const { return seconds_; }
+    double slowest_step() const {
+        double slowest = 0;
+        double last = start_;
+        for (double const end : ends_) {
+            slowest = std::max(slowest, end - last);
+            last = end;
+        }
+        return slowest;
+    }
+
+  private:
+    std::size_t cubes_;
+    std::size_t relaxed_ = 0;
+    std::vector<double> ends_;
+    double start_ = 0;
+    double seconds_ = 0;
+};
+
+struct Outcome {
+    jacobi::Used used;
+    std::uint64_t checksum = 0;
+};
+
+template <Form form>
+Outcome in_memory(jacobi::Box const& box, int rank, int steps, Clock& clock) {
+    std::vector<jacobi::Cube> cubes = jacobi::cubes_of(box, rank);
+    clock.start();
+    Outcome outcome{form(box, cubes, steps)};
+    clock.stop();
+    for (jacobi::Cube const& cube : cubes)
+        outcome.checksum += cube.checksum(steps);
+    return outcome;
+}
+
+Outcome in_a_file(jacobi::Box const& box, int rank, int steps, Clock& clock) {
+    jacobi::PagedCubes cubes(box, rank);
+    clock.start();
+    Outcome outcome{cubes.relax(steps)};
+    clock.stop();
+    sluice::paged::Report const report = cubes.report();
+    if (rank == 0)
+        std::printf(
+            "rank 0: %llu blocks brought, %llu written back, %llu of %llu parts found in memory; blocks held at most "
+            "%.1f MiB\n",
+            static_cast<unsigned long long>(report.brought), static_cast<unsigned long long>(report.written),
+            static_cast<unsigned long long>(report.parts_found), static_cast<unsigned long long>(report.parts),
+            static_cast<double>(report.peak.count) / (1 << 20));
+    outcome.checksum = cubes.checksum(steps);
+    return outcome;
+}
+
 struct Named {
     char const* name;
-    Form form;
+    Outcome (*run)(jacobi::Box const&, int rank, int steps, Clock&);
 };
-constexpr Named k_forms[]{{"all", jacobi::all_at_once}, {"each", jacobi::cube_by_cube}, {"fetch", jacobi::by_fetching}};
+constexpr Named k_forms[]{{"all", in_memory<jacobi::all_at_once>},
+                          {"each", in_memory<jacobi::cube_by_cube>},
+                          {"fetch", in_memory<jacobi::by_fetching>},
+                          {"paged", in_a_file}};
 
 /// Of all cubes after `steps` steps; prints what it took.
-std::uint64_t run(Named const& named, jacobi::Box const& box, int rank, int steps) {
-    std::vector<jacobi::Cube> cubes = jacobi::cubes_of(box, rank);
-    MPI_Barrier(MPI_COMM_WORLD);
-    double const start = MPI_Wtime();
-    jacobi::Used const used = named.form(box, cubes, steps);
-    MPI_Barrier(MPI_COMM_WORLD);
-    double const seconds = MPI_Wtime() - start;
-    std::uint64_t sum = 0;
-    for (jacobi::Cube const& cube : cubes)
-        sum += cube.checksum(steps);
+std::uint64_t run(Named const& named, jacobi::Box box, int rank, int steps) {
+    Clock clock(box, rank);
+    Outcome const outcome = named.run(box, rank, steps, clock);
+    std::uint64_t sum = outcome.checksum;
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
-        std::printf("%-5s  %d steps, %.2f ms each, checksum %016llx; rank 0 held at most %.1f KiB for communication\n",
-                    named.name, steps, 1000 * seconds / steps, static_cast<unsigned long long>(sum),
-                    static_cast<double>(used.peak_bytes) / 1024);
+        std::printf(
+            "%-5s  %d steps, %.2f ms each, slowest %.2f, checksum %016llx; rank 0 held at most %.1f KiB for "
+            "communication\n",
+            named.name, steps, 1000 * clock.seconds() / steps, 1000 * clock.slowest_step(),
+            static_cast<unsigned long long>(sum), static_cast<double>(outcome.used.peak_bytes) / 1024);
     return sum;
+}
+
+/// "8" or "8x8x12"; nothing where it is neither.
+std::array<int, 3> cubes_from(char const* text) {
+    std::array<int, 3> cubes{};
+    int const read = std::sscanf(text, "%dx%dx%d", &cubes[0], &cubes[1], &cubes[2]);
+    if (read == 1) cubes = {cubes[0], cubes[0], cubes[0]};
+    return read == 2 ? std::array<int, 3>{} : cubes;
 }
 
 int argument(int argc, char** argv, int i, int otherwise) {
@@ -56,8 +134,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &box.ranks);
     std::string const form = argc > 1 ? argv[1] : "check";
     int const steps = argument(argc, argv, 2, 20);
-    int const along = argument(argc, argv, 3, 4);
-    box.cubes = {along, along, along};
+    if (argc > 3) box.cubes = cubes_from(argv[3]);
     box.edge = argument(argc, argv, 4, 16);
     int const points = argument(argc, argv, 5, 7);
     box.width = points == 13 ? 2 : 1;
@@ -65,8 +142,8 @@ int main(int argc, char** argv) {
     int forms = 0;
     std::uint64_t first = 0;
     bool differ = false;
-    bool const usable = steps > 0 && along > 0 && box.edge >= 2 * box.width && box.edge <= jacobi::k_longest_edge &&
-                        (points == 7 || points == 13);
+    bool const usable = steps > 0 && std::ranges::min(box.cubes) > 0 && box.edge >= 2 * box.width &&
+                        box.edge <= jacobi::k_longest_edge && (points == 7 || points == 13);
     for (Named const& named : k_forms) {
         if (!usable || (form != "check" && form != named.name)) continue;
         std::uint64_t const sum = run(named, box, rank, steps);
@@ -74,7 +151,9 @@ int main(int argc, char** argv) {
         differ |= sum != first;
     }
     if (rank == 0 && forms == 0)
-        std::fprintf(stderr, "jacobi3d [all|each|fetch|check [steps [cubes along an axis [edge [7 or 13]]]]]\n");
+        std::fprintf(
+            stderr,
+            "jacobi3d [all|each|fetch|paged|check [steps [cubes along an axis, or 8x8x12 [edge [7 or 13]]]]]\n");
     if (rank == 0 && differ) std::fprintf(stderr, "jacobi3d: the forms differ\n");
     MPI_Finalize();
     return forms == 0 ? 2 : differ ? 1 : 0;

@@ -10,11 +10,11 @@
 namespace sluice::paged::detail {
 
 Bytes BlockMemory::limit() const {
-    return limit_.count != 0 ? limit_ : budget_->limit() / 4;
+    return limit_.count != 0 ? limit_ : budget_.limit() / 4;
 }
 
 bool BlockMemory::is_over() const {
-    return held_ > limit().count || budget_->held() > budget_->limit();
+    return held_ > limit().count || budget_.held() > budget_.limit();
 }
 
 /// Null memory where the allocator has none.
@@ -25,6 +25,7 @@ Room BlockMemory::made(std::uint64_t bytes, Lease lease) {
     room.bytes_ = bytes;
     room.lease_ = std::move(lease);
     held_ += bytes;
+    budget_.add_resident(Bytes{bytes});
     peak_ = std::max(peak_, held_);
     return room;
 }
@@ -40,6 +41,7 @@ Room BlockMemory::spare_of(std::uint64_t bytes) {
 void BlockMemory::spare_free(std::size_t keep) noexcept {
     while (spare_.size() > keep) {
         held_ -= spare_.back().bytes_;
+        budget_.remove_resident(Bytes{spare_.back().bytes_});
         spare_.pop_back();
     }
 }
@@ -48,7 +50,7 @@ Room BlockMemory::take(std::uint64_t bytes) {
     if (Room room = spare_of(bytes)) return room;
     for (;;) {
         if (held_ + bytes <= limit().count)
-            if (std::optional<Lease> lease = budget_->try_lease(Bytes{bytes}, Purpose::paged))
+            if (std::optional<Lease> lease = budget_.try_lease(Bytes{bytes}, Purpose::paged))
                 if (Room room = made(bytes, *std::move(lease))) return room;
         if (spare_.empty()) return {};
         spare_free(spare_.size() - 1);  // of another size
@@ -57,7 +59,7 @@ Room BlockMemory::take(std::uint64_t bytes) {
 
 Room BlockMemory::take_beyond(std::uint64_t bytes) {
     if (Room room = take(bytes)) return room;
-    if (Room room = made(bytes, budget_->lease_beyond(Bytes{bytes}, Purpose::paged))) return room;
+    if (Room room = made(bytes, budget_.lease_beyond(Bytes{bytes}, Purpose::paged))) return room;
     throw Error(ErrorCode::out_of_memory, "no memory for a block of " + base::format_bytes(Bytes{bytes}) +
                                               " of a paged file; its blocks hold " + base::format_bytes(held()));
 }

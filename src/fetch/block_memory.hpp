@@ -34,7 +34,9 @@ class Room {
 class BlockMemory {
   public:
     /// `limit` 0: a quarter of what the budget is at the time.
-    BlockMemory(Budget& budget, Bytes limit) : budget_(&budget), limit_(limit) {}
+    BlockMemory(Budget& budget, Bytes limit) : budget_(budget), limit_(limit) {}
+    /// All rooms are gone, or go now.
+    ~BlockMemory() { budget_.remove_resident(held()); }
     BlockMemory(BlockMemory const&) = delete;
     BlockMemory& operator=(BlockMemory const&) = delete;
 
@@ -57,7 +59,7 @@ class BlockMemory {
     Room spare_of(std::uint64_t bytes);
     void spare_free(std::size_t keep) noexcept;
 
-    Budget* budget_;
+    Budget budget_;
     Bytes limit_;
     std::vector<Room> spare_;
     std::uint64_t held_ = 0;

@@ -111,10 +111,12 @@ bool FileState::needs_memory(UseSet const& set) const {
     return std::ranges::any_of(set.uses, [&](Use const& use) { return blocks_[use.block].state == State::away; });
 }
 
-/// Nobody writes to what is being written back, and nobody uses what could not be read.
-bool FileState::has_to_wait_for_disk(UseSet const& set) const {
+/// Nobody writes to what is being written back, nobody uses what could not be read, and nobody reads what another is
+/// about to write; the last only as long as anything else moves.
+bool FileState::has_to_wait_for_others(UseSet const& set, Beyond beyond) const {
     return std::ranges::any_of(set.uses, [&](Use const& use) {
         Block const& block = blocks_[use.block];
+        if (block.hollow && use.access != Access::write && beyond == Beyond::no) return true;
         return block.lost || (use.access != Access::read && block.state == State::leaving);
     });
 }
@@ -150,7 +152,7 @@ void FileState::stall() {
 }
 
 bool FileState::try_grant(std::shared_ptr<UseSet> const& set, Beyond beyond) {
-    if (has_to_wait_for_disk(*set)) return false;
+    if (has_to_wait_for_others(*set, beyond)) return false;
     pin(*set);
     std::vector<Room> rooms;
     try {

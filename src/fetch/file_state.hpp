@@ -83,7 +83,7 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     bool grant();
     bool try_grant(std::shared_ptr<UseSet> const& set, Beyond beyond);
     bool needs_memory(UseSet const& set) const;
-    bool has_to_wait_for_disk(UseSet const& set) const;
+    bool has_to_wait_for_others(UseSet const& set, Beyond beyond) const;
     std::exception_ptr fault_of(UseSet const& set) const;
     void pin(UseSet const& set);
     void unpin(UseSet const& set);

@@ -53,11 +53,13 @@ bool PagingPlan::used(std::size_t block) {
         nearest = ahead;
         place = places_[i];
     }
-    if (nearest == k_never) return false;
-    done_[place] = true;
-    if (place != first_ && ++passed_over_ > k_patience) done_[first_] = true;
+    bool const planned = nearest != k_never;
+    if (planned) done_[place] = true;
+    // A block that was done for this round passes the first too.
+    bool const passes = planned ? place != first_ : again_ && first_place_[block] < first_place_[block + 1];
+    if (passes && ++passed_over_ > k_patience) done_[first_] = true;
     go_on();
-    return true;
+    return planned;
 }
 
 /// To the first entry that is not done. One that is passed stands for the next round.

@@ -1,0 +1,27 @@
+/// What faces are called, for the forms that fetch them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cube.hpp"
+#include "sluice/fetch.hpp"
+
+namespace jacobi {
+
+/// What the face of `cube` is called that lies at `side` of it.
+inline sluice::fetch::Key key_of(Box const& box, int cube, int side, int step) {
+    return {box.owner(cube), static_cast<std::uint64_t>(cube * k_sides + side), static_cast<std::uint64_t>(step)};
+}
+
+/// The faces that `cube` needs, by side.
+inline std::vector<sluice::fetch::Want> neighbours_faces(Box const& box, int cube, int step) {
+    std::vector<sluice::fetch::Want> wants;
+    wants.reserve(k_sides);
+    for (int side = 0; side < k_sides; ++side)
+        wants.push_back(
+            {key_of(box, box.neighbour(cube, side), Box::opposite(side), step), box.face_points() * sizeof(double)});
+    return wants;
+}
+
+}  // namespace jacobi
