@@ -39,7 +39,7 @@ Slot* slot_of_this_rank() {
 }
 
 /// Of this job on this node, as its launcher says: for an even share where no ledger can be had. 1 where it does not.
-std::uint32_t ranks_of_node() {
+[[maybe_unused]] std::uint32_t ranks_of_node() {
     for (char const* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"})
         if (char const* const text = std::getenv(name))
             return static_cast<std::uint32_t>(std::clamp(std::strtoul(text, nullptr, 10), 1UL, 1UL << 20));
