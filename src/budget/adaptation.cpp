@@ -92,7 +92,8 @@ NodeLedger::Sums Adaptation::sums(Bytes resident) const noexcept {
         ledger_->tell(resident, own, node_memory_);
         return ledger_->sums();
     }
-    return {resident * processes_, resident * processes_, own * processes_, resident * processes_, processes_};
+    Bytes const all = resident * processes_;
+    return {all, all, all, own * processes_, all, processes_};
 }
 
 Bytes Adaptation::reserve_of(MemoryPlace const& place, Bytes m) const noexcept {
@@ -141,10 +142,20 @@ void Adaptation::look_at_places(Bytes resident, NodeLedger::Sums const& sums) no
         }
         consider(place.figures, &place, place.usage.place().is_shared());
     }
-    if (node_memory_.count != 0) consider(figures_of_node_memory(resident, sums), nullptr, true);
+    Bytes here = everything;
+    if (node_memory_.count != 0) {
+        Figures const figures = figures_of_node_memory(resident, sums);
+        here = figures.m_c;
+        consider(figures, nullptr, false);
+    }
+    node_m_c_.store(steadied(Bytes{node_m_c_.load()}, here).count, std::memory_order_relaxed);
     shared_m_c_.store(steadied(Bytes{shared_m_c_.load()}, shared).count, std::memory_order_relaxed);
     m_c_.store(steadied(m_c(), least_.m_c).count, std::memory_order_relaxed);
     ceiling_.store(ceiling.count, std::memory_order_relaxed);
+}
+
+NodeLedger::Bounds Adaptation::bounds() const noexcept {
+    return {Bytes{shared_m_c_.load(std::memory_order_relaxed)}, Bytes{node_m_c_.load(std::memory_order_relaxed)}};
 }
 
 /// How much of what was granted may be kept.
@@ -155,10 +166,10 @@ Bytes Adaptation::kept(Budget& budget, NodeLedger::Sums const& sums) {
         window_end_ = now + k_window_ns;
         peak_before_ = std::exchange(peak_now_, Bytes{});
     }
-    Bytes const bound{shared_m_c_.load(std::memory_order_relaxed)};
-    if (sums.claimed > bound) return {};
-    if (ledger_->others_wait(bound)) return bound / std::max(sums.processes, 1U);
-    return std::max(peak_before_, peak_now_) + portion(bound, sums.processes);
+    NodeLedger::Bounds const most = bounds();
+    if (sums.claimed > most.all || sums.claimed_here > most.here) return {};
+    if (ledger_->others_wait(most)) return most.even_share(sums.processes);
+    return std::max(peak_before_, peak_now_) + portion(std::min(most.all, most.here), sums.processes);
 }
 
 void Adaptation::look(Budget& budget) {
@@ -197,10 +208,10 @@ Bytes Adaptation::extend(Bytes wanted) noexcept {
         ledger_->changes() == failed_changes_.load(std::memory_order_relaxed))
         return {};
     std::uint64_t const changes = ledger_->changes();
-    Bytes const bound{shared_m_c_.load(std::memory_order_relaxed)};
-    Bytes const more = wanted + portion(bound, claimants_.load(std::memory_order_relaxed));
+    NodeLedger::Bounds const most = bounds();
+    Bytes const more = wanted + portion(std::min(most.all, most.here), claimants_.load(std::memory_order_relaxed));
     for (Bytes const claim : {more, wanted})
-        if (ledger_->try_claim(claim, bound)) {
+        if (ledger_->try_claim(claim, most)) {
             ledger_->want({});
             return claim;
         }

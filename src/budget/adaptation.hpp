@@ -94,6 +94,7 @@ class Adaptation final : public Allowance {
     Figures figures_of_node_memory(Bytes resident, NodeLedger::Sums const& sums) const noexcept;
     void look_at_places(Bytes resident, NodeLedger::Sums const& sums) noexcept;
     void look_locked(Budget& budget);
+    NodeLedger::Bounds bounds() const noexcept;
     Bytes kept(Budget& budget, NodeLedger::Sums const& sums);
 
     Bytes node_memory_;
@@ -114,7 +115,9 @@ class Adaptation final : public Allowance {
 
     std::atomic<std::uint64_t> m_c_{0};
     std::atomic<std::uint64_t> ceiling_{0};
-    std::atomic<std::uint64_t> shared_m_c_{0};  // what the claims of all processes are held against
+    // What the claims of processes are held against: of all, and of those with the same node_memory.
+    std::atomic<std::uint64_t> shared_m_c_{0};
+    std::atomic<std::uint64_t> node_m_c_{0};
     std::atomic<std::uint32_t> claimants_{1};
     std::atomic<std::uint64_t> next_look_{0};  // in ns
     std::atomic<std::uint64_t> looks_{0};

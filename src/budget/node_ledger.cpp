@@ -201,15 +201,20 @@ NodeLedger::Sums NodeLedger::sums() const noexcept {
         sums.claimed += Bytes{slot.claimed};
         sums.resident += Bytes{slot.resident};
         if (slot.node_memory != node_memory) continue;
+        sums.claimed_here += Bytes{slot.claimed};
         sums.private_memory += Bytes{slot.private_memory};
         sums.private_resident += Bytes{slot.resident};
     }
     return sums;
 }
 
-bool NodeLedger::others_wait(Bytes bound) const noexcept {
+Bytes NodeLedger::Bounds::even_share(std::uint32_t processes) const noexcept {
+    return std::min(all, here) / std::max(processes, 1U);
+}
+
+bool NodeLedger::others_wait(Bounds const& bounds) const noexcept {
     std::size_t const end = used_slots();
-    std::uint64_t processes = 0;
+    std::uint32_t processes = 0;
     std::uint64_t least = ~std::uint64_t{0};  // that one who waits has
     for (std::size_t i = 0; i < end; ++i) {
         Slot const& slot = table_->slots[i];
@@ -217,18 +222,18 @@ bool NodeLedger::others_wait(Bytes bound) const noexcept {
         ++processes;
         if (i != slot_ && slot.wanted != 0) least = std::min<std::uint64_t>(least, slot.claimed);
     }
-    return processes > 0 && least < bound.count / processes;
+    return least < bounds.even_share(processes).count;
 }
 
-bool NodeLedger::try_claim(Bytes claim, Bytes bound) noexcept {
+bool NodeLedger::try_claim(Bytes claim, Bounds const& bounds) noexcept {
     Slot& slot = mine();
     std::uint64_t const before = slot.claimed;
     bool const more = claim.count > before;
     if (more) slot.claimed = claim.count;  // seen by others, who may give way for nothing
-    Sums all = sums();
-    if (!more) all.claimed -= Bytes{before} - claim;
-    bool const beyond_even = claim.count > bound.count / std::max<std::uint32_t>(all.processes, 1);
-    bool const granted = all.claimed <= bound && !(beyond_even && others_wait(bound));
+    Sums const all = sums();
+    Bytes const less = more ? Bytes{} : Bytes{before} - claim;
+    bool const fits = all.claimed - less <= bounds.all && all.claimed_here - less <= bounds.here;
+    bool const granted = fits && (claim <= bounds.even_share(all.processes) || !others_wait(bounds));
     if (granted != more) slot.claimed = granted ? claim.count : before;
     return granted;
 }

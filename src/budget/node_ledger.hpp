@@ -42,23 +42,30 @@ class NodeLedger {
     struct Sums {
         Bytes claimed;
         Bytes resident;
-        Bytes private_memory;    ///< of those with the same node_memory
+        Bytes claimed_here;      ///< by those with the same node_memory
+        Bytes private_memory;    ///< of those
         Bytes private_resident;  ///< what of `private_memory` is `resident`
         std::uint32_t processes = 0;
     };
     /// Of all processes, this one included.
     Sums sums() const noexcept;
 
-    /// Claims `claim` in place of what this process has claimed, if all claims then are at most `bound`, and if nobody
-    /// waits who has less than his even share of it while this process would have more.
-    bool try_claim(Bytes claim, Bytes bound) noexcept;
+    /// What claims are held against: those of all processes, and those of the processes with the same node_memory.
+    struct Bounds {
+        Bytes all;
+        Bytes here{~std::uint64_t{0}};
+        Bytes even_share(std::uint32_t processes) const noexcept;
+    };
+    /// Claims `claim` in place of what this process has claimed, if all claims then are within `bounds`, and if nobody
+    /// waits who has less than his even share while this process would have more.
+    bool try_claim(Bytes claim, Bounds const& bounds) noexcept;
     /// Claims that much, whatever the bound.
     void claim(Bytes claim) noexcept;
     Bytes claimed() const noexcept;
     /// Says to the others that this process could not claim up to `wanted`; nothing: that it has what it needs.
     void want(Bytes wanted) noexcept;
-    /// Whether another process waits that has claimed less than an even share of `bound`.
-    bool others_wait(Bytes bound) const noexcept;
+    /// Whether another process waits that has claimed less than an even share.
+    bool others_wait(Bounds const& bounds) const noexcept;
     /// Changes whenever another process may have given something back.
     std::uint64_t changes() const noexcept;
 

@@ -87,31 +87,31 @@ class Pipe {
 TEST_F(NodeLedgerTest, lets_all_claim_up_to_the_bound_and_no_more) {
     auto const one = join();
     auto const two = join();
-    EXPECT_TRUE(one->try_claim(6_MiB, 10_MiB));
-    EXPECT_FALSE(two->try_claim(5_MiB, 10_MiB));
+    EXPECT_TRUE(one->try_claim(6_MiB, {10_MiB}));
+    EXPECT_FALSE(two->try_claim(5_MiB, {10_MiB}));
     EXPECT_EQ(two->claimed(), 0_B);
-    EXPECT_TRUE(two->try_claim(4_MiB, 10_MiB));
+    EXPECT_TRUE(two->try_claim(4_MiB, {10_MiB}));
     EXPECT_EQ(one->sums().claimed, 10_MiB);
     EXPECT_EQ(one->sums().processes, 2U);
     std::uint64_t const before = two->changes();
     one->claim(5_MiB);
     EXPECT_NE(two->changes(), before) << "who waits is told";
-    EXPECT_TRUE(two->try_claim(5_MiB, 10_MiB));
+    EXPECT_TRUE(two->try_claim(5_MiB, {10_MiB}));
 }
 
 TEST_F(NodeLedgerTest, gives_what_a_process_had_to_the_others_when_it_leaves) {
     auto const one = join();
     {
         auto const two = join();
-        EXPECT_TRUE(two->try_claim(10_MiB, 10_MiB));
+        EXPECT_TRUE(two->try_claim(10_MiB, {10_MiB}));
         two->tell(3_MiB, 7_MiB, 0_B);
         EXPECT_EQ(one->sums().resident, 3_MiB);
         EXPECT_EQ(one->sums().private_memory, 7_MiB);
-        EXPECT_FALSE(one->try_claim(1_B, 10_MiB));
+        EXPECT_FALSE(one->try_claim(1_B, {10_MiB}));
     }
     EXPECT_EQ(one->sums().claimed, 0_B);
     EXPECT_EQ(one->sums().resident, 0_B);
-    EXPECT_TRUE(one->try_claim(10_MiB, 10_MiB));
+    EXPECT_TRUE(one->try_claim(10_MiB, {10_MiB}));
 }
 
 TEST_F(NodeLedgerTest, sums_private_memory_of_those_with_the_same_node_memory) {
@@ -125,6 +125,12 @@ TEST_F(NodeLedgerTest, sums_private_memory_of_those_with_the_same_node_memory) {
     EXPECT_EQ(one->sums().private_resident, 3_MiB);
     EXPECT_EQ(one->sums().resident, 7_MiB);
     EXPECT_EQ(three->sums().private_memory, 40_MiB);
+    // Claims are held against what these may have together, and against what all may.
+    EXPECT_TRUE(three->try_claim(50_MiB, {100_MiB, 60_MiB}));
+    EXPECT_TRUE(one->try_claim(10_MiB, {100_MiB, 20_MiB}));
+    EXPECT_FALSE(two->try_claim(11_MiB, {100_MiB, 20_MiB}));
+    EXPECT_TRUE(two->try_claim(10_MiB, {100_MiB, 20_MiB}));
+    EXPECT_FALSE(one->try_claim(20_MiB, {70_MiB, 60_MiB}));
 }
 
 TEST_F(NodeLedgerTest, is_for_its_user_alone_and_removed_by_the_last_who_leaves) {
@@ -155,7 +161,7 @@ TEST_F(NodeLedgerTest, uses_a_file_again_that_killed_processes_have_left) {
     Pipe joined;
     Child child([&] {
         auto const ledger = join();
-        if (!ledger->try_claim(9_MiB, 10_MiB)) return 1;
+        if (!ledger->try_claim(9_MiB, {10_MiB})) return 1;
         joined.say();
         pause();
         return 0;
@@ -187,7 +193,7 @@ TEST_F(NodeLedgerTest, gives_what_a_killed_process_held_to_the_others) {
     Pipe joined;
     Child child([&] {
         auto const own = join();
-        if (!own->try_claim(10_MiB, 10_MiB)) return 1;
+        if (!own->try_claim(10_MiB, {10_MiB})) return 1;
         own->tell(5_MiB, 6_MiB, 0_B);
         joined.say();
         pause();
@@ -195,20 +201,20 @@ TEST_F(NodeLedgerTest, gives_what_a_killed_process_held_to_the_others) {
     });
     joined.hear();
     EXPECT_EQ(ledger->reclaim_dead(), 0U);
-    EXPECT_FALSE(ledger->try_claim(1_B, 10_MiB));
+    EXPECT_FALSE(ledger->try_claim(1_B, {10_MiB}));
     std::uint64_t const before = ledger->changes();
     child.kill_now();
     EXPECT_EQ(ledger->reclaim_dead(), 1U);
     EXPECT_EQ(ledger->reclaim_dead(), 0U);
     EXPECT_NE(ledger->changes(), before);
     EXPECT_EQ(ledger->sums().resident, 0_B);
-    EXPECT_TRUE(ledger->try_claim(10_MiB, 10_MiB));
+    EXPECT_TRUE(ledger->try_claim(10_MiB, {10_MiB}));
 }
 
 TEST_F(NodeLedgerTest, keeps_what_its_process_holds_when_a_child_of_it_ends_or_runs_another_program) {
     auto ledger = join();
     auto const other = join();
-    EXPECT_TRUE(ledger->try_claim(3_MiB, 10_MiB));
+    EXPECT_TRUE(ledger->try_claim(3_MiB, {10_MiB}));
     Child child([&] {
         ledger.reset();  // as exit() might
         return 0;
@@ -223,23 +229,23 @@ TEST_F(NodeLedgerTest, keeps_what_its_process_holds_when_a_child_of_it_ends_or_r
 TEST_F(NodeLedgerTest, refuses_more_than_an_even_share_while_another_waits_who_has_less) {
     auto const greedy = join();
     auto const poor = join();
-    EXPECT_TRUE(greedy->try_claim(10_MiB, 10_MiB)) << "nobody else needs it";
-    EXPECT_FALSE(poor->try_claim(2_MiB, 10_MiB));
-    EXPECT_FALSE(greedy->others_wait(10_MiB));
+    EXPECT_TRUE(greedy->try_claim(10_MiB, {10_MiB})) << "nobody else needs it";
+    EXPECT_FALSE(poor->try_claim(2_MiB, {10_MiB}));
+    EXPECT_FALSE(greedy->others_wait({10_MiB}));
     poor->want(2_MiB);
-    EXPECT_TRUE(greedy->others_wait(10_MiB));
-    EXPECT_FALSE(poor->others_wait(10_MiB)) << "it is the one";
+    EXPECT_TRUE(greedy->others_wait({10_MiB}));
+    EXPECT_FALSE(poor->others_wait({10_MiB})) << "it is the one";
     greedy->claim(7_MiB);  // a lease has come back
-    EXPECT_FALSE(greedy->try_claim(8_MiB, 10_MiB));
-    EXPECT_TRUE(poor->try_claim(2_MiB, 10_MiB));
+    EXPECT_FALSE(greedy->try_claim(8_MiB, {10_MiB}));
+    EXPECT_TRUE(poor->try_claim(2_MiB, {10_MiB}));
     poor->want(0_B);
-    EXPECT_TRUE(greedy->try_claim(8_MiB, 10_MiB));
+    EXPECT_TRUE(greedy->try_claim(8_MiB, {10_MiB}));
     // Who has more than an even share himself keeps nobody back.
-    EXPECT_TRUE(poor->try_claim(2_MiB, 10_MiB));
+    EXPECT_TRUE(poor->try_claim(2_MiB, {10_MiB}));
     greedy->claim(1_MiB);
-    EXPECT_TRUE(poor->try_claim(9_MiB, 10_MiB));
+    EXPECT_TRUE(poor->try_claim(9_MiB, {10_MiB}));
     poor->want(10_MiB);
-    EXPECT_TRUE(greedy->try_claim(1_MiB, 10_MiB));
+    EXPECT_TRUE(greedy->try_claim(1_MiB, {10_MiB}));
 }
 
 TEST_F(NodeLedgerTest, has_a_slot_for_1024_processes_and_tells_the_next_one_why_not) {
@@ -277,7 +283,7 @@ int fight(NodeLedger& ledger, unsigned seed, int rounds, Granted* granted) {
         Bytes const claim{random() % (600 << 10)};
         bool const is_less = claim.count < mine;
         if (granted != nullptr && is_less) *granted -= mine - claim.count;
-        if (ledger.try_claim(claim, k_bound)) {
+        if (ledger.try_claim(claim, {k_bound})) {
             ++got;
             if (ledger.claimed() != claim) return 2;
             if (granted != nullptr && !is_less && (*granted += claim.count - mine) > k_bound.count) return 1;
@@ -337,7 +343,7 @@ TEST_F(NodeLedgerTest, comes_and_goes_with_processes_that_join_at_the_same_time)
                 auto const ledger = NodeLedger::join(identity_, why);
                 if (!ledger) return 1;
                 // In one ledger with all who are there: what it claims is seen by itself and kept from the others.
-                if (!ledger->try_claim(1_KiB, 6_KiB)) return 2;
+                if (!ledger->try_claim(1_KiB, {6_KiB})) return 2;
                 if (ledger->sums().claimed < 1_KiB) return 3;
             }
             return 0;
