@@ -38,6 +38,7 @@ Slot* slot_of_this_rank() {
     return found == 0 ? nullptr : static_cast<Slot*>(value);
 }
 
+#ifndef SLUICE_SIMULATED
 /// Of this job on this node, as its launcher says: for an even share where no ledger can be had. 1 where it does not.
 [[maybe_unused]] std::uint32_t ranks_of_node() {
     for (char const* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"})
@@ -45,6 +46,7 @@ Slot* slot_of_this_rank() {
             return static_cast<std::uint32_t>(std::clamp(std::strtoul(text, nullptr, 10), 1UL, 1UL << 20));
     return 1;
 }
+#endif
 
 /// Null under the simulator, where many ranks are one process.
 std::shared_ptr<Adaptation> adaptation_of([[maybe_unused]] Settings const& settings) {
