@@ -112,6 +112,13 @@ struct StoreReport {
     std::uint64_t read = 0;          ///< of `fetched`: read in the owner's memory, by one copy
     std::uint64_t moved_in_background = 0;  ///< looks of the helper thread that moved something (setting progress)
     std::uint64_t most_on_their_way = 0;    ///< fetches that had been asked for and were not here, at a time
+    std::uint64_t sent = 0;                 ///< messages, by `send`
+    std::uint64_t received = 0;             ///< by `receive_all`
+    Bytes sent_bytes;
+    Bytes received_bytes;
+    Bytes packed_peak;        ///< that lay packed at a time, for readers who had not taken them: part of `peak`
+    Bytes uncontrolled_peak;  ///< that were here at a time beyond any token, for their sender had not asked: part of it
+    Bytes unexpected;         ///< of these, that came before anybody waited for them; in all
 };
 
 /// One for each set of keys; created collectively over the context's ranks, who all must destroy it. Belongs to one
@@ -148,8 +155,8 @@ class Store {
     ReadAwaiter read(Key const& key);
     /// Readers that come later, and those that wait, get an error.
     void withdraw(Key const& key);
-    /// Nothing more will be published for epochs up to this: who asks, or has asked, for a key that does not exist gets
-    /// an error.
+    /// Nothing more will be published or sent for epochs up to this: who asks, or has asked, for a key that does not
+    /// exist gets an error.
     void close(std::uint64_t epoch);
 
     /// `auto faces = co_await store.fetch_all(wants)`: one fetch set, posted at once, granted whole. Throws
@@ -166,6 +173,29 @@ class Store {
     /// Without coroutines: `done` is called from `progress` (never from inside this call), with the error instead of
     /// data where there is one. It may call the store.
     void fetch_all(std::span<Want const> wants, std::function<void(Fetched, std::exception_ptr)> done);
+
+    /// The send-based scheme, for callers that must push: `pack` is called at once, into memory that stays here until
+    /// the data have left; whose size nothing bounds. With Settings::send_control "on" they leave when the reader waits
+    /// for them and has tokens, otherwise at once. Throws what `pack` throws; Error(invalid_argument) where `key` is
+    /// another rank's, the reader no rank of the context, the epoch closed or the store finished, or where that was
+    /// sent to him already and he has not taken it; Error(out_of_memory). Nothing has been sent then.
+    void send(int reader, Key const& key, std::uint64_t bytes, Pack const& pack);
+    /// The same for bytes that lie side by side. They are copied: the caller may write to them afterwards.
+    void send(int reader, Key const& key, std::span<std::byte const> data);
+
+    /// `auto faces = co_await store.receive_all(wants)`: what their owners send to this rank, one set, as if fetched.
+    /// Each message is received once. Throws at the co_await, with both sides named: Error(invalid_argument) for other
+    /// bytes than were sent, what its owner will not send any more (closed, finished), sent twice, or received already;
+    /// Error(out_of_memory) where the set alone exceeds what the budget can ever be. What else the set would have
+    /// received stays for others.
+    FetchAwaiter receive_all(std::span<Want const> wants);
+    template <std::same_as<Want>... Wants>
+    FetchAwaiter receive_all(Want const& first, Wants const&... others) {
+        Want const wants[]{first, others...};
+        return receive_all(std::span<Want const>(wants));
+    }
+    /// Without coroutines, like that fetch_all.
+    void receive_all(std::span<Want const> wants, std::function<void(Fetched, std::exception_ptr)> done);
 
     /// Moves what can be moved, without waiting; true when something did. Tasks do it between them; a long task may
     /// call it now and then, for peers wait for what we serve.

@@ -37,6 +37,7 @@ struct FetchSet {
     std::size_t missing = 0;                       // fetches without an end, or sizes while these are asked for
     std::uint64_t bytes = 0;
     std::uint32_t passed_over = 0;  // by sets that were posted later
+    bool pushed = false;            // its data are sent, not fetched
     bool tentative = false;
     std::atomic<bool> complete = false;  // from then on only the owner's thread looks at it
     bool abandoned = false;              // nobody waits any more
@@ -59,5 +60,9 @@ struct KeyHash {
 };
 
 std::string text_of(Key const& key);
+/// " fetches " or " receives "
+char const* verb_of(FetchSet const& set);
+/// The set's first error, with both sides named.
+void fail(FetchSet& set, std::size_t which, int rank, std::string const& text);
 
 }  // namespace sluice::fetch::detail

@@ -5,26 +5,27 @@
 
 #include "base/units.hpp"
 #include "fetch/direct_reads.hpp"
+#include "fetch/sending.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::fetch::detail {
 
-std::string text_of(Key const& key) {
-    return "id " + std::to_string(key.id) + " of epoch " + std::to_string(key.epoch) + " from rank " +
-           std::to_string(key.owner);
-}
-
-void Fetching::post(std::shared_ptr<FetchSet> const& set) {
+bool Fetching::open(std::shared_ptr<FetchSet> const& set) {
     ++open_sets_;
     set->buffers.resize(set->wants.size());
     for (Want const& want : set->wants) {
         if (want.key.owner >= 0 && want.key.owner < wire_->size()) continue;
         set->error = std::make_exception_ptr(Error(
-            ErrorCode::invalid_argument, "rank " + std::to_string(wire_->rank()) + " fetches " + text_of(want.key) +
+            ErrorCode::invalid_argument, "rank " + std::to_string(wire_->rank()) + verb_of(*set) + text_of(want.key) +
                                              ", but the context has ranks 0 to " + std::to_string(wire_->size() - 1)));
         complete(set);
-        return;
+        return false;
     }
+    return true;
+}
+
+void Fetching::post(std::shared_ptr<FetchSet> const& set) {
+    if (!open(set)) return;
     set->missing = set->wants.size();
     if (set->missing == 0 || is_too_large(*set))
         complete(set);
@@ -136,7 +137,7 @@ void Fetching::stall() {
 void Fetching::give(std::shared_ptr<FetchSet> const& set, Tokens tokens) {
     set->tokens = std::move(tokens);
     for (std::uint32_t i = 0; i < set->wants.size(); ++i)
-        to_issue_.push_back({set, i});
+        if (!set->buffers[i]) to_issue_.push_back({set, i});  // what was pushed uncontrolled is here
 }
 
 /// What is fetched from this rank itself goes no way.
@@ -155,7 +156,7 @@ void Fetching::issue() {
 }
 
 void Fetching::start(Fetch const& fetch) {
-    if (!attach_to_what_is_here(fetch)) request(fetch);
+    if (fetch.set->pushed || !attach_to_what_is_here(fetch)) request(fetch);
 }
 
 /// Reuse of data that another set has fetched, or is fetching.
@@ -215,9 +216,13 @@ void Fetching::request(Fetch const& fetch) {
                              .depart(want.bytes, MPI_Wtime(),
                                      fetch.set->tentative ? FlightWindow::Data::to_be_made : FlightWindow::Data::exist);
     ++asked_of_[want.key.owner];
+    Name const name{want.key.id, want.key.epoch};
+    if (fetch.set->pushed) {
+        tell_owner(want, {Kind::take, number, name, want.bytes});
+        return;
+    }
     if (Here& here = here_[want.key]; here.buffer.expired()) here.buffer = slot.buffer;
     if (here_.size() >= sweep_at_) sweep();
-    Name const name{want.key.id, want.key.epoch};
     if (reads_->may_read(want.key.owner, want.bytes))
         wire_->send(want.key.owner, {Kind::request_or_read, number, name, want.bytes},
                     {reinterpret_cast<char const*>(&reads_->mark()), sizeof reads_->mark()});
@@ -226,10 +231,12 @@ void Fetching::request(Fetch const& fetch) {
 }
 
 void Fetching::tell_owner(Want const& want, Control const& control) {
-    if (want.key.owner == wire_->rank())
-        serving_->receive(wire_->rank(), control);
-    else
+    if (want.key.owner != wire_->rank())
         wire_->send(want.key.owner, control);
+    else if (control.kind == Kind::take)
+        sending_->take(wire_->rank(), control);
+    else
+        serving_->receive(wire_->rank(), control);
 }
 
 /// Forgets data that are gone, so that what is here never takes more than twice what is alive.
@@ -262,6 +269,11 @@ void Fetching::read_complete(std::uint32_t slot) {
     finish_slot(slot);
 }
 
+void Fetching::handed_over(std::uint32_t slot, BufferMemory::Block&& memory) {
+    slots_[slot].buffer->memory = std::move(memory);
+    finish_slot(slot);
+}
+
 bool Fetching::arrived(int peer, std::uint32_t slot, std::size_t bytes) {
     if (slot >= slots_.size() || !slots_[slot].set || slots_[slot].received + bytes > slots_[slot].bytes)
         throw Error(ErrorCode::internal, "rank " + std::to_string(wire_->rank()) + " got " + std::to_string(bytes) +
@@ -278,7 +290,7 @@ void Fetching::piece_complete(std::uint32_t slot, std::size_t bytes) {
     Slot& taken = slots_[slot];
     taken.complete += bytes;
     if (taken.complete < taken.bytes) return;
-    ++counts_.fetched;
+    if (!taken.set->pushed) ++counts_.fetched;
     finish_slot(slot);
 }
 
@@ -302,6 +314,12 @@ void Fetching::finish_slot(std::uint32_t slot) {
     Want const& want = taken.set->wants[taken.want];
     no_longer_in_flight(taken);
     taken.buffer->complete = true;
+    if (taken.set->pushed) {
+        ++counts_.received;
+        counts_.received_bytes += Bytes{taken.bytes};
+        finish_fetch({taken.set, taken.want}, taken.buffer);
+        return;
+    }
     counts_.fetched_bytes += Bytes{taken.bytes};
     std::vector<Fetch> waiting;
     if (auto const here = here_.find(want.key); here != here_.end() && here->second.buffer.lock() == taken.buffer)
@@ -347,15 +365,8 @@ void Fetching::refused(std::uint32_t slot, std::string const& text) {
 }
 
 void Fetching::fail_fetch(Fetch const& fetch, std::string const& text) {
-    FetchSet& set = *fetch.set;
-    Want const& want = set.wants[fetch.want];
-    if (!set.error) {
-        std::string const wanted = want.bytes == Want::k_any ? "" : " (" + std::to_string(want.bytes) + " bytes)";
-        set.error = std::make_exception_ptr(Error(
-            ErrorCode::invalid_argument, "rank " + std::to_string(wire_->rank()) + " fetches " + text_of(want.key) +
-                                             wanted + "; rank " + std::to_string(want.key.owner) + " says: " + text));
-    }
-    if (--set.missing == 0) complete(fetch.set);
+    fail(*fetch.set, fetch.want, wire_->rank(), text);
+    if (--fetch.set->missing == 0) complete(fetch.set);
 }
 
 void Fetching::complete(std::shared_ptr<FetchSet> const& set) {

@@ -26,6 +26,8 @@
 
 namespace sluice::fetch::detail {
 
+class Sending;
+
 /// Which set comes next, of those that wait.
 enum class FetchOrder { posted, nearly_complete, spread };
 
@@ -46,7 +48,10 @@ class Fetching final : public LocalReader {
     /// Is told of requests for what this rank itself owns.
     void set_serving(Serving& serving) noexcept { serving_ = &serving; }
     void set_reads(DirectReads const& reads) noexcept { reads_ = &reads; }
+    void set_sending(Sending& sending) noexcept { sending_ = &sending; }
 
+    /// Counts it among those that are open; false where it is over already, by a key of no rank.
+    bool open(std::shared_ptr<FetchSet> const& set);
     /// Phase 1.
     void post(std::shared_ptr<FetchSet> const& set);
     /// Phase 2: grants what tokens allow; true when something was.
@@ -65,6 +70,14 @@ class Fetching final : public LocalReader {
     std::span<std::byte> room_for(std::uint32_t slot, std::uint64_t bytes) override;
     void local_complete(std::uint32_t slot) override;
     void read_complete(std::uint32_t slot) override;
+
+    /// What was pushed: its data lie packed where they were sent.
+    void wait_for_tokens(std::shared_ptr<FetchSet> const& set) { queue_.push_back(set); }
+    /// As far as its sizes are known; then it has the error that says so.
+    bool is_too_large(FetchSet& set) const;
+    void complete(std::shared_ptr<FetchSet> const& set);
+    /// This rank sent it to itself.
+    void handed_over(std::uint32_t slot, BufferMemory::Block&& memory);
 
     bool is_quiet() const noexcept { return open_sets_ == 0; }
     void fill(StoreReport& report) const;
@@ -92,7 +105,6 @@ class Fetching final : public LocalReader {
     void ask(std::shared_ptr<FetchSet> const& set);
     Fetch take_ask(std::uint32_t number);
     bool try_tentatively(std::shared_ptr<FetchSet> const& set);
-    bool is_too_large(FetchSet& set) const;
     void enqueue(std::shared_ptr<FetchSet> const& set);
     std::size_t next_set();
     std::uint64_t cost_of(FetchSet const& set) const;
@@ -111,7 +123,6 @@ class Fetching final : public LocalReader {
     void tell_read_too(Key const& key);
     void finish_fetch(Fetch const& fetch, std::shared_ptr<Buffer> buffer);
     void fail_fetch(Fetch const& fetch, std::string const& text);
-    void complete(std::shared_ptr<FetchSet> const& set);
     void sweep();
 
     Wire* wire_;
@@ -120,6 +131,7 @@ class Fetching final : public LocalReader {
     BufferMemory* memory_;
     Serving* serving_ = nullptr;
     DirectReads const* reads_ = nullptr;
+    Sending* sending_ = nullptr;
     FetchOrder order_;
     FlightWindows windows_;
     Bytes most_bytes_;  // that a set can ever get

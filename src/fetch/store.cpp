@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <exception>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -13,10 +15,16 @@ Name name_of(Key const& key) {
     return {key.id, key.epoch};
 }
 
-void check_owner(Key const& key, int rank) {
+void check_owner(Key const& key, int rank, char const* verb = " publishes ") {
     if (key.owner != rank)
         throw Error(ErrorCode::invalid_argument,
-                    "rank " + std::to_string(rank) + " publishes " + detail::text_of(key) + ": it is not its own");
+                    "rank " + std::to_string(rank) + verb + detail::text_of(key) + ": it is not its own");
+}
+
+std::shared_ptr<detail::FetchSet> set_of(std::span<Want const> wants) {
+    auto set = std::make_shared<detail::FetchSet>();
+    set->wants.assign(wants.begin(), wants.end());
+    return set;
 }
 
 }  // namespace
@@ -113,22 +121,45 @@ void Store::withdraw(Key const& key) {
 void Store::close(std::uint64_t epoch) {
     auto const held = state_->hold();
     state_->serving().close(epoch);
+    state_->sending().close(epoch);
 }
 
 FetchAwaiter Store::fetch_all(std::span<Want const> wants) {
     auto const held = state_->hold();
-    auto set = std::make_shared<detail::FetchSet>();
-    set->wants.assign(wants.begin(), wants.end());
+    auto set = set_of(wants);
     state_->fetching().post(set);
     return FetchAwaiter(std::move(set));
 }
 
 void Store::fetch_all(std::span<Want const> wants, std::function<void(Fetched, std::exception_ptr)> done) {
     auto const held = state_->hold();
-    auto set = std::make_shared<detail::FetchSet>();
-    set->wants.assign(wants.begin(), wants.end());
+    auto const set = set_of(wants);
     set->done = std::move(done);
     state_->fetching().post(set);
+}
+
+void Store::send(int reader, Key const& key, std::uint64_t bytes, Pack const& pack) {
+    check_owner(key, state_->rank(), " sends ");
+    auto const held = state_->hold();
+    state_->sending().send(reader, name_of(key), bytes, pack);
+}
+
+void Store::send(int reader, Key const& key, std::span<std::byte const> data) {
+    send(reader, key, data.size(), [data](std::span<std::byte> out) { std::ranges::copy(data, out.begin()); });
+}
+
+FetchAwaiter Store::receive_all(std::span<Want const> wants) {
+    auto const held = state_->hold();
+    auto set = set_of(wants);
+    state_->receiving().post(set);
+    return FetchAwaiter(std::move(set));
+}
+
+void Store::receive_all(std::span<Want const> wants, std::function<void(Fetched, std::exception_ptr)> done) {
+    auto const held = state_->hold();
+    auto const set = set_of(wants);
+    set->done = std::move(done);
+    state_->receiving().post(set);
 }
 
 bool Store::progress() {

@@ -38,12 +38,19 @@ StoreState::StoreState(Context& context)
              context_->settings().tokens),
       serving_pool_(context_->budget(), Purpose::served, context_->settings().serve_memory, TokenPool::First::always,
                     context_->settings().tokens),
+      packed_(context_->budget(), Purpose::served, Bytes{}, TokenPool::First::always),
+      uncontrolled_(context_->budget(), Purpose::fetched, Bytes{}, TokenPool::First::always),
       fetching_(wire_, context_->settings().tokens == 0 ? &tentative_ : nullptr, ready_, memory_,
                 order_of(context_->settings().fetch_order), context_->settings().fetch_window,
                 context_->process().memory_limit().limit),
       serving_(wire_, serving_pool_, memory_, fetching_),
-      reads_(wire_, context_->peer_access(), context_->settings().read_from) {
+      reads_(wire_, context_->peer_access(), context_->settings().read_from),
+      sending_(wire_, packed_, memory_, context_->settings().send_control == "on"),
+      receiving_(wire_, fetching_, uncontrolled_, memory_) {
     fetching_.set_serving(serving_);
+    fetching_.set_sending(sending_);
+    sending_.set_receiving(receiving_);
+    receiving_.set_sending(sending_);
     fetching_.set_reads(reads_);
     serving_.set_reads(reads_);
     serving_.set_hold([this] { return hold(); });
@@ -100,6 +107,7 @@ bool StoreState::move() {
     bool moved = wire_.poll(*this);
     moved |= reads_.read(fetching_);
     moved |= serving_.serve();
+    moved |= receiving_.ask_for_late(finished_);
     moved |= fetching_.grant();
     moved |= serving_.wake_up();
     moved |= fetching_.call_back();
@@ -153,19 +161,45 @@ void StoreState::control_from(int peer, Control const& control, std::string_view
         case Kind::read_too:
             serving_.read_too(control.name);
             break;
+        case Kind::offer:
+            receiving_.offered(peer, control);
+            break;
+        case Kind::take:
+            sending_.take(peer, control);
+            break;
+        case Kind::push:
+            receiving_.pushed(peer, control);
+            break;
+        case Kind::expect:
+            sending_.expected(peer, control.name);
+            break;
+        case Kind::unsent:
+            receiving_.unsent({peer, control.name.id, control.name.epoch}, std::string(text));
+            break;
+        case Kind::noted:
+            receiving_.noted();
+            break;
+        case Kind::last:
+            break;  // that it was heard is all
     }
 }
 
 bool StoreState::data_from(int peer, std::uint32_t slot, std::size_t bytes) {
-    return fetching_.arrived(peer, slot, bytes);
+    return slot == wire_.push_slot() ? receiving_.arrived(peer, bytes) : fetching_.arrived(peer, slot, bytes);
 }
 
 void StoreState::data_complete(std::uint32_t slot, std::size_t bytes) {
-    fetching_.piece_complete(slot, bytes);
+    if (slot >= Receiving::k_first_arrival)
+        receiving_.piece_complete(slot, bytes);
+    else
+        fetching_.piece_complete(slot, bytes);
 }
 
 void StoreState::sent(std::uint64_t ticket) {
-    serving_.sent(ticket);
+    if (Sending::is_mine(ticket))
+        sending_.sent(ticket);
+    else
+        serving_.sent(ticket);
 }
 
 void StoreState::finish() {
@@ -174,35 +208,49 @@ void StoreState::finish() {
     {
         Hold const held = hold();
         serving_.finish();
+        sending_.finish();
     }
     // All that is polled on the context: what is published may have to be brought by others.
     engine::Progress& progress = context_->progress();
-    while (!is_quiet())
-        if (!progress.poll() && !progress.is_under_way()) stall();
+    auto const wait_until_quiet = [&] {
+        while (!is_quiet())
+            if (!progress.poll() && !progress.is_under_way()) stall();
+    };
+    wait_until_quiet();
+    {
+        Hold const held = hold();
+        wire_.make_heard();
+    }
+    wait_until_quiet();
     // Nothing of this rank is open, and what it has said has been heard.
     base::NonblockingBarrier barrier(context_->comm(), k_barrier_tag);
     while (!barrier.is_passed())
         progress.poll();
-    while (!is_quiet())
-        progress.poll();
+    wait_until_quiet();
+    Hold const held = hold();
+    sending_.drop();
+    receiving_.drop();
 }
 
 bool StoreState::is_quiet() {
     Hold const held = hold();
-    return fetching_.is_quiet() && serving_.is_quiet() && wire_.is_quiet();
+    return fetching_.is_quiet() && serving_.is_quiet() && sending_.is_quiet() && receiving_.is_quiet() &&
+           wire_.is_quiet();
 }
 
 StoreReport StoreState::report() {
     Hold const held = hold();
     StoreReport report;
     fetching_.fill(report);
+    sending_.fill(report);
+    receiving_.fill(report);
     report.served = serving_.served();
     report.read = reads_.done();
     report.early = serving_.early();
     report.retried += serving_.retried();
     report.moved_in_background = background_ ? background_->moved() : 0;
-    report.held = tentative_.held() + ready_.held() + serving_pool_.held();
-    report.peak = tentative_.peak() + ready_.peak() + serving_pool_.peak();
+    report.held = tentative_.held() + ready_.held() + serving_pool_.held() + packed_.held() + uncontrolled_.held();
+    report.peak = tentative_.peak() + ready_.peak() + serving_pool_.peak() + packed_.peak() + uncontrolled_.peak();
     return report;
 }
 

@@ -13,6 +13,8 @@
 #include "fetch/direct_reads.hpp"
 #include "fetch/fetch_set.hpp"
 #include "fetch/fetching.hpp"
+#include "fetch/receiving.hpp"
+#include "fetch/sending.hpp"
 #include "fetch/serving.hpp"
 #include "fetch/wire.hpp"
 #include "sluice/fetch.hpp"
@@ -46,6 +48,8 @@ class StoreState final : public engine::Pollable, public Arrivals, public Backgr
     engine::ContextState& context() { return *context_; }
     Fetching& fetching() { return fetching_; }
     Serving& serving() { return serving_; }
+    Sending& sending() { return sending_; }
+    Receiving& receiving() { return receiving_; }
     BufferMemory& memory() { return memory_; }
     int rank() const { return wire_.rank(); }
     StoreReport report();
@@ -62,9 +66,13 @@ class StoreState final : public engine::Pollable, public Arrivals, public Backgr
     TokenPool tentative_;
     TokenPool ready_;
     TokenPool serving_pool_;
+    TokenPool packed_;  // these two only count
+    TokenPool uncontrolled_;
     Fetching fetching_;
     Serving serving_;
     DirectReads reads_;
+    Sending sending_;
+    Receiving receiving_;
     unsigned polls_ = 0;
     std::uint64_t looks_ = 0;  // at free memory, that memory_ knows of
     bool polling_ = false;

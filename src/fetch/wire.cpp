@@ -15,6 +15,10 @@ constexpr int k_arrivals_a_look = 64;
 // Up to here a message that MPI has announced is there as a whole: receiving it does not wait for its sender.
 constexpr std::size_t k_small = 1024;
 
+bool is_without_answer(Kind kind) {
+    return kind == Kind::read_too || kind == Kind::offer || kind == Kind::push || kind == Kind::unsent;
+}
+
 }  // namespace
 
 Wire::Wire(MPI_Comm comm)
@@ -38,6 +42,17 @@ void Wire::open(MPI_Request request, Open const& what) {
 }
 
 void Wire::send(int peer, Control const& control, std::string_view text) {
+    if (is_without_answer(control.kind)) unheard_.insert(peer);
+    send(peer, control, text, Use::control_out);
+}
+
+void Wire::make_heard() {
+    for (int const peer : unheard_)
+        send(peer, {Kind::last, 0, {}, 0}, {}, Use::control_heard);
+    unheard_.clear();
+}
+
+void Wire::send(int peer, Control const& control, std::string_view text, Use use) {
     std::size_t place = controls_.size();
     if (free_controls_.empty()) {
         controls_.emplace_back(k_control);
@@ -50,7 +65,7 @@ void Wire::send(int peer, Control const& control, std::string_view text) {
     std::size_t const length = std::min(text.size(), k_control - sizeof control);
     std::memcpy(out.data(), &control, sizeof control);
     std::ranges::copy(std::as_bytes(std::span(text.substr(0, length))), out.begin() + sizeof control);
-    if (has_left(out.data(), sizeof control + length, peer, k_control_tag, {Use::control_out, place, 0}))
+    if (has_left(out.data(), sizeof control + length, peer, k_control_tag, {use, place, 0}))
         free_controls_.push_back(place);
 }
 
@@ -59,7 +74,11 @@ void Wire::send(int peer, Control const& control, std::string_view text) {
 /// step of examples/jacobi3d beside two busy processes.
 bool Wire::has_left(std::byte const* bytes, std::size_t count, int peer, int tag, Open const& what) {
     MPI_Request request = MPI_REQUEST_NULL;
-    base::check(MPI_Isend(bytes, static_cast<int>(count), MPI_BYTE, peer, tag, comm_.get(), &request), "MPI_Isend");
+    if (what.use == Use::control_heard)
+        base::check(MPI_Issend(bytes, static_cast<int>(count), MPI_BYTE, peer, tag, comm_.get(), &request),
+                    "MPI_Issend");
+    else
+        base::check(MPI_Isend(bytes, static_cast<int>(count), MPI_BYTE, peer, tag, comm_.get(), &request), "MPI_Isend");
     int done = 0;
     if (count <= k_control) base::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done == 0) open(request, what);
@@ -79,7 +98,7 @@ bool Wire::send_data(int peer, std::uint32_t slot, std::span<std::byte const> da
     return open_pieces == 0;
 }
 
-bool Wire::receive_data(int peer, std::uint32_t slot, std::span<std::byte> to) {
+bool Wire::receive_data(int peer, std::uint32_t slot, std::span<std::byte> to, std::uint32_t number) {
     int const tag = k_first_data_tag + static_cast<int>(slot);
     auto const bytes = static_cast<int>(to.size());
     if (to.size() <= k_small) {
@@ -88,7 +107,7 @@ bool Wire::receive_data(int peer, std::uint32_t slot, std::span<std::byte> to) {
     }
     MPI_Request request = MPI_REQUEST_NULL;
     base::check(MPI_Irecv(to.data(), bytes, MPI_BYTE, peer, tag, comm_.get(), &request), "MPI_Irecv");
-    open(request, {Use::data_in, slot, to.size()});
+    open(request, {Use::data_in, number, to.size()});
     return false;
 }
 
@@ -148,7 +167,7 @@ bool Wire::test_open(Arrivals& to) {
         requests_.pop_back();
     }
     for (auto what = complete.rbegin(); what != complete.rend(); ++what) {
-        if (what->use == Use::control_out)
+        if (what->use == Use::control_out || what->use == Use::control_heard)
             free_controls_.push_back(static_cast<std::size_t>(what->ticket));
         else if (what->use == Use::data_in)
             to.data_complete(static_cast<std::uint32_t>(what->ticket), what->bytes);

@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/mpi.hpp"
@@ -41,6 +42,14 @@ enum class Kind : std::uint32_t {
     has_read,         ///< I have what you said lies there; bytes: its ticket
     cannot_read,      ///< I cannot: send it
     read_too,         ///< `name` has had one more reader here, who found it already fetched
+    // The send-based scheme.
+    offer,   ///< `name` is packed for you, `bytes`
+    take,    ///< what you offered, to my slot
+    push,    ///< `name`, its `bytes` follow to push_slot()
+    expect,  ///< tell me if `name` will not be sent
+    unsent,  ///< it will not: text
+    noted,   ///< the answer, at once: you will be told, if you have not been
+    last,    ///< hear all that I have told you so far
 };
 
 struct Control {
@@ -85,26 +94,36 @@ class Wire {
     int size() const noexcept { return size_; }
     /// Data that may be on their way to this rank at a time: slots are tags, and each may be an open request.
     std::uint32_t most_slots() const noexcept { return most_slots_; }
+    /// For data that nobody asked for: of one sender in the order of sending.
+    std::uint32_t push_slot() const noexcept { return most_slots_; }
 
+    /// What goes to one peer is heard there in that order.
     void send(int peer, Control const& control, std::string_view text = {});
+    /// From now on the wire is quiet only when all that was told without an answer has been heard. Where a message is
+    /// still on its way when its communicator is freed, Open MPI takes it for one of the next communicator's.
+    void make_heard();
     /// True where all has left already; otherwise `data` must stay as it is until Arrivals::sent(ticket).
     bool send_data(int peer, std::uint32_t slot, std::span<std::byte const> data, std::uint64_t ticket);
-    /// The piece that Arrivals::data_from was told of. Small ones at once; others end by data_complete. True in the
-    /// first case.
-    bool receive_data(int peer, std::uint32_t slot, std::span<std::byte> to);
+    /// The piece that Arrivals::data_from was told of. Small ones at once; others end by data_complete, which is told
+    /// of `number`. True in the first case.
+    bool receive_data(int peer, std::uint32_t slot, std::span<std::byte> to, std::uint32_t number);
+    bool receive_data(int peer, std::uint32_t slot, std::span<std::byte> to) {
+        return receive_data(peer, slot, to, slot);
+    }
 
     bool poll(Arrivals& to);
     bool is_quiet() const noexcept { return open_.empty(); }
 
   private:
-    enum class Use : std::uint8_t { control_out, data_out, data_in };
+    enum class Use : std::uint8_t { control_out, control_heard, data_out, data_in };
     struct Open {
         Use use;
-        std::uint64_t ticket;  // data_out: the caller's; data_in: the slot; control_out: its place
+        std::uint64_t ticket;  // data_out: the caller's; data_in: the slot or number; control_…: its place
         std::size_t bytes;
     };
 
     void open(MPI_Request request, Open const& what);
+    void send(int peer, Control const& control, std::string_view text, Use use);
     bool has_left(std::byte const* bytes, std::size_t count, int peer, int tag, Open const& what);
     bool was_last_piece(std::uint64_t ticket);
     bool look_at_arrivals(Arrivals& to);
@@ -120,6 +139,7 @@ class Wire {
     std::unordered_map<std::uint64_t, int> pieces_left_;  // of tickets that have several
     std::vector<std::vector<std::byte>> controls_;        // on their way out
     std::vector<std::size_t> free_controls_;
+    std::unordered_set<int> unheard_;  // peers who were told something without an answer
 };
 
 }  // namespace sluice::fetch

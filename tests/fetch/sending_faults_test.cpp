@@ -1,0 +1,193 @@
+/// The send-based scheme: every kind of wrong use.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "fetch/sending_fixture.hpp"
+
+namespace sluice::tests {
+namespace {
+
+class SendingFault : public SendingTest {};
+
+TEST_P(SendingFault, refuses_what_cannot_be_sent_and_sends_nothing_then) {
+    Store store(context);
+    auto const sending = [&](int reader, Key const& key, std::uint64_t bytes) {
+        return error_of([&] { send(store, reader, key, bytes); });
+    };
+    std::string const text = sending(size, {rank, 1, 0}, 10);
+    EXPECT_EQ(text, me() + " sends id 1 of epoch 0 (10 bytes) to rank " + std::to_string(size) +
+                        ", but the context has ranks 0 to " + std::to_string(size - 1));
+    EXPECT_TRUE(has(sending(-1, {rank, 1, 0}, 10), "to rank -1, but"));
+    EXPECT_TRUE(has(sending(0, {rank + 1, 1, 0}, 10), "it is not its own"));
+    EXPECT_TRUE(has(sending(0, {rank, 1, 0}, std::uint64_t{1} << 59), "no memory for its"));
+    EXPECT_THROW(store.send(0, {rank, 1, 0}, 8, [](std::span<std::byte>) { throw std::runtime_error("no pencil"); }),
+                 std::runtime_error);
+    store.close(3);
+    EXPECT_TRUE(has(sending(0, {rank, 1, 3}, 8), "but it has closed the epochs up to 3"));
+    EXPECT_EQ(store.report().sent, 0U);
+    EXPECT_EQ(store.report().held, 0_B);
+    send(store, peer(), {rank, 1, 4}, 8);
+    int right = 0;
+    Tasks tasks(context);
+    tasks.spawn(receive_one(store, {{source(), 1, 4}, 8}, right));
+    tasks.run();
+    EXPECT_EQ(right, 1);
+    store.finish();
+    EXPECT_TRUE(has(sending(0, {rank, 1, 5}, 8), "but it has finished"));
+}
+
+TEST_P(SendingFault, names_both_sides_where_a_receive_is_wrong) {
+    Store store(context);
+    send(store, peer(), {rank, 1, 0}, 64);
+    send(store, peer(), {rank, 2, 0}, 64);
+    Tasks tasks(context);
+    std::string wrong_size;
+    std::string never;
+    std::string no_rank;
+    tasks.spawn(fault_of(store, {{{source(), 1, 0}, 65}}, wrong_size));
+    tasks.spawn(fault_of(store, {{{source(), 2, 0}, 64}, {{source(), 99, 2}, 64}}, never));
+    tasks.spawn(fault_of(store, {{{size, 1, 0}, 64}}, no_rank));
+    store.close(2);
+    tasks.run();
+    EXPECT_EQ(wrong_size,
+              me() + " receives id 1 of epoch 0 from " + it() + " (65 bytes); " + it() + " says: it has sent 64 bytes");
+    EXPECT_EQ(never, me() + " receives id 99 of epoch 2 from " + it() + " (64 bytes); " + it() +
+                         " says: it has not sent that, and has closed the epochs up to 2");
+    EXPECT_TRUE(has(no_rank, "the context has ranks 0 to " + std::to_string(size - 1))) << no_rank;
+    // What these sets would have received is still there.
+    int right = 0;
+    tasks.spawn(receive_one(store, {{source(), 1, 0}, 64}, right));
+    tasks.spawn(receive_one(store, {{source(), 2, 0}, Want::k_any}, right));
+    tasks.run();
+    EXPECT_EQ(right, 2);
+}
+
+TEST_P(SendingFault, tells_who_waits_when_an_epoch_is_closed_or_the_store_finished) {
+    Store store(context);
+    Tasks tasks(context);
+    std::string closed;
+    tasks.spawn(fault_of(store, {{{source(), 5, 1}, Want::k_any}}, closed));
+    tasks.spawn([](Store& of) -> Task {
+        co_await after(std::chrono::milliseconds(40));  // the question has been asked
+        of.close(1);
+    }(store));
+    tasks.run();
+    EXPECT_TRUE(has(closed, me() + " receives id 5 of epoch 1 from " + it())) << closed;
+    EXPECT_TRUE(has(closed, "it has not sent that, and has closed the epochs up to 1")) << closed;
+
+    std::string finished;
+    store.receive_all(std::vector<Want>{{{source(), 6, 9}, 10}}, [&](Fetched const&, std::exception_ptr const& error) {
+        ASSERT_NE(error, nullptr);
+        finished = error_of([&] { std::rethrow_exception(error); });
+    });
+    store.finish();
+    EXPECT_TRUE(has(finished, "it has not sent that, and has finished")) << finished;
+}
+
+TEST_P(SendingFault, tells_who_receives_twice) {
+    Store store(context);
+    Tasks tasks(context);
+    int right = 0;
+    std::string second;
+    std::string same_set;
+    std::string again;
+    tasks.spawn(receive_one(store, {{source(), 1, 0}, 100}, right));
+    tasks.spawn(fault_of(store, {{{source(), 2, 0}, 100}, {{source(), 1, 0}, 100}}, second));
+    tasks.spawn(fault_of(store, {{{source(), 3, 0}, 100}, {{source(), 3, 0}, 100}}, same_set));
+    tasks.spawn([](Store& to, int reader, int owner) -> Task {
+        co_await wait_for_all();  // all have posted what stands above
+        for (std::uint64_t i = 1; i <= 3; ++i)
+            send(to, reader, {owner, i, 0}, 100);
+    }(store, peer(), rank));
+    tasks.run();
+    EXPECT_EQ(right, 1);
+    EXPECT_TRUE(has(second, me() + " receives id 1 of epoch 0 from " + it() + " twice")) << second;
+    EXPECT_TRUE(has(same_set, me() + " receives id 3 of epoch 0 from " + it() + " twice")) << same_set;
+    // The others of these sets can be received as if nothing had been.
+    tasks.spawn(receive_one(store, {{source(), 2, 0}, 100}, right));
+    tasks.spawn(receive_one(store, {{source(), 3, 0}, 100}, right));
+    tasks.spawn(fault_of(store, {{{source(), 1, 0}, 100}}, again));
+    tasks.run();
+    EXPECT_EQ(right, 3);
+    EXPECT_TRUE(has(again, "was received before")) << again;
+}
+
+TEST_P(SendingFault, tells_who_sends_twice) {
+    Store store(context);
+    send(store, peer(), {rank, 1, 0}, 100);
+    if (is_controlled()) {
+        std::string const twice = error_of([&] { send(store, peer(), {rank, 1, 0}, 100); });
+        EXPECT_TRUE(has(twice, "it has sent that already, and it was not taken")) << twice;
+    } else {
+        send(store, peer(), {rank, 1, 0}, 100);  // has left: only the reader can know
+    }
+    send(store, peer(), {rank, 2, 0}, 100);
+    Tasks tasks(context);
+    int right = 0;
+    tasks.spawn(receive_one(store, {{source(), 2, 0}, 100}, right));  // comes after both
+    tasks.run();
+    std::string fault;
+    if (is_controlled())
+        tasks.spawn(receive_one(store, {{source(), 1, 0}, 100}, right));
+    else
+        tasks.spawn(fault_of(store, {{{source(), 1, 0}, 100}}, fault));
+    tasks.run();
+    EXPECT_EQ(right, is_controlled() ? 2 : 1);
+    EXPECT_EQ(has(fault, "it has sent that twice"), !is_controlled()) << fault;
+    store.finish();
+    EXPECT_EQ(store.report().held, 0_B);
+}
+
+TEST_P(SendingFault, throws_where_memory_for_what_is_sent_is_missing) {
+    Store store(context);
+    store.fail_allocations(0, 1);
+    std::string const fault = error_of([&] { send(store, peer(), {rank, 1, 0}, 4000); });
+    EXPECT_TRUE(has(fault, "no memory for its")) << fault;
+    EXPECT_EQ(store.report().sent, 0U);
+    send(store, peer(), {rank, 1, 0}, 4000);
+    Tasks tasks(context);
+    int right = 0;
+    tasks.spawn(receive_one(store, {{source(), 1, 0}, 4000}, right));
+    tasks.run();
+    EXPECT_EQ(right, 1);
+}
+
+Settings of_one_mib() {
+    Settings settings = Settings::from_environment();
+    settings.memory = 1_MiB;
+    return settings;
+}
+
+class SendingLimit : public SendingTest {
+  protected:
+    SendingLimit() : SendingTest(of_one_mib()) {}
+};
+
+TEST_P(SendingLimit, refuses_a_set_that_exceeds_all_memory_and_brings_it_in_parts) {
+    Store store(context);
+    send(store, peer(), {rank, 1, 0}, 700'000);
+    send(store, peer(), {rank, 2, 0}, 700'000);
+    std::string fault;
+    Tasks tasks(context);
+    tasks.spawn(fault_of(store, {{{source(), 1, 0}, Want::k_any}, {{source(), 2, 0}, Want::k_any}}, fault));
+    tasks.run();
+    EXPECT_TRUE(has(fault, "2 fetches of together")) << fault;
+    EXPECT_TRUE(has(fault, "exceeds the memory that this process may use")) << fault;
+    int right = 0;
+    tasks.spawn(receive_one(store, {{source(), 1, 0}, 700'000}, right));
+    tasks.spawn(receive_one(store, {{source(), 2, 0}, 700'000}, right));
+    tasks.spawn(wait_for_all());
+    tasks.run();
+    EXPECT_EQ(right, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fetch, SendingFault, k_controls, k_names);
+INSTANTIATE_TEST_SUITE_P(Fetch, SendingLimit, k_controls, k_names);
+
+}  // namespace
+}  // namespace sluice::tests

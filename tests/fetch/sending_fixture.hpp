@@ -1,0 +1,100 @@
+/// What the tests of the send-based scheme share.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sluice/fetch.hpp"
+
+namespace sluice::tests {
+
+using fetch::Fetched;
+using fetch::Key;
+using fetch::Store;
+using fetch::Want;
+
+inline std::vector<std::byte> bytes_of(Key const& key, std::uint64_t bytes) {
+    std::vector<std::byte> data(bytes);
+    for (std::uint64_t i = 0; i < bytes; ++i)
+        data[i] = static_cast<std::byte>(key.owner * 31 + static_cast<int>(key.id * 7 + key.epoch * 3 + i * 13));
+    return data;
+}
+
+inline void send(Store& store, int reader, Key const& key, std::uint64_t bytes) {
+    store.send(reader, key, bytes, [key](std::span<std::byte> out) {
+        std::vector<std::byte> const data = bytes_of(key, out.size());
+        std::copy(data.begin(), data.end(), out.begin());
+    });
+}
+
+inline bool is_right(Fetched const& got, std::size_t i, Key const& key, std::uint64_t bytes) {
+    std::vector<std::byte> const data = bytes_of(key, bytes);
+    return std::equal(got[i].begin(), got[i].end(), data.begin(), data.end());
+}
+
+/// What a receive of these wants throws, or "".
+inline Task fault_of(Store& store, std::vector<Want> wants, std::string& fault) {
+    try {
+        Fetched const got = co_await store.receive_all(wants);
+    } catch (Error const& error) {
+        fault = error.what();
+    }
+}
+
+inline Task receive_one(Store& store, Want want, int& right) {
+    Fetched const got = co_await store.receive_all(want);
+    if (want.bytes == Want::k_any) want.bytes = got[0].size();
+    right += is_right(got, 0, want.key, want.bytes) ? 1 : 0;
+}
+
+/// Peers may still want something of this rank, so it serves while it waits.
+inline Task wait_for_all() {
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
+    co_await completed(barrier);
+}
+
+/// What a call of send throws, or "".
+template <typename Action>
+std::string error_of(Action const& action) {
+    try {
+        action();
+    } catch (Error const& error) {
+        return error.what();
+    }
+    return "";
+}
+
+inline bool has(std::string const& text, std::string const& part) {
+    return text.find(part) != std::string::npos;
+}
+
+class SendingTest : public testing::TestWithParam<char const*> {
+  protected:
+    explicit SendingTest(Settings settings = Settings::from_environment())
+        : context(MPI_COMM_WORLD, (settings.send_control = GetParam(), settings)),
+          rank(context.rank()),
+          size(context.size()) {}
+    int peer(int distance = 1) const { return (rank + distance) % size; }
+    /// Who sends to this rank when all send to peer(distance).
+    int source(int distance = 1) const { return (rank + size - distance % size) % size; }
+    static bool is_controlled() { return std::string(GetParam()) == "on"; }
+    std::string me() const { return "rank " + std::to_string(rank); }
+    std::string it() const { return "rank " + std::to_string(source()); }
+
+    Context context;
+    int rank;
+    int size;
+};
+
+inline auto const k_controls = testing::Values("on", "off");
+inline auto const k_names = [](auto const& drawn) {
+    return std::string(drawn.param) == "on" ? "controlled" : "normal";
+};
+
+}  // namespace sluice::tests
