@@ -36,9 +36,10 @@ void add_options(CLI::App& app, Options& options) {
     RelaxationPlan& plan = options.plan;
     app.add_option("--case", options.name, "jacobi7, jacobi13 or micro")
         ->check(CLI::IsMember({"jacobi7", "jacobi13", "micro"}));
-    app.add_option("--method", options.methods,
-                   "at_once, cube_by_cube, fetch, compute, exchange, each with :SETTING=VALUE… if that is wanted; "
-                   "separated by commas")
+    app.add_option(
+           "--method", options.methods,
+           "at_once, cube_by_cube, fetch, paged, compute, exchange, each with :SETTING=VALUE… if that is wanted; "
+           "separated by commas")
         ->delimiter(',');
     app.add_option("--cubes", options.cubes, "of the whole box along x, y, z")
         ->delimiter(',')

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The simulated bed: runs a program built with SimGrid's smpicxx on simulated hosts and links.
 #
-#   simulated.sh [--platform torus|fattree|dragonfly] [--network wire|smpi] [--wall SECONDS] -n RANKS PROGRAM [ARGUMENT…]
+#   simulated.sh [--platform torus|fattree|dragonfly] [--network wire|smpi] [--wall SECONDS] [--poll SECONDS] -n RANKS PROGRAM [ARGUMENT…]
 #
 # Platforms are the files of platforms/, named KIND-HOSTS.xml; the smallest one with a host for each rank is taken.
 # --network wire (default): a link carries its nominal rate, less nothing; the lower bound is then exact.
@@ -11,7 +11,7 @@
 # Ends with 124 when the simulation took longer than --wall seconds of real time. Leaves nothing behind, also when killed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-platform=torus network=wire wall=600 ranks=
+platform=torus network=wire wall=600 poll=1e-6 ranks=
 
 usage() { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 while [ $# -gt 0 ]; do
@@ -19,6 +19,7 @@ while [ $# -gt 0 ]; do
     --platform) platform=$2; shift 2 ;;
     --network) network=$2; shift 2 ;;
     --wall) wall=$2; shift 2 ;;
+    --poll) poll=$2; shift 2 ;;
     -n) ranks=$2; shift 2 ;;
     -*) usage ;;
     *) break ;;
@@ -49,11 +50,11 @@ trap clean_up EXIT
 trap 'exit 143' TERM INT HUP
 seq -f 'node-%g' 0 $((ranks - 1)) >"$scratch/hosts"
 
-# Ranks are threads of one process that share its globals; the library has none. Polling costs a microsecond, not SMPI's 100.
+# Ranks are threads of one process that share its globals; the library has none. Polling costs a microsecond (--poll), not SMPI's 100.
 TMPDIR=$scratch timeout "$wall" smpirun -np "$ranks" -platform "$file" -hostfile "$scratch/hosts" \
     --log=root.thresh:error --cfg=smpi/privatization:no --cfg=contexts/stack-size:512 \
     --cfg=smpi/simulate-computation:no --cfg=smpi/host-speed:1f \
-    --cfg=smpi/test:0 --cfg=smpi/iprobe:1e-6 --cfg=smpi/grow-injected-times:no \
+    --cfg=smpi/test:0 --cfg=smpi/iprobe:"$poll" --cfg=smpi/grow-injected-times:no \
     "${constants[@]}" "$@" &
 child=$!
 code=0

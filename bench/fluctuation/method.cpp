@@ -1,9 +1,12 @@
 #include "fluctuation/method.hpp"
 
+#include <mpi.h>
+
 #include <algorithm>
 #include <array>
 #include <sstream>
 
+#include "base/mpi.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::bench {
@@ -53,6 +56,7 @@ constexpr std::array k_entries{
           [](Box& box, std::vector<Cube>& cubes, int steps, Settings const& settings) {
               return jacobi::by_fetching(box, cubes, steps, settings);
           }},
+    Entry{"paged", Part::whole, nullptr},
     Entry{"compute", Part::compute, only_compute},
     Entry{"exchange", Part::exchange, only_exchange},
 };
@@ -76,6 +80,7 @@ FluctuationMethod FluctuationMethod::from_text(std::string const& text) {
         throw Error(ErrorCode::invalid_argument, "no method is called '" + method.name + "'; known are" + known);
     }
     method.part = entry->part;
+    method.in_file = entry->run == nullptr;
     method.settings = Settings::from_environment();
     for (std::string word; std::getline(words, word, ':');) {
         std::size_t const sign = word.find('=');
@@ -89,6 +94,16 @@ FluctuationMethod FluctuationMethod::from_text(std::string const& text) {
 
 Used FluctuationMethod::run(Box& box, std::vector<Cube>& cubes, int steps) const {
     return find(name)->run(box, cubes, steps, settings);
+}
+
+Used FluctuationMethod::run_in_file(Box& box, int steps, std::function<void()> const& begin,
+                                    std::function<void()> const& end, std::uint64_t& checksum) const {
+    jacobi::PagedCubes cubes(box, base::rank_in(MPI_COMM_WORLD), settings);
+    begin();
+    Used const used = cubes.relax(steps);
+    end();
+    checksum = cubes.checksum(steps);
+    return used;
 }
 
 }  // namespace sluice::bench

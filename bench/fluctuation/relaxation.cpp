@@ -37,39 +37,44 @@ void compute_for([[maybe_unused]] double seconds) {
 
 class Relaxation {
   public:
-    explicit Relaxation(RelaxationPlan const& plan)
-        : plan_(plan), box_(plan.box), cubes_(jacobi::cubes_of(box_, base::rank_in(MPI_COMM_WORLD))) {
+    explicit Relaxation(RelaxationPlan const& plan) : plan_(plan), box_(plan.box) {
 #ifndef SLUICE_SIMULATED_BENCH
         if (plan.neighbour_bytes > 0 && base::rank_in(MPI_COMM_WORLD) == 0)
             neighbour_ = std::make_unique<MemoryNeighbour>(plan.neighbour_bytes);
 #endif
     }
 
-    /// One run. What is told of its seconds is added to `to` where `keep` says so.
+    /// One run; `first`: also for its memory. What it took is added to `to` where `keep` says so.
     void run(MeasuredMethod& to, bool first, bool keep) {
         int const steps = plan_.warm_up + plan_.steps;
-        for (jacobi::Cube& cube : cubes_)
-            cube.fill();
-        StepClock clock(cubes_.size(), steps, plan_.warm_up);
-        box_.relaxed = [&] {
-            if (to.method.part != FluctuationMethod::Part::exchange) compute_for(plan_.compute_seconds);
-            clock.relaxed();
-        };
+        StepClock clock(jacobi::numbers_of(box_, base::rank_in(MPI_COMM_WORLD)).size(), steps, plan_.warm_up);
+        watch(clock, to);
         std::uint64_t const rounds_before = neighbour_rounds();
-        bool const speaks = plan_.tell_steps && base::rank_in(MPI_COMM_WORLD) == 0;
-        clock.on_step = [this, speaks, &to](int step) {
-            if (speaks) print_row(Row{{"method", to.method.name}, {"step", step + 1}});
-            if (to.beside_neighbour) tell_neighbour(step);
-        };
-
         std::optional<ResidentWatch> memory;
-        if (first && !k_simulated) memory.emplace();  // simulated ranks share a process
-        base::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
-        clock.start();
-        jacobi::Used const used = to.method.run(box_, cubes_, steps);
-        std::uint64_t const faults = clock.major_faults();
-        std::uint64_t const grown = memory ? memory->peak_growth() : 0;
-
+        auto const begin = [&] {
+            if (first && !k_simulated) memory.emplace();  // simulated ranks share a process
+            base::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+            clock.start();
+        };
+        std::uint64_t faults = 0;
+        std::uint64_t grown = 0;
+        auto const end = [&] {
+            faults = clock.major_faults();
+            grown = memory ? memory->peak_growth() : 0;
+        };
+        std::uint64_t checksum = 0;
+        jacobi::Used used;
+        if (to.method.in_file) {
+            cubes_.clear();
+            used = to.method.run_in_file(box_, steps, begin, end, checksum);
+        } else {
+            fill_cubes();
+            begin();
+            used = to.method.run(box_, cubes_, steps);
+            end();
+            for (jacobi::Cube const& cube : cubes_)
+                checksum += cube.checksum(steps);
+        }
         to.counted_bytes = std::max(to.counted_bytes, engine::most_of(MPI_COMM_WORLD, used.peak_bytes));
         if (first) to.resident_bytes = engine::most_of(MPI_COMM_WORLD, grown);
         std::vector<double> const seconds = clock.step_seconds();
@@ -83,10 +88,32 @@ class Relaxation {
             to.neighbour_rounds +=
                 engine::sum_of(MPI_COMM_WORLD, to.beside_neighbour ? neighbour_rounds() - rounds_before : 0);
         }
-        check(to, steps);
+        check(to, checksum);
     }
 
   private:
+    void watch(StepClock& clock, MeasuredMethod const& method) {
+        double const seconds = method.method.part == FluctuationMethod::Part::exchange ? 0 : plan_.compute_seconds;
+        box_.relaxed = [&clock, seconds] {
+            compute_for(seconds);
+            clock.relaxed();
+        };
+        bool const speaks = plan_.tell_steps && base::rank_in(MPI_COMM_WORLD) == 0;
+        clock.on_step = [this, speaks, &method](int step) {
+            if (speaks) print_row(Row{{"method", method.method.name}, {"step", step + 1}});
+            if (method.beside_neighbour) tell_neighbour(step);
+        };
+    }
+
+    void fill_cubes() {
+        if (cubes_.empty()) {
+            cubes_ = jacobi::cubes_of(box_, base::rank_in(MPI_COMM_WORLD));
+            return;
+        }
+        for (jacobi::Cube& cube : cubes_)
+            cube.fill();
+    }
+
     /// Memory is taken in the middle half of the steps.
     void tell_neighbour([[maybe_unused]] int step) {
 #ifndef SLUICE_SIMULATED_BENCH
@@ -103,11 +130,9 @@ class Relaxation {
         return 0;
     }
 
-    void check(MeasuredMethod& of, int steps) {
+    /// The same bits by every method.
+    void check(MeasuredMethod& of, std::uint64_t mine) {
         if (of.method.part != FluctuationMethod::Part::whole) return;
-        std::uint64_t mine = 0;
-        for (jacobi::Cube const& cube : cubes_)
-            mine += cube.checksum(steps);
         of.checksum = engine::sum_of(MPI_COMM_WORLD, mine);
         if (!checksum_) checksum_ = of.checksum;
         if (*checksum_ != of.checksum)
@@ -118,7 +143,7 @@ class Relaxation {
 
     RelaxationPlan const& plan_;
     jacobi::Box box_;
-    std::vector<jacobi::Cube> cubes_;
+    std::vector<jacobi::Cube> cubes_;  // none while points are in a file
     std::optional<std::uint64_t> checksum_;
 #ifndef SLUICE_SIMULATED_BENCH
     std::unique_ptr<MemoryNeighbour> neighbour_;  // rank 0's

@@ -31,7 +31,7 @@ struct Options {
     double rate_mbit = 1000;
     int swap_mib = 1024;
     int limit_seconds = 30;
-    double minutes = 10;
+    double minutes = 8;
     bool curves = false;
     bool json = false;
 };
@@ -78,12 +78,12 @@ class Sweep {
                                        std::to_string(what.pairs)});
         if (what.bed == "cluster") command.insert(command.end(), {"--rate", fmt::format("{}", options_.rate_mbit)});
         if (what.bed == "simulated")
-            command.insert(command.end(), {"--compute-us", fmt::format("{}", what.compute_us), "--warm-up", "1"});
+            command.insert(command.end(), {"--compute-us", fmt::format("{}", what.compute_us)});
         if (what.name != "micro")
-            command.insert(command.end(),
-                           {"--method", fmt::format("{}", fmt::join(what.methods, ",")), "--cubes",
-                            fmt::format("{}", fmt::join(what.cubes, ",")), "--edge", std::to_string(what.edge),
-                            "--deal", what.deal, "--steps", std::to_string(what.steps)});
+            command.insert(command.end(), {"--method", fmt::format("{}", fmt::join(what.methods, ",")), "--cubes",
+                                           fmt::format("{}", fmt::join(what.cubes, ",")), "--edge",
+                                           std::to_string(what.edge), "--deal", what.deal, "--steps",
+                                           std::to_string(what.steps), "--warm-up", std::to_string(what.warm_up)});
         if (what.bed == "limited") command.emplace_back("--tell-steps");
         if (what.neighbour_mib > 0)
             command.insert(command.end(),
@@ -109,7 +109,7 @@ class Sweep {
         if (what.bed == "cluster")
             command.insert(command.end(), {"--mpi", what.mpi, "--rate", fmt::format("{}", options_.rate_mbit)});
         else
-            command.insert(command.end(), {"--wall", std::to_string(10 * options_.limit_seconds)});
+            command.insert(command.end(), {"--wall", std::to_string(10 * options_.limit_seconds), "--poll", "5e-6"});
         command.insert(command.end(), {"-n", std::to_string(what.ranks)});
         if (what.bed == "cluster") command.emplace_back("--");
         return command;
@@ -249,15 +249,17 @@ class Sweep {
 
 void add_options(CLI::App& app, Options& options) {
     FluctuationChoice& choice = options.choice;
-    app.add_option("--case", choice.cases, "jacobi7, jacobi13, micro, policies, adaptation (all that the bed can)")
+    app.add_option("--case", choice.cases,
+                   "jacobi7, jacobi13, micro, policies, adaptation, outofcore (all that the bed can)")
         ->delimiter(',');
     app.add_option("--bed", choice.beds, "local, limited, cluster, simulated (local, limited)")
         ->delimiter(',')
         ->check(CLI::IsMember({"local", "limited", "cluster", "simulated"}));
     app.add_option("--mpi", choice.mpis, "openmpi, mpich (those found)")->delimiter(',');
     app.add_option("--ranks", choice.ranks, "numbers of ranks (2; simulated 512)")->delimiter(',');
-    app.add_option("--method", choice.methods,
-                   "at_once, cube_by_cube, fetch, compute, exchange, each with :SETTING=VALUE… if that is wanted")
+    app.add_option(
+           "--method", choice.methods,
+           "at_once, cube_by_cube, fetch, paged, compute, exchange, each with :SETTING=VALUE… if that is wanted")
         ->delimiter(',');
     app.add_option("--tokens", choice.tokens, "numbers of tokens, a message each (2,4,8,16)")->delimiter(',');
     app.add_option("--base", choice.base_mib, "MiB of cubes on each rank (80; cluster 24; limited 64 to 112)")
@@ -296,7 +298,7 @@ void add_options(CLI::App& app, Options& options) {
 }  // namespace
 
 int bench_fluctuation(std::vector<std::string> const& arguments) {
-    static constexpr std::string_view cases[] = {"jacobi7", "jacobi13", "micro", "policies", "adaptation"};
+    static constexpr std::string_view cases[] = {"jacobi7", "jacobi13", "micro", "policies", "adaptation", "outofcore"};
     Options options;
     CLI::App app(
         "A relaxation over many small cubes a rank: all ghost faces at once, cube by cube, or fetched under tokens",

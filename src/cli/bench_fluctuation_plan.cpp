@@ -22,10 +22,11 @@ bool is_in(std::vector<std::string> const& list, std::string const& word) {
 }
 
 /// Fetching with M_C found out by itself, with so many tokens of a message each, and with all tokens it could want.
-std::vector<std::string> usual_methods(Choice const& choice, bool parts) {
+std::vector<std::string> usual_methods(Choice const& choice, bool parts,
+                                       std::vector<int> const& usual_tokens = {2, 4, 8, 16}) {
     if (!choice.methods.empty()) return choice.methods;
     std::vector<std::string> methods{"at_once", "cube_by_cube", "fetch"};
-    for (int const tokens : asked_or(choice.tokens, {2, 4, 8, 16}))
+    for (int const tokens : asked_or(choice.tokens, usual_tokens))
         methods.push_back(fmt::format("fetch:tokens={}", tokens));
     methods.emplace_back("fetch:fetch_memory=1TiB:serve_memory=1TiB");
     if (parts) methods.insert(methods.end(), {"compute", "exchange"});
@@ -124,6 +125,28 @@ void add_adaptation(Launches& launches, Choice const& choice, std::string const&
     }
 }
 
+/// The points of all ranks are twice the node's memory: out of core, and swapped.
+void add_outofcore(Launches& launches, Choice const& choice, std::string const& mpi) {
+    int const ranks = asked_or(choice.ranks, {2}).front();
+    for (int const mib : asked_or(choice.base_mib, {2 * choice.node_mib / ranks})) {
+        Launch launch = launch_of(choice, mpi, "local", "jacobi13", ranks, mib);
+        launch.methods = asked_or(choice.methods, {"paged", "fetch:tokens=8", "at_once"});
+        launch.steps = std::min(choice.steps, 4);
+        launch.warm_up = 1;
+        launch.pairs = 1;
+        launches.push_back(launch);
+        std::vector<std::string> const methods = launch.methods;
+        for (std::string const& method : methods) {
+            launch.bed = "limited";
+            launch.node_mib = choice.node_mib;
+            launch.methods = {method};
+            launch.after_one_without_limit = true;
+            launch.time_limits = 3;
+            launches.push_back(launch);
+        }
+    }
+}
+
 /// Dealt like cards no face stays at home: one step along y or z is fewer cubes than there are ranks, along x no
 /// multiple of their number. (The simulated machines have no way from a host to itself.) Few cubes on many ranks, for
 /// the simulator's time grows with the square of the messages under way.
@@ -143,10 +166,13 @@ void add_simulated(Launches& launches, Choice const& choice, std::string const& 
         launch.cubes = simulated_box(ranks);
         launch.base_mib = 0;
         launch.deal = "cards";
-        launch.steps = 3;
+        launch.steps = 2;
+        launch.warm_up = 1;
         launch.pairs = 1;
         launch.compute_us = choice.compute_us;
-        launch.methods = name == "policies" ? asked_or(choice.methods, k_policies) : usual_methods(choice, true);
+        launch.methods = name == "policies" ? asked_or(choice.methods, k_policies) : usual_methods(choice, true, {8});
+        // One cube after the other is a thousand steps of the whole machine.
+        if (choice.methods.empty()) std::erase(launch.methods, "cube_by_cube");
         launches.push_back(launch);
         if (name != "policies") continue;
         launch.deal = "hotspot";
@@ -173,7 +199,7 @@ Launches plan_fluctuation(Choice const& choice, std::vector<std::string> const& 
         for (std::string const& mpi : bed == "simulated" ? std::vector<std::string>{"simgrid"} : mpis) {
             std::vector<std::string> usual{"jacobi13", "jacobi7"};
             if (bed == "local") usual.insert(usual.end(), {"micro", "policies"});
-            if (bed == "limited") usual.emplace_back("adaptation");
+            if (bed == "limited") usual = {"jacobi13", "outofcore", "adaptation", "jacobi7"};
             // MPICH's ranks page as others do; its limited runs are made where they are asked for.
             if (bed == "limited" && mpi == "mpich" && choice.mpis.empty()) continue;
             for (std::string const& name : asked_or(choice.cases, usual)) {
@@ -181,7 +207,8 @@ Launches plan_fluctuation(Choice const& choice, std::vector<std::string> const& 
                 if (bed == "simulated" && (relaxes || name == "policies")) add_simulated(launches, choice, name);
                 if (bed == "limited" && relaxes) add_limited(launches, choice, mpi, name);
                 if (bed == "limited" && name == "adaptation") add_adaptation(launches, choice, mpi);
-                if ((bed == "local" || bed == "cluster") && name != "adaptation")
+                if (bed == "limited" && name == "outofcore") add_outofcore(launches, choice, mpi);
+                if ((bed == "local" || bed == "cluster") && name != "adaptation" && name != "outofcore")
                     add_plain(launches, choice, mpi, bed, name);
             }
         }

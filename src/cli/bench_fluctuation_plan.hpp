@@ -11,7 +11,7 @@ namespace sluice::cli {
 
 /// What was asked for; an empty list means what is usual on that bed.
 struct FluctuationChoice {
-    std::vector<std::string> cases;  ///< jacobi7, jacobi13, micro, policies, adaptation
+    std::vector<std::string> cases;  ///< jacobi7, jacobi13, micro, policies, adaptation, outofcore
     std::vector<std::string> mpis;
     std::vector<int> ranks;
     std::vector<std::string> beds;  ///< local, limited, cluster, simulated
@@ -22,7 +22,7 @@ struct FluctuationChoice {
     int edge = 32;
     int steps = 8;
     int pairs = 5;
-    double compute_us = 400;
+    double compute_us = 100;
 };
 
 struct FluctuationLaunch {
@@ -36,6 +36,7 @@ struct FluctuationLaunch {
     std::string deal = "checkerboard";
     std::vector<std::string> methods;
     int steps = 8;
+    int warm_up = 2;
     int pairs = 5;
     double compute_us = 0;
     int node_mib = 0;       ///< of bed limited; 0: no limit

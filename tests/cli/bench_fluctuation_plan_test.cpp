@@ -64,6 +64,14 @@ TEST(BenchFluctuationPlan, leaves_room_beside_the_neighbour) {
     }
 }
 
+TEST(BenchFluctuationPlan, has_twice_the_nodes_memory_out_of_core) {
+    auto const launches = plan_fluctuation(choice_of("limited", "outofcore"), {"openmpi"});
+    ASSERT_EQ(launches.size(), 4u);
+    EXPECT_EQ(launches[0].methods.size(), 3u);
+    for (std::size_t i = 1; i < launches.size(); ++i)
+        EXPECT_EQ(launches[i].base_mib * launches[i].ranks, 2 * launches[i].node_mib);
+}
+
 TEST(BenchFluctuationPlan, runs_the_simulator_once_whatever_other_mpis_there_are) {
     auto const launches = plan_fluctuation(choice_of("simulated", "jacobi7"), {"openmpi", "mpich"});
     ASSERT_EQ(launches.size(), 1u);
