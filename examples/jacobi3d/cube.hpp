@@ -106,6 +106,10 @@ Used cube_by_cube(Box const& box, std::vector<Cube>& cubes, int steps);
 Used by_fetching(Box const& box, std::vector<Cube>& cubes, int steps);
 Used by_fetching(Box const& box, std::vector<Cube>& cubes, int steps, sluice::Settings const& settings);
 
+/// The third form by the send-based scheme.
+Used by_sending(Box const& box, std::vector<Cube>& cubes, int steps);
+Used by_sending(Box const& box, std::vector<Cube>& cubes, int steps, sluice::Settings const& settings);
+
 /// The fourth form, for more points than there is memory: they live in a file (sluice/paged.hpp).
 class PagedCubes {
   public:

@@ -1,12 +1,13 @@
-// A relaxation over a periodic box of many small cubes, four ways: with all ghost faces exchanged at once, cube by
-// cube, as tasks that fetch, and as such tasks with the points in a file. All leave the same bits.
+// A relaxation over a periodic box of many small cubes, five ways: with all ghost faces exchanged at once, cube by
+// cube, as tasks that fetch, as tasks that send, and as tasks that fetch with the points in a file. All leave the same
+// bits.
 //
 //     mpirun -n 4 jacobi3d [form [steps [cubes [edge [points]]]]]
-//     form: all, each, fetch, paged or check (all four; exit code 1 where they differ)      cubes: along an axis, 8 or
-//     8x8x12 points: 7 or 13
+//     form: all, each, fetch, send, paged or check (all five; exit code 1 where they differ)
+//     cubes: along an axis, 8 or 8x8x12      points: 7 or 13
 //
-// With SLUICE_FETCH_MEMORY or SLUICE_TOKENS the third and the fourth hold less for their communication, and get
-// slower, not wrong; the fourth holds SLUICE_PAGED_MEMORY of the points in memory.
+// With SLUICE_FETCH_MEMORY or SLUICE_TOKENS those that fetch hold less for their communication, and get slower, not
+// wrong; the last holds SLUICE_PAGED_MEMORY of the points in memory. SLUICE_SEND_CONTROL=off: sent at once.
 #include <mpi.h>
 
 #include <algorithm>
@@ -95,6 +96,7 @@ struct Named {
 constexpr Named k_forms[]{{"all", in_memory<jacobi::all_at_once>},
                           {"each", in_memory<jacobi::cube_by_cube>},
                           {"fetch", in_memory<jacobi::by_fetching>},
+                          {"send", in_memory<jacobi::by_sending>},
                           {"paged", in_a_file}};
 
 /// Of all cubes after `steps` steps; prints what it took.
@@ -153,7 +155,7 @@ int main(int argc, char** argv) {
     if (rank == 0 && forms == 0)
         std::fprintf(
             stderr,
-            "jacobi3d [all|each|fetch|paged|check [steps [cubes along an axis, or 8x8x12 [edge [7 or 13]]]]]\n");
+            "jacobi3d [all|each|fetch|send|paged|check [steps [cubes along an axis, or 8x8x12 [edge [7 or 13]]]]]\n");
     if (rank == 0 && differ) std::fprintf(stderr, "jacobi3d: the forms differ\n");
     MPI_Finalize();
     return forms == 0 ? 2 : differ ? 1 : 0;

@@ -1,0 +1,52 @@
+// The same tasks by the send-based scheme: each cube sends its faces to its neighbours as soon as it has them, packed,
+// and receives theirs. With SLUICE_SEND_CONTROL=on they leave when the reader has tokens for them, with off at once.
+#include <mpi.h>
+
+#include "cube.hpp"
+#include "faces.hpp"
+#include "sluice/fetch.hpp"
+
+namespace jacobi {
+
+namespace {
+
+namespace fetch = sluice::fetch;
+
+void send_faces(fetch::Store& store, Box const& box, Cube const& cube, int step) {
+    for (int side = 0; side < k_sides; ++side)
+        store.send(box.owner(box.neighbour(cube.number(), side)), key_of(box, cube.number(), side, step),
+                   box.face_points() * sizeof(double), [&cube, side, step](std::span<std::byte> out) {
+                       cube.pack(side, step, {reinterpret_cast<double*>(out.data()), out.size() / sizeof(double)});
+                   });
+}
+
+sluice::Task live(fetch::Store& store, Box const& box, Cube& cube, int steps) {
+    for (int step = 0; step < steps; ++step) {
+        send_faces(store, box, cube, step);  // packed: what they were packed from may change
+        std::vector<fetch::Want> const wants = neighbours_faces(box, cube.number(), step);
+        fetch::Fetched const faces = co_await store.receive_all(wants);
+        Ghosts ghosts;
+        for (std::size_t side = 0; side < k_sides; ++side)
+            ghosts[side] = faces.as<double>(side);
+        cube.relax(step, ghosts);
+    }
+}
+
+}  // namespace
+
+Used by_sending(Box const& box, std::vector<Cube>& cubes, int steps) {
+    return by_sending(box, cubes, steps, sluice::Settings::from_environment());
+}
+
+Used by_sending(Box const& box, std::vector<Cube>& cubes, int steps, sluice::Settings const& settings) {
+    sluice::Context context(MPI_COMM_WORLD, settings);
+    fetch::Store store(context);
+    sluice::Tasks tasks(context);
+    for (Cube& cube : cubes)
+        tasks.spawn(live(store, box, cube, steps));
+    tasks.run();
+    store.finish();  // peers may still wait for what was packed here
+    return {store.report().peak.count};
+}
+
+}  // namespace jacobi
