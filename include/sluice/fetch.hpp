@@ -153,6 +153,8 @@ class Store {
 
     /// `co_await store.read(key)`: goes on when all readers of a publication of this rank have it, or it is withdrawn.
     ReadAwaiter read(Key const& key);
+    /// Without coroutines: `done` is called from `progress`; at once there, for what is not published (any more).
+    void when_read(Key const& key, std::function<void()> done);
     /// Readers that come later, and those that wait, get an error.
     void withdraw(Key const& key);
     /// Nothing more will be published or sent for epochs up to this: who asks, or has asked, for a key that does not
@@ -200,6 +202,11 @@ class Store {
     /// Moves what can be moved, without waiting; true when something did. Tasks do it between them; a long task may
     /// call it now and then, for peers wait for what we serve.
     bool progress();
+    /// For programs without tasks: makes progress, and so serves peers and calls back, until `over()`. Throws
+    /// Error(invalid_argument) when it is called from a callback of this store.
+    void wait_until(std::function<bool()> const& over);
+    /// Fetch sets of this rank, received ones too, that are posted and not complete.
+    std::uint64_t open_sets() const;
     /// Collective: until every rank has finished. Afterwards nothing is published any more. Throws what a waiting fetch
     /// of this rank throws.
     void finish();

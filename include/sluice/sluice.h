@@ -127,6 +127,107 @@ int sluice_plan_apply(sluice_plan* plan, size_t arrays, sluice_blocks const* blo
 uint64_t sluice_plan_memory(sluice_plan const* plan);
 int sluice_plan_free(sluice_plan** plan);
 
+/* --- publish and fetch ---------------------------------------------------------------------------------------------
+ */
+
+/* <sluice/fetch.hpp> with callbacks instead of coroutines; docs/fetch.md explains it. A store belongs to one thread.
+ * Callbacks are called on that thread, from sluice_store_progress, _wait, _wait_for, _finish and _free alone; they may
+ * call everything but these. They must return (no longjmp). Peers are served in these calls, too: a rank with nothing
+ * more to fetch must be in one of them as long as others fetch from it. */
+typedef struct sluice_store sluice_store;
+
+/* What data are called everywhere: a rank of the store's context, and two numbers of that rank's choice. */
+typedef struct sluice_key {
+    int owner;
+    uint64_t id;
+    uint64_t epoch; /* for example the iteration */
+} sluice_key;
+
+#define SLUICE_ANY_BYTES UINT64_MAX /* the owner is asked first */
+
+typedef struct sluice_want {
+    sluice_key key;
+    uint64_t bytes;
+} sluice_want;
+
+/* Data of a complete set, in the order of the wants: valid until they are freed, also after the store. Freeing them
+ * gives their tokens back, so that others can be fetched. */
+typedef struct sluice_fetched sluice_fetched;
+
+size_t sluice_fetched_count(sluice_fetched const* fetched);
+void const* sluice_fetched_data(sluice_fetched const* fetched, size_t which);
+uint64_t sluice_fetched_bytes(sluice_fetched const* fetched, size_t which);
+int sluice_fetched_free(sluice_fetched** fetched);
+
+/* Writes `bytes` bytes to `out`; 0, or else the reader's fetch (of a send: the call) fails with that number. */
+typedef int (*sluice_pack_function)(void* user, void* out, uint64_t bytes);
+/* A set is complete: `fetched` belongs to the callback. Or it has failed: `code` is not SLUICE_SUCCESS, `fetched` is
+ * NULL and sluice_last_error() names both sides. */
+typedef void (*sluice_done_function)(void* user, int code, sluice_fetched* fetched);
+typedef void (*sluice_read_function)(void* user);
+
+/* Collective over the ranks of the context, which must live longer. */
+int sluice_store_create(sluice_context* context, sluice_store** store);
+
+/* Data that `pack` writes, each time a reader has tokens for them, until so many readers have them. The key must be
+ * this rank's. */
+int sluice_store_publish(sluice_store* store, sluice_key key, uint64_t bytes, sluice_pack_function pack, void* user,
+                         int readers);
+/* Data that lie side by side; they are sent from there, and must stay as they are until all readers have them. */
+int sluice_store_publish_bytes(sluice_store* store, sluice_key key, void const* data, uint64_t bytes, int readers);
+/* `read` is called when all readers have it, or it is withdrawn, or not published (any more). */
+int sluice_store_when_read(sluice_store* store, sluice_key key, sluice_read_function read, void* user);
+int sluice_store_withdraw(sluice_store* store, sluice_key key);
+/* Nothing more will be published or sent for epochs up to this. */
+int sluice_store_close(sluice_store* store, uint64_t epoch);
+
+/* One set, posted at once and granted whole; `done` tells its end. Of the result only what can be known at once:
+ * SLUICE_INVALID_ARGUMENT for NULLs; then `done` is not called. */
+int sluice_store_fetch_all(sluice_store* store, sluice_want const* wants, size_t count, sluice_done_function done,
+                           void* user);
+
+/* The send-based scheme: packed at once, received once, by receive_all on the reader. */
+int sluice_store_send(sluice_store* store, int reader, sluice_key key, uint64_t bytes, sluice_pack_function pack,
+                      void* user);
+int sluice_store_send_bytes(sluice_store* store, int reader, sluice_key key, void const* data, uint64_t bytes);
+int sluice_store_receive_all(sluice_store* store, sluice_want const* wants, size_t count, sluice_done_function done,
+                             void* user);
+
+/* Moves what can be moved, without waiting; `moved` (or NULL): whether something did. */
+int sluice_store_progress(sluice_store* store, int* moved);
+/* Until all sets of this rank are complete. SLUICE_INVALID_ARGUMENT inside a callback, as for the following. */
+int sluice_store_wait(sluice_store* store);
+/* Until `*counter`, which callbacks raise, is at least `least`. */
+int sluice_store_wait_for(sluice_store* store, uint64_t const* counter, uint64_t least);
+/* Collective: until every rank has finished. Afterwards nothing is published or sent any more. */
+int sluice_store_finish(sluice_store* store);
+/* Collective. Finishes. */
+int sluice_store_free(sluice_store** store);
+
+/* What a store has done so far on this rank, and what it holds (bytes); sluice::fetch::StoreReport tells more. */
+typedef struct sluice_store_report {
+    uint64_t sets;
+    uint64_t fetched;
+    uint64_t fetched_here;
+    uint64_t reused;
+    uint64_t served;
+    uint64_t fetched_bytes;
+    uint64_t held;
+    uint64_t peak;
+    uint64_t beyond;
+    uint64_t early;
+    uint64_t retried;
+    uint64_t sent;
+    uint64_t received;
+    uint64_t sent_bytes;
+    uint64_t received_bytes;
+    uint64_t packed_peak;
+    uint64_t uncontrolled_peak;
+    uint64_t unexpected;
+} sluice_store_report;
+
+int sluice_store_get_report(sluice_store* store, sluice_store_report* report);
+
 #ifdef __cplusplus
 }
 #endif

@@ -79,6 +79,7 @@ class Fetching final : public LocalReader {
     /// This rank sent it to itself.
     void handed_over(std::uint32_t slot, BufferMemory::Block&& memory);
 
+    std::uint64_t open_sets() const noexcept { return open_sets_; }
     bool is_quiet() const noexcept { return open_sets_ == 0; }
     void fill(StoreReport& report) const;
 

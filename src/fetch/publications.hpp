@@ -18,9 +18,10 @@
 
 namespace sluice::fetch::detail {
 
-/// A task that waits until a publication is read by all.
+/// Who waits until a publication is read by all.
 struct ReadWait {
-    sluice::detail::TaskPromise* task = nullptr;  // null where it is not waiting (any more)
+    sluice::detail::TaskPromise* task = nullptr;  // null where it is not waiting (any more), or
+    std::function<void()> done;
 };
 using ReadWaits = std::vector<std::shared_ptr<ReadWait>>;
 

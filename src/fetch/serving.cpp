@@ -29,9 +29,25 @@ void Serving::wake(ReadWaits&& waits) {
 }
 
 bool Serving::wake_up() {
-    for (auto const& wait : woken_)
-        if (wait->task != nullptr) wait->task->tasks->make_ready(*wait->task);
-    return !std::exchange(woken_, {}).empty();
+    ReadWaits waits = std::exchange(woken_, {});  // callbacks may add some
+    for (auto wait = waits.begin(); wait != waits.end(); ++wait) {
+        if ((*wait)->task != nullptr) (*wait)->task->tasks->make_ready(*(*wait)->task);
+        if (!(*wait)->done) continue;
+        try {
+            (*wait)->done();
+        } catch (...) {
+            woken_.insert(woken_.end(), wait + 1, waits.end());  // the others are told next time
+            throw;
+        }
+    }
+    return !waits.empty();
+}
+
+void Serving::when_read(Name const& name, std::function<void()> done) {
+    auto wait = std::make_shared<ReadWait>();
+    wait->done = std::move(done);
+    Publication* const publication = publications_.find(name);
+    (publication != nullptr ? publication->waiting : woken_).push_back(std::move(wait));
 }
 
 void Serving::publish(Name const& name, Publication&& publication) {

@@ -55,6 +55,8 @@ class Serving {
 
     /// Phase 3: a request, or a question whether it can be fulfilled.
     void receive(int peer, Control const& control);
+    /// `done` is called by wake_up.
+    void when_read(Name const& name, std::function<void()> done);
     void read_too(Name const& name) { wake(publications_.read(name)); }
     /// Data have left.
     void sent(std::uint64_t ticket);

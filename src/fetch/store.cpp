@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -112,6 +113,12 @@ ReadAwaiter Store::read(Key const& key) {
     return {publication->waiting.back()};
 }
 
+void Store::when_read(Key const& key, std::function<void()> done) {
+    auto const held = state_->hold();
+    check_owner(key, state_->rank(), " waits for the readers of ");
+    state_->serving().when_read(name_of(key), std::move(done));
+}
+
 void Store::withdraw(Key const& key) {
     auto const held = state_->hold();
     check_owner(key, state_->rank());
@@ -164,6 +171,15 @@ void Store::receive_all(std::span<Want const> wants, std::function<void(Fetched,
 
 bool Store::progress() {
     return state_->context().progress().poll();
+}
+
+void Store::wait_until(std::function<bool()> const& over) {
+    state_->wait_until(over);
+}
+
+std::uint64_t Store::open_sets() const {
+    auto const held = state_->hold();
+    return state_->fetching().open_sets();
 }
 
 void Store::finish() {

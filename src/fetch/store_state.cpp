@@ -1,5 +1,7 @@
 #include "fetch/store_state.hpp"
 
+#include <sched.h>
+
 #include <string>
 #include <utility>
 
@@ -26,6 +28,10 @@ bool may_look_in_background(engine::ContextState& context) {
 // Of the simulator's barrier, on the context's communicator.
 constexpr int k_barrier_tag = 31000;
 constexpr unsigned k_polls_between_clocks = 8;
+// As in Tasks: with nothing to do, looks before others are let have the core; seconds until what a bounded pool holds
+// back goes on beyond it.
+constexpr int k_looks_before_yield = 50;
+constexpr double k_stall = 0.001;
 
 }  // namespace
 
@@ -204,6 +210,7 @@ void StoreState::sent(std::uint64_t ticket) {
 
 void StoreState::finish() {
     if (finished_) return;
+    check_no_callback("finish");
     finished_ = true;
     {
         Hold const held = hold();
@@ -230,6 +237,32 @@ void StoreState::finish() {
     Hold const held = hold();
     sending_.drop();
     receiving_.drop();
+}
+
+void StoreState::check_no_callback(char const* what) const {
+    if (polling_)
+        throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(wire_.rank()) + " calls " + what +
+                                                     " from inside a callback of the store, where nothing moves");
+}
+
+void StoreState::wait_until(std::function<bool()> const& over) {
+    check_no_callback("wait_until");
+    engine::Progress& progress = context_->progress();
+    int looks = 0;  // without anything that moved
+    double since = 0;
+    while (!over()) {
+        if (progress.poll()) {
+            looks = 0;
+            continue;
+        }
+        double const now = MPI_Wtime();
+        if (looks++ == 0) since = now;
+        if (now - since >= k_stall) {
+            progress.stall();
+            since = now;
+        }
+        if (looks > k_looks_before_yield) sched_yield();
+    }
 }
 
 bool StoreState::is_quiet() {

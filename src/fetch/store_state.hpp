@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -39,6 +40,10 @@ class StoreState final : public engine::Pollable, public Arrivals, public Backgr
     bool look_in_background() noexcept override;
     /// Collective.
     void finish();
+    /// Looks until `over`. Throws Error(invalid_argument) inside a callback, where nothing would move.
+    void wait_until(std::function<bool()> const& over);
+    /// Throws Error(invalid_argument) inside a callback.
+    void check_no_callback(char const* what) const;
 
     void control_from(int peer, Control const& control, std::string_view text) override;
     bool data_from(int peer, std::uint32_t slot, std::size_t bytes) override;

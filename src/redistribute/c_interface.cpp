@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "base/c_boundary.hpp"
+#include "base/c_handles.hpp"
 #include "engine/agree.hpp"
+#include "engine/c_context.hpp"
 #include "engine/context_state.hpp"
 #include "sluice/redistribute.hpp"
 #include "sluice/sluice.h"
@@ -15,12 +17,14 @@
 using sluice::Error;
 using sluice::ErrorCode;
 using sluice::base::c_boundary;
+using sluice::base::existing;
+using sluice::base::fault_in;
+using sluice::base::free_handle;
+using sluice::base::invalid;
+using sluice::base::new_handle;
 
 struct sluice_options {
     std::vector<std::pair<std::string, std::string>> values;
-};
-struct sluice_context {
-    sluice::Context context;
 };
 struct sluice_plan {
     sluice::Plan plan;
@@ -40,29 +44,6 @@ static_assert(SLUICE_UNSUPPORTED == static_cast<int>(ErrorCode::unsupported));
 static_assert(SLUICE_INTERNAL == static_cast<int>(ErrorCode::internal));
 
 namespace {
-
-Error invalid(std::string const& text) {
-    return {ErrorCode::invalid_argument, text};
-}
-
-/// What `action` throws, as a value: for errors that all ranks have to agree on.
-template <typename Action>
-std::optional<Error> fault_in(Action const& action) {
-    try {
-        action();
-        return std::nullopt;
-    } catch (Error const& error) {
-        return error;
-    } catch (std::bad_alloc const&) {
-        return Error(ErrorCode::out_of_memory, "no memory for the arguments of a call");
-    }
-}
-
-template <typename Handle>
-Handle& existing(Handle* handle, char const* what) {
-    if (handle == nullptr) throw invalid(std::string(what) + " is NULL");
-    return *handle;
-}
 
 sluice::RedistributeOptions overrides_of(sluice_options const* options) {
     sluice::RedistributeOptions overrides;
@@ -104,21 +85,6 @@ void fill(sluice_report* report, sluice::Report&& made) {
     report->strategy = sluice::name_of(made.strategy);
     report->text = made.text();
     report->report = std::move(made);
-}
-
-/// `*handle` becomes a new T; the address is looked at first, so that nothing is lost where it is null.
-template <typename T>
-int new_handle(T** handle, char const* what) {
-    return c_boundary([&] {
-        T*& place = existing(handle, what);
-        place = new T;
-    });
-}
-
-/// Frees through a guard as well: the end of a context frees communicators.
-template <typename Handle>
-int free_handle(Handle** handle) {
-    return c_boundary([&] { delete std::exchange(existing(handle, "the address of the handle"), nullptr); });
 }
 
 }  // namespace

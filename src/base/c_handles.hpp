@@ -1,0 +1,52 @@
+/// What the files of the C interface share: handles, and faults as values.
+#pragma once
+
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/c_boundary.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::base {
+
+inline Error invalid(std::string const& text) {
+    return {ErrorCode::invalid_argument, text};
+}
+
+/// What `action` throws, as a value: for errors that all ranks have to agree on.
+template <typename Action>
+std::optional<Error> fault_in(Action const& action) {
+    try {
+        action();
+        return std::nullopt;
+    } catch (Error const& error) {
+        return error;
+    } catch (std::bad_alloc const&) {
+        return Error(ErrorCode::out_of_memory, "no memory for the arguments of a call");
+    }
+}
+
+template <typename Handle>
+Handle& existing(Handle* handle, char const* what) {
+    if (handle == nullptr) throw invalid(std::string(what) + " is NULL");
+    return *handle;
+}
+
+/// `*handle` becomes a new T; the address is looked at first, so that nothing is lost where it is null.
+template <typename T>
+int new_handle(T** handle, char const* what) {
+    return c_boundary([&] {
+        T*& place = existing(handle, what);
+        place = new T;
+    });
+}
+
+/// Frees through a guard as well: the end of a context frees communicators.
+template <typename Handle>
+int free_handle(Handle** handle) {
+    return c_boundary([&] { delete std::exchange(existing(handle, "the address of the handle"), nullptr); });
+}
+
+}  // namespace sluice::base

@@ -1,0 +1,8 @@
+/// What the C interface calls a context.
+#pragma once
+
+#include "sluice/context.hpp"
+
+struct sluice_context {
+    sluice::Context context;
+};
