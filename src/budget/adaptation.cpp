@@ -9,6 +9,9 @@ namespace sluice {
 namespace {
 
 constexpr std::uint64_t k_between_looks_ns = 1'000'000;
+// Where there is plenty: leases are a small part of an M_C that nobody can use up in that time.
+constexpr std::uint64_t k_between_looks_at_plenty_ns = 8'000'000;
+constexpr Bytes k_plenty = 256_MiB;
 // What was granted and is not held is kept for that long, at least; at most twice.
 constexpr std::uint64_t k_window_ns = 250'000'000;
 // A place that leaves more than twice the least is looked at each 16th time.
@@ -187,7 +190,9 @@ bool Adaptation::look_if_due(Budget& budget) {
 }
 
 void Adaptation::look_locked(Budget& budget) {
-    next_look_.store(now_ns() + k_between_looks_ns, std::memory_order_relaxed);
+    bool const plenty = m_c() >= k_plenty && last_sums_.claimed <= m_c() / 4 && budget.held() <= m_c() / 4;
+    next_look_.store(now_ns() + (plenty ? k_between_looks_at_plenty_ns : k_between_looks_ns),
+                     std::memory_order_relaxed);
     std::uint64_t const number = looks_.fetch_add(1, std::memory_order_relaxed);
     Bytes const resident = budget.resident();
     // A lock to try for each process: now and then, and as soon as somebody lacks something.

@@ -62,7 +62,8 @@ class Adaptation final : public Allowance {
 
     /// Looks at all places and lets `budget` follow.
     void look(Budget& budget);
-    /// The same, at most once a millisecond, and not where another thread looks already; true when it has looked.
+    /// The same, at most once a millisecond (once in eight where leases are a small part of 256 MiB or more), and not
+    /// where another thread looks already; true when it has looked.
     bool look_if_due(Budget& budget);
     /// Changes with each look.
     std::uint64_t looks() const noexcept { return looks_.load(std::memory_order_relaxed); }

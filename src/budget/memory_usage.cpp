@@ -45,6 +45,33 @@ std::optional<Statm> read_statm(KeptFile const& file) noexcept {
     return Statm{numbers[0], numbers[1], numbers[2], numbers[5]};
 }
 
+/// Of memory.stat, in bytes.
+struct FilePages {
+    std::uint64_t kept = 0;
+    std::uint64_t mapped = 0;
+    std::uint64_t unwritten = 0;
+};
+
+/// In one pass: the text has 40 to 60 lines. `prefix`: version 1 tells by it what belongs to the groups below too.
+FilePages file_pages_in(std::string_view text, std::string_view prefix) noexcept {
+    FilePages pages;
+    while (!text.empty()) {
+        std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        if (!line.starts_with(prefix)) continue;
+        line.remove_prefix(prefix.size());
+        std::string_view const name = line.substr(0, line.find(' '));
+        std::uint64_t* const to =
+            name == "inactive_file" || name == "active_file" ? &pages.kept
+            : name == "mapped_file" || name == "file_mapped" ? &pages.mapped
+            : name == "dirty" || name == "file_dirty" || name == "writeback" || name == "file_writeback"
+                ? &pages.unwritten
+                : nullptr;
+        if (to != nullptr && line.size() > name.size()) *to += number_in(line.substr(name.size() + 1)).value_or(0);
+    }
+    return pages;
+}
+
 }  // namespace
 
 MemoryUsage::MemoryUsage(MemoryPlace place, std::string const& root)
@@ -109,14 +136,9 @@ Bytes MemoryUsage::droppable_cache(Bytes usage) noexcept {
     since_stat_ = 0;
     usage_then_ = usage;
     std::array<char, k_most_text> room;
-    std::string_view const text = stat_file_.read(room);
-    bool const one = place_.kind == Kind::cgroup_v1;
-    auto const of = [&](std::string_view first, std::string_view second) {
-        return number_after(text, one ? first : second).value_or(0);
-    };
-    std::uint64_t const file = of("total_inactive_file", "inactive_file") + of("total_active_file", "active_file");
-    std::uint64_t const needed = of("total_mapped_file", "file_mapped") + of("total_dirty", "file_dirty") +
-                                 of("total_writeback", "file_writeback");
+    FilePages const pages = file_pages_in(stat_file_.read(room), place_.kind == Kind::cgroup_v1 ? "total_" : "");
+    std::uint64_t const file = pages.kept;
+    std::uint64_t const needed = pages.mapped + pages.unwritten;
     cache_ = Bytes{file - std::min(file, needed)};
     return cache_;
 }
