@@ -92,7 +92,8 @@ void Adaptation::join_ledger() {
 NodeLedger::Sums Adaptation::sums(Bytes resident) const noexcept {
     Bytes const own = node_memory_.count != 0 ? private_memory_.read() : Bytes{};
     if (ledger_) {
-        ledger_->tell(resident, own, node_memory_);
+        // Beyond what is claimed it is fragments: the program's own use.
+        ledger_->tell(std::min(resident, ledger_->claimed()), own, node_memory_);
         return ledger_->sums();
     }
     Bytes const all = resident * processes_;

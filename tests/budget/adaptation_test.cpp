@@ -130,6 +130,17 @@ TEST_F(AdaptationTest, does_not_take_what_leases_hold_for_the_programs_own_use) 
     EXPECT_TRUE(alone.lease(70_MiB));
 }
 
+TEST_F(AdaptationTest, takes_what_is_resident_and_nobody_has_leased_for_the_programs_own_use) {
+    group_one(192_MiB, 60_MiB);
+    Member alone(options());
+    Lease const lease = *alone.lease(50_MiB);
+    alone.budget.add_resident(90_MiB);
+    group_one(192_MiB, 150_MiB);
+    alone.look();
+    EXPECT_GT(alone.adaptation->account().m_a, 90_MiB) << "others must not lease it";
+    EXPECT_LE(alone.adaptation->account().m_a, 100_MiB);
+}
+
 TEST_F(AdaptationTest, lets_a_process_have_what_another_does_not_use) {
     group_one(192_MiB, 60_MiB);
     Member one(options());
