@@ -22,6 +22,9 @@ namespace {
 // Writes through the cache that the kernel is given time for before their pages are asked back.
 constexpr std::size_t k_left_to_kernel = 8;
 
+// In nanoseconds. A message may come meanwhile.
+constexpr long k_moment = 50'000;
+
 std::string text_of(int error) {
     return std::generic_category().message(error);
 }
@@ -57,7 +60,7 @@ DiskFile::DiskFile(std::string const& folder, Bytes size, Way best) : size_(size
 DiskFile::~DiskFile() {
     if (kernel_ != 0) {
         while (in_kernel_ > 0)
-            collect(1);
+            collect(Wait::until_one_ends);
         syscall(SYS_io_destroy, kernel_);
     }
     close(file_);
@@ -167,12 +170,18 @@ bool DiskFile::submit(std::size_t slot) {
     return true;
 }
 
-/// Waits until at least that many have ended.
-void DiskFile::collect(std::size_t least) {
+void DiskFile::wait_a_moment() noexcept {
+    if (finished_.empty()) collect(Wait::moment);
+}
+
+/// Those that have ended.
+void DiskFile::collect(Wait wait) {
     if (in_kernel_ == 0) return;
     std::array<io_event, k_depth> events{};
-    timespec const now{};
-    auto const number = syscall(SYS_io_getevents, kernel_, least, k_depth, events.data(), least == 0 ? &now : nullptr);
+    timespec const most{0, wait == Wait::moment ? k_moment : 0};
+    long const least = wait == Wait::no ? 0 : 1;
+    auto const number = syscall(SYS_io_getevents, kernel_, least, k_depth, events.data(),
+                                wait == Wait::until_one_ends ? nullptr : &most);
     for (long i = 0; i < number; ++i)
         ended(events[static_cast<std::size_t>(i)].data, events[static_cast<std::size_t>(i)].res);
 }
@@ -236,7 +245,7 @@ void DiskFile::give_cache_back(Operation const& operation) {
 
 bool DiskFile::poll() {
     if (under_way() == 0) return false;
-    collect(0);
+    collect(Wait::no);
     bool moved = false;
     for (std::size_t i = finished_.size(); i > 0; --i) {  // what these begin is looked at next time
         Finished const finished = std::move(finished_.front());

@@ -45,6 +45,9 @@ class DiskFile {
     void write(std::uint64_t at, std::span<std::byte> from, Done done);
     /// Calls those whose work is done; true when there was one.
     bool poll();
+    /// Sleeps until an operation in the kernel ends, at most for a moment: who yields a busy core in a loop instead
+    /// gets it back late.
+    void wait_a_moment() noexcept;
     /// Operations whose `done` has not been called.
     std::size_t under_way() const noexcept { return waiting_.size() + in_kernel_ + finished_.size(); }
 
@@ -72,7 +75,8 @@ class DiskFile {
     void start(Operation operation);
     void submit_waiting();
     bool submit(std::size_t slot);
-    void collect(std::size_t least);
+    enum class Wait : std::uint8_t { no, moment, until_one_ends };
+    void collect(Wait wait);
     void ended(std::size_t slot, std::int64_t result);
     void become_cached() noexcept;
     int transfer(Operation const& operation, std::uint64_t already);

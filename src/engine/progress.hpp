@@ -15,6 +15,8 @@ class Pollable {
     virtual void stall() {}
     /// Something of it ends by itself, without a peer: a disk's work, for example.
     virtual bool is_under_way() const noexcept { return false; }
+    /// Sleeps until something of that has ended, or for a moment.
+    virtual void wait_a_moment() noexcept {}
 
   protected:
     ~Pollable() = default;
@@ -42,6 +44,14 @@ class Progress {
     bool is_under_way() const noexcept {
         return std::any_of(pollables_.begin(), pollables_.end(),
                            [](Pollable const* pollable) { return pollable->is_under_way(); });
+    }
+
+    /// For who has nothing to do: sleeps where something ends by itself. False where nothing does.
+    bool wait_a_moment() noexcept {
+        auto const at = std::ranges::find_if(pollables_, &Pollable::is_under_way);
+        if (at == pollables_.end()) return false;
+        (*at)->wait_a_moment();
+        return true;
     }
 
   private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "base/units.hpp"
@@ -312,26 +313,29 @@ void FileState::drop(std::size_t number) {
 Room FileState::make_room(std::uint64_t bytes, std::optional<std::uint64_t> needed_after) {
     for (;;) {
         if (Room room = memory_.take(bytes)) return room;
-        std::optional<std::size_t> const last = last_needed(needed_after);
+        std::optional<std::size_t> const last = last_needed(bytes, needed_after);
         if (!last) return {};
         drop(*last);
     }
 }
 
-/// L. A. Belady, "A study of replacement algorithms", 1966: what is needed last goes first. Of what no plan knows, what
-/// was used first.
-std::optional<std::size_t> FileState::last_needed(std::optional<std::uint64_t> needed_after) const {
+/// L. A. Belady, "A study of replacement algorithms", 1966: what is needed last goes first. But what is looked ahead
+/// for stays, memory of the size that is asked for is taken as it is, not freed and allocated anew, and of what no plan
+/// knows goes what was used first.
+std::optional<std::size_t> FileState::last_needed(std::uint64_t bytes,
+                                                  std::optional<std::uint64_t> needed_after) const {
     std::optional<std::size_t> last;
-    std::uint64_t latest = 0;
+    std::tuple<bool, bool, std::uint64_t, std::uint64_t> most;
     for (std::size_t const number : residents_) {
         Block const& block = blocks_[number];
         if (block.users > 0 || block.state != State::here || block.written) continue;
         if (needed_after && block.seen == looks_) continue;
         std::uint64_t const needed = plan_.next_need(number);
         if (needed_after && needed <= *needed_after) continue;
-        if (last && (needed < latest || (needed == latest && block.left > blocks_[*last].left))) continue;
+        std::tuple const worth(block.seen != looks_, block.room.bytes().size() == bytes, needed, ~block.left);
+        if (last && worth <= most) continue;
         last = number;
-        latest = needed;
+        most = worth;
     }
     return last;
 }
@@ -432,7 +436,7 @@ void FileState::look_ahead() {
 void FileState::shrink() {
     while (memory_.is_over()) {
         memory_.free_spare();
-        std::optional<std::size_t> const last = last_needed(std::nullopt);
+        std::optional<std::size_t> const last = last_needed(0, std::nullopt);
         if (!last) return;
         drop(*last);
     }

@@ -58,6 +58,8 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     void stall() override;
     bool is_under_way() const noexcept override { return disk_->under_way() > 0; }
 
+    void wait_a_moment() noexcept override { disk_->wait_a_moment(); }
+
     engine::ContextState& context() noexcept { return *context_; }
     engine::DiskFile& disk() noexcept { return *disk_; }
     Report report() const;
@@ -100,7 +102,7 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     void has_left(std::size_t block, int error);
     void settle(std::size_t block, Room room, State state);
     void drop(std::size_t block);
-    std::optional<std::size_t> last_needed(std::optional<std::uint64_t> needed_after) const;
+    std::optional<std::size_t> last_needed(std::uint64_t bytes, std::optional<std::uint64_t> needed_after) const;
     void write_behind();
     void look_ahead();
     void shrink();

@@ -88,7 +88,7 @@ Blocks File::use_now(std::span<Use const> uses) {
         } else if (MPI_Wtime() - idle_since >= k_stall) {
             progress.stall();
             idle_since = MPI_Wtime();
-        } else {
+        } else if (!progress.wait_a_moment()) {
             sched_yield();
         }
     }

@@ -143,7 +143,7 @@ void Tasks::wait_a_little() {
         context_->state().progress().stall();
         idle_since_ = now;
     }
-    if (idle_ > k_looks_before_yield) sched_yield();
+    if (idle_ > k_looks_before_yield && !context_->state().progress().wait_a_moment()) sched_yield();
 }
 
 void Tasks::run() {
