@@ -106,28 +106,32 @@ bool NodeLedger::make_table(int file, Table*& table, std::string& why) {
     return true;
 }
 
+/// With the header's lock; −1 where that cannot be had.
+int NodeLedger::open_locked(std::string const& name, std::string& why) {
+    while (true) {
+        int const file = shm_open(name.c_str(), O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);  // closed on exec
+        struct stat status {};
+        if (file < 0 || fstat(file, &status) != 0) {
+            why = "no shared memory for the node's ledger " + name + ": " + std::strerror(errno);
+            if (file >= 0) close(file);
+            return -1;
+        }
+        bool const is_own = status.st_uid == geteuid() && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+        bool const is_locked = is_own && lock_patiently(file, k_header_byte);
+        if (is_locked && fstat(file, &status) == 0 && status.st_nlink > 0) return file;
+        close(file);
+        if (is_locked) continue;  // its last user went meanwhile
+        why = "the node's ledger " + name +
+              (is_own ? " is held by a process that does not go on" : " is not this user's alone");
+        return -1;
+    }
+}
+
 std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::string& why) {
     std::string const name =
         "/sluice-ledger-" + std::string(k_version) + "-" + std::to_string(geteuid()) + "-" + identity;
-    int file = -1;
-    while (true) {
-        file = shm_open(name.c_str(), O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);  // closed on exec
-        struct stat status {};
-        if (file < 0 || fstat(file, &status) != 0) {
-            why = "no shared memory for the node's ledger: " + name + ": " + std::strerror(errno);
-        } else if (status.st_uid != geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-            why = "the node's ledger " + name + " is not this user's alone";
-        } else if (!lock_patiently(file, k_header_byte)) {
-            why = "the node's ledger " + name + " is held by a process that does not go on";
-        } else if (fstat(file, &status) == 0 && status.st_nlink == 0) {  // its last user went meanwhile
-            close(file);
-            continue;
-        } else {
-            break;
-        }
-        if (file >= 0) close(file);
-        return nullptr;
-    }
+    int const file = open_locked(name, why);
+    if (file < 0) return nullptr;
     Table* table = nullptr;
     if (!make_table(file, table, why)) {
         close(file);

@@ -84,6 +84,7 @@ class NodeLedger {
     struct Table;
 
     NodeLedger(std::string name, int file, Table* table, std::size_t slot);
+    static int open_locked(std::string const& name, std::string& why);
     static bool make_table(int file, Table*& table, std::string& why);
     static bool lock(int file, off_t byte) noexcept;
     static bool lock_patiently(int file, off_t byte) noexcept;

@@ -88,6 +88,9 @@ ContextState::ContextState(MPI_Comm comm, Settings settings)
       budget_look_(*process_) {
     agree_on(comm_.get(), settings_);
     progress_.add(budget_look_);
+    // Then it keeps to an even share; Adaptation::account() says why.
+    if (process_->adaptation() != nullptr && !process_->adaptation()->has_ledger())
+        counters_.named("budget.without_ledger").add();
 }
 
 std::shared_ptr<Node> ContextState::node(Bytes rings) {
