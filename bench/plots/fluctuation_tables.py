@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Makes the tables of docs/results.md, section "Publish and fetch", from the JSON lines of `sluice bench fluctuation --json`.
+
+    fluctuation_tables.py FOLDER [RESULTS.md]
+
+FOLDER holds what fluctuation.sh leaves, one file a table. Prints the tables, or puts each between its marks in RESULTS.md:
+<!-- fluctuation: NAME --> … <!-- end --> .
+"""
+import json
+import os
+import re
+import sys
+
+MIB = 1 << 20
+NAMES = {"at_once": "all at once", "cube_by_cube": "cube by cube", "fetch": "fetched", "send": "sent", "paged": "out of core",
+         "compute": "compute alone", "exchange": "exchange alone"}
+
+
+def rows_of(folder, file):
+    path = os.path.join(folder, file + ".jsonl")
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.startswith("{")]
+
+
+def method(row):
+    settings = row.get("settings", "")
+    name = NAMES.get(row["method"] if "method" in row else row["ratio"].split("/")[0].replace("_beside_neighbour", ""), row.get("method"))
+    if "1TiB" in settings:
+        return name + ", no limit"
+    if "tokens" in row:
+        return f"{name}, {row['tokens']} tokens"
+    return name + (", `" + settings.replace(":", " ") + "`" if settings else "")
+
+
+def spread(of, scale=1.0, digits=1):
+    return f"{of['median'] * scale:.{digits}f} ({of['min'] * scale:.{digits}f} … {of['max'] * scale:.{digits}f})"
+
+
+def table(head, lines):
+    return "\n".join([f"| {' | '.join(head)} |", "| " + " | ".join("---" for _ in head) + " |"]
+                     + [f"| {' | '.join(line)} |" for line in lines])
+
+
+def ratio_of(row, rows):
+    """The ratio row of a method's row."""
+    same = ("case", "mpi", "bed", "ranks", "base_mib", "deal", "settings", "beside_neighbour", "rate_mbit", "node_bytes", "swap_bytes")
+    for other in rows:
+        if "ratio" in other and other["ratio"].startswith(row["method"]) and all(other.get(f) == row.get(f) for f in same):
+            return spread(other["time"], 1, 2)
+    return "–"
+
+
+def in_turns(rows):
+    """Rows of one launch each: methods in plenty of memory."""
+    measured = [row for row in rows if "method" in row and row["case"] != "micro" and row["deal"] != "hotspot"]
+    if not measured:
+        return None
+    hid = any("overlap" in row for row in measured)
+    head = ["case", "MPI", "method", "ms a step", "to all at once", "million points/s a rank", "extra KiB a rank, counted / resident"]
+    lines = []
+    for row in measured:
+        memory = "–"
+        if "extra_counted" in row:
+            memory = f"{row['extra_counted'] / 1024:.0f} / {row['extra_resident'] / 1024:.0f}"
+        rate = f"{row['updates_per_second_per_rank'] / 1e6:.1f}" if "updates_per_second_per_rank" in row else "–"
+        line = [row["case"], row["mpi"], method(row), spread(row["seconds"], 1e3), ratio_of(row, rows), rate, memory]
+        if hid:
+            line.append(spread(row["overlap"], 1, 2) if "overlap" in row else "–")
+        lines.append(line)
+    return table(head + (["overlap"] if hid else []), lines)
+
+
+def fate(row):
+    if row["outcome"] != "ok":
+        return f"{row['outcome']} after {row['steps_done']} steps"
+    text = f"{row['seconds']['median'] * 1e3:.0f}"
+    return text + (f" [{row['major_faults']:.0f}]" if row["major_faults"] >= 0.5 else "")
+
+
+def across_the_limit(rows, case):
+    rows = [row for row in rows if row["case"] == case]
+    limited = [row for row in rows if row.get("bed") == "limited" and "method" in row]
+    if not limited:
+        return None
+    sizes = sorted({row["base_mib"] for row in limited})
+    lines = []
+    for name in dict.fromkeys(method(row) for row in limited):
+        cells = [name]
+        for size in sizes:
+            mine = [row for row in limited if method(row) == name and row["base_mib"] == size]
+            if not mine:
+                cells.append("–")
+                continue
+            ratio = ratio_of(mine[0], rows)
+            cells.append(fate(mine[0]) + (f"; {ratio.split()[0]}" if ratio != "–" else ""))
+        lines.append(cells)
+    peaks = ["most held in the node by all at once / fetched with 8 tokens, MiB"]
+    for size in sizes:
+        by = {method(row): row for row in limited if row["base_mib"] == size}
+        peaks.append(" / ".join(f"{by[name]['node_peak_bytes'] / MIB:.0f}" if name in by else "–" for name in ("all at once", "fetched, 8 tokens")))
+    return table(["method"] + [f"{size:g} MiB" for size in sizes], lines + [peaks])
+
+
+def alone(rows):
+    """Rows of bed limited, each of a launch of its own."""
+    lines = []
+    for row in rows:
+        if "method" not in row or row["bed"] != "limited":
+            continue
+        beside = "beside a neighbour that takes and frees half" if "beside_neighbour" in row else ""
+        took = spread(row["seconds"], 1e3, 0) if row["outcome"] == "ok" else fate(row)
+        faults = f"{row['major_faults']:.1f}" if row["outcome"] == "ok" else "–"
+        lines.append([f"{row['base_mib']:g}", f"{row['node_bytes'] / MIB:.0f}", f"{row['swap_bytes'] / MIB:.0f}", method(row), beside, took,
+                      ratio_of(row, rows), faults, f"{row['node_peak_bytes'] / MIB:.0f}"])
+    head = ["MiB a rank", "node, MiB", "swap", "method", "", "ms a step", "to itself without pressure", "major faults a step", "most held"]
+    return table(head, lines) if lines else None
+
+
+def micro(rows):
+    lines = []
+    for row in rows:
+        if row.get("case") == "micro":
+            value = spread(row["seconds"], 1e9, 0) + " ns" if "seconds" in row else f"{row['extra_bytes']:.0f} bytes"
+            lines.append([row["mpi"], {"task_switch": "switch between tasks", "fetch_8_bytes": "fetch of 8 bytes of the other rank",
+                                       "tasks_ready": "a task of 100,000, ready", "tasks_fetching": "a task of 100,000, in a fetch"}[row["method"]], value])
+    return table(["MPI", "", "measured"], lines) if lines else None
+
+
+def policies(rows):
+    lines = []
+    for row in rows:
+        if "method" in row and row["case"] == "jacobi13" and "fetch_order" in row.get("settings", ""):
+            where = row["bed"] + (f", {row['rate_mbit']:g} Mbit/s" if "rate_mbit" in row else "")
+            lines.append([where, row["mpi"], row["deal"], method(row), spread(row["seconds"], 1e3), ratio_of(row, rows)])
+    return table(["bed", "MPI", "cubes dealt", "method", "ms a step", "to the first"], lines) if lines else None
+
+
+def tables(folder):
+    local = rows_of(folder, "local")
+    return {
+        "local": in_turns(local),
+        "micro": micro(local),
+        "jacobi13": across_the_limit(rows_of(folder, "limited13"), "jacobi13"),
+        "jacobi7": across_the_limit(rows_of(folder, "limited7"), "jacobi7"),
+        "noswap": alone(rows_of(folder, "noswap")),
+        "cluster1000": in_turns(rows_of(folder, "cluster1000")),
+        "cluster100": in_turns(rows_of(folder, "cluster100")),
+        "simulated": in_turns(rows_of(folder, "simulated")),
+        "policies": policies(rows_of(folder, "policies")),
+        "adaptation": alone(rows_of(folder, "adaptation")),
+        "outofcore": alone(rows_of(folder, "outofcore")),
+    }
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    made = {name: text for name, text in tables(sys.argv[1]).items() if text}
+    if len(sys.argv) == 2:
+        for name, text in made.items():
+            print(f"{name}\n\n{text}\n")
+        return
+    with open(sys.argv[2], encoding="utf-8") as file:
+        page = file.read()
+    for name, text in made.items():
+        page, times = re.subn(rf"(<!-- fluctuation: {name} -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}\n{text}\n\n{m[2]}", page, flags=re.S)
+        print(f"{name}: {'refreshed' if times else 'no marks for it in ' + sys.argv[2]}")
+    with open(sys.argv[2], "w", encoding="utf-8") as file:
+        file.write(page)
+
+
+if __name__ == "__main__":
+    main()
