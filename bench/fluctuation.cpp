@@ -38,7 +38,7 @@ void add_options(CLI::App& app, Options& options) {
         ->check(CLI::IsMember({"jacobi7", "jacobi13", "micro"}));
     app.add_option(
            "--method", options.methods,
-           "at_once, cube_by_cube, fetch, paged, compute, exchange, each with :SETTING=VALUE… if that is wanted; "
+           "at_once, cube_by_cube, fetch, send, paged, compute, exchange, each with :SETTING=VALUE… if that is wanted; "
            "separated by commas")
         ->delimiter(',');
     app.add_option("--cubes", options.cubes, "of the whole box along x, y, z")

@@ -56,6 +56,10 @@ constexpr std::array k_entries{
           [](Box& box, std::vector<Cube>& cubes, int steps, Settings const& settings) {
               return jacobi::by_fetching(box, cubes, steps, settings);
           }},
+    Entry{"send", Part::whole,
+          [](Box& box, std::vector<Cube>& cubes, int steps, Settings const& settings) {
+              return jacobi::by_sending(box, cubes, steps, settings);
+          }},
     Entry{"paged", Part::whole, nullptr},
     Entry{"compute", Part::compute, only_compute},
     Entry{"exchange", Part::exchange, only_exchange},

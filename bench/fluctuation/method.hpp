@@ -21,8 +21,8 @@ struct FluctuationMethod {
     Part part = Part::whole;
     bool in_file = false;  ///< the points live in a file: run_in_file instead of run
 
-    /// "NAME" or "NAME:SETTING=VALUE[:SETTING=VALUE…]". Names: at_once, cube_by_cube, fetch, paged, and what the time
-    /// of a step is made of: compute (no faces move), exchange (as at_once, nothing is computed). Throws
+    /// "NAME" or "NAME:SETTING=VALUE[:SETTING=VALUE…]". Names: at_once, cube_by_cube, fetch, send, paged, and what the
+    /// time of a step is made of: compute (no faces move), exchange (as at_once, nothing is computed). Throws
     /// Error(invalid_argument).
     static FluctuationMethod from_text(std::string const& text);
 

@@ -29,7 +29,9 @@ STYLES = {
     "fetch:tokens=4": ("#6baed6", "<-", "fetched, 4 tokens"),
     "fetch:tokens=8": ("tab:green", "^-", "fetched, 8 tokens"),
     "fetch:tokens=16": ("#006d2c", ">-", "fetched, 16 tokens"),
-    "fetch:fetch_memory=1TiB:serve_memory=1TiB": ("tab:orange", "x--", "fetched, no limit"),
+    "fetch:tokens=1000000": ("tab:orange", "x--", "fetched, tokens for all"),
+    "send": ("tab:olive", "+--", "sent, controlled"),
+    "send:send_control=off": ("tab:brown", "1--", "sent, uncontrolled"),
     "paged": ("tab:purple", "p-", "out of core"),
 }
 

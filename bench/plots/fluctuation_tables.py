@@ -27,8 +27,10 @@ def rows_of(folder, file):
 def method(row):
     settings = row.get("settings", "")
     name = NAMES.get(row["method"] if "method" in row else row["ratio"].split("/")[0].replace("_beside_neighbour", ""), row.get("method"))
-    if "1TiB" in settings:
-        return name + ", no limit"
+    if settings == "tokens=1000000":
+        return name + ", tokens for all"
+    if settings == "send_control=off":
+        return name + ", uncontrolled"
     if "tokens" in row:
         return f"{name}, {row['tokens']} tokens"
     return name + (", `" + settings.replace(":", " ") + "`" if settings else "")

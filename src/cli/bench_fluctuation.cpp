@@ -259,7 +259,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--ranks", choice.ranks, "numbers of ranks (2; simulated 512)")->delimiter(',');
     app.add_option(
            "--method", choice.methods,
-           "at_once, cube_by_cube, fetch, paged, compute, exchange, each with :SETTING=VALUE… if that is wanted")
+           "at_once, cube_by_cube, fetch, send, paged, compute, exchange, each with :SETTING=VALUE… if that is wanted")
         ->delimiter(',');
     app.add_option("--tokens", choice.tokens, "numbers of tokens, a message each (2,4,8,16)")->delimiter(',');
     app.add_option("--base", choice.base_mib, "MiB of cubes on each rank (80; cluster 24; limited 64 to 112)")

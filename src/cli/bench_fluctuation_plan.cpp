@@ -28,7 +28,7 @@ std::vector<std::string> usual_methods(Choice const& choice, bool parts,
     std::vector<std::string> methods{"at_once", "cube_by_cube", "fetch"};
     for (int const tokens : asked_or(choice.tokens, usual_tokens))
         methods.push_back(fmt::format("fetch:tokens={}", tokens));
-    methods.emplace_back("fetch:fetch_memory=1TiB:serve_memory=1TiB");
+    methods.insert(methods.end(), {"fetch:tokens=1000000", "send", "send:send_control=off"});
     if (parts) methods.insert(methods.end(), {"compute", "exchange"});
     return methods;
 }

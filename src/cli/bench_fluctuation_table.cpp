@@ -45,8 +45,10 @@ std::string micro_line(Row const& row) {
 std::string fluctuation_method(Row const& row) {
     std::string name = text(row, "method");
     std::string const settings = text(row, "settings");
-    if (settings.find("fetch_memory=1TiB") != std::string::npos)
-        name += ", no limit";
+    if (settings == "tokens=1000000")
+        name += ", tokens for all";
+    else if (settings == "send_control=off")
+        name += ", uncontrolled";
     else if (row.contains("tokens"))
         name += fmt::format(", {} tokens", row.at("tokens").get<int>());
     else if (!settings.empty())

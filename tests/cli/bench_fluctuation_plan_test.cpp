@@ -52,7 +52,7 @@ TEST(BenchFluctuationPlan, measures_each_method_alone_in_a_small_node_and_before
         }
     }
     EXPECT_EQ(free, limited);
-    EXPECT_EQ(limited.size(), 7u * 8);
+    EXPECT_EQ(limited.size(), 7u * 10);
 }
 
 TEST(BenchFluctuationPlan, leaves_room_beside_the_neighbour) {

@@ -33,7 +33,8 @@ TEST(BenchFluctuationTable, names_tokens_and_settings) {
     eight["tokens"] = 8;
     EXPECT_EQ(fluctuation_method(eight), "fetch, 8 tokens");
     EXPECT_EQ(fluctuation_method(row_of("fetch", "")), "fetch");
-    EXPECT_EQ(fluctuation_method(row_of("fetch", "fetch_memory=1TiB:serve_memory=1TiB")), "fetch, no limit");
+    EXPECT_EQ(fluctuation_method(row_of("fetch", "tokens=1000000")), "fetch, tokens for all");
+    EXPECT_EQ(fluctuation_method(row_of("send", "send_control=off")), "send, uncontrolled");
     EXPECT_EQ(fluctuation_method(row_of("fetch", "fetch_order=spread")), "fetch, fetch_order=spread");
 }
 
