@@ -166,8 +166,13 @@ std::vector<MeasuredMethod> measure_in_turns(RelaxationPlan const& plan,
     for (int round = first; round < plan.pairs; ++round)
         for (MeasuredMethod& result : results)
             relaxation.run(result, round == first, round >= 0);
-    for (MeasuredMethod& result : results)
+    for (MeasuredMethod& result : results) {
         result.major_faults /= plan.pairs;
+        if (result.beside_neighbour && result.neighbour_rounds == 0)
+            throw Error(ErrorCode::internal, "the other process never had its " + std::to_string(plan.neighbour_bytes) +
+                                                 " bytes within " + std::to_string(plan.steps / 2) + " steps of " +
+                                                 result.method.name + "; more steps (--steps) give it time");
+    }
     return results;
 }
 

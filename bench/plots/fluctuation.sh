@@ -51,6 +51,8 @@ for name in "${tables[@]}"; do
 done
 
 /usr/bin/python3 bench/plots/fluctuation_tables.py "$folder" docs/results.md
-shopt -s nullglob
-rows=("$folder"/limited{13,7}.jsonl "$folder"/curves-*.jsonl)
-/usr/bin/python3 bench/plots/fluctuation.py "${rows[@]}" docs/images
+rows=()
+for name in limited13 limited7 curves-512 curves-192; do
+    [ ! -e "$folder/$name.jsonl" ] || rows+=("$folder/$name.jsonl")
+done
+[ ${#rows[@]} = 0 ] || /usr/bin/python3 bench/plots/fluctuation.py "${rows[@]}" docs/images

@@ -116,7 +116,7 @@ void add_adaptation(Launches& launches, Choice const& choice, std::string const&
         int const base = asked_or(choice.base_mib, {node * 39 / 100 / ranks / 4 * 4}).front();
         Launch launch = launch_of(choice, mpi, "limited", "jacobi13", ranks, base);
         launch.methods = {method};
-        launch.steps = std::max(choice.steps, 60);
+        launch.steps = std::max(choice.steps, 40);
         launch.pairs = 3;
         launch.node_mib = node;
         launch.neighbour_mib = node / 2;
