@@ -27,6 +27,11 @@
 
 namespace sluice::paged::detail {
 
+inline std::uint64_t whole_sectors(std::uint64_t bytes) {
+    constexpr std::uint64_t k_sector = engine::DiskFile::k_sector;
+    return (bytes + k_sector - 1) / k_sector * k_sector;
+}
+
 /// Blocks that are asked for together, and who waits for them.
 struct UseSet {
     std::vector<Use> uses;
@@ -51,7 +56,7 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     void plan(std::vector<Use> order, bool again);
     void post(std::shared_ptr<UseSet> const& set);
     void release(std::span<Use const> uses);
-    void bring(std::size_t block, std::uint64_t offset, std::uint64_t bytes, fetch::Store::Brought brought);
+    void bring(std::size_t number, std::uint64_t offset, std::uint64_t bytes, fetch::Store::Brought brought);
     void check(std::size_t block, std::uint64_t offset, std::uint64_t bytes) const;
 
     bool poll() override;
@@ -101,7 +106,7 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     void begin_write(std::size_t block);
     void has_left(std::size_t block, int error);
     void settle(std::size_t block, Room room, State state);
-    void drop(std::size_t block);
+    void drop(std::size_t number);
     std::optional<std::size_t> last_needed(std::uint64_t bytes, std::optional<std::uint64_t> needed_after) const;
     void write_behind();
     void look_ahead();

@@ -151,7 +151,8 @@ Serving::Outcome Serving::bring(Wish const& wish, Publication& publication) {
     --publication.readers_left;
     coming_.emplace(ticket, Coming{wish, std::move(job), publication.bytes});
     Store::Bring const bring = publication.bring;  // a copy: when it has ended, the publication may be over
-    bring([this, ticket, alive = std::weak_ptr(alive_)](std::span<std::byte const> bytes, std::exception_ptr error) {
+    bring([this, ticket, alive = std::weak_ptr(alive_)](std::span<std::byte const> bytes,
+                                                        std::exception_ptr const& error) {
         if (!alive.lock()) return;
         auto const held = hold_();
         brought(ticket, bytes, error);
