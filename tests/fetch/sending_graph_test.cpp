@@ -9,6 +9,7 @@
 
 #include "fetch/task_graph.hpp"
 #include "sluice/fetch.hpp"
+#include "support/effort.hpp"
 
 namespace sluice::tests {
 namespace {
@@ -93,8 +94,8 @@ TEST_P(SendingGraph, gives_what_a_sequential_model_gives) {
     settings.send_control = GetParam().control;
     Context context(MPI_COMM_WORLD, settings);
     int const rank = context.rank();
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-        Graph const graph{seed, context.size(), 10, 5};
+    for (int seed = 1; seed <= effort(3); ++seed) {
+        Graph const graph{static_cast<std::uint64_t>(seed), context.size(), 10, 5};
         std::vector<std::uint64_t> values(graph.tasks);
         Store store(context);
         Tasks tasks(context);
