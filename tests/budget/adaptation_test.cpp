@@ -102,8 +102,8 @@ TEST_F(AdaptationTest, does_not_follow_every_page) {
     Member alone(options());
     unsigned changes = 0;
     Bytes last = alone.budget.limit();
-    for (int i = 0; i < 200; ++i) {
-        group_one(192_MiB, Bytes{(60U << 20) + (i % 7) * 100U * 1024U});  // 600 KiB up and down
+    for (std::uint64_t i = 0; i < 200; ++i) {
+        group_one(192_MiB, 60_MiB + 100_KiB * (i % 7));  // 600 KiB up and down
         alone.look();
         if (alone.budget.limit() != last) ++changes;
         last = alone.budget.limit();

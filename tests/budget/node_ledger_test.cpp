@@ -336,6 +336,7 @@ TEST_F(NodeLedgerTest, never_grants_more_than_the_bound_to_processes_that_fight)
 
 TEST_F(NodeLedgerTest, comes_and_goes_with_processes_that_join_at_the_same_time) {
     std::vector<std::unique_ptr<Child>> all;
+    all.reserve(6);
     for (int i = 0; i < 6; ++i)
         all.push_back(std::make_unique<Child>([&] {
             for (int round = 0; round < 100; ++round) {

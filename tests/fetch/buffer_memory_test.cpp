@@ -101,6 +101,7 @@ TEST_F(BufferMemoryTest, tells_the_budget_what_is_resident) {
 
 TEST_F(BufferMemoryTest, gives_back_what_the_budget_has_no_room_for) {
     std::vector<Block> all;
+    all.reserve(64);
     for (int i = 0; i < 64; ++i)
         all.push_back(memory.allocate(64 << 10));
     std::byte const* const some = all[20].get();
@@ -125,6 +126,7 @@ TEST_F(BufferMemoryTest, gives_back_what_the_budget_has_no_room_for) {
 TEST_F(BufferMemoryTest, makes_room_for_a_new_kind_of_block_by_giving_back_what_is_kept) {
     budget.set_limit(4_MiB);
     std::vector<Block> small;
+    small.reserve(200);
     for (int i = 0; i < 200; ++i)
         small.push_back(memory.allocate(16'384));
     small.clear();
@@ -154,6 +156,7 @@ TEST_F(BufferMemoryTest, blocks_may_be_freed_by_any_thread_and_outlive_it) {
         parts[static_cast<std::size_t>(i % 4)].push_back(std::move(block));
     }
     std::vector<std::thread> threads;
+    threads.reserve(parts.size());
     for (auto& part : parts)
         threads.emplace_back([&part] { part.clear(); });
     for (int i = 0; i < 2000; ++i)
