@@ -165,15 +165,17 @@ std::vector<Row> micro_rows(Row const& cell, int pairs) {
     if (base::size_of(MPI_COMM_WORLD) < 2) throw Error(ErrorCode::invalid_argument, "micro wants two ranks or more");
     Context context(MPI_COMM_WORLD);
     std::vector<double> switches;
+    switches.reserve(static_cast<std::size_t>(pairs));
     for (int sample = 0; sample < pairs; ++sample)
         switches.push_back(task_switch(context));
     std::vector<double> fetches;
+    fetches.reserve(static_cast<std::size_t>(pairs));
     {
         fetch::Store store(context);
-        for (int sample = -1; sample < pairs; ++sample) {
-            double const seconds = fetch_8_bytes(context, store, static_cast<std::uint64_t>(sample + 1));
-            if (sample >= 0) fetches.push_back(seconds);
-        }
+        std::uint64_t epoch = 0;
+        fetch_8_bytes(context, store, epoch);  // to warm up
+        for (int sample = 0; sample < pairs; ++sample)
+            fetches.push_back(fetch_8_bytes(context, store, ++epoch));
     }
     Tasks tasks(context);
     double const ready = bytes_per_task(

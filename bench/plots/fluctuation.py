@@ -56,7 +56,7 @@ def save(figure, folder, file):
 
 def draw_times(axes, rows):
     for method, (colour, style, label) in STYLES.items():
-        mine = sorted((row["base_mib"], row) for row in rows if name(row) == method)
+        mine = sorted(((row["base_mib"], row) for row in rows if name(row) == method), key=lambda pair: pair[0])
         done = [(base, row["seconds"]["median"] * 1e3) for base, row in mine if row["outcome"] == "ok"]
         if done:
             axes.plot(*zip(*done), style, color=colour, label=label, markersize=4)
@@ -91,7 +91,8 @@ def draw_memory(axes, free, node_mib):
 
 
 def draw_sizes(rows, case, folder):
-    limited = [row for row in rows if row["case"] == case and row["bed"] == "limited" and "beside_neighbour" not in row]
+    limited = [row for row in rows if row["case"] == case and row["bed"] == "limited" and "beside_neighbour" not in row
+               and "curve" not in row]
     if not limited:
         return
     mpi = limited[0]["mpi"]

@@ -139,13 +139,17 @@ def policies(rows):
     return table(["bed", "MPI", "cubes dealt", "method", "ms a step", "to the first"], lines) if lines else None
 
 
+def with_picture(text, words, file):
+    return text and f"{text}\n\n![{words}](images/{file})"
+
+
 def tables(folder):
     local = rows_of(folder, "local")
     return {
         "local": in_turns(local),
         "micro": micro(local),
         "jacobi13": across_the_limit(rows_of(folder, "limited13"), "jacobi13"),
-        "jacobi7": across_the_limit(rows_of(folder, "limited7"), "jacobi7"),
+        "jacobi7": with_picture(across_the_limit(rows_of(folder, "limited7"), "jacobi7"), "The same, 7 points", "fluctuation-jacobi7.svg"),
         "noswap": alone(rows_of(folder, "noswap")),
         "cluster1000": in_turns(rows_of(folder, "cluster1000")),
         "cluster100": in_turns(rows_of(folder, "cluster100")),
