@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <new>
+#include <system_error>
 #include <utility>
 
 namespace sluice {
@@ -128,8 +130,9 @@ int NodeLedger::open_locked(std::string const& name, std::string& why) {
 }
 
 std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::string& why) {
-    std::string const name =
-        "/sluice-ledger-" + std::string(k_version) + "-" + std::to_string(geteuid()) + "-" + identity;
+    std::string const prefix = "/sluice-ledger-" + std::string(k_version) + "-" + std::to_string(geteuid()) + "-";
+    std::string const name = prefix + identity;
+    if (access(("/dev/shm" + name).c_str(), F_OK) != 0) remove_left_behind(prefix);
     int const file = open_locked(name, why);
     if (file < 0) return nullptr;
     Table* table = nullptr;
@@ -160,18 +163,36 @@ std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::s
 NodeLedger::NodeLedger(std::string name, int file, Table* table, std::size_t slot)
     : name_(std::move(name)), file_(file), table_(table), slot_(slot), owner_(getpid()) {}
 
+/// Under the header's lock.
+void NodeLedger::remove_if_unused(int file, std::string const& name) noexcept {
+    struct flock any {};
+    any.l_type = F_WRLCK;
+    any.l_whence = SEEK_SET;
+    any.l_start = k_first_slot_byte;
+    any.l_len = static_cast<off_t>(k_slots);
+    if (fcntl(file, F_OFD_GETLK, &any) == 0 && any.l_type == F_UNLCK) shm_unlink(name.c_str());
+}
+
+/// Jobs that were killed leave the ledgers of groups that will not come again.
+void NodeLedger::remove_left_behind(std::string const& prefix) {
+    std::error_code failed;
+    for (auto const& entry : std::filesystem::directory_iterator("/dev/shm", failed)) {
+        std::string const name = "/" + entry.path().filename().string();
+        if (!name.starts_with(prefix)) continue;
+        int const file = shm_open(name.c_str(), O_RDWR, 0);
+        if (file < 0) continue;
+        if (lock(file, k_header_byte)) remove_if_unused(file, name);
+        close(file);
+    }
+}
+
 NodeLedger::~NodeLedger() {
     // A child of fork() has its parent's locks and its parent's slot: not its to give back.
     if (getpid() == owner_ && lock_patiently(file_, k_header_byte)) {
         mine().clear();
         changed();
         unlock(file_, byte_of(slot_));
-        struct flock any {};
-        any.l_type = F_WRLCK;
-        any.l_whence = SEEK_SET;
-        any.l_start = k_first_slot_byte;
-        any.l_len = static_cast<off_t>(k_slots);
-        if (fcntl(file_, F_OFD_GETLK, &any) == 0 && any.l_type == F_UNLCK) shm_unlink(name_.c_str());
+        remove_if_unused(file_, name_);
         unlock(file_, k_header_byte);
     }
     munmap(table_, sizeof(Table));

@@ -86,6 +86,8 @@ class NodeLedger {
     NodeLedger(std::string name, int file, Table* table, std::size_t slot);
     static int open_locked(std::string const& name, std::string& why);
     static bool make_table(int file, Table*& table, std::string& why);
+    static void remove_if_unused(int file, std::string const& name) noexcept;
+    static void remove_left_behind(std::string const& prefix);
     static bool lock(int file, off_t byte) noexcept;
     static bool lock_patiently(int file, off_t byte) noexcept;
     static void unlock(int file, off_t byte) noexcept;

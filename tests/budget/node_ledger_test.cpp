@@ -177,6 +177,23 @@ TEST_F(NodeLedgerTest, uses_a_file_again_that_killed_processes_have_left) {
     EXPECT_FALSE(exists());
 }
 
+TEST_F(NodeLedgerTest, removes_what_killed_processes_of_other_groups_have_left) {
+    Pipe joined;
+    Child child([&] {
+        auto const ledger = join();
+        joined.say();
+        pause();
+        return 0;
+    });
+    joined.hear();
+    std::string why;
+    EXPECT_NE(NodeLedger::join(identity_ + "-other", why), nullptr) << why;
+    EXPECT_TRUE(exists()) << "it is in use";
+    child.kill_now();
+    EXPECT_NE(NodeLedger::join(identity_ + "-other", why), nullptr) << why;
+    EXPECT_FALSE(exists());
+}
+
 TEST_F(NodeLedgerTest, makes_a_ledger_anew_whose_maker_died_in_the_middle) {
     int const file = shm_open(name().c_str(), O_RDWR | O_CREAT, 0600);
     ASSERT_GE(file, 0);
