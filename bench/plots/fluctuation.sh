@@ -42,7 +42,7 @@ for name in "${tables[@]}"; do
         bench policies-cluster --bed cluster --mpi openmpi --case policies --base 16 --steps 6
         cat "$folder"/policies-{local,cluster}.jsonl >"$folder/policies.jsonl"
         ;;
-    simulated) bench simulated --bed simulated --case jacobi13 --limit 60 ;;
+    simulated) bench simulated --bed simulated --case jacobi13 --limit 300 --method at_once,fetch ;;
     *)
         echo "fluctuation.sh: no table is called '$name'; known are $all" >&2
         exit 2
