@@ -25,7 +25,9 @@ for name in "${tables[@]}"; do
     none) ;;
     local) bench local --bed local --case jacobi13,jacobi7,micro --pairs 7 ;;
     limited13) bench limited13 --bed limited --mpi openmpi --case jacobi13 ;;
-    limited7) bench limited7 --bed limited --mpi openmpi --case jacobi7 --tokens 8 --base 64,72,80,84,88,96,104,112 ;;
+    limited7)
+        bench limited7 --bed limited --mpi openmpi --case jacobi7 --base 64,80,84,88,92 --method at_once,fetch,fetch:tokens=8 --limit 20
+        ;;
     noswap) bench noswap --bed limited --mpi openmpi --case jacobi13 --swap 0 --base 80 --tokens 8 ;;
     curves)
         for node in 512 192; do
