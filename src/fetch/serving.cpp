@@ -106,29 +106,36 @@ void Serving::refuse(Wish const& wish, std::string const& text) {
         wire_->send(wish.peer, {Kind::refuse, wish.control.slot, wish.control.name, 0}, text);
 }
 
+/// One reader is being served. Counted before any of the program's code runs, which may withdraw the publication: what
+/// is on its way stays until it has arrived.
+std::uint64_t Serving::depart(Publication& publication) {
+    ++publication.on_their_way;
+    --publication.readers_left;
+    return next_ticket_++;
+}
+
 /// Phase 4: the application returns the data.
 bool Serving::pack(Wish const& wish, Publication& publication, std::span<std::byte> out) {
     try {
         publication.pack(out);
         return true;
-    } catch (std::exception const& error) {
-        refuse(wish, std::string("it threw while it packed that: ") + error.what());
     } catch (...) {
-        refuse(wish, "it threw while it packed that");
+        refuse(wish, "it threw while it packed that: " + text_of(std::current_exception()));
     }
-    wake(publications_.read(wish.control.name));
     return false;
 }
 
 Serving::Outcome Serving::serve_here(Wish const& wish, Publication& publication) {
     std::span<std::byte> const room = local_->room_for(wish.control.slot, publication.bytes);
     if (room.data() == nullptr) return Outcome::no_memory;
+    depart(publication);
+    bool is_here = true;
     if (publication.data != nullptr)
         std::memcpy(room.data(), publication.data, publication.bytes);
-    else if (!pack(wish, publication, room))
-        return Outcome::served;
-    local_->local_complete(wish.control.slot);
-    wake(publications_.read(wish.control.name));
+    else
+        is_here = pack(wish, publication, room);
+    if (is_here) local_->local_complete(wish.control.slot);
+    wake(publications_.arrived(wish.control.name));
     return Outcome::served;
 }
 
@@ -146,9 +153,7 @@ Serving::Outcome Serving::bring(Wish const& wish, Publication& publication) {
         if (!job.memory) return Outcome::no_memory;
         ++served_;
     }
-    std::uint64_t const ticket = next_ticket_++;
-    ++publication.on_their_way;
-    --publication.readers_left;
+    std::uint64_t const ticket = depart(publication);
     coming_.emplace(ticket, Coming{wish, std::move(job), publication.bytes});
     Store::Bring const bring = publication.bring;  // a copy: when it has ended, the publication may be over
     bring([this, ticket, alive = std::weak_ptr(alive_)](std::span<std::byte const> bytes,
@@ -200,20 +205,24 @@ Serving::Outcome Serving::serve(Wish const& wish) {
 
     Job job{wish.control.name, nullptr, {}};
     std::span<std::byte const> data{publication->data, publication->bytes};
-    if (publication->data == nullptr) {
+    bool const is_packed = publication->data == nullptr;
+    if (is_packed) {
         std::optional<Tokens> tokens = tokens_->try_take(1, Bytes{publication->bytes});
         if (!tokens) return Outcome::no_tokens;
         job.tokens = *std::move(tokens);
         job.memory = memory_->allocate(publication->bytes);
         if (!job.memory) return Outcome::no_memory;
+    }
+    std::uint64_t const ticket = depart(*publication);
+    if (is_packed) {
         std::span<std::byte> const out{job.memory.get(), publication->bytes};
-        if (!pack(wish, *publication, out)) return Outcome::served;
+        if (!pack(wish, *publication, out)) {
+            wake(publications_.arrived(wish.control.name));
+            return Outcome::served;
+        }
         data = out;
     }
     // Phases 5 and 6: to the reader's runtime.
-    std::uint64_t const ticket = next_ticket_++;
-    ++publication->on_their_way;
-    --publication->readers_left;
     ++served_;
     if (wire_->send_data(wish.peer, wish.control.slot, data, ticket))
         wake(publications_.arrived(wish.control.name));
@@ -225,9 +234,7 @@ Serving::Outcome Serving::serve(Wish const& wish) {
 /// Phase 5 inside a node: the reader is told where the data lie.
 bool Serving::point(Wish const& wish, Publication& publication) {
     if (wish.control.kind != Kind::request_or_read || publication.data == nullptr) return false;
-    std::uint64_t const ticket = next_ticket_++;
-    ++publication.on_their_way;
-    --publication.readers_left;
+    std::uint64_t const ticket = depart(publication);
     ++served_;
     pointed_.emplace(ticket, wish);
     Place const place = reads_->place_of(publication.data, ticket);

@@ -96,6 +96,7 @@ class Serving {
     Outcome serve(Wish const& wish);
     bool point(Wish const& wish, Publication& publication);
     Outcome serve_here(Wish const& wish, Publication& publication);
+    std::uint64_t depart(Publication& publication);
     bool pack(Wish const& wish, Publication& publication, std::span<std::byte> out);
     Outcome bring(Wish const& wish, Publication& publication);
     void brought(std::uint64_t ticket, std::span<std::byte const> bytes, std::exception_ptr const& error);

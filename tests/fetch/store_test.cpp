@@ -187,6 +187,27 @@ TEST_F(StoreTest, counts_a_reader_who_finds_data_that_another_set_still_holds) {
     EXPECT_EQ(store.report().reused, 1U);
 }
 
+TEST_F(StoreTest, lets_a_publication_be_withdrawn_while_it_is_packed) {
+    Store store(context);
+    for (std::uint64_t id : {std::uint64_t{1}, std::uint64_t{2}})
+        store.publish(
+            {rank, id, 0}, 64,
+            [&store, this, id](std::span<std::byte> out) {
+                store.withdraw({rank, id, 0});
+                std::ranges::fill(out, std::byte{42});
+            },
+            2);
+    Tasks tasks(context);
+    int right = 0;
+    for (Key const key : {Key{peer(), 1, 0}, Key{rank, 2, 0}})  // over the wire, and in the own rank
+        tasks.spawn([](Store& from, Key wanted, int& count) -> Task {
+            Fetched const fetched = co_await from.fetch_all(Want{wanted, 64});
+            count += std::ranges::count(fetched[0], std::byte{42}) == 64 ? 1 : 0;
+        }(store, key, right));
+    tasks.run();
+    EXPECT_EQ(right, 2);
+}
+
 TEST_F(StoreTest, names_both_sides_where_a_fetch_is_wrong) {
     Store store(context);
     publish(store, {rank, 1, 0}, 64, size);
