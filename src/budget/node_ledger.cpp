@@ -28,6 +28,15 @@ constexpr off_t k_first_slot_byte = 1;
 constexpr int k_patience = 1000;  // tries
 constexpr long k_pause_ns = 1'000'000;
 
+struct flock bytes_to(short lock_or_not, off_t first, off_t number) noexcept {
+    struct flock what {};
+    what.l_type = lock_or_not;
+    what.l_whence = SEEK_SET;
+    what.l_start = first;
+    what.l_len = number;
+    return what;
+}
+
 }  // namespace
 
 struct alignas(64) NodeLedger::Slot {
@@ -62,20 +71,12 @@ off_t NodeLedger::byte_of(std::size_t slot) noexcept {
 }
 
 bool NodeLedger::lock(int file, off_t byte) noexcept {
-    struct flock what {};
-    what.l_type = F_WRLCK;
-    what.l_whence = SEEK_SET;
-    what.l_start = byte;
-    what.l_len = 1;
+    struct flock what = bytes_to(F_WRLCK, byte, 1);
     return fcntl(file, F_OFD_SETLK, &what) == 0;
 }
 
 void NodeLedger::unlock(int file, off_t byte) noexcept {
-    struct flock what {};
-    what.l_type = F_UNLCK;
-    what.l_whence = SEEK_SET;
-    what.l_start = byte;
-    what.l_len = 1;
+    struct flock what = bytes_to(F_UNLCK, byte, 1);
     fcntl(file, F_OFD_SETLK, &what);
 }
 
@@ -165,11 +166,7 @@ NodeLedger::NodeLedger(std::string name, int file, Table* table, std::size_t slo
 
 /// Under the header's lock.
 void NodeLedger::remove_if_unused(int file, std::string const& name) noexcept {
-    struct flock any {};
-    any.l_type = F_WRLCK;
-    any.l_whence = SEEK_SET;
-    any.l_start = k_first_slot_byte;
-    any.l_len = static_cast<off_t>(k_slots);
+    struct flock any = bytes_to(F_WRLCK, k_first_slot_byte, static_cast<off_t>(k_slots));
     if (fcntl(file, F_OFD_GETLK, &any) == 0 && any.l_type == F_UNLCK) shm_unlink(name.c_str());
 }
 

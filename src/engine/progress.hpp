@@ -22,6 +22,18 @@ class Pollable {
     ~Pollable() = default;
 };
 
+/// That something is being polled, for as long as this lives: who polls calls the program back, which may poll.
+class Polling {
+  public:
+    explicit Polling(bool& now) noexcept : now_(&now) { now = true; }
+    ~Polling() { *now_ = false; }
+    Polling(Polling const&) = delete;
+    Polling& operator=(Polling const&) = delete;
+
+  private:
+    bool* now_;
+};
+
 /// One for each context. Belongs to one thread. Pollables are not owned; each takes itself out before it dies.
 class Progress {
   public:

@@ -279,16 +279,8 @@ void FileState::release(std::span<Use const> uses) {
 
 bool FileState::poll() {
     if (polling_) return false;  // called from a callback
-    polling_ = true;
-    bool moved = false;
-    try {
-        moved = move();
-    } catch (...) {
-        polling_ = false;
-        throw;
-    }
-    polling_ = false;
-    return moved;
+    engine::Polling const polling(polling_);
+    return move();
 }
 
 bool FileState::move() {

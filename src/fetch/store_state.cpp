@@ -88,16 +88,8 @@ bool StoreState::poll() {
     if (polling_) return false;  // called from a callback
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     if (background_) background_->program_looks();
-    polling_ = true;
-    bool moved = false;
-    try {
-        moved = move();
-    } catch (...) {
-        polling_ = false;
-        throw;
-    }
-    polling_ = false;
-    return moved;
+    engine::Polling const polling(polling_);
+    return move();
 }
 
 /// Here too: who has no tasks polls nothing but the store.
