@@ -1,7 +1,9 @@
 /// What faces are called, for the forms that fetch them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "cube.hpp"
@@ -22,6 +24,20 @@ inline std::vector<sluice::fetch::Want> neighbours_faces(Box const& box, int cub
         wants.push_back(
             {key_of(box, box.neighbour(cube, side), Box::opposite(side), step), box.face_points() * sizeof(double)});
     return wants;
+}
+
+/// Writes the face of `cube` at `side` as bytes.
+inline auto packer(Cube const& cube, int side, int step) {
+    return [&cube, side, step](std::span<std::byte> out) {
+        cube.pack(side, step, {reinterpret_cast<double*>(out.data()), out.size() / sizeof(double)});
+    };
+}
+
+inline Ghosts ghosts_of(sluice::fetch::Fetched const& faces) {
+    Ghosts ghosts;
+    for (std::size_t side = 0; side < k_sides; ++side)
+        ghosts[side] = faces.as<double>(side);
+    return ghosts;
 }
 
 }  // namespace jacobi

@@ -15,9 +15,7 @@ namespace fetch = sluice::fetch;
 void publish_faces(fetch::Store& store, Box const& box, Cube const& cube, int step) {
     for (int side = 0; side < k_sides; ++side)
         store.publish(key_of(box, cube.number(), side, step), box.face_points() * sizeof(double),
-                      [&cube, side, step](std::span<std::byte> out) {
-                          cube.pack(side, step, {reinterpret_cast<double*>(out.data()), out.size() / sizeof(double)});
-                      });
+                      packer(cube, side, step));
 }
 
 sluice::Task live(fetch::Store& store, Box const& box, Cube& cube, int steps) {
@@ -28,10 +26,7 @@ sluice::Task live(fetch::Store& store, Box const& box, Cube& cube, int steps) {
         // The points of the step before are overwritten now: all who read their faces must have them.
         for (int side = 0; step > 0 && side < k_sides; ++side)
             co_await store.read(key_of(box, cube.number(), side, step - 1));
-        Ghosts ghosts;
-        for (std::size_t side = 0; side < k_sides; ++side)
-            ghosts[side] = faces.as<double>(side);
-        cube.relax(step, ghosts);
+        cube.relax(step, ghosts_of(faces));
     }
 }
 

@@ -72,9 +72,7 @@ sluice::Task live(fetch::Store& store, paged::File& file, Box const& box, Places
         // The faces of the step before are overwritten now: all who read them must have them.
         for (int side = 0; step > 0 && side < k_sides; ++side)
             co_await store.read(key_of(box, number, side, step - 1));
-        Ghosts ghosts;
-        for (std::size_t side = 0; side < k_sides; ++side)
-            ghosts[side] = faces.as<double>(side);
+        Ghosts const ghosts = ghosts_of(faces);
         // Blocks last: who has them waits for nothing more.
         std::array<Use, 3> const uses = uses_of(places, step);
         paged::Blocks const blocks = co_await file.use(uses);

@@ -15,9 +15,7 @@ namespace fetch = sluice::fetch;
 void send_faces(fetch::Store& store, Box const& box, Cube const& cube, int step) {
     for (int side = 0; side < k_sides; ++side)
         store.send(box.owner(box.neighbour(cube.number(), side)), key_of(box, cube.number(), side, step),
-                   box.face_points() * sizeof(double), [&cube, side, step](std::span<std::byte> out) {
-                       cube.pack(side, step, {reinterpret_cast<double*>(out.data()), out.size() / sizeof(double)});
-                   });
+                   box.face_points() * sizeof(double), packer(cube, side, step));
 }
 
 sluice::Task live(fetch::Store& store, Box const& box, Cube& cube, int steps) {
@@ -25,10 +23,7 @@ sluice::Task live(fetch::Store& store, Box const& box, Cube& cube, int steps) {
         send_faces(store, box, cube, step);  // packed: what they were packed from may change
         std::vector<fetch::Want> const wants = neighbours_faces(box, cube.number(), step);
         fetch::Fetched const faces = co_await store.receive_all(wants);
-        Ghosts ghosts;
-        for (std::size_t side = 0; side < k_sides; ++side)
-            ghosts[side] = faces.as<double>(side);
-        cube.relax(step, ghosts);
+        cube.relax(step, ghosts_of(faces));
     }
 }
 
