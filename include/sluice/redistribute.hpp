@@ -70,8 +70,8 @@ struct RedistributeOptions {
 
 /// What one redistribution did on this rank.
 struct Report {
-    Strategy strategy = Strategy::token;
-    std::string why;                                    ///< why this strategy and these transports
+    Strategy strategy = Strategy::token;                ///< that moved the last array, where a plan moved several
+    std::string why;                                    ///< why this strategy, those before it, and these transports
     std::vector<std::pair<std::string, double>> steps;  ///< (step, seconds), in order
     std::uint64_t blocks_sent = 0;                      ///< left for another rank
     std::uint64_t blocks_received = 0;                  ///< came from another rank

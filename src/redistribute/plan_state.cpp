@@ -128,9 +128,13 @@ bool Plan::State::try_prepare(std::uint64_t block_bytes, Bytes bytes) {
 }
 
 void Plan::State::move(std::byte* data, Report& report) {
+    std::string why = why_ + (node_ != nullptr ? "; " + node_->why() : "");
+    // Of arrays that were moved before by another strategy the report tells, too.
+    if (!report.why.empty() && report.strategy != entry_->id)
+        why = report.why + "; then " + std::string(entry_->name) + ": " + why;
     report.strategy = entry_->id;
     mover_->move(data, report);
-    report.why = why_ + (node_ != nullptr ? "; " + node_->why() : "");
+    report.why = std::move(why);
 }
 
 Bytes Plan::State::memory() const {

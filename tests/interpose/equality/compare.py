@@ -39,6 +39,9 @@ def options():
     parser.add_argument("--layer", choices=["loaded", "any"], default="loaded",
                         help="any: that the layer is in the processes of the second run is not asked for")
     parser.add_argument("--no-transcript", action="store_true", help="the program writes on standard output only")
+    parser.add_argument("--pairs", type=int, default=1,
+                        help="most pairs of runs, until one is alike: for ends of which the launcher itself tells "
+                             "now this, now that")
     parser.add_argument("--timeout", type=float, default=90, help="seconds, of one run")
     parser.add_argument("program", nargs="+")
     return parser.parse_args()
@@ -73,7 +76,9 @@ class Run:
             try:
                 out, err = process.communicate(timeout=arguments.timeout)
                 self.code = process.returncode
+                self.ended = True
             except subprocess.TimeoutExpired:
+                self.ended = False
                 process.terminate()  # the launcher ends its processes
                 try:
                     out, err = process.communicate(timeout=5)
@@ -159,9 +164,13 @@ def main():
     if arguments.plugin and not os.path.exists(arguments.plugin) and not arguments.itself:
         print(f"skipped: there is no plugin {os.path.basename(arguments.plugin)}")
         return 0
-    plain = Run(arguments, layered=False)
-    layered = Run(arguments, layered=True)
-    complaints = compare(arguments, plain, layered)
+    for pair in range(1, arguments.pairs + 1):
+        plain = Run(arguments, layered=False)
+        layered = Run(arguments, layered=True)
+        complaints = compare(arguments, plain, layered)
+        if not complaints or not (plain.ended and layered.ended) or pair == arguments.pairs:
+            break
+        print(f"pair {pair} is not alike: {complaints[0].splitlines()[0]}")
     for text in complaints:
         print(text)
     if complaints:

@@ -94,6 +94,30 @@ TEST(AutomaticChoice, says_why_with_numbers) {
     EXPECT_NE(why.find("at least 5000 free slots"), std::string::npos) << why;
 }
 
+SLUICE_NEEDS_RANKS(2, AutomaticChoice, of_each_array_of_a_plan_is_told_in_the_report);
+TEST(AutomaticChoice, of_each_array_of_a_plan_is_told_in_the_report) {
+    Settings settings;
+    settings.transport = "message";
+    Context context(MPI_COMM_WORLD, settings);
+    std::uint64_t const slots = 1000;
+    std::vector<Destination> destinations(slots);
+    for (std::uint64_t slot = 0; slot < slots; ++slot)
+        destinations[slot] = {(context.rank() + 1) % context.size(), static_cast<std::int64_t>(slot)};
+    std::vector<std::byte> large(slots * 16'000), tiny(slots * 8);
+    Plan plan(context, slots, destinations, {.strategy = Strategy::automatic, .staging = {}});
+    Blocks const first{large.data(), slots, 16'000};
+    Blocks const second{tiny.data(), slots, 8};
+    Report const of_large = plan.apply(std::array{first});
+    Report const of_tiny = plan.apply(std::array{second});
+    ASSERT_NE(of_large.strategy, of_tiny.strategy) << of_large.why << "\n" << of_tiny.why;
+
+    Report const both = plan.apply(std::array{first, second});
+    EXPECT_EQ(both.strategy, of_tiny.strategy);
+    EXPECT_NE(both.why.find(name_of(of_large.strategy)), std::string::npos) << both.why;
+    EXPECT_NE(both.why.find("; then " + std::string(name_of(of_tiny.strategy)) + ": "), std::string::npos) << both.why;
+    EXPECT_EQ(plan.apply(std::array{second, second}).why.find("; then "), std::string::npos);
+}
+
 TEST(PredictedPhases, follow_the_free_space) {
     Facts facts = transpose(64);
     EXPECT_EQ(predict_phases(facts), 3U);
