@@ -1,9 +1,25 @@
 #include "budget/token_pool.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace sluice {
+
+Bytes TokenPool::Limit::of(Budget const& budget) const noexcept {
+    Bytes limit = fixed_;
+    if (sets_ != 0) {
+        std::uint64_t const most = std::numeric_limits<std::uint64_t>::max() / sets_;
+        limit = std::max(limit, Bytes{std::min(largest_.count, most)} * sets_);
+    }
+    return part_ == 0 ? limit : std::min(limit, budget.limit() / part_);
+}
+
+void TokenPool::Limit::widen() noexcept {
+    constexpr std::uint64_t k_most = std::uint64_t{1} << 32;
+    sets_ = std::min(2 * sets_, k_most);
+    if (sets_ != 0) fixed_ = std::min(fixed_ * 2, Bytes{std::uint64_t{1} << 60});
+}
 
 Tokens& Tokens::operator=(Tokens&& other) noexcept {
     if (this != &other) {
@@ -49,6 +65,7 @@ Tokens TokenPool::granted(std::uint64_t messages, Bytes bytes, Lease lease) {
 
 std::optional<Tokens> TokenPool::try_take(std::uint64_t messages, Bytes bytes) {
     bool const first = first_ == First::always && counts_->messages == 0;
+    limit_.see(bytes);
     if (messages_ != 0) {  // the bytes are counted, and keep nobody back
         if (!first && counts_->messages + messages > messages_) return std::nullopt;
         return take_beyond(messages, bytes);

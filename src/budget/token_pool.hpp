@@ -7,6 +7,7 @@
 /// In a pool whose First is `always` one set is always granted: the first where nothing is held, whatever its size.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -46,20 +47,32 @@ class TokenPool {
   public:
     enum class First { always, like_any };
 
-    /// Bytes that a pool may hold: so many, or a part of the budget's limit, as that shrinks and grows.
+    /// Bytes that a pool may hold: the least of what is said.
     class Limit {
       public:
         explicit(false) Limit(Bytes fixed) noexcept : fixed_(fixed) {}
-        static Limit part_of_budget(std::uint64_t part) noexcept {
-            Limit limit{Bytes{}};
+        /// Room for so many sets as large as the largest so far, and at least `least`.
+        static Limit room_for(std::uint64_t sets, Bytes least) noexcept {
+            Limit limit(least);
+            limit.sets_ = sets;
+            return limit;
+        }
+        /// And no more than a part of the budget's limit, as that shrinks and grows.
+        Limit within_part(std::uint64_t part) const noexcept {
+            Limit limit = *this;
             limit.part_ = part;
             return limit;
         }
-        Bytes of(Budget const& budget) const noexcept { return part_ == 0 ? fixed_ : budget.limit() / part_; }
+
+        void see(Bytes set) noexcept { largest_ = std::max(largest_, set); }
+        void widen() noexcept;
+        Bytes of(Budget const& budget) const noexcept;
 
       private:
-        Bytes fixed_;
-        std::uint64_t part_ = 0;  // 0: fixed
+        Bytes fixed_;  // where sets_ is not 0: the least
+        std::uint64_t sets_ = 0;
+        std::uint64_t part_ = 0;  // 0: whatever the budget is
+        Bytes largest_;
     };
 
     /// `limit`: bytes that the pool may hold of the budget. `messages`: tokens that count messages instead, where not
@@ -73,6 +86,9 @@ class TokenPool {
     std::optional<Tokens> try_take(std::uint64_t messages, Bytes bytes);
     /// Whatever is held.
     Tokens take_beyond(std::uint64_t messages, Bytes bytes);
+
+    /// What it holds does not come back as it is: where its limit is room for sets, it becomes twice as many.
+    void widen() noexcept { limit_.widen(); }
 
     Bytes limit() const noexcept { return limit_.of(*budget_); }
     Bytes held() const noexcept { return Bytes{counts_->held}; }

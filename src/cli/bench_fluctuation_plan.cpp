@@ -21,7 +21,7 @@ bool is_in(std::vector<std::string> const& list, std::string const& word) {
     return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-/// Fetching with M_C found out by itself, with so many tokens of a message each, and with all tokens it could want.
+/// Fetching as it comes, with so many tokens of a message each, and with all tokens it could want.
 std::vector<std::string> usual_methods(Choice const& choice, bool parts,
                                        std::vector<int> const& usual_tokens = {2, 4, 8, 16}) {
     if (!choice.methods.empty()) return choice.methods;
@@ -55,9 +55,9 @@ std::vector<std::string> const k_policies{
     "fetch:fetch_order=posted",
     "fetch:fetch_order=nearly_complete",
     "fetch:fetch_order=spread",
-    "fetch:fetch_order=posted:fetch_memory=1MiB",
-    "fetch:fetch_order=nearly_complete:fetch_memory=1MiB",
-    "fetch:fetch_order=spread:fetch_memory=1MiB",
+    "fetch:fetch_order=posted:fetch_memory=1TiB",
+    "fetch:fetch_order=nearly_complete:fetch_memory=1TiB",
+    "fetch:fetch_order=spread:fetch_memory=1TiB",
     "fetch:fetch_order=posted:fetch_window=64KiB",
     "fetch:fetch_order=posted:fetch_window=256KiB",
     "fetch:fetch_order=posted:fetch_window=1MiB",
@@ -112,7 +112,7 @@ void add_limited(Launches& launches, Choice const& choice, std::string const& mp
 void add_adaptation(Launches& launches, Choice const& choice, std::string const& mpi) {
     int const ranks = asked_or(choice.ranks, {2}).front();
     int const node = choice.node_mib * 8 / 3;
-    for (std::string const& method : asked_or(choice.methods, {"fetch", "at_once"})) {
+    for (std::string const& method : asked_or(choice.methods, {"fetch", "fetch:fetch_memory=1TiB", "at_once"})) {
         int const base = asked_or(choice.base_mib, {node * 39 / 100 / ranks / 4 * 4}).front();
         Launch launch = launch_of(choice, mpi, "limited", "jacobi13", ranks, base);
         launch.methods = {method};

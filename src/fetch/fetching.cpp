@@ -130,6 +130,7 @@ void Fetching::stall() {
     std::shared_ptr<FetchSet> const set = queue_.front();
     queue_.pop_front();
     ++counts_.beyond;
+    tokens_->widen();
     give(set, tokens_->take_beyond(set->wants.size(), Bytes{set->bytes}));
     issue();
 }

@@ -32,6 +32,10 @@ constexpr unsigned k_polls_between_clocks = 8;
 // back goes on beyond it.
 constexpr int k_looks_before_yield = 50;
 constexpr double k_stall = 0.001;
+// Of each half of the tokens. More than keeps a processor busy is no gain: what is fetched long before its task's turn
+// has left the cache again (docs/fetch.md, "How to choose a budget").
+constexpr std::uint64_t k_sets = 4;
+constexpr Bytes k_least_share = 512_KiB;
 
 }  // namespace
 
@@ -78,9 +82,12 @@ void StoreState::stall() {
     fetching_.stall();
 }
 
+/// Of tentative sets, and of those whose data exist: half of what there is for each.
 TokenPool::Limit StoreState::share_of_receiving() const {
     Bytes const setting = context_->settings().fetch_memory;
-    return setting.count != 0 ? TokenPool::Limit(setting / 2) : TokenPool::Limit::part_of_budget(2);
+    TokenPool::Limit const limit =
+        setting.count != 0 ? TokenPool::Limit(setting / 2) : TokenPool::Limit::room_for(k_sets, k_least_share);
+    return limit.within_part(2);
 }
 
 bool StoreState::poll() {

@@ -68,6 +68,39 @@ TEST(TokenPool, lets_a_set_hand_its_tokens_on_message_by_message) {
     EXPECT_EQ(budget.held(), 0_B);
 }
 
+TEST(TokenPool, has_room_for_some_sets_of_the_largest_size_within_a_part_of_the_budget) {
+    Budget budget(8_MiB);
+    TokenPool pool(budget, Purpose::fetched, TokenPool::Limit::room_for(4, 64_KiB).within_part(2),
+                   TokenPool::First::like_any);
+    EXPECT_EQ(pool.limit(), 64_KiB);
+    std::optional<Tokens> const small = pool.try_take(1, 1_KiB);
+    EXPECT_EQ(pool.limit(), 64_KiB);
+    std::optional<Tokens> const large = pool.try_take(1, 100_KiB);
+    EXPECT_TRUE(large.has_value());
+    EXPECT_EQ(pool.limit(), 400_KiB);
+    EXPECT_FALSE(pool.try_take(1, 5_MiB).has_value()) << "beyond half of the budget";
+    EXPECT_EQ(pool.limit(), 4_MiB);
+    budget.set_limit(1_MiB);
+    EXPECT_EQ(pool.limit(), 512_KiB);
+}
+
+TEST(TokenPool, becomes_wider_where_what_it_holds_does_not_come_back) {
+    Budget budget(1_GiB);
+    TokenPool pool(budget, Purpose::fetched, TokenPool::Limit::room_for(4, 64_KiB).within_part(2),
+                   TokenPool::First::always);
+    pool.widen();
+    EXPECT_EQ(pool.limit(), 128_KiB);
+    std::optional<Tokens> const large = pool.try_take(1, 100_KiB);
+    EXPECT_EQ(pool.limit(), 800_KiB);
+    for (int i = 0; i < 200; ++i)
+        pool.widen();
+    EXPECT_EQ(pool.limit(), 512_MiB);
+
+    TokenPool fixed(budget, Purpose::fetched, 64_KiB, TokenPool::First::always);
+    fixed.widen();
+    EXPECT_EQ(fixed.limit(), 64_KiB) << "what the user has said";
+}
+
 TEST(Budget, splits_leases_and_leases_beyond_its_limit) {
     Budget budget(100_KiB);
     Lease whole = budget.lease_beyond(150_KiB, Purpose::served);

@@ -164,7 +164,9 @@ int go_round(Context& context, Story* story, Bytes& peak) {
 }
 
 bool run_all(Hog const& hog, int steps) {
-    Context context(MPI_COMM_WORLD);
+    Settings settings = Settings::from_environment();
+    settings.fetch_memory = 1024_GiB;
+    Context context(MPI_COMM_WORLD, settings);
     Story story(hog, steps);
     bool const tells = context.rank() == 0;
     Bytes peak;

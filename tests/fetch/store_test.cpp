@@ -367,6 +367,21 @@ TEST_F(TinyBudget, goes_beyond_it_where_tasks_hold_sets_while_they_wait) {
     EXPECT_GT(store.report().beyond, 0U);
 }
 
+/// Without a setting the limit becomes wider instead, so that not each of thousands waits until nothing moves.
+TEST_F(StoreTest, holds_what_tasks_that_wait_hold_where_no_limit_is_set) {
+    constexpr std::uint64_t k_tasks = 2000;
+    Store store(context);
+    for (std::uint64_t i = 0; i < 2 * k_tasks; ++i)
+        publish(store, {rank, i, 0}, 1000, 1);
+    Tasks tasks(context);
+    int right = 0;
+    for (std::uint64_t i = 0; i < k_tasks; ++i)
+        tasks.spawn(nested(store, peer(), 2 * i, 2, right));
+    tasks.run();
+    EXPECT_EQ(right, 2 * static_cast<int>(k_tasks));
+    EXPECT_LE(store.report().beyond, 12U);
+}
+
 TEST_F(StoreTest, retries_where_memory_for_what_arrives_is_missing) {
     Store store(context);
     for (std::uint64_t i = 0; i < 30; ++i)
