@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 folder=$1
 shift
 mkdir -p "$folder"
-all="local limited13 limited7 noswap curves adaptation outofcore cluster1000 cluster100 policies simulated"
+all="local edges limited13 limited7 noswap curves adaptation outofcore cluster1000 cluster100 policies simulated"
 read -r -a tables <<<"${*:-$all}"
 
 bench() { # file, options…
@@ -24,6 +24,13 @@ for name in "${tables[@]}"; do
     case $name in
     none) ;;
     local) bench local --bed local --case jacobi13,jacobi7,micro --pairs 7 ;;
+    edges)
+        for edge in 16 64; do
+            bench edges-$edge --bed local --case jacobi13,jacobi7 --edge $edge --base 64 --pairs 7 \
+                --method at_once,cube_by_cube,fetch,fetch:tokens=16,fetch:fetch_memory=1TiB
+        done
+        cat "$folder"/edges-{16,64}.jsonl >"$folder/edges.jsonl"
+        ;;
     limited13) bench limited13 --bed limited --mpi openmpi --case jacobi13 ;;
     limited7)
         bench limited7 --bed limited --mpi openmpi --case jacobi7 --base 64,80,84,88,92 --method at_once,fetch,fetch:tokens=8 --limit 20

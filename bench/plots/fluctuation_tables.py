@@ -47,9 +47,10 @@ def table(head, lines):
 
 def ratio_of(row, rows):
     """The ratio row of a method's row."""
-    same = ("case", "mpi", "bed", "ranks", "base_mib", "deal", "settings", "beside_neighbour", "rate_mbit", "node_bytes", "swap_bytes")
+    same = ["case", "mpi", "bed", "ranks", "base_mib", "edge", "deal", "settings", "beside_neighbour", "rate_mbit"]
     for other in rows:
-        if "ratio" in other and other["ratio"].startswith(row["method"]) and all(other.get(f) == row.get(f) for f in same):
+        nodes = ["node_bytes", "swap_bytes"] if "node_bytes" in other else []  # of one launch: only its rows say
+        if "ratio" in other and other["ratio"].startswith(row["method"]) and all(other.get(f) == row.get(f) for f in same + nodes):
             return spread(other["time"], 1, 2)
     return "–"
 
@@ -72,6 +73,13 @@ def in_turns(rows):
             line.append(spread(row["overlap"], 1, 2) if "overlap" in row else "–")
         lines.append(line)
     return table(head + (["overlap"] if hid else []), lines)
+
+
+def by_edge(rows):
+    """Cubes of other sizes, which have smaller and larger faces."""
+    lines = [[f"{row['edge']}³", row["case"], row["mpi"], method(row), spread(row["seconds"], 1e3), ratio_of(row, rows), f"{row['extra_counted'] / 1024:.0f}"]
+             for row in rows if "method" in row]
+    return table(["points of a cube", "case", "MPI", "method", "ms a step", "to all at once", "extra KiB a rank"], lines) if lines else None
 
 
 def fate(row):
@@ -148,6 +156,7 @@ def tables(folder):
     return {
         "local": in_turns(local),
         "micro": micro(local),
+        "edges": by_edge(rows_of(folder, "edges")),
         "jacobi13": across_the_limit(rows_of(folder, "limited13"), "jacobi13"),
         "jacobi7": with_picture(across_the_limit(rows_of(folder, "limited7"), "jacobi7"), "The same, 7 points", "fluctuation-jacobi7.svg"),
         "noswap": alone(rows_of(folder, "noswap")),

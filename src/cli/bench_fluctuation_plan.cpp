@@ -112,12 +112,12 @@ void add_limited(Launches& launches, Choice const& choice, std::string const& mp
 void add_adaptation(Launches& launches, Choice const& choice, std::string const& mpi) {
     int const ranks = asked_or(choice.ranks, {2}).front();
     int const node = choice.node_mib * 8 / 3;
-    for (std::string const& method : asked_or(choice.methods, {"fetch", "fetch:fetch_memory=1TiB", "at_once"})) {
+    for (std::string const& method : asked_or(choice.methods, {"fetch", "fetch:fetch_memory=1TiB"})) {
         int const base = asked_or(choice.base_mib, {node * 39 / 100 / ranks / 4 * 4}).front();
         Launch launch = launch_of(choice, mpi, "limited", "jacobi13", ranks, base);
         launch.methods = {method};
-        launch.steps = std::max(choice.steps, 40);
-        launch.pairs = 3;
+        launch.steps = std::max(choice.steps, 100);
+        launch.pairs = 5;
         launch.node_mib = node;
         launch.neighbour_mib = node / 2;
         launch.time_limits = 3;

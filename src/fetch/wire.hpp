@@ -97,7 +97,7 @@ class Wire {
     /// For data that nobody asked for: of one sender in the order of sending.
     std::uint32_t push_slot() const noexcept { return most_slots_; }
 
-    /// What goes to one peer is heard there in that order.
+    /// What goes to one peer, control and data, is heard there in that order.
     void send(int peer, Control const& control, std::string_view text = {});
     /// From now on the wire is quiet only when all that was told without an answer has been heard. Where a message is
     /// still on its way when its communicator is freed, Open MPI takes it for one of the next communicator's.
