@@ -81,7 +81,7 @@ class Budget {
     Bytes spare() const;
     /// Memory that is really there for leases, or kept for them: counted by who allocates it.
     void add_resident(Bytes bytes) noexcept;
-    void remove_resident(Bytes bytes) noexcept;
+    void remove_resident(Bytes bytes) noexcept;  ///< before it goes back to the kernel
     Bytes resident() const noexcept;
 
     Bytes limit() const noexcept;

@@ -200,6 +200,7 @@ void Adaptation::look_locked(Budget& budget) {
     bool const lacking = failed_wanted_.load(std::memory_order_relaxed) != k_nothing_failed;
     if (ledger_ && (lacking || number % k_looks_between_burials == 0)) ledger_->reclaim_dead();
     last_sums_ = sums(resident);
+    if (Bytes const now = budget.resident(); now < resident) give_back(now);  // by another thread, meanwhile
     look_at_places(resident, last_sums_);
     claimants_.store(std::max(last_sums_.processes, 1U), std::memory_order_relaxed);
     Bytes const keep = ledger_ ? kept(budget, last_sums_) : Bytes{k_no_memory_limit};
@@ -233,6 +234,10 @@ void Adaptation::exceed(Bytes held) noexcept {
 
 void Adaptation::shrink(Bytes to) noexcept {
     ledger_->claim(to);
+}
+
+void Adaptation::give_back(Bytes resident) noexcept {
+    if (ledger_) ledger_->tell_at_most(resident);
 }
 
 Adaptation::Account Adaptation::account() const {

@@ -72,6 +72,7 @@ class Adaptation final : public Allowance {
     Bytes extend(Bytes wanted) noexcept override;
     void exceed(Bytes held) noexcept override;
     void shrink(Bytes to) noexcept override;
+    void give_back(Bytes resident) noexcept override;
 
   private:
     struct Figures {

@@ -16,6 +16,9 @@ class Allowance {
     virtual void exceed(Bytes held) noexcept = 0;
     /// It will hold no more than that from now on.
     virtual void shrink(Bytes to) noexcept = 0;
+    /// No more than that of it is resident: said by any thread, without that lock, before memory goes back to the
+    /// kernel. Else others find it free there and still take it off what is used, so that it counts twice.
+    virtual void give_back(Bytes resident) noexcept = 0;
 };
 
 }  // namespace sluice

@@ -212,7 +212,8 @@ void Budget::add_resident(Bytes bytes) noexcept {
 }
 
 void Budget::remove_resident(Bytes bytes) noexcept {
-    state_->resident.fetch_sub(bytes.count, std::memory_order_relaxed);
+    std::uint64_t const before = state_->resident.fetch_sub(bytes.count, std::memory_order_relaxed);
+    if (state_->allowance) state_->allowance->give_back(Bytes{before - bytes.count});
 }
 
 Bytes Budget::resident() const noexcept {

@@ -284,6 +284,11 @@ void NodeLedger::tell(Bytes resident, Bytes private_memory, Bytes node_memory) n
     slot.node_memory = node_memory.count;
 }
 
+void NodeLedger::tell_at_most(Bytes resident) noexcept {
+    Slot& slot = mine();
+    if (slot.resident > resident.count) slot.resident = resident.count;
+}
+
 unsigned NodeLedger::reclaim_dead() noexcept {
     unsigned dead = 0;
     std::size_t const end = used_slots();

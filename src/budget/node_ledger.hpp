@@ -72,6 +72,8 @@ class NodeLedger {
     /// What of the claim is really in memory, and what this process holds altogether, for those of the same
     /// node_memory.
     void tell(Bytes resident, Bytes private_memory, Bytes node_memory) noexcept;
+    /// That no more than this is in memory.
+    void tell_at_most(Bytes resident) noexcept;
 
     /// Gives back what processes held that have died; how many there were.
     unsigned reclaim_dead() noexcept;

@@ -298,11 +298,11 @@ class BufferPool {
             list.remove(oldest);
             kept_ -= oldest.touched;
             resident_ -= oldest.touched;
+            if (resident_ < told_) tell();
             ASAN_UNPOISON_MEMORY_REGION(oldest.bytes(), oldest.mapped);
             munmap(oldest.bytes(), oldest.mapped);
         }
         least_kept_ = std::min(least_kept_, kept_);
-        if (resident_ < told_) tell();
     }
 
     void tell() noexcept {

@@ -160,6 +160,23 @@ TEST_F(AdaptationTest, lets_a_process_have_what_another_does_not_use) {
     EXPECT_EQ(two.adaptation->account().processes, 2U);
 }
 
+TEST_F(AdaptationTest, does_not_count_twice_what_another_process_has_just_given_back) {
+    group_one(192_MiB, 60_MiB);
+    Member one(options());
+    Member two(options());
+    Lease const lease = *two.lease(60_MiB);
+    two.budget.add_resident(60_MiB);
+    group_one(192_MiB, 120_MiB);
+    two.look();
+    one.look();
+    expect_about(one.budget.limit(), 129_MiB);
+    // It unmaps 50 MiB and does not look again yet.
+    two.budget.remove_resident(50_MiB);
+    group_one(192_MiB, 70_MiB);
+    one.look();
+    expect_about(one.budget.limit(), 129_MiB);
+}
+
 TEST_F(AdaptationTest, gives_everybody_the_guaranteed_minimum) {
     group_one(192_MiB, 60_MiB);
     Member one(options());

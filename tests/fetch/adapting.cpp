@@ -24,7 +24,8 @@ namespace sluice::tests {
 namespace {
 
 constexpr std::uint64_t k_bytes = 256 << 10;
-constexpr int k_tasks = 600;  // each wants one; together far more than M_C
+constexpr int k_tasks = 600;    // each wants one; together far more than M_C
+constexpr long k_of_files = 4;  // major faults by code that runs for the first time; who swaps has thousands
 constexpr std::size_t k_step = std::size_t{1} << 20;
 
 /// A process of the node that is no rank: takes or frees a MiB for each byte it reads, and says so. Started before
@@ -182,7 +183,7 @@ bool run_all(Hog const& hog, int steps) {
     long const more = major_faults() - faults;
     std::printf("rank %d: %d rounds, held at most %s, %ld major faults, %d wrong\n", context.rank(), rounds,
                 base::format_bytes(peak).c_str(), more, wrong);
-    return more == 0 && wrong == 0 && (!tells || story.is_right());
+    return more <= k_of_files && wrong == 0 && (!tells || story.is_right());
 }
 
 }  // namespace
