@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/units.hpp"
@@ -89,11 +90,13 @@ class Story {
 
     void go_on(engine::Process& process) {
         if (waits_for_hog_ && !hog_->has_done_it()) return;
-        if (waits_for_hog_) until_ = process.looks() + 3;
+        if (waits_for_hog_) until_ = process.looks() + (at_ % steps_ == 0 ? k_pause : 3);
         waits_for_hog_ = false;
         if (until_ == 0) until_ = process.looks() + k_pause;
+        // For a moment it may be less, while data arrive of which the kernel has heard before the budget; not more.
+        if (process.looks() + k_pause / 2 >= until_) most_ = std::max(most_, process.budget().limit());
         if (process.looks() < until_ || is_over()) return;
-        Bytes const limit = process.budget().limit();
+        Bytes const limit = std::exchange(most_, {});
         if (at_ == 0) before_ = limit;
         if (at_ == steps_) least_ = limit;
         if (at_ == 2 * steps_) {
@@ -124,6 +127,7 @@ class Story {
     int at_ = 0;
     bool waits_for_hog_ = false;
     std::uint64_t until_ = 0;
+    Bytes most_;
     Bytes before_;
     Bytes least_;
     Bytes after_;
