@@ -115,8 +115,8 @@ class Story {
         std::printf("limit %s, with %s taken %s, then %s\n", base::format_bytes(before_).c_str(),
                     base::format_bytes(taken).c_str(), base::format_bytes(least_).c_str(),
                     base::format_bytes(after_).c_str());
-        Bytes const about =
-            taken / 4;  // the ranks' own use moves meanwhile, by what MPI and the heap keep: up to 9 MiB
+        // The ranks' own use moves meanwhile, by what MPI and the heap keep: up to 9 MiB.
+        Bytes const about = taken / 4;
         return least_ + taken <= before_ + about && least_ + taken + about >= before_ && after_ + about >= before_;
     }
 
