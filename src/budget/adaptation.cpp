@@ -12,6 +12,9 @@ constexpr std::uint64_t k_between_looks_ns = 1'000'000;
 // Where there is plenty: leases are a small part of an M_C that nobody can use up in that time.
 constexpr std::uint64_t k_between_looks_at_plenty_ns = 8'000'000;
 constexpr Bytes k_plenty = 256_MiB;
+// Between two looks whether the kernel has told something: a part of the time between looks.
+constexpr std::uint64_t k_asks_between_looks = 4;
+constexpr std::uint64_t k_never = ~std::uint64_t{0};
 // What was granted and is not held is kept for that long, at least; at most twice.
 constexpr std::uint64_t k_window_ns = 250'000'000;
 // A place that leaves more than twice the least is looked at each 16th time.
@@ -65,7 +68,15 @@ Adaptation::Adaptation(Options const& options)
 
 void Adaptation::find_places(Options const& options) {
     for (MemoryPlace& found : find_memory_places(options.memory, options.root))
-        places_.push_back(Place{MemoryUsage(std::move(found), options.root), false, k_passed_over, {}});
+        places_.push_back(Place{MemoryUsage(std::move(found), options.root), nullptr, false, k_passed_over, {}});
+    // Once for each group, which may have two limits.
+    std::string heard;
+    for (Place& place : places_) {
+        MemoryPlace const& group = place.usage.place();
+        if (!group.is_group() || !is_limit(group.limit) || group.folder == heard) continue;
+        heard = group.folder;
+        place.events = std::make_unique<UsageEvents>(group);
+    }
 }
 
 /// Of the least limit of a control group, else of the machine: the same for all processes below it, whenever they come.
@@ -183,17 +194,46 @@ void Adaptation::look(Budget& budget) {
 
 bool Adaptation::look_if_due(Budget& budget) {
     std::uint64_t const now = now_ns();
-    if (now < next_look_.load(std::memory_order_relaxed)) return false;
+    bool const due = now >= next_look_.load(std::memory_order_relaxed);
+    if (!due && now < next_ask_.load(std::memory_order_relaxed)) return false;
     std::unique_lock const lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
+    bool const told = was_told();
+    if (!due && !told) return false;
     look_locked(budget);
     return true;
 }
 
+/// What lies far off is looked at then, too.
+bool Adaptation::was_told() noexcept {
+    bool told = false;
+    for (Place const& place : places_)
+        if (place.events && place.events->told()) told = true;
+    if (told) {
+        for (Place& place : places_)
+            place.passed_over = k_passed_over;
+        tellings_.fetch_add(1, std::memory_order_relaxed);
+    }
+    next_ask_.store(now_ns() + between_asks_, std::memory_order_relaxed);
+    return told;
+}
+
+/// Marks follow the limits; nobody asks where nobody can tell.
+void Adaptation::follow_limits(std::uint64_t between_looks) noexcept {
+    bool is_listening = false;
+    for (Place const& place : places_) {
+        if (!place.events) continue;
+        place.events->follow(place.figures.m);
+        is_listening |= place.events->is_listening();
+    }
+    between_asks_ = between_looks / k_asks_between_looks;
+    next_ask_.store(is_listening ? now_ns() + between_asks_ : k_never, std::memory_order_relaxed);
+}
+
 void Adaptation::look_locked(Budget& budget) {
     bool const plenty = m_c() >= k_plenty && last_sums_.claimed <= m_c() / 4 && budget.held() <= m_c() / 4;
-    next_look_.store(now_ns() + (plenty ? k_between_looks_at_plenty_ns : k_between_looks_ns),
-                     std::memory_order_relaxed);
+    std::uint64_t const between_looks = plenty ? k_between_looks_at_plenty_ns : k_between_looks_ns;
+    next_look_.store(now_ns() + between_looks, std::memory_order_relaxed);
     std::uint64_t const number = looks_.fetch_add(1, std::memory_order_relaxed);
     Bytes const resident = budget.resident();
     // A lock to try for each process: now and then, and as soon as somebody lacks something.
@@ -202,6 +242,7 @@ void Adaptation::look_locked(Budget& budget) {
     last_sums_ = sums(resident);
     if (Bytes const now = budget.resident(); now < resident) give_back(now);  // by another thread, meanwhile
     look_at_places(resident, last_sums_);
+    follow_limits(between_looks);
     claimants_.store(std::max(last_sums_.processes, 1U), std::memory_order_relaxed);
     Bytes const keep = ledger_ ? kept(budget, last_sums_) : Bytes{k_no_memory_limit};
     if (ledger_ && failed_wanted_.exchange(k_nothing_failed, std::memory_order_relaxed) == k_nothing_failed)

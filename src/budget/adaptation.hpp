@@ -24,6 +24,7 @@
 #include "budget/allowance.hpp"
 #include "budget/memory_usage.hpp"
 #include "budget/node_ledger.hpp"
+#include "budget/usage_events.hpp"
 #include "sluice/budget.hpp"
 
 namespace sluice {
@@ -62,11 +63,14 @@ class Adaptation final : public Allowance {
 
     /// Looks at all places and lets `budget` follow.
     void look(Budget& budget);
-    /// The same, at most once a millisecond (once in eight where leases are a small part of 256 MiB or more), and not
-    /// where another thread looks already; true when it has looked.
+    /// The same, at most once a millisecond (once in eight where leases are a small part of 256 MiB or more), or up to
+    /// four times as often where the kernel tells that usage has passed a mark; and not where another thread looks
+    /// already. True when it has looked.
     bool look_if_due(Budget& budget);
     /// Changes with each look.
     std::uint64_t looks() const noexcept { return looks_.load(std::memory_order_relaxed); }
+    /// How often the kernel has told something.
+    std::uint64_t tellings() const noexcept { return tellings_.load(std::memory_order_relaxed); }
     bool has_ledger() const noexcept { return ledger_ != nullptr; }
 
     Bytes extend(Bytes wanted) noexcept override;
@@ -83,8 +87,9 @@ class Adaptation final : public Allowance {
     };
     struct Place {
         MemoryUsage usage;
-        bool is_below_ledger = false;  // only some processes of the ledger have this limit
-        unsigned passed_over = 0;      // looks
+        std::unique_ptr<UsageEvents> events;  // or null
+        bool is_below_ledger = false;         // only some processes of the ledger have this limit
+        unsigned passed_over = 0;             // looks
         Figures figures;
     };
 
@@ -96,6 +101,8 @@ class Adaptation final : public Allowance {
     Figures figures_of_node_memory(Bytes resident, NodeLedger::Sums const& sums) const noexcept;
     void look_at_places(Bytes resident, NodeLedger::Sums const& sums) noexcept;
     void look_locked(Budget& budget);
+    bool was_told() noexcept;
+    void follow_limits(std::uint64_t between_looks) noexcept;
     NodeLedger::Bounds bounds() const noexcept;
     Bytes kept(Budget& budget, NodeLedger::Sums const& sums);
 
@@ -114,6 +121,7 @@ class Adaptation final : public Allowance {
     std::uint64_t window_end_ = 0;  // of the peaks of what was held, in ns
     Bytes peak_before_;
     Bytes peak_now_;
+    std::uint64_t between_asks_ = 0;  // in ns
 
     std::atomic<std::uint64_t> m_c_{0};
     std::atomic<std::uint64_t> ceiling_{0};
@@ -121,8 +129,10 @@ class Adaptation final : public Allowance {
     std::atomic<std::uint64_t> shared_m_c_{0};
     std::atomic<std::uint64_t> node_m_c_{0};
     std::atomic<std::uint32_t> claimants_{1};
-    std::atomic<std::uint64_t> next_look_{0};  // in ns
+    std::atomic<std::uint64_t> next_look_{0};                 // in ns
+    std::atomic<std::uint64_t> next_ask_{~std::uint64_t{0}};  // in ns, whether the kernel has told something
     std::atomic<std::uint64_t> looks_{0};
+    std::atomic<std::uint64_t> tellings_{0};
     // A claim that failed is not tried again before something has changed.
     std::atomic<std::uint64_t> failed_wanted_{~std::uint64_t{0}};
     std::atomic<std::uint64_t> failed_changes_{0};

@@ -4,10 +4,10 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <csignal>
 #include <string>
 #include <system_error>
 
+#include "base/signals_blocked.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::engine {
@@ -15,22 +15,6 @@ namespace sluice::engine {
 namespace {
 
 constexpr HelperThread::Clock::duration k_longest_pause = std::chrono::hours(24);  // no sum of times overflows
-
-/// Signals of the program go to the program's threads: the new one inherits that all are blocked.
-class SignalsBlocked {
-  public:
-    SignalsBlocked() {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    SignalsBlocked(SignalsBlocked const&) = delete;
-    SignalsBlocked& operator=(SignalsBlocked const&) = delete;
-
-  private:
-    sigset_t before_;
-};
 
 }  // namespace
 
@@ -51,7 +35,7 @@ HelperThread::Entry* HelperThread::find(Job const& job) noexcept {
 void HelperThread::add(Job& job) {
     std::lock_guard const lock(mutex_);
     if (!thread_.joinable()) try {
-            SignalsBlocked const blocked;
+            base::SignalsBlocked const blocked;
             thread_ = std::thread([this] { live(); });
         } catch (std::system_error const& error) {
             throw Error(ErrorCode::unsupported, std::string("the helper thread cannot be made: ") + error.what());

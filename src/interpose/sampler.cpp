@@ -1,7 +1,6 @@
 #include "interpose/sampler.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -9,6 +8,8 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+
+#include "base/signals_blocked.hpp"
 
 namespace sluice::interpose {
 
@@ -24,13 +25,8 @@ constexpr std::uint64_t k_proportional_interval_us = 1000000;
 
 Sampler::Sampler(Watch& watch) : watch_(watch) {
     watch_.record().head.history_interval_us = k_first_interval_us;
-    // Signals are the program's: none may be delivered to a thread of ours.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    base::SignalsBlocked const blocked;
     thread_ = std::thread([this] { run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Sampler::~Sampler() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "budget/made_up_node.hpp"
+#include "budget/test_group.hpp"
 
 namespace sluice::tests {
 namespace {
@@ -337,6 +338,35 @@ TEST_F(AdaptationTest, looks_once_a_millisecond_at_most) {
         one.adaptation->look_if_due(one.budget);
     auto const passed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
     EXPECT_LE(one.adaptation->looks() - before, static_cast<std::uint64_t>(passed.count()) + 1);
+}
+
+TEST_F(AdaptationTest, looks_at_all_places_when_the_kernel_tells) {
+    TestGroup const group(hierarchy_of_version_two());
+    if (group.folder().empty()) GTEST_SKIP() << "no control group of version 2 can be made here (needs root)";
+    write("/proc/self/cgroup", "0::/job\n");
+    write("/proc/self/mountinfo", "35 31 0:32 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw\n");
+    write("/sys/fs/cgroup/job/memory.max", std::to_string((4_GiB).count) + "\n");
+    write("/sys/fs/cgroup/job/memory.current", std::to_string((1_GiB).count) + "\n");
+    // Of this one the kernel tells in the same way, and it needs no memory controller.
+    std::filesystem::create_symlink(group.folder() + "/cgroup.events", root_ + "/sys/fs/cgroup/job/memory.events");
+    UsageEvents kernel({MemoryPlace::Kind::cgroup_v2, {}, root_ + "/sys/fs/cgroup/job", "memory.max"});
+    Adaptation::Options options = this->options();
+    options.memory = 300_MiB;
+    Member member(options);
+    member.adaptation->look_if_due(member.budget);
+    EXPECT_EQ(member.adaptation->tellings(), 0U);
+    expect_about(member.budget.limit(), 200_MiB);
+    write("/sys/fs/cgroup/job/memory.current", std::to_string((3_GiB + 900_MiB).count) + "\n");
+    member.look();
+    expect_about(member.budget.limit(), 200_MiB);  // far off until then, so not looked at
+    Neighbour const neighbour(group);
+    neighbour.take(1);
+    ASSERT_TRUE(comes_true([&] { return kernel.told(); }));
+    std::uint64_t const before = member.adaptation->looks();
+    EXPECT_TRUE(comes_true([&] { return member.adaptation->look_if_due(member.budget); }));
+    EXPECT_EQ(member.adaptation->tellings(), 1U);
+    EXPECT_EQ(member.adaptation->looks() - before, 1U);
+    expect_about(member.budget.limit(), 60_MiB);
 }
 
 TEST_F(AdaptationTest, serves_threads_that_lease_while_others_look) {

@@ -1,0 +1,151 @@
+/// What the kernel tells of a control group: in groups made for it, which needs root, and in a made-up tree.
+#include "budget/usage_events.hpp"
+
+#include <sys/wait.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "budget/made_up_node.hpp"
+#include "budget/test_group.hpp"
+
+namespace sluice::tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Where this process is, of version 1; empty where there is none.
+std::string own_group() {
+    for (MemoryPlace const& place : find_memory_places({}))
+        if (place.kind == MemoryPlace::Kind::cgroup_v1) return place.folder;
+    return {};
+}
+
+std::size_t threads_of_this_process() {
+    std::filesystem::directory_iterator const tasks("/proc/self/task");
+    return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+MemoryPlace place_in(std::string const& folder, Bytes limit) {
+    return {MemoryPlace::Kind::cgroup_v1, {limit, {}, "cgroup v1"}, folder, "memory.limit_in_bytes"};
+}
+
+class UsageEventsTest : public MadeUpNode {
+  protected:
+    /// As who looks again and again does it.
+    static bool is_marked(UsageEvents& events, Bytes limit) {
+        return comes_true([&] {
+            events.follow(limit);
+            return events.is_listening();
+        });
+    }
+    static bool can_mark(TestGroup const& group) {
+        return !group.folder().empty() && access((group.folder() + "/cgroup.event_control").c_str(), W_OK) == 0;
+    }
+};
+
+constexpr char const* k_no_group = "no memory control group of version 1 can be made here (needs root)";
+
+TEST_F(UsageEventsTest, are_told_when_a_mark_is_passed_in_either_direction) {
+    TestGroup const group(own_group());
+    if (!can_mark(group)) GTEST_SKIP() << k_no_group;
+    group.set("memory.limit_in_bytes", std::to_string((64_MiB).count));
+    Neighbour const neighbour(group);
+    UsageEvents events(place_in(group.folder(), 64_MiB));
+    ASSERT_TRUE(is_marked(events, 64_MiB));
+    neighbour.take(20);
+    static_cast<void>(events.told());
+    neighbour.take(4);
+    EXPECT_FALSE(events.told()) << "24 MiB of 64: below the first mark";
+    neighbour.take(14);
+    EXPECT_TRUE(comes_true([&] { return events.told(); })) << "38 MiB";
+    EXPECT_FALSE(events.told()) << "once";
+    neighbour.take(4);
+    EXPECT_FALSE(events.told()) << "42 MiB: between two marks";
+    neighbour.free(18);
+    EXPECT_TRUE(comes_true([&] { return events.told(); })) << "24 MiB again";
+}
+
+TEST_F(UsageEventsTest, follow_a_limit_that_changes) {
+    TestGroup const group(own_group());
+    if (!can_mark(group)) GTEST_SKIP() << k_no_group;
+    group.set("memory.limit_in_bytes", std::to_string((256_MiB).count));
+    Neighbour const neighbour(group);
+    UsageEvents events(place_in(group.folder(), 256_MiB));
+    ASSERT_TRUE(is_marked(events, 256_MiB));
+    neighbour.take(30);
+    static_cast<void>(events.told());
+    neighbour.take(14);
+    EXPECT_FALSE(events.told()) << "44 MiB of 256";
+    group.set("memory.limit_in_bytes", std::to_string((64_MiB).count));
+    events.follow(64_MiB);
+    ASSERT_TRUE(is_marked(events, 64_MiB));
+    static_cast<void>(events.told());
+    neighbour.take(8);
+    EXPECT_TRUE(comes_true([&] { return events.told(); })) << "52 MiB of 64: above three quarters";
+}
+
+TEST_F(UsageEventsTest, come_from_a_thread_that_ends_when_it_has_set_them) {
+    TestGroup const group(own_group());
+    if (!can_mark(group)) GTEST_SKIP() << k_no_group;
+    std::size_t const before = threads_of_this_process();
+    {
+        UsageEvents early(place_in(group.folder(), 64_MiB));
+        early.follow(64_MiB);
+        EXPECT_EQ(threads_of_this_process(), before) << "who lives for a moment makes none";
+    }
+    UsageEvents events(place_in(group.folder(), 64_MiB));
+    ASSERT_TRUE(is_marked(events, 64_MiB));
+    EXPECT_TRUE(comes_true([&] { return threads_of_this_process() == before; }));
+    auto other = std::make_unique<UsageEvents>(place_in(group.folder(), 64_MiB));
+    std::this_thread::sleep_for(UsageEvents::k_settling);
+    other->follow(64_MiB);
+    pid_t const child = fork();
+    if (child == 0) {
+        other.reset();  // which has no such thread here
+        _exit(0);
+    }
+    other.reset();  // while marks are set
+    int status = 1;
+    EXPECT_TRUE(comes_true([&] { return waitpid(child, &status, WNOHANG) == child; }));
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(threads_of_this_process(), before);
+}
+
+/// The kernel tells of cgroup.events as of memory.events, and needs no memory controller for it.
+TEST_F(UsageEventsTest, are_told_of_version_two_when_its_file_has_news) {
+    TestGroup const group(hierarchy_of_version_two());
+    if (group.folder().empty()) GTEST_SKIP() << "no control group of version 2 can be made here (needs root)";
+    std::filesystem::create_symlink(group.folder() + "/cgroup.events", root_ + "/memory.events");
+    UsageEvents events({MemoryPlace::Kind::cgroup_v2, {64_MiB, {}, "cgroup v2"}, root_, "memory.max"});
+    events.follow(64_MiB);
+    EXPECT_TRUE(events.is_listening());
+    EXPECT_FALSE(events.told());
+    {
+        Neighbour const neighbour(group);
+        EXPECT_TRUE(comes_true([&] { return events.told(); })) << "somebody is there";
+        EXPECT_FALSE(events.told()) << "once";
+    }
+    EXPECT_TRUE(comes_true([&] { return events.told(); })) << "nobody is there";
+}
+
+TEST_F(UsageEventsTest, are_never_told_where_the_kernel_gives_none) {
+    group_one(192_MiB, 60_MiB);
+    UsageEvents none(place_in(root_ + "/sys/fs/cgroup/memory/job", 192_MiB));
+    write("/two/memory.events", "low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\n");
+    UsageEvents silent({MemoryPlace::Kind::cgroup_v2, {64_MiB, {}, "cgroup v2"}, root_ + "/two", "memory.max"});
+    std::this_thread::sleep_for(UsageEvents::k_settling);
+    std::size_t const before = threads_of_this_process();
+    for (UsageEvents* const events : {&none, &silent}) {
+        events->follow(192_MiB);
+        EXPECT_FALSE(events->told());
+    }
+    EXPECT_FALSE(none.is_listening());
+    EXPECT_EQ(threads_of_this_process(), before);
+}
+
+}  // namespace
+}  // namespace sluice::tests
