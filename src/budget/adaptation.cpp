@@ -1,5 +1,7 @@
 #include "budget/adaptation.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -62,6 +64,7 @@ Adaptation::Adaptation(Options const& options)
         join_ledger();
     else
         why_ = "none: not asked for";
+    listen();
     Budget nobody(Bytes{0});  // until the first look with the one that follows
     look(nobody);
 }
@@ -69,14 +72,6 @@ Adaptation::Adaptation(Options const& options)
 void Adaptation::find_places(Options const& options) {
     for (MemoryPlace& found : find_memory_places(options.memory, options.root))
         places_.push_back(Place{MemoryUsage(std::move(found), options.root), nullptr, false, k_passed_over, {}});
-    // Once for each group, which may have two limits.
-    std::string heard;
-    for (Place& place : places_) {
-        MemoryPlace const& group = place.usage.place();
-        if (!group.is_group() || !is_limit(group.limit) || group.folder == heard) continue;
-        heard = group.folder;
-        place.events = std::make_unique<UsageEvents>(group);
-    }
 }
 
 /// Of the least limit of a control group, else of the machine: the same for all processes below it, whenever they come.
@@ -98,6 +93,20 @@ void Adaptation::join_ledger() {
     // Groups come in the order from the process's own up.
     for (Place* place = places_.data(); place != shared; ++place)
         place->is_below_ledger = place->usage.place().is_group();
+}
+
+/// Once for each group, which may have two limits. Processes of a node take turns, for the kernel serves them one by
+/// one.
+void Adaptation::listen() {
+    unsigned const turn =
+        ledger_ ? static_cast<unsigned>(ledger_->slot()) : static_cast<unsigned>(getpid()) % processes_;
+    std::string heard;
+    for (Place& place : places_) {
+        MemoryPlace const& group = place.usage.place();
+        if (!group.is_group() || !is_limit(group.limit) || group.folder == heard) continue;
+        heard = group.folder;
+        place.events = std::make_unique<UsageEvents>(group, turn);
+    }
 }
 
 NodeLedger::Sums Adaptation::sums(Bytes resident) const noexcept {

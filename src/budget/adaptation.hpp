@@ -95,6 +95,7 @@ class Adaptation final : public Allowance {
 
     void find_places(Options const& options);
     void join_ledger();
+    void listen();
     NodeLedger::Sums sums(Bytes resident) const noexcept;
     Bytes reserve_of(MemoryPlace const& place, Bytes m) const noexcept;
     Figures figures_of(Place& place, Bytes resident, NodeLedger::Sums const& sums) const noexcept;

@@ -78,6 +78,8 @@ class NodeLedger {
     /// Gives back what processes held that have died; how many there were.
     unsigned reclaim_dead() noexcept;
 
+    /// Which of the slots is this process's.
+    std::size_t slot() const noexcept { return slot_; }
     /// Of the shared memory object, for messages and tests.
     std::string const& name() const noexcept { return name_; }
 

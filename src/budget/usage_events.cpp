@@ -36,8 +36,10 @@ void close_if_open(int file) noexcept {
 
 }  // namespace
 
-UsageEvents::UsageEvents(MemoryPlace const& group)
-    : has_marks_(group.kind == MemoryPlace::Kind::cgroup_v1), begin_at_(Clock::now() + k_settling), owner_(getpid()) {
+UsageEvents::UsageEvents(MemoryPlace const& group, unsigned turn)
+    : has_marks_(group.kind == MemoryPlace::Kind::cgroup_v1),
+      begin_at_(Clock::now() + (turn + 1) * k_settling),
+      owner_(getpid()) {
     if (!has_marks_) {
         event_ = open_in(group.folder, "/memory.events", O_RDONLY);
         if (event_ >= 0) read_news(event_);

@@ -20,14 +20,15 @@
 namespace sluice {
 
 /// Nothing here waits but the end of it: the kernel takes 8 to 24 ms to set one mark (a grace period of RCU, in which
-/// it sleeps), so a thread of its own sets them and ends; and none is made where this lives for less than 0.1 s. A look
-/// takes 0.2 to 0.4 µs. Not thread-safe.
+/// it sleeps, and others who want one wait), so a thread of its own sets them and ends; and none is made where this
+/// lives for less than 0.1 s. A look takes 0.2 to 0.4 µs. Not thread-safe.
 class UsageEvents {
   public:
     static constexpr std::chrono::milliseconds k_settling{100};
 
-    /// `group` is a place in a control group.
-    explicit UsageEvents(MemoryPlace const& group);
+    /// `group` is a place in a control group; `turn` that of the process among those of the node: each begins later by
+    /// k_settling, so that none waits for many at its end.
+    explicit UsageEvents(MemoryPlace const& group, unsigned turn = 0);
     /// Waits for the mark that is being set now.
     ~UsageEvents();
     UsageEvents(UsageEvents const&) = delete;

@@ -98,8 +98,12 @@ TEST_F(UsageEventsTest, come_from_a_thread_that_ends_when_it_has_set_them) {
         EXPECT_EQ(threads_of_this_process(), before) << "who lives for a moment makes none";
     }
     UsageEvents events(place_in(group.folder(), 64_MiB));
+    UsageEvents last_of_many(place_in(group.folder(), 64_MiB), 1023);
     ASSERT_TRUE(is_marked(events, 64_MiB));
-    EXPECT_TRUE(comes_true([&] { return threads_of_this_process() == before; }));
+    last_of_many.follow(64_MiB);
+    EXPECT_TRUE(comes_true([&] { return threads_of_this_process() == before; }))
+        << "it has ended, and the last of many has made none yet";
+    EXPECT_FALSE(last_of_many.is_listening());
     auto other = std::make_unique<UsageEvents>(place_in(group.folder(), 64_MiB));
     std::this_thread::sleep_for(UsageEvents::k_settling);
     other->follow(64_MiB);
