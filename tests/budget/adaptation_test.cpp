@@ -13,6 +13,7 @@
 
 #include "budget/made_up_node.hpp"
 #include "budget/test_group.hpp"
+#include "support/neighbour.hpp"
 
 namespace sluice::tests {
 namespace {
@@ -359,7 +360,8 @@ TEST_F(AdaptationTest, looks_at_all_places_when_the_kernel_tells) {
     write("/sys/fs/cgroup/job/memory.current", std::to_string((3_GiB + 900_MiB).count) + "\n");
     member.look();
     expect_about(member.budget.limit(), 200_MiB);  // far off until then, so not looked at
-    Neighbour const neighbour(group);
+    Neighbour const neighbour;
+    group.add(neighbour.process());
     neighbour.take(1);
     ASSERT_TRUE(comes_true([&] { return kernel.told(); }));
     std::uint64_t const before = member.adaptation->looks();

@@ -1,19 +1,15 @@
-/// Control groups made for a test, and a process that lives in one. Needs root.
+/// Control groups made for a test. Needs root.
 #pragma once
 
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <thread>
-#include <vector>
 
 namespace sluice::tests {
 
@@ -33,59 +29,10 @@ class TestGroup {
     }
     std::string const& folder() const { return folder_; }
     void set(std::string const& file, std::string const& text) const { std::ofstream(folder_ + "/" + file) << text; }
+    void add(pid_t process) const { set("cgroup.procs", std::to_string(process)); }
 
   private:
     std::string folder_;
-};
-
-/// A process in a group: takes a MiB for each '+' and frees one for each '-', and answers.
-class Neighbour {
-  public:
-    explicit Neighbour(TestGroup const& group) {
-        if (pipe(to_) != 0 || pipe(from_) != 0) throw std::runtime_error("no pipe");
-        process_ = fork();
-        if (process_ == 0) live();
-        close(to_[0]);
-        close(from_[1]);  // who reads is told when it dies
-        group.set("cgroup.procs", std::to_string(process_));
-    }
-    Neighbour(Neighbour const&) = delete;
-    Neighbour& operator=(Neighbour const&) = delete;
-    ~Neighbour() {
-        close(to_[1]);
-        waitpid(process_, nullptr, 0);
-        close(from_[0]);
-    }
-    void take(int mebibytes) const { ask('+', mebibytes); }
-    void free(int mebibytes) const { ask('-', mebibytes); }
-
-  private:
-    static constexpr std::size_t k_step = std::size_t{1} << 20;
-
-    void ask(char what, int times) const {
-        for (int i = 0; i < times; ++i)
-            if (char done = what; write(to_[1], &what, 1) != 1 || read(from_[0], &done, 1) != 1)
-                throw std::runtime_error("the neighbour is gone");
-    }
-    [[noreturn]] void live() const {
-        close(to_[1]);
-        std::vector<void*> taken;
-        for (char what = 0; read(to_[0], &what, 1) == 1;) {
-            if (what == '+') {
-                // Populated by the kernel: a sanitizer's notes of what is written would be memory of the group, too.
-                taken.push_back(
-                    mmap(nullptr, k_step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
-            } else {
-                munmap(taken.back(), k_step);
-                taken.pop_back();
-            }
-            if (write(from_[1], &what, 1) != 1) break;
-        }
-        _exit(0);
-    }
-    int to_[2]{};
-    int from_[2]{};
-    pid_t process_;
 };
 
 /// Where the groups of version 2 are, which may be without any controller; empty where there are none.

@@ -11,6 +11,7 @@
 
 #include "budget/made_up_node.hpp"
 #include "budget/test_group.hpp"
+#include "support/neighbour.hpp"
 
 namespace sluice::tests {
 namespace {
@@ -53,7 +54,8 @@ TEST_F(UsageEventsTest, are_told_when_a_mark_is_passed_in_either_direction) {
     TestGroup const group(own_group());
     if (!can_mark(group)) GTEST_SKIP() << k_no_group;
     group.set("memory.limit_in_bytes", std::to_string((64_MiB).count));
-    Neighbour const neighbour(group);
+    Neighbour const neighbour;
+    group.add(neighbour.process());
     UsageEvents events(place_in(group.folder(), 64_MiB));
     ASSERT_TRUE(is_marked(events, 64_MiB));
     neighbour.take(20);
@@ -73,7 +75,8 @@ TEST_F(UsageEventsTest, follow_a_limit_that_changes) {
     TestGroup const group(own_group());
     if (!can_mark(group)) GTEST_SKIP() << k_no_group;
     group.set("memory.limit_in_bytes", std::to_string((256_MiB).count));
-    Neighbour const neighbour(group);
+    Neighbour const neighbour;
+    group.add(neighbour.process());
     UsageEvents events(place_in(group.folder(), 256_MiB));
     ASSERT_TRUE(is_marked(events, 256_MiB));
     neighbour.take(30);
@@ -129,7 +132,8 @@ TEST_F(UsageEventsTest, are_told_of_version_two_when_its_file_has_news) {
     EXPECT_TRUE(events.is_listening());
     EXPECT_FALSE(events.told());
     {
-        Neighbour const neighbour(group);
+        Neighbour const neighbour;
+        group.add(neighbour.process());
         EXPECT_TRUE(comes_true([&] { return events.told(); })) << "somebody is there";
         EXPECT_FALSE(events.told()) << "once";
     }

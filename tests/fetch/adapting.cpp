@@ -3,12 +3,8 @@
 /// adapting_limited.py.
 ///
 ///     adapting MIB_THAT_ARE_TAKEN
-#include <fcntl.h>
 #include <mpi.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -17,11 +13,11 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/units.hpp"
 #include "engine/context_state.hpp"
 #include "sluice/fetch.hpp"
+#include "support/neighbour.hpp"
 
 namespace sluice::tests {
 namespace {
@@ -29,55 +25,6 @@ namespace {
 constexpr std::uint64_t k_bytes = 256 << 10;
 constexpr int k_tasks = 600;    // each wants one; together far more than M_C
 constexpr long k_of_files = 4;  // major faults by code that runs for the first time; who swaps has thousands
-constexpr std::size_t k_step = std::size_t{1} << 20;
-
-/// A process of the node that is no rank: takes or frees a MiB for each byte it reads, and says so. Started before
-/// MPI_Init.
-class Hog {
-  public:
-    Hog() {
-        if (pipe(to_) != 0 || pipe(from_) != 0) std::abort();
-        process_ = fork();
-        if (process_ == 0) live();
-        close(to_[0]);
-        close(from_[1]);
-        fcntl(from_[0], F_SETFL, O_NONBLOCK);
-    }
-    Hog(Hog const&) = delete;
-    Hog& operator=(Hog const&) = delete;
-    ~Hog() {
-        close(to_[1]);
-        waitpid(process_, nullptr, 0);
-    }
-    void ask(char what) const {
-        if (write(to_[1], &what, 1) != 1) std::abort();
-    }
-    bool has_done_it() const {
-        char done = 0;
-        return read(from_[0], &done, 1) == 1;
-    }
-
-  private:
-    [[noreturn]] void live() const {
-        close(to_[1]);
-        std::vector<void*> taken;
-        char what = 0;
-        while (read(to_[0], &what, 1) == 1) {
-            if (what == '+') {
-                taken.push_back(mmap(nullptr, k_step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-                std::memset(taken.back(), 1, k_step);
-            } else {
-                munmap(taken.back(), k_step);
-                taken.pop_back();
-            }
-            if (write(from_[1], &what, 1) != 1) break;
-        }
-        _exit(0);
-    }
-    int to_[2]{};
-    int from_[2]{};
-    pid_t process_;
-};
 
 long major_faults() {
     rusage usage{};
@@ -85,15 +32,16 @@ long major_faults() {
     return usage.ru_majflt;
 }
 
-/// What rank 0 does with the hog, a step at a time; between two steps there are some looks at the memory that is free.
+/// What rank 0 does with the neighbour, a step at a time; between two steps there are some looks at the memory that is
+/// free.
 class Story {
   public:
-    Story(Hog const& hog, int steps) : hog_(&hog), steps_(steps) {}
+    Story(Neighbour const& neighbour, int steps) : neighbour_(&neighbour), steps_(steps) {}
 
     void go_on(engine::Process& process) {
-        if (waits_for_hog_ && !hog_->has_done_it()) return;
-        if (waits_for_hog_) until_ = process.looks() + (at_ % steps_ == 0 ? k_pause : 3);
-        waits_for_hog_ = false;
+        if (waits_for_neighbour_ && !neighbour_->has_done_it()) return;
+        if (waits_for_neighbour_) until_ = process.looks() + (at_ % steps_ == 0 ? k_pause : 3);
+        waits_for_neighbour_ = false;
         if (until_ == 0) until_ = process.looks() + k_pause;
         // For a moment it may be less, while data arrive of which the kernel has heard before the budget; not more.
         if (process.looks() + k_pause / 2 >= until_) most_ = std::max(most_, process.budget().limit());
@@ -104,8 +52,8 @@ class Story {
         if (at_ == 2 * steps_) {
             after_ = limit;
         } else {
-            hog_->ask(at_ < steps_ ? '+' : '-');
-            waits_for_hog_ = true;
+            at_ < steps_ ? neighbour_->begin_to_take() : neighbour_->begin_to_free();
+            waits_for_neighbour_ = true;
         }
         ++at_;
     }
@@ -113,7 +61,7 @@ class Story {
 
     /// Whether the limit went as it must.
     bool is_right() const {
-        Bytes const taken{static_cast<std::uint64_t>(steps_) * k_step};
+        Bytes const taken{static_cast<std::uint64_t>(steps_) << 20};
         std::printf("limit %s, with %s taken %s, then %s\n", base::format_bytes(before_).c_str(),
                     base::format_bytes(taken).c_str(), base::format_bytes(least_).c_str(),
                     base::format_bytes(after_).c_str());
@@ -124,10 +72,10 @@ class Story {
 
   private:
     static constexpr std::uint64_t k_pause = 50;  // looks
-    Hog const* hog_;
+    Neighbour const* neighbour_;
     int steps_;
     int at_ = 0;
-    bool waits_for_hog_ = false;
+    bool waits_for_neighbour_ = false;
     std::uint64_t until_ = 0;
     Bytes most_;
     Bytes before_;
@@ -171,11 +119,11 @@ int go_round(Context& context, Story* story, Bytes& peak) {
     return wrong;
 }
 
-bool run_all(Hog const& hog, int steps) {
+bool run_all(Neighbour const& neighbour, int steps) {
     Settings settings = Settings::from_environment();
     settings.fetch_memory = 1024_GiB;
     Context context(MPI_COMM_WORLD, settings);
-    Story story(hog, steps);
+    Story story(neighbour, steps);
     bool const tells = context.rank() == 0;
     Bytes peak;
     int wrong = go_round(context, nullptr, peak);  // libraries and code come into memory
@@ -201,9 +149,9 @@ bool run_all(Hog const& hog, int steps) {
 }  // namespace sluice::tests
 
 int main(int argc, char** argv) {
-    sluice::tests::Hog const hog;
+    sluice::tests::Neighbour const neighbour;
     MPI_Init(&argc, &argv);
-    bool const right = sluice::tests::run_all(hog, argc > 1 ? std::atoi(argv[1]) : 64);
+    bool const right = sluice::tests::run_all(neighbour, argc > 1 ? std::atoi(argv[1]) : 64);
     MPI_Finalize();
     return right ? 0 : 1;
 }
