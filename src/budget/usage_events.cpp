@@ -18,7 +18,7 @@ namespace sluice {
 
 namespace {
 
-constexpr unsigned k_marks = 6;  // the last leaves a 64th: what is kept as reserve
+constexpr unsigned k_marks = 6;  // the last leaves a 64th: the automatic reserve of up to 16 GiB
 
 int open_in(std::string const& folder, char const* file, int how) {
     return open((folder + file).c_str(), how | O_CLOEXEC);
@@ -37,9 +37,7 @@ void close_if_open(int file) noexcept {
 }  // namespace
 
 UsageEvents::UsageEvents(MemoryPlace const& group, unsigned turn)
-    : has_marks_(group.kind == MemoryPlace::Kind::cgroup_v1),
-      begin_at_(Clock::now() + (turn + 1) * k_settling),
-      owner_(getpid()) {
+    : has_marks_(group.kind == MemoryPlace::Kind::cgroup_v1), begin_at_(Clock::now() + (turn + 1) * k_settling) {
     if (!has_marks_) {
         event_ = open_in(group.folder, "/memory.events", O_RDONLY);
         if (event_ >= 0) read_news(event_);
@@ -57,10 +55,10 @@ UsageEvents::~UsageEvents() {
     close_if_open(control_);
 }
 
-/// A child of fork() has no such thread.
+/// A child of fork() does not have its parent's thread.
 void UsageEvents::wait_for_marks() noexcept {
     if (!marking_.joinable()) return;
-    if (getpid() == owner_)
+    if (getpid() == marker_)
         marking_.join();
     else
         marking_.detach();
@@ -85,6 +83,7 @@ bool UsageEvents::start_to_mark(Bytes limit) noexcept {
     try {
         base::SignalsBlocked const blocked;
         marking_ = std::thread([this, limit, event = event_] { mark(limit, event); });
+        marker_ = getpid();
     } catch (std::system_error const&) {
         is_marking_.store(false, std::memory_order_relaxed);
         return false;

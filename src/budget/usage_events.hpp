@@ -1,5 +1,5 @@
-/// Threshold events: the kernel's word that what is used of a control group has passed a mark, so that nobody has to
-/// look for that.
+/// Threshold events: the kernel's word that what is used of a control group has passed a mark, before the next look at
+/// it is due.
 ///
 ///     0                          M/2           3M/4     7M/8   …   M
 ///     |###########################|=============|========|==|=|=|==|      each mark halves what is left, down to M/64
@@ -58,7 +58,7 @@ class UsageEvents {
     std::atomic<bool> is_marking_{false};
     std::atomic<bool> ends_{false};
     std::thread marking_;
-    pid_t owner_;
+    pid_t marker_ = 0;  // the process that marking_ is in
 };
 
 }  // namespace sluice

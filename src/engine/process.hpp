@@ -26,8 +26,8 @@ class Process {
     Budget& budget() noexcept { return budget_; }
     MemoryLimit const& memory_limit() const noexcept { return limit_; }
     HelperThread& helper_thread() noexcept { return helper_thread_; }
-    /// Lets the budget follow, at most once a millisecond: for whoever waits or moves something. About 30 ns where it
-    /// is not due, 2 µs where it is. Thread-safe.
+    /// Lets the budget follow, once a millisecond, or sooner where the kernel tells of a change (Adaptation): for
+    /// whoever waits or moves something. About 30 ns where it is not due, 2 µs where it is. Thread-safe.
     void look_if_due() {
         if (adaptation_) adaptation_->look_if_due(budget_);
     }
