@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-/// By kept file descriptors; one look in µs, as measured (docs/fetch.md):
+/// By kept file descriptors; one look in µs, as measured (docs/decisions/0036):
 ///
 ///     control group   limit 0.3 + usage 0.3, and memory.stat 2.5 where usage has moved or the last look at it is old
 ///     own process     /proc/self/statm 0.4; RLIMIT_DATA and RLIMIT_AS also /proc/self/limits 3, each 16th time
