@@ -5,96 +5,16 @@ Loads pages of an ended, a killed, a large and two compared jobs at 1280 px and 
 the console, nothing from the network, charts drawn, tables sort, nothing wider than the screen. Prints "skipped: …"
 where there is no browser.
 """
-import base64
-import json
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
+
+import browser as headless  # tests/support; CMakeLists.txt says where it is
 
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
-
-
-class Browser:
-    """One session of chromedriver, spoken to in plain WebDriver."""
-
-    def __init__(self, driver, binary, size, dark, profile):
-        self.driver = subprocess.Popen([driver, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.session = None
-        port = None
-        for line in self.driver.stdout:
-            if "successfully on port " in line:
-                port = line.split("on port ")[1].strip().rstrip(".")
-                break
-        if port is None:
-            raise RuntimeError("chromedriver did not start")
-        self.base = f"http://127.0.0.1:{port}"
-        width, height = size
-        options = {
-            "binary": binary,
-            "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                     f"--user-data-dir={profile}", f"--window-size={width},{height}",
-                     "--force-dark-mode" if dark else "--disable-features=DarkMode"],
-        }
-        if width < 500:
-            options["mobileEmulation"] = {"deviceMetrics": {"width": width, "height": height, "pixelRatio": 2, "touch": True}}
-        wished = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
-        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        try:
-            self.session = self.send("POST", "/session", {"capabilities": {"alwaysMatch": wished}})["sessionId"]
-        except (RuntimeError, OSError):
-            self.close()
-            raise
-
-    def send(self, method, path, body=None):
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
-        try:
-            with self.opener.open(request, timeout=60) as answer:
-                return json.load(answer)["value"]
-        except urllib.error.HTTPError as error:
-            raise RuntimeError(error.read().decode()[:600]) from None
-
-    def call(self, path, body):
-        return self.send("POST", f"/session/{self.session}{path}", body)
-
-    def open(self, page):
-        self.call("/url", {"url": page.as_uri()})
-        for _ in range(200):
-            if self.run("return document.documentElement.dataset.ready === 'yes'"):
-                time.sleep(0.3)
-                return
-            time.sleep(0.05)
-        raise RuntimeError(f"{page.name} never became ready: {self.messages()}")
-
-    def run(self, script):
-        return self.call("/execute/sync", {"script": script, "args": []})
-
-    def messages(self):
-        return [m["message"] for m in self.call("/se/log", {"type": "browser"}) if m["level"] in ("SEVERE", "WARNING")]
-
-    def picture(self, path, whole):
-        shot = {"format": "png", "captureBeyondViewport": whole}
-        if whole:
-            size = self.run("return [document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
-            shot["clip"] = {"x": 0, "y": 0, "width": size[0], "height": min(size[1], 8000), "scale": 1}
-        answer = self.call("/goog/cdp/execute", {"cmd": "Page.captureScreenshot", "params": shot})
-        path.write_bytes(base64.b64decode(answer["data"]))
-
-    def close(self):
-        try:
-            if self.session:
-                self.send("DELETE", f"/session/{self.session}")
-        except (RuntimeError, OSError):
-            pass
-        self.driver.terminate()
-        self.driver.wait()
-
-
+READY = "return document.documentElement.dataset.ready === 'yes'"
 CHARTS = """
 const drawn = (id) => { const e = document.getElementById(id); return e && e.querySelectorAll('svg path[d], svg rect[height]').length; };
 const canvas = document.querySelector('#matrix canvas');
@@ -134,6 +54,7 @@ def check(truth, what):
 def check_page(browser, page, kind, size):
     name = f"{page.stem} at {size}"
     browser.open(page)
+    time.sleep(0.3)  # the charts settle
     charts = browser.run(CHARTS)
     check(charts["memory"] and charts["memory"] >= 5, f"{name}: memory over time is drawn: {charts}")
     check(charts["sizes"], f"{name}: message sizes are drawn: {charts}")
@@ -185,15 +106,14 @@ def make_pages(sluice, make_folder, scratch):
 def main():
     sluice, make_folder = sys.argv[1:3]
     shots = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
-    driver, binary = shutil.which("chromedriver"), shutil.which("chromium") or shutil.which("google-chrome")
-    if not driver or not binary:
+    if headless.programs() is None:
         print("skipped: needs chromium and chromedriver (packages chromium, chromium-driver)")
         return 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         scratch = pathlib.Path(scratch)
         pages = make_pages(sluice, make_folder, scratch)
         for size, dark in (("wide", False), ("phone", False), ("wide", True)):
-            browser = Browser(driver, binary, SIZES[size], dark, scratch / f"profile-{size}-{dark}")
+            browser = headless.Browser(SIZES[size], dark, scratch / f"profile-{size}-{dark}", READY)
             try:
                 for kind, page in pages.items():
                     check_page(browser, page, kind, size)
