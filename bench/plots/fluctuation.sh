@@ -1,6 +1,6 @@
 #!/bin/bash
-# Measures everything that docs/results.md tells of `sluice bench fluctuation`, one file of rows a table, and refreshes the tables and
-# the pictures there. Needs root for the beds; takes about half an hour on a quiet machine.
+# Measures everything that docs/results/fluctuation.md tells of `sluice bench fluctuation`, one file of rows a table, and refreshes
+# the tables and the pictures there. Needs root for the beds; takes about half an hour on a quiet machine.
 #
 #     fluctuation.sh FOLDER [TABLE…]      FOLDER: for the rows. TABLE: some of those below; all without it
 #     fluctuation.sh FOLDER none          refreshes from the rows that are there
@@ -59,7 +59,7 @@ for name in "${tables[@]}"; do
     esac
 done
 
-/usr/bin/python3 bench/plots/fluctuation_tables.py "$folder" docs/results.md
+/usr/bin/python3 bench/plots/fluctuation_tables.py "$folder" docs/results/fluctuation.md
 rows=()
 for name in limited13 limited7 curves-512 curves-192; do
     [ ! -e "$folder/$name.jsonl" ] || rows+=("$folder/$name.jsonl")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the tables of docs/results.md, section "Publish and fetch", from the JSON lines of `sluice bench fluctuation --json`.
+"""Makes the tables of docs/results/fluctuation.md from the JSON lines of `sluice bench fluctuation --json`.
 
-    fluctuation_tables.py FOLDER [RESULTS.md]
+    fluctuation_tables.py FOLDER [PAGE.md]
 
-FOLDER holds what fluctuation.sh leaves, one file a table. Prints the tables, or puts each between its marks in RESULTS.md:
+FOLDER holds what fluctuation.sh leaves, one file a table. Prints the tables, or puts each between its marks in PAGE.md:
 <!-- fluctuation: NAME --> … <!-- end --> .
 """
 import json
@@ -148,7 +148,7 @@ def policies(rows):
 
 
 def with_picture(text, words, file):
-    return text and f"{text}\n\n![{words}](images/{file})"
+    return text and f"{text}\n\n![{words}](../images/{file})"
 
 
 def tables(folder):
