@@ -9,7 +9,7 @@
 /// back. A receiver takes blocks only while it has a vacancy. It cannot block: a rank without vacancy has received more
 /// than it could place only because it still has at least as many blocks, and K >= 1 spares more, to send than to
 /// receive; summed over all such ranks that exceeds all that is left to receive (the whole argument is in
-/// docs/design.md).
+/// docs/proofs/scan.md).
 #pragma once
 
 #include <cstddef>
