@@ -1,6 +1,7 @@
 #!/bin/bash
-# What every file of the repository must be: smaller than 1 MiB, without a path of somebody's machine, without a line that
-# ends in blanks, a source file not much longer than 400 lines; and the README's example is the one that is tested.
+# What every file of the repository must be: smaller than 1 MiB, without a path of one machine, without a line that ends in
+# blanks, a source file not much longer than 400 lines. The README's example is the one that is tested, and every relative
+# link of the pages leads somewhere.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 failed=0
@@ -27,4 +28,5 @@ fi
 if [[ $(<README.md) != *"$(<examples/hello/hello.cpp)"* ]]; then
     complain "README.md: its example is not examples/hello/hello.cpp"
 fi
+cmake/check_links.py || complain "links that lead nowhere, see above"
 exit $failed
