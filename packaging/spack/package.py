@@ -5,8 +5,8 @@ from spack.package import *
 
 
 class Sluice(CMakePackage):
-    """Runs MPI programs in the memory they have: watches unmodified ones (mpirun sluice run PROGRAM), serves their all-to-alls
-    in place; as a library, in-place redistribution of distributed arrays with bounded memory."""
+    """Runs MPI programs in the memory they have: watches unmodified programs (mpirun sluice run PROGRAM) and serves their
+    all-to-alls in place; as a library, moves distributed arrays in place with bounded memory."""
 
     git = os.environ.get("SLUICE_GIT", "")
     license("BSD-3-Clause")
