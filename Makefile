@@ -46,7 +46,7 @@ build: ## Builds the command and the libraries for Open MPI, MPICH and the simul
 	done
 
 tests-built:
-	$(PACKAGES) build demo test
+	$(PACKAGES) build demo test docs
 	@mkdir -p build
 	for folder in $(TESTED); do
 	    cmake/phase.sh "build $$folder" $(MAKE) tests-built-in-$$folder
@@ -93,10 +93,9 @@ check: ## Formatting, warnings of GCC and Clang as errors, clang-tidy
 
 docs: ## The reference and the guide as HTML, in build/docs
 	$(PACKAGES) build docs
-	@mkdir -p build/docs
-	g++ -std=c++20 -Iinclude -Isrc docs/settings_page.cpp src/base/{settings,units,nearest}.cpp -o build/docs/settings_page
-	build/docs/settings_page >build/docs/settings.md
-	doxygen docs/Doxyfile
+	@mkdir -p build
+	$(call configure,command,$(call without_tests,command))
+	cmake --build build/command --target docs
 	echo "build/docs/html/index.html"
 
 install: build ## Installs the libraries and the command below PREFIX (/usr/local)

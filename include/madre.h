@@ -1,4 +1,5 @@
-/* The interface of MADRE (S. Siegel and A. Siegel, EuroPVM/MPI 2008, Figure 1) on top of Sluice, so that a program
+/** @file
+ * The interface of MADRE (S. Siegel and A. Siegel, EuroPVM/MPI 2008, Figure 1) on top of Sluice, so that a program
  * written for it compiles and runs unchanged: include this header, link the library of your MPI (sluice-openmpi,
  * sluice-mpich).
  *
@@ -17,34 +18,54 @@
 extern "C" {
 #endif
 
+/** An array of blocks on the ranks of a communicator. */
 typedef struct MADRE_Object_s* MADRE_Object;
 
+/** No object. */
 #define MADRE_OBJECT_NULL ((MADRE_Object)0)
 
-/* Collective over comm, which must live as long as the object. data: numBlocks blocks, each blockLength elements of
- * datatype; blockLength and datatype must mean the same number of bytes on every rank, numBlocks may differ. datatype
- * must have no gaps and begin at its lower bound 0. strategy is one of the names below; capitals, '_', '-' and blanks
- * count for nothing:
- *   "token"                                   each receiver fetches whenever it has room
- *   "parking", "pinhend", "pinarHendrickson"  phases with parking (section 2.1)
- *   "cyclic", "cyclicScheduler"               schedule from a root (section 2.2)
- *   "alltoallv"                               pack, exchange, unpack; needs twice the data
- *   "auto"                                    one of these
- *   NULL or ""                                what SLUICE_STRATEGY says */
+/** Makes an object for an array of blocks. Collective over `comm`.
+ *
+ * The names of strategies follow; capitals, underscores, hyphens and blanks in a name do not matter.
+ *
+ * | name | strategy |
+ * | --- | --- |
+ * | `token` | each receiver fetches whenever it has room |
+ * | `parking`, `pinhend`, `pinarHendrickson` | phases with parking (section 2.1) |
+ * | `cyclic`, `cyclicScheduler` | a schedule from a root (section 2.2) |
+ * | `alltoallv` | pack, exchange, unpack; it needs twice the data |
+ * | `auto` | one of these |
+ * | NULL or the empty text | what `SLUICE_STRATEGY` says |
+ *
+ * @param data        `numBlocks` blocks of this rank, contiguous; the caller owns them
+ * @param strategy    one of the names above
+ * @param numBlocks   number of blocks of this rank; ranks may differ
+ * @param blockLength elements of one block; with `datatype` the same number of bytes on every rank
+ * @param datatype    type of an element, which must have no gaps and begin at its lower bound 0
+ * @param comm        the ranks that hold the array; it must live as long as the object
+ * @return The object, which MADRE_destroy() frees; MADRE_OBJECT_NULL on every rank if an argument is wrong. */
 MADRE_Object MADRE_create(void* data, char* strategy, int numBlocks, int blockLength, MPI_Datatype datatype,
                           MPI_Comm comm);
 
-/* Collective. Moves block i to position destIndices[i] of rank destRanks[i], for i < length; destRanks[i] = -1: block i
- * is dead, destIndices[i] is ignored. Blocks from length on are dead. 0 <= length <= numBlocks. */
+/** Moves block i to position `destIndices[i]` of rank `destRanks[i]`, for i < `length`. Collective. Blocks from
+ * `length` on are dead: their bytes need not survive.
+ * @param madre       the object
+ * @param length      number of destinations, from 0 to the number of blocks
+ * @param destRanks   `length` ranks; -1 marks block i as dead, and `destIndices[i]` is ignored
+ * @param destIndices `length` positions, from 0 on; no two live blocks may have one destination */
 void MADRE_redistribute(MADRE_Object madre, int length, int* destRanks, int* destIndices);
 
-/* Collective. MADRE_OBJECT_NULL is ignored. */
+/** Frees an object. Collective. MADRE_OBJECT_NULL is ignored.
+ * @param madre the object */
 void MADRE_destroy(MADRE_Object madre);
 
-/* Local. From now on the blocks are at data. */
+/** Tells that from now on the blocks of this rank are at another address. Local.
+ * @param madre the object
+ * @param data  the new address */
 void MADRE_setDataPointer(MADRE_Object madre, void* data);
 
-/* Bytes that all MADRE objects of this rank hold now, kept buffers included. 0 before MPI_Init and without objects. */
+/** Tells how much memory all MADRE objects of this rank hold now.
+ * @return Bytes, kept buffers included; 0 before MPI_Init and without objects. */
 long MADRE_getMem(void);
 
 #ifdef __cplusplus

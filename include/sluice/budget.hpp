@@ -1,3 +1,4 @@
+/// @file
 /// How many bytes may communication use now? A budget hands out leases; a lease gives its bytes back when it dies.
 #pragma once
 

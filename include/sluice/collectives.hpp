@@ -1,3 +1,4 @@
+/// @file
 /// All-to-all exchanges in place, in bounded extra memory.
 ///
 /// What MPI_Alltoall, Alltoallv and Alltoallw do with MPI_IN_PLACE: block j of rank i and block i of rank j change

@@ -1,3 +1,4 @@
+/// @file
 /// The one exception of the library. Its text carries the numbers: who, how much was asked, how much there is.
 #pragma once
 

@@ -1,3 +1,4 @@
+/// @file
 /// Publish and fetch: communication memory under tokens (Y. Shi, G. Zheng, L. V. Kale, "Run-time Support for
 /// Controlling Communication-Induced Memory Fluctuation", 2007). Data are published where they are and packed only when
 /// somebody who has the memory for them asks; a task that asks waits, and others run.

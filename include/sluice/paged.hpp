@@ -1,3 +1,4 @@
+/// @file
 /// Data larger than memory: a file of blocks (one for each sub-cube, for example) that are brought into memory ahead of
 /// their use, as a plan says, and written back behind it, under the same budget as communication; so a problem of twice
 /// the memory runs at the pace of the disk, where swapping does not ("out-of-core": the last section of Y. Shi, G.

@@ -1,3 +1,4 @@
+/// @file
 /// Moves every block of a distributed array to a new place, in place.
 ///
 /// Each rank of a communicator holds an array of blocks of equal size; a map sends each live block to a new address

@@ -1,3 +1,4 @@
+/// @file
 /// Everything a user can set, as one value. The table is settings.def.
 #pragma once
 

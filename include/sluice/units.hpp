@@ -1,3 +1,4 @@
+/// @file
 /// Bytes as a type of its own, so that a count of blocks is never taken for a count of bytes.
 #pragma once
 
