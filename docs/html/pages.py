@@ -57,15 +57,25 @@ def address_of(target, page):
     return None if to.exists() and to.is_relative_to(ROOT) else target  # the test of the HTML finds a dead link
 
 
-def link(text, target, page):
+def is_below(to, page):
+    """Whether `to` is one of the pages that `page` opens: those of its folder (index.md), or of the folder of its name."""
+    folder = page.parent if page.name == "index.md" else page.with_suffix("")
+    return to.suffix == ".md" and to.parent == folder and to != page and page != ROOT / "docs/index.md"
+
+
+def link(text, target, page, opened):
     address = address_of(target, page)
+    to = (page.parent / target).resolve()
+    if address and is_below(to, page) and to not in opened and '"' not in text:
+        opened.add(to)  # its first link puts the page below this one in the list of pages
+        return f'@subpage {label_of(to)} "{plain(text)}"'
     if address:
         return f'<a href="{address}">{text}</a>'
-    path = (page.parent / target).resolve().relative_to(ROOT).as_posix()
+    path = to.relative_to(ROOT).as_posix()
     return text if path in text else f"{text} (`{path}`)"
 
 
-def inline(text, page):
+def inline(text, page, opened):
     """Links, images, bold and slanted words as HTML; what stands in code stays as it is."""
     code = []
 
@@ -75,7 +85,7 @@ def inline(text, page):
 
     text = CODE.sub(put_aside, text)
     text = IMAGE.sub(lambda m: f'<img src="{pathlib.PurePath(m[2]).name}" alt="{m[1]}" style="max-width: 100%"/>', text)
-    text = LINK.sub(lambda m: link(re.sub(r"\0(\d+)\0", lambda c: code[int(c[1])], m[1]), m[2], page), text)
+    text = LINK.sub(lambda m: link(re.sub(r"\0(\d+)\0", lambda c: code[int(c[1])], m[1]), m[2], page, opened), text)
     text = CODE.sub(put_aside, text)
     text = STRONG.sub(r"<b>\1</b>", text)
     text = EMPHASIS.sub(r"<em>\1</em>", text)
@@ -90,10 +100,11 @@ class Page:
         self.made = []
         self.open = ""  # the paragraph or list item that is being joined
         self.slugs = {}
+        self.opened = set()  # pages below this one
 
     def close(self):
         if self.open:
-            self.made.append(inline(self.open, self.path))
+            self.made.append(inline(self.open, self.path, self.opened))
         self.open = ""
 
     def heading(self, level, text):
@@ -101,6 +112,8 @@ class Page:
         label = label_of(self.path)
         if not self.slugs:
             self.slugs[""] = 0
+            if label == "readme":
+                text = "Readme"  # the front page has the name of the project
             return f"{level} {plain(text)}" + ("" if label == "index" else f" {{#{label}}}")  # Doxygen names the front page
         slug = slug_of(text)
         again = self.slugs[slug] = self.slugs.get(slug, -1) + 1
@@ -113,7 +126,7 @@ class Page:
             if heading:
                 line = self.heading(heading[1], heading[2])
             elif not is_code:
-                line = inline(line, self.path)
+                line = inline(line, self.path, self.opened)
             self.made.append(line)
         elif not self.open or ITEM.match(line):
             self.close()
