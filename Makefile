@@ -73,6 +73,14 @@ test: tests-built ## Builds all that is tested and tests it: both MPIs, the simu
 	sed -nE "$$summary,\$$p" ctest.log
 	exit $$status
 
+# One build folder and its tests, for example test-in-mpich-clang: hosted CI runs them side by side.
+test-in-%:
+	$(PACKAGES) build demo test docs $(if $(findstring clang,$*),check)
+	@mkdir -p build
+	cmake/phase.sh "build command" $(MAKE) $(if $(filter command,$*),tests-)built-in-command
+	$(if $(filter command,$*),,cmake/phase.sh "build $*" $(MAKE) tests-built-in-$*)
+	ctest --test-dir build/$* -j $(JOBS) --output-on-failure --no-tests=error --test-output-truncation head
+
 bench: ## Measures: redistribution and all-to-alls against what people use today, overhead, MADRE's experiments; takes a while
 	$(PACKAGES) build bench peer
 	@$(MAKE) build
