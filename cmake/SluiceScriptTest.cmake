@@ -1,6 +1,6 @@
 # Tests that a Python script drives: it starts jobs itself and looks at what they leave.
 #
-# sluice_script_test(NAME SCRIPT [RANKS n] [TIMEOUT seconds] [ARGUMENTS arg…])
+# sluice_script_test(NAME SCRIPT [RANKS n] [ARGUMENTS arg…])
 # makes PREFIX/NAME (SluiceTest.cmake says what PREFIX is), where the command, the plugin or the programs can be named in
 # ARGUMENTS:
 #   SLUICE_COMMAND_BUILT   build/bin/sluice
@@ -17,19 +17,16 @@ if(SLUICE_MPI STREQUAL "openmpi")
 endif()
 
 function(sluice_script_test name script)
-  cmake_parse_arguments(arg "" "RANKS;TIMEOUT" "ARGUMENTS" ${ARGN})
+  cmake_parse_arguments(arg "" "RANKS" "ARGUMENTS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sluice_script_test(${name}): what is ${arg_UNPARSED_ARGUMENTS}?")
   endif()
   if(NOT arg_RANKS)
     set(arg_RANKS 2)
   endif()
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 100)
-  endif()
-  _sluice_test_environment(environment ${arg_RANKS} ${arg_TIMEOUT})
+  _sluice_test_environment(environment)
   set(test ${SLUICE_TEST_PREFIX}/${name})
   add_test(NAME ${test} COMMAND ${SLUICE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${arg_ARGUMENTS})
-  set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS 2 LABELS "quick;${SLUICE_MPI}"
+  set_tests_properties(${test} PROPERTIES TIMEOUT ${SLUICE_TEST_TIMEOUT} PROCESSORS 2 LABELS "quick;${SLUICE_MPI}"
     ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}")
 endfunction()

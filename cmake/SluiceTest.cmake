@@ -1,5 +1,5 @@
 # sluice_test(NAME SOURCES file… [RANKS n…] [LABELS label…] [LIBRARIES target…] [ARGUMENTS arg…] [ENVIRONMENT var=value…]
-#             [TIMEOUT seconds])
+#             [PROCESSOR_SECONDS seconds])
 #
 # Makes one GoogleTest executable, linked to the library and able to include its internals ("base/mpi.hpp"), and for each
 # number of ranks one ctest test named PREFIX/NAME/<ranks>, PREFIX being the MPI's name (with sanitizers
@@ -9,6 +9,10 @@
 # A case that needs more ranks than the program is started with is left out by SLUICE_NEEDS_RANKS (support/needs_ranks.hpp).
 # One that skips itself for what this machine lacks makes the whole test "Skipped" in ctest's summary; the test's output and
 # the end of `make test` say why.
+#
+# No test has a limit by the clock on the wall, for a machine that does something else makes each slow. PROCESSOR_SECONDS is
+# the processor time that a rank may use; ranks that all sleep are ended after a minute (support/watchdog.hpp). ctest's own
+# TIMEOUT is the last net.
 #
 # MPICH waits by spinning, so ranks beyond the cores cost it a hundred times; its tests run at 1 to 4 ranks, and the
 # variable SLUICE_TEST_EFFORT tells the program to try fewer cases (support/effort.hpp).
@@ -24,7 +28,9 @@ endif()
 
 set(SLUICE_MPICH_TEST_RANKS "1;2;3;4" CACHE STRING "Numbers of ranks that the tests use with MPICH")
 option(SLUICE_TESTS_WITHOUT_MPI "Also build and run the tests that need no MPI" ON)
-set(SLUICE_TEST_TIMEOUT 100 CACHE STRING "Seconds that one test may take")
+# Ranks that wait by spinning use more of it where the one that they wait for shares its processor.
+set(SLUICE_TEST_PROCESSOR_SECONDS 200 CACHE STRING "Processor time in seconds that a rank of a test may use")
+set(SLUICE_TEST_TIMEOUT 1800)
 
 # What a program prints when something was skipped and nothing failed. ^ would be the beginning of all output.
 set(SLUICE_TEST_SKIPPED "(^|\n)skipped: ")
@@ -32,13 +38,15 @@ set(SLUICE_TEST_SKIPPED "(^|\n)skipped: ")
 # The library's main for parallel tests and what the tests share; compiled once. Objects, not an archive: the simulator
 # looks main up by name, so nothing would pull it out of one.
 set(_support ${PROJECT_SOURCE_DIR}/tests/support)
+set(SLUICE_WATCHED ${_support}/watched.py)  # before a command: ends it when it hangs
 add_library(sluice_test_main OBJECT ${_support}/mpi_main.cpp ${_support}/needs_ranks.cpp ${_support}/skipped_cases.cpp
-                                    ${_support}/watchdog.cpp)
+                                    ${_support}/thread_states.cpp ${_support}/watchdog.cpp)
 target_include_directories(sluice_test_main PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(sluice_test_main PUBLIC sluice GTest::gtest PRIVATE sluice_warnings)
 
 # The same for tests without MPI.
-add_library(sluice_plain_test_main OBJECT ${_support}/plain_main.cpp ${_support}/skipped_cases.cpp)
+add_library(sluice_plain_test_main OBJECT ${_support}/plain_main.cpp ${_support}/skipped_cases.cpp
+                                          ${_support}/thread_states.cpp ${_support}/watchdog.cpp)
 target_include_directories(sluice_plain_test_main PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(sluice_plain_test_main PUBLIC GTest::gtest PRIVATE sluice_warnings)
 
@@ -52,10 +60,19 @@ if(SLUICE_MPI STREQUAL "simgrid")
   file(WRITE ${SLUICE_TEST_HOSTS} "${hosts}")
 endif()
 
-# What every test program finds in its environment.
-function(_sluice_test_environment result ranks timeout)
-  math(EXPR watchdog "${timeout} - 5")
-  set(environment "SLUICE_TEST_SECONDS=${watchdog}")
+# _sluice_test_environment(VARIABLE [PROCESSOR_SECONDS]): what every test finds in its environment. A rank may use more
+# processor time with sanitizers, and under the simulator, where all ranks are one process.
+function(_sluice_test_environment result)
+  set(processor_seconds ${ARGN})
+  if(NOT processor_seconds)
+    set(processor_seconds ${SLUICE_TEST_PROCESSOR_SECONDS})
+  endif()
+  if(SLUICE_SANITIZE OR SLUICE_MPI STREQUAL "simgrid")
+    math(EXPR processor_seconds "${processor_seconds} * 4")
+  endif()
+  # Scripts find watched.py beside the watchdog, and write nothing into the source tree.
+  set(environment "SLUICE_TEST_SECONDS=${processor_seconds}" "SLUICE_TEST_WATCHED=${SLUICE_WATCHED}" "PYTHONPATH=${_support}"
+      PYTHONDONTWRITEBYTECODE=1)
   if(SLUICE_MPI STREQUAL "openmpi")
     list(APPEND environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
          OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_rmaps_base_oversubscribe=1)
@@ -91,18 +108,15 @@ function(_sluice_test_launcher result ranks)
 endfunction()
 
 function(sluice_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;RANKS;LABELS;LIBRARIES;ARGUMENTS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "" "PROCESSOR_SECONDS" "SOURCES;RANKS;LABELS;LIBRARIES;ARGUMENTS;ENVIRONMENT" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sluice_test(${name}): what is ${arg_UNPARSED_ARGUMENTS}?")
   endif()
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT ${SLUICE_TEST_TIMEOUT})
+  if(NOT arg_PROCESSOR_SECONDS)
+    set(arg_PROCESSOR_SECONDS ${SLUICE_TEST_PROCESSOR_SECONDS})
   endif()
   if(NOT arg_LABELS)
     set(arg_LABELS quick)
-  endif()
-  if(SLUICE_SANITIZE)
-    math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 4")
   endif()
 
   string(REPLACE "/" "-" target "test-${name}")
@@ -136,12 +150,12 @@ endfunction()
 # One ctest test; reads command and the arg_ variables of sluice_test.
 macro(_sluice_add_test full_name test_ranks)
   add_test(NAME ${full_name} COMMAND ${command})
-  _sluice_test_environment(environment ${test_ranks} ${arg_TIMEOUT})
+  _sluice_test_environment(environment ${arg_PROCESSOR_SECONDS})
   set(processors 1)
   if(${test_ranks} GREATER 1 AND NOT SLUICE_MPI STREQUAL "simgrid")
     set(processors 2)
   endif()
-  set_tests_properties(${full_name} PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS ${processors}
+  set_tests_properties(${full_name} PROPERTIES TIMEOUT ${SLUICE_TEST_TIMEOUT} PROCESSORS ${processors}
     LABELS "${arg_LABELS};${SLUICE_MPI}" ENVIRONMENT "${environment};${arg_ENVIRONMENT}"
     SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}"
     FAIL_REGULAR_EXPRESSION "Deadlock detected") # the simulator may say so and still exit with 0
@@ -173,20 +187,21 @@ function(sluice_skipped_test name reason)
     LABELS "quick;${SLUICE_MPI}")
 endfunction()
 
-# sluice_program_test(NAME TARGET [RANKS n…] [ARGUMENTS arg…] [LABELS label…] [ENVIRONMENT var=value…] [TIMEOUT seconds])
+# sluice_program_test(NAME TARGET [RANKS n…] [ARGUMENTS arg…] [LABELS label…] [ENVIRONMENT var=value…]
+#                     [PROCESSOR_SECONDS seconds])
 #
 # Runs a program that is no GoogleTest (an example, a program in C) at each number of ranks, 2 and 4 unless given; it fails
 # with an exit code. The test is named like one of sluice_test.
 function(sluice_program_test name target)
-  cmake_parse_arguments(arg "" "TIMEOUT" "RANKS;LABELS;ARGUMENTS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "" "PROCESSOR_SECONDS" "RANKS;LABELS;ARGUMENTS;ENVIRONMENT" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sluice_program_test(${name}): what is ${arg_UNPARSED_ARGUMENTS}?")
   endif()
   if(NOT arg_RANKS)
     set(arg_RANKS 2 4)
   endif()
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT ${SLUICE_TEST_TIMEOUT})
+  if(NOT arg_PROCESSOR_SECONDS)
+    set(arg_PROCESSOR_SECONDS ${SLUICE_TEST_PROCESSOR_SECONDS})
   endif()
   if(NOT arg_LABELS)
     set(arg_LABELS quick)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """fluctuation.py SLUICE MPI: what `sluice bench fluctuation` prints. Counts, bytes and bits, no seconds."""
 import json
-import subprocess
 import sys
+
+import watched
 
 sluice, mpi = sys.argv[1:]
 MIB = 1 << 20
@@ -10,7 +11,7 @@ MIB = 1 << 20
 
 def rows(*arguments):
     command = [sluice, "bench", "fluctuation", "--mpi", mpi, "--json", *arguments]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=90)
+    ended = watched.run(command, capture_output=True, text=True)
     if ended.returncode != 0:
         sys.exit(f"{command} ended with {ended.returncode}\n{ended.stdout}{ended.stderr}")
     return [json.loads(line) for line in ended.stdout.splitlines()]

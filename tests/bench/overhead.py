@@ -5,9 +5,10 @@ Under `sluice run` the blocks that go through the wrappers are in the report, ca
 libmpi are not; a plain program has nothing between itself and its MPI; the command prints each row that it should."""
 import collections
 import json
-import subprocess
 import sys
 import tempfile
+
+import watched
 
 sluice, mpi, launcher, program = sys.argv[1:]
 CASES = [("pingpong", 8), ("pingpong", 16384), ("pingpong", 65536), ("pingpong", 1048576), ("halo", 16384), ("halo", 65536),
@@ -16,7 +17,7 @@ PAIRS = 3
 
 
 def run(command):
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=90)
+    ended = watched.run(command, capture_output=True, text=True)
     if ended.returncode != 0:
         sys.exit(f"{command} ended with {ended.returncode}\n{ended.stdout}{ended.stderr}")
     return [line.split() for line in ended.stdout.splitlines()]

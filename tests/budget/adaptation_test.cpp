@@ -363,9 +363,9 @@ TEST_F(AdaptationTest, looks_at_all_places_when_the_kernel_tells) {
     Neighbour const neighbour;
     group.add(neighbour.process());
     neighbour.take(1);
-    ASSERT_TRUE(comes_true([&] { return kernel.told(); }));
+    wait_until([&] { return kernel.told(); });
     std::uint64_t const before = member.adaptation->looks();
-    EXPECT_TRUE(comes_true([&] { return member.adaptation->look_if_due(member.budget); }));
+    wait_until([&] { return member.adaptation->look_if_due(member.budget); });
     EXPECT_EQ(member.adaptation->tellings(), 1U);
     EXPECT_EQ(member.adaptation->looks() - before, 1U);
     expect_about(member.budget.limit(), 60_MiB);

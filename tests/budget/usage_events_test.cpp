@@ -1,6 +1,7 @@
 /// What the kernel tells of a control group: in groups made for it, which needs root, and in a made-up tree.
 #include "budget/usage_events.hpp"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <chrono>
@@ -36,9 +37,9 @@ MemoryPlace place_in(std::string const& folder, Bytes limit) {
 
 class UsageEventsTest : public MadeUpNode {
   protected:
-    /// As who looks again and again does it.
-    static bool is_marked(UsageEvents& events, Bytes limit) {
-        return comes_true([&] {
+    /// A process that looks again and again comes to that.
+    static void wait_until_marked(UsageEvents& events, Bytes limit) {
+        wait_until([&] {
             events.follow(limit);
             return events.is_listening();
         });
@@ -57,18 +58,18 @@ TEST_F(UsageEventsTest, are_told_when_a_mark_is_passed_in_either_direction) {
     Neighbour const neighbour;
     group.add(neighbour.process());
     UsageEvents events(place_in(group.folder(), 64_MiB));
-    ASSERT_TRUE(is_marked(events, 64_MiB));
+    wait_until_marked(events, 64_MiB);
     neighbour.take(20);
     static_cast<void>(events.told());
     neighbour.take(4);
     EXPECT_FALSE(events.told()) << "24 MiB of 64: below the first mark";
     neighbour.take(14);
-    EXPECT_TRUE(comes_true([&] { return events.told(); })) << "38 MiB";
+    wait_until([&] { return events.told(); });  // 38 MiB
     EXPECT_FALSE(events.told()) << "once";
     neighbour.take(4);
     EXPECT_FALSE(events.told()) << "42 MiB: between two marks";
     neighbour.free(18);
-    EXPECT_TRUE(comes_true([&] { return events.told(); })) << "24 MiB again";
+    wait_until([&] { return events.told(); });  // 24 MiB again
 }
 
 TEST_F(UsageEventsTest, follow_a_limit_that_changes) {
@@ -78,17 +79,17 @@ TEST_F(UsageEventsTest, follow_a_limit_that_changes) {
     Neighbour const neighbour;
     group.add(neighbour.process());
     UsageEvents events(place_in(group.folder(), 256_MiB));
-    ASSERT_TRUE(is_marked(events, 256_MiB));
+    wait_until_marked(events, 256_MiB);
     neighbour.take(30);
     static_cast<void>(events.told());
     neighbour.take(14);
     EXPECT_FALSE(events.told()) << "44 MiB of 256";
     group.set("memory.limit_in_bytes", std::to_string((64_MiB).count));
     events.follow(64_MiB);
-    ASSERT_TRUE(is_marked(events, 64_MiB));
+    wait_until_marked(events, 64_MiB);
     static_cast<void>(events.told());
     neighbour.take(8);
-    EXPECT_TRUE(comes_true([&] { return events.told(); })) << "52 MiB of 64: above three quarters";
+    wait_until([&] { return events.told(); });  // 52 MiB of 64: above three quarters
 }
 
 TEST_F(UsageEventsTest, come_from_a_thread_that_ends_when_it_has_set_them) {
@@ -102,10 +103,10 @@ TEST_F(UsageEventsTest, come_from_a_thread_that_ends_when_it_has_set_them) {
     }
     UsageEvents events(place_in(group.folder(), 64_MiB));
     UsageEvents last_of_many(place_in(group.folder(), 64_MiB), 1023);
-    ASSERT_TRUE(is_marked(events, 64_MiB));
+    wait_until_marked(events, 64_MiB);
     last_of_many.follow(64_MiB);
-    EXPECT_TRUE(comes_true([&] { return threads_of_this_process() == before; }))
-        << "it has ended, and the last of many has made none yet";
+    wait_until(
+        [&] { return threads_of_this_process() == before; });  // it has ended, and the last of many has made none yet
     EXPECT_FALSE(last_of_many.is_listening());
     auto other = std::make_unique<UsageEvents>(place_in(group.folder(), 64_MiB));
     std::this_thread::sleep_for(UsageEvents::k_settling);
@@ -117,27 +118,29 @@ TEST_F(UsageEventsTest, come_from_a_thread_that_ends_when_it_has_set_them) {
     }
     other.reset();  // while marks are set
     int status = 1;
-    EXPECT_TRUE(comes_true([&] { return waitpid(child, &status, WNOHANG) == child; }));
+    wait_until([&] { return waitpid(child, &status, WNOHANG) == child; });
     EXPECT_EQ(status, 0);
-    EXPECT_TRUE(comes_true([&] { return threads_of_this_process() == before; }));
+    wait_until([&] { return threads_of_this_process() == before; });
 }
 
 TEST_F(UsageEventsTest, can_be_followed_by_a_child_that_has_marks_of_its_parent) {
     TestGroup const group(own_group());
     if (!can_mark(group)) GTEST_SKIP() << k_no_group;
     auto events = std::make_unique<UsageEvents>(place_in(group.folder(), 64_MiB));
-    ASSERT_TRUE(is_marked(*events, 64_MiB));
+    wait_until_marked(*events, 64_MiB);
     pid_t const child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);  // it has no watchdog of its own
         std::size_t const before = threads_of_this_process();
         events->follow(128_MiB);
         // Waits for the thread that it has made here; one that lived on would write into freed memory, which the
         // address sanitizer sees.
         events.reset();
-        _exit(comes_true([&] { return threads_of_this_process() == before; }) ? 0 : 1);
+        wait_until([&] { return threads_of_this_process() == before; });
+        _exit(0);
     }
     int status = 1;
-    EXPECT_TRUE(comes_true([&] { return waitpid(child, &status, WNOHANG) == child; }));
+    wait_until([&] { return waitpid(child, &status, WNOHANG) == child; });
     EXPECT_EQ(status, 0);
 }
 
@@ -153,10 +156,10 @@ TEST_F(UsageEventsTest, are_told_of_version_two_when_its_file_has_news) {
     {
         Neighbour const neighbour;
         group.add(neighbour.process());
-        EXPECT_TRUE(comes_true([&] { return events.told(); })) << "somebody is there";
+        wait_until([&] { return events.told(); });  // a process has come
         EXPECT_FALSE(events.told()) << "once";
     }
-    EXPECT_TRUE(comes_true([&] { return events.told(); })) << "nobody is there";
+    wait_until([&] { return events.told(); });  // it has left
 }
 
 TEST_F(UsageEventsTest, are_never_told_where_the_kernel_gives_none) {

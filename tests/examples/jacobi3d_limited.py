@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+import watched
+
 bed, program, *launcher = sys.argv[1:]
 MIB = 1 << 20
 
@@ -19,10 +21,10 @@ def run(form, limit):
     """Outcome of the bed, and the checksum if there is one."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
-        command = [bed, "--memory", f"{limit // MIB}MiB", "--timeout", "60", "--report", report, "--"]
+        command = [bed, "--memory", f"{limit // MIB}MiB", "--report", report, "--"]
         command += launcher + [program, form, "6", "6", "32", "13"]
         environment = dict(os.environ, SLUICE_FETCH_MEMORY="1MiB", SLUICE_SERVE_MEMORY="512KiB")
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        done = watched.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         print(done.stdout, end="")
         with open(report, encoding="utf-8") as file:
             outcome = json.load(file)

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+import watched
+
 bed, program, *launcher = sys.argv[1:]
 MIB = 1 << 20
 POINTS = 192 * MIB  # 8 x 8 x 6 cubes of 32^3 points, two arrays of doubles each
@@ -19,15 +21,15 @@ STEPS = 3
 
 
 def run(form, limit, swap=0):
-    """Outcome of the bed, and the checksum if there is one."""
+    """Outcome of the bed, and the checksum if there is one. A run that swaps may take for ever, and need not end."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
-        command = [bed, "--memory", f"{limit // MIB}MiB", "--timeout", "60", "--report", report]
-        command += ["--swap", f"{swap // MIB}MiB"] if swap else []
+        command = [bed, "--memory", f"{limit // MIB}MiB", "--report", report]
+        command += ["--swap", f"{swap // MIB}MiB", "--timeout", "60"] if swap else []
         command += ["--"] + launcher + [program, form, str(STEPS), "8x8x6", "32", "13"]
         environment = dict(os.environ, SLUICE_FETCH_MEMORY="1MiB", SLUICE_SERVE_MEMORY="512KiB",
                            SLUICE_PAGED_MEMORY="8MiB", TMPDIR="/var/tmp")
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        done = watched.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         print(done.stdout, end="")
         if not os.path.exists(report):
             return None, None

@@ -10,13 +10,15 @@ import subprocess
 import sys
 import tempfile
 
+import watched
+
 bed, program, *launcher = sys.argv[1:]
 
 with tempfile.TemporaryDirectory() as folder:
     report = os.path.join(folder, "report.json")
     # With swap: pages that are pushed out come back as major faults.
-    command = [bed, "--memory", "192MiB", "--swap", "256MiB", "--timeout", "80", "--report", report, "--"]
-    done = subprocess.run(command + launcher + [program, "64"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command = [bed, "--memory", "192MiB", "--swap", "256MiB", "--report", report, "--"]
+    done = watched.run(command + launcher + [program, "64"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print(done.stdout, end="")
     if not os.path.exists(report):
         print("skipped: no swap file and control group can be made here (needs root)")

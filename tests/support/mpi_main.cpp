@@ -43,6 +43,18 @@ bool leaks() {
 #endif
 }
 
+void start_watchdog(int rank, int ranks) {
+#ifdef SLUICE_SIMULATED
+    if (rank == 0) sluice::tests::start_watchdog(rank, ranks, {});  // all ranks are one thread
+#else
+    sluice::tests::WatchdogBoard board;
+    if (rank == 0) board = sluice::tests::make_watchdog_board();
+    long where[] = {board.process, board.descriptor};
+    MPI_Bcast(where, 2, MPI_LONG, 0, MPI_COMM_WORLD);
+    sluice::tests::start_watchdog(rank, ranks, {where[0], where[1]});
+#endif
+}
+
 /// Makes a failure known to every rank at the end of each test. Has a communicator of its own, so that a test which
 /// left messages behind cannot disturb it.
 class Verdict : public testing::EmptyTestEventListener {
@@ -114,11 +126,7 @@ int main(int argc, char** argv) {
     int ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-#ifdef SLUICE_SIMULATED
-    if (rank == 0) sluice::tests::start_watchdog(rank, ranks);  // all ranks are one thread
-#else
-    sluice::tests::start_watchdog(rank, ranks);
-#endif
+    start_watchdog(rank, ranks);
     testing::InitGoogleTest(&argc, argv);
     if (std::string const wrong = sluice::tests::leave_out_cases_of_more_ranks(ranks); !wrong.empty()) {
         if (rank == 0) std::fprintf(stderr, "%s\n", wrong.c_str());
@@ -142,6 +150,7 @@ int main(int argc, char** argv) {
     sluice::tests::SkippedCases const skipped = verdict->skipped();
     delete listeners.Release(verdict);
     MPI_Finalize();
+    sluice::tests::stop_watchdog();
     if (code == 0) skipped.tell();
     return code;
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <string>
@@ -70,6 +71,21 @@ TEST(Broken, DISABLED_skips_itself_on_the_last_rank) {
     if (rank() == ranks() - 1) GTEST_SKIP() << "lacks a thing";
 }
 
+// The other ranks wait for it in MPI, and spin.
 TEST(Broken, DISABLED_hangs_on_the_last_rank) {
     if (rank() == ranks() - 1) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+TEST(Broken, DISABLED_hangs_with_all_ranks_asleep) {
+    std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+TEST(Broken, DISABLED_hangs_and_looks_now_and_then) {
+    for (;;)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+TEST(Broken, DISABLED_hangs_and_spins) {
+    for (std::atomic<bool> ended{false}; !ended;) {
+    }
 }

@@ -1,10 +1,23 @@
 /// The main of tests without MPI, tested: these are run only where a skip or a failure is expected.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 TEST(Broken, DISABLED_skips_itself) {
     GTEST_SKIP() << "lacks a thing";
 }
 
 TEST(Broken, DISABLED_fails) {
     FAIL();
+}
+
+TEST(Broken, DISABLED_hangs_asleep) {
+    std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+TEST(Broken, DISABLED_hangs_and_spins) {
+    for (std::atomic<bool> ended{false}; !ended;) {
+    }
 }

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+import watched
+
 RANKS = 2
 case, launcher, sluice, program = sys.argv[1:]
 launcher = shlex.split(launcher)
@@ -18,7 +20,7 @@ def run(arguments, before=(), second=None, code=0):
     command = [*before, *launcher, "-n", str(RANKS), sluice, "run", *arguments]
     if second:
         command += [":", "-n", "1", sluice, "run", *second]
-    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=50)
+    ended = watched.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     print(shlex.join(command), "\n", ended.returncode, "\n", ended.stdout, ended.stderr)
     lines = [line for line in ended.stderr.splitlines() if line.startswith("sluice: ")]
     begin = [index for index, line in enumerate(lines) if line.startswith("sluice: Sluice report")]

@@ -2,9 +2,10 @@
 """known.py SLUICE LAUNCHER RANKS PROGRAM MODE: runs the program under `sluice run --report` and compares each rank's memory of
 MPI in the report with what the program knows it to be, within 5 %."""
 import json
-import subprocess
 import sys
 import tempfile
+
+import watched
 
 sluice, launcher, ranks, program, mode = sys.argv[1:]
 # Pages that appear between the program's readings: of stdio and of its own stack; of all pages, also those of files, which
@@ -15,7 +16,7 @@ SLACK_KIB = {"private": 256, "all": 768}
 def main():
     with tempfile.TemporaryDirectory() as folder:
         command = [*launcher.split(), "-n", ranks, sluice, "run", "--report", folder, program, mode]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=80)
+        run = watched.run(command, capture_output=True, text=True)
         if run.returncode != 0:
             sys.exit(f"{command} ended with {run.returncode}\n{run.stdout}{run.stderr}")
         report = json.load(open(folder + "/report.json"))

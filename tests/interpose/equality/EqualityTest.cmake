@@ -1,9 +1,8 @@
 # Tests that compare an MPI program's run without and with the preload plugin (compare.py).
 #
-# sluice_equality_test(NAME TARGET|PATH [RANKS n…] [ARGUMENTS arg…] [OPTIONS option…] [LABELS label…] [TIMEOUT seconds]
-#                      [PRELOAD])
+# sluice_equality_test(NAME TARGET|PATH [RANKS n…] [ARGUMENTS arg…] [OPTIONS option…] [LABELS label…] [PRELOAD])
 # makes <mpi>/interpose/equality/NAME/<ranks>, at 1, 2 and 4 ranks unless RANKS says others. OPTIONS are compare.py's. With
-# PRELOAD the plugin is in LD_PRELOAD; otherwise `sluice run` stands before the program. TIMEOUT is for one of the two runs.
+# PRELOAD the plugin is in LD_PRELOAD; otherwise `sluice run` stands before the program.
 include_guard(DIRECTORY)
 find_program(SLUICE_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 
@@ -20,15 +19,12 @@ if(SLUICE_MPI STREQUAL "openmpi")
 endif()
 
 function(sluice_equality_test name program)
-  cmake_parse_arguments(arg "PRELOAD" "TIMEOUT" "RANKS;ARGUMENTS;OPTIONS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "PRELOAD" "" "RANKS;ARGUMENTS;OPTIONS;LABELS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sluice_equality_test(${name}): what is ${arg_UNPARSED_ARGUMENTS}?")
   endif()
   if(NOT arg_RANKS)
     set(arg_RANKS 1 2 4)
-  endif()
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 45)
   endif()
   if(NOT arg_LABELS)
     set(arg_LABELS quick)
@@ -45,12 +41,11 @@ function(sluice_equality_test name program)
       continue()
     endif()
     set(test ${SLUICE_TEST_PREFIX}/interpose/equality/${name}/${ranks})
-    math(EXPR limit "2 * ${arg_TIMEOUT} + 20")
-    _sluice_test_environment(environment ${ranks} ${limit})
+    _sluice_test_environment(environment)
     add_test(NAME ${test} COMMAND ${SLUICE_PYTHON} ${SLUICE_COMPARE} --launcher ${SLUICE_EQUALITY_LAUNCHER}
-             --ranks ${ranks} "${layer}" --plugin ${SLUICE_PLUGIN} --timeout ${arg_TIMEOUT} ${arg_OPTIONS}
+             --ranks ${ranks} "${layer}" --plugin ${SLUICE_PLUGIN} ${arg_OPTIONS}
              -- ${program} ${arg_ARGUMENTS} COMMAND_EXPAND_LISTS)
-    set_tests_properties(${test} PROPERTIES TIMEOUT ${limit} PROCESSORS 2 LABELS "${arg_LABELS};${SLUICE_MPI}"
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${SLUICE_TEST_TIMEOUT} PROCESSORS 2 LABELS "${arg_LABELS};${SLUICE_MPI}"
       ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}")
   endforeach()
 endfunction()

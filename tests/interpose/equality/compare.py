@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+import watched
+
 MAX_LINES = 200  # of a difference
 
 
@@ -42,7 +44,6 @@ def options():
     parser.add_argument("--pairs", type=int, default=1,
                         help="most pairs of runs, until one is alike: for ends of which the launcher itself tells "
                              "now this, now that")
-    parser.add_argument("--timeout", type=float, default=90, help="seconds, of one run")
     parser.add_argument("program", nargs="+")
     return parser.parse_args()
 
@@ -71,21 +72,12 @@ class Run:
                 tempfile.TemporaryDirectory(prefix="equality-scratch-") as scratch:
             environment = dict(os.environ, TRANSCRIPT=folder, SCRATCH=scratch)
             environment.update(pair.split("=", 1) for pair in arguments.both)
-            process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=subprocess.PIPE, text=True, errors="backslashreplace")
             try:
-                out, err = process.communicate(timeout=arguments.timeout)
-                self.code = process.returncode
-                self.ended = True
-            except subprocess.TimeoutExpired:
-                self.ended = False
-                process.terminate()  # the launcher ends its processes
-                try:
-                    out, err = process.communicate(timeout=5)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    out, err = process.communicate()
-                self.code = f"none within {arguments.timeout:.0f} s"
+                done = watched.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                   errors="backslashreplace")
+                self.code, out, err, self.ended = done.returncode, done.stdout, done.stderr, True
+            except watched.Hung as hung:
+                (out, err), self.code, self.ended = hung.results, f"none, for it hung: {hung}", False
             self.transcripts, self.layer = {}, {}
             for name in sorted(os.listdir(folder)):
                 with open(os.path.join(folder, name), errors="backslashreplace") as file:

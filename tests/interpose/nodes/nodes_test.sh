@@ -39,7 +39,8 @@ hashed) all=yes && export PMIX_MCA_gds=hash ;;
 esac
 
 code=0
-timeout 60 "$bed" -n "$ranks" -- "$folder/start" "$plain" "$setting" "$@" --report "$folder/report" "$program" >"$folder/out" 2>"$folder/errors" || code=$?
+"$SLUICE_TEST_WATCHED" "$bed" -n "$ranks" -- "$folder/start" "$plain" "$setting" "$@" --report "$folder/report" "$program" \
+    >"$folder/out" 2>"$folder/errors" || code=$?
 if [ "$code" = 3 ] && grep -q '^cluster bed: ' "$folder/errors"; then
     echo "skipped: $(grep -m 1 '^cluster bed: ' "$folder/errors")"
     exit 0

@@ -9,9 +9,10 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
+
+import watched
 
 LARGE, SMALL = 4000, 2000  # MiB of the two nodes
 mpi, bed, program, *run = sys.argv[1:]
@@ -19,10 +20,9 @@ kind = {"openmpi": "pmix", "mpich": "pmi2"}[mpi]
 scratch = tempfile.TemporaryDirectory()
 
 
-def slurm(command, timeout=50):
+def slurm(command):
     """What the command says on both streams; ends the test where there can be no such bed."""
-    done = subprocess.run([bed, "--memory", f"{LARGE},{SMALL}", "--", "timeout", str(timeout), *command],
-                          capture_output=True, text=True, timeout=timeout + 40)
+    done = watched.run([bed, "--memory", f"{LARGE},{SMALL}", "--", *command], capture_output=True, text=True)
     said = done.stdout + done.stderr
     if done.returncode == 3 and "slurm bed: " in said:
         print("skipped: " + re.search("slurm bed: .*", said)[0])

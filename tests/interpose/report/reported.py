@@ -14,9 +14,10 @@ import sys
 import tempfile
 import time
 
+import watched
+
 case, sluice, launcher, program = sys.argv[1:]
 FAILURES = []
-OWN_LIMIT = 40  # seconds for any one command
 
 
 def check(truth, what):
@@ -37,19 +38,23 @@ class Bed:
         return [*launcher.split(), "-n", str(ranks), sluice, "run", *options, program, mode, *words]
 
     def run(self, mode, options=(), ranks=2, words=(), **changes):
-        done = subprocess.run(self.command(mode, options, ranks, words), capture_output=True, text=True, timeout=OWN_LIMIT,
-                              env={**self.environment, **changes}, cwd=self.folder)
+        done = watched.run(self.command(mode, options, ranks, words), capture_output=True, text=True,
+                           env={**self.environment, **changes}, cwd=self.folder)
         if done.returncode != 0:
             sys.exit(f"{mode} ended with {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stderr
 
+    def start_until_it_holds(self, command):
+        watch = watched.Watch(self.environment)
+        job = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+                               env=watch.environment, cwd=self.folder)
+        watch.wait(job, lambda: next((line for line in job.stderr if "holding" in line), None))
+        job.watch = watch
+        return job
+
     def start_and_hold(self, options=()):
         """A job whose ranks hold; the launcher and the numbers of the ranks' processes."""
-        job = subprocess.Popen(self.command("hold", options), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-                               env=self.environment, cwd=self.folder)
-        for line in job.stderr:
-            if "holding" in line:
-                break
+        job = self.start_until_it_holds(self.command("hold", options))
         time.sleep(0.6)  # samples of the state in which it is
         ranks = []
         for process in pathlib.Path("/proc").glob("[0-9]*"):
@@ -69,20 +74,16 @@ class Bed:
                 os.kill(rank, signal.SIGKILL)
             except ProcessLookupError:
                 pass  # the launcher was faster
-        try:
-            job.wait(timeout=OWN_LIMIT)
-        except subprocess.TimeoutExpired:
-            job.kill()
+        def end():
             job.wait()
-        job.stderr.close()
-        for _ in range(100):  # a rank that the launcher ends may need a moment
-            if not any(pathlib.Path(f"/proc/{rank}").exists() for rank in ranks):
-                return
-            time.sleep(0.05)
+            job.stderr.close()
+            while any(pathlib.Path(f"/proc/{rank}").exists() for rank in ranks):
+                time.sleep(0.05)  # a rank that the launcher ends may need a moment
+
+        job.watch.wait(job, end)
 
     def report(self, *arguments, status=0):
-        done = subprocess.run([sluice, "report", *map(str, arguments)], capture_output=True, text=True, timeout=OWN_LIMIT,
-                              env=self.environment)
+        done = watched.run([sluice, "report", *map(str, arguments)], capture_output=True, text=True, env=self.environment)
         check(done.returncode == status, f"sluice report {arguments} ends with {status}: {done.returncode} {done.stderr}")
         return done.stdout, done.stderr
 
@@ -256,8 +257,8 @@ def identity(bed):
         command = inner.command(mode, options, words=[words["argument"]])
         if not plain:
             command = ["unshare", "--uts", "sh", "-c", 'hostname "$SLUICE_TEST_HOST" && exec "$@"', "sh", *command]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=OWN_LIMIT, cwd=inner.folder,
-                              env={**os.environ, "TMPDIR": str(bed.folder), **changes})
+        done = watched.run(command, capture_output=True, text=True, cwd=inner.folder,
+                           env={**os.environ, "TMPDIR": str(bed.folder), **changes})
         return done
 
     if not plain and subprocess.run(["unshare", "--uts", "true"], capture_output=True).returncode != 0:
@@ -302,11 +303,7 @@ def phases(bed):
 
 def start_and_hold_one(self):
     """The same with one rank, which needs nobody to be ended."""
-    job = subprocess.Popen([sluice, "run", program, "hold"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-                           env=self.environment, cwd=self.folder)
-    for line in job.stderr:
-        if "holding" in line:
-            break
+    job = self.start_until_it_holds([sluice, "run", program, "hold"])
     time.sleep(0.1)
     return job, [job.pid]
 

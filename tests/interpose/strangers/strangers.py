@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-SECONDS = 120
+import watched
 
 
 def prepare(kind, folder, inputs):
@@ -31,8 +31,8 @@ def run(kind, launcher, ranks, layer, program, inputs):
     with tempfile.TemporaryDirectory(prefix="stranger-") as folder:
         prepare(kind, folder, inputs)
         command = shlex.split(launcher) + ["-n", ranks] + shlex.split(layer) + [program]
-        done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              errors="backslashreplace", timeout=SECONDS)
+        done = watched.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                           errors="backslashreplace")
         text = done.stdout
         for name in sorted(os.listdir(folder)):
             if name in ("hpccoutf.txt", "HPL.out") or name.endswith(".out"):

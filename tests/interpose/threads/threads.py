@@ -3,9 +3,10 @@
 --report and compares the report with what the program says it did: every call, every byte, every message, exactly."""
 import collections
 import json
-import subprocess
 import sys
 import tempfile
+
+import watched
 
 layer, launcher, ranks, program, rounds = sys.argv[1:]
 
@@ -31,7 +32,7 @@ def truths(lines):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        run = subprocess.run(command(folder), capture_output=True, text=True, timeout=90)
+        run = watched.run(command(folder), capture_output=True, text=True)
         if run.returncode != 0:
             sys.exit(f"{command(folder)} ended with {run.returncode}\n{run.stdout}{run.stderr}")
         if "WARNING: ThreadSanitizer" in run.stderr:

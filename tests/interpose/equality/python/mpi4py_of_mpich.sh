@@ -70,6 +70,6 @@ case $1 in
     with)
         [ -e "$folder/lib/mpi4py" ] || refuse "$(cat "$why_not" 2>/dev/null || echo "mpi4py was not built in $(basename "$folder")")"
         shift 2
-        PYTHONPATH=$folder/lib exec "$@"
+        PYTHONPATH=$folder/lib${PYTHONPATH:+:$PYTHONPATH} exec "$@"
         ;;
 esac
