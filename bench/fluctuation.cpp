@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 #include "fluctuation/micro.hpp"
 #include "fluctuation/relaxation.hpp"
 #include "fluctuation/rows.hpp"

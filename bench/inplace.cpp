@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "base/mpi.hpp"
-#include "engine/agree.hpp"
+#include "mpi/mpi.hpp"
+#include "groups/agree.hpp"
 #include "inplace/exchange.hpp"
 #include "sluice/collectives.hpp"
 #include "support/memory.hpp"

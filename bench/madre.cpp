@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "base/mpi.hpp"
-#include "engine/agree.hpp"
+#include "mpi/mpi.hpp"
+#include "groups/agree.hpp"
 #include "madre/block_mark.hpp"
 #include "madre/experiment.hpp"
 #include "madre/lower_bound.hpp"

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 #include "cases.hpp"
-#include "engine/agree.hpp"
+#include "groups/agree.hpp"
 #include "methods/method.hpp"
 #include "support/labels.hpp"
 #include "support/memory.hpp"

@@ -11,7 +11,7 @@
 # the end of `make test` say why.
 #
 # No test has a limit by the clock on the wall, for a machine that does something else makes each slow. PROCESSOR_SECONDS is
-# the processor time that a rank may use; ranks that all sleep are ended after a minute (support/watchdog.hpp). ctest's own
+# the processor time that a rank may use; ranks that all sleep are ended after a minute (support/main/watchdog.hpp). ctest's own
 # TIMEOUT is the last net.
 #
 # MPICH waits by spinning, so ranks beyond the cores cost it a hundred times; its tests run at 1 to 4 ranks, and the
@@ -39,14 +39,14 @@ set(SLUICE_TEST_SKIPPED "(^|\n)skipped: ")
 # looks main up by name, so nothing would pull it out of one.
 set(_support ${PROJECT_SOURCE_DIR}/tests/support)
 set(SLUICE_WATCHED ${_support}/watched.py)  # before a command: ends it when it hangs
-add_library(sluice_test_main OBJECT ${_support}/mpi_main.cpp ${_support}/needs_ranks.cpp ${_support}/skipped_cases.cpp
-                                    ${_support}/thread_states.cpp ${_support}/watchdog.cpp)
+add_library(sluice_test_main OBJECT ${_support}/main/mpi_main.cpp ${_support}/needs_ranks.cpp ${_support}/main/skipped_cases.cpp
+                                    ${_support}/main/thread_states.cpp ${_support}/main/watchdog.cpp)
 target_include_directories(sluice_test_main PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-target_link_libraries(sluice_test_main PUBLIC sluice GTest::gtest PRIVATE sluice_warnings)
+target_link_libraries(sluice_test_main PUBLIC sluice_rooms GTest::gtest PRIVATE sluice_warnings)
 
 # The same for tests without MPI.
-add_library(sluice_plain_test_main OBJECT ${_support}/plain_main.cpp ${_support}/skipped_cases.cpp
-                                          ${_support}/thread_states.cpp ${_support}/watchdog.cpp)
+add_library(sluice_plain_test_main OBJECT ${_support}/main/plain_main.cpp ${_support}/main/skipped_cases.cpp
+                                          ${_support}/main/thread_states.cpp ${_support}/main/watchdog.cpp)
 target_include_directories(sluice_plain_test_main PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(sluice_plain_test_main PUBLIC GTest::gtest PRIVATE sluice_warnings)
 
@@ -82,9 +82,9 @@ function(_sluice_test_environment result)
   if(SLUICE_SANITIZE)
     list(APPEND environment SLUICE_TEST_EFFORT=small
          "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0:handle_segv=0"
-         "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0"
+         "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/suppressions/lsan.supp:print_suppressions=0"
          "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"
-         "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp:halt_on_error=1")
+         "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/suppressions/tsan.supp:halt_on_error=1")
   elseif(NOT SLUICE_MPI STREQUAL "openmpi")
     list(APPEND environment SLUICE_TEST_EFFORT=small)
   endif()
@@ -127,7 +127,7 @@ function(sluice_test name)
   add_executable(${target} ${arg_SOURCES})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests ENABLE_EXPORTS ON)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(${target} PRIVATE sluice sluice_warnings ${arg_LIBRARIES})
+  target_link_libraries(${target} PRIVATE sluice_rooms sluice_warnings ${arg_LIBRARIES})
   # A program of the simulator is a shared object that only its launcher can start.
   if(arg_RANKS OR SLUICE_MPI STREQUAL "simgrid")
     target_link_libraries(${target} PRIVATE sluice_test_main)

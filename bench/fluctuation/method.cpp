@@ -6,7 +6,7 @@
 #include <array>
 #include <sstream>
 
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::bench {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <span>
 
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 #include "sluice/error.hpp"
 #include "sluice/fetch.hpp"
 

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <optional>
 
-#include "base/mpi.hpp"
-#include "engine/agree.hpp"
+#include "mpi/mpi.hpp"
+#include "groups/agree.hpp"
 #include "fluctuation/step_clock.hpp"
 #include "sluice/error.hpp"
 #include "support/memory.hpp"

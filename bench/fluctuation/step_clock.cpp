@@ -3,7 +3,7 @@
 #include <mpi.h>
 #include <sys/resource.h>
 
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 
 namespace sluice::bench {
 

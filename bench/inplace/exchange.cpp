@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 #include "support/memory.hpp"
 
 namespace sluice::bench {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 
 namespace sluice::bench {
 

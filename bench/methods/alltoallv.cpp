@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 #include "methods/method.hpp"
 #include "support/memory.hpp"
 

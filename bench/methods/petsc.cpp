@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 #include "methods/method.hpp"
 #include "support/memory.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "base/mpi.hpp"
-#include "engine/agree.hpp"
+#include "mpi/mpi.hpp"
+#include "groups/agree.hpp"
 #include "support/labels.hpp"
 #include "support/memory.hpp"
 

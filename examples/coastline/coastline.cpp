@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "../common/world.hpp"
-#include "block.hpp"
-#include "coastline_file.hpp"
+#include "world/block.hpp"
+#include "world/coastline_file.hpp"
 #include "job.hpp"
 #include "memory_room.hpp"
 #include "options.hpp"

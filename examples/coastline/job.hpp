@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <span>
 
-#include "block.hpp"
+#include "world/block.hpp"
 #include "options.hpp"
 #include "sluice/redistribute.hpp"
-#include "world_blocks.hpp"
-#include "world_curve.hpp"
+#include "world/world_blocks.hpp"
+#include "world/world_curve.hpp"
 
 namespace coastline {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "world_blocks.hpp"
+#include "world/world_blocks.hpp"
 
 namespace coastline {
 

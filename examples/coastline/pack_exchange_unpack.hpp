@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "block.hpp"
+#include "world/block.hpp"
 #include "sluice/redistribute.hpp"
 
 namespace coastline {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "block.hpp"
+#include "world/block.hpp"
 
 namespace coastline {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "budget/kept_file.hpp"
+#include "kernel/kept_file.hpp"
 #include "budget/memory_limit.hpp"
 
 namespace sluice {

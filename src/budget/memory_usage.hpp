@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "budget/kept_file.hpp"
+#include "kernel/kept_file.hpp"
 #include "budget/memory_limit.hpp"
 
 namespace sluice {

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/signals_blocked.hpp"
+#include "kernel/signals_blocked.hpp"
 
 namespace sluice {
 

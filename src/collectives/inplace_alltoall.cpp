@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/c_boundary.hpp"
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 
 namespace sluice::collectives {
 

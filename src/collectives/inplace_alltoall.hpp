@@ -24,11 +24,11 @@
 #include <vector>
 
 #include "collectives/inplace_blocks.hpp"
-#include "collectives/members.hpp"
+#include "groups/members.hpp"
 #include "collectives/pair_exchange.hpp"
-#include "engine/datatype_pieces.hpp"
-#include "engine/peer_access.hpp"
-#include "engine/staging_pool.hpp"
+#include "types/datatype_pieces.hpp"
+#include "node/peer_access.hpp"
+#include "memory/staging_pool.hpp"
 #include "sluice/collectives.hpp"
 #include "sluice/error.hpp"
 

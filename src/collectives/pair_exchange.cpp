@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/mpi.hpp"
-#include "engine/transports/process_swap.hpp"
+#include "mpi/mpi.hpp"
+#include "node/process_swap.hpp"
 
 namespace sluice::collectives {
 

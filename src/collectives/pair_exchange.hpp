@@ -24,8 +24,8 @@
 #include <optional>
 #include <span>
 
-#include "engine/datatype_pieces.hpp"
-#include "engine/peer_access.hpp"
+#include "types/datatype_pieces.hpp"
+#include "node/peer_access.hpp"
 #include "sluice/collectives.hpp"
 
 namespace sluice::collectives {

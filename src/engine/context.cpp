@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/agree.hpp"
+#include "groups/agree.hpp"
 #include "engine/context_state.hpp"
 
 namespace sluice {

@@ -9,13 +9,13 @@
 #include <span>
 
 #include "base/counters.hpp"
-#include "base/meter.hpp"
-#include "base/mpi.hpp"
-#include "engine/node.hpp"
-#include "engine/peer_access.hpp"
+#include "memory/meter.hpp"
+#include "mpi/mpi.hpp"
+#include "node/node.hpp"
+#include "node/peer_access.hpp"
 #include "engine/process.hpp"
 #include "engine/progress.hpp"
-#include "engine/staging_pool.hpp"
+#include "memory/staging_pool.hpp"
 #include "sluice/error.hpp"
 #include "sluice/settings.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 
 namespace sluice::engine {
 

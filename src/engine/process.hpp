@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "budget/adaptation.hpp"
-#include "engine/helper_thread.hpp"
+#include "kernel/helper_thread.hpp"
 #include "sluice/budget.hpp"
 #include "sluice/settings.hpp"
 

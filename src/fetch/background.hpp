@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "engine/helper_thread.hpp"
+#include "kernel/helper_thread.hpp"
 
 namespace sluice::fetch::detail {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "base/mpi.hpp"
-#include "base/nonblocking_barrier.hpp"
+#include "mpi/mpi.hpp"
+#include "groups/nonblocking_barrier.hpp"
 
 namespace sluice::fetch::detail {
 

@@ -14,7 +14,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 
 namespace sluice::fetch {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 #include "collectives/inplace_alltoall.hpp"
-#include "engine/peer_access.hpp"
-#include "engine/staging_pool.hpp"
+#include "node/peer_access.hpp"
+#include "memory/staging_pool.hpp"
 #include "sluice/budget.hpp"
 
 namespace sluice::tests {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "block.hpp"
-#include "coastline_file.hpp"
-#include "world_blocks.hpp"
+#include "world/block.hpp"
+#include "world/coastline_file.hpp"
+#include "world/world_blocks.hpp"
 
 using coastline::Block;
 using coastline::Part;

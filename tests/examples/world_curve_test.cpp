@@ -1,4 +1,4 @@
-#include "world_curve.hpp"
+#include "coastline/world/world_curve.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "redistribute/strategies/strategy.hpp"
+#include "redistribution/strategies/strategy.hpp"
 
 namespace sluice::tests {
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 #include "sluice/fetch.hpp"
 #include "support/needs_ranks.hpp"
 

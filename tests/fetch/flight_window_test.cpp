@@ -1,4 +1,4 @@
-#include "fetch/flight_window.hpp"
+#include "fetch/reader/flight_window.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-/* Chain pull (src/redistribute/strategies/token): all maps of SLOTS slots on three ranks, all orders of steps and notices.
+/* Chain pull (src/redistribution/strategies/token): all maps of SLOTS slots on three ranks, all orders of steps and notices.
  *
  * Slots are numbered through: rank 0 owns the first M0, rank 1 the next M1, rank 2 the last M2. Each slot is a process that
  * brings its own final content in; the steps of one rank's slots interleave in every way, which contains every order in

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/counters.hpp"
-#include "base/meter.hpp"
+#include "memory/meter.hpp"
 #include "model/problem.hpp"
-#include "redistribute/address_map.hpp"
-#include "redistribute/strategies/token/chain.hpp"
+#include "redistribution/address_map.hpp"
+#include "redistribution/strategies/token/chain.hpp"
 
 namespace sluice::tests::model {
 

@@ -1,4 +1,4 @@
-/* The scan form for small blocks (src/redistribute/strategies/token): all maps of SLOTS slots on three ranks, all orders of
+/* The scan form for small blocks (src/redistribution/strategies/token): all maps of SLOTS slots on three ranks, all orders of
  * appending and taking, channels of CAPACITY blocks.
  *
  * Places are numbered through: rank r owns the slots from FIRST(r) on and, behind all slots, its spare places. Each slot is a

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "property/map_case.hpp"
-#include "redistribute/strategies/strategy.hpp"
+#include "redistribution/strategies/strategy.hpp"
 #include "sluice/context.hpp"
 #include "sluice/redistribute.hpp"
 #include "support/effort.hpp"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "report/record.hpp"
+#include "record/record.hpp"
 
 namespace sluice::report {
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/watchdog.hpp"
+#include "support/main/watchdog.hpp"
 
 namespace sluice::tests {
 

@@ -13,8 +13,8 @@
 #include <filesystem>
 
 #include "cli/doctor/finding.hpp"
-#include "cli/installation.hpp"
-#include "cli/launch.hpp"
+#include "cli/support/installation.hpp"
+#include "cli/support/launch.hpp"
 
 namespace sluice::cli {
 

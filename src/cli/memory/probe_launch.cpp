@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "cli/installation.hpp"
-#include "cli/launch.hpp"
-#include "cli/local_ranks.hpp"
+#include "cli/support/installation.hpp"
+#include "cli/support/launch.hpp"
+#include "cli/support/local_ranks.hpp"
 
 namespace sluice::cli {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/mpi.hpp"
+#include "mpi/mpi.hpp"
 
 namespace sluice::engine {
 

@@ -13,7 +13,7 @@
 #include <mpi.h>
 
 #include "base/counters.hpp"
-#include "base/meter.hpp"
+#include "memory/meter.hpp"
 #include "engine/transports/transport.hpp"
 #include "sluice/units.hpp"
 

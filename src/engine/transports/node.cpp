@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/node.hpp"
-#include "engine/transports/process_read.hpp"
+#include "node/node.hpp"
+#include "node/process_read.hpp"
 
 namespace sluice::engine {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/counters.hpp"
-#include "base/meter.hpp"
-#include "engine/node_rings.hpp"
+#include "memory/meter.hpp"
+#include "node/node_rings.hpp"
 #include "engine/transports/transport.hpp"
 #include "sluice/units.hpp"
 

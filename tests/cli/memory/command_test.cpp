@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "cli/launch.hpp"
+#include "cli/support/launch.hpp"
 
 namespace sluice::cli {
 namespace {

@@ -1,0 +1,196 @@
+/// madre.h: the interface of MADRE, over sluice::redistribute.
+#include "madre.h"
+
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/c_boundary.hpp"
+#include "mpi/mpi.hpp"
+#include "groups/agree.hpp"
+#include "engine/context_state.hpp"
+#include "sluice/redistribute.hpp"
+
+using sluice::Error;
+using sluice::ErrorCode;
+
+namespace {
+
+Error invalid(std::string const& text) {
+    return {ErrorCode::invalid_argument, text};
+}
+
+/// Names that MADRE programs use for what Sluice calls otherwise, as `plain` writes them.
+struct Alias {
+    std::string_view alias;
+    std::string_view name;
+};
+constexpr std::array k_aliases{
+    Alias{"pinhend", "parking"},
+    Alias{"pinarhendrickson", "parking"},
+    Alias{"cyclicscheduler", "cyclic"},
+};
+
+std::string plain(std::string_view name) {
+    std::string letters;
+    for (char const c : name)
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+            letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return letters;
+}
+
+sluice::Strategy strategy_of(char const* asked, sluice::Settings const& settings) {
+    if (asked == nullptr || *asked == '\0') return sluice::strategy_named(settings.strategy);
+    std::string const letters = plain(asked);
+    for (Alias const& known : k_aliases)
+        if (known.alias == letters) return sluice::strategy_named(known.name);
+    try {
+        return sluice::strategy_named(letters);
+    } catch (Error const&) {
+        return sluice::strategy_named(asked);  // throws with the name as it was given
+    }
+}
+
+/// Bytes of one block, of a datatype that is laid out without gaps.
+std::uint64_t block_bytes_of(int block_length, MPI_Datatype datatype) {
+    if (block_length < 1) throw invalid("blockLength is " + std::to_string(block_length) + ", must be at least 1");
+    if (datatype == MPI_DATATYPE_NULL) throw invalid("datatype is MPI_DATATYPE_NULL");
+    MPI_Count size = 0;
+    MPI_Count lower_bound = 0;
+    MPI_Count extent = 0;
+    sluice::base::check(MPI_Type_size_x(datatype, &size), "MPI_Type_size_x");
+    sluice::base::check(MPI_Type_get_extent_x(datatype, &lower_bound, &extent), "MPI_Type_get_extent_x");
+    if (size != extent || lower_bound != 0 || size < 1)
+        throw Error(ErrorCode::unsupported, "datatype has " + std::to_string(size) + " bytes in an extent of " +
+                                                std::to_string(extent) + " from " + std::to_string(lower_bound) +
+                                                ": MADRE objects here need one without gaps that begins at 0");
+    return static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(block_length);
+}
+
+void report_error(int rank) {
+    if (rank == 0) std::fprintf(stderr, "MADRE: %s\n", sluice::base::last_error_text());
+}
+
+}  // namespace
+
+/// One object. What it holds is added to the sum of the rank whenever it may have changed.
+struct MADRE_Object_s {
+    MADRE_Object_s(void* blocks, MPI_Comm users, sluice::Context made)
+        : data(blocks), comm(users), context(std::move(made)) {
+        account();
+    }
+    ~MADRE_Object_s() { context.state().process().madre_bytes() -= accounted; }
+    MADRE_Object_s(MADRE_Object_s const&) = delete;
+    MADRE_Object_s& operator=(MADRE_Object_s const&) = delete;
+
+    void account() {
+        sluice::engine::ContextState& state = context.state();
+        std::uint64_t const holds = sizeof(*this) + sizeof(state) + (state.meter().held() + state.ring_memory()).count;
+        state.process().madre_bytes() += holds - accounted;  // wraps around where it became less, and so does the sum
+        accounted = holds;
+    }
+
+    void* data;
+    std::uint64_t count = 0;
+    std::uint64_t block_bytes = 0;
+    sluice::Strategy strategy = sluice::Strategy::token;
+    MPI_Comm comm;  // the user's, for its error handler
+    sluice::Context context;
+    std::uint64_t accounted = 0;
+};
+
+MADRE_Object MADRE_create(void* data, char* strategy, int numBlocks, int blockLength, MPI_Datatype datatype,
+                          MPI_Comm comm) {
+    std::unique_ptr<MADRE_Object_s> madre;
+    int rank = 0;
+    int const code = sluice::base::c_boundary([&] {
+        rank = sluice::base::rank_in(comm);
+        sluice::Settings settings;
+        std::optional<Error> fault;
+        try {
+            settings = sluice::Settings::from_environment();
+        } catch (Error const& error) {
+            fault = error;
+        }
+        // Made also where something is wrong: the ranks agree on the error over it.
+        auto made = std::make_unique<MADRE_Object_s>(data, comm, sluice::Context(comm, settings));
+        try {
+            if (!fault && numBlocks < 0) fault = invalid("numBlocks is " + std::to_string(numBlocks));
+            if (!fault && data == nullptr && numBlocks > 0)
+                fault = invalid("data is NULL, numBlocks is " + std::to_string(numBlocks));
+            if (!fault) {
+                made->count = static_cast<std::uint64_t>(numBlocks);
+                made->block_bytes = block_bytes_of(blockLength, datatype);
+                made->strategy = strategy_of(strategy, settings);
+            }
+        } catch (Error const& error) {
+            fault = error;
+        }
+        MPI_Comm const agreed = made->context.state().comm();
+        sluice::engine::agree_on_no_error(agreed, fault);
+        if (!sluice::engine::all_equal(agreed, made->block_bytes))
+            throw invalid("the bytes of a block differ between ranks; rank " + std::to_string(rank) + " has " +
+                          std::to_string(made->block_bytes));
+        if (!sluice::engine::all_equal(agreed, static_cast<std::uint64_t>(made->strategy)))
+            throw invalid("the strategy differs between ranks; rank " + std::to_string(rank) + " has " +
+                          std::string(sluice::name_of(made->strategy)));
+        madre = std::move(made);
+    });
+    if (code == 0) return madre.release();
+    report_error(rank);
+    return MADRE_OBJECT_NULL;
+}
+
+void MADRE_redistribute(MADRE_Object madre, int length, int* destRanks, int* destIndices) {
+    int const code = sluice::base::c_boundary([&] {
+        if (madre == nullptr) throw invalid("MADRE_redistribute got a null object");
+        std::optional<Error> fault;
+        if (length < 0 || static_cast<std::uint64_t>(length) > madre->count)
+            fault = invalid("length is " + std::to_string(length) + ", the object has " + std::to_string(madre->count) +
+                            " blocks");
+        else if (length > 0 && (destRanks == nullptr || destIndices == nullptr))
+            fault = invalid("destRanks or destIndices is NULL, length is " + std::to_string(length));
+        sluice::engine::agree_on_no_error(madre->context.state().comm(), fault);
+
+        std::uint64_t const live = static_cast<std::uint64_t>(length);
+        auto const destination = [&](std::uint64_t block, std::span<std::byte const>) {
+            if (block >= live || destRanks[block] < 0) return sluice::free_block;
+            return sluice::Destination{destRanks[block], destIndices[block]};
+        };
+        sluice::redistribute(madre->context, {madre->data, madre->count, madre->block_bytes}, destination,
+                             {madre->strategy, std::nullopt});
+    });
+    if (madre != nullptr) madre->account();
+    if (code == 0) return;
+    report_error(madre == nullptr ? 0 : madre->context.rank());
+    MPI_Comm_call_errhandler(madre == nullptr ? MPI_COMM_WORLD : madre->comm,
+                             code == static_cast<int>(ErrorCode::invalid_argument) ? MPI_ERR_ARG : MPI_ERR_OTHER);
+}
+
+void MADRE_destroy(MADRE_Object madre) {
+    delete madre;
+}
+
+void MADRE_setDataPointer(MADRE_Object madre, void* data) {
+    if (madre != nullptr) madre->data = data;
+}
+
+long MADRE_getMem() {
+    long bytes = 0;
+    sluice::base::c_boundary([&] {
+        int initialized = 0;
+        int finalized = 0;
+        sluice::base::check(MPI_Initialized(&initialized), "MPI_Initialized");
+        sluice::base::check(MPI_Finalized(&finalized), "MPI_Finalized");
+        if (initialized == 0 || finalized != 0) return;
+        auto const process = sluice::engine::Process::existing();
+        if (process) bytes = static_cast<long>(process->madre_bytes().load());
+    });
+    return bytes;
+}

@@ -1,0 +1,54 @@
+// `sluice bench NAME …`: launches a benchmark program on a bed, cell by cell, and prints its table.
+#include <array>
+#include <cstdlib>
+#include <iostream>
+
+#include "cli/bench/bench.hpp"
+#include "cli/support/command.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+struct Benchmark {
+    std::string_view name;
+    std::string_view help;
+    int (*run)(std::vector<std::string> const& arguments);
+};
+
+constexpr std::array k_benchmarks{
+    Benchmark{"redistribute", "moves blocks in place: every strategy and what people use today, side by side",
+              bench_redistribute},
+    Benchmark{"inplace", "all-to-all exchanges in place, beside those of the MPI library", bench_inplace},
+    Benchmark{"fluctuation", "ghost faces at once, or fetched under tokens: time and memory, also in a small node",
+              bench_fluctuation},
+    Benchmark{"madre", "the five experiments of MADRE's Figure 3 on simulated machines", bench_madre},
+    Benchmark{"overhead", "what `sluice run` costs a program that it only watches", bench_overhead},
+};
+
+void print_help() {
+    std::cout << "Runs a benchmark and prints its table, or with --json one JSON object a line.\n\nUsage: sluice bench "
+                 "NAME [OPTIONS]\n\n";
+    for (Benchmark const& bench : k_benchmarks)
+        std::cout << "  " << bench.name << std::string(15 - bench.name.size(), ' ') << bench.help << "\n";
+    std::cout << "\nsluice bench NAME --help tells more\n";
+}
+
+}  // namespace
+
+int run_bench(std::vector<std::string> const& arguments) {
+    if (arguments.empty())
+        throw UsageError("which benchmark? redistribute, inplace, fluctuation, madre or overhead: sluice bench NAME");
+    if (arguments.front() == "--help" || arguments.front() == "-h") {
+        print_help();
+        return 0;
+    }
+    std::vector<std::string_view> known;
+    for (Benchmark const& bench : k_benchmarks) {
+        if (bench.name == arguments.front()) return bench.run({arguments.begin() + 1, arguments.end()});
+        known.push_back(bench.name);
+    }
+    throw unknown("benchmark", arguments.front(), known);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,241 @@
+// `sluice bench redistribute`: one launch for each cell, so that first calls are really first calls and a method that
+// hangs costs its cell alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <set>
+
+#include "cli/bench/bench.hpp"
+#include "cli/bench/launch.hpp"
+#include "cli/bench/plan.hpp"
+#include "cli/bench/table.hpp"
+#include "cli/support/command.hpp"
+#include "cli/support/installation.hpp"
+#include "cli/support/launch.hpp"
+#include "cli/support/local_ranks.hpp"
+#include "cli/support/options.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+constexpr char const* k_program = "sluice-bench-redistribute";
+
+struct Options {
+    BenchChoice choice;
+    std::vector<std::string> methods;
+    std::string bed = "local";
+    double rate_mbit = 1000;
+    int nodes = 2;
+    int mib = 80;
+    int pairs = 5;
+    int limit_seconds = 20;
+    double minutes = 10;
+    bool json = false;
+};
+
+/// A sweep in progress.
+class Sweep {
+  public:
+    explicit Sweep(Options const& options) : options_(options), start_(std::chrono::steady_clock::now()) {}
+
+    int run(std::vector<BenchCell> const& cells) {
+        std::size_t left_out = 0;
+        int worst = 0;
+        for (BenchCell const& cell : cells) {
+            if (options_.minutes > 0 && minutes_passed() > options_.minutes) {
+                ++left_out;
+                continue;
+            }
+            worst = std::max(worst, run_cell(cell));
+        }
+        if (left_out > 0)
+            std::cerr << fmt::format("sluice: {} of {} cells were left out after {} minutes (--minutes)\n", left_out,
+                                     cells.size(), options_.minutes);
+        return worst;
+    }
+
+  private:
+    double minutes_passed() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() / 60;
+    }
+
+    /// Relaunches without a method that took too long, until the rest is measured.
+    int run_cell(BenchCell const& cell) {
+        std::vector<Row> rows;
+        std::vector<std::string> too_slow;
+        std::set<std::string> const known = slow_before(cell);
+        std::vector<std::string> without(known.begin(), known.end());
+        for (std::string const& method : known)
+            keep(rows, skipped_row(cell, method));
+        while (true) {
+            bool timed_out = false;
+            Ended const ended =
+                launch(command_for(cell, without), launch_environment(), 4 * options_.limit_seconds + 120,
+                       [&](std::string const& line) {
+                           if (!line.starts_with("{")) return;
+                           Row row = Row::parse(line, nullptr, false);
+                           if (row.is_discarded()) return;
+                           if (row.contains("outcome") && row.at("outcome") == "timeout") {
+                               timed_out = true;
+                               without.push_back(row.at("method").get<std::string>());
+                               slow_.insert({cell.mpi, cell.map, without.back(), cell.ranks, cell.block_bytes});
+                           }
+                           bool const told = row.contains("outcome") && row.at("outcome") == "refused" &&
+                                             std::find(rows.begin(), rows.end(), row) != rows.end();
+                           if (!told) keep(rows, row);
+                       });
+            if (timed_out && !ended.silent) continue;
+            if (!options_.json) std::cout << redistribute_table(rows) << std::endl;
+            if (ended.code == 0) return 0;
+            std::cerr << fmt::format(
+                "sluice: {} {} {} on {} ranks {}\n{}", cell.mpi, cell.map, cell.block_bytes, cell.ranks,
+                ended.silent ? "hung and was stopped" : fmt::format("ended with code {}", ended.code),
+                ended.complaints);
+            return 1;
+        }
+    }
+
+    void keep(std::vector<Row>& rows, Row const& row) const {
+        rows.push_back(row);
+        if (options_.json) std::cout << row.dump() << std::endl;
+    }
+
+    struct Slow {
+        std::string mpi, map, method;
+        int ranks;
+        std::uint64_t block_bytes;
+        auto operator<=>(Slow const&) const = default;
+    };
+
+    /// Methods that took too long with fewer ranks or larger blocks, so with fewer blocks in all.
+    std::set<std::string> slow_before(BenchCell const& cell) const {
+        std::set<std::string> methods;
+        for (Slow const& slow : slow_)
+            if (slow.mpi == cell.mpi && slow.map == cell.map && slow.ranks <= cell.ranks &&
+                slow.block_bytes >= cell.block_bytes)
+                methods.insert(slow.method);
+        return methods;
+    }
+
+    Row skipped_row(BenchCell const& cell, std::string const& method) const {
+        return Row{{"bench", "redistribute"},
+                   {"case", cell.map},
+                   {"ranks", cell.ranks},
+                   {"block_bytes", cell.block_bytes},
+                   {"blocks", (static_cast<std::uint64_t>(options_.mib) << 20) / cell.block_bytes},
+                   {"mpi", cell.mpi},
+                   {"bed", options_.bed},
+                   {"method", method},
+                   {"outcome", "timeout"},
+                   {"why", "not run: it took too long with fewer ranks or blocks"}};
+    }
+
+    std::vector<std::string> command_for(BenchCell const& cell, std::vector<std::string> const& without) const {
+        auto const program = program_for(cell.mpi, k_program);
+        if (!program)
+            throw std::runtime_error(fmt::format("{} for {} is not beside this command", k_program, cell.mpi));
+        std::vector<std::string> command = bed_for(cell);
+        for (std::string const& word :
+             {program->string(), std::string("--case"), cell.map, std::string("--block"),
+              std::to_string(cell.block_bytes), std::string("--mib"), std::to_string(options_.mib),
+              std::string("--pairs"), std::to_string(options_.pairs), std::string("--limit"),
+              std::to_string(options_.limit_seconds), std::string("--bed"), options_.bed})
+            command.push_back(word);
+        if (options_.bed == "cluster") command.insert(command.end(), {"--rate", fmt::format("{}", options_.rate_mbit)});
+        if (options_.methods != std::vector<std::string>{"all"})
+            command.insert(command.end(), {"--method", fmt::format("{}", fmt::join(options_.methods, ","))});
+        if (!without.empty()) command.insert(command.end(), {"--without", fmt::format("{}", fmt::join(without, ","))});
+        return command;
+    }
+
+    /// What stands before the program on the command line.
+    std::vector<std::string> bed_for(BenchCell const& cell) const {
+        std::string const ranks = std::to_string(cell.ranks);
+        if (options_.bed == "cluster") {
+            auto const script = bed_script("cluster");
+            if (!script) throw std::runtime_error("the script of bed cluster is not beside this command");
+            return {script->string(),
+                    "--mpi",
+                    cell.mpi,
+                    "--nodes",
+                    std::to_string(options_.nodes),
+                    "--rate",
+                    fmt::format("{}", options_.rate_mbit),
+                    "-n",
+                    ranks,
+                    "--"};
+        }
+        if (options_.bed == "simulated") {
+            auto const script = bed_script("simulated.sh");
+            if (!script) throw std::runtime_error("the script of bed simulated is not beside this command");
+            return {script->string(), "-n", ranks};
+        }
+        return local_launcher(cell.mpi, cell.ranks);
+    }
+
+    Options const& options_;
+    std::chrono::steady_clock::time_point start_;
+    std::set<Slow> slow_;
+};
+
+void add_options(CLI::App& app, Options& options) {
+    app.add_option("--ranks", options.choice.ranks, "numbers of ranks, separated by commas (2,4,8)")->delimiter(',');
+    app.add_option("--case", options.choice.cases, "next, next20, hotspot, transpose, random, skewed, rebalance (all)")
+        ->delimiter(',');
+    app.add_option("--block", options.choice.block_bytes, "block sizes in bytes (64,1024,16000,1048576)")
+        ->delimiter(',');
+    app.add_option("--method", options.methods, "methods, or 'all' (token,alltoallv_warm,alltoallv_cold,copy_limit)")
+        ->delimiter(',');
+    app.add_option("--mpi", options.choice.mpis, "openmpi, mpich (those found)")->delimiter(',');
+    app.add_option("--bed", options.bed, "local, cluster or simulated")
+        ->check(CLI::IsMember({"local", "cluster", "simulated"}));
+    app.add_option("--rate", options.rate_mbit, "Mbit/s of each wire of bed cluster")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app.add_option("--nodes", options.nodes, "nodes of bed cluster")->check(CLI::Range(2, 64))->capture_default_str();
+    app.add_option("--mib", options.mib, "MiB of blocks on each rank")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app.add_option("--pairs", options.pairs, "rounds after the warm-up; in each, every method runs once")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    app.add_option("--limit", options.limit_seconds, "seconds that one call may take")
+        ->check(CLI::Range(1, 100000))
+        ->capture_default_str();
+    app.add_option("--minutes", options.minutes, "begin no cell after that many minutes; 0: no end")
+        ->capture_default_str();
+    app.add_flag("--full", options.choice.full, "every combination, without --minutes, with all methods");
+    app.add_flag("--json", options.json, "one JSON object a line instead of tables");
+}
+
+/// What the programs would refuse one by one is refused here once.
+void check_words(Options const& options) {
+    static constexpr std::string_view cases[] = {"next",   "next20", "hotspot",  "transpose",
+                                                 "random", "skewed", "rebalance"};
+    for (std::string const& name : options.choice.cases)
+        if (std::find(std::begin(cases), std::end(cases), name) == std::end(cases)) throw unknown("case", name, cases);
+    check_bench_choice(options.choice.mpis, options.choice.ranks);
+}
+
+}  // namespace
+
+int bench_redistribute(std::vector<std::string> const& arguments) {
+    Options options;
+    CLI::App app("Moves blocks between the arrays of all ranks: this library and what people use today, side by side",
+                 "bench redistribute");
+    add_options(app, options);
+    if (!parse_options(app, arguments)) return 0;
+    check_words(options);
+    if (options.choice.full) {
+        options.minutes = 0;
+        if (options.methods.empty()) options.methods = {"all"};
+    }
+    if (options.methods.empty()) options.methods = {"token", "alltoallv_warm", "alltoallv_cold", "copy_limit"};
+    if (options.bed == "cluster" && options.choice.ranks.empty()) options.choice.ranks = {2, 4};
+    return Sweep(options).run(plan_cells(options.choice, mpis_with_program(k_program, options.bed == "simulated")));
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,84 @@
+// `sluice doctor`: what this machine and its MPIs allow, what that means and how to change it. The groups are files in
+// doctor/.
+#include <fmt/format.h>
+
+#include <array>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/support/command.hpp"
+#include "cli/doctor/finding.hpp"
+#include "cli/support/options.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+constexpr std::size_t k_groups = 8;
+
+std::array<Group, k_groups> const& groups() {
+    static std::array<Group, k_groups> const all{{{"one copy inside a node", look_at_single_copy},
+                                                  {"userfaultfd", look_at_userfaultfd},
+                                                  {"memory limits", look_at_memory_limits},
+                                                  {"locked memory", look_at_locked_memory},
+                                                  {"huge pages", look_at_pages},
+                                                  {"shared memory", look_at_shared_memory},
+                                                  {"MPI", look_at_mpis},
+                                                  {"test beds", look_at_beds}}};
+    return all;
+}
+
+char const* name_of(Health health) {
+    switch (health) {
+        case Health::ok:
+            return "ok";
+        case Health::limited:
+            return "limited";
+        case Health::missing:
+            return "missing";
+        case Health::fact:
+            return "fact";
+    }
+    return "";
+}
+
+void print_row(std::string const& group, Finding const& finding) {
+    nlohmann::ordered_json const row{
+        {"doctor", group},        {"what", finding.what},   {"health", name_of(finding.health)},
+        {"value", finding.value}, {"means", finding.means}, {"change", finding.change}};
+    std::cout << row.dump() << std::endl;
+}
+
+void print_lines(Finding const& finding) {
+    char const* const mark = finding.health == Health::fact ? "" : name_of(finding.health);
+    fmt::print("  {:<8} {}: {}\n           {}\n", mark, finding.what, finding.value, finding.means);
+    if (!finding.change.empty()) fmt::print("           change: {}\n", finding.change);
+    std::fflush(stdout);
+}
+
+}  // namespace
+
+int run_doctor(std::vector<std::string> const& arguments) {
+    CLI::App app("Tries what this machine and its MPIs allow; says what it means and how to change it", "doctor");
+    bool json = false;
+    app.add_flag("--json", json, "one JSON object a line");
+    if (!parse_options(app, arguments)) return 0;
+    std::array<int, 4> counts{};
+    for (Group const& group : groups()) {
+        if (!json) fmt::print("{}\n", group.name);
+        for (Finding const& finding : group.look()) {
+            ++counts.at(static_cast<std::size_t>(finding.health));
+            if (json)
+                print_row(group.name, finding);
+            else
+                print_lines(finding);
+        }
+    }
+    if (!json)
+        fmt::print("{} ok, {} limited, {} missing\n", counts[static_cast<std::size_t>(Health::ok)],
+                   counts[static_cast<std::size_t>(Health::limited)],
+                   counts[static_cast<std::size_t>(Health::missing)]);
+    return 0;
+}
+
+}  // namespace sluice::cli

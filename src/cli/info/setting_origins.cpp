@@ -1,0 +1,30 @@
+#include "cli/info/setting_origins.hpp"
+
+#include <cstdlib>
+
+#include "base/units.hpp"
+
+namespace sluice::cli {
+
+std::vector<SettingOrigin> setting_origins(std::map<std::string, std::string> const& options) {
+    Settings settings = Settings::from_environment();
+    for (auto const& [name, text] : options)
+        settings.set(name, text);
+    std::vector<SettingOrigin> origins;
+    for (SettingRow const& row : setting_rows()) {
+        std::string origin = "default";
+        if (std::getenv(std::string(row.variable).c_str()) != nullptr) origin = "environment";
+        if (options.contains(std::string(row.name))) origin = "option";
+        origins.push_back({row, settings.get(row.name), origin});
+    }
+    return origins;
+}
+
+std::string range_of(SettingRow const& row) {
+    if (row.kind == "word") return "a word";
+    if (row.kind == "path") return "a path";
+    if (row.kind == "bytes") return base::exact_bytes(Bytes{row.least}) + " … " + base::exact_bytes(Bytes{row.most});
+    return std::to_string(row.least) + " … " + std::to_string(row.most);
+}
+
+}  // namespace sluice::cli

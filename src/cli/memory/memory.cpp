@@ -1,0 +1,132 @@
+// `sluice memory`: what an MPI takes for itself, measured on this machine and predicted for a larger one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "cli/support/command.hpp"
+#include "cli/support/installation.hpp"
+#include "cli/memory/probe_launch.hpp"
+#include "cli/memory/rows.hpp"
+#include "cli/support/options.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+struct Options {
+    std::vector<std::string> mpis;
+    std::vector<int> ranks;
+    int runs = 3;
+    ProbeObjects objects;
+    int ballast_mib = 0;
+    int predicted_ranks = 0;
+    int per_node = 0;
+    int limit_seconds = 120;
+    std::string peers = "node";
+    bool json = false;
+};
+
+std::vector<std::string> mpis_with_probe() {
+    std::vector<std::string> found;
+    for (MpiBuild const& build : mpi_builds())
+        if (has_memory_probe(build.name) && !build.launcher.empty()) found.push_back(build.name);
+    return found;
+}
+
+/// MPICH waits by spinning: ranks beyond the cores cost it a hundred times.
+std::vector<int> usual_ranks(std::string const& mpi) {
+    if (mpi == "mpich") return {2, 3, 4, 6};
+    return {2, 4, 6, 8, 12, 16};
+}
+
+MemoryReport measure(std::string const& mpi, Options const& options) {
+    MemoryReport report;
+    report.mpi = mpi;
+    report.runs = options.runs;
+    report.objects = options.objects;
+    report.predicted_ranks = options.predicted_ranks;
+    report.per_node = options.per_node;
+    report.peers = options.peers == "node" ? Peers::node : Peers::network;
+    std::vector<ProbeRun> runs;
+    std::vector<int> const counts = options.ranks.empty() ? usual_ranks(mpi) : options.ranks;
+    // Round by round, so that what changes on the machine meanwhile is not taken for growth with the ranks.
+    for (int round = 0; round < options.runs; ++round)
+        for (int const ranks : counts) {
+            ProbeRequest const request{
+                mpi, ranks, options.objects, options.ballast_mib, report.peers, options.limit_seconds};
+            runs.push_back(launch_memory_probe(request));
+            report.library = runs.back().library;
+            report.refused.insert(runs.back().refused.begin(), runs.back().refused.end());
+        }
+    report.studies = study(runs, options.objects);
+    return report;
+}
+
+void add_options(CLI::App& app, Options& options) {
+    app.add_option("--mpi", options.mpis, "openmpi, mpich (those found)")->delimiter(',');
+    app.add_option("--ranks", options.ranks, "numbers of ranks (2,4,6,8,12,16; with MPICH, which spins, 2,3,4,6)")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 1024));
+    app.add_option("--runs", options.runs, "launches at each number of ranks; medians are shown")
+        ->check(CLI::Range(1, 100))
+        ->capture_default_str();
+    app.add_option("--communicators", options.objects.communicators, "duplicates of MPI_COMM_WORLD; 0: none")
+        ->check(CLI::Range(0, 1900))
+        ->capture_default_str();
+    app.add_option("--windows", options.objects.windows, "windows of each kind; 0: none")
+        ->check(CLI::Range(0, 1000))
+        ->capture_default_str();
+    app.add_option("--window-bytes", options.objects.window_bytes, "bytes of a window on each rank, not counted")
+        ->check(CLI::Range(1, 1 << 30))
+        ->capture_default_str();
+    app.add_option("--predict", options.predicted_ranks, "ranks of a job to predict")->check(CLI::PositiveNumber);
+    app.add_option("--per-node", options.per_node, "its ranks on a node (all, at most 64)")->check(CLI::PositiveNumber);
+    app.add_option("--ballast-mib", options.ballast_mib,
+                   "MiB that each rank takes itself: they must come out as measured")
+        ->check(CLI::Range(0, 65536));
+    app.add_option("--peers", options.peers, "how ranks reach each other: node (shared memory) or network (tcp)")
+        ->check(CLI::IsMember({"node", "network"}))
+        ->capture_default_str();
+    app.add_option("--limit", options.limit_seconds, "seconds that one launch may take")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app.add_flag("--json", options.json, "one JSON object a line instead of tables; bytes");
+}
+
+}  // namespace
+
+int run_memory(std::vector<std::string> const& arguments) {
+    Options options;
+    CLI::App app(
+        "Measures what an MPI takes for itself: a rank, a communicator, a window; and predicts it for larger jobs",
+        "memory");
+    add_options(app, options);
+    if (!parse_options(app, arguments)) return 0;
+    std::vector<std::string> const found = mpis_with_probe();
+    if (found.empty())
+        throw std::runtime_error(
+            "no MPI here has a launcher in PATH and sluice-probe-memory beside this command (make build)");
+    std::vector<std::string_view> const known(found.begin(), found.end());
+    for (std::string const& mpi : options.mpis)
+        if (std::find(known.begin(), known.end(), mpi) == known.end()) throw unknown("measurable MPI", mpi, known);
+    if (options.per_node > 0 && options.predicted_ranks == 0) throw UsageError("--per-node goes with --predict RANKS");
+    if (options.per_node > options.predicted_ranks)
+        throw UsageError(
+            fmt::format("--per-node {} is more than --predict {}", options.per_node, options.predicted_ranks));
+    if (options.per_node == 0) options.per_node = std::min(options.predicted_ranks, 64);
+    std::sort(options.ranks.begin(), options.ranks.end());
+    options.ranks.erase(std::unique(options.ranks.begin(), options.ranks.end()), options.ranks.end());
+    for (std::string const& mpi : options.mpis.empty() ? found : options.mpis) {
+        MemoryReport const report = measure(mpi, options);
+        if (options.json) {
+            for (auto const& row : memory_rows(report))
+                std::cout << row.dump() << std::endl;
+        } else {
+            std::cout << memory_tables(report) << std::endl;
+        }
+    }
+    return 0;
+}
+
+}  // namespace sluice::cli

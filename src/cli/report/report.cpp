@@ -1,0 +1,180 @@
+// `sluice report`: shows what a job left in its report folder, also after it was killed; or two jobs side by side.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "cli/support/command.hpp"
+#include "cli/support/installation.hpp"
+#include "cli/support/options.hpp"
+#include "functions.hpp"
+#include "report/show/comparison.hpp"
+#include "report/show/files.hpp"
+#include "report/read/left_behind.hpp"
+#include "report/read/node_files.hpp"
+#include "report/show/page.hpp"
+#include "record/record_file.hpp"
+#include "report/summary/summary_json.hpp"
+#include "report/show/text.hpp"
+#include "report/show/trace.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Wishes {
+    std::vector<std::string> folders;
+    bool json = false;
+    std::string html;
+    std::string trace;
+};
+
+/// Names by number, as the records have them.
+std::span<char const* const> function_names() {
+    return interpose::k_function_names;
+}
+
+void say(std::string const& line) {
+    fmt::print(stderr, "sluice: {}\n", line);
+}
+
+/// What a folder tells of its job, and whether the reports are still to be made from the records.
+struct Loaded {
+    report::Summary summary;
+    bool is_new = false;
+};
+
+void write_what_was_missing(fs::path const& folder, report::Summary const& summary) {
+    try {
+        report::write_report(folder, summary, report_template().value_or(fs::path()));
+        say(fmt::format("{}: made from the records of its ranks: report.json, trace.json{}", folder.string(),
+                        report_template() ? ", report.html" : "; no page, for this build has no template of it"));
+    } catch (Error const& error) {
+        say(error.what());  // a folder that may only be read is no reason to show nothing
+    }
+}
+
+/// What report.json of the folder tells; nothing where there is none. One that is broken is said in a line where
+/// records can take its place, else it is the error.
+std::optional<report::Summary> written_in(fs::path const& folder, bool has_records) {
+    fs::path const file = folder / "report.json";
+    if (!fs::exists(file)) return std::nullopt;
+    try {
+        return report::read_report(file);
+    } catch (Error const& error) {
+        if (!has_records) throw;
+        say(std::string(error.what()) + "; taking the records of the ranks instead");
+        return std::nullopt;
+    }
+}
+
+/// report.json, unless the folder holds the records of a later job, which did not come to write its own.
+Loaded load(fs::path const& folder) {
+    if (!fs::is_directory(folder)) throw UsageError(folder.string() + " is no folder; name one that --report made");
+    bool const has_records = report::has_node_files(folder);
+    std::optional<report::Summary> written = written_in(folder, has_records);
+    if (!has_records) {
+        if (!written) throw UsageError(folder.string() + " holds neither report.json nor node-*.sluice");
+        return {std::move(*written)};
+    }
+    std::optional<report::LeftBehind> left;
+    try {
+        left = report::read_node_files(folder, function_names());
+    } catch (Error const&) {
+        if (!written) throw;
+        return {std::move(*written)};
+    }
+    if (written && written->all_ended() && left->summary.start_unix_us <= written->start_unix_us)
+        return {std::move(*written)};
+    for (std::string const& line : left->skipped)
+        say(line);
+    bool const may_run = left->summary.may_run();
+    if (may_run) say(folder.string() + ": the job may still run; nothing is written into its folder");
+    return {std::move(left->summary), !may_run};
+}
+
+/// The folder of the last job that did not end, among those whose records nobody named a folder for; else of one that
+/// runs.
+std::string last_left_behind() {
+    fs::path const where = report::folder_of_jobs();
+    std::vector<report::Remains> jobs = report::jobs_left_in(where);
+    std::erase_if(jobs, [](report::Remains const& job) { return !report::has_node_files(job.path); });
+    if (jobs.empty()) throw UsageError("which folder? No job left its records in " + where.string());
+    auto const runs = [](report::Remains const& job) { return job.alive; };
+    std::stable_partition(jobs.begin(), jobs.end(), [&runs](report::Remains const& job) { return !runs(job); });
+    auto const running = static_cast<std::size_t>(std::count_if(jobs.begin(), jobs.end(), runs));
+    if (jobs.size() > 1)
+        say(fmt::format("{}: the last of {} that did not end; {} still {}", jobs.front().path.string(),
+                        jobs.size() - running, running, running == 1 ? "runs" : "run"));
+    return jobs.front().path.string();
+}
+
+void print_text(std::vector<report::Summary> const& summaries) {
+    if (summaries.size() == 1)
+        fmt::print("{}", report::to_screen(summaries[0]));
+    else
+        fmt::print("{}", report::to_screen(summaries[0], summaries[1]));
+}
+
+void print_json(std::vector<report::Summary> const& summaries) {
+    if (summaries.size() == 1)
+        fmt::print("{}", report::to_text(summaries[0]));
+    else
+        fmt::print("[{},{}]\n", report::to_text(summaries[0]), report::to_text(summaries[1]));
+}
+
+void write_wished(Wishes const& wishes, std::vector<report::Summary> const& summaries) {
+    if (!wishes.html.empty()) {
+        std::optional<fs::path> const page = report_template();
+        if (!page)
+            throw Error(ErrorCode::unsupported,
+                        "this build has no template of the page (share/sluice/report.html): it was configured without "
+                        "d3.min.js; see SLUICE_D3 in docs/report.md");
+        report::write_page(*page, summaries, wishes.html);
+    }
+    if (!wishes.trace.empty())
+        report::write_whole(wishes.trace, [&](std::ostream& out) { report::write_trace(summaries.front(), out); });
+}
+
+}  // namespace
+
+int run_report(std::vector<std::string> const& arguments) {
+    Wishes wishes;
+    CLI::App app(
+        "Shows the report of a job from its folder; of one that was killed from what its ranks left there; of two jobs "
+        "side by side, before and after",
+        "report");
+    app.add_option(
+           "folder", wishes.folders,
+           "Folders that --report made: one, or two to compare; without any, what the last job that did not end left "
+           "in its temporary folder, where the records of the last 4 such jobs stay for 7 days")
+        ->expected(0, -1);
+    app.add_flag("--json", wishes.json, "Print JSON (of two: a list) instead of text");
+    app.add_option("--html", wishes.html, "Write the page to this file");
+    app.add_option("--trace", wishes.trace, "Write a timeline for Perfetto to this file; of two, the first's");
+    if (!parse_options(app, arguments)) return 0;
+    if (wishes.folders.size() > 2)
+        throw UsageError(fmt::format("at most two folders can be compared, and {} were named", wishes.folders.size()));
+    if (wishes.folders.empty()) wishes.folders.push_back(last_left_behind());
+    std::vector<report::Summary> summaries;
+    std::vector<std::size_t> to_write;  // only when nothing was wrong with any folder
+    for (std::string const& folder : wishes.folders) {
+        Loaded loaded = load(folder);
+        if (loaded.is_new) to_write.push_back(summaries.size());
+        summaries.push_back(std::move(loaded.summary));
+    }
+    for (std::size_t const i : to_write)
+        write_what_was_missing(wishes.folders[i], summaries[i]);
+    if (wishes.json)
+        print_json(summaries);
+    else
+        print_text(summaries);
+    write_wished(wishes, summaries);
+    return 0;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,57 @@
+#include "cli/run/once.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <functional>
+
+namespace sluice::cli {
+
+namespace {
+
+/// Takes a name that stands for the launcher's process on this node and the text, until this process ends. False when a
+/// process has it already.
+bool takes_the_word(std::string const& text) {
+    std::string const name = fmt::format("sluice-{}-{}-{:x}", getuid(), getppid(), std::hash<std::string>{}(text));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    // A first byte of 0: a name that is in no folder and goes with the process.
+    std::size_t const length = std::min(name.size(), sizeof address.sun_path - 1);
+    std::copy_n(name.begin(), length, address.sun_path + 1);
+    int const taken = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    auto const* const where = reinterpret_cast<sockaddr const*>(&address);
+    auto const bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+    return taken < 0 || bind(taken, where, bytes) == 0 || errno != EADDRINUSE;
+}
+
+}  // namespace
+
+char const* variable(char const* name) {
+    char const* const value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+char const* first_variable(std::initializer_list<char const*> names) {
+    for (char const* const name : names)
+        if (char const* const value = variable(name)) return value;
+    return nullptr;
+}
+
+char const* rank_of_launcher() {
+    return first_variable({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
+}
+
+void complain(std::string const& text) {
+    bool const among_others = rank_of_launcher() != nullptr;
+    if (among_others && !takes_the_word(text)) return;
+    fmt::print(stderr, "sluice: {}\n", text);
+    if (among_others) usleep(500'000);  // those that are a little later find the name taken
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,85 @@
+#include "cli/run/program.hpp"
+
+#include <elf.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "cli/support/launch.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+template <class T>
+bool read_at(std::ifstream& file, std::uint64_t offset, T& into) {
+    file.seekg(static_cast<std::streamoff>(offset));
+    file.read(reinterpret_cast<char*>(&into), sizeof into);
+    return static_cast<bool>(file);
+}
+
+/// The header that this process itself was started with.
+ElfW(Ehdr) own_header() {
+    std::ifstream file("/proc/self/exe", std::ios::binary);
+    ElfW(Ehdr) header{};
+    read_at(file, 0, header);
+    return header;
+}
+
+std::string interpreter_of(std::ifstream& file, ElfW(Ehdr) const& header) {
+    for (std::size_t i = 0; i < header.e_phnum; ++i) {
+        ElfW(Phdr) part{};
+        if (!read_at(file, header.e_phoff + i * header.e_phentsize, part)) return {};
+        if (part.p_type != PT_INTERP || part.p_filesz > 4096) continue;
+        std::string name(part.p_filesz, '\0');
+        file.seekg(static_cast<std::streamoff>(part.p_offset));
+        file.read(name.data(), static_cast<std::streamsize>(name.size()));
+        name.resize(std::strlen(name.c_str()));
+        return name;
+    }
+    return {};
+}
+
+bool is_privileged(std::filesystem::path const& file) {
+    struct stat status {};
+    if (stat(file.c_str(), &status) != 0) return false;
+    bool const other_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != getuid();
+    bool const other_group = (status.st_mode & S_ISGID) != 0 && status.st_gid != getgid();
+    return other_user || other_group;
+}
+
+}  // namespace
+
+Program look_at(std::filesystem::path const& file) {
+    std::ifstream stream(file, std::ios::binary);
+    ElfW(Ehdr) header{};
+    char magic[4] = {};
+    if (!stream.read(magic, sizeof magic)) return {};
+    if (is_privileged(file)) return {ProgramKind::privileged, {}};
+    if (std::memcmp(magic, ELFMAG, SELFMAG) != 0) return {ProgramKind::script, {}};
+    ElfW(Ehdr) const ours = own_header();
+    if (!read_at(stream, 0, header) || header.e_ident[EI_CLASS] != ours.e_ident[EI_CLASS] ||
+        header.e_machine != ours.e_machine)
+        return {ProgramKind::foreign, {}};
+    std::string const loader = interpreter_of(stream, header);
+    if (loader.empty()) return {ProgramKind::static_binary, {}};
+    return {ProgramKind::dynamic, loader};
+}
+
+std::vector<std::string> libraries_of(Program const& program, std::filesystem::path const& file) {
+    std::vector<std::string> libraries;
+    // Lines are "  libmpi.so.40 => /usr/lib/libmpi.so.40 (0x…)".
+    launch({program.loader.string(), "--list", file.string()}, {}, 10, [&](std::string const& line) {
+        std::istringstream words(line);
+        std::string name;
+        words >> name;
+        if (!name.empty()) libraries.push_back(name.substr(name.rfind('/') + 1));
+    });
+    return libraries;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,210 @@
+// `sluice run`: stands between the MPI's launcher and the program, preloads the plugin for the program's MPI, and
+// becomes it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "base/units.hpp"
+#include "cli/support/command.hpp"
+#include "cli/support/installation.hpp"
+#include "cli/run/once.hpp"
+#include "cli/run/program.hpp"
+#include "cli/run/run_options.hpp"
+#include "cli/run/slurm_tasks.hpp"
+#include "record/record.hpp"
+#include "sluice/settings.hpp"
+
+namespace sluice::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// One line for the whole job, not one for each rank.
+void say(std::string const& line) {
+    char const* const rank = rank_of_launcher();
+    if (rank == nullptr || std::string_view(rank) == "0") fmt::print(stderr, "sluice: {}\n", line);
+}
+
+/// The MPI whose launcher started us, for programs that load MPI late.
+std::optional<std::string> mpi_of_launcher() {
+    if (first_variable({"OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) != nullptr) return "openmpi";
+    if (first_variable({"PMI_RANK", "MPI_LOCALRANKID"}) != nullptr) return "mpich";
+    return std::nullopt;
+}
+
+/// Names of plugins, for the libraries among `libraries` that are MPIs.
+std::vector<std::string> mpis_among(std::vector<std::string> const& libraries) {
+    std::vector<std::string> found;
+    for (std::string const& library : libraries) {
+        std::string mpi;
+        if (library.starts_with("libmpich.so") || library.starts_with("libmpi.so.12") ||
+            library.starts_with("libmpi_cray.so"))
+            mpi = "mpich";
+        if (library.starts_with("libmpi.so.40")) mpi = "openmpi";
+        if (!mpi.empty() && std::find(found.begin(), found.end(), mpi) == found.end()) found.push_back(mpi);
+    }
+    return found;
+}
+
+/// The plugin for the program, or nothing and why.
+struct Choice {
+    fs::path plugin;
+    std::string why_not;
+};
+
+Choice plugin_for(std::string const& mpi) {
+    for (MpiBuild const& build : mpi_builds())
+        if (build.name == mpi && !build.plugin.empty()) return {fs::canonical(build.plugin), {}};
+    return {{}, "there is no plugin for " + mpi + " beside this command"};
+}
+
+Choice choose(fs::path const& file) {
+    Program const program = look_at(file);
+    switch (program.kind) {
+        case ProgramKind::privileged:
+            return {{}, "the program runs with another user's rights, for which nothing is preloaded"};
+        case ProgramKind::foreign:
+            return {{}, "the program is built for another architecture"};
+        case ProgramKind::static_binary:
+            return {{}, "the program is linked statically: nothing can be preloaded"};
+        case ProgramKind::unreadable:
+            return {{}, "the program cannot be read"};
+        case ProgramKind::dynamic:
+        case ProgramKind::script:
+            break;
+    }
+    std::vector<std::string> mpis;
+    if (program.kind == ProgramKind::dynamic) mpis = mpis_among(libraries_of(program, file));
+    if (mpis.size() > 1) return {{}, "the program is linked to two MPIs, " + mpis[0] + " and " + mpis[1]};
+    std::optional<std::string> const launcher = mpi_of_launcher();
+    if (mpis.size() == 1 && launcher && *launcher != mpis.front() && variable("SLURM_JOB_ID") == nullptr)
+        say("the program is linked to " + mpis.front() + ", but the launcher is that of " + *launcher +
+            ": each rank will be a job of its own");
+    if (mpis.size() == 1) return plugin_for(mpis.front());
+    if (launcher) return plugin_for(*launcher);
+    return {{}, "the program is not linked to an MPI, and no MPI's launcher started it"};
+}
+
+void set(std::string const& name, std::string const& value) {
+    setenv(name.c_str(), value.c_str(), 1);
+}
+
+/// As the launcher tells; 1 where it does not.
+std::uint64_t ranks_of_node() {
+    if (char const* const ranks = first_variable({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}))
+        return std::max<std::uint64_t>(std::strtoull(ranks, nullptr, 10), 1);
+    char const* const tasks = variable("SLURM_STEP_TASKS_PER_NODE");
+    char const* const node = variable("SLURM_NODEID");
+    if (tasks == nullptr || node == nullptr) return 1;
+    return slurm_tasks_on(tasks, std::strtoull(node, nullptr, 10)).value_or(1);
+}
+
+/// --memory is a node's; each of its ranks gets an equal part.
+void share_memory(std::string const& text) {
+    Bytes const node = base::parse_bytes(text);
+    std::uint64_t const local = ranks_of_node();
+    set("SLUICE_NODE_MEMORY", base::exact_bytes(node));
+    if (variable("SLUICE_MEMORY") != nullptr) return;
+    // 0 would ask to detect.
+    std::uint64_t const own = node.count == 0 ? 0 : std::max<std::uint64_t>(node.count / local, 1);
+    set("SLUICE_MEMORY", base::exact_bytes(Bytes{own}));
+}
+
+/// The folder as an absolute path, made if it is not there; nothing where it cannot be written to. Looked at here and
+/// not by the plugin alone, where each rank would say it, and where records that cannot be written tell no rank of the
+/// others.
+std::optional<fs::path> make_report_folder(std::string const& text) {
+    std::error_code failed;
+    fs::path const folder = fs::absolute(text, failed);
+    if (!failed) fs::create_directories(folder, failed);
+    if (failed || access(folder.c_str(), W_OK | X_OK) != 0) {
+        say(fmt::format("no report: {}: {}", text, failed ? failed.message() : std::strerror(errno)));
+        return std::nullopt;
+    }
+    fs::space_info const space = fs::space(folder, failed);
+    if (failed || space.available >= sizeof(report::RankRecord)) return folder;
+    say(fmt::format("no report: {}: {} are free there, and the record of a rank needs {}", text,
+                    base::format_bytes({space.available}), base::format_bytes({sizeof(report::RankRecord)})));
+    return std::nullopt;
+}
+
+/// Ranks on several nodes tell each other through the fence of MPI_Init that they run under us (declaration.hpp). It
+/// carries that only as it is by default, and a rank must know that no file of parameters says otherwise.
+void keep_fence_of_init() {
+    for (auto const& [name, value] :
+         {std::pair{"OMPI_MCA_pmix_base_async_modex", "0"}, std::pair{"OMPI_MCA_pmix_base_collect_data", "1"}})
+        setenv(name, value, 0);
+}
+
+fs::path find_program(std::string const& name) {
+    if (name.find('/') != std::string::npos) return name;
+    if (auto const found = in_path(name)) return *found;
+    return name;
+}
+
+/// Mistakes that would otherwise be reported by every rank in other words.
+void check_program(fs::path const& file) {
+    std::string const name = file.filename();
+    if (name == "mpirun" || name == "mpiexec" || name.starts_with("mpirun.") || name.starts_with("mpiexec.") ||
+        name == "srun")
+        throw UsageError("the launcher comes first: " + name + " -n 4 sluice run ./program");
+    std::error_code unseen;
+    if (fs::is_directory(file, unseen)) throw UsageError(file.string() + " is a folder, not a program");
+}
+
+[[noreturn]] void become(std::vector<std::string> const& command) {
+    std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
+    for (std::string const& argument : command)
+        arguments.push_back(const_cast<char*>(argument.c_str()));
+    arguments.push_back(nullptr);
+    execvp(arguments[0], arguments.data());
+    int const error = errno;
+    std::string text = fmt::format("cannot run {}: {}", command.front(), std::strerror(error));
+    if (std::error_code unseen; command.front().find('/') == std::string::npos && fs::exists(command.front(), unseen))
+        text += "; did you mean ./" + command.front() + "?";
+    complain(text);
+    std::exit(error == ENOENT ? k_no_program : k_program_cannot_run);
+}
+
+}  // namespace
+
+int run_run(std::vector<std::string> const& arguments) {
+    std::optional<RunOptions> const options = parse_run_options(arguments);
+    if (!options) return 0;
+    for (auto const& [row, text] : options->settings) {
+        if (row.name == "memory") {
+            share_memory(text);
+        } else if (row.name == "report") {
+            if (auto const folder = make_report_folder(text)) set("SLUICE_REPORT", folder->string());
+        } else {
+            set(std::string(row.variable), text);
+        }
+    }
+    std::vector<std::string> const& command = options->command;
+    fs::path const program = find_program(command.front());
+    check_program(program);
+    std::error_code unseen;
+    bool const is_found = program.string().find('/') != std::string::npos && fs::exists(program, unseen);
+    if (!is_found) become(command);  // says why not
+    Choice const choice = choose(program);
+    if (!choice.why_not.empty()) {
+        say("runs the program plainly: " + choice.why_not);
+    } else {
+        char const* const before = variable("LD_PRELOAD");
+        if (choice.plugin.filename() == "libsluice-preload-openmpi.so") keep_fence_of_init();
+        // Behind other tools: they see the program's calls as it makes them.
+        set("LD_PRELOAD", before != nullptr ? before + (":" + choice.plugin.string()) : choice.plugin.string());
+    }
+    become(command);
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,68 @@
+#include "cli/support/options.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <iostream>
+#include <memory>
+
+#include "cli/support/command.hpp"
+#include "cli/support/help.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+/// "-n" and "--name" for the app's options.
+std::vector<std::string> names_of_options(CLI::App const& app) {
+    std::vector<std::string> names;
+    for (CLI::Option const* option : app.get_options()) {
+        for (std::string const& name : option->get_lnames())
+            names.push_back("--" + name);
+        for (std::string const& name : option->get_snames())
+            names.push_back("-" + name);
+    }
+    return names;
+}
+
+/// "-5" is a number.
+bool looks_like_option(std::string const& argument) {
+    return argument.size() > 1 && argument[0] == '-' && std::isdigit(static_cast<unsigned char>(argument[1])) == 0;
+}
+
+/// The first argument that looks like an option and is none of the app's.
+void refuse_unknown_options(CLI::App const& app, std::vector<std::string> const& arguments) {
+    std::vector<std::string> const names = names_of_options(app);
+    for (std::string const& argument : arguments) {
+        if (argument == "--") return;
+        if (!looks_like_option(argument)) continue;
+        std::string const name = argument.substr(0, argument.find('='));
+        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+        std::string const what = "option of sluice " + app.get_name();
+        if (name[1] == '-') throw unknown(what, name, std::vector<std::string_view>(names.begin(), names.end()));
+        // Of "-r" the nearest is not the shortest name, but one with that letter.
+        auto const same = std::find_if(names.begin(), names.end(), [&](std::string const& one) {
+            return one.starts_with("-" + name.substr(0, 2));
+        });
+        throw UsageError("no " + what + " is called '" + name + "'; " +
+                         (same != names.end() ? "did you mean '" + *same + "'?" : "--help lists them"));
+    }
+}
+
+}  // namespace
+
+bool parse_options(CLI::App& app, std::vector<std::string> const& arguments, std::string const& usage) {
+    app.formatter(std::make_shared<Help>(usage));
+    refuse_unknown_options(app, arguments);
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes them from the back
+    try {
+        app.parse(reversed);
+        return true;
+    } catch (CLI::CallForHelp const&) {
+        std::cout << app.help();
+        return false;
+    } catch (CLI::ParseError const& error) {
+        throw UsageError(error.what());
+    }
+}
+
+}  // namespace sluice::cli

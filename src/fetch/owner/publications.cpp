@@ -1,0 +1,100 @@
+#include "fetch/owner/publications.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sluice/error.hpp"
+
+namespace sluice::fetch::detail {
+
+Publication& Publications::add(Name const& name, Publication&& publication) {
+    auto const [at, fresh] = published_.try_emplace(name, std::move(publication));
+    if (!fresh)
+        throw Error(ErrorCode::invalid_argument, "id " + std::to_string(name.id) + " of epoch " +
+                                                     std::to_string(name.epoch) + " is published already");
+    return at->second;
+}
+
+Publication* Publications::find(Name const& name) {
+    auto const at = published_.find(name);
+    return at == published_.end() || at->second.withdrawn ? nullptr : &at->second;
+}
+
+std::optional<std::string> Publications::refusal(Name const& name) const {
+    if (auto const at = published_.find(name); at != published_.end() && at->second.withdrawn)
+        return "it has withdrawn that";
+    if (std::find(over_.begin(), over_.end(), name) != over_.end())
+        return "it has withdrawn that, or all its readers have had that";
+    if (closed_ && name.epoch <= *closed_)
+        return "it has not published that, or no longer does, and has closed the epochs up to " +
+               std::to_string(*closed_);
+    if (finished_) return "it has not published that, and has finished";
+    return std::nullopt;
+}
+
+std::vector<Wish> Publications::take_wishes(Name const& name) {
+    auto const at = wishes_.find(name);
+    if (at == wishes_.end()) return {};
+    std::vector<Wish> wishes = std::move(at->second);
+    wishes_.erase(at);
+    return wishes;
+}
+
+std::vector<Wish> Publications::take_refused() {
+    std::vector<Wish> refused;
+    for (auto at = wishes_.begin(); at != wishes_.end();) {
+        if (!refusal(at->first)) {
+            ++at;
+            continue;
+        }
+        refused.insert(refused.end(), at->second.begin(), at->second.end());
+        at = wishes_.erase(at);
+    }
+    return refused;
+}
+
+ReadWaits Publications::forget_if_over(Name const& name) {
+    auto const at = published_.find(name);
+    if (at == published_.end()) return {};
+    Publication& publication = at->second;
+    if (publication.on_their_way > 0 || (publication.readers_left > 0 && !publication.withdrawn)) return {};
+    ReadWaits waiting = std::move(publication.waiting);
+    published_.erase(at);
+    if (over_.size() < k_remembered)
+        over_.push_back(name);
+    else
+        over_[next_over_++ % k_remembered] = name;
+    return waiting;
+}
+
+ReadWaits Publications::read(Name const& name) {
+    if (auto const at = published_.find(name); at != published_.end()) --at->second.readers_left;
+    return forget_if_over(name);
+}
+
+ReadWaits Publications::arrived(Name const& name) {
+    auto const at = published_.find(name);
+    if (at == published_.end()) return {};
+    --at->second.on_their_way;
+    return forget_if_over(name);
+}
+
+ReadWaits Publications::take_back(Name const& name) {
+    auto const at = published_.find(name);
+    if (at == published_.end()) return {};
+    ++at->second.readers_left;
+    return arrived(name);
+}
+
+ReadWaits Publications::withdraw(Name const& name) {
+    auto const at = published_.find(name);
+    if (at == published_.end()) return {};
+    at->second.withdrawn = true;
+    return forget_if_over(name);
+}
+
+void Publications::close(std::uint64_t epoch) {
+    closed_ = std::max(epoch, closed_.value_or(epoch));
+}
+
+}  // namespace sluice::fetch::detail

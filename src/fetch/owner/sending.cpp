@@ -1,0 +1,150 @@
+#include "fetch/owner/sending.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/units.hpp"
+#include "fetch/reader/receiving.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::fetch::detail {
+
+namespace {
+
+Error fault(int rank, int reader, Name const& name, std::uint64_t bytes, std::string const& why) {
+    return {ErrorCode::invalid_argument, "rank " + std::to_string(rank) + " sends id " + std::to_string(name.id) +
+                                             " of epoch " + std::to_string(name.epoch) + " (" + std::to_string(bytes) +
+                                             " bytes) to rank " + std::to_string(reader) + ", but " + why};
+}
+
+}  // namespace
+
+std::optional<std::string> Sending::refusal(Name const& name) const {
+    if (closed_ && name.epoch <= *closed_) return "has closed the epochs up to " + std::to_string(*closed_);
+    if (finished_) return "has finished";
+    return std::nullopt;
+}
+
+void Sending::send(int reader, Name const& name, std::uint64_t bytes, Store::Pack const& pack) {
+    int const rank = wire_->rank();
+    if (reader < 0 || reader >= wire_->size())
+        throw fault(rank, reader, name, bytes, "the context has ranks 0 to " + std::to_string(wire_->size() - 1));
+    if (auto const why = refusal(name)) throw fault(rank, reader, name, bytes, "it " + *why);
+    Address const to{reader, name};
+    Parcel parcel = packed(reader, name, bytes, pack);
+    // After packing, which may have sent: that, too.
+    if (offered_.contains(to)) throw fault(rank, reader, name, bytes, "it has sent that already, and it was not taken");
+    expected_.erase(to);
+    ++sent_;
+    sent_bytes_ += Bytes{bytes};
+    if (controlled_)
+        offer(to, std::move(parcel));
+    else
+        push(to, std::move(parcel));
+}
+
+/// Phase 1: the application's request to send brings its data along.
+Sending::Parcel Sending::packed(int reader, Name const& name, std::uint64_t bytes, Store::Pack const& pack) {
+    Parcel parcel;
+    parcel.bytes = bytes;
+    parcel.memory = memory_->allocate(bytes);
+    if (!parcel.memory)
+        throw Error(ErrorCode::out_of_memory, "rank " + std::to_string(wire_->rank()) + " sends id " +
+                                                  std::to_string(name.id) + " of epoch " + std::to_string(name.epoch) +
+                                                  " to rank " + std::to_string(reader) + ": no memory for its " +
+                                                  base::format_bytes(Bytes{bytes}) + ", packed beside " +
+                                                  base::format_bytes(packed_->held()) + " of sends that have not left");
+    parcel.tokens = packed_->take_beyond(1, Bytes{bytes});
+    pack({parcel.memory.get(), bytes});
+    return parcel;
+}
+
+/// Phase 2, intercepted: the data wait here until their reader has tokens for them.
+void Sending::offer(Address const& to, Parcel&& parcel) {
+    std::uint64_t const bytes = parcel.bytes;
+    offered_.emplace(to, std::move(parcel));
+    if (to.reader == wire_->rank())
+        receiving_->offered(to.reader, {Kind::offer, 0, to.name, bytes});
+    else
+        wire_->send(to.reader, {Kind::offer, 0, to.name, bytes});
+}
+
+/// Phase 2, not intercepted.
+void Sending::push(Address const& to, Parcel&& parcel) {
+    if (to.reader == wire_->rank()) {
+        parcel.tokens.release();  // the reader's count from now on
+        receiving_->here({to.reader, to.name.id, to.name.epoch}, std::move(parcel.memory), parcel.bytes);
+        return;
+    }
+    wire_->send(to.reader, {Kind::push, 0, to.name, parcel.bytes});
+    if (parcel.bytes > 0) start(to.reader, wire_->push_slot(), std::move(parcel));
+}
+
+void Sending::take(int reader, Control const& control) {
+    auto const at = offered_.find({reader, control.name});
+    if (at == offered_.end())
+        throw Error(ErrorCode::internal, "rank " + std::to_string(reader) + " takes from rank " +
+                                             std::to_string(wire_->rank()) + " what was not offered");
+    Parcel parcel = std::move(at->second);
+    offered_.erase(at);
+    if (reader != wire_->rank()) {
+        start(reader, control.slot, std::move(parcel));
+        return;
+    }
+    parcel.tokens.release();  // the reader's count from now on
+    receiving_->handed_over(control.slot, std::move(parcel.memory));
+}
+
+void Sending::start(int reader, std::uint32_t slot, Parcel&& parcel) {
+    std::uint64_t const ticket = k_mine | next_ticket_++;
+    std::byte const* const data = parcel.memory.get();
+    std::uint64_t const bytes = parcel.bytes;
+    leaving_.emplace(ticket, std::move(parcel));
+    if (wire_->send_data(reader, slot, {data, bytes}, ticket)) leaving_.erase(ticket);
+}
+
+void Sending::tell(Address const& to, std::string const& text) {
+    std::string const whole = "it has not sent that, and " + text;
+    if (to.reader == wire_->rank())
+        receiving_->unsent({to.reader, to.name.id, to.name.epoch}, whole);
+    else
+        wire_->send(to.reader, {Kind::unsent, 0, to.name, 0}, whole);
+}
+
+void Sending::expected(int reader, Name const& name) {
+    Address const by{reader, name};
+    bool const crossed = offered_.contains(by);
+    auto const why = refusal(name);
+    if (why && !crossed) tell(by, *why);
+    if (!why && !crossed) expected_.insert(by);
+    if (reader != wire_->rank()) wire_->send(reader, {Kind::noted, 0, name, 0});
+}
+
+void Sending::refuse_what_will_not_come() {
+    std::vector<Address> over;
+    for (Address const& by : expected_)
+        if (refusal(by.name)) over.push_back(by);
+    for (Address const& by : over) {
+        expected_.erase(by);
+        tell(by, *refusal(by.name));
+    }
+}
+
+void Sending::close(std::uint64_t epoch) {
+    closed_ = std::max(epoch, closed_.value_or(epoch));
+    refuse_what_will_not_come();
+}
+
+void Sending::finish() {
+    finished_ = true;
+    refuse_what_will_not_come();
+}
+
+void Sending::fill(StoreReport& report) const {
+    report.sent = sent_;
+    report.sent_bytes = sent_bytes_;
+    report.packed_peak = packed_->peak();
+}
+
+}  // namespace sluice::fetch::detail

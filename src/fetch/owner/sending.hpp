@@ -1,0 +1,99 @@
+/// The owner's side of the send-based scheme (paper, section 3.3.1, figure 3a). Memory is taken in phase 1, before
+/// anybody can say whether there is room for the data; the control comes in phase 2, before they are sent.
+///
+///                     controlled: offered ──> taken by its reader, who has tokens ─┐
+///     send ──> packed ─┤                                                           ├──> leaving ──> freed
+///                     uncontrolled ────────────────────────────────────────────────┘
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "budget/token_pool.hpp"
+#include "fetch/reader/fetch_set.hpp"
+#include "fetch/wire.hpp"
+
+namespace sluice::fetch::detail {
+
+class Receiving;
+
+class Sending {
+  public:
+    /// `packed` counts, and keeps nobody back. Where `controlled` is false, data go at once.
+    Sending(Wire& wire, TokenPool& packed, BufferMemory& memory, bool controlled)
+        : wire_(&wire), packed_(&packed), memory_(&memory), controlled_(controlled) {}
+    Sending(Sending const&) = delete;
+    Sending& operator=(Sending const&) = delete;
+    /// Is told of what this rank sends to itself.
+    void set_receiving(Receiving& receiving) noexcept { receiving_ = &receiving; }
+
+    /// Phases 1 and 2. Throws what `pack` throws, and Error.
+    void send(int reader, Name const& name, std::uint64_t bytes, Store::Pack const& pack);
+    /// Phase 2 goes on: the reader has tokens for what was offered.
+    void take(int reader, Control const& control);
+    /// The reader has waited for long: he is told if `name` will not come, now or when that is clear.
+    void expected(int reader, Name const& name);
+    void close(std::uint64_t epoch);
+    /// From now on nothing more is sent.
+    void finish();
+
+    /// What nobody has taken when all ranks have finished.
+    void drop() noexcept { offered_.clear(); }
+
+    static bool is_mine(std::uint64_t ticket) noexcept { return (ticket & k_mine) != 0; }
+    /// Data have left.
+    void sent(std::uint64_t ticket) { leaving_.erase(ticket); }
+
+    bool is_quiet() const noexcept { return leaving_.empty(); }
+    void fill(StoreReport& report) const;
+
+  private:
+    // Tells our tickets from those of Serving.
+    static constexpr std::uint64_t k_mine = std::uint64_t{1} << 63;
+
+    struct Address {
+        int reader;
+        Name name;
+        bool operator==(Address const&) const = default;
+    };
+    struct AddressHash {
+        std::size_t operator()(Address const& address) const noexcept {
+            return NameHash()(
+                {address.name.id + static_cast<std::uint64_t>(address.reader) * 0x9e37'79b9ULL, address.name.epoch});
+        }
+    };
+    /// Packed data.
+    struct Parcel {
+        BufferMemory::Block memory;
+        std::uint64_t bytes = 0;
+        Tokens tokens;
+    };
+
+    Parcel packed(int reader, Name const& name, std::uint64_t bytes, Store::Pack const& pack);
+    void offer(Address const& to, Parcel&& parcel);
+    void push(Address const& to, Parcel&& parcel);
+    void start(int reader, std::uint32_t slot, Parcel&& parcel);
+    /// Why `name` will not be sent any more.
+    std::optional<std::string> refusal(Name const& name) const;
+    void tell(Address const& to, std::string const& text);
+    void refuse_what_will_not_come();
+
+    Wire* wire_;
+    TokenPool* packed_;
+    BufferMemory* memory_;
+    Receiving* receiving_ = nullptr;
+    bool controlled_;
+    std::unordered_map<Address, Parcel, AddressHash> offered_;
+    std::unordered_map<std::uint64_t, Parcel> leaving_;  // by ticket
+    std::unordered_set<Address, AddressHash> expected_;
+    std::optional<std::uint64_t> closed_;  // epochs up to this
+    bool finished_ = false;
+    std::uint64_t next_ticket_ = 0;
+    std::uint64_t sent_ = 0;
+    Bytes sent_bytes_;
+};
+
+}  // namespace sluice::fetch::detail

@@ -1,0 +1,290 @@
+#include "fetch/owner/serving.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <utility>
+
+#include "fetch/reader/direct_reads.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::fetch::detail {
+
+namespace {
+
+std::string text_of(std::exception_ptr const& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (std::exception const& known) {
+        return known.what();
+    } catch (...) {
+        return "an exception that is no std::exception";
+    }
+}
+
+}  // namespace
+
+void Serving::wake(ReadWaits&& waits) {
+    std::ranges::move(waits, std::back_inserter(woken_));
+}
+
+bool Serving::wake_up() {
+    ReadWaits waits = std::exchange(woken_, {});  // callbacks may add some
+    for (auto wait = waits.begin(); wait != waits.end(); ++wait) {
+        if ((*wait)->task != nullptr) (*wait)->task->tasks->make_ready(*(*wait)->task);
+        if (!(*wait)->done) continue;
+        try {
+            (*wait)->done();
+        } catch (...) {
+            woken_.insert(woken_.end(), wait + 1, waits.end());  // the others are told next time
+            throw;
+        }
+    }
+    return !waits.empty();
+}
+
+void Serving::when_read(Name const& name, std::function<void()> done) {
+    auto wait = std::make_shared<ReadWait>();
+    wait->done = std::move(done);
+    Publication* const publication = publications_.find(name);
+    (publication != nullptr ? publication->waiting : woken_).push_back(std::move(wait));
+}
+
+void Serving::publish(Name const& name, Publication&& publication) {
+    publications_.add(name, std::move(publication));
+    for (Wish const& wish : publications_.take_wishes(name))
+        answer(wish);
+}
+
+void Serving::withdraw(Name const& name) {
+    wake(publications_.withdraw(name));
+    for (Wish const& wish : publications_.take_refused())
+        refuse(wish, *publications_.refusal(wish.control.name));
+}
+
+void Serving::close(std::uint64_t epoch) {
+    publications_.close(epoch);
+    for (Wish const& wish : publications_.take_refused())
+        refuse(wish, *publications_.refusal(wish.control.name));
+}
+
+void Serving::finish() {
+    publications_.finish();
+    for (Wish const& wish : publications_.take_refused())
+        refuse(wish, *publications_.refusal(wish.control.name));
+}
+
+void Serving::receive(int peer, Control const& control) {
+    Wish const wish{peer, control};
+    if (publications_.find(control.name) != nullptr) {
+        answer(wish);
+    } else if (auto const refusal = publications_.refusal(control.name)) {
+        refuse(wish, *refusal);
+    } else {
+        ++early_;
+        publications_.wish(wish);
+    }
+}
+
+/// What is wished for exists.
+void Serving::answer(Wish const& wish) {
+    if (wish.control.kind != Kind::ask) {
+        queue_.push_back(wish);
+        return;
+    }
+    std::uint64_t const bytes = publications_.find(wish.control.name)->bytes;
+    if (wish.peer == wire_->rank())
+        local_->ready(wish.control.slot, bytes);
+    else
+        wire_->send(wish.peer, {Kind::ready, wish.control.slot, wish.control.name, bytes});
+}
+
+void Serving::refuse(Wish const& wish, std::string const& text) {
+    if (wish.peer == wire_->rank())
+        local_->refused(wish.control.slot, text);
+    else
+        wire_->send(wish.peer, {Kind::refuse, wish.control.slot, wish.control.name, 0}, text);
+}
+
+/// One reader is being served. Counted before any of the program's code runs, which may withdraw the publication: what
+/// is on its way stays until it has arrived.
+std::uint64_t Serving::depart(Publication& publication) {
+    ++publication.on_their_way;
+    --publication.readers_left;
+    return next_ticket_++;
+}
+
+/// Phase 4: the application returns the data.
+bool Serving::pack(Wish const& wish, Publication& publication, std::span<std::byte> out) {
+    try {
+        publication.pack(out);
+        return true;
+    } catch (...) {
+        refuse(wish, "it threw while it packed that: " + text_of(std::current_exception()));
+    }
+    return false;
+}
+
+Serving::Outcome Serving::serve_here(Wish const& wish, Publication& publication) {
+    std::span<std::byte> const room = local_->room_for(wish.control.slot, publication.bytes);
+    if (room.data() == nullptr) return Outcome::no_memory;
+    depart(publication);
+    bool is_here = true;
+    if (publication.data != nullptr)
+        std::memcpy(room.data(), publication.data, publication.bytes);
+    else
+        is_here = pack(wish, publication, room);
+    if (is_here) local_->local_complete(wish.control.slot);
+    wake(publications_.arrived(wish.control.name));
+    return Outcome::served;
+}
+
+/// Phase 4 where the data are elsewhere: their tokens and their memory first, then they are brought while others are
+/// served.
+Serving::Outcome Serving::bring(Wish const& wish, Publication& publication) {
+    Job job{wish.control.name, nullptr, {}};
+    if (wish.peer == wire_->rank()) {
+        if (local_->room_for(wish.control.slot, publication.bytes).data() == nullptr) return Outcome::no_memory;
+    } else {
+        std::optional<Tokens> tokens = tokens_->try_take(1, Bytes{publication.bytes});
+        if (!tokens) return Outcome::no_tokens;
+        job.tokens = *std::move(tokens);
+        job.memory = memory_->allocate(publication.bytes);
+        if (!job.memory) return Outcome::no_memory;
+        ++served_;
+    }
+    std::uint64_t const ticket = depart(publication);
+    coming_.emplace(ticket, Coming{wish, std::move(job), publication.bytes});
+    Store::Bring const bring = publication.bring;  // a copy: when it has ended, the publication may be over
+    bring([this, ticket, alive = std::weak_ptr(alive_)](std::span<std::byte const> bytes,
+                                                        std::exception_ptr const& error) {
+        if (!alive.lock()) return;
+        auto const held = hold_();
+        brought(ticket, bytes, error);
+    });
+    return Outcome::served;
+}
+
+void Serving::brought(std::uint64_t ticket, std::span<std::byte const> bytes, std::exception_ptr const& error) {
+    auto const at = coming_.find(ticket);
+    Coming coming = std::move(at->second);
+    coming_.erase(at);
+    Wish const& wish = coming.wish;
+    bool has_left = true;
+    if (error) {
+        refuse(wish, "it could not bring that: " + text_of(error));
+    } else if (bytes.size() != coming.bytes) {
+        refuse(wish, "it has published " + std::to_string(coming.bytes) + " bytes and brought " +
+                         std::to_string(bytes.size()));
+    } else if (wish.peer == wire_->rank()) {
+        std::memcpy(local_->room_for(wish.control.slot, bytes.size()).data(), bytes.data(), bytes.size());
+        local_->local_complete(wish.control.slot);
+    } else {
+        std::memcpy(coming.job.memory.get(), bytes.data(), bytes.size());
+        std::span<std::byte const> const data{coming.job.memory.get(), bytes.size()};
+        has_left = wire_->send_data(wish.peer, wish.control.slot, data, ticket);
+        if (!has_left) under_way_.emplace(ticket, std::move(coming.job));
+    }
+    if (has_left) wake(publications_.arrived(wish.control.name));
+}
+
+Serving::Outcome Serving::serve(Wish const& wish) {
+    Publication* const publication = publications_.find(wish.control.name);
+    if (publication == nullptr || publication->readers_left <= 0) {  // withdrawn meanwhile, or one reader too many
+        auto const refusal = publications_.refusal(wish.control.name);
+        refuse(wish, refusal.value_or("all its readers have had that"));
+        return Outcome::served;
+    }
+    if (wish.control.bytes != Control::k_any && wish.control.bytes != publication->bytes) {
+        refuse(wish, "it has published " + std::to_string(publication->bytes) + " bytes");
+        return Outcome::served;
+    }
+    if (publication->bring) return bring(wish, *publication);
+    if (wish.peer == wire_->rank()) return serve_here(wish, *publication);
+    if (point(wish, *publication)) return Outcome::served;
+
+    Job job{wish.control.name, nullptr, {}};
+    std::span<std::byte const> data{publication->data, publication->bytes};
+    bool const is_packed = publication->data == nullptr;
+    if (is_packed) {
+        std::optional<Tokens> tokens = tokens_->try_take(1, Bytes{publication->bytes});
+        if (!tokens) return Outcome::no_tokens;
+        job.tokens = *std::move(tokens);
+        job.memory = memory_->allocate(publication->bytes);
+        if (!job.memory) return Outcome::no_memory;
+    }
+    std::uint64_t const ticket = depart(*publication);
+    if (is_packed) {
+        std::span<std::byte> const out{job.memory.get(), publication->bytes};
+        if (!pack(wish, *publication, out)) {
+            wake(publications_.arrived(wish.control.name));
+            return Outcome::served;
+        }
+        data = out;
+    }
+    // Phases 5 and 6: to the reader's runtime.
+    ++served_;
+    if (wire_->send_data(wish.peer, wish.control.slot, data, ticket))
+        wake(publications_.arrived(wish.control.name));
+    else
+        under_way_.emplace(ticket, std::move(job));
+    return Outcome::served;
+}
+
+/// Phase 5 inside a node: the reader is told where the data lie.
+bool Serving::point(Wish const& wish, Publication& publication) {
+    if (wish.control.kind != Kind::request_or_read || publication.data == nullptr) return false;
+    std::uint64_t const ticket = depart(publication);
+    ++served_;
+    pointed_.emplace(ticket, wish);
+    Place const place = reads_->place_of(publication.data, ticket);
+    wire_->send(wish.peer, {Kind::lies_at, wish.control.slot, wish.control.name, publication.bytes},
+                {reinterpret_cast<char const*>(&place), sizeof place});
+    return true;
+}
+
+void Serving::has_read(std::uint64_t ticket) {
+    Name const name = pointed_.extract(ticket).mapped().control.name;
+    wake(publications_.arrived(name));
+}
+
+void Serving::cannot_read(std::uint64_t ticket) {
+    Wish wish = pointed_.extract(ticket).mapped();
+    wish.control.kind = Kind::request;
+    --served_;
+    wake(publications_.take_back(wish.control.name));
+    queue_.push_front(wish);
+}
+
+bool Serving::serve_plain() {
+    auto const is_served = [this](Wish const& wish) {
+        Publication const* const publication = publications_.find(wish.control.name);
+        return publication != nullptr && publication->data != nullptr && serve(wish) == Outcome::served;
+    };
+    std::size_t const before = queue_.size();
+    for (auto at = queue_.begin(); at != queue_.end();)
+        at = is_served(*at) ? queue_.erase(at) : std::next(at);
+    return queue_.size() < before;
+}
+
+bool Serving::serve() {
+    bool moved = false;
+    while (!queue_.empty()) {
+        Wish const wish = queue_.front();  // a copy: packing may publish, and so add to the queue
+        Outcome const outcome = serve(wish);
+        if (outcome == Outcome::no_memory) ++retried_;
+        if (outcome != Outcome::served) break;
+        queue_.pop_front();
+        moved = true;
+    }
+    return moved;
+}
+
+void Serving::sent(std::uint64_t ticket) {
+    auto const job = under_way_.find(ticket);
+    Name const name = job->second.name;
+    under_way_.erase(job);  // its memory and its tokens
+    wake(publications_.arrived(name));
+}
+
+}  // namespace sluice::fetch::detail

@@ -1,0 +1,124 @@
+/// The owner's side: phases 3 to 5 of a fetch. Requests that can be fulfilled wait in order for tokens to pack; one is
+/// always under way.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "budget/token_pool.hpp"
+#include "fetch/reader/fetch_set.hpp"
+#include "fetch/owner/publications.hpp"
+#include "fetch/wire.hpp"
+
+namespace sluice::fetch::detail {
+
+class DirectReads;
+
+/// The reader's side on the same rank: data do not travel, but wait for their turn like any.
+class LocalReader {
+  public:
+    /// Room for the data of `slot`; empty where there is no memory now.
+    virtual std::span<std::byte> room_for(std::uint32_t slot, std::uint64_t bytes) = 0;
+    virtual void local_complete(std::uint32_t slot) = 0;
+    /// The same for data that were read in another process.
+    virtual void read_complete(std::uint32_t slot) = 0;
+    virtual void refused(std::uint32_t slot, std::string const& text) = 0;
+    virtual void ready(std::uint32_t slot, std::uint64_t bytes) = 0;
+
+  protected:
+    ~LocalReader() = default;
+};
+
+class Serving {
+  public:
+    Serving(Wire& wire, TokenPool& tokens, BufferMemory& memory, LocalReader& local)
+        : wire_(&wire), tokens_(&tokens), memory_(&memory), local_(&local) {}
+    /// Data that were elsewhere come outside of the store's calls: they take this first.
+    void set_hold(std::function<std::unique_lock<std::recursive_mutex>()> hold) { hold_ = std::move(hold); }
+    Serving(Serving const&) = delete;
+    Serving& operator=(Serving const&) = delete;
+
+    void publish(Name const& name, Publication&& publication);
+    void withdraw(Name const& name);
+    void close(std::uint64_t epoch);
+    /// From now on nothing more is published.
+    void finish();
+    Publication* find(Name const& name) { return publications_.find(name); }
+
+    /// Phase 3: a request, or a question whether it can be fulfilled.
+    void receive(int peer, Control const& control);
+    /// `done` is called by wake_up.
+    void when_read(Name const& name, std::function<void()> done);
+    void read_too(Name const& name) { wake(publications_.read(name)); }
+    /// Data have left.
+    void sent(std::uint64_t ticket);
+    /// A reader has read what it was told of, or could not.
+    void has_read(std::uint64_t ticket);
+    void cannot_read(std::uint64_t ticket);
+    void set_reads(DirectReads const& reads) noexcept { reads_ = &reads; }
+    /// Serves what can be served; true when something was.
+    bool serve();
+    /// Only what lies side by side: nothing of the program runs.
+    bool serve_plain();
+    /// Lets those go on who waited until a publication was read.
+    bool wake_up();
+
+    bool is_quiet() const noexcept {
+        return queue_.empty() && coming_.empty() && under_way_.empty() && pointed_.empty();
+    }
+    std::uint64_t served() const noexcept { return served_; }
+    std::uint64_t early() const noexcept { return early_; }
+    std::uint64_t retried() const noexcept { return retried_; }
+
+  private:
+    struct Job {
+        Name name;
+        BufferMemory::Block memory;
+        Tokens tokens;
+    };
+    struct Coming {
+        Wish wish;
+        Job job;
+        std::uint64_t bytes;
+    };
+    enum class Outcome { served, no_tokens, no_memory };
+
+    void answer(Wish const& wish);
+    void refuse(Wish const& wish, std::string const& text);
+    Outcome serve(Wish const& wish);
+    bool point(Wish const& wish, Publication& publication);
+    Outcome serve_here(Wish const& wish, Publication& publication);
+    std::uint64_t depart(Publication& publication);
+    bool pack(Wish const& wish, Publication& publication, std::span<std::byte> out);
+    Outcome bring(Wish const& wish, Publication& publication);
+    void brought(std::uint64_t ticket, std::span<std::byte const> bytes, std::exception_ptr const& error);
+    void wake(ReadWaits&& waits);
+
+    Wire* wire_;
+    TokenPool* tokens_;
+    BufferMemory* memory_;
+    LocalReader* local_;
+    DirectReads const* reads_ = nullptr;
+    std::function<std::unique_lock<std::recursive_mutex>()> hold_;
+    Publications publications_;
+    ReadWaits woken_;                                   // soon
+    std::deque<Wish> queue_;                            // for what is published
+    std::unordered_map<std::uint64_t, Coming> coming_;  // from elsewhere, to be sent
+    std::unordered_map<std::uint64_t, Job> under_way_;
+    std::unordered_map<std::uint64_t, Wish> pointed_;                               // told where it lies
+    std::shared_ptr<bool const> const alive_ = std::make_shared<bool const>(true);  // what comes may come too late
+    std::uint64_t next_ticket_ = 0;
+    std::uint64_t served_ = 0;
+    std::uint64_t early_ = 0;
+    std::uint64_t retried_ = 0;
+};
+
+}  // namespace sluice::fetch::detail

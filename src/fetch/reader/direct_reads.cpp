@@ -1,0 +1,57 @@
+#include "fetch/reader/direct_reads.hpp"
+
+#include <cstring>
+
+#include "node/process_swap.hpp"
+
+namespace sluice::fetch::detail {
+
+namespace {
+
+// At most that many bytes before other things get their turn.
+constexpr std::uint64_t k_bytes_a_look = 4 << 20;
+
+}  // namespace
+
+bool DirectReads::may_point(std::string_view mark) const noexcept {
+    std::uint64_t node = 0;
+    if (mark.size() != sizeof node) return false;
+    std::memcpy(&node, mark.data(), sizeof node);
+    return node != 0 && node == access_->card().node;
+}
+
+void DirectReads::add(int owner, std::uint32_t slot, std::uint64_t bytes, std::string_view place) {
+    Pending pending{owner, slot, bytes, {}};
+    std::memcpy(&pending.place, place.data(), sizeof pending.place);
+    pending_.push_back(pending);
+}
+
+bool DirectReads::read_into(Pending const& pending, std::span<std::byte> room) noexcept {
+    if (!access_->is_possible(pending.owner)) return false;
+    if (!access_->is_proven(pending.owner) && !access_->prove(pending.owner, pending.place.card)) return false;
+    auto const pid = static_cast<pid_t>(pending.place.card.pid);
+    if (engine::read_from_process(pid, room, pending.place.address) == room.size()) return true;
+    access_->refuse(pending.owner);
+    return false;
+}
+
+bool DirectReads::read(LocalReader& reader) {
+    bool moved = false;
+    for (std::uint64_t bytes = 0; !pending_.empty() && bytes < k_bytes_a_look;) {
+        Pending const pending = pending_.front();
+        std::span<std::byte> const room = reader.room_for(pending.slot, pending.bytes);
+        if (room.data() == nullptr) break;  // later
+        pending_.pop_front();
+        bytes += pending.bytes;
+        moved = true;
+        bool const is_here = read_into(pending, room);
+        wire_->send(pending.owner,
+                    {is_here ? Kind::has_read : Kind::cannot_read, pending.slot, {}, pending.place.ticket});
+        if (!is_here) continue;
+        ++done_;
+        reader.read_complete(pending.slot);
+    }
+    return moved;
+}
+
+}  // namespace sluice::fetch::detail

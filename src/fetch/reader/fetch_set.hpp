@@ -1,0 +1,68 @@
+/// A fetch set R = {F1, F2, …, Fn, W} (paper, section 3.4): fetches that are posted together, and the task that waits
+/// for them all.
+///
+///     posted ──> (asked whether published, queued) ──> granted ──> complete
+///                                             tokens for all        every fetch has its data, or an error
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "budget/token_pool.hpp"
+#include "memory/buffer_memory.hpp"
+#include "fetch/wire.hpp"
+#include "sluice/fetch.hpp"
+
+namespace sluice::fetch::detail {
+
+/// Data of one key on the reader, shared by the sets that asked for it while it was here.
+struct Buffer {
+    BufferMemory::Block memory;
+    std::uint64_t bytes = 0;
+    Tokens tokens;
+    bool complete = false;
+};
+
+struct FetchSet {
+    std::vector<Want> wants;
+    std::vector<std::shared_ptr<Buffer>> buffers;  // by want
+    Tokens tokens;                                 // that no buffer has taken yet
+    std::size_t missing = 0;                       // fetches without an end, or sizes while these are asked for
+    std::uint64_t bytes = 0;
+    std::uint32_t passed_over = 0;  // by sets that were posted later
+    bool pushed = false;            // its data are sent, not fetched
+    bool tentative = false;
+    std::atomic<bool> complete = false;  // from then on only the owner's thread looks at it
+    bool abandoned = false;              // nobody waits any more
+    std::exception_ptr error;
+    sluice::detail::TaskPromise* task = nullptr;
+    std::function<void(Fetched, std::exception_ptr)> done;
+
+    /// Phase 7: to the application.
+    Fetched take() {
+        Fetched fetched;
+        fetched.buffers_ = std::move(buffers);
+        return fetched;
+    }
+};
+
+struct KeyHash {
+    std::size_t operator()(Key const& key) const noexcept {
+        return NameHash()({key.id + static_cast<std::uint64_t>(key.owner) * 0x9e37'79b9ULL, key.epoch});
+    }
+};
+
+std::string text_of(Key const& key);
+/// " fetches " or " receives "
+char const* verb_of(FetchSet const& set);
+/// The set's first error, with both sides named.
+void fail(FetchSet& set, std::size_t which, int rank, std::string const& text);
+
+}  // namespace sluice::fetch::detail

@@ -1,0 +1,253 @@
+#include "fetch/reader/receiving.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sluice/error.hpp"
+
+namespace sluice::fetch::detail {
+
+namespace {
+
+// Seconds that nothing may have been heard of what a set waits for until its sender is asked whether it will come. Most
+// of what is waited for comes by itself, so the question costs nothing there.
+constexpr double k_late = 0.01;
+
+}  // namespace
+
+void Receiving::post(std::shared_ptr<FetchSet> const& set) {
+    set->pushed = true;
+    if (!fetching_->open(set)) return;
+    if (set->wants.empty() || !enlist(set)) {
+        fetching_->complete(set);
+        return;
+    }
+    set->missing = set->wants.size();
+    double const now = MPI_Wtime();
+    for (Want const& want : std::vector<Want>(set->wants)) {  // a copy: the last one that settles may hand the set on
+        Coming& coming = coming_.at(want.key);
+        if (coming.heard == Heard::offered || coming.heard == Heard::here)
+            settle(coming);
+        else if (coming.heard == Heard::nothing)
+            late_.push_back({want.key, now});
+    }
+}
+
+/// As the one who waits for each of them. Whatever is sent has one reader.
+bool Receiving::enlist(std::shared_ptr<FetchSet> const& set) {
+    for (std::uint32_t i = 0; i < set->wants.size(); ++i) {
+        Coming& coming = coming_[set->wants[i].key];
+        if (coming.set == nullptr) {
+            coming.set = set;
+            coming.want = i;
+            continue;
+        }
+        set->error = std::make_exception_ptr(Error(
+            ErrorCode::invalid_argument, "rank " + std::to_string(wire_->rank()) + " receives " +
+                                             text_of(set->wants[i].key) + " twice: what is sent is received once"));
+        give_up(set);
+        return false;
+    }
+    return true;
+}
+
+/// What it would have taken stays for others.
+void Receiving::give_up(std::shared_ptr<FetchSet> const& set) {
+    for (Want const& want : set->wants) {
+        auto const at = coming_.find(want.key);
+        if (at == coming_.end() || at->second.set != set) continue;
+        at->second.set = nullptr;
+        if (at->second.heard == Heard::nothing) coming_.erase(at);
+    }
+}
+
+/// Null where something of that name is here already.
+Receiving::Coming* Receiving::hear(Key const& key, std::uint64_t bytes, Heard heard) {
+    Coming& coming = coming_[key];
+    if (coming.heard != Heard::nothing) {
+        coming.twice = true;
+        return nullptr;
+    }
+    coming.heard = heard;
+    coming.bytes = bytes;
+    return &coming;
+}
+
+void Receiving::offered(int peer, Control const& control) {
+    Coming* const coming = hear({peer, control.name.id, control.name.epoch}, control.bytes, Heard::offered);
+    if (coming != nullptr && coming->set != nullptr) settle(*coming);
+}
+
+void Receiving::pushed(int peer, Control const& control) {
+    Key const key{peer, control.name.id, control.name.epoch};
+    auto buffer = std::make_shared<Buffer>();
+    buffer->bytes = control.bytes;
+    if (Coming* const coming = hear(key, control.bytes, Heard::arriving)) {
+        coming->buffer = buffer;
+        if (coming->set == nullptr) unexpected_ += Bytes{control.bytes};
+    }
+    if (control.bytes == 0) {  // nothing follows
+        complete(key, buffer);
+        return;
+    }
+    std::uint32_t const number = k_first_arrival | (next_arrival_++ % k_first_arrival);
+    arriving_[number] = {key, std::move(buffer), 0, 0};
+    next_of_[peer].push_back(number);
+}
+
+/// The receiving runtime has to put them somewhere.
+bool Receiving::arrived(int peer, std::size_t bytes) {
+    auto const next = next_of_.find(peer);
+    if (next == next_of_.end()) return false;  // ahead of what tells their name
+    std::uint32_t const number = next->second.front();
+    Arrival& arrival = arriving_.at(number);
+    Buffer& buffer = *arrival.buffer;
+    if (!buffer.memory) {
+        buffer.memory = memory_->allocate(buffer.bytes);
+        if (!buffer.memory) {
+            ++retried_;
+            return false;
+        }
+        buffer.tokens = beyond_->take_beyond(1, Bytes{buffer.bytes});
+    }
+    std::uint64_t const at = arrival.received;
+    arrival.received += bytes;
+    if (arrival.received == buffer.bytes) {
+        next->second.pop_front();
+        if (next->second.empty()) next_of_.erase(next);
+    }
+    if (wire_->receive_data(peer, wire_->push_slot(), {buffer.memory.get() + at, bytes}, number))
+        piece_complete(number, bytes);
+    return true;
+}
+
+void Receiving::piece_complete(std::uint32_t arrival, std::size_t bytes) {
+    auto const at = arriving_.find(arrival);
+    at->second.complete += bytes;
+    if (at->second.complete < at->second.buffer->bytes) return;
+    Arrival const done = std::move(at->second);
+    arriving_.erase(at);
+    complete(done.key, done.buffer);
+}
+
+void Receiving::here(Key const& key, BufferMemory::Block&& memory, std::uint64_t bytes) {
+    auto buffer = std::make_shared<Buffer>();
+    buffer->memory = std::move(memory);
+    buffer->bytes = bytes;
+    buffer->tokens = beyond_->take_beyond(1, Bytes{bytes});
+    if (Coming* const coming = hear(key, bytes, Heard::arriving)) {
+        coming->buffer = buffer;
+        if (coming->set == nullptr) unexpected_ += Bytes{bytes};
+    }
+    complete(key, buffer);
+}
+
+void Receiving::complete(Key const& key, std::shared_ptr<Buffer> const& buffer) {
+    buffer->complete = true;
+    Coming& coming = coming_.at(key);
+    if (coming.buffer != buffer) return;  // the second of that name
+    coming.heard = Heard::here;
+    if (coming.set != nullptr) settle(coming);
+}
+
+/// It is offered or here, as its set wants it.
+void Receiving::settle(Coming& coming) {
+    std::shared_ptr<FetchSet> const set = coming.set;
+    Want& want = set->wants[coming.want];
+    if (want.bytes == Want::k_any) want.bytes = coming.bytes;
+    if (want.bytes != coming.bytes)
+        fail(*set, coming.want, wire_->rank(), "it has sent " + std::to_string(coming.bytes) + " bytes");
+    settle_one(set);
+}
+
+void Receiving::settle_one(std::shared_ptr<FetchSet> const& set) {
+    if (--set->missing == 0) take(set);
+}
+
+/// Phase 4, or phase 2 again: the set's tokens.
+void Receiving::take(std::shared_ptr<FetchSet> const& set) {
+    for (std::uint32_t i = 0; i < set->wants.size(); ++i)
+        if (auto const at = coming_.find(set->wants[i].key); at != coming_.end() && at->second.twice)
+            fail(*set, i, wire_->rank(), "it has sent that twice");
+    if (set->error || fetching_->is_too_large(*set)) {
+        give_up(set);
+        fetching_->complete(set);
+        return;
+    }
+    for (std::size_t i = 0; i < set->wants.size(); ++i) {
+        auto const at = coming_.find(set->wants[i].key);
+        remember(at->first);
+        if (at->second.heard == Heard::offered) {
+            ++set->missing;
+        } else {
+            ++received_;
+            received_bytes_ += Bytes{at->second.bytes};
+            set->buffers[i] = std::move(at->second.buffer);
+        }
+        coming_.erase(at);
+    }
+    if (set->missing == 0)
+        fetching_->complete(set);
+    else
+        fetching_->wait_for_tokens(set);
+}
+
+bool Receiving::is_waited_for(Key const& key) const {
+    auto const at = coming_.find(key);
+    return at != coming_.end() && at->second.heard == Heard::nothing && !at->second.refused;
+}
+
+void Receiving::unsent(Key const& key, std::string const& text) {
+    if (!is_waited_for(key)) return;  // it was given up, or is here after all
+    Coming& coming = coming_.at(key);
+    coming.refused = true;
+    fail(*coming.set, coming.want, wire_->rank(), text);
+    settle_one(std::shared_ptr<FetchSet>(coming.set));
+}
+
+bool Receiving::ask_for_late(bool at_once) {
+    bool asked = false;
+    while (!late_.empty()) {
+        Late const late = late_.front();
+        if (is_waited_for(late.key)) {
+            if (!at_once && MPI_Wtime() < late.since + k_late) break;
+            asked = true;
+        }
+        late_.pop_front();
+        if (!is_waited_for(late.key)) continue;
+        Name const name{late.key.id, late.key.epoch};
+        if (was_received(late.key))
+            unsent(late.key, "nothing new; what it has sent of that name was received before");
+        else if (late.key.owner == wire_->rank())
+            sending_->expected(wire_->rank(), name);
+        else
+            ask(late.key.owner, name);
+    }
+    return asked;
+}
+
+void Receiving::ask(int sender, Name const& name) {
+    ++questions_;
+    wire_->send(sender, {Kind::expect, 0, name, 0});
+}
+
+void Receiving::remember(Key const& key) {
+    if (over_.size() < k_remembered)
+        over_.push_back(key);
+    else
+        over_[next_over_++ % k_remembered] = key;
+}
+
+bool Receiving::was_received(Key const& key) const {
+    return std::find(over_.begin(), over_.end(), key) != over_.end();
+}
+
+void Receiving::fill(StoreReport& report) const {
+    report.received += received_;
+    report.received_bytes += received_bytes_;
+    report.unexpected = unexpected_;
+    report.uncontrolled_peak = beyond_->peak();
+    report.retried += retried_;
+}
+
+}  // namespace sluice::fetch::detail

@@ -1,0 +1,126 @@
+/// The reader's side of the send-based scheme (paper, section 3.3.1, figure 3a): phases 3 and 4.
+///
+///                  nothing heard ── offer ──> offered ─┐ all of its set: one queue with fetch sets for tokens,
+///     receive_all ─┤                                   ├──> then taken from the sender's packed buffer
+///                  nothing heard ── push ──> arriving ──> here: beyond any token, whether somebody waits or not
+///
+/// A set takes what it waits for only when all of it has been heard of; until then, and where the set fails, it stays
+/// for whoever receives it then.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "budget/token_pool.hpp"
+#include "fetch/reader/fetch_set.hpp"
+#include "fetch/reader/fetching.hpp"
+#include "fetch/owner/sending.hpp"
+#include "fetch/wire.hpp"
+
+namespace sluice::fetch::detail {
+
+class Receiving {
+  public:
+    /// What Wire::receive_data is told instead of a slot begins here.
+    static constexpr std::uint32_t k_first_arrival = 1U << 31;
+
+    /// `beyond` counts what comes without tokens.
+    Receiving(Wire& wire, Fetching& fetching, TokenPool& beyond, BufferMemory& memory)
+        : wire_(&wire), fetching_(&fetching), beyond_(&beyond), memory_(&memory) {}
+    Receiving(Receiving const&) = delete;
+    Receiving& operator=(Receiving const&) = delete;
+    void set_sending(Sending& sending) noexcept { sending_ = &sending; }
+
+    void post(std::shared_ptr<FetchSet> const& set);
+    /// Phase 2 at the sender, controlled.
+    void offered(int peer, Control const& control);
+    /// Its data will go to that slot of Fetching; those of this rank itself are handed over.
+    void handed_over(std::uint32_t slot, BufferMemory::Block&& memory) {
+        fetching_->handed_over(slot, std::move(memory));
+    }
+    /// Phase 3, uncontrolled: data follow.
+    void pushed(int peer, Control const& control);
+    /// They do. False where there is no memory now.
+    bool arrived(int peer, std::size_t bytes);
+    void piece_complete(std::uint32_t arrival, std::size_t bytes);
+    void here(Key const& key, BufferMemory::Block&& memory, std::uint64_t bytes);
+    /// The sender will not send that.
+    void unsent(Key const& key, std::string const& text);
+
+    /// Asks the senders of what has been waited for long (or, `at_once`, at all) whether it will come; true when
+    /// somebody was asked.
+    bool ask_for_late(bool at_once);
+
+    /// What nobody has received when all ranks have finished.
+    void drop() noexcept { coming_.clear(); }
+
+    /// A question has been answered.
+    void noted() noexcept { --questions_; }
+
+    bool is_quiet() const noexcept { return arriving_.empty() && questions_ == 0; }
+    void fill(StoreReport& report) const;
+
+  private:
+    enum class Heard : std::uint8_t { nothing, offered, arriving, here };
+
+    /// Something that was sent to this rank, or is waited for.
+    struct Coming {
+        std::shared_ptr<FetchSet> set;  // that waits for it
+        std::uint32_t want = 0;
+        Heard heard = Heard::nothing;
+        bool twice = false;
+        bool refused = false;
+        std::uint64_t bytes = 0;
+        std::shared_ptr<Buffer> buffer;  // uncontrolled
+    };
+    /// Data on their way that were not asked for.
+    struct Arrival {
+        Key key;
+        std::shared_ptr<Buffer> buffer;
+        std::uint64_t received = 0;
+        std::uint64_t complete = 0;
+    };
+    struct Late {
+        Key key;
+        double since;
+    };
+
+    bool enlist(std::shared_ptr<FetchSet> const& set);
+    Coming* hear(Key const& key, std::uint64_t bytes, Heard heard);
+    void settle(Coming& coming);
+    void settle_one(std::shared_ptr<FetchSet> const& set);
+    void take(std::shared_ptr<FetchSet> const& set);
+    void give_up(std::shared_ptr<FetchSet> const& set);
+    void complete(Key const& key, std::shared_ptr<Buffer> const& buffer);
+    void ask(int sender, Name const& name);
+    bool is_waited_for(Key const& key) const;
+    void remember(Key const& key);
+    bool was_received(Key const& key) const;
+
+    // Keys that are over are remembered, as far as there is room, so that who comes late is told.
+    static constexpr std::size_t k_remembered = 1024;
+
+    Wire* wire_;
+    Fetching* fetching_;
+    TokenPool* beyond_;
+    BufferMemory* memory_;
+    Sending* sending_ = nullptr;
+    std::unordered_map<Key, Coming, KeyHash> coming_;
+    std::unordered_map<std::uint32_t, Arrival> arriving_;         // by number
+    std::unordered_map<int, std::deque<std::uint32_t>> next_of_;  // peer: whose data come next
+    std::deque<Late> late_;                                       // in order of posting
+    std::vector<Key> over_;                                       // a ring
+    std::size_t next_over_ = 0;
+    std::uint32_t next_arrival_ = 0;
+    std::uint64_t questions_ = 0;  // without an answer
+    std::uint64_t received_ = 0;
+    Bytes received_bytes_;
+    Bytes unexpected_;
+    std::uint64_t retried_ = 0;
+};
+
+}  // namespace sluice::fetch::detail

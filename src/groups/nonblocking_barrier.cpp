@@ -1,0 +1,41 @@
+#include "groups/nonblocking_barrier.hpp"
+
+#include "mpi/mpi.hpp"
+
+namespace sluice::base {
+
+#ifdef SLUICE_SIMULATED
+
+NonblockingBarrier::NonblockingBarrier(MPI_Comm comm, int tag) : comm_(comm), tag_(tag) {
+    start_round();
+}
+
+void NonblockingBarrier::start_round() {
+    int const size = size_of(comm_);
+    if (distance_ >= size) return;
+    int const rank = rank_in(comm_);
+    check(MPI_Irecv(nullptr, 0, MPI_BYTE, (rank + size - distance_) % size, tag_, comm_, &pending_[0]), "MPI_Irecv");
+    check(MPI_Isend(nullptr, 0, MPI_BYTE, (rank + distance_) % size, tag_, comm_, &pending_[1]), "MPI_Isend");
+}
+
+bool NonblockingBarrier::is_passed() {
+    if (!is_complete(pending_[0]) || !is_complete(pending_[1])) return false;
+    if (distance_ >= size_of(comm_)) return true;
+    distance_ *= 2;
+    start_round();
+    return distance_ >= size_of(comm_);
+}
+
+#else
+
+NonblockingBarrier::NonblockingBarrier(MPI_Comm comm, int) {
+    check(MPI_Ibarrier(comm, &pending_), "MPI_Ibarrier");
+}
+
+bool NonblockingBarrier::is_passed() {
+    return is_complete(pending_);
+}
+
+#endif
+
+}  // namespace sluice::base

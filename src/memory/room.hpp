@@ -1,0 +1,29 @@
+/// Bytes that are written before they are read: metered, and not touched when they are allocated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "memory/meter.hpp"
+
+namespace sluice::redistribution {
+
+/// A MeteredVector would write zeros into every page first, which costs more than the copy that follows.
+class Room {
+  public:
+    Room(std::uint64_t bytes, base::Meter& meter)
+        : allocator_(meter), bytes_(bytes), data_(bytes > 0 ? allocator_.allocate(bytes) : nullptr) {}
+    Room(Room const&) = delete;
+    Room& operator=(Room const&) = delete;
+    ~Room() {
+        if (data_ != nullptr) allocator_.deallocate(data_, bytes_);
+    }
+    std::byte* data() const noexcept { return data_; }
+
+  private:
+    base::MeteredAllocator<std::byte> allocator_;
+    std::uint64_t bytes_;
+    std::byte* data_;
+};
+
+}  // namespace sluice::redistribution

@@ -1,0 +1,60 @@
+/// The ranks of a context that share this node: who they are, their rings, and whether their memory can be read.
+#pragma once
+
+#include <mpi.h>
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpi/mpi.hpp"
+#include "node/node_rings.hpp"
+#include "sluice/budget.hpp"
+
+namespace sluice::engine {
+
+class Node {
+  public:
+    /// Collective over `comm`. `transport` is Settings::transport; `rings`: bytes of the rings into one rank.
+    /// Where rings cannot be had the node consists of this rank alone, on every rank of the node, and `why` says so.
+    Node(MPI_Comm comm, std::string const& transport, Bytes rings);
+
+    int rank() const noexcept { return rank_; }
+    int size() const noexcept { return static_cast<int>(ranks_.size()); }
+    /// Rank in the node of a rank of the context, or −1.
+    int local_of(int rank) const noexcept {
+        // On one node, or with ranks filled node after node from rank 0, a rank is its own local rank.
+        return rank < size() && ranks_[static_cast<std::size_t>(rank)] == rank ? rank : search(rank);
+    }
+    int global_of(int local) const noexcept { return ranks_[static_cast<std::size_t>(local)]; }
+
+    bool has_rings() const noexcept { return rings_ != nullptr; }
+    NodeRings& rings() noexcept { return *rings_; }
+    /// Bytes of the largest packet that the rings take; 0 without rings.
+    std::size_t largest_packet() const noexcept { return rings_ ? rings_->largest_body() : 0; }
+    bool can_read() const noexcept { return can_read_; }
+    /// More of the context's ranks than processors: who waits for a peer keeps it from running. The same on all ranks.
+    bool is_crowded() const noexcept { return is_crowded_; }
+    pid_t process_of(int local) const noexcept { return pids_[static_cast<std::size_t>(local)]; }
+    MPI_Comm comm() const noexcept { return comm_.get(); }
+    Bytes ring_setting() const noexcept { return ring_setting_; }
+    /// "reads inside the node", "rings inside the node", or why there are none.
+    std::string const& why() const noexcept { return why_; }
+
+  private:
+    int search(int rank) const noexcept;
+
+    base::Communicator comm_;
+    Bytes ring_setting_;
+    int rank_ = 0;
+    std::vector<int> ranks_;  // of the context, ascending, by local rank
+    std::vector<pid_t> pids_;
+    std::unique_ptr<NodeRings> rings_;
+    bool can_read_ = false;
+    bool is_crowded_ = false;
+    std::string why_;
+};
+
+}  // namespace sluice::engine

@@ -1,0 +1,309 @@
+#include "paged/file_state.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "base/units.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::paged::detail {
+
+namespace {
+
+// Sets behind the first that may go ahead of it when they need no memory, and how often it lets them.
+constexpr std::size_t k_looked_at = 32;
+constexpr std::uint32_t k_most_passed_over = 64;
+
+std::string folder_of(Settings const& settings) {
+    if (!settings.paged_folder.empty()) return settings.paged_folder;
+    char const* const temporary = std::getenv("TMPDIR");
+    return temporary != nullptr && *temporary != '\0' ? temporary : "/var/tmp";
+}
+
+}  // namespace
+
+FileState::FileState(Context& context, std::span<std::uint64_t const> bytes_of_blocks)
+    : context_(&context.state()),
+      memory_(context_->budget(), context_->settings().paged_memory),
+      plan_(bytes_of_blocks.size()),
+      blocks_(bytes_of_blocks.size()) {
+    std::uint64_t end = 0;
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+        if (bytes_of_blocks[i] == 0)
+            throw Error(ErrorCode::invalid_argument, "block " + std::to_string(i) + " of a paged file has no bytes");
+        blocks_[i].at = end;
+        blocks_[i].bytes = bytes_of_blocks[i];
+        end += whole_sectors(bytes_of_blocks[i]);
+    }
+    disk_.emplace(folder_of(context_->settings()), Bytes{end});
+    parts_.emplace(*disk_, context_->budget(), std::max(context_->settings().serve_memory, Bytes{1}));
+    context_->progress().add(*this);
+}
+
+FileState::~FileState() {
+    context_->progress().remove(*this);
+}
+
+std::string FileState::text_of(std::size_t block) const {
+    return "block " + std::to_string(block) + " of a paged file of rank " + std::to_string(context_->rank()) + " (" +
+           std::to_string(blocks_[block].bytes) + " bytes)";
+}
+
+void FileState::plan(std::vector<Use> order, bool again) {
+    for (Use const& use : order)
+        check(use.block, 0, 0);
+    plan_.set(std::move(order), again);
+    changed_ = true;
+    poll();
+}
+
+void FileState::check(std::size_t block, std::uint64_t offset, std::uint64_t bytes) const {
+    if (block >= blocks_.size())
+        throw Error(ErrorCode::invalid_argument, "block " + std::to_string(block) + " of a paged file of rank " +
+                                                     std::to_string(context_->rank()) + ", which has " +
+                                                     std::to_string(blocks_.size()) + " blocks");
+    if (offset > blocks_[block].bytes || bytes > blocks_[block].bytes - offset)
+        throw Error(ErrorCode::invalid_argument,
+                    std::to_string(bytes) + " bytes from " + std::to_string(offset) + " on of " + text_of(block));
+}
+
+std::exception_ptr FileState::fault_of(UseSet const& set) const {
+    try {
+        std::uint64_t sum = 0;
+        for (Use const& use : set.uses) {
+            check(use.block, 0, 0);
+            sum += whole_sectors(blocks_[use.block].bytes);
+        }
+        Bytes const most = context_->process().memory_limit().limit;
+        if (sum > most.count)
+            throw Error(ErrorCode::out_of_memory, std::to_string(set.uses.size()) + " blocks of together " +
+                                                      base::format_bytes(Bytes{sum}) +
+                                                      " exceed the memory that this process may use, " +
+                                                      base::format_bytes(most) + " (setting memory)");
+    } catch (Error const&) {
+        return std::current_exception();
+    }
+    return nullptr;
+}
+
+void FileState::post(std::shared_ptr<UseSet> const& set) {
+    set->error = fault_of(*set);
+    if (set->error) {
+        complete(set);
+        return;
+    }
+    queue_.push_back(set);
+    if (!polling_) grant();
+}
+
+bool FileState::needs_memory(UseSet const& set) const {
+    return std::ranges::any_of(set.uses, [&](Use const& use) { return blocks_[use.block].state == State::away; });
+}
+
+/// Nobody writes to what is being written back, nobody uses what could not be read, and nobody reads what another is
+/// about to write; the last only as long as anything else moves.
+bool FileState::has_to_wait_for_others(UseSet const& set, Beyond beyond) const {
+    return std::ranges::any_of(set.uses, [&](Use const& use) {
+        Block const& block = blocks_[use.block];
+        if (block.hollow && use.access != Access::write && beyond == Beyond::no) return true;
+        return block.lost || (use.access != Access::read && block.state == State::leaving);
+    });
+}
+
+bool FileState::grant() {
+    bool moved = false;
+    while (!queue_.empty()) {
+        // One set is always granted: nobody uses a block, and all that nobody uses has been given up or is not enough.
+        Beyond const beyond = in_use_ == 0 && !is_under_way() ? Beyond::yes : Beyond::no;
+        std::shared_ptr<UseSet> const set = queue_.front();
+        if (!set->abandoned && !try_grant(set, beyond)) break;
+        std::erase(queue_, set);
+        moved = true;
+    }
+    for (std::size_t i = 1; i < std::min(queue_.size(), k_looked_at);) {
+        if (queue_.front()->passed_over >= k_most_passed_over) break;
+        std::shared_ptr<UseSet> const set = queue_[i];
+        if (needs_memory(*set) || !try_grant(set, Beyond::no)) {
+            ++i;
+            continue;
+        }
+        ++queue_.front()->passed_over;
+        std::erase(queue_, set);
+        moved = true;
+    }
+    return moved;
+}
+
+void FileState::stall() {
+    if (queue_.empty() || is_under_way()) return;
+    std::shared_ptr<UseSet> const set = queue_.front();
+    if (try_grant(set, Beyond::yes)) std::erase(queue_, set);
+}
+
+bool FileState::try_grant(std::shared_ptr<UseSet> const& set, Beyond beyond) {
+    if (has_to_wait_for_others(*set, beyond)) return false;
+    pin(*set);
+    std::vector<Room> rooms;
+    try {
+        if (!make_rooms(*set, beyond, rooms)) {
+            unpin(*set);
+            return false;
+        }
+    } catch (Error const&) {
+        unpin(*set);
+        set->error = std::current_exception();
+        complete(set);
+        return true;
+    }
+    if (beyond == Beyond::yes && memory_.held() > memory_.limit()) ++counts_.beyond;
+    set->granted = true;
+    bring_in(set, std::move(rooms));
+    return true;
+}
+
+void FileState::pin(UseSet const& set) {
+    for (Use const& use : set.uses)
+        ++blocks_[use.block].users;
+    in_use_ += set.uses.size();
+}
+
+void FileState::unpin(UseSet const& set) {
+    in_use_ -= set.uses.size();
+    for (Use const& use : set.uses) {
+        Block& block = blocks_[use.block];
+        if (--block.users == 0 && block.state == State::here && (block.hollow || block.lost)) drop(use.block);
+    }
+    changed_ = true;
+}
+
+/// For all blocks of the set that are away, or none.
+bool FileState::make_rooms(UseSet const& set, Beyond beyond, std::vector<Room>& rooms) {
+    bool enough = true;
+    try {
+        for (auto use = set.uses.begin(); enough && use != set.uses.end(); ++use) {
+            if (blocks_[use->block].state != State::away) continue;
+            auto const same = [&](Use const& earlier) { return earlier.block == use->block; };
+            if (std::any_of(set.uses.begin(), use, same)) continue;
+            std::uint64_t const bytes = whole_sectors(blocks_[use->block].bytes);
+            Room room = make_room(bytes, std::nullopt);
+            if (!room && beyond == Beyond::yes) room = memory_.take_beyond(bytes);
+            enough = static_cast<bool>(room);
+            rooms.push_back(std::move(room));
+        }
+    } catch (Error const&) {
+        for (Room& room : rooms)
+            memory_.give_back(std::move(room));
+        throw;
+    }
+    if (!enough)
+        for (Room& room : rooms)
+            memory_.give_back(std::move(room));
+    return enough;
+}
+
+void FileState::bring_in(std::shared_ptr<UseSet> const& set, std::vector<Room> rooms) {
+    auto room = rooms.begin();
+    for (Use const& use : set->uses) {
+        Block& block = blocks_[use.block];
+        if (!plan_.used(use.block)) ++counts_.unplanned;
+        if (block.state != State::away) {
+            ++counts_.found;
+        } else if (use.access == Access::write) {
+            settle(use.block, std::move(*room++), State::here);
+            block.hollow = true;
+        } else {
+            settle(use.block, std::move(*room++), State::coming);
+            begin_read(use.block);
+        }
+        if (block.state != State::coming) continue;
+        waiting_[use.block].push_back(set);
+        ++set->missing;
+    }
+    changed_ = true;
+    if (set->missing == 0) complete(set);
+}
+
+Blocks FileState::blocks_of(UseSet const& set) {
+    Blocks blocks;
+    for (Use const& use : set.uses)
+        blocks.bytes_.push_back(blocks_[use.block].room.bytes().first(blocks_[use.block].bytes));
+    blocks.uses_ = set.uses;
+    blocks.file_ = shared_from_this();
+    return blocks;
+}
+
+void FileState::complete(std::shared_ptr<UseSet> const& set) {
+    if (set->granted && !set->error && !failure_.empty()) {
+        set->error = std::make_exception_ptr(Error(ErrorCode::unsupported, failure_));
+        failure_.clear();  // told; it is tried again
+    }
+    ++counts_.sets;
+    set->complete = true;
+    if (set->granted && (set->error || set->abandoned))
+        unpin(*set);
+    else if (set->granted && !set->done)
+        set->blocks = blocks_of(*set);
+    if (set->task != nullptr && !set->abandoned) set->task->tasks->make_ready(*set->task);
+    if (set->done) called_back_.push_back(set);
+}
+
+/// From poll alone.
+bool FileState::call_back() {
+    std::size_t const number = called_back_.size();  // what they post comes next time
+    for (std::size_t i = 0; i < number; ++i) {
+        std::shared_ptr<UseSet> const set = std::move(called_back_.front());
+        called_back_.pop_front();
+        set->done(set->error ? Blocks() : blocks_of(*set), set->error);
+    }
+    return number > 0;
+}
+
+void FileState::release(std::span<Use const> uses) {
+    in_use_ -= uses.size();
+    for (Use const& use : uses) {
+        Block& block = blocks_[use.block];
+        --block.users;
+        block.left = ++uses_;
+        if (use.access == Access::read) continue;
+        block.written = true;
+        block.hollow = false;
+    }
+    changed_ = true;
+    try {
+        write_behind();
+    } catch (std::exception const&) {
+        // No memory for that now: poll tries it again.
+    }
+}
+
+bool FileState::poll() {
+    if (polling_) return false;  // called from a callback
+    engine::Polling const polling(polling_);
+    return move();
+}
+
+bool FileState::move() {
+    bool moved = disk_->poll();
+    parts_->start();
+    write_behind();
+    moved |= grant();
+    if (std::exchange(changed_, false)) {
+        shrink();
+        if (queue_.empty()) look_ahead();
+    }
+    moved |= call_back();
+    return moved;
+}
+
+Report FileState::report() const {
+    Report report = counts_;
+    report.parts = parts_->read() + counts_.parts_found;
+    report.held = memory_.held() + parts_->held();
+    report.peak = memory_.peak() + parts_->peak();
+    report.on_disk = disk_->is_on_disk();
+    report.past_cache = disk_->way() != engine::DiskFile::Way::cached;
+    return report;
+}
+
+}  // namespace sluice::paged::detail

@@ -1,0 +1,136 @@
+/// The blocks of a paged file, who uses them and who waits for them.
+///
+///     post ──> queue ──> granted: memory for all its blocks ──> complete: all of them are here
+///                 │                  from: room under the limit, else
+///                 └ looked ahead     blocks nobody uses, the one that is needed last first
+///                   for only while nobody waits here
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/context_state.hpp"
+#include "kernel/disk_file.hpp"
+#include "engine/progress.hpp"
+#include "memory/block_memory.hpp"
+#include "paged/paging_plan.hpp"
+#include "paged/part_reads.hpp"
+#include "sluice/paged.hpp"
+
+namespace sluice::paged::detail {
+
+inline std::uint64_t whole_sectors(std::uint64_t bytes) {
+    constexpr std::uint64_t k_sector = engine::DiskFile::k_sector;
+    return (bytes + k_sector - 1) / k_sector * k_sector;
+}
+
+/// Blocks that are asked for together, and who waits for them.
+struct UseSet {
+    std::vector<Use> uses;
+    std::size_t missing = 0;        // blocks of a granted set that are not here yet
+    std::uint32_t passed_over = 0;  // by sets that were posted later
+    bool granted = false;
+    bool complete = false;
+    bool abandoned = false;  // nobody waits any more
+    std::exception_ptr error;
+    Blocks blocks;
+    sluice::detail::TaskPromise* task = nullptr;
+    std::function<void(Blocks, std::exception_ptr)> done;
+};
+
+class FileState final : public engine::Pollable, public std::enable_shared_from_this<FileState> {
+  public:
+    FileState(Context& context, std::span<std::uint64_t const> bytes_of_blocks);
+    ~FileState();
+    FileState(FileState const&) = delete;
+    FileState& operator=(FileState const&) = delete;
+
+    void plan(std::vector<Use> order, bool again);
+    void post(std::shared_ptr<UseSet> const& set);
+    void release(std::span<Use const> uses);
+    void bring(std::size_t number, std::uint64_t offset, std::uint64_t bytes, fetch::Store::Brought brought);
+    void check(std::size_t block, std::uint64_t offset, std::uint64_t bytes) const;
+
+    bool poll() override;
+    void stall() override;
+    bool is_under_way() const noexcept override { return disk_->under_way() > 0; }
+
+    void wait_a_moment() noexcept override { disk_->wait_a_moment(); }
+
+    engine::ContextState& context() noexcept { return *context_; }
+    engine::DiskFile& disk() noexcept { return *disk_; }
+    Report report() const;
+
+  private:
+    enum class State : std::uint8_t { away, coming, here, leaving };
+    struct Block {
+        std::uint64_t at = 0;  // in the file
+        std::uint64_t bytes = 0;
+        Room room;
+        std::uint64_t seen = 0;    // by the last look ahead
+        std::uint64_t left = 0;    // when it was used last, by a count of uses
+        std::size_t resident = 0;  // its place in residents_, where it is not away
+        std::uint32_t users = 0;
+        State state = State::away;
+        bool written = false;  // and not yet given to the disk
+        bool hollow = false;   // to be overwritten: what is in memory means nothing yet
+        bool lost = false;     // could not be read: goes when those who waited for it have gone
+    };
+    enum class Beyond : bool { no, yes };
+
+    bool move();
+    bool grant();
+    bool try_grant(std::shared_ptr<UseSet> const& set, Beyond beyond);
+    bool needs_memory(UseSet const& set) const;
+    bool has_to_wait_for_others(UseSet const& set, Beyond beyond) const;
+    std::exception_ptr fault_of(UseSet const& set) const;
+    void pin(UseSet const& set);
+    void unpin(UseSet const& set);
+    bool make_rooms(UseSet const& set, Beyond beyond, std::vector<Room>& rooms);
+    Blocks blocks_of(UseSet const& set);
+    void bring_in(std::shared_ptr<UseSet> const& set, std::vector<Room> rooms);
+    void complete(std::shared_ptr<UseSet> const& set);
+    bool call_back();
+
+    Room make_room(std::uint64_t bytes, std::optional<std::uint64_t> needed_after);
+    void begin_read(std::size_t block);
+    void has_come(std::size_t block, int error);
+    void begin_write(std::size_t block);
+    void has_left(std::size_t block, int error);
+    void settle(std::size_t block, Room room, State state);
+    void drop(std::size_t number);
+    std::optional<std::size_t> last_needed(std::uint64_t bytes, std::optional<std::uint64_t> needed_after) const;
+    void write_behind();
+    void look_ahead();
+    void shrink();
+    std::string text_of(std::size_t block) const;
+
+    engine::ContextState* context_;
+    BlockMemory memory_;
+    PagingPlan plan_;
+    std::vector<Block> blocks_;
+    std::optional<PartReads> parts_;
+    std::optional<engine::DiskFile> disk_;  // dies first: it may still write to the memory of the others
+    std::vector<std::size_t> residents_;    // blocks that are not away
+    std::deque<std::shared_ptr<UseSet>> queue_;
+    std::unordered_map<std::size_t, std::vector<std::shared_ptr<UseSet>>> waiting_;  // granted, for blocks that come
+    std::deque<std::shared_ptr<UseSet>> called_back_;
+    std::uint64_t in_use_ = 0;  // sum of the blocks' users
+    std::size_t coming_ = 0;    // blocks
+    std::uint64_t looks_ = 0;
+    std::uint64_t uses_ = 0;  // that have ended
+    bool changed_ = false;    // since the last look ahead
+    bool polling_ = false;
+    std::string failure_;  // of writing back, that nobody has been told of
+    Report counts_;
+};
+
+}  // namespace sluice::paged::detail

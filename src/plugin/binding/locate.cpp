@@ -1,0 +1,103 @@
+// Finds the MPI that the program uses: one, and of the kind this plugin was built for.
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugin/binding/gate.hpp"
+#include "plugin/binding/say.hpp"
+
+namespace sluice::interpose {
+
+Below g_below{};
+Libmpi g_libmpi{};
+constinit thread_local int t_depth = 0;
+bool g_acting = false;
+std::atomic<bool> g_located{false};
+std::atomic<bool> g_watching{false};
+
+namespace {
+
+/// "libmpi.so.40" and "libmpich.so.12" are MPIs; libmpi_mpifh, libmpi_cxx and the like belong to them.
+bool is_mpi(std::string_view path) {
+    std::string_view const file = path.substr(path.rfind('/') + 1);
+    for (std::string_view const name : {"libmpi.so", "libmpich.so", "libmpi_cray.so", "libmpi_gnu"})
+        if (file.starts_with(name)) return true;
+    return false;
+}
+
+std::vector<std::string> loaded_mpis() {
+    std::vector<std::string> found;
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, std::size_t, void* result) {
+            if (object->dlpi_name != nullptr && is_mpi(object->dlpi_name))
+                static_cast<std::vector<std::string>*>(result)->emplace_back(object->dlpi_name);
+            return 0;
+        },
+        &found);
+    return found;
+}
+
+/// The pointers behind `names`, looked up in `handle`; a function that this MPI has not stays null.
+template <class Names>
+void look_up(void* handle, Names const& names, void* table) {
+    auto* const pointers = static_cast<void**>(table);
+    for (std::size_t i = 0; i < names.size(); ++i)
+        pointers[i] = dlsym(handle, names[i]);
+}
+
+/// Below us comes the next in the order of symbols: another tool, or libmpi. There is none where MPI was loaded late
+/// and privately (a Python module): then it is that library.
+void fill_below(void* libmpi) {
+    look_up(RTLD_NEXT, k_below_names, &g_below);
+    auto* const pointers = reinterpret_cast<void**>(&g_below);
+    for (std::size_t i = 0; i < k_below_names.size(); ++i)
+        if (pointers[i] == nullptr && libmpi != nullptr) pointers[i] = dlsym(libmpi, k_below_names[i]);
+}
+
+/// libmpi itself, past other tools. Its data, the handles' addresses, may have been moved into the program by the
+/// linker (copy relocations), so those are looked up as the program would.
+void fill_libmpi(void* libmpi) {
+    look_up(libmpi, k_straight_names, &g_libmpi);
+    auto* const pointers = reinterpret_cast<void**>(&g_libmpi);
+    for (std::size_t i = 0; i < k_straight_names.size(); ++i)
+        if (std::string_view(k_straight_names[i]).starts_with("ompi_"))
+            if (void* const seen = dlsym(RTLD_DEFAULT, k_straight_names[i]); seen != nullptr) pointers[i] = seen;
+}
+
+bool is_ours(std::string const& library) {
+    return library.find(SLUICE_MPI_MARK) != std::string::npos;
+}
+
+}  // namespace
+
+void locate_below() {
+    static std::mutex once;
+    std::lock_guard const lock(once);
+    if (g_located) return;
+    std::vector<std::string> const mpis = loaded_mpis();
+    void* const libmpi = mpis.size() == 1 ? dlopen(mpis.front().c_str(), RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    fill_below(libmpi);
+    if (mpis.size() > 1) {
+        say("stands aside: the program has loaded two MPI libraries, %s and %s", mpis[0].c_str(), mpis[1].c_str());
+    } else if (libmpi == nullptr) {
+        say("stands aside: MPI was called, but no MPI library is loaded (a static one?)");
+    } else {
+        fill_libmpi(libmpi);
+        std::string text(8192, '\0');
+        int length = 0;
+        if (g_libmpi.PMPI_Get_library_version != nullptr) g_libmpi.PMPI_Get_library_version(text.data(), &length);
+        text.resize(std::strlen(text.c_str()));
+        g_acting = is_ours(text);
+        if (!g_acting)
+            say("stands aside: this plugin is for %s, the program uses %.40s", SLUICE_MPI_MARK, text.c_str());
+    }
+    g_located.store(true, std::memory_order_release);
+}
+
+}  // namespace sluice::interpose

@@ -1,0 +1,141 @@
+#include "plugin/job/declaration.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <string_view>
+
+#include "plugin/job/pmix.hpp"
+
+namespace sluice::interpose {
+
+namespace {
+
+// The number is that of what declared ranks do on the wire: ranks of different versions are strangers.
+constexpr char k_key[] = "sluice.declared.1";
+
+enum class Stage { idle, armed, put };
+std::atomic<Stage> g_stage{Stage::idle};
+
+// The MPI's PMIx, known from its first commit until all ranks were looked up.
+void* g_library = nullptr;
+pmix::Get g_get = nullptr;
+
+bool says(char const* variable, std::initializer_list<std::string_view> answers) {
+    char const* const value = std::getenv(variable);
+    if (value == nullptr) return false;
+    for (std::string_view const answer : answers)
+        if (answer == value) return true;
+    return false;
+}
+
+/// No rank leaves the fence of MPI_Init before it has what all ranks have committed.
+bool fence_tells_all() {
+    return says("OMPI_MCA_pmix_base_async_modex", {"0", "false", "no"}) &&
+           says("OMPI_MCA_pmix_base_collect_data", {"1", "true", "yes"});
+}
+
+/// The PMIx below the caller, for there may be several in a process: that which the caller's library is linked to.
+template <class Function>
+Function below(void* library, char const* name) {
+    void* found = library != nullptr ? dlsym(library, name) : nullptr;
+    return reinterpret_cast<Function>(found);
+}
+
+void* library_of(void const* address) {
+    Dl_info where{};
+    if (dladdr(address, &where) == 0 || where.dli_fname == nullptr) return nullptr;
+    return dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+void put_key(void* library) {
+    auto const put = below<pmix::Put>(library, "PMIx_Put");
+    auto const get = below<pmix::Get>(library, "PMIx_Get");
+    if (put == nullptr || get == nullptr || !fence_tells_all()) return;
+    pmix::Value value;
+    value.type = pmix::k_uint32;
+    value.data.uint32 = 1;
+    if (put(pmix::k_global, k_key, &value) == pmix::k_success) {
+        g_get = get;
+        g_stage = Stage::put;
+    }
+}
+
+bool declared(pmix::Proc const& proc) {
+    pmix::Info immediate;
+    std::strncpy(immediate.key, pmix::k_immediate, sizeof immediate.key - 1);
+    immediate.value.type = pmix::k_bool;
+    immediate.value.data.flag = true;
+    pmix::Value* value = nullptr;
+    int const code = g_get(&proc, k_key, &immediate, 1, &value);
+    bool const yes = code == pmix::k_success && value != nullptr && value->type == pmix::k_uint32;
+    std::free(value);  // a number owns nothing
+    return yes;
+}
+
+bool all_put_their_keys(int size) {
+    char const* const job = std::getenv("PMIX_NAMESPACE");
+    if (g_stage != Stage::put || job == nullptr) return false;
+    pmix::Proc proc;
+    std::strncpy(proc.nspace, job, sizeof proc.nspace - 1);
+    // From the far end, where in a job of two kinds the other kind often is: one look then suffices.
+    for (int rank = size - 1; rank >= 0; --rank) {
+        proc.rank = static_cast<std::uint32_t>(rank);
+        if (!declared(proc)) return false;
+    }
+    return true;
+}
+
+void let_go_of_pmix() {
+    g_stage = Stage::idle;
+    g_get = nullptr;
+    if (g_library != nullptr) dlclose(g_library);
+    g_library = nullptr;
+}
+
+/// The first of the node to decide does so for all of it; the others would find the same.
+bool decide(report::RecordFile& file, int size) {
+    if (!file.in_file()) return all_put_their_keys(size);
+    report::NodeHeader& node = file.node();
+    std::uint32_t decision = std::atomic_ref(node.decision).load();
+    if (decision == 0) {
+        bool const yes =
+            std::atomic_ref(node.claimed).load() == static_cast<std::uint32_t>(size) || all_put_their_keys(size);
+        std::uint32_t const mine = yes ? 1 : 2;
+        if (std::atomic_ref(node.decision).compare_exchange_strong(decision, mine)) decision = mine;
+    }
+    return decision == 1;
+}
+
+}  // namespace
+
+void declare() {
+    g_stage = Stage::armed;
+}
+
+bool all_ranks_declared(report::RecordFile& file, int size) {
+    bool const yes = size == 1 || decide(file, size);
+    let_go_of_pmix();
+    return yes;
+}
+
+}  // namespace sluice::interpose
+
+/// Called by the MPI within MPI_Init, before its fence. Any later commit, or one of the program's own, just passes.
+extern "C" [[gnu::visibility("default")]] int PMIx_Commit() {
+    using namespace sluice::interpose;
+    void* const library = library_of(__builtin_return_address(0));
+    auto commit = below<pmix::Commit>(library, "PMIx_Commit");
+    if (commit == nullptr || commit == &PMIx_Commit)
+        commit = reinterpret_cast<pmix::Commit>(dlsym(RTLD_NEXT, "PMIx_Commit"));
+    Stage armed = Stage::armed;
+    if (commit != nullptr && g_stage.compare_exchange_strong(armed, Stage::idle)) {
+        put_key(library);
+        if (g_stage == Stage::put) g_library = library;
+    }
+    if (library != nullptr && library != g_library) dlclose(library);
+    return commit != nullptr ? commit() : pmix::k_not_supported;
+}

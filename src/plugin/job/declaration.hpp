@@ -1,0 +1,36 @@
+/// Do all ranks of the job run under us? Nobody may use the wire before that is known, and all must know the same.
+///
+/// On one node: every rank claims a record in the node's file before MPI_Init. None leaves MPI_Init before all have
+/// entered it, so whoever leaves it finds all records of the node; the first one decides for all.
+///
+/// Over several nodes, where the MPI starts through PMIx (Open MPI):
+///
+///   rank 0 … P-1            declare() arms; in MPI_Init the MPI calls PMIx_Commit: our key goes in with its own data
+///      |
+///   fence of MPI_Init       gathers what all ranks have committed and leaves a copy of it with each node's server
+///      |
+///   rank 0 … P-1            each looks the P keys up in its node's copy: all there, or one is not
+///
+/// Why all ranks find the same: a key is put before its rank enters the fence, and no rank leaves the fence before the
+/// copy of its node is whole. That holds for the fence as Open MPI does it unless told otherwise, by
+/// pmix_base_async_modex or pmix_base_collect_data. So a rank puts its key only if its environment says for sure that
+/// both are as they should be (`sluice run` sets them where the user has not): whoever finds all P keys knows that
+/// every rank's fence was such a one, and that every rank finds what it found. Whoever misses one key, misses it for
+/// good: a missing key answers at once (pmix.immediate), nobody waits for it. No message is sent but those of MPI_Init.
+///
+/// Elsewhere (MPICH over several nodes, LD_PRELOAD alone without the two variables) the answer is no on all ranks.
+#pragma once
+
+#include "record/record_file.hpp"
+
+namespace sluice::interpose {
+
+/// Before MPI_Init, after the record was claimed: this rank runs under us.
+void declare();
+
+/// After MPI_Init, once, by each rank of MPI_COMM_WORLD, which has `size`. The same answer on all of them; waits for
+/// nobody. At most `size` look-ups in memory of this node, by those ranks of the node that come first; allocates
+/// nothing that stays.
+bool all_ranks_declared(report::RecordFile& file, int size);
+
+}  // namespace sluice::interpose

@@ -1,0 +1,139 @@
+#include "plugin/job/ending.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <sstream>
+#include <vector>
+
+#include "mpi/mpi.hpp"
+#include "functions.hpp"
+#include "plugin/binding/say.hpp"
+#include "report/show/files.hpp"
+#include "report/summary/summary.hpp"
+#include "report/summary/summary_json.hpp"
+#include "report/show/text.hpp"
+
+namespace sluice::interpose {
+
+namespace {
+
+constexpr int k_tag = 1;
+
+/// Nodes are numbered by the order of the ranks that have their sums.
+std::uint32_t number_of_node(MPI_Comm all, bool has_sum) {
+    std::uint32_t const mine = has_sum ? 1 : 0;
+    std::uint32_t before = 0;
+    base::check(MPI_Exscan(&mine, &before, 1, MPI_UINT32_T, MPI_SUM, all), "MPI_Exscan");
+    return base::rank_in(all) == 0 ? 0 : before;
+}
+
+/// The sum of a node goes from rank to rank of it; the last one has it.
+void add_my_node(MPI_Comm all, report::RankRecord const& record, report::Summary& summary) {
+    base::Communicator const node = base::Communicator::of_node(all);
+    int const rank = base::rank_in(node.get());
+    int const size = base::size_of(node.get());
+    std::uint32_t const number = number_of_node(all, rank + 1 == size);
+    report::NodeSum sum;
+    static_assert(std::is_trivially_copyable_v<report::NodeSum>);
+    if (rank > 0)
+        base::check(MPI_Recv(&sum, sizeof sum, MPI_BYTE, rank - 1, k_tag, node.get(), MPI_STATUS_IGNORE), "MPI_Recv");
+    report::add_rank(sum, record);
+    if (rank + 1 < size) {
+        base::check(MPI_Send(&sum, sizeof sum, MPI_BYTE, rank + 1, k_tag, node.get()), "MPI_Send");
+    } else {
+        sum.node = number;
+        report::add_node(summary, sum);
+    }
+}
+
+void send_summary(MPI_Comm all, int to, report::Summary const& summary) {
+    std::vector<std::uint8_t> const bytes = report::to_bytes(summary);
+    auto const count = static_cast<int>(bytes.size());
+    base::check(MPI_Send(bytes.data(), count, MPI_BYTE, to, k_tag, all), "MPI_Send");
+}
+
+report::Summary receive_summary(MPI_Comm all, int from) {
+    MPI_Status status;
+    base::check(MPI_Probe(from, k_tag, all, &status), "MPI_Probe");
+    int count = 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count));
+    base::check(MPI_Recv(bytes.data(), count, MPI_BYTE, from, k_tag, all, MPI_STATUS_IGNORE), "MPI_Recv");
+    return report::from_bytes(bytes);
+}
+
+/// Binomial tree: a summary does not grow with the ranks that it speaks of.
+void gather(MPI_Comm all, report::Summary& summary) {
+    int const rank = base::rank_in(all);
+    int const size = base::size_of(all);
+    for (int step = 1; step < size; step *= 2) {
+        if ((rank & step) != 0) {
+            send_summary(all, rank - step, summary);
+            return;
+        }
+        if (rank + step < size) report::merge(summary, receive_summary(all, rank + step));
+    }
+}
+
+report::Summary summary_of_job(MPI_Comm all, report::RankRecord const& record) {
+    report::Scope scope;
+    scope.functions = k_function_names;
+    base::check(MPI_Allreduce(&record.head.now_us, &scope.duration_us, 1, MPI_UINT64_T, MPI_MAX, all), "MPI_Allreduce");
+    base::check(MPI_Allreduce(&record.head.start_unix_us, &scope.start_unix_us, 1, MPI_UINT64_T, MPI_MIN, all),
+                "MPI_Allreduce");
+    report::CommCounts const mine = report::rooted_comms(record);
+    std::array<std::uint64_t, 2> const counts{mine.several, mine.alone};
+    std::array<std::uint64_t, 2> before{};
+    base::check(MPI_Exscan(counts.data(), before.data(), 2, MPI_UINT64_T, MPI_SUM, all), "MPI_Exscan");
+    if (base::rank_in(all) != 0) scope.comms_before = {before[0], before[1]};
+    base::check(MPI_Allreduce(counts.data(), &scope.comms_of_several, 1, MPI_UINT64_T, MPI_SUM, all), "MPI_Allreduce");
+    report::Summary summary = report::summary_of(record, scope);
+    add_my_node(all, record, summary);
+    gather(all, summary);
+    return summary;
+}
+
+/// The page's template lies where the plugin was installed, or in its build folder.
+std::filesystem::path page_template() {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<void*>(&report_at_end), &info) == 0 || info.dli_fname == nullptr) return {};
+    std::filesystem::path const here = std::filesystem::path(info.dli_fname).parent_path();
+    for (char const* up : {"..", "../.."})
+        if (auto file = here / up / "share/sluice/report.html"; std::filesystem::exists(file)) return file;
+    return {};
+}
+
+/// Every line begins with our name, so that nobody takes it for the program's.
+void print(std::string const& text) {
+    std::istringstream lines(text);
+    std::string out;
+    for (std::string line; std::getline(lines, line);)
+        out += "sluice: " + line + "\n";
+    for (std::size_t at = 0; at < out.size();) {
+        ssize_t const wrote = write(STDERR_FILENO, out.data() + at, out.size() - at);
+        if (wrote <= 0) return;
+        at += static_cast<std::size_t>(wrote);
+    }
+}
+
+}  // namespace
+
+void report_at_end(MPI_Comm all, report::RankRecord const& record, std::string const& folder) {
+    try {
+        report::Summary const summary = summary_of_job(all, record);
+        if (base::rank_in(all) != 0) return;
+        print(report::to_screen(summary));
+        if (folder.empty()) return;
+        report::write_report(folder, summary, page_template());
+        say("report written to %s", folder.c_str());
+    } catch (std::exception const& error) {
+        say("no report: %s", error.what());
+    }
+}
+
+}  // namespace sluice::interpose

@@ -1,0 +1,16 @@
+/// The report of a job, gathered from all ranks while MPI still lives.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+#include "record/record.hpp"
+
+namespace sluice::interpose {
+
+/// Collective over `all`, every rank of the job. Rank 0 prints the summary on standard error and, with a folder, writes
+/// the files. What cannot be written is said in a line and stops nothing.
+void report_at_end(MPI_Comm all, report::RankRecord const& record, std::string const& folder);
+
+}  // namespace sluice::interpose

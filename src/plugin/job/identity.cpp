@@ -1,0 +1,58 @@
+#include "plugin/job/identity.hpp"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string_view>
+
+namespace sluice::interpose {
+
+namespace {
+
+void copy_text(std::span<char> to, std::string_view from) noexcept {
+    to[from.copy(to.data(), to.size() - 1)] = '\0';
+}
+
+/// As the login has it; a batch system may run a job without one.
+void name_user(std::span<char> to) noexcept {
+    for (char const* name : {"LOGNAME", "USER"})
+        if (char const* const value = std::getenv(name); value != nullptr && *value != '\0')
+            return copy_text(to, value);
+    std::array<char, 4096> room;
+    passwd entry{};
+    passwd* found = nullptr;
+    if (getpwuid_r(geteuid(), &entry, room.data(), room.size(), &found) == 0 && found != nullptr)
+        copy_text(to, found->pw_name);
+    else
+        std::snprintf(to.data(), to.size(), "%u", static_cast<unsigned>(geteuid()));
+}
+
+/// Arguments stand in a row, each ended by a zero.
+void name_command(std::span<char> to) noexcept {
+    int const file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    ssize_t const got = read(file, to.data(), to.size() - 1);
+    close(file);
+    auto length = static_cast<std::size_t>(got > 0 ? got : 0);
+    while (length > 0 && to[length - 1] == '\0')
+        --length;
+    for (std::size_t i = 0; i < length; ++i)
+        if (to[i] == '\0') to[i] = ' ';
+    to[length] = '\0';
+}
+
+}  // namespace
+
+void identify(report::RankHead& head) noexcept {
+    if (gethostname(head.host.data(), head.host.size() - 1) != 0) head.host[0] = '\0';
+    name_user(head.user);
+    name_command(head.command);
+}
+
+}  // namespace sluice::interpose

@@ -1,0 +1,11 @@
+/// Who runs what and where: only with the setting `identify`.
+#pragma once
+
+#include "record/record.hpp"
+
+namespace sluice::interpose {
+
+/// Writes host name, user and command with its arguments into the record. What cannot be found stays empty.
+void identify(report::RankHead& head) noexcept;
+
+}  // namespace sluice::interpose

@@ -1,0 +1,231 @@
+#include "plugin/services/inplace/inplace.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "collectives/inplace_alltoall.hpp"
+#include "hooks.hpp"
+#include "plugin/tables/message_bytes.hpp"
+#include "plugin/services/inplace/sent_copy.hpp"
+#include "sluice/collectives.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::interpose {
+
+namespace {
+
+using collectives::InplaceBlocks;
+
+/// What calls have in common.
+struct Service {
+    Service(MPI_Comm comm, Settings const& settings)
+        : all(comm), staging(settings.inplace_staging), access(settings.transport == "auto"), pool(nullptr) {
+        int* upper = nullptr;
+        int found = 0;
+        if (MPI_Comm_get_attr(comm, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0) largest_tag = *upper;
+    }
+    MPI_Comm all;
+    Bytes staging;
+    engine::PeerAccess access;
+    engine::StagingPool pool;
+    std::uint64_t counted = 0;  // of the staging, as memory of Sluice
+    int largest_tag = 32767;    // what MPI promises at least
+};
+Service* service = nullptr;
+
+// Tags below are those of the report.
+constexpr int k_first_tag = 16;
+
+int world_rank_of(void const* comm, int member) {
+    return g_watch->communicators().world_rank(*static_cast<MPI_Comm const*>(comm), member);
+}
+
+/// Who takes part in a call on `comm`; size 0 where it is not served. Depends only on what its members agreed on.
+collectives::Members members_of(MPI_Comm const& comm) {
+    Known const known = g_watch->communicators().find(comm);
+    collectives::Members members;
+    members.size = 0;
+    if (known.id == 0 || known.size < 2) return members;
+    if (known.id > static_cast<std::uint32_t>(service->largest_tag - k_first_tag)) return members;
+    members.comm = service->all;
+    members.rank = known.rank;
+    members.size = known.size;
+    members.tag = k_first_tag + static_cast<int>(known.id);
+    members.first = known.first;
+    members.stride = known.stride;
+    if (known.stride == 0) {
+        members.translate = world_rank_of;
+        members.who = &comm;
+    }
+    return members;
+}
+
+/// Runs a call, counts it, and has the communicator's error handler told of what goes wrong. `largest`: bytes of the
+/// largest block, which MPI would put aside.
+int serve(MPI_Comm comm, collectives::Members const& members, InplaceBlocks const& blocks, std::uint64_t largest) {
+    collectives::InplaceReport report;
+    int const code =
+        collectives::run_in_place({service->access, service->pool, service->staging}, members, blocks, &report);
+    report::RankHead& head = g_watch->record().head;
+    ++head.served_calls;
+    head.served_bytes += report.exchanged.count;
+    if (largest > report.staging.count) head.saved_bytes = std::max(head.saved_bytes, largest - report.staging.count);
+    std::uint64_t const staging = service->pool.peak().count;
+    g_watch->memory().sluice += staging - service->counted;
+    g_watch->own_pages(staging - service->counted);  // not MPI's
+    service->counted = staging;
+    if (code != MPI_SUCCESS) MPI_Comm_call_errhandler(comm, code);
+    return code;
+}
+
+/// Bytes of the largest block, or nothing where a count is negative: that is for MPI to refuse.
+template <class Count>
+std::optional<std::uint64_t> largest_of(Count const counts[], MPI_Datatype const* types, MPI_Datatype type, int size) {
+    std::uint64_t largest = 0;
+    for (int i = 0; i < size; ++i) {
+        if (counts[i] < 0) return std::nullopt;
+        largest = std::max(largest, bytes(counts[i], types != nullptr ? types[i] : type));
+    }
+    return largest;
+}
+
+/// Where blocks differ in size a threshold cannot be agreed on without speaking first, so all are served; but two ranks
+/// have one pair, whose bytes are the same on both.
+template <class Count>
+bool is_worth(collectives::Members const& members, Count const counts[], MPI_Datatype const* types, MPI_Datatype type) {
+    if (members.size != 2) return members.size > 2;
+    int const other = 1 - members.rank;
+    return collectives::worth_serving_alltoall(bytes(counts[other], types != nullptr ? types[other] : type), 2);
+}
+
+/// The program's arguments, for both kinds of counts. What is not served goes on to `below`.
+template <class Below, class Count>
+int alltoall(Below below, void const* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+             MPI_Datatype recvtype, MPI_Comm comm) {
+    if (placed(sendbuf) && recvcount > 0 && comm != MPI_COMM_NULL && recvtype != MPI_DATATYPE_NULL) {
+        collectives::Members const members = members_of(comm);
+        std::uint64_t const pair = bytes(recvcount, recvtype);
+        if (members.size > 1 && collectives::worth_serving_alltoall(pair, members.size))
+            return serve(comm, members, InplaceBlocks::alltoall(recvbuf, recvcount, recvtype), pair);
+    }
+    return below(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+template <class Below, class Count, class Displacement>
+int alltoallv(Below below, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
+              MPI_Datatype sendtype, void* recvbuf, Count const* recvcounts, Displacement const* rdispls,
+              MPI_Datatype recvtype, MPI_Comm comm) {
+    if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
+        recvtype != MPI_DATATYPE_NULL) {
+        collectives::Members const members = members_of(comm);
+        if (auto const largest = largest_of(recvcounts, nullptr, recvtype, members.size);
+            largest && is_worth(members, recvcounts, nullptr, recvtype))
+            return serve(comm, members, InplaceBlocks::alltoallv(recvbuf, recvcounts, rdispls, recvtype), *largest);
+    }
+    return below(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+template <class Below, class Count, class Displacement>
+int alltoallw(Below below, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
+              MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts, Displacement const* rdispls,
+              MPI_Datatype const* recvtypes, MPI_Comm comm) {
+    if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
+        recvtypes != nullptr) {
+        collectives::Members const members = members_of(comm);
+        auto const largest = largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size);
+        if (largest && is_worth(members, recvcounts, recvtypes, MPI_DATATYPE_NULL))
+            return serve(comm, members, InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes), *largest);
+    }
+    return below(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+/// MPICH (4.0.2 and before, at least) gives wrong data in MPI_Ialltoallw in place where two ranks spell the types of
+/// their pair differently. Our engine cannot serve it: it needs the processor of both sides, and a program may wait for
+/// a peer in any call of MPI. So the blocks are copied, and the call goes on as one that is not in place.
+#ifdef MPICH_VERSION
+constexpr bool k_copies_ialltoallw = true;
+#else
+constexpr bool k_copies_ialltoallw = false;
+#endif
+
+template <class Below, class Count, class Displacement>
+int ialltoallw_of_copy(Below below, collectives::Members const& members, void* recvbuf, Count const* recvcounts,
+                       Displacement const* rdispls, MPI_Datatype const* recvtypes, MPI_Comm comm,
+                       MPI_Request* request) {
+    int code = MPI_ERR_INTERN;
+    try {
+        InplaceBlocks const blocks = InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes);
+        SentCopy copy(blocks, members.rank, members.size);
+        auto const n = static_cast<std::size_t>(members.size);
+        std::vector<Count> sendcounts(n, 0);
+        std::vector<Count> receivecounts(n, 0);  // the own block stays as it is
+        for (std::size_t i = 0; i < n; ++i) {
+            if (copy.bytes_to(i) == 0) continue;
+            sendcounts[i] = 1;
+            receivecounts[i] = recvcounts[i];
+        }
+        std::vector<Displacement> const no_displacements(n, 0);
+        code = below(copy.buffer(), sendcounts.data(), no_displacements.data(), copy.types(), recvbuf,
+                     receivecounts.data(), rdispls, recvtypes, comm, request);
+        g_watch->own_pages(copy.fresh_bytes());  // ours, not MPI's
+        report::RankHead& head = g_watch->record().head;
+        ++head.served_calls;
+        head.served_bytes += copy.bytes();
+        if (code == MPI_SUCCESS) g_watch->requests().hold(*request, copy.take_memory(), copy.bytes());
+        return code;
+    } catch (Error const& error) {
+        code = collectives::mpi_class_of(error);
+    } catch (std::bad_alloc const&) {
+        code = MPI_ERR_NO_MEM;
+    }
+    MPI_Comm_call_errhandler(comm, code);
+    return code;
+}
+
+template <class Below, class Count, class Displacement>
+int ialltoallw(Below below, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
+               MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts, Displacement const* rdispls,
+               MPI_Datatype const* recvtypes, MPI_Comm comm, MPI_Request* request) {
+    if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
+        recvtypes != nullptr && request != nullptr) {
+        collectives::Members const members = members_of(comm);
+        if (members.size > 1 && largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size))
+            return ialltoallw_of_copy(below, members, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    }
+    return below(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+}
+
+}  // namespace
+
+void serve_alltoalls_in_place(MPI_Comm all, Settings const& settings) {
+    service = new Service(all, settings);  // lives on: peers read the nonce in it until they have left their last call
+    g_hooks.Alltoall = [](auto... arguments) { return alltoall(arguments...); };
+    g_hooks.Alltoallv = [](auto... arguments) { return alltoallv(arguments...); };
+    g_hooks.Alltoallw = [](auto... arguments) { return alltoallw(arguments...); };
+    if (k_copies_ialltoallw) g_hooks.Ialltoallw = [](auto... arguments) { return ialltoallw(arguments...); };
+#if MPI_VERSION >= 4
+    g_hooks.Alltoall_c = [](auto... arguments) { return alltoall(arguments...); };
+    g_hooks.Alltoallv_c = [](auto... arguments) { return alltoallv(arguments...); };
+    g_hooks.Alltoallw_c = [](auto... arguments) { return alltoallw(arguments...); };
+    if (k_copies_ialltoallw) g_hooks.Ialltoallw_c = [](auto... arguments) { return ialltoallw(arguments...); };
+#endif
+}
+
+void stop_serving_alltoalls() {
+    g_hooks.Alltoall = nullptr;
+    g_hooks.Alltoallv = nullptr;
+    g_hooks.Alltoallw = nullptr;
+    g_hooks.Ialltoallw = nullptr;
+#if MPI_VERSION >= 4
+    g_hooks.Alltoall_c = nullptr;
+    g_hooks.Alltoallv_c = nullptr;
+    g_hooks.Alltoallw_c = nullptr;
+    g_hooks.Ialltoallw_c = nullptr;
+#endif
+    if (service != nullptr) MPI_Barrier(service->all);
+}
+
+}  // namespace sluice::interpose

@@ -1,0 +1,94 @@
+#include "plugin/services/inplace/sent_copy.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "mpi/mpi.hpp"
+#include "types/datatype_pieces.hpp"
+#include "plugin/tables/memory_watch.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::interpose {
+
+namespace {
+
+std::uint64_t as_unsigned(std::int64_t count) {
+    return static_cast<std::uint64_t>(count);
+}
+
+/// Bytes that lie at `offset`, as one element; an int cannot name them all at once.
+MPI_Datatype type_of_bytes(std::uint64_t offset, std::uint64_t bytes) {
+    constexpr std::uint64_t k_most = 1 << 30;
+    std::vector<int> lengths;
+    std::vector<MPI_Aint> places;
+    for (std::uint64_t done = 0; done < bytes; done += k_most) {
+        lengths.push_back(static_cast<int>(std::min(bytes - done, k_most)));
+        places.push_back(static_cast<MPI_Aint>(offset + done));
+    }
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    base::check(
+        MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), places.data(), MPI_PACKED, &type),
+        "MPI_Type_create_hindexed");
+    base::check(MPI_Type_commit(&type), "MPI_Type_commit");
+    return type;
+}
+
+}  // namespace
+
+SentCopy::SentCopy(collectives::InplaceBlocks const& blocks, int rank, int size)
+    : lengths_(static_cast<std::size_t>(size), 0), types_(static_cast<std::size_t>(size), MPI_PACKED) {
+    measure(blocks, rank);
+    memory_.reset(static_cast<std::byte*>(std::malloc(std::max<std::uint64_t>(bytes_, 1))));
+    if (!memory_)
+        throw Error(ErrorCode::out_of_memory, "no memory for a copy of " + std::to_string(bytes_) +
+                                                  " bytes, which a nonblocking all-to-all in place sends");
+    fresh_bytes_ = MemoryWatch::absent(memory_.get(), bytes_);
+    pack_blocks(blocks);
+    try {
+        make_types();
+    } catch (...) {
+        free_types();
+        throw;
+    }
+}
+
+SentCopy::~SentCopy() {
+    free_types();
+}
+
+void SentCopy::measure(collectives::InplaceBlocks const& blocks, int rank) {
+    for (std::size_t i = 0; i < lengths_.size(); ++i) {
+        int const member = static_cast<int>(i);
+        if (member == rank || blocks.counts.at(member) == 0) continue;
+        lengths_[i] = engine::TypeMap(blocks.type_of(member)).repeated(as_unsigned(blocks.counts.at(member))).size;
+        bytes_ += lengths_[i];
+    }
+}
+
+void SentCopy::pack_blocks(collectives::InplaceBlocks const& blocks) {
+    std::byte* to = memory_.get();
+    for (std::size_t i = 0; i < lengths_.size(); ++i) {
+        if (lengths_[i] == 0) continue;
+        int const member = static_cast<int>(i);
+        engine::TypeMap const map(blocks.type_of(member));
+        engine::PieceCursor from(map, blocks.address_of(member, map.extent()), as_unsigned(blocks.counts.at(member)));
+        engine::pack(from, {to, lengths_[i]});
+        to += lengths_[i];
+    }
+}
+
+void SentCopy::make_types() {
+    std::uint64_t offset = 0;
+    for (std::size_t i = 0; i < lengths_.size(); ++i) {
+        if (lengths_[i] > 0) types_[i] = type_of_bytes(offset, lengths_[i]);
+        offset += lengths_[i];
+    }
+}
+
+void SentCopy::free_types() noexcept {
+    for (MPI_Datatype& type : types_) {
+        if (type != MPI_PACKED) MPI_Type_free(&type);
+    }
+}
+
+}  // namespace sluice::interpose

@@ -1,0 +1,193 @@
+#include "plugin/tables/communicators.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "plugin/binding/tally.hpp"
+
+namespace sluice::interpose {
+
+namespace {
+
+std::uint64_t key_of(MPI_Comm comm) noexcept {
+    std::uint64_t key = 0;
+    std::memcpy(&key, &comm, sizeof comm);
+    return key + 1;
+}
+
+/// World ranks of `n` ≤ 256 ranks of `group` from `begin` on.
+bool translate(MPI_Group group, MPI_Group world, int begin, int n, std::array<int, 256>& ranks) noexcept {
+    std::array<int, 256> local;
+    for (int i = 0; i < n; ++i)
+        local[static_cast<std::size_t>(i)] = begin + i;
+    return MPI_Group_translate_ranks(group, n, local.data(), world, ranks.data()) == MPI_SUCCESS;
+}
+
+/// Finds first and stride of the members in world ranks; a few hundred at a time, so that it needs no memory of its
+/// own.
+bool find_members(MPI_Comm comm, Known& known) noexcept {
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Group world = MPI_GROUP_NULL;
+    MPI_Comm_group(comm, &group);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    bool regular = true;
+    bool ours = true;
+    std::array<int, 256> ranks{};
+    for (int begin = 0; ours && begin < known.size; begin += 256) {
+        int const n = std::min(256, known.size - begin);
+        ours = translate(group, world, begin, n, ranks);
+        for (int i = 0; i < n; ++i)
+            ours = ours && ranks[static_cast<std::size_t>(i)] != MPI_UNDEFINED;
+        if (begin == 0) {
+            known.first = ranks[0];
+            known.stride = known.size > 1 ? ranks[1] - ranks[0] : 1;
+        }
+        for (int i = 0; i < n; ++i)
+            regular = regular && ranks[static_cast<std::size_t>(i)] == known.first + (begin + i) * known.stride;
+    }
+    if (!regular || !ours) known.stride = 0;
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+    return ours;
+}
+
+}  // namespace
+
+void Communicators::start(int world_rank, int world_size, bool may_agree, bool one_thread) {
+    may_agree_ = may_agree;
+    one_thread_ = one_thread;
+    std::lock_guard const lock(changing_);
+    std::uint32_t const id = may_agree && one_thread ? next_id_++ : 0;
+    keep(MPI_COMM_WORLD, {world_size, world_rank, 0, 1, id, report::k_comms}, next_number_++, report::k_no_site, 0, 0);
+    keep(MPI_COMM_SELF, {1, 0, world_rank, 1, 0, report::k_comms}, next_number_++, report::k_no_site, 0, 0);
+}
+
+/// Collective over `made`, and not under the lock, for another thread may be doing the same on another communicator.
+/// Its number in the report; with one thread the same is its id.
+std::uint32_t Communicators::agree(MPI_Comm made, Known& known) noexcept {
+    if (known.size > 1 && may_agree_ && one_thread_) {
+        // The largest of what the members would take is new to all of them.
+        if (MPI_Allreduce(&next_id_, &known.id, 1, MPI_UINT32_T, MPI_MAX, made) != MPI_SUCCESS) known.id = 0;
+        if (known.id > 0) next_id_ = known.id + 1;
+        return known.id;
+    }
+    std::uint32_t number = 0;
+    if (known.size == 1 || !may_agree_ || known.rank == 0) {
+        std::lock_guard const lock(changing_);
+        number = next_number_++;
+    }
+    if (known.size > 1 && may_agree_) MPI_Bcast(&number, 1, MPI_UINT32_T, 0, made);
+    return number;
+}
+
+void Communicators::add(MPI_Comm made, std::uint32_t site, std::uint64_t memory, std::uint64_t now_us) noexcept {
+    int inter = 0;
+    if (made == MPI_COMM_NULL || MPI_Comm_test_inter(made, &inter) != MPI_SUCCESS) return;
+    Known known;
+    bool ours = false;
+    std::uint32_t number = 0;
+    if (inter == 0) {
+        MPI_Comm_size(made, &known.size);
+        MPI_Comm_rank(made, &known.rank);
+        ours = find_members(made, known);
+        if (ours) number = agree(made, known);
+    }
+    std::lock_guard const lock(changing_);
+    ++record_.head.comms_made;
+    if (!ours) ++record_.head.passed_on;
+    if (inter == 0) keep(made, known, number, site, memory, now_us);
+}
+
+void Communicators::keep(MPI_Comm comm, Known known, std::uint32_t number, std::uint32_t site, std::uint64_t memory,
+                         std::uint64_t now_us) noexcept {
+    if (record_.head.comms < report::k_comms) {
+        known.entry = static_cast<std::uint32_t>(record_.head.comms);
+        report::Comm& entry = record_.comms[known.entry];
+        entry.root = static_cast<std::uint32_t>(std::max(known.first, 0));
+        entry.number = number;
+        entry.size = static_cast<std::uint32_t>(known.size);
+        entry.rank = static_cast<std::uint32_t>(known.rank);
+        entry.first = static_cast<std::uint32_t>(std::max(known.first, 0));
+        entry.stride = known.stride;
+        entry.site = site;
+        entry.memory_kib = static_cast<std::uint32_t>(memory / 1024);
+        entry.made_us = now_us;
+        ++record_.head.comms;
+    } else {
+        ++record_.head.comms_not_kept;
+    }
+    try {
+        known_[key_of(comm)] = known;
+    } catch (std::bad_alloc const&) {
+        ++record_.head.comms_not_kept;
+    }
+    last_key_ = 0;
+}
+
+void Communicators::remove(MPI_Comm comm, std::uint64_t now_us) noexcept {
+    std::lock_guard const lock(changing_);
+    auto const found = known_.find(key_of(comm));
+    ++record_.head.comms_freed;
+    if (found == known_.end()) return;
+    if (found->second.entry < report::k_comms)
+        record_.comms[found->second.entry].freed_us = std::max<std::uint64_t>(now_us, 1);
+    known_.erase(found);
+    last_key_ = 0;
+}
+
+Known Communicators::find(MPI_Comm comm) noexcept {
+    std::lock_guard const lock(changing_);
+    std::uint64_t const key = key_of(comm);
+    if (key == last_key_) return last_;
+    auto const found = known_.find(key);
+    if (found == known_.end()) return {};
+    last_key_ = key;
+    last_ = found->second;
+    return last_;
+}
+
+int Communicators::world_rank(MPI_Comm comm, int rank) noexcept {
+    Known const known = find(comm);
+    if (known.size == 0 || rank < 0 || rank >= known.size) return -1;
+    if (known.stride != 0 || known.size == 1) return known.first + rank * known.stride;
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Group world = MPI_GROUP_NULL;
+    MPI_Comm_group(comm, &group);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    int found = MPI_UNDEFINED;
+    MPI_Group_translate_ranks(group, 1, &rank, world, &found);
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+    return found == MPI_UNDEFINED ? -1 : found;
+}
+
+int Communicators::members(MPI_Comm comm, Known const& known, int begin, std::array<int, 256>& ranks) noexcept {
+    int const n = std::min(256, known.size - begin);
+    if (n <= 0) return 0;
+    if (known.stride != 0 || known.size == 1) {
+        for (int i = 0; i < n; ++i)
+            ranks[static_cast<std::size_t>(i)] = known.first + (begin + i) * known.stride;
+        return n;
+    }
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Group world = MPI_GROUP_NULL;
+    MPI_Comm_group(comm, &group);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    bool const known_ranks = translate(group, world, begin, n, ranks);
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+    return known_ranks ? n : 0;
+}
+
+bool Communicators::add_to_each(MPI_Comm comm, std::uint64_t bytes) noexcept {
+    Known const known = find(comm);
+    if (known.size == 1) return true;
+    if (known.size == 0 || known.stride == 0 || known.entry >= report::k_comms) return false;
+    report::Comm& entry = record_.comms[known.entry];
+    interpose::add(entry.each_bytes, bytes);
+    interpose::add(entry.each_messages, 1);
+    return true;
+}
+
+}  // namespace sluice::interpose

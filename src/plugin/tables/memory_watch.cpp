@@ -1,0 +1,180 @@
+#include "plugin/tables/memory_watch.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace sluice::interpose {
+
+namespace {
+
+// What a call must add for it to be where memory grows; a few pages are nothing.
+constexpr std::uint64_t k_growth = 65536;
+// While memory stays as it is, readings are so many times as far apart.
+constexpr std::uint64_t k_rarest = 8;
+
+std::uint64_t number_at(char const*& text) noexcept {
+    std::uint64_t value = 0;
+    while (*text == ' ')
+        ++text;
+    for (; *text >= '0' && *text <= '9'; ++text)
+        value = value * 10 + static_cast<std::uint64_t>(*text - '0');
+    return value;
+}
+
+std::uint64_t above(std::uint64_t now, std::uint64_t before) noexcept {
+    return now > before ? now - before : 0;
+}
+
+void take_back(std::atomic<std::uint64_t>& from, std::uint64_t bytes) noexcept {
+    std::uint64_t const held = from.load(std::memory_order_relaxed);
+    from.store(above(held, bytes), std::memory_order_relaxed);
+}
+
+/// What was summed up until now; the sum begins again, and nothing that is added meanwhile is lost.
+std::uint64_t take(std::uint64_t& sum) noexcept {
+    return look_at(sum) == 0 ? 0 : std::atomic_ref(sum).exchange(0, std::memory_order_relaxed);
+}
+
+double share_of(std::uint64_t in_calls, std::int64_t elapsed) noexcept {
+    // Another thread's reading may be newer than this call.
+    return std::min(1.0, static_cast<double>(in_calls) / static_cast<double>(std::max<std::int64_t>(elapsed, 1)));
+}
+
+std::uint64_t part(std::uint64_t bytes, double share) noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
+}
+
+void grows(report::Site& site, std::uint64_t private_bytes, std::uint64_t shared_bytes, std::uint64_t start_us) {
+    add(site.grown_private, private_bytes);
+    add(site.grown_shared, shared_bytes);
+    if (private_bytes + shared_bytes >= k_growth && look_at(site.growing_since_us) == 0)
+        put(site.growing_since_us, std::max<std::uint64_t>(start_us, 1));
+}
+
+std::uint32_t kib(std::uint64_t bytes) noexcept {
+    return static_cast<std::uint32_t>(bytes / 1024);
+}
+
+}  // namespace
+
+MemoryWatch::MemoryWatch()
+    : statm_(open("/proc/self/statm", O_RDONLY | O_CLOEXEC)),
+      page_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))) {}
+
+MemoryWatch::~MemoryWatch() {
+    if (statm_ >= 0) close(statm_);
+}
+
+Resident MemoryWatch::read() const noexcept {
+    std::array<char, 128> text{};
+    if (statm_ < 0 || pread(statm_, text.data(), text.size() - 1, 0) <= 0) return {};
+    char const* at = text.data();
+    number_at(at);
+    std::uint64_t const resident = number_at(at) * page_;
+    std::uint64_t const shared = number_at(at) * page_;
+    return {above(resident, shared), shared};
+}
+
+void MemoryWatch::start(std::uint64_t gap) noexcept {
+    least_gap_ = gap_ = gap;
+    last_ = read();
+}
+
+/// The end of a reading.
+void MemoryWatch::keep(Resident const& is, Resident const& before, std::uint64_t now) noexcept {
+    if (is.all() < before.all()) shrunk_.store(true, std::memory_order_relaxed);
+    put(gap_, is == before ? std::min(2 * gap_, k_rarest * least_gap_) : least_gap_);
+    put(last_.private_bytes, is.private_bytes);
+    put(last_.shared_bytes, is.shared_bytes);
+    put(last_ticks_, now);
+}
+
+bool MemoryWatch::enter(std::uint64_t now) noexcept {
+    return share_out(now, nullptr, 0, 0);
+}
+
+/// A reading after a stretch in which the program ran and calls that had no readings of their own. The last of them, of
+/// `site` if any, took `elapsed` of it.
+bool MemoryWatch::share_out(std::uint64_t now, report::Site* site, std::uint64_t elapsed,
+                            std::uint64_t start_us) noexcept {
+    std::unique_lock const lock(reading_, std::try_to_lock);
+    if (!lock) return false;
+    Resident const is = read();
+    Resident const before = last();
+    std::uint64_t const own = take(own_pages_);
+    std::uint64_t const in_calls = take(mpi_ticks_);
+    std::uint64_t const grown = above(above(is.private_bytes, before.private_bytes), own);
+    auto const stretch = static_cast<std::int64_t>(now - last_ticks_);
+    mpi_private += part(grown, share_of(in_calls, stretch));
+    // Shared pages that appear around calls are those of MPI's segments; a program's own code and files are there by
+    // then.
+    std::uint64_t const shared = in_calls > 0 ? above(is.shared_bytes, before.shared_bytes) : 0;
+    mpi_shared += shared;
+    if (site != nullptr) {
+        double const of_call = share_of(elapsed, stretch);
+        grows(*site, part(grown, of_call), part(shared, of_call), start_us);
+    }
+    keep(is, before, now);
+    return true;
+}
+
+void MemoryWatch::read_at_exit(std::uint64_t now, report::Site& site, std::uint64_t start_us) noexcept {
+    std::lock_guard const lock(reading_);
+    Resident const is = read();
+    Resident const before = last();
+    std::uint64_t const own = std::min(take(own_pages_), above(is.private_bytes, before.private_bytes));
+    std::uint64_t const grown = above(is.private_bytes, before.private_bytes + own);
+    std::uint64_t const shared = above(is.shared_bytes, before.shared_bytes);
+    take(mpi_ticks_);
+    if (is != before) {
+        mpi_private += grown;
+        mpi_shared += shared;
+        // What a call gives back, MPI had.
+        take_back(mpi_private, above(before.private_bytes, is.private_bytes));
+        take_back(mpi_shared, above(before.shared_bytes, is.shared_bytes));
+        add(site.grown_own, own);
+        grows(site, grown, shared, start_us);
+    }
+    keep(is, before, now);
+}
+
+report::Sample MemoryWatch::sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
+                                   std::uint64_t own_pages) const noexcept {
+    Resident const is = read();
+    Resident const before = last();
+    std::uint64_t mine = mpi_private.load(std::memory_order_relaxed);
+    std::uint64_t segments = mpi_shared.load(std::memory_order_relaxed);
+    double const share = in_call_since_reading ? 1
+                                               : share_of(look_at(mpi_ticks_) + open_ticks,
+                                                          static_cast<std::int64_t>(now - look_at(last_ticks_)));
+    mine += part(above(is.private_bytes, before.private_bytes + look_at(own_pages_) + own_pages), share);
+    if (share > 0) segments += above(is.shared_bytes, before.shared_bytes);
+    report::Sample sample;
+    sample.resident = kib(is.all());
+    sample.mpi_private = std::min(kib(mine), kib(is.private_bytes));
+    sample.mpi_shared = std::min(kib(segments), kib(is.shared_bytes));
+    sample.sluice =
+        std::min(kib(sluice.load(std::memory_order_relaxed)), sample.resident - sample.mpi_private - sample.mpi_shared);
+    return sample;
+}
+
+std::uint64_t MemoryWatch::absent(void const* from, std::uint64_t bytes) noexcept {
+    static auto const page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    auto const begin = (reinterpret_cast<std::uint64_t>(from) + page - 1) / page * page;
+    auto const end = (reinterpret_cast<std::uint64_t>(from) + bytes) / page * page;
+    std::uint64_t missing = 0;
+    std::array<unsigned char, 1024> in_memory;
+    for (std::uint64_t at = begin; at < end; at += in_memory.size() * page) {
+        std::uint64_t const pages = std::min<std::uint64_t>((end - at) / page, in_memory.size());
+        if (mincore(reinterpret_cast<void*>(at), pages * page, in_memory.data()) != 0) return missing;
+        for (std::uint64_t i = 0; i < pages; ++i)
+            missing += (in_memory[i] & 1U) == 0 ? page : 0;
+    }
+    return missing;
+}
+
+}  // namespace sluice::interpose

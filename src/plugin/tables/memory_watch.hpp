@@ -1,0 +1,102 @@
+/// Whose memory it is. The kernel says how much of the process is resident; what it grows by inside MPI calls is MPI's,
+/// less the pages of the call's own buffers.
+///
+///     ... program ...| call ............|... program ...| call | call |...
+///                    ^ reading          ^ reading              no reading: less than k_gap_us since the last
+///
+/// A reading costs 0.4 microseconds and drives others' lines out of the cache, so calls that follow each other closely
+/// share one; growth over such a stretch goes to MPI by its share of the time. While nothing grows or shrinks, readings
+/// become rarer, down to an eighth; the first that sees a change has them back at once. A call that turns out to be
+/// long although it had no reading has one at its end.
+///
+/// Any thread of the program may call, and our helper thread samples: numbers are tallies (tally.hpp), readings are one
+/// thread's at a time. Where several threads call MPI, growth is the site's whose call ends first.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "plugin/binding/tally.hpp"
+#include "record/record.hpp"
+
+namespace sluice::interpose {
+
+/// Pages of this process that are in memory, in bytes.
+struct Resident {
+    std::uint64_t private_bytes = 0;  ///< anonymous
+    std::uint64_t shared_bytes = 0;   ///< of files and shared segments
+    std::uint64_t all() const noexcept { return private_bytes + shared_bytes; }
+    bool operator==(Resident const&) const = default;
+};
+
+class MemoryWatch {
+  public:
+    MemoryWatch();
+    MemoryWatch(MemoryWatch const&) = delete;
+    MemoryWatch& operator=(MemoryWatch const&) = delete;
+    ~MemoryWatch();
+
+    Resident read() const noexcept;
+
+    /// `gap`: ticks between readings that calls need not share.
+    void start(std::uint64_t gap) noexcept;
+
+    /// Whether a call that begins now should have readings of its own.
+    bool is_due(std::uint64_t now) const noexcept { return now - look_at(last_ticks_) >= look_at(gap_); }
+    /// At the begin of such a call. False where another thread is reading; otherwise `leave` must be told.
+    bool enter(std::uint64_t now) noexcept;
+    /// Whether a call that took so many ticks has a reading at its end, had it one at its begin or not.
+    bool is_long(std::uint64_t elapsed) const noexcept { return elapsed >= look_at(gap_); }
+    /// At the end of a call of `site` that took `elapsed` ticks and began at `start_us()`. `own_pages`: bytes of the
+    /// call's own buffers that became resident in it.
+    template <class StartUs>
+    void leave(std::uint64_t now, std::uint64_t elapsed, bool read_at_entry, std::uint64_t own_pages,
+               report::Site& site, StartUs const& start_us) noexcept {
+        if (own_pages > 0) add(own_pages_, own_pages);
+        if (read_at_entry) return read_at_exit(now, site, start_us());
+        add(mpi_ticks_, elapsed);
+        if (is_long(elapsed)) share_out(now, &site, elapsed, start_us());
+    }
+
+    /// Pages of the program's buffers that became resident inside MPI in a call that is over (a receive that was
+    /// completed).
+    void own_pages(std::uint64_t bytes) noexcept { add(own_pages_, bytes); }
+
+    /// Whether memory was given back since the last question.
+    bool take_shrunk() noexcept {
+        return shrunk_.load(std::memory_order_relaxed) && shrunk_.exchange(false, std::memory_order_relaxed);
+    }
+
+    /// What belongs to whom now. `in_call_since_reading`: the rank is inside a call that began with the last reading,
+    /// so what has grown since is MPI's, too, but for `own_pages` of the call's own buffer. Otherwise growth is shared
+    /// by time, with the open call that has lasted `open_ticks` so far.
+    report::Sample sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
+                          std::uint64_t own_pages) const noexcept;
+
+    std::atomic<std::uint64_t> mpi_private{0};
+    std::atomic<std::uint64_t> mpi_shared{0};
+    std::atomic<std::uint64_t> sluice{0};
+
+    /// Bytes of [from, from + bytes) whose pages are not resident; 0 for ranges below a page.
+    static std::uint64_t absent(void const* from, std::uint64_t bytes) noexcept;
+
+  private:
+    bool share_out(std::uint64_t now, report::Site* site, std::uint64_t elapsed, std::uint64_t start_us) noexcept;
+    void read_at_exit(std::uint64_t now, report::Site& site, std::uint64_t start_us) noexcept;
+    Resident last() const noexcept { return {look_at(last_.private_bytes), look_at(last_.shared_bytes)}; }
+    void keep(Resident const& is, Resident const& before, std::uint64_t now) noexcept;
+
+    int statm_ = -1;
+    std::uint64_t page_;
+    std::uint64_t least_gap_ = 0;
+    std::uint64_t gap_ = 0;
+    std::mutex reading_;  // held by who writes the following three
+    Resident last_;
+    std::uint64_t last_ticks_ = 0;
+    std::atomic<bool> shrunk_{false};
+    std::uint64_t mpi_ticks_ = 0;  // in calls since the last reading
+    std::uint64_t own_pages_ = 0;  // since then
+};
+
+}  // namespace sluice::interpose

@@ -1,0 +1,231 @@
+#include "plugin/watch/call.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "plugin/tables/message_bytes.hpp"
+#include "plugin/binding/tally.hpp"
+#include "plugin/watch/watch.hpp"
+
+namespace sluice::interpose {
+
+namespace {
+
+// Calls from this long on are kept as events.
+constexpr std::uint64_t k_long_call_us = 100;
+constexpr std::uint64_t k_seen_in_flight = 65536;
+
+/// Calls of these kinds are rare and may allocate much: their memory is read at both ends always.
+bool is_expensive(report::Kind kind) noexcept {
+    return kind == report::Kind::setup || kind == report::Kind::communicator || kind == report::Kind::window;
+}
+
+std::size_t bucket_of(std::uint64_t bytes) noexcept {
+    return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(bytes)), report::k_sizes - 1);
+}
+
+}  // namespace
+
+Call::Call(Function function, void const* caller) noexcept {
+    Watch& watch = *g_watch;
+    site_ = watch.sites().of(function, caller);
+    start_ = ticks();
+    reading_ = watch.memory().is_due(start_) || is_expensive(k_function_kinds[static_cast<std::size_t>(function)]);
+    if (reading_) [[unlikely]] {
+        watch.requests().find_own_pages();
+        reading_ = watch.memory().enter(start_);
+    }
+    if (watch.memory().take_shrunk()) [[unlikely]]
+        watch.resident_buffers().forget_all();
+    number_ = watch.entered(site_, watch.clock().us_since_start(start_), reading_);
+}
+
+void Call::to(int destination, MPI_Comm comm) noexcept {
+    if (destination < 0) return;
+    // Most messages go over the world, whose ranks need no look-up.
+    destination_ = comm == MPI_COMM_WORLD ? destination : g_watch->communicators().world_rank(comm, destination);
+    if (destination_ < 0) unplaced_ = out_;
+}
+
+void Call::to_root(int root, MPI_Comm comm) noexcept {
+    Known const known = g_watch->communicators().find(comm);
+    if (known.size == 0)
+        unplaced_ = out_;
+    else if (known.rank != root)
+        to(root, comm);
+}
+
+void Call::from_root(int root, MPI_Comm comm) noexcept {
+    Known const known = g_watch->communicators().find(comm);
+    if (known.size > 0 && known.rank == root) return;
+    int const source = g_watch->communicators().world_rank(comm, root);
+    if (source < 0)
+        unplaced_ = in_;
+    else
+        g_watch->came_from(source, in_);
+}
+
+void Call::to_each(std::uint64_t bytes, MPI_Comm comm) noexcept {
+    if (!g_watch->communicators().add_to_each(comm, bytes)) unplaced_ = out_;
+}
+
+namespace {
+
+MPI_Datatype type_at(MPI_Datatype type, std::size_t) noexcept {
+    return type;
+}
+MPI_Datatype type_at(MPI_Datatype const* types, std::size_t i) noexcept {
+    return types[i];
+}
+
+}  // namespace
+
+template <class Count, class Types>
+void Call::to_members(Count const* counts, Types types, MPI_Comm comm) noexcept {
+    Communicators& communicators = g_watch->communicators();
+    Known const known = communicators.find(comm);
+    std::array<int, 256> ranks;
+    int placed = 0;
+    for (int n = 0; counts != nullptr && placed < known.size; placed += n) {
+        n = communicators.members(comm, known, placed, ranks);
+        if (n == 0) break;
+        for (int i = 0; i < n; ++i) {
+            auto const member = static_cast<std::size_t>(placed) + static_cast<std::size_t>(i);
+            if (placed + i == known.rank || counts[member] <= 0) continue;
+            g_watch->sent_to(ranks[static_cast<std::size_t>(i)], bytes(counts[member], type_at(types, member)));
+        }
+    }
+    if (placed < known.size || known.size == 0) unplaced_ = out_;
+}
+
+template void Call::to_members(int const*, MPI_Datatype, MPI_Comm) noexcept;
+template void Call::to_members(int const*, MPI_Datatype const*, MPI_Comm) noexcept;
+template void Call::to_members(MPI_Count const*, MPI_Datatype, MPI_Comm) noexcept;
+template void Call::to_members(MPI_Count const*, MPI_Datatype const*, MPI_Comm) noexcept;
+
+void Call::into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
+    if (buffer == nullptr || buffer == MPI_IN_PLACE || in_ == 0) return;
+    std::uint64_t const span = span_of(count, type);
+    ResidentBuffers& resident = g_watch->resident_buffers();
+    if (resident.knows(buffer, span)) [[likely]]
+        return;
+    std::uint64_t const asked_at = resident.generation();
+    buffer_ = buffer;
+    span_ = span;
+    absent_ = MemoryWatch::absent(buffer, span);
+    if (absent_ == 0)
+        resident.add(buffer, span, asked_at);
+    else
+        receiving_ = g_watch->receives_into(buffer, span, absent_);
+}
+
+/// Buffers of a blocking call are in flight while it lasts. Small ones are over before anybody samples.
+void Call::waits() noexcept {
+    waits_ = true;
+    flying_ = kept_busy() >= k_seen_in_flight ? kept_busy() : 0;
+    if (flying_ > 0) g_watch->flies(site_, flying_);
+}
+
+void Call::passes_on() noexcept {
+    add(g_watch->record().head.passed_on, 1);
+}
+
+void Call::starts(MPI_Request request) noexcept {
+    OpenRequest open;
+    open.bytes = kept_busy();
+    open.site = site_;
+    open.buffer = buffer_;
+    open.span = span_;
+    open.absent = absent_;
+    absent_ = 0;
+    stays_open_ = true;
+    g_watch->requests().add(request, open);
+}
+
+void Call::persistent(MPI_Request request) noexcept {
+    OpenRequest open;
+    open.bytes = kept_busy();
+    open.site = site_;
+    open.persistent = true;
+    stays_open_ = true;
+    g_watch->requests().add(request, open);
+}
+
+void Call::frees(MPI_Comm comm) noexcept {
+    if (comm != MPI_COMM_NULL) g_watch->communicators().remove(comm, g_watch->clock().us_since_start(start_));
+}
+
+void Call::makes_window(MPI_Win) noexcept {
+    add(g_watch->record().head.windows_made, 1);
+}
+
+void Call::frees_window(MPI_Win) noexcept {
+    add(g_watch->record().head.windows_freed, 1);
+}
+
+template <bool several>
+void Call::write_down(std::uint64_t ns, std::uint64_t now_us) const noexcept {
+    using Sums = Tally<several>;
+    report::RankRecord& record = g_watch->record();
+    report::Site& site = record.sites[site_];
+    if (look_at(site.calls) == 0) [[unlikely]]
+        put(site.first_us, now_us);
+    put(site.last_us, now_us);
+    Sums::add(site.calls, 1);
+    Sums::add(site.time_ns, ns);
+    Sums::add(record.head.time_in_mpi_ns, ns);
+    Sums::raise(site.longest_ns, ns);
+    if (waits_) {
+        Sums::add(site.waiting_ns, ns);
+        Sums::add(record.head.waiting_ns, ns);
+    }
+    if (out_ + in_ == 0) return;
+    Sums::add(site.bytes_out, out_);
+    Sums::add(site.bytes_in, in_);
+    Sums::add(site.sizes[bucket_of(std::max(out_, in_))], 1);
+    if (!stays_open_) Sums::raise(site.in_flight_peak, kept_busy());
+    if (unplaced_ > 0) [[unlikely]]
+        Sums::add(site.unplaced_bytes, unplaced_);
+    if (destination_ >= 0) g_watch->sent_to(destination_, out_);
+}
+
+int Call::end(int code) noexcept {
+    Watch& watch = *g_watch;
+    report::Site& site = watch.record().sites[site_];
+    std::uint64_t own = 0;
+    if (flying_ > 0) watch.landed(site_, flying_);
+    if (receiving_) [[unlikely]]
+        watch.has_received();
+    if (absent_ > 0) [[unlikely]] {
+        std::uint64_t const asked_at = watch.resident_buffers().generation();
+        std::uint64_t const still = MemoryWatch::absent(buffer_, span_);
+        own = absent_ - std::min(still, absent_);
+        if (still == 0) watch.resident_buffers().add(buffer_, span_, asked_at);
+    }
+    std::uint64_t now = ticks();
+    if (reading_ || watch.memory().is_long(now - start_)) [[unlikely]] {
+        watch.requests().find_own_pages();
+        now = ticks();
+    }
+    std::uint64_t const elapsed = now - start_;
+    std::uint64_t const now_us = watch.clock().us_since_start(now);
+    std::uint64_t const ns = watch.clock().ns(elapsed);
+    auto const grown = [&site] { return look_at(site.grown_private) + look_at(site.grown_shared); };
+    std::uint64_t const grown_before = makes_ ? grown() : 0;
+    auto const start_us = [&] { return watch.clock().us_since_start(start_); };
+    watch.memory().leave(now, elapsed, reading_, own, site, start_us);
+    if (makes_) [[unlikely]]
+        watch.communicators().add(made_, site_, grown() - grown_before, now_us);
+
+    if (g_several_threads) [[unlikely]]
+        write_down<true>(ns, now_us);
+    else
+        write_down<false>(ns, now_us);
+    if (ns >= k_long_call_us * 1000) [[unlikely]]
+        watch.keep_event(site_, start_us(), ns / 1000, out_ + in_);
+    watch.left(number_, now_us, reading_);
+    return code;
+}
+
+}  // namespace sluice::interpose

@@ -1,0 +1,199 @@
+#include "plugin/watch/requests.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "plugin/watch/watch.hpp"
+
+namespace sluice::interpose {
+
+namespace {
+
+constexpr std::uint64_t k_free = 0;
+constexpr std::uint64_t k_was_freed = 1;
+constexpr std::size_t k_one_less = ~std::size_t{0};
+
+/// Handles are addresses or numbers; never 0 or 1 for what can be open.
+std::uint64_t key_of(MPI_Request request) noexcept {
+    std::uint64_t key = 0;
+    std::memcpy(&key, &request, sizeof request);
+    return key + 2;
+}
+
+std::size_t slot_of(std::uint64_t key, std::size_t slots) noexcept {
+    return (key * 0x9e37'79b9'7f4a'7c15ULL >> 40) % slots;
+}
+
+}  // namespace
+
+OpenRequest* Requests::find(MPI_Request request) noexcept {
+    if (!slots_) return nullptr;
+    std::uint64_t const key = key_of(request);
+    for (std::size_t at = slot_of(key, k_slots), probes = 0; probes < k_slots; at = (at + 1) % k_slots, ++probes) {
+        OpenRequest& slot = (*slots_)[at];
+        if (slot.key == key) return &slot;
+        if (slot.key == k_free) return nullptr;
+    }
+    return nullptr;
+}
+
+/// A run of slots that are not free always ends with one in use: where the last of it goes, the marks before it that
+/// somebody was there go with it.
+void Requests::remove(OpenRequest& slot) noexcept {
+    if (slot.absent > 0) interpose::add(incomplete_, k_one_less);
+    interpose::add(kept_, k_one_less);
+    slot.absent = 0;
+    slot.active = false;
+    slot.key = k_was_freed;
+    std::size_t at = static_cast<std::size_t>(&slot - slots_->data());
+    if ((*slots_)[(at + 1) % k_slots].key != k_free) return;
+    for (; (*slots_)[at].key == k_was_freed; at = (at + k_slots - 1) % k_slots)
+        (*slots_)[at].key = k_free;
+}
+
+void Requests::find_own_pages(OpenRequest& slot) noexcept {
+    if (slot.absent == 0) return;
+    std::uint64_t const still = MemoryWatch::absent(slot.buffer, slot.span);
+    if (still < slot.absent) g_watch->own_pages(slot.absent - still);
+    slot.absent = std::min(still, slot.absent);
+    if (slot.absent == 0) interpose::add(incomplete_, k_one_less);
+}
+
+void Requests::find_own_pages() noexcept {
+    if (look_at(incomplete_) == 0) return;
+    CallersLock const lock(changing_);
+    for (std::size_t at = 0, left = incomplete_; left > 0 && at < k_slots; ++at) {
+        OpenRequest& slot = (*slots_)[at];
+        if (slot.absent == 0) continue;
+        --left;
+        find_own_pages(slot);
+    }
+}
+
+void Requests::add(MPI_Request request, OpenRequest const& what) noexcept {
+    if (request == MPI_REQUEST_NULL) return;
+    CallersLock const lock(changing_);
+    // A handle that comes again was completed without our seeing it, or is about to be told of by another thread.
+    if (OpenRequest* const old = find(request); old != nullptr) {
+        old->persistent = false;
+        end(*old);
+    }
+    if (!slots_) slots_.reset(new (std::nothrow) std::array<OpenRequest, k_slots>());
+    if (!slots_ || kept_ >= k_most) return;
+    std::uint64_t const key = key_of(request);
+    std::size_t at = slot_of(key, k_slots);
+    while ((*slots_)[at].key > k_was_freed)
+        at = (at + 1) % k_slots;
+    OpenRequest& slot = (*slots_)[at];
+    slot = what;
+    slot.key = key;
+    slot.active = !what.persistent;
+    slot.serial = next_serial_;
+    next_serial_ = std::max(next_serial_ + 1, k_first_serial);
+    interpose::add(kept_, 1);
+    if (slot.absent > 0) interpose::add(incomplete_, 1);
+    if (slot.active) g_watch->flies(slot.site, slot.bytes);
+}
+
+void Requests::begin(MPI_Request const* requests, int count) noexcept {
+    CallersLock const lock(changing_);
+    for (int i = 0; i < count; ++i) {
+        OpenRequest* const slot = find(requests[i]);
+        if (slot == nullptr || slot->active) continue;
+        slot->active = true;
+        g_watch->flies(slot->site, slot->bytes);
+    }
+}
+
+void Requests::hold(MPI_Request request, Memory memory, std::uint64_t bytes) noexcept {
+    CallersLock const lock(changing_);
+    let_go(request);  // a handle that comes again was completed without our seeing it
+    g_watch->memory().sluice += bytes;
+    try {
+        held_.reserve(held_.size() + 1);
+        held_.push_back({request, std::move(memory), bytes});
+    } catch (std::bad_alloc const&) {
+        static_cast<void>(memory.release());  // the request goes on reading it
+    }
+}
+
+void Requests::let_go(MPI_Request request) noexcept {
+    std::erase_if(held_, [request](Held const& held) {
+        if (held.request == request) g_watch->memory().sluice -= held.bytes;
+        return held.request == request;
+    });
+}
+
+void Requests::end(OpenRequest& slot) noexcept {
+    if (slot.active) g_watch->landed(slot.site, slot.bytes);
+    find_own_pages(slot);
+    slot.active = false;
+    if (!slot.persistent) remove(slot);
+}
+
+void Requests::identify(Handle* handles, int count) noexcept {
+    if (!g_several_threads) return;
+    CallersLock const lock(changing_);
+    for (int i = 0; i < count; ++i) {
+        OpenRequest const* const slot = find(handles[i].request);
+        handles[i].serial = slot != nullptr ? slot->serial : k_unknown;
+    }
+}
+
+void Requests::complete(Handle const& handle) noexcept {
+    if (handle.serial == k_unknown) return;
+    CallersLock const lock(changing_);
+    if (!held_.empty()) let_go(handle.request);
+    OpenRequest* const slot = find(handle.request);
+    if (slot != nullptr && (handle.serial == k_any || handle.serial == slot->serial)) end(*slot);
+}
+
+void Requests::forget(MPI_Request request) noexcept {
+    CallersLock const lock(changing_);
+    OpenRequest* const slot = find(request);
+    if (slot == nullptr) return;
+    if (slot->active) g_watch->landed(slot->site, slot->bytes);
+    remove(*slot);
+}
+
+Completing::Completing(MPI_Request const* requests, int count) noexcept {
+    if (requests == nullptr || count <= 0 || g_watch->requests().empty()) return;
+    handles_ = few_.data();
+    if (count > k_few) {
+        try {
+            many_.resize(static_cast<std::size_t>(count));
+        } catch (std::bad_alloc const&) {
+            return;
+        }
+        handles_ = many_.data();
+    }
+    for (int i = 0; i < count; ++i)
+        handles_[i] = {requests[i], 0};
+    count_ = count;
+    g_watch->requests().identify(handles_, count_);
+}
+
+void Completing::all(bool complete) noexcept {
+    for (int i = 0; complete && i < count_; ++i)
+        g_watch->requests().complete(handles_[i]);
+}
+
+void Completing::at(int index) noexcept {
+    if (index != MPI_UNDEFINED && index >= 0 && index < count_) g_watch->requests().complete(handles_[index]);
+}
+
+void Completing::some(int number, int const* indices) noexcept {
+    for (int i = 0; number != MPI_UNDEFINED && i < number; ++i)
+        at(indices[i]);
+}
+
+void begin_requests(MPI_Request const* requests, int count) noexcept {
+    if (!g_watch->requests().empty()) g_watch->requests().begin(requests, count);
+}
+
+void forget_request(MPI_Request request) noexcept {
+    if (!g_watch->requests().empty()) g_watch->requests().forget(request);
+}
+
+}  // namespace sluice::interpose

@@ -1,0 +1,116 @@
+#include "plugin/watch/sampler.hpp"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "kernel/signals_blocked.hpp"
+
+namespace sluice::interpose {
+
+namespace {
+
+constexpr std::uint64_t k_first_interval_us = 10000;
+// Between samples: closer together at the start, so that a short run has a curve too.
+constexpr std::uint64_t k_least_interval_us = 10000;
+constexpr std::uint64_t k_most_interval_us = 100000;
+constexpr std::uint64_t k_proportional_interval_us = 1000000;
+
+}  // namespace
+
+Sampler::Sampler(Watch& watch) : watch_(watch) {
+    watch_.record().head.history_interval_us = k_first_interval_us;
+    base::SignalsBlocked const blocked;
+    thread_ = std::thread([this] { run(); });
+}
+
+Sampler::~Sampler() {
+    {
+        std::lock_guard const lock(sleeping_);
+        end_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+    read_proportional();
+    take();
+}
+
+void Sampler::run() {
+    prctl(PR_SET_NAME, "sluice");
+    std::unique_lock lock(sleeping_);
+    while (!end_) {
+        take();
+        wake_.wait_for(lock, std::chrono::microseconds(interval_us_), [this] { return end_; });
+    }
+}
+
+void Sampler::take() {
+    report::RankHead& head = watch_.record().head;
+    report::Sample const sample = watch_.sample();
+    put(head.now_us, sample.time_us);
+    if (sample.resident > head.peak.resident) head.peak = sample;
+    keep_in_history(sample);
+    interval_us_ = std::clamp(sample.time_us / 200, k_least_interval_us, k_most_interval_us);
+    watch_.record().recent[head.recent % report::k_recent] = sample;
+    ++head.recent;
+    if (sample.time_us >= next_proportional_us_) {
+        // Reading it takes the longer the larger the process is: at most a two-thousandth of the time.
+        std::uint64_t const begin = ticks();
+        read_proportional();
+        std::uint64_t const took = watch_.clock().ns(ticks() - begin) / 1000;
+        next_proportional_us_ = sample.time_us + std::max(k_proportional_interval_us, 2000 * took);
+    }
+}
+
+/// The whole run in a table of fixed size: samples of an interval that is doubled whenever the table is full, of two
+/// that become one the larger stays.
+void Sampler::keep_in_history(report::Sample const& sample) {
+    report::RankHead& head = watch_.record().head;
+    auto& history = watch_.record().history;
+    // The first two are those of MPI_Init: what comes later is not put on its account, nor its on a later call's.
+    if (head.history > 2 && sample.time_us < history[head.history - 1].time_us + head.history_interval_us) {
+        report::Sample& last = history[head.history - 1];
+        if (sample.resident > last.resident) {
+            std::uint64_t const time = last.time_us;
+            last = sample;
+            last.time_us = time;
+        }
+        return;
+    }
+    if (head.history == report::k_history) {
+        for (std::size_t i = 0; i < report::k_history / 2; ++i) {
+            std::uint64_t const time = history[2 * i].time_us;
+            history[i] = history[2 * i + 1].resident > history[2 * i].resident ? history[2 * i + 1] : history[2 * i];
+            history[i].time_us = time;
+        }
+        head.history = report::k_history / 2;
+        head.history_interval_us *= 2;
+    }
+    history[head.history] = sample;
+    ++head.history;
+}
+
+void Sampler::read_proportional() {
+    std::ifstream rollup("/proc/self/smaps_rollup");
+    report::RankHead& head = watch_.record().head;
+    std::uint64_t private_kib = 0;
+    std::uint64_t shared_kib = 0;
+    for (std::string line; std::getline(rollup, line);) {
+        std::size_t const colon = line.find(':');
+        if (colon == std::string::npos) continue;
+        std::string const name = line.substr(0, colon);
+        std::uint64_t const kib = std::strtoull(line.c_str() + colon + 1, nullptr, 10);
+        if (name == "Pss") head.proportional_bytes = kib * 1024;
+        if (name == "Private_Clean" || name == "Private_Dirty") private_kib += kib;
+        if (name == "Shared_Clean" || name == "Shared_Dirty") shared_kib += kib;
+    }
+    head.private_bytes = private_kib * 1024;
+    head.shared_bytes = shared_kib * 1024;
+}
+
+}  // namespace sluice::interpose

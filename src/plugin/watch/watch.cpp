@@ -1,0 +1,62 @@
+#include "plugin/watch/watch.hpp"
+
+#include <algorithm>
+
+namespace sluice::interpose {
+
+Watch* g_watch = nullptr;
+bool g_several_threads = false;
+
+Watch::Watch(std::string path) : file_(std::move(path)), sites_(file_.record()), communicators_(file_.record()) {}
+
+void Watch::exchanged(std::array<report::Peer, report::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept {
+    report::RankHead const& head = record().head;
+    if (world_rank < 0 || static_cast<std::uint32_t>(world_rank) >= head.world_size) return;
+    report::Peer& peer = with[report::bin_of(static_cast<std::uint32_t>(world_rank), head.world_size)];
+    add(peer.bytes, bytes);
+    add(peer.messages, 1);
+}
+
+/// Of the call's own buffer: the kernel is asked whether the pages are there, which is no access to them.
+std::uint64_t Watch::pages_of_call() const noexcept {
+    void const* const buffer = buffer_.load(std::memory_order_acquire);
+    if (buffer == nullptr) return 0;
+    std::uint64_t const absent = absent_.load(std::memory_order_relaxed);
+    std::uint64_t const span = span_.load(std::memory_order_relaxed);
+    // The call may have ended meanwhile, and these be another's.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (buffer_.load(std::memory_order_relaxed) != buffer) return 0;
+    return absent - std::min(absent, MemoryWatch::absent(buffer, span));
+}
+
+report::Sample Watch::sample() noexcept {
+    report::RankHead& head = record().head;
+    if (g_several_threads) {
+        OpenCalls::Entered const oldest = open_calls_.oldest();
+        put(head.current_site, oldest.site);
+        put(head.current_since_us, oldest.since_us);
+    }
+    std::uint64_t const now = ticks();
+    std::uint64_t const now_us = clock_.us_since_start(now);
+    std::uint32_t const site = look_at(head.current_site);
+    std::uint64_t const since_us = look_at(head.current_since_us);
+    std::uint64_t const open_us = site != report::k_no_site && now_us > since_us ? now_us - since_us : 0;
+    report::Sample sample =
+        memory_.sample(now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us), pages_of_call());
+    sample.time_us = now_us;
+    sample.in_flight = static_cast<std::uint32_t>(look_at(in_flight_) / 1024);
+    sample.site = site;
+    return sample;
+}
+
+void Watch::keep_event(std::uint32_t site, std::uint64_t start_us, std::uint64_t duration_us,
+                       std::uint64_t bytes) noexcept {
+    std::uint64_t const number = std::atomic_ref(record().head.events).fetch_add(1, std::memory_order_relaxed);
+    report::Event& event = record().events[number % report::k_events];
+    event.start_us = start_us;
+    event.duration_us = static_cast<std::uint32_t>(std::min<std::uint64_t>(duration_us, 0xffff'ffffU));
+    event.site = site;
+    event.bytes = bytes;
+}
+
+}  // namespace sluice::interpose

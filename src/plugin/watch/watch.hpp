@@ -1,0 +1,112 @@
+/// What is watched in this process, in one place: its record and who writes into it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "plugin/binding/clock.hpp"
+#include "plugin/tables/communicators.hpp"
+#include "plugin/tables/memory_watch.hpp"
+#include "plugin/tables/open_calls.hpp"
+#include "plugin/watch/requests.hpp"
+#include "plugin/tables/resident_buffers.hpp"
+#include "plugin/tables/sites.hpp"
+#include "plugin/binding/tally.hpp"
+#include "record/record_file.hpp"
+
+namespace sluice::interpose {
+
+class Watch {
+  public:
+    /// `path`: of the node's file; empty for none.
+    explicit Watch(std::string path);
+
+    report::RecordFile& file() noexcept { return file_; }
+    report::RankRecord& record() noexcept { return file_.record(); }
+    Clock& clock() noexcept { return clock_; }
+    Sites& sites() noexcept { return sites_; }
+    MemoryWatch& memory() noexcept { return memory_; }
+    Requests& requests() noexcept { return requests_; }
+    Communicators& communicators() noexcept { return communicators_; }
+    ResidentBuffers& resident_buffers() noexcept { return resident_buffers_; }
+
+    /// Bytes of the application's buffers that communication keeps busy.
+    void flies(std::uint32_t site, std::uint64_t bytes) noexcept {
+        add(in_flight_, bytes);
+        add(site_in_flight_[site], bytes);
+        // Between two threads' additions it is what both have in flight.
+        raise(record().sites[site].in_flight_peak, look_at(site_in_flight_[site]));
+    }
+    void landed(std::uint32_t site, std::uint64_t bytes) noexcept {
+        add(in_flight_, 0 - bytes);
+        add(site_in_flight_[site], 0 - bytes);
+    }
+    /// Pages of the program's own buffers became resident inside MPI: they are the application's.
+    void own_pages(std::uint64_t bytes) noexcept { memory_.own_pages(bytes); }
+    /// The receive buffer of the call that the rank is in, of which `absent` bytes were not resident at its begin. For
+    /// samples in the middle of it. Of several threads' calls one is kept: true for that, which says when it is over.
+    bool receives_into(void const* buffer, std::uint64_t span, std::uint64_t absent) noexcept {
+        if (receiving_.exchange(true, std::memory_order_acquire)) return false;
+        span_.store(span, std::memory_order_relaxed);
+        absent_.store(absent, std::memory_order_relaxed);
+        buffer_.store(buffer, std::memory_order_release);
+        return true;
+    }
+    void has_received() noexcept {
+        buffer_.store(nullptr, std::memory_order_relaxed);
+        receiving_.store(false, std::memory_order_release);
+    }
+    /// Bytes that went to a rank of MPI_COMM_WORLD, or came from it in a call that its sender does not count.
+    void sent_to(int world_rank, std::uint64_t bytes) noexcept { exchanged(record().peers, world_rank, bytes); }
+    void came_from(int world_rank, std::uint64_t bytes) noexcept { exchanged(record().received, world_rank, bytes); }
+
+    /// Memory and state now.
+    report::Sample sample() noexcept;
+
+    /// The call that the rank is in, for samples and for whoever reads the record of a killed job. The number is for
+    /// `left`. Of several threads' calls the helper thread writes down the oldest with every sample.
+    std::uint32_t entered(std::uint32_t site, std::uint64_t now_us, bool reading) noexcept {
+        if (reading) add(calls_with_reading_, 1);
+        if (g_several_threads) return open_calls_.entered(site, now_us);
+        put(record().head.current_site, site);
+        put(record().head.current_since_us, now_us);
+        return OpenCalls::k_none;
+    }
+    void left(std::uint32_t number, std::uint64_t now_us, bool reading) noexcept {
+        if (reading) add(calls_with_reading_, 0U - 1U);
+        put(record().head.now_us, now_us);
+        if (g_several_threads) return open_calls_.left(number);
+        put(record().head.current_since_us, now_us);
+        put(record().head.current_site, report::k_no_site);
+    }
+    void keep_event(std::uint32_t site, std::uint64_t start_us, std::uint64_t duration_us,
+                    std::uint64_t bytes) noexcept;
+
+  private:
+    report::RecordFile file_;
+    Clock clock_;
+    Sites sites_;
+    MemoryWatch memory_;
+    Requests requests_;
+    Communicators communicators_;
+    ResidentBuffers resident_buffers_;
+    OpenCalls open_calls_;
+    void exchanged(std::array<report::Peer, report::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept;
+    std::uint64_t pages_of_call() const noexcept;
+
+    std::atomic<bool> receiving_{false};
+    std::atomic<void const*> buffer_{nullptr};
+    std::atomic<std::uint64_t> span_{0};
+    std::atomic<std::uint64_t> absent_{0};
+    // Tallies.
+    std::uint32_t calls_with_reading_ = 0;
+    std::uint64_t in_flight_ = 0;
+    std::array<std::uint64_t, report::k_sites> site_in_flight_{};
+};
+
+/// Made in MPI_Init, never destroyed before the process ends.
+extern Watch* g_watch;
+
+}  // namespace sluice::interpose

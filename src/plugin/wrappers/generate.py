@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+"""Writes the wrappers of MPI functions from functions.txt.
+
+generate.py FUNCTIONS FOLDER [MPI_H...] writes into FOLDER:
+  functions.hpp   the names and kinds of all functions, and an enum to tell them apart: the same for every MPI
+and, for the functions that the headers declare:
+  libmpi.hpp      pointers to every function of the MPI that is loaded, in both spellings
+  hooks.hpp       one typed place for each function, where a capability can put itself
+  straight.h      included ahead of our own sources: their MPI_X calls go straight to libmpi, past every wrapper
+  wrappers.cpp    MPI_X and PMPI_X
+"""
+import re
+import sys
+from pathlib import Path
+
+
+class Parameter:
+    def __init__(self, text):
+        match = re.fullmatch(r"(.*?)\s*(\w+)((?:\[\d*\])*)", text.strip())
+        self.type, self.name, self.array = match.groups()
+
+    def declaration(self, large):
+        swap = {"COUNT": "MPI_Count" if large else "int", "DISPL": "MPI_Aint" if large else "int"}
+        written = re.sub(r"\b(COUNT|DISPL)\b", lambda found: swap[found.group()], self.type)
+        return f"{written} {self.name}{self.array}"
+
+
+class Function:
+    """One row of functions.txt; `large`: its form with MPI_Count."""
+
+    def __init__(self, kind, name, parameters, watches, large):
+        self.kind, self.base, self.large = kind, name, large
+        self.name = name + ("_c" if large else "")
+        self.parameters = parameters
+        self.watches = watches
+
+    def declarations(self):
+        return ", ".join(parameter.declaration(self.large) for parameter in self.parameters) or "void"
+
+    def arguments(self):
+        return ", ".join(parameter.name for parameter in self.parameters)
+
+    def has(self, name):
+        return any(parameter.name == name for parameter in self.parameters)
+
+
+def read_table(path):
+    """functions.txt: a row begins at the margin, what is asked of it is indented below."""
+    rows = []
+    for line in Path(path).read_text().splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        if line[0].isspace():
+            key, _, value = line.strip().partition("=")
+            rows[-1][3][key] = value
+            continue
+        kind, name, parameters, flags = re.fullmatch(r"(\w+) (\w+)\((.*)\)((?: \[\w+\])*)", line.strip()).groups()
+        parameters = [] if not parameters else [Parameter(text) for text in parameters.split(",")]
+        rows.append((kind, name, parameters, {}, "[c]" in flags))
+    return rows
+
+
+def functions_of(rows, declared):
+    found = []
+    for kind, name, parameters, watches, has_large in rows:
+        for large in (False, True) if has_large else (False,):
+            function = Function(kind, name, parameters, watches, large)
+            if declared is None or "MPI_" + function.name in declared:
+                found.append(function)
+    return found
+
+
+def declared_in(headers):
+    """All functions that the MPI's headers declare, with their declarations."""
+    text = "\n".join(Path(header).read_text(errors="replace") for header in headers)
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*$", "", text)  # macros have parentheses too
+    return set(re.findall(r"\b(MPI_\w+)\s*\([^;{]*?\)[^;{]*;", text))
+
+
+def globals_in(headers):
+    """The data symbols behind the handles of an MPI whose handles are addresses (Open MPI)."""
+    text = "\n".join(Path(header).read_text(errors="replace") for header in headers)
+    return sorted(set(re.findall(r"OMPI_PREDEFINED_GLOBAL\(\s*\w+\s*,\s*(\w+)\s*\)", text)) - {"global"})
+
+
+NOTE = "// Written by generate.py from functions.txt.\n"
+
+
+def functions_hpp(functions):
+    names = "".join(f'    "MPI_{function.name}",\n' for function in functions)
+    kinds = "".join(f"    report::Kind::{function.kind},\n" for function in functions)
+    enum = "".join(f"    {function.name},\n" for function in functions)
+    return f"""{NOTE}#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "record/record.hpp"
+
+namespace sluice::interpose {{
+
+enum class Function : std::uint32_t {{
+{enum}}};
+
+// The lengths are written out: Clang deduces none of more than 256.
+inline constexpr std::array<char const*, {len(functions)}> k_function_names{{
+{names}}};
+
+inline constexpr std::array<report::Kind, {len(functions)}> k_function_kinds{{
+{kinds}}};
+
+}}  // namespace sluice::interpose
+"""
+
+
+# Functions that our own sources call besides those in the table.
+STRAIGHT_ONLY = """Comm_rank Comm_size Comm_group Comm_remote_size Comm_test_inter Comm_compare Comm_get_attr Comm_set_attr
+Comm_delete_attr Comm_create_keyval Comm_free_keyval Comm_set_errhandler Comm_get_errhandler Comm_call_errhandler
+Comm_set_name Comm_get_parent Errhandler_free Error_class Error_string Group_free Group_rank Group_size
+Group_translate_ranks Group_incl Group_compare Initialized Finalized Get_count Get_address Get_library_version
+Get_processor_name Is_thread_main Info_create Info_set Info_free Op_create Op_free Pack Pack_size Unpack
+Type_size Type_size_x Type_get_extent Type_get_extent_x Type_get_true_extent Type_get_true_extent_x
+Type_get_envelope Type_get_envelope_c Type_get_contents Type_get_contents_c
+Type_contiguous Type_vector Type_create_hvector Type_create_hindexed Type_create_resized
+Type_create_struct Type_commit Type_free Type_dup Win_shared_query Win_set_errhandler Win_get_attr Wtime
+Grequest_start Grequest_complete Status_set_elements Status_set_elements_x Status_set_cancelled
+Dist_graph_neighbors_count Graphdims_get Graph_neighbors_count Cartdim_get Topo_test Win_set_name
+Get_elements Get_elements_x Type_match_size Get_version Query_thread""".split()
+
+
+def straight_names(functions, declared):
+    names = [function.name for function in functions]
+    return names + [name for name in STRAIGHT_ONLY if name not in names and "MPI_" + name in declared]
+
+
+def libmpi_hpp(functions, declared, handles):
+    names = straight_names(functions, declared)
+    spelled = lambda prefix, listed: "".join(f"    decltype(&::MPI_{name}) {prefix}MPI_{name};\n" for name in listed)
+    below = [function.name for function in functions]
+    fields = "".join(f"    void* {handle};\n" for handle in handles)
+    strings = lambda prefix, listed: "".join(f'    "{prefix}MPI_{name}",\n' for name in listed)
+    handle_strings = "".join(f'    "{handle}",\n' for handle in handles)
+    return f"""{NOTE}#pragma once
+
+#include <mpi.h>
+
+#include <array>
+
+namespace sluice::interpose {{
+
+/// What follows below us: the next tool, or libmpi. In the order of k_below_names.
+struct Below {{
+{spelled("", below)}{spelled("P", below)}}};
+
+/// libmpi itself, for our own traffic. In the order of k_straight_names.
+struct Libmpi {{
+{spelled("P", names)}{fields}}};
+
+inline constexpr std::array<char const*, {2 * len(below)}> k_below_names{{
+{strings("", below)}{strings("P", below)}}};
+
+inline constexpr std::array<char const*, {len(names) + len(handles)}> k_straight_names{{
+{strings("P", names)}{handle_strings}}};
+
+static_assert(sizeof(Below) == sizeof(void*) * k_below_names.size());
+static_assert(sizeof(Libmpi) == sizeof(void*) * k_straight_names.size());
+
+extern Below g_below;
+extern Libmpi g_libmpi;
+
+}}  // namespace sluice::interpose
+"""
+
+
+def straight_h(functions, declared, handles):
+    macros = "".join(f"#define MPI_{name} (::sluice::interpose::g_libmpi.PMPI_{name})\n"
+                     for name in straight_names(functions, declared))
+    global_macro = """#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, global) (reinterpret_cast<type>(::sluice::interpose::g_libmpi.global))
+""" if handles else ""
+    return f"""{NOTE}#pragma once
+
+#include <mpi.h>
+
+#include "libmpi.hpp"
+
+{macros}{global_macro}"""
+
+
+def hooks_hpp(functions):
+    fields = ""
+    for function in functions:
+        declarations = "".join(f", {parameter.declaration(function.large)}" for parameter in function.parameters)
+        fields += f"    int (*{function.name})(decltype(Libmpi::PMPI_{function.name}) below{declarations}) = nullptr;\n"
+    return f"""{NOTE}#pragma once
+
+#include "libmpi.hpp"
+
+namespace sluice::interpose {{
+
+/// Where a capability puts itself in the place of a function: it gets the program's arguments and gives the error code. What
+/// it does not want it passes to `below`. Set while nothing runs yet, in MPI_Init.
+struct Hooks {{
+{fields}}};
+
+extern Hooks g_hooks;
+
+}}  // namespace sluice::interpose
+"""
+
+
+def told_before(watches, kind):
+    """Statements ahead of the call: the sizes of what is handed over, and what the call will take away."""
+    lines = []
+    for key in ("out", "in", "same", "into", "frees", "frees_window"):
+        if key in watches:
+            lines.append(f"call.{key}({watches[key]});")
+    placed = [key for key in ("to", "to_root", "from_root", "to_each", "to_members") if key in watches]
+    for key in placed:
+        lines.append(f"call.{key}({watches[key]}, comm);")
+    if not placed and kind == "collective" and "out" in watches:
+        lines.append("call.to_nobody_named();")
+    if not placed and kind == "one_sided" and ("out" in watches or "in" in watches):
+        lines.append("call.from_or_to_nobody_named();")
+    for key in ("waits", "passes_on"):
+        if key in watches:
+            lines.append(f"call.{key}();")
+    if "frees_request" in watches:
+        lines.append(f"forget_request({watches['frees_request']});")
+    if "completes" in watches:
+        requests, _, _ = watches["completes"].partition(";")
+        lines.append(f"Completing completing({requests.partition(' ')[2]});")
+    return lines
+
+
+def told_after(watches):
+    """Statements behind a call that succeeded: what it made, started and completed."""
+    lines = []
+    for key in ("starts", "persistent"):
+        if key in watches:
+            lines.append(f"call.{key}(*request);")
+    for key in ("makes", "makes_window"):
+        if key in watches:
+            lines.append(f"call.{key}({watches[key]});")
+    if "begins" in watches:
+        lines.append(f"begin_requests({watches['begins']});")
+    if "completes" in watches:
+        requests, _, finished = watches["completes"].partition(";")
+        lines.append(f"completing.{requests.partition(' ')[0]}({finished.strip()});")
+    return lines
+
+
+def wrapper(function):
+    name, watches = function.name, function.watches
+    declarations = "".join(f", {parameter.declaration(function.large)}" for parameter in function.parameters)
+    arguments = function.arguments()
+    if "around" in watches:
+        enter = "stands_below()"
+        body = f"    return {watches['around']}(below, caller{', ' if arguments else ''}{arguments});\n"
+    else:
+        enter = "stands_aside()"
+        indented = lambda lines, by: "".join(f"{by}{line}\n" for line in lines)
+        after = told_after(watches)
+        body = (f"    Call call(Function::{name}, caller);\n" + indented(told_before(watches, function.kind), "    ")
+                + f"    int const code = g_hooks.{name} != nullptr ? g_hooks.{name}(below{', ' if arguments else ''}{arguments}) : below({arguments});\n"
+                + (f"    if (code == MPI_SUCCESS) {{\n{indented(after, '        ')}    }}\n" if after else "")
+                + "    return call.end(code);\n")
+    text = f"""
+static int watched_{name}(decltype(&::MPI_{name}) below, void* caller{declarations}) {{
+{body}}}
+"""
+    for prefix in ("", "P"):
+        text += f"""SLUICE_EXPORTED int {prefix}MPI_{name}({function.declarations()}) {{
+    if ({enter}) return below().{prefix}MPI_{name}({arguments});
+    return watched_{name}(below().{prefix}MPI_{name}, SLUICE_CALLER{', ' if arguments else ''}{arguments});
+}}
+"""
+    return text
+
+
+def wrappers_cpp(functions):
+    return NOTE + """#include "plugin/watch/call.hpp"
+#include "plugin/binding/callers.hpp"
+#include "hooks.hpp"
+#include "plugin/tables/message_bytes.hpp"
+#include "plugin/watch/requests.hpp"
+#include "plugin/job/session.hpp"
+
+using namespace sluice::interpose;
+
+#define SLUICE_EXPORTED extern "C" __attribute__((visibility("default")))
+#define SLUICE_CALLER caller_beyond_bindings(__builtin_return_address(0), __builtin_dwarf_cfa())
+""" + "".join(wrapper(function) for function in functions)
+
+
+def main():
+    table, folder, headers = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
+    rows = read_table(table)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {"functions.hpp": functions_hpp(functions_of(rows, None))}
+    if headers:
+        declared = declared_in(headers)
+        functions = functions_of(rows, declared)
+        handles = globals_in(headers)
+        files |= {
+            "libmpi.hpp": libmpi_hpp(functions, declared, handles),
+            "hooks.hpp": hooks_hpp(functions),
+            "straight.h": straight_h(functions, declared, handles),
+            "wrappers.cpp": wrappers_cpp(functions),
+        }
+    for name, text in files.items():
+        if not (folder / name).exists() or (folder / name).read_text() != text:
+            (folder / name).write_text(text)
+
+
+main()

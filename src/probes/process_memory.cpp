@@ -1,0 +1,97 @@
+#include "probes/process_memory.hpp"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace sluice::probe {
+
+namespace {
+
+/// The lines of a file of /proc, read through a buffer that is always there. A line that is longer than the buffer (a
+/// mapping's path) is cut off.
+class ProcLines {
+  public:
+    explicit ProcLines(char const* path) : file_(open(path, O_RDONLY | O_CLOEXEC)) {
+        if (file_ < 0) throw std::runtime_error(std::string("cannot open ") + path + ": " + std::strerror(errno));
+    }
+    ProcLines(ProcLines const&) = delete;
+    ProcLines& operator=(ProcLines const&) = delete;
+    ~ProcLines() { close(file_); }
+
+    bool next(std::string_view& line) {
+        while (true) {
+            std::string_view const held(buffer_.data() + begin_, end_ - begin_);
+            if (std::size_t const length = held.find('\n'); length != std::string_view::npos) {
+                line = held.substr(0, length);
+                begin_ += length + 1;
+                return true;
+            }
+            if (begin_ == 0 && end_ == buffer_.size())
+                begin_ = end_;  // a line without an end in sight: drop its middle
+            std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+            end_ -= begin_;
+            begin_ = 0;
+            ssize_t const got = read(file_, buffer_.data() + end_, buffer_.size() - end_);
+            if (got <= 0) return false;
+            end_ += static_cast<std::size_t>(got);
+        }
+    }
+
+  private:
+    int file_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    std::array<char, 16384> buffer_;  // on the stack, which is grown that far before the first reading
+};
+
+/// The bytes of a line "Pss:   12 kB" if it has that key.
+bool has(std::string_view line, std::string_view key, std::uint64_t& bytes) {
+    if (!line.starts_with(key)) return false;
+    line.remove_prefix(key.size());
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    std::uint64_t kib = 0;
+    std::from_chars(line.data(), line.data() + line.size(), kib);
+    bytes = kib * 1024;
+    return true;
+}
+
+/// A mapping's first line: "7f00-7f01 rw-s 00000000 00:01 12 /dev/shm/segment"; the others begin with a key and a
+/// colon.
+bool is_mapping(std::string_view line, bool& shared) {
+    std::size_t const blank = line.find(' ');
+    if (blank == std::string_view::npos || line.size() < blank + 5 || line[blank - 1] == ':') return false;
+    if (line.substr(0, blank).find('-') == std::string_view::npos) return false;
+    shared = line[blank + 4] == 's';
+    return true;
+}
+
+}  // namespace
+
+ProcessMemory read_process_memory() {
+    ProcessMemory memory{};
+    ProcLines lines("/proc/self/smaps");
+    bool shared = false;
+    std::uint64_t bytes = 0;
+    for (std::string_view line; lines.next(line);) {
+        if (is_mapping(line, shared)) continue;
+        if (has(line, "Pss:", bytes)) (shared ? memory.shared : memory.files) += bytes;
+        if (has(line, "Anonymous:", bytes) && !shared) {
+            memory.anonymous += bytes;
+            memory.files -= std::min(memory.files, bytes);  // it was counted in this mapping's Pss
+        }
+    }
+    struct mallinfo2 const heap = mallinfo2();
+    memory.heap = heap.uordblks + heap.hblkhd;
+    return memory;
+}
+
+}  // namespace sluice::probe

@@ -1,0 +1,217 @@
+/// What one rank writes down while it runs, at a fixed size, in memory that is mapped from a file of its node: a job
+/// that is killed leaves it behind, complete to the last store.
+///
+///   node-<n>.sluice
+///   +------------+-------------+-------------+-----+
+///   | NodeHeader | RankRecord  | RankRecord  | ... |       one RankRecord for each rank of the node, in the order in
+///   +------------+-------------+-------------+-----+       which they came; none grows with the number of ranks
+///
+///   RankRecord
+///     head       who, state, the call it is in now, peaks, sums
+///     sites      one for each place that calls MPI: calls, bytes, time, growth
+///     peers      bytes to each 256th of MPI_COMM_WORLD
+///     received   bytes from each 256th, of calls of which only the receiver knows cheaply (broadcast, scatter)
+///     comms      one for each communicator, while there is room
+///     history    memory over the whole run; when it is full every second sample goes and the interval doubles
+///     recent     memory of the last minutes: a ring
+///     events     the last long calls: a ring
+///
+/// One writer (the rank), any number of readers, also while it is written and after its writer died. Plain integers in
+/// the byte order of the machine; a reader bounds every index that it takes from the file.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernel/process_mark.hpp"
+
+namespace sluice::report {
+
+inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
+inline constexpr std::uint32_t k_format = 2;
+inline constexpr std::size_t k_sites = 256;
+inline constexpr std::size_t k_peers = 256;
+inline constexpr std::size_t k_comms = 256;
+inline constexpr std::size_t k_history = 1024;
+inline constexpr std::size_t k_recent = 4096;
+inline constexpr std::size_t k_events = 4096;
+inline constexpr std::size_t k_sizes = 32;  ///< buckets of the histogram; i holds messages of 2^(i-1) … 2^i - 1 bytes,
+                                            ///< 0 holds empty ones, the last all larger
+inline constexpr std::uint32_t k_no_site = 0xffff'ffff;
+
+/// What an MPI function is for; sums are shown by these.
+enum class Kind : std::uint32_t {
+    other,
+    setup,
+    send,
+    receive,
+    completion,
+    collective,
+    communicator,
+    window,
+    one_sided,
+    file
+};
+
+enum class State : std::uint32_t {
+    running,     ///< in a file also after a kill, for nothing could be written any more: see fate.hpp
+    finalizing,  ///< inside MPI_Finalize
+    ended,       ///< MPI_Finalize returned
+    exited,      ///< the process ended in an orderly way without MPI_Finalize
+    aborted,     ///< MPI_Abort was called
+    // What a reader finds out; nobody writes these.
+    gone,     ///< killed, or ended without MPI_Finalize: its process is no more
+    unknown,  ///< it was running at its last sign of life, and its process cannot be asked from here
+};
+
+/// Memory at one moment, in KiB. resident = application + mpi_private + mpi_shared + sluice.
+struct Sample {
+    std::uint64_t time_us = 0;       ///< since RankHead::start
+    std::uint32_t resident = 0;      ///< all pages of the process that are in memory, shared ones in full
+    std::uint32_t mpi_private = 0;   ///< grown inside MPI calls: buffers, unexpected messages, queues
+    std::uint32_t mpi_shared = 0;    ///< the same, in segments shared with other ranks or files
+    std::uint32_t sluice = 0;        ///< ours: this record, staging, tables
+    std::uint32_t in_flight = 0;     ///< of the application's buffers: in calls and requests that are not complete
+    std::uint32_t site = k_no_site;  ///< the call it was in
+
+    bool operator==(Sample const&) const = default;
+};
+
+/// One place in the program that calls MPI, told apart by return address and function.
+struct Site {
+    std::uint64_t address = 0;   ///< 0: not used. Site 0 collects those that found no room.
+    std::uint32_t function = 0;  ///< index into the names of function_names.hpp
+    Kind kind = Kind::other;
+    std::array<char, 96> place{};  ///< "name+0x1f (module)", ended by a zero
+    std::uint64_t calls = 0;
+    std::uint64_t bytes_out = 0;   ///< that this rank handed to MPI to be sent or written
+    std::uint64_t bytes_in = 0;    ///< room that this rank gave to MPI to receive or read into
+    std::uint64_t time_ns = 0;     ///< inside the call
+    std::uint64_t waiting_ns = 0;  ///< of that, in calls that wait for somebody else
+    std::uint64_t longest_ns = 0;
+    std::uint64_t grown_private = 0;  ///< bytes by which MPI's private memory grew in these calls
+    std::uint64_t grown_shared = 0;   ///< the same, shared segments
+    std::uint64_t grown_own = 0;      ///< pages of the call's own buffers that became resident in it: the application's
+    std::uint64_t in_flight_peak =
+        0;                       ///< bytes of the application's buffers in calls and open requests of this site at once
+    std::uint64_t first_us = 0;  ///< first and last call, since the start
+    std::uint64_t last_us = 0;
+    std::uint64_t growing_since_us = 0;  ///< when MPI's memory began to grow here; 0: it did not
+    std::uint64_t unplaced_bytes = 0;    ///< handed over here, and not in the matrix: the call names no pairs of ranks
+    std::array<std::uint32_t, k_sizes> sizes{};
+};
+
+/// The bin of a world rank in the matrix. Bin b holds ranks b·size/256 … (b+1)·size/256 - 1; with at most 256 ranks,
+/// bin b is rank b.
+constexpr std::uint32_t bin_of(std::uint32_t rank, std::uint32_t world_size) {
+    if (world_size <= k_peers) return rank;
+    return static_cast<std::uint32_t>(((std::uint64_t{rank} + 1) * k_peers - 1) / world_size);
+}
+
+/// Bytes and messages between this rank and those of one bin.
+struct Peer {
+    std::uint64_t bytes = 0;
+    std::uint64_t messages = 0;
+};
+
+/// One communicator: constant size, whatever its own. Its name in the job is {size, root, number}: the world rank of
+/// its rank 0, and a number that its members agreed on (without agreement: the place in the table of its rank 0's
+/// record, as each member counts).
+struct Comm {
+    std::uint32_t root = 0;
+    std::uint32_t number = 0;
+    std::uint32_t size = 0;
+    std::uint32_t rank = 0;          ///< of this process in it
+    std::uint32_t first = 0;         ///< members in a compressed form: world rank of local rank i is first + i·stride
+    std::int32_t stride = 0;         ///< 0: they are not regular, and only their number is known
+    std::uint32_t site = k_no_site;  ///< where it was made
+    std::uint32_t memory_kib = 0;    ///< by which the rank grew when it was made
+    std::uint64_t made_us = 0;
+    std::uint64_t freed_us = 0;       ///< 0: not freed
+    std::uint64_t each_bytes = 0;     ///< that this rank had for each other member (allgather, alltoall)
+    std::uint64_t each_messages = 0;  ///< in so many calls
+};
+
+/// A call that took long.
+struct Event {
+    std::uint64_t start_us = 0;
+    std::uint32_t duration_us = 0;
+    std::uint32_t site = k_no_site;
+    std::uint64_t bytes = 0;
+
+    bool operator==(Event const&) const = default;
+};
+
+struct RankHead {
+    std::uint32_t used = 0;  ///< 1 when all of the head is valid
+    std::uint32_t world_rank = 0;
+    std::uint32_t world_size = 0;
+    State state = State::running;
+    ProcessMark process;                     ///< whose record it is, also before `used`
+    std::uint64_t start_unix_us = 0;         ///< when MPI_Init was entered
+    std::uint64_t now_us = 0;                ///< last sign of life, since then
+    std::uint64_t end_us = 0;                ///< when the state became final
+    std::array<char, 64> mpi{};              ///< "Open MPI 4.1.4"
+    std::uint32_t current_site = k_no_site;  ///< the call it is in; k_no_site: outside MPI
+    std::uint32_t abort_code = 0;
+    std::uint64_t current_since_us = 0;
+    std::uint64_t memory_limit = 0;  ///< bytes; the least limit that was found, for this rank's node
+    // Peaks. Those of the owners are at the moment of the resident peak.
+    Sample peak;
+    std::uint64_t high_water = 0;  ///< bytes, VmHWM at the end or at the last sample
+    std::uint64_t private_bytes = 0, shared_bytes = 0, proportional_bytes = 0;  ///< at the last reading of smaps_rollup
+    std::uint64_t before_init = 0;                    ///< resident bytes when MPI_Init was entered
+    std::uint64_t init_private = 0, init_shared = 0;  ///< grown in MPI_Init
+    std::uint64_t time_in_mpi_ns = 0;
+    std::uint64_t waiting_ns = 0;
+    // What Sluice did.
+    std::uint64_t served_calls = 0;  ///< in-place all-to-alls served by our engine
+    std::uint64_t served_bytes = 0;  ///< bytes that they exchanged with other ranks
+    std::uint64_t saved_bytes =
+        0;  ///< of extra memory, the most in one call: what MPI would have allocated less what we did
+    std::uint64_t passed_on = 0;  ///< calls counted and passed on although a capability could be meant:
+                                  ///< intercommunicators, persistent, partitioned
+    // Sums of what found no room in a table.
+    std::uint64_t comms_made = 0, comms_freed = 0, comms_not_kept = 0;
+    std::uint64_t windows_made = 0, windows_freed = 0;
+    std::uint64_t sites = 0;  ///< used entries of `sites`
+    std::uint64_t comms = 0;
+    std::uint64_t history = 0;              ///< used entries of `history`
+    std::uint64_t history_interval_us = 0;  ///< between two of them
+    std::uint64_t recent = 0;               ///< samples ever written; the newest is at (recent - 1) % k_recent
+    std::uint64_t events = 0;               ///< the same for events
+    // Only with the setting `identify`; else empty.
+    std::array<char, 64> host{};
+    std::array<char, 64> user{};
+    std::array<char, 512> command{};  ///< the program and its arguments, cut where they are longer
+};
+
+struct alignas(4096) RankRecord {
+    RankHead head;
+    std::array<Site, k_sites> sites;
+    std::array<Peer, k_peers> peers;
+    std::array<Peer, k_peers> received;
+    std::array<Comm, k_comms> comms;
+    std::array<Sample, k_history> history;
+    std::array<Sample, k_recent> recent;
+    std::array<Event, k_events> events;
+};
+
+struct NodeHeader {
+    std::uint64_t magic = 0;
+    std::uint32_t format = 0;
+    std::uint32_t record_bytes = 0;  ///< sizeof(RankRecord): a reader of another version refuses
+    std::uint32_t claimed = 0;       ///< RankRecords in use
+    std::uint32_t ended = 0;         ///< of them, those whose MPI_Finalize returned
+    std::uint32_t declared = 0;      ///< ranks that have left MPI_Init
+    std::uint32_t decision = 0;      ///< 1: all ranks of the job are here; 2: they are not
+    std::array<std::uint64_t, 508> spare{};
+};
+
+static_assert(sizeof(NodeHeader) == 4096);
+static_assert(std::is_trivially_copyable_v<RankRecord>);
+static_assert(sizeof(RankRecord) < 512 * 1024);
+
+}  // namespace sluice::report

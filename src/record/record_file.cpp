@@ -1,0 +1,150 @@
+#include "record/record_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace sluice::report {
+
+namespace {
+
+// Records begin on pages of their own.
+constexpr std::size_t k_record_room = sizeof(RankRecord);
+static_assert(k_record_room % 4096 == 0);
+
+// Jobs may have the same name one after the other, or below one another (MPI_Comm_spawn).
+constexpr int k_jobs_of_a_name = 100;
+
+/// "node-a.sluice", "node-a-2.sluice", …
+std::string next_name(std::string const& path, int number) {
+    std::size_t const dot = path.rfind('.');
+    return path.substr(0, dot) + "-" + std::to_string(number) + path.substr(dot);
+}
+
+/// Holds the file open and locked against the other ranks of the node that claim a record at this moment.
+class LockedFile {
+  public:
+    explicit LockedFile(std::string const& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+        if (file_ >= 0 && flock(file_, LOCK_EX) != 0 && errno != ENOSYS && errno != ENOTSUP) {
+            close(file_);
+            file_ = -1;
+        }
+    }
+    LockedFile(LockedFile const&) = delete;
+    LockedFile& operator=(LockedFile const&) = delete;
+    ~LockedFile() {
+        if (file_ < 0) return;
+        flock(file_, LOCK_UN);  // closing does not unlock what stays mapped
+        close(file_);
+    }
+    int number() const noexcept { return file_; }
+
+  private:
+    int file_;
+};
+
+/// The rank that claimed first lives no more, and nobody decided: its job ended inside MPI_Init.
+bool is_abandoned(int file, NodeHeader const& node) {
+    ProcessMark first;
+    auto const at = static_cast<off_t>(sizeof(NodeHeader) + offsetof(RankRecord, head) + offsetof(RankHead, process));
+    return node.claimed > 0 && pread(file, &first, sizeof first, at) == static_cast<ssize_t>(sizeof first) &&
+           life_of(first) == Life::gone;
+}
+
+void* map_shared(int file, std::size_t offset, std::size_t bytes) {
+    void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
+    return at == MAP_FAILED ? nullptr : at;
+}
+
+}  // namespace
+
+std::string folder_of_jobs() {
+    char const* const temporary = std::getenv("TMPDIR");
+    return std::string(temporary != nullptr && *temporary != '\0' ? temporary : "/tmp") + "/sluice-" +
+           std::to_string(getuid());
+}
+
+RecordFile::RecordFile(std::string path) : path_(std::move(path)) {
+    if (path_.empty()) {
+        why_ = "no file was asked for";
+        map_private();
+        return;
+    }
+    std::string const first = path_;
+    for (int next = 2; !(in_file_ = map_file()) && errno == EALREADY && next < k_jobs_of_a_name; ++next)
+        path_ = next_name(first, next);
+    if (!in_file_) {
+        why_ = path_ + ": " + std::strerror(errno);
+        map_private();
+    }
+}
+
+bool RecordFile::map_file() {
+    LockedFile const file(path_);
+    if (file.number() < 0) return false;
+    struct stat status {};
+    if (fstat(file.number(), &status) != 0) return false;
+    if (status.st_nlink == 0) {  // removed between our open and our lock, as an earlier job's
+        errno = EALREADY;
+        return false;
+    }
+    bool const fresh = status.st_size < static_cast<off_t>(sizeof(NodeHeader));
+    if (int const error = posix_fallocate(file.number(), 0, sizeof(NodeHeader)); fresh && error != 0) {
+        errno = error;
+        return false;
+    }
+    auto* const node = static_cast<NodeHeader*>(map_shared(file.number(), 0, sizeof(NodeHeader)));
+    if (node == nullptr) return false;
+    if (fresh) {
+        node->format = k_format;
+        node->record_bytes = static_cast<std::uint32_t>(k_record_room);
+        node->magic = k_magic;
+    }
+    std::size_t const offset = sizeof(NodeHeader) + node->claimed * k_record_room;
+    bool const usable = node->magic == k_magic && node->format == k_format && node->record_bytes == k_record_room;
+    // All claim before they enter MPI_Init, and decide behind it: these are another job's.
+    bool const decided = usable && (std::atomic_ref(node->decision).load() != 0 || is_abandoned(file.number(), *node));
+    int const error = decided  ? EALREADY
+                      : usable ? posix_fallocate(file.number(), static_cast<off_t>(offset), k_record_room)
+                               : EEXIST;
+    void* const record = error == 0 ? map_shared(file.number(), offset, k_record_room) : nullptr;
+    if (record == nullptr) {
+        if (error != 0) errno = error;
+        munmap(node, sizeof(NodeHeader));
+        return false;
+    }
+    node_ = node;
+    record_ = new (record) RankRecord();
+    record_->head.process = this_process();
+    made_ = fresh;
+    std::atomic_ref(node_->claimed).fetch_add(1, std::memory_order_release);
+    return true;
+}
+
+void RecordFile::map_private() {
+    void* const at =
+        mmap(nullptr, sizeof(NodeHeader) + k_record_room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) throw std::bad_alloc();
+    node_ = new (at) NodeHeader();
+    record_ = new (static_cast<std::byte*>(at) + sizeof(NodeHeader)) RankRecord();
+}
+
+RecordFile::~RecordFile() {
+    if (in_file_) {
+        munmap(record_, k_record_room);
+        munmap(node_, sizeof(NodeHeader));
+    } else {
+        munmap(node_, sizeof(NodeHeader) + k_record_room);
+    }
+}
+
+}  // namespace sluice::report

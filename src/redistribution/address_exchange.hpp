@@ -1,0 +1,38 @@
+/// Every rank tells every target which of its slots are filled from where. That validates the map, before any byte
+/// moves, and builds the inverse map. Nonblocking consensus (T. Hoefler, C. Siebert, A. Lumsdaine, PPoPP 2010):
+/// synchronous sends, then a nonblocking barrier; cost and memory follow the number of real partners, not the number of
+/// ranks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "memory/meter.hpp"
+#include "engine/context_state.hpp"
+#include "redistribution/address_map.hpp"
+#include "sluice/redistribute.hpp"
+
+namespace sluice::redistribution {
+
+/// What the local blocks and slots add up to.
+struct AddressCounts {
+    std::uint64_t incoming = 0;             ///< blocks that come from other ranks
+    std::uint64_t outgoing = 0;             ///< blocks that go to other ranks
+    std::uint64_t outgoing_by_message = 0;  ///< of these, to ranks outside the node
+    std::uint64_t staying = 0;              ///< blocks that stay on this rank, moved or not
+};
+
+/// Where the blocks from `first` on go, `room.size()` of them: in `room`, or wherever they stand already. A call for
+/// each block would cost as much as all else that is done with its address.
+using DestinationsFrom = std::function<std::span<Destination const>(std::uint64_t first, std::span<Destination> room)>;
+
+/// Collective. `destinations` is asked for the blocks below `live`. Fills `inverse` (marks: live blocks) and, where
+/// not null, `forward`. Throws the same Error on every rank where a rank or an index is out of range or two blocks go
+/// to one slot. Memory: a fixed part of `staging`, taken from `meter`.
+AddressCounts exchange_addresses(engine::ContextState& context, engine::Node* node, std::uint64_t live,
+                                 DestinationsFrom const& destinations, AddressMap* inverse, AddressMap* forward,
+                                 Bytes staging);
+
+}  // namespace sluice::redistribution

@@ -1,0 +1,87 @@
+/// A set of moves between the slots of one rank, made in place: chains from their open end, cycles through one block of
+/// room.
+#pragma once
+
+#include <cstdint>
+
+#include "memory/meter.hpp"
+#include "redistribution/block_array.hpp"
+
+namespace sluice::redistribution {
+
+/// Keeps 8 bytes a slot: which slot's block belongs here, and whether the block here has to go elsewhere.
+class LocalMoves {
+  public:
+    LocalMoves(std::uint64_t slots, base::Meter& meter);
+
+    /// The block of slot `from` shall go to slot `to`. Each slot at most once as `from` and once as `to`; from != to.
+    void add(std::uint64_t from, std::uint64_t to) noexcept;
+    bool empty() const noexcept { return first_ > last_; }
+
+    /// Makes all moves and forgets them; calls `moved(from, to)` after each, so that what belongs to a block can follow
+    /// it. `room` holds one block; a block that passes through it has `k_room` as its slot. Returns the number of
+    /// copies.
+    template <typename Moved>
+    std::uint64_t apply(BlockArray const& blocks, std::byte* room, Moved&& moved) noexcept;
+
+    static constexpr std::uint64_t k_room = ~std::uint64_t{0};
+
+    /// The 8 bytes a slot, for whoever needs room while no moves are kept. Must be given back cleared (`clear`).
+    std::uint64_t* scratch() noexcept { return from_.data(); }
+    void clear() noexcept;
+
+  private:
+    static constexpr std::uint64_t k_leaves = std::uint64_t{1} << 63;  // the block of this slot has to go
+    static constexpr std::uint64_t k_nothing = k_leaves - 1;           // nothing is to come to this slot
+
+    bool expects(std::uint64_t slot) const noexcept { return (from_[slot] & k_nothing) != k_nothing; }
+    bool leaves(std::uint64_t slot) const noexcept { return (from_[slot] & k_leaves) != 0; }
+    std::uint64_t take(std::uint64_t slot) noexcept {
+        std::uint64_t const source = from_[slot] & k_nothing;
+        from_[slot] = k_nothing;
+        return source;
+    }
+
+    base::MeteredVector<std::uint64_t> from_;
+    std::uint64_t first_;  // the slots in use lie in [first_, last_]
+    std::uint64_t last_;
+};
+
+template <typename Moved>
+std::uint64_t LocalMoves::apply(BlockArray const& blocks, std::byte* room, Moved&& moved) noexcept {
+    std::uint64_t copies = 0;
+    for (std::uint64_t end = first_; !empty() && end <= last_; ++end) {  // chains
+        if (leaves(end)) continue;
+        for (std::uint64_t to = end; expects(to);) {
+            std::uint64_t const from = take(to);
+            blocks.copy(from, to);
+            moved(from, to);
+            ++copies;
+            to = from;
+        }
+    }
+    for (std::uint64_t start = first_; !empty() && start <= last_; ++start) {  // what is left are cycles
+        if (!expects(start)) {
+            from_[start] = k_nothing;
+            continue;
+        }
+        std::memcpy(room, blocks.at(start), blocks.block_bytes);
+        moved(start, k_room);
+        ++copies;
+        std::uint64_t to = start;
+        for (std::uint64_t from = take(to); from != start; from = take(to)) {
+            blocks.copy(from, to);
+            moved(from, to);
+            ++copies;
+            to = from;
+        }
+        std::memcpy(blocks.at(to), room, blocks.block_bytes);
+        moved(k_room, to);
+        ++copies;
+    }
+    first_ = k_nothing;
+    last_ = 0;
+    return copies;
+}
+
+}  // namespace sluice::redistribution

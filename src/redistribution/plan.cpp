@@ -1,0 +1,77 @@
+/// A validated map that is applied to several arrays or many times.
+#include <array>
+
+#include "redistribution/arguments.hpp"
+#include "redistribution/measured_call.hpp"
+#include "redistribution/plan_state.hpp"
+#include "redistribution/strategies/moving/step_clock.hpp"
+#include "sluice/redistribute.hpp"
+
+namespace sluice {
+
+namespace rd = redistribution;
+
+namespace {
+
+/// Collective: a plan with a validated map.
+std::unique_ptr<Plan::State> planned(Context& context, std::uint64_t count, std::optional<Error> const& fault,
+                                     std::uint64_t live, rd::DestinationsFrom const& destinations,
+                                     RedistributeOptions const& options) {
+    auto state = std::make_unique<Plan::State>(context, count, options);
+    std::uint64_t const most_slots =
+        rd::agree(state->context, fault, count,
+                  std::array{rd::Alike{"staging", state->staging.count},
+                             rd::Alike{"strategy", static_cast<std::uint64_t>(state->strategy)}});
+    state->take_map(live, destinations, most_slots, std::nullopt);
+    return state;
+}
+
+}  // namespace
+
+Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Plan::Plan(Context& context, std::uint64_t count, std::span<Destination const> destinations,
+           RedistributeOptions const& options)
+    : state_(planned(context, count, rd::fault_of(count, destinations), destinations.size(), rd::listed(destinations),
+                     options)) {}
+
+Plan Plan::computed(Context& context, std::uint64_t count,
+                    std::function<Destination(std::uint64_t index)> const& destination,
+                    RedistributeOptions const& options) {
+    std::optional<Error> fault;
+    if (!destination) fault = rd::invalid("the destination function is empty");
+    return Plan(planned(context, count, fault, count, rd::computed(destination), options));
+}
+
+Plan::~Plan() = default;
+Plan::Plan(Plan&&) noexcept = default;
+Plan& Plan::operator=(Plan&&) noexcept = default;
+
+Report Plan::apply(std::span<Blocks const> arrays) {
+    engine::ContextState& context = state_->context;
+    rd::MeasuredCall const call(context, {0});
+    Report report;
+    rd::StepClock clock(report);
+    std::optional<Error> fault;
+    for (Blocks const& blocks : arrays) {
+        if (!fault) fault = rd::fault_of(blocks);
+        if (!fault && blocks.count != state_->slots)
+            fault = rd::invalid("the plan is for arrays of " + std::to_string(state_->slots) +
+                                " blocks, this one has " + std::to_string(blocks.count));
+    }
+    rd::agree(context, fault, 0, std::array{rd::Alike{"number of arrays", arrays.size()}});
+    for (Blocks const& blocks : arrays) {
+        rd::agree(context, std::nullopt, 0, std::array{rd::Alike{"block_bytes", blocks.block_bytes}});
+        state_->prepare(blocks.block_bytes);
+        clock.step("prepare");
+        state_->move(static_cast<std::byte*>(blocks.data), report);
+    }
+    call.finish(report);
+    return report;
+}
+
+Bytes Plan::memory() const {
+    return state_->memory();
+}
+
+}  // namespace sluice

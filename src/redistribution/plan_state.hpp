@@ -1,0 +1,67 @@
+/// What a Plan keeps: the validated map, the strategy for it, and the staging while it moves. One call without a plan
+/// makes one for itself.
+///
+///     take_map  ->  choose (auto only)  ->  prepare  ->  move, move, …
+///      map valid     strategy for this       lease and all    no failure from here on
+///      on all ranks  block size              memory taken
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/context_state.hpp"
+#include "redistribution/address_exchange.hpp"
+#include "redistribution/address_map.hpp"
+#include "redistribution/strategies/strategy.hpp"
+#include "sluice/budget.hpp"
+#include "sluice/redistribute.hpp"
+
+namespace sluice {
+
+struct Plan::State {
+    State(Context& owner, std::uint64_t count, RedistributeOptions const& options);
+
+    /// Collective: validates the map and keeps what the strategy needs of it. `live`: blocks that `destinations` is
+    /// asked for. `most_slots`: of any rank. `block_bytes`: of the one array that is moved once, or nothing for a plan
+    /// that may move several.
+    void take_map(std::uint64_t live, redistribution::DestinationsFrom const& destinations, std::uint64_t most_slots,
+                  std::optional<std::uint64_t> block_bytes);
+
+    /// Collective: a strategy with all its memory, in the staging asked for or else in the smallest.
+    void prepare(std::uint64_t block_bytes);
+
+    void move(std::byte* data, Report& report);
+
+    /// Bytes that it holds on this rank between moves.
+    Bytes memory() const;
+
+    engine::ContextState& context;
+    std::uint64_t slots;
+    Bytes staging;
+    Strategy strategy;
+
+  private:
+    bool shows_forward() const;
+    redistribution::Problem problem_with(std::uint64_t block_bytes, Bytes bytes);
+    void choose(std::uint64_t block_bytes);
+    bool try_prepare(std::uint64_t block_bytes, Bytes bytes);
+
+    redistribution::StrategyEntry const* entry_ = nullptr;  // the one that moves; of `auto`, chosen for each block size
+    std::string why_;
+    redistribution::AddressCounts counts_;
+    std::optional<redistribution::AddressMap> forward_;
+    std::optional<redistribution::AddressMap> inverse_;
+    bool once_ = false;
+    bool scan_ = false;  // token may take its form for small blocks
+    Lease lease_;
+    std::shared_ptr<engine::Node> node_;  // its own share: another call may make the context change its rings
+    std::optional<redistribution::Problem> problem_;  // outlives the mover
+    std::unique_ptr<redistribution::Mover> mover_;
+    std::uint64_t mover_block_bytes_ = 0;
+    bool ready_ = false;  // this rank had the memory
+};
+
+}  // namespace sluice

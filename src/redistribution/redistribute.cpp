@@ -1,0 +1,57 @@
+/// One redistribution: checks what the caller gave, agrees with all ranks, prepares a strategy and lets it move.
+#include "sluice/redistribute.hpp"
+
+#include <array>
+
+#include "redistribution/arguments.hpp"
+#include "redistribution/measured_call.hpp"
+#include "redistribution/plan_state.hpp"
+#include "redistribution/strategies/moving/step_clock.hpp"
+
+namespace sluice {
+
+namespace rd = redistribution;
+
+namespace {
+
+Report redistribute_once(Context& context, Blocks const& blocks, std::optional<Error> fault, std::uint64_t live,
+                         rd::DestinationsFrom const& destinations, RedistributeOptions const& options) {
+    engine::ContextState& state = context.state();
+    rd::MeasuredCall const call(state, state.meter().held());
+    Report report;
+    rd::StepClock clock(report);
+    Plan::State plan(context, blocks.count, options);
+    if (!fault) fault = rd::fault_of(blocks);
+    std::uint64_t const most_slots =
+        rd::agree(state, fault, blocks.count,
+                  std::array{rd::Alike{"block_bytes", blocks.block_bytes}, rd::Alike{"staging", plan.staging.count},
+                             rd::Alike{"strategy", static_cast<std::uint64_t>(plan.strategy)}});
+    plan.take_map(live, destinations, most_slots, blocks.block_bytes);
+    clock.step("addresses");
+    plan.prepare(blocks.block_bytes);
+    clock.step("prepare");
+    plan.move(static_cast<std::byte*>(blocks.data), report);
+    call.finish(report);
+    return report;
+}
+
+}  // namespace
+
+Report redistribute(Context& context, Blocks blocks, std::span<Destination const> destinations,
+                    RedistributeOptions const& options) {
+    return redistribute_once(context, blocks, rd::fault_of(blocks.count, destinations), destinations.size(),
+                             rd::listed(destinations), options);
+}
+
+Report redistribute(Context& context, Blocks blocks, DestinationFunction const& destination,
+                    RedistributeOptions const& options) {
+    std::optional<Error> fault;
+    if (!destination) fault = rd::invalid("the destination function is empty");
+    auto const* const data = static_cast<std::byte const*>(blocks.data);
+    std::function<Destination(std::uint64_t)> const of_block = [&](std::uint64_t block) {
+        return destination(block, {data + block * blocks.block_bytes, static_cast<std::size_t>(blocks.block_bytes)});
+    };
+    return redistribute_once(context, blocks, fault, blocks.count, rd::computed(of_block), options);
+}
+
+}  // namespace sluice

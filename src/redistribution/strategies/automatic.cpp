@@ -1,0 +1,253 @@
+#include "redistribution/strategies/automatic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "mpi/mpi.hpp"
+#include "node/node.hpp"
+#include "redistribution/strategies/parking_then_cyclic.hpp"
+
+namespace sluice::redistribution {
+
+namespace {
+
+constexpr double k_never = std::numeric_limits<double>::infinity();
+
+/// Another way must be predicted to take less than this share of token's time: predictions err, token's memory bound
+/// does not.
+constexpr double k_clearly_faster = 0.8;
+
+/// Seconds. What is the same for all ways matters little; what sets them apart are the prices of a block, a copy and a
+/// wait.
+struct Prices {
+    double latency;          // one message
+    double message_byte;     // in a large message
+    double token_byte;       // fetched by token
+    double copy_byte;        // by memcpy, inside a rank
+    double fresh_byte;       // memory touched for the first time
+    double chained_block;    // grant or pull one block
+    double scanned_block;    // the same in token's form for small blocks
+    double alltoallv_block;  // list, pack, unpack one block
+    double sorted_block;     // order, send with its destination, settle one block
+    double scanned_slot;     // look at one slot's destination
+};
+constexpr Prices k_in_one_node{2e-6, 0.35e-9, 0.3e-9, 0.2e-9, 0.3e-9, 0.7e-6, 0.1e-6, 0.15e-6, 0.2e-6, 2e-9};
+constexpr Prices k_between_nodes{20e-6, 1e-9, 1.2e-9, 0.2e-9, 0.3e-9, 0.7e-6, 0.1e-6, 0.15e-6, 0.2e-6, 2e-9};
+
+Prices const& prices_of(Facts const& facts) {
+    return facts.one_node ? k_in_one_node : k_between_nodes;
+}
+
+double number(std::uint64_t count) {
+    return static_cast<double>(count);
+}
+
+std::uint64_t over_rounded_up(std::uint64_t count, std::uint64_t by) {
+    return count / by + (count % by != 0 ? 1 : 0);
+}
+
+double predict_token(Facts const& facts) {
+    Prices const& price = prices_of(facts);
+    double const block = facts.token == TokenForm::scan ? price.scanned_block : price.chained_block;
+    return 10 * price.latency + number(facts.most_moved) * (block + number(facts.block_bytes) * price.token_byte);
+}
+
+double predict_alltoallv(Facts const& facts) {
+    if (!facts.room_for_copies) return k_never;
+    Prices const& price = prices_of(facts);
+    double const byte = price.message_byte + 2 * price.copy_byte + 2 * price.fresh_byte;
+    return number(facts.most_partners) * price.latency +
+           number(facts.most_moved) * (price.alltoallv_block + number(facts.block_bytes) * byte);
+}
+
+/// Parking and cyclic keep one or two blocks beside the array; where these are more than the staging, they break the
+/// bound.
+bool blocks_fit_staging(Facts const& facts) {
+    return facts.block_bytes <= facts.staging / 2;
+}
+
+double phase_seconds(Facts const& facts) {
+    Prices const& price = prices_of(facts);
+    double const steps = 4 * std::bit_width(static_cast<unsigned>(facts.ranks)) + 2 * number(facts.most_partners);
+    return steps * price.latency + number(facts.most_slots) * price.scanned_slot;
+}
+
+/// One block sent, sorted once and settled.
+double sorted_block_seconds(Facts const& facts) {
+    Prices const& price = prices_of(facts);
+    return price.sorted_block + number(facts.block_bytes) * (price.message_byte + 2 * price.copy_byte);
+}
+
+double predict_parking(Facts const& facts) {
+    if (!blocks_fit_staging(facts)) return k_never;
+    return number(predict_phases(facts)) * phase_seconds(facts) +
+           number(facts.most_moved) * sorted_block_seconds(facts);
+}
+
+/// Every increment waits for its neighbours. With more than one partner the pairs wait for each other too: on a
+/// complete graph 2n + 3 steps for n - 1 exchanges (MADRE, section 3), and a sort for each of them.
+double predict_cyclic(Facts const& facts) {
+    if (!blocks_fit_staging(facts)) return k_never;
+    Prices const& price = prices_of(facts);
+    double const increments = number(facts.most_moved) / number(std::max<std::uint64_t>(1, facts.least_free));
+    double const actions = number(facts.most_partners) * (facts.most_partners > 1 ? 2.0 : 1.0);
+    double const serial = facts.most_partners > 1 ? 2.0 : 1.0;
+    double const sorting = price.copy_byte * number(facts.block_bytes) * number(facts.most_slots) * 0.5 * (actions - 1);
+    return increments * 2 * price.latency +
+           actions * (4 * price.latency + number(facts.most_slots) * price.scanned_slot) + std::max(0.0, sorting) +
+           serial * number(facts.most_moved) * sorted_block_seconds(facts);
+}
+
+/// What finds free slots at once goes in phases, the rest by a schedule.
+double predict_parking_then_cyclic(Facts const& facts) {
+    if (!blocks_fit_staging(facts) || facts.first_phase == 0 || facts.first_phase >= facts.all_moved) return k_never;
+    double const share = number(facts.first_phase) / number(facts.all_moved);
+    double const moved_first = share * number(facts.most_moved);
+    Facts rest = facts;
+    rest.most_moved = facts.most_moved - static_cast<std::uint64_t>(moved_first);
+    return phase_seconds(facts) + moved_first * sorted_block_seconds(facts) + predict_cyclic(rest);
+}
+
+constexpr std::array k_way_names{"token", "parking", "cyclic", "alltoallv", "parking then cyclic"};
+
+std::string milliseconds(double seconds) {
+    if (seconds == k_never) return "not to be taken";
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.3g ms", seconds * 1e3);
+    return text.data();
+}
+
+}  // namespace
+
+std::uint64_t predict_phases(Facts const& facts) {
+    if (facts.all_moved == 0) return 0;
+    if (facts.all_free == 0) return facts.all_moved;  // one slot is made, and one block moves in each phase
+    return std::max<std::uint64_t>(1,
+                                   std::min(facts.most_phases, over_rounded_up(2 * facts.all_moved, facts.all_free)));
+}
+
+Predictions predict(Facts const& facts) {
+    return {predict_token(facts), predict_parking(facts), predict_cyclic(facts), predict_alltoallv(facts),
+            predict_parking_then_cyclic(facts)};
+}
+
+Choice choose_strategy(Facts const& facts) {
+    if (facts.all_moved == 0) return {Way::token, "auto: token, for no block changes its rank"};
+    Predictions const predicted = predict(facts);
+    std::array const seconds{predicted.token, predicted.parking, predicted.cyclic, predicted.alltoallv,
+                             predicted.parking_then_cyclic};
+    auto const fastest = static_cast<std::size_t>(std::min_element(seconds.begin(), seconds.end()) - seconds.begin());
+    std::size_t const taken = seconds[fastest] < k_clearly_faster * predicted.token ? fastest : 0;
+    std::string why = std::string("auto: ") + k_way_names[taken] + ", predicted " + milliseconds(seconds[taken]) + " (";
+    for (std::size_t way = 0; way < seconds.size(); ++way) {
+        if (way == taken) continue;
+        why += std::string(k_way_names[way]) + " " + milliseconds(seconds[way]) + ", ";
+    }
+    why += "parking in " + std::to_string(predict_phases(facts)) + " phases): at most " +
+           std::to_string(facts.most_moved) + " blocks of " + std::to_string(facts.block_bytes) + " bytes and " +
+           std::to_string(facts.most_partners) + " partners on a rank, at least " + std::to_string(facts.least_free) +
+           " free slots, " + (facts.room_for_copies ? "room" : "no room") + " for copies";
+    return {static_cast<Way>(taken), why};
+}
+
+namespace {
+
+/// Ranks that this one sends to, counted with one bit a rank.
+std::uint64_t count_partners(Problem const& problem) {
+    base::MeteredVector<std::uint64_t> seen(static_cast<std::size_t>(problem.context.size()) / 64 + 1, 0,
+                                            base::MeteredAllocator<std::uint64_t>(problem.meter));
+    std::uint64_t partners = 0;
+    for (std::uint64_t slot = 0; slot < problem.slots; ++slot) {
+        Destination const to = (*problem.forward)[slot];
+        if (to.rank < 0 || to.rank == problem.context.rank()) continue;
+        std::uint64_t& word = seen[static_cast<std::size_t>(to.rank) / 64];
+        std::uint64_t const bit = std::uint64_t{1} << (to.rank % 64);
+        partners += (word & bit) == 0 ? 1 : 0;
+        word |= bit;
+    }
+    return partners;
+}
+
+/// The same, or a bound where there is no memory to count: nobody fails alone.
+std::uint64_t partners_of(Problem const& problem) {
+    try {
+        return count_partners(problem);
+    } catch (std::bad_alloc const&) {
+        return std::min(problem.outgoing, static_cast<std::uint64_t>(problem.context.size() - 1));
+    }
+}
+
+/// Whether the copies of `alltoallv` fit three quarters of what memory is left now, shared with the ranks of the node.
+bool has_room_for_copies(Problem const& problem) {
+    std::uint64_t const sharers =
+        static_cast<std::uint64_t>(problem.node != nullptr ? problem.node->size() : problem.context.size());
+    std::uint64_t const blocks = problem.incoming + problem.outgoing;
+    std::uint64_t const per_block = problem.block_bytes + 32;
+    if (blocks > std::numeric_limits<std::uint64_t>::max() / 2 / sharers / per_block) return false;
+    std::uint64_t const wanted = (blocks * per_block + 8 * problem.slots) * sharers;
+    MemoryLimit const now = detect_memory_limit(problem.context.settings().memory);
+    Budget& budget = problem.context.budget();
+    std::uint64_t const left = now.limit > now.used ? (now.limit - now.used).count : 0;
+    std::uint64_t const unleased = budget.limit() > budget.held() ? (budget.limit() - budget.held()).count : 0;
+    return wanted / 3 <= std::min(left, unleased) / 4;
+}
+
+}  // namespace
+
+Facts gather_facts(Problem const& problem, TokenForm token) {
+    std::uint64_t const free = problem.slots - problem.outgoing - problem.staying;
+    bool const takes_part = problem.incoming > 0 || problem.outgoing > 0;
+    std::uint64_t const phases = over_rounded_up(problem.incoming, std::max<std::uint64_t>(1, free));
+    std::array<std::uint64_t, 7> most{problem.slots,
+                                      std::max(problem.incoming, problem.outgoing),
+                                      partners_of(problem),
+                                      takes_part ? ~free : 0,  // its maximum is the complement of the least
+                                      phases,
+                                      has_room_for_copies(problem) ? 0U : 1U,
+                                      problem.outgoing_by_message};
+    std::array<std::uint64_t, 3> sums{problem.incoming, free, std::min(problem.incoming, free)};
+    MPI_Comm const comm = problem.context.comm();
+    base::check(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT64_T, MPI_MAX, comm),
+                "MPI_Allreduce");
+    base::check(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM, comm),
+                "MPI_Allreduce");
+    return {.ranks = problem.context.size(),
+            .one_node = most[6] == 0,
+            .token = token,
+            .block_bytes = problem.block_bytes,
+            .staging = problem.staging.count,
+            .most_slots = most[0],
+            .most_moved = most[1],
+            .all_moved = sums[0],
+            .most_partners = most[2],
+            .least_free = sums[0] > 0 ? ~most[3] : 0,
+            .all_free = sums[1],
+            .first_phase = sums[2],
+            .most_phases = most[4],
+            .room_for_copies = most[5] == 0};
+}
+
+Chosen choose_automatically(Problem const& problem, TokenForm token) {
+    Choice choice = choose_strategy(gather_facts(problem, token));
+    int way = static_cast<int>(choice.way);  // of rank 0, should floating point differ between machines
+    base::check(MPI_Bcast(&way, 1, MPI_INT, 0, problem.context.comm()), "MPI_Bcast");
+    switch (static_cast<Way>(way)) {
+        case Way::token:
+            return {&strategy_entry(Strategy::token), std::move(choice.why)};
+        case Way::parking:
+            return {&strategy_entry(Strategy::parking), std::move(choice.why)};
+        case Way::cyclic:
+            return {&strategy_entry(Strategy::cyclic), std::move(choice.why)};
+        case Way::alltoallv:
+            return {&strategy_entry(Strategy::alltoallv), std::move(choice.why)};
+        case Way::parking_then_cyclic:
+            return {&parking_then_cyclic_entry(), std::move(choice.why)};
+    }
+    throw Error(ErrorCode::internal, "auto: no way has the number " + std::to_string(way));
+}
+
+}  // namespace sluice::redistribution

@@ -1,0 +1,36 @@
+/// Schedule execution of the cyclic scheduler (MADRE, section 2.2): the root plays no part, there are no barriers.
+#pragma once
+
+#include <cstdint>
+
+#include "redistribution/block_order.hpp"
+#include "redistribution/strategies/moving/block_stream.hpp"
+#include "redistribution/strategies/cyclic/cyclic_search.hpp"
+#include "redistribution/strategies/moving/request_window.hpp"
+#include "sluice/redistribute.hpp"
+
+namespace sluice::redistribution {
+
+/// Executes actions on the blocks of one rank, which must be sorted before each. Allocates when made, nothing later.
+class ActionRunner {
+  public:
+    /// `order` outlives it.
+    ActionRunner(MPI_Comm comm, std::uint64_t outstanding_requests, BlockOrder& order, base::Meter& meter);
+
+    /// `blocks.spare` is the extra free block; it is free again afterwards.
+    void run(Action const& action, BlockArray const& blocks, Report& report);
+
+  private:
+    void send(Action const& action, BlockArray const& blocks);
+    void receive(Action const& action, BlockArray const& blocks);
+    void send_and_receive(Action const& action, BlockArray const& blocks);
+    void post_words(Action const& action);
+    void take_words(std::uint64_t slot, std::uint64_t first, std::uint64_t count) noexcept;
+
+    BlockOrder& order_;
+    RequestWindow window_;
+    BlockStream incoming_;
+    BlockStream outgoing_;
+};
+
+}  // namespace sluice::redistribution

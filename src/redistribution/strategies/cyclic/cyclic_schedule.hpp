@@ -1,0 +1,75 @@
+/// Schedule creation of the cyclic scheduler (MADRE, section 2.2): edges flow to the root and actions back, pipelined.
+///
+///     every rank                                     root
+///     free slots, number of edges, first edges ----> starts the search
+///     next edges                               <---- wish, as soon as it begins with the edges it has
+///     next edges                               ----> waits here when it needs them
+///     appends to its schedule                  <---- actions, when a message is full and at the end
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "memory/meter.hpp"
+#include "engine/context_state.hpp"
+#include "redistribution/block_order.hpp"
+#include "redistribution/strategies/cyclic/cyclic_search.hpp"
+
+namespace sluice::redistribution {
+
+/// The actions of one rank, in order. Grows while it is made; no block has moved then.
+using Schedule = base::MeteredVector<Action>;
+
+/// Memory when made: at the root (16 bytes an edge of a message + 24 bytes an action of a message) a rank, elsewhere
+/// one message of each kind.
+class ScheduleMaker {
+  public:
+    ScheduleMaker(engine::ContextState& context, base::Meter& meter);
+
+    /// Collective. False, on all ranks, when a rank has no memory for its schedule.
+    bool make(BlockOrder const& order, Schedule& schedule);
+
+  private:
+    class Root;
+
+    /// A message from a rank to the root; the first one begins with what the root has to know at the start.
+    struct EdgeHead {
+        std::uint64_t degree = 0;
+        std::uint64_t free = 0;
+    };
+    static_assert(sizeof(EdgeHead) == sizeof(Edge));
+
+    enum Tag : int { k_tag_edges = 21, k_tag_wish, k_tag_actions, k_tag_last_actions };
+    static constexpr int k_root = 0;
+
+    bool at_root() const noexcept { return context_.rank() == k_root; }
+    std::size_t per_rank() const noexcept { return at_root() ? static_cast<std::size_t>(context_.size()) : 0; }
+    std::uint64_t degree(BlockOrder const& order) const noexcept;
+    Edge find_next_edge(BlockOrder const& order) noexcept;
+    std::size_t fill_edges(BlockOrder const& order) noexcept;
+    void append(Action const& action, Schedule& schedule) noexcept;
+    void serve_root(BlockOrder const& order, Schedule& schedule);
+
+    engine::ContextState& context_;
+    std::size_t edges_a_message_;
+    std::size_t actions_a_message_;
+    int edge_cursor_ = 0;                  // ranks below have had their edges sent
+    bool is_whole_ = true;                 // no action was lost for lack of memory
+    base::MeteredVector<Edge> edges_;      // the head, then the edges of one message
+    base::MeteredVector<Action> actions_;  // of one message
+
+    // at the root, one entry or one message a rank
+    struct Queue {
+        std::size_t next = 0;
+        std::size_t size = 0;
+        std::uint64_t unseen = 0;  // edges that have not come yet
+    };
+    CycleSearch search_;
+    base::MeteredVector<Queue> queues_;
+    base::MeteredVector<Edge> queued_edges_;
+    base::MeteredVector<std::size_t> waiting_count_;
+    base::MeteredVector<Action> waiting_actions_;
+};
+
+}  // namespace sluice::redistribution

@@ -1,0 +1,80 @@
+/// The parking algorithm of Pinar and Hendrickson as MADRE describes it (section 2.1): global phases.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "redistribution/block_order.hpp"
+#include "redistribution/strategies/moving/block_stream.hpp"
+#include "redistribution/strategies/parking/parking_match.hpp"
+#include "memory/room.hpp"
+#include "redistribution/strategies/moving/step_clock.hpp"
+#include "redistribution/strategies/strategy.hpp"
+
+namespace sluice::redistribution {
+
+/// First-fit: goes round the sources, beginning behind `rank`, and grants each as much of its request as still fits
+/// into `free`. Returns what was granted in all. (Section 2.1, after Pinar and Hendrickson 2004. All ranks beginning
+/// with the same source would make the first sources the bottleneck of every phase.)
+std::uint64_t apportion_first_fit(std::uint64_t free, int rank, std::span<std::uint64_t const> requests,
+                                  std::span<std::uint64_t> grants) noexcept;
+
+/// Moves blocks in phases until all are on their final rank. All memory is allocated when made:
+/// 16 bytes a slot, O(ranks), and one block, two where a spare slot may be needed.
+class ParkingPhases {
+  public:
+    explicit ParkingPhases(Problem const& problem);
+
+    /// Collective. Takes the array; where no process has a free slot one gets a spare one. False when no block has to
+    /// move.
+    bool start(std::byte* data);
+    /// Collective. One phase; false when it was the last one.
+    bool run_phase(Report& report, StepClock& clock);
+    /// The local permutation, after the last phase.
+    void settle(Report& report, StepClock& clock);
+
+    BlockOrder& order() noexcept { return order_; }
+    BlockArray const& blocks() const noexcept { return blocks_; }
+    std::byte* room() const noexcept { return room_.data(); }
+    /// At the root, after a phase: what is known of those still to come. Null elsewhere.
+    ParkingOutlook const* outlook() const noexcept { return match_.outlook(); }
+    /// Brings the blocks into order; each phase begins with it.
+    void sort(Report& report);
+    /// Whether a spare slot was made somewhere.
+    bool has_spare() const noexcept { return has_spare_; }
+
+  private:
+    void exchange_requests();
+    void exchange_grants();
+    bool match_parking();
+    void transfer(Report& report);
+    void update_order(Report& report);
+    std::span<SlotRange const> outgoing_ranges(int target);
+    void take_parked(std::uint64_t count);
+
+    /// Goes through the blocks that were granted nothing, in their order, to find those to park.
+    struct ParkedCursor {
+        int rank = 0;
+        std::uint64_t taken = 0;
+    };
+
+    Problem problem_;
+    RequestWindow window_;
+    BlockStream incoming_;
+    BlockStream outgoing_;
+    BlockOrder order_;
+    ParkingMatch match_;
+    Room room_;
+    Room spare_;
+    BlockArray blocks_{};
+    bool has_spare_ = false;
+    base::MeteredVector<std::uint64_t> requests_out_;  // by rank
+    base::MeteredVector<std::uint64_t> requests_in_;
+    base::MeteredVector<std::uint64_t> grants_out_;
+    base::MeteredVector<std::uint64_t> grants_in_;
+    base::MeteredVector<SlotRange> ranges_;
+    std::size_t range_count_ = 0;
+    ParkedCursor parked_;
+};
+
+}  // namespace sluice::redistribution

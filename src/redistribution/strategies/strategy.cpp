@@ -1,0 +1,49 @@
+#include "redistribution/strategies/strategy.hpp"
+
+#include <array>
+
+namespace sluice::redistribution {
+
+namespace {
+constexpr std::array k_strategies{
+    StrategyEntry{Strategy::token, "token", false, true, true, prepare_token, "staging + 64 bytes a partner"},
+    StrategyEntry{Strategy::parking, "parking", true, false, false, prepare_parking,
+                  "16 bytes a slot + O(ranks) + 2 blocks"},
+    StrategyEntry{Strategy::cyclic, "cyclic", true, false, false, prepare_cyclic,
+                  "16 bytes a slot + O(ranks) + 1 block + 24 bytes an action"},
+    StrategyEntry{Strategy::alltoallv, "alltoallv", true, false, false, prepare_alltoallv,
+                  "outgoing and incoming blocks + 32 bytes a slot + O(ranks)"},
+};
+}  // namespace
+
+std::span<StrategyEntry const> strategies() {
+    return k_strategies;
+}
+
+StrategyEntry const& strategy_entry(Strategy id) {
+    for (StrategyEntry const& entry : k_strategies)
+        if (entry.id == id) return entry;
+    throw Error(ErrorCode::internal, "no such strategy: " + std::to_string(static_cast<int>(id)));
+}
+
+}  // namespace sluice::redistribution
+
+namespace sluice {
+
+std::string_view name_of(Strategy strategy) {
+    if (strategy == Strategy::automatic) return "auto";
+    return redistribution::strategy_entry(strategy).name;
+}
+
+Strategy strategy_named(std::string_view name) {
+    if (name == "auto") return Strategy::automatic;
+    std::string known;
+    for (auto const& entry : redistribution::strategies()) {
+        if (entry.name == name) return entry.id;
+        known += std::string(entry.name) + ", ";
+    }
+    throw Error(ErrorCode::invalid_argument,
+                "no strategy is called '" + std::string(name) + "'; known are " + known + "auto");
+}
+
+}  // namespace sluice

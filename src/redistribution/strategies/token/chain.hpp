@@ -1,0 +1,128 @@
+/// Chain pull: the token strategy for blocks that are worth a request each.
+///
+/// The inverse map names, for each slot, the block that belongs there. When a slot becomes vacant its owner fetches
+/// that block straight from where it lies; that makes the slot there vacant, whose owner does the same: slots form
+/// paths and cycles, and vacancy travels along them. A path ends at a slot that is free. A cycle has none, so somebody
+/// opens it: the final content of an occupied slot is fetched ahead into a spare, and is copied over as soon as the
+/// slot has been left.
+///
+/// It always ends, with one spare a rank: a fetch for a vacant slot needs nothing but its source, which is there; so
+/// vacancy moves on until its path or opened cycle is finished. A spare is taken only for a slot on an unfinished path
+/// or cycle, and comes back when vacancy has travelled round to that slot. While a rank has unfinished slots and no
+/// vacancy reaches it, its spares are free, and it opens one more cycle. Each block crosses the network once.
+///
+///                inverse map                 lanes, one a source
+///    vacant ->  slot k <- (s, j)  ------>  | s: (j,k) (j',k') ... |  ---> transport ---> landed(k)
+///      ^                                                                                    |
+///      +------------- vacated(j) at s <-----------------------------------------------------+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "base/counters.hpp"
+#include "memory/meter.hpp"
+#include "engine/transports/transport.hpp"
+#include "redistribution/address_map.hpp"
+#include "memory/room.hpp"
+#include "redistribution/strategies/token/slot_state.hpp"
+#include "redistribution/strategies/token/spares.hpp"
+#include "redistribution/strategies/token/visit_order.hpp"
+
+namespace sluice::redistribution {
+
+/// How the bytes of one chain pull are shared out.
+struct ChainMemory {
+    std::uint64_t piece_bytes;  ///< of each block in a full pass
+    std::size_t spares;         ///< spare slots of the staging
+    std::size_t lanes;          ///< sources that can be collected for at a time
+    std::size_t lane_entries;   ///< fetches collected for one source
+};
+
+/// The bookkeeping of one rank: no communication, only decisions. A model test drives it without MPI.
+class Chain final : public engine::FetchListener {
+  public:
+    /// In which order slots are looked at: as they lie in memory, or spread for the sake of a network
+    /// (visit_order.hpp).
+    enum class Visits { in_order, spread };
+
+    Chain(AddressMap& inverse, int rank, ChainMemory const& memory, base::Meter& meter, base::Counters& counters,
+          Visits visits = Visits::in_order);
+
+    /// Starts a pass over one byte range. The states in the inverse map say which slots were free from the start
+    /// (vacant); all others must be occupied. `live_leaving`: blocks of ours that go to other ranks.
+    void begin_pass(engine::Slots const& slots, std::uint64_t live_leaving);
+    bool finished() const noexcept { return unsettled_ == 0 && leaving_ == 0; }
+
+    /// Puts slots that are vacant into lanes, then, while there are spares, occupied ones (fetch ahead).
+    /// True when anything was queued or copied.
+    bool queue_fetches();
+    /// Whether another call of queue_fetches may find something although nothing happens in between: a call looks at a
+    /// part of the slots only. Who blocks before this is false may wait for peers that wait for him.
+    bool has_more_to_look_at() const noexcept;
+
+    /// Lanes that hold fetches, for whoever starts them.
+    struct Lane {
+        int source = -1;
+        std::size_t count = 0;
+    };
+    std::size_t lanes() const noexcept { return lanes_.size(); }
+    Lane const& lane(std::size_t i) const noexcept { return lanes_[i]; }
+    /// Takes the last `n` fetches out of lane `i`; valid until the next call of a non-const function.
+    std::span<engine::Fetch const> take(std::size_t i, std::size_t n);
+
+    std::byte* place_for(std::uint64_t slot) override;
+    void landed(std::uint64_t slot) override;
+    void vacated(std::uint64_t slot) override;
+
+    /// Bytes copied inside this rank since the last call.
+    Bytes take_bytes_copied() noexcept { return {std::exchange(bytes_copied_, 0)}; }
+
+    /// Bytes that a Chain of that shape allocates.
+    static std::uint64_t bytes_of(ChainMemory const& memory);
+
+  private:
+    SlotState state(std::uint64_t slot) const noexcept { return static_cast<SlotState>(inverse_.state(slot)); }
+    void set(std::uint64_t slot, SlotState state) noexcept { inverse_.set_state(slot, static_cast<unsigned>(state)); }
+    bool wants(std::uint64_t slot) const noexcept { return !inverse_.is_nowhere(slot); }
+    Lane* lane_for(int source);
+    bool push(Destination const& source, std::uint64_t slot);
+    void left(std::uint64_t slot);
+    void offer_as_spare(std::uint64_t slot);
+    std::byte* spare_at(std::uint64_t place) noexcept;
+    std::uint64_t settle_from_here(std::uint64_t slot, std::uint64_t source);
+    void move_in_from_spare(std::uint64_t slot);
+    void copy(std::byte* to, std::byte const* from);
+    void order_visits();
+    void something_changed() noexcept { vacant_in_vain_ = ahead_in_vain_ = 0; }
+    bool may_fetch_ahead() const noexcept { return backlog_ == 0 && queued_ < spare_count_; }
+    bool fetch_vacant();
+    bool fetch_ahead();
+
+    AddressMap& inverse_;
+    int rank_;
+    Visits visits_;
+    std::size_t lane_entries_;
+    std::size_t spare_count_;
+    engine::Slots slots_;
+    std::uint64_t spare_bytes_;
+    Room spare_memory_;
+    Spares spares_;
+    base::MeteredVector<Lane> lanes_;
+    base::MeteredVector<engine::Fetch> entries_;  // lane i: [i * lane_entries_, …)
+    std::size_t queued_ = 0;                      // fetches in all lanes
+    std::uint64_t unsettled_ = 0;                 // slots that still want their final content
+    std::uint64_t leaving_ = 0;                   // blocks of ours that other ranks have still to fetch
+    std::uint64_t backlog_ = 0;                   // vacant slots that want content and are in no lane
+    std::uint64_t vacant_in_vain_ = 0;            // slots looked at since anything was found or happened
+    std::uint64_t ahead_in_vain_ = 0;
+    VisitOrder vacant_visits_;
+    VisitOrder ahead_visits_;
+    std::uint64_t occupied_wanting_ = 0;  // occupied slots that want content
+    std::uint64_t bytes_copied_ = 0;
+    base::Counter& ahead_counter_;
+};
+
+}  // namespace sluice::redistribution

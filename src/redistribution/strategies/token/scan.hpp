@@ -1,0 +1,98 @@
+/// Scan: the token strategy for small blocks inside one node, where a request a block would cost more than the block.
+///
+///    slots of this rank              rings (bounded)         slots of the receiver
+///   [ v v v | l | s . . . ]   -- packets, one a receiver -->  its place if vacant, else any vacant slot,
+///           scan cursor                                       else a spare; settled at the end
+///
+/// Each rank scans its slots in order; a block is written straight into the ring of its receiver and its slot is vacant
+/// from then on. Room in a ring is the token: who has none for one receiver goes on with blocks for others and comes
+/// back. A receiver takes blocks only while it has a vacancy. It cannot block: a rank without vacancy has received more
+/// than it could place only because it still has at least as many blocks, and K >= 1 spares more, to send than to
+/// receive; summed over all such ranks that exceeds all that is left to receive (the whole argument is in
+/// docs/proofs/scan.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "memory/meter.hpp"
+#include "node/node.hpp"
+#include "node/node_rings.hpp"
+#include "redistribution/address_map.hpp"
+#include "memory/room.hpp"
+#include "redistribution/strategies/moving/step_clock.hpp"
+#include "redistribution/strategies/token/scan_state.hpp"
+
+namespace sluice::redistribution {
+
+class Scan {
+  public:
+    /// All ranks of the context are on `node` and it has rings. Indices are below 2^32. `memory`: bytes of spare slots
+    /// and of the list of slots vacated last; more of both lets ranks run further apart before one waits for another.
+    Scan(engine::Node& node, std::uint64_t block_bytes, Bytes memory, base::Meter& meter);
+
+    /// Moves all blocks. `addresses`: where the block in each slot goes; nowhere marks a free slot,
+    /// all states are 0. It is used up. `live`: how many are not free.
+    void run(std::byte* data, AddressMap& addresses, std::uint64_t live, std::uint64_t incoming, std::uint64_t pass,
+             StepClock& clock);
+
+    /// Blocks copied inside this rank since the last call.
+    std::uint64_t take_blocks_copied() noexcept { return std::exchange(copied_, 0); }
+
+  private:
+    struct Peer {
+        std::byte* packet = nullptr;  ///< being filled, in the ring to the peer
+        std::uint32_t filled = 0;
+        std::uint32_t taken = 0;  ///< blocks already taken of the first packet from the peer
+    };
+
+    ScanState state(std::uint64_t slot) const noexcept { return static_cast<ScanState>(addresses_->state(slot)); }
+    void set(std::uint64_t slot, ScanState state) noexcept {
+        addresses_->set_state(slot, static_cast<unsigned>(state));
+    }
+    std::byte* at(std::uint64_t slot) const noexcept { return data_ + slot * block_bytes_; }
+
+    /// Looking whether a block's own place is vacant is a cache miss: it pays where the answer is often yes.
+    bool many_vacant() const noexcept { return vacant_ > addresses_->size() / 16; }
+    /// Cannot take one block more before one has left.
+    bool is_full() const noexcept { return vacant_ == 0 && spare_indices_.size() == most_spares_; }
+    bool scan_some();
+    bool look_ahead(std::uint64_t slots);
+    bool send(std::uint64_t slot, Destination const& to);
+    void keep(std::uint64_t slot, std::uint64_t index);
+    bool take_packets();
+    std::uint32_t take_blocks(std::uint32_t first, std::uint32_t count, std::byte const* body);
+    bool land(std::byte const* block, std::uint64_t index);
+    void put(std::uint64_t slot, std::byte const* block, std::uint64_t index);
+    void empty_spares();
+    void vacate(std::uint64_t slot) noexcept;
+    std::uint64_t take_vacant_slot() noexcept;
+    void flush(int local);
+    void flush_all();
+    void wait();
+
+    engine::Node& node_;
+    int rank_;
+    engine::NodeRings& rings_;
+    std::uint64_t block_bytes_;
+    std::uint32_t packet_blocks_;
+    std::size_t most_spares_;
+    base::MeteredVector<Peer> peers_;
+    Room spare_blocks_;
+    base::MeteredVector<std::uint64_t> spare_indices_;
+    base::MeteredVector<std::uint32_t> recent_;  // slots vacated last, still in the cache; some may be taken again
+
+    std::byte* data_ = nullptr;
+    AddressMap* addresses_ = nullptr;
+    std::uint64_t pass_ = 0;
+    std::uint64_t to_receive_ = 0;
+    std::uint64_t scan_cursor_ = 0;
+    std::uint64_t land_cursor_ = 0;
+    std::uint64_t ahead_cursor_ = 0;
+    std::size_t recent_count_ = 0;
+    std::uint64_t vacant_ = 0;
+    std::uint64_t copied_ = 0;
+};
+
+}  // namespace sluice::redistribution

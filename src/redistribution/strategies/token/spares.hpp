@@ -1,0 +1,99 @@
+/// The spare slots of a chain pull: which are free, and which holds the final content of which slot.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "memory/meter.hpp"
+
+namespace sluice::redistribution {
+
+/// At most `capacity` spares in use at a time. A spare is a place: one of the staging, or a slot of the array that
+/// stays free. Open addressing, keyed by the slot whose content the spare holds; all memory is taken by the
+/// constructor.
+class Spares {
+  public:
+    struct InUse {
+        std::uint64_t slot = k_none;  ///< of the array: the spare holds its final content
+        std::uint64_t place = 0;      ///< where the spare is
+        bool landed = false;          ///< the content has arrived in the spare
+        bool vacated = false;         ///< the slot has been left meanwhile: copy as soon as landed
+    };
+    static constexpr std::uint64_t k_none = ~std::uint64_t{0};
+
+    Spares(std::size_t capacity, base::Meter& meter)
+        : capacity_(capacity),
+          mask_(std::bit_ceil(2 * capacity + 2) - 1),
+          by_slot_(mask_ + 1, InUse{}, base::MeteredAllocator<InUse>(meter)),
+          free_(base::MeteredAllocator<std::uint64_t>(meter)) {
+        free_.reserve(capacity);
+    }
+
+    std::size_t capacity() const noexcept { return capacity_; }
+    bool any_free() const noexcept { return !free_.empty(); }
+    bool can_hold_more() const noexcept { return free_.size() + in_use_ < capacity_; }
+    /// A place that may be used as a spare from now on. Only while can_hold_more().
+    void add(std::uint64_t place) { free_.push_back(place); }
+
+    /// Takes a free spare for the final content of `slot` and says where it is.
+    std::uint64_t take(std::uint64_t slot) {
+        std::uint64_t const place = free_.back();
+        free_.pop_back();
+        std::size_t at = home(slot);
+        while (by_slot_[at].slot != k_none)
+            at = (at + 1) & mask_;
+        by_slot_[at] = {slot, place, false, false};
+        ++in_use_;
+        return place;
+    }
+
+    /// The spare that holds the content of `slot`, which must have one.
+    InUse& of(std::uint64_t slot) {
+        std::size_t at = home(slot);
+        while (by_slot_[at].slot != slot)
+            at = (at + 1) & mask_;
+        return by_slot_[at];
+    }
+
+    /// The content of `slot` has been copied out: its spare is free again.
+    void release(std::uint64_t slot) {
+        std::size_t at = static_cast<std::size_t>(&of(slot) - by_slot_.data());
+        free_.push_back(by_slot_[at].place);
+        --in_use_;
+        // Close the gap, so that searches need no marks of the dead.
+        for (std::size_t next = (at + 1) & mask_; by_slot_[next].slot != k_none; next = (next + 1) & mask_) {
+            std::size_t const distance_of_next = (next - home(by_slot_[next].slot)) & mask_;
+            if (distance_of_next >= ((next - at) & mask_)) {
+                by_slot_[at] = by_slot_[next];
+                at = next;
+            }
+        }
+        by_slot_[at] = InUse{};
+    }
+
+    void clear() {
+        free_.clear();
+        in_use_ = 0;
+        for (InUse& entry : by_slot_)
+            entry = InUse{};
+    }
+
+    /// Bytes that Spares of that capacity allocate.
+    static std::uint64_t bytes_of(std::size_t capacity) {
+        return std::bit_ceil(2 * capacity + 2) * sizeof(InUse) + capacity * sizeof(std::uint64_t);
+    }
+
+  private:
+    std::size_t home(std::uint64_t slot) const noexcept {
+        return static_cast<std::size_t>(slot * 0x9e3779b97f4a7c15ULL >> 32) & mask_;
+    }
+
+    std::size_t capacity_;
+    std::size_t mask_;
+    std::size_t in_use_ = 0;
+    base::MeteredVector<InUse> by_slot_;
+    base::MeteredVector<std::uint64_t> free_;
+};
+
+}  // namespace sluice::redistribution

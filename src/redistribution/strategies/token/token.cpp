@@ -1,0 +1,203 @@
+/// The default strategy: each receiver fetches whenever it has room. See token/chain.hpp for how and why it always
+/// ends.
+#include <sched.h>
+
+#include <optional>
+#include <string>
+
+#include "mpi/mpi.hpp"
+#include "node/node.hpp"
+#include "engine/transports/message.hpp"
+#include "engine/transports/node.hpp"
+#include "redistribution/strategies/moving/report_counts.hpp"
+#include "redistribution/strategies/moving/step_clock.hpp"
+#include "redistribution/strategies/strategy.hpp"
+#include "redistribution/strategies/token/chain.hpp"
+#include "redistribution/strategies/token/scan.hpp"
+#include "redistribution/strategies/token/token_form.hpp"
+#include "redistribution/strategies/token/token_memory.hpp"
+#include "redistribution/strategies/token/waiting.hpp"
+
+namespace sluice::redistribution {
+
+namespace {
+
+int available_cores() {
+    cpu_set_t cores;
+    return sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
+}
+
+class ChainMover final : public Mover {
+  public:
+    explicit ChainMover(Problem const& problem)
+        : problem_(problem),
+          memory_(TokenMemory::of(problem.staging, problem.block_bytes, problem.context.size(),
+                                  problem.node == nullptr ? 1 : problem.node->size(), !crosses_network(problem))),
+          chain_(*problem.inverse, problem.context.rank(), memory_.chain, problem.meter, problem.context.counters(),
+                 crosses_network(problem) ? Chain::Visits::spread : Chain::Visits::in_order),
+          lanes_(crosses_network(problem) ? VisitOrder::spread(chain_.lanes(), first_lane())
+                                          : VisitOrder::in_order(chain_.lanes(), 0)) {
+        bool const alone_on_node = alone(problem);
+        if (!alone_on_node)
+            node_.emplace(*problem.node, memory_.queues, problem.context.settings().read_from,
+                          problem.context.settings().read_bytes, problem.meter, problem.context.counters());
+        if (crosses_network(problem))
+            messages_.emplace(problem.context.comm(), memory_.chain.piece_bytes, memory_.messages,
+                              problem.context.settings().outstanding_requests, problem.meter,
+                              problem.context.counters());
+        // A core of one's own may spin for about as long as going to sleep and waking up take; a shared one may not.
+        if (!alone_on_node) spins_ = problem.node->size() <= available_cores() ? 1000 : 20;
+    }
+
+    void move(std::byte* data, Report& report) override {
+        StepClock clock(report);
+        meet(data);
+        clock.step("meet");
+        std::uint64_t const piece = memory_.chain.piece_bytes;
+        for (std::uint64_t offset = 0; offset < problem_.block_bytes; offset += piece, ++report.rounds)
+            move_range(data, offset, std::min(piece, problem_.block_bytes - offset));
+        clock.step("fetch");
+        describe(report);
+    }
+
+  private:
+    static bool alone(Problem const& problem) { return problem.node == nullptr || !problem.node->has_rings(); }
+    static bool crosses_network(Problem const& problem) {
+        return alone(problem) || problem.node->size() < problem.context.size();
+    }
+    /// That of the rank after us: who is asked first differs from rank to rank.
+    std::uint64_t first_lane() const { return static_cast<std::uint64_t>(problem_.context.rank()) + 1; }
+
+    /// Nobody starts to move before all have finished the move before: requests carry no other mark of the move.
+    void meet(std::byte* data) {
+        if (node_) node_->expose(data);
+        if (messages_) base::check(MPI_Barrier(problem_.context.comm()), "MPI_Barrier");
+    }
+
+    /// One pass: bytes [offset, offset + bytes) of every block.
+    void move_range(std::byte* data, std::uint64_t offset, std::uint64_t bytes) {
+        engine::Slots const slots{data, problem_.block_bytes, offset, bytes};
+        chain_.begin_pass(slots, problem_.outgoing);
+        if (node_) node_->begin_pass(slots, pass_, chain_);
+        if (messages_) {
+            messages_->begin_pass(slots, pass_, chain_);
+            messages_->expect(problem_.outgoing_by_message);
+        }
+        while (!chain_.finished()) {
+            bool moved = progress();
+            moved |= chain_.queue_fetches();
+            moved |= start_fetches(false);
+            if (!moved) moved = start_fetches(true);
+            if (moved)
+                idle_ = 0;
+            else if (!chain_.has_more_to_look_at())
+                wait();
+        }
+        if (messages_)
+            while (messages_->wait()) {
+            }
+        ++pass_;
+    }
+
+    bool progress() {
+        bool moved = node_ && node_->progress();
+        if (messages_) moved |= messages_->progress();
+        return moved;
+    }
+
+    engine::Transport& transport_to(int peer) {
+        if (node_ && node_->reaches(peer)) return *node_;
+        return *messages_;
+    }
+
+    /// Hands the collected fetches to their transports; unless `small_batches`, only where a batch has come together.
+    bool start_fetches(bool small_batches) {
+        bool moved = false;
+        for (std::size_t looked = 0; looked < chain_.lanes(); ++looked) {
+            std::size_t const at = lanes_.next();
+            Chain::Lane const& lane = chain_.lane(at);
+            if (lane.count == 0) continue;
+            engine::Transport& transport = transport_to(lane.source);
+            std::size_t const room = transport.room(lane.source);
+            std::size_t const n = std::min(lane.count, room);
+            if (n == 0 || (!small_batches && n < batch_)) continue;
+            transport.start(lane.source, chain_.take(at, n));
+            moved = true;
+        }
+        lanes_.next();
+        return moved;
+    }
+
+    void wait() {
+        if (!node_) {
+            messages_->wait();
+            return;
+        }
+        if (!messages_) ++idle_;  // with two things to wait for, MPI and the rings, neither may sleep
+        if (idle_ > spins_ + k_yields_before_sleep) {
+            node_->sleep();
+        } else if (messages_ || idle_ > spins_) {
+            sched_yield();
+        }
+    }
+
+    void describe(Report& report) {
+        count_received(report, problem_.incoming, problem_.block_bytes);
+        count_sent(report, problem_.outgoing, problem_.block_bytes);
+        Bytes const copied = chain_.take_bytes_copied();
+        report.bytes_local += copied;
+        report.blocks_local += copied.count / problem_.block_bytes;  // pieces count as parts of a block
+        report.requests_peak = std::max(report.requests_peak, messages_ ? messages_->requests_peak() : 0);
+    }
+
+    Problem problem_;
+    TokenMemory memory_;
+    Chain chain_;
+    VisitOrder lanes_;
+    std::optional<engine::NodeTransport> node_;
+    std::optional<engine::MessageTransport> messages_;
+    std::uint64_t pass_ = 0;
+    std::size_t batch_ = 4;
+    int idle_ = 0;
+    int spins_ = 0;  // looks for work before sleeping
+};
+
+/// Small blocks inside one node.
+class ScanMover final : public Mover {
+  public:
+    explicit ScanMover(Problem const& problem)
+        : problem_(problem), scan_(*problem.node, problem.block_bytes, problem.staging / 2, problem.meter) {
+        if (!problem.once) working_.emplace(*problem.forward);
+    }
+
+    void move(std::byte* data, Report& report) override {
+        StepClock clock(report);
+        problem_.node->rings().barrier();  // nobody starts before all have finished the move before
+        clock.step("meet");
+        if (working_) *working_ = *problem_.forward;
+        scan_.run(data, working_ ? *working_ : *problem_.forward, problem_.outgoing + problem_.staying,
+                  problem_.incoming, pass_++, clock);
+        ++report.rounds;
+        count_received(report, problem_.incoming, problem_.block_bytes);
+        count_sent(report, problem_.outgoing, problem_.block_bytes);
+        count_copied(report, scan_.take_blocks_copied(), problem_.block_bytes);
+    }
+
+  private:
+    Problem problem_;
+    Scan scan_;
+    std::optional<AddressMap> working_;  // moving changes the map: a plan keeps the original
+    std::uint64_t pass_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Mover> prepare_token(Problem const& problem) {
+    // Without an inverse map the front has found that scanning is the form; with both maps the block size decides.
+    bool const scan =
+        problem.forward != nullptr && token_form(problem.node, true, problem.block_bytes) == TokenForm::scan;
+    if (scan) return std::make_unique<ScanMover>(problem);
+    return std::make_unique<ChainMover>(problem);
+}
+
+}  // namespace sluice::redistribution

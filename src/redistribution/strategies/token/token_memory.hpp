@@ -1,0 +1,50 @@
+/// How the token strategy shares out its staging. Equal on all ranks: computed from agreed values alone.
+///
+///      rings into this rank 1/4 | queues, lanes, message buffers 1/4 | spare slots and all fixed tables 1/2
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/transports/transport.hpp"
+#include "redistribution/strategies/token/chain.hpp"
+#include "sluice/units.hpp"
+
+namespace sluice::redistribution {
+
+struct TokenMemory {
+    Bytes rings;
+    Bytes queues;    ///< of the node transport
+    Bytes messages;  ///< of the message transport
+    ChainMemory chain;
+
+    /// Of the transports: what one open MPI request costs, times the default of the setting; heads of rings and queues.
+    static constexpr std::uint64_t k_tables = 12 << 10;
+    static constexpr std::uint64_t k_tables_of_peer = 256;
+
+    /// `one_node`: nothing crosses a network. Only the number of spares, which is nobody else's concern, depends on
+    /// `ranks_of_node`.
+    static TokenMemory of(Bytes staging, std::uint64_t block_bytes, int ranks, int ranks_of_node, bool one_node) {
+        // A block larger than its share moves as pieces, so that there are always spares enough to keep a pipeline
+        // full. Inside a node few are enough, and fewer passes copy less through spares; a network wants more of them
+        // under way, but none so small that its latency shows.
+        constexpr std::uint64_t k_least_on_network = 32 << 10;
+        std::uint64_t const half = staging.count / 2;
+        std::uint64_t const most = half / 4;
+        std::uint64_t const share = one_node ? most : std::min(most, std::max(half / 32, k_least_on_network));
+        std::uint64_t const piece = std::clamp<std::uint64_t>(share, 1, 1U << 30);
+        ChainMemory chain{};
+        chain.piece_bytes = std::min(block_bytes, piece);
+        // A spare costs its bytes and its entries in the table of spares.
+        std::uint64_t const cost = chain.piece_bytes + Spares::bytes_of(2 * 1024) / 1024;
+        std::uint64_t const tables = k_tables + k_tables_of_peer * static_cast<std::uint64_t>(ranks_of_node);
+        chain.spares =
+            static_cast<std::size_t>(std::clamp<std::uint64_t>((half - std::min(half, tables)) / cost, 1, 8192));
+        chain.lanes = static_cast<std::size_t>(std::clamp(ranks, 1, 64));
+        chain.lane_entries = static_cast<std::size_t>(
+            std::clamp<std::uint64_t>(staging.count / 16 / (chain.lanes * sizeof(engine::Fetch)), 4, 1024));
+        return {staging / 4, staging / 16, staging / 8, chain};
+    }
+};
+
+}  // namespace sluice::redistribution

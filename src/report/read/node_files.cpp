@@ -1,0 +1,210 @@
+#include "report/read/node_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "report/read/fate.hpp"
+#include "record/node_file.hpp"
+#include "report/summary/valid.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::report {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Clocks of two nodes may differ, and files of one job must still be taken for that.
+constexpr std::uint64_t k_clocks_differ_us = 60'000'000;
+
+/// What a file says of itself: whose it is, and when.
+struct Surveyed {
+    fs::path path;
+    std::string job;  // as its name has it: "node-<job>-<node>.sluice"
+    std::uint32_t world_size = 0;
+    std::uint64_t start_unix_us = 0;  // of the first rank
+    std::uint64_t end_unix_us = 0;    // last sign of life of any
+    std::uint64_t duration_us = 0;
+    struct Record {
+        std::uint64_t number = 0;
+        CommCounts comms;
+    };
+    std::map<std::uint32_t, Record> ranks;
+
+    std::string name() const { return path.filename().string(); }
+};
+
+std::string job_in(std::string const& name) {
+    std::size_t const first = name.find('-');
+    std::size_t const last = name.rfind('-');
+    return first == last ? std::string() : name.substr(first + 1, last - first - 1);
+}
+
+bool are_of_one_job(Surveyed const& a, Surveyed const& b) {
+    return a.world_size == b.world_size && a.start_unix_us <= b.end_unix_us + k_clocks_differ_us &&
+           b.start_unix_us <= a.end_unix_us + k_clocks_differ_us &&
+           std::none_of(a.ranks.begin(), a.ranks.end(), [&](auto const& rank) { return b.ranks.contains(rank.first); });
+}
+
+std::string moment(std::uint64_t unix_us) {
+    auto const seconds = static_cast<std::time_t>(unix_us / 1'000'000);
+    std::tm parts{};
+    std::array<char, 64> text{};
+    if (gmtime_r(&seconds, &parts) == nullptr ||
+        std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+        return "no time that exists";
+    return text.data();
+}
+
+class Reader {
+  public:
+    explicit Reader(fs::path const& folder) : record_(std::make_unique<RankRecord>()) {
+        for (fs::path const& path : node_files_of(folder))
+            survey(path);
+        keep_the_last_job();
+    }
+
+    Summary summarise(std::span<char const* const> functions);
+
+    std::vector<std::string> take_skipped() { return std::move(skipped_); }
+    bool any() const { return !files_.empty(); }
+    std::string first_reason() const { return skipped_.empty() ? "it holds no node-*.sluice" : skipped_.front(); }
+
+  private:
+    /// Looks at every head and says what cannot be used.
+    void survey(fs::path const& path);
+    void survey_record(NodeFile& file, std::uint64_t number, Surveyed& found);
+    void keep_the_last_job();
+    void skip(std::string const& what, std::string const& why) { skipped_.push_back(what + ": skipped, " + why); }
+
+    std::vector<Surveyed> files_;
+    std::unique_ptr<RankRecord> record_;  // too large for a stack
+    std::vector<std::string> skipped_;
+};
+
+void Reader::survey(fs::path const& path) {
+    Surveyed found;
+    found.path = path;
+    found.job = job_in(found.name());
+    NodeFile file(path);
+    if (!file.fault().empty()) return skip(found.name(), file.fault());
+    if (file.claimed() > file.whole())
+        skip(found.name(), fmt::format("{} of its {} ranks: the file ends before them", file.claimed() - file.whole(),
+                                       file.claimed()));
+    for (std::uint64_t i = 0; i < file.whole(); ++i)
+        survey_record(file, i, found);
+    if (!found.ranks.empty()) files_.push_back(std::move(found));
+}
+
+void Reader::survey_record(NodeFile& file, std::uint64_t number, Surveyed& found) {
+    std::string const name = found.name() + ", record " + std::to_string(number);
+    if (!file.read(number, *record_)) return skip(name, "it cannot be read");
+    RankHead const& head = record_->head;
+    if (std::string const why = fault_of(head); !why.empty()) return skip(name, why);
+    if (found.ranks.empty()) {
+        found.world_size = head.world_size;
+        found.start_unix_us = head.start_unix_us;
+    }
+    if (head.world_size != found.world_size)
+        return skip(name,
+                    fmt::format("it is of a job of {} ranks, the others are of {}", head.world_size, found.world_size));
+    if (!found.ranks.emplace(head.world_rank, Surveyed::Record{number, rooted_comms(*record_)}).second)
+        return skip(name, fmt::format("rank {} has another record", head.world_rank));
+    found.start_unix_us = std::min(found.start_unix_us, head.start_unix_us);
+    found.end_unix_us = std::max(found.end_unix_us, last_sign_unix_us(head));
+    found.duration_us = std::max({found.duration_us, head.now_us, head.end_us});
+}
+
+/// A folder may hold records of several jobs, one after the other: those of the last one are used. Its file that began
+/// last, and all that fit to it: of the same name first, for two jobs may run at a time.
+void Reader::keep_the_last_job() {
+    if (files_.empty()) return;
+    auto const newest = std::max_element(files_.begin(), files_.end(), [](Surveyed const& a, Surveyed const& b) {
+        return std::tuple(a.start_unix_us, b.name()) < std::tuple(b.start_unix_us, a.name());
+    });
+    std::iter_swap(files_.begin(), newest);
+    std::string const job = files_.front().job;
+    std::stable_sort(files_.begin() + 1, files_.end(), [&job](Surveyed const& a, Surveyed const& b) {
+        return std::tuple(a.job != job, ~a.start_unix_us) < std::tuple(b.job != job, ~b.start_unix_us);
+    });
+    std::vector<Surveyed> kept;
+    for (Surveyed& file : files_) {
+        bool const fits =
+            std::all_of(kept.begin(), kept.end(), [&](Surveyed const& other) { return are_of_one_job(file, other); });
+        if (fits)
+            kept.push_back(std::move(file));
+        else
+            skip(file.name(), fmt::format("it is of another job, which began at {}; the last one began at {}",
+                                          moment(file.start_unix_us), moment(kept.front().start_unix_us)));
+    }
+    // Nodes are numbered by their lowest rank.
+    std::sort(kept.begin(), kept.end(),
+              [](Surveyed const& a, Surveyed const& b) { return a.ranks.begin()->first < b.ranks.begin()->first; });
+    files_ = std::move(kept);
+}
+
+Summary Reader::summarise(std::span<char const* const> functions) {
+    struct Place {
+        std::size_t file;
+        Surveyed::Record record;
+    };
+    Scope scope{functions, 0, {}, 0, 0};
+    std::map<std::uint32_t, Place> ranks;
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+        Surveyed const& file = files_[i];
+        scope.duration_us = std::max(scope.duration_us, file.duration_us);
+        scope.start_unix_us = i == 0 ? file.start_unix_us : std::min(scope.start_unix_us, file.start_unix_us);
+        for (auto const& [rank, record] : file.ranks) {
+            ranks.emplace(rank, Place{i, record});
+            scope.comms_of_several += record.comms.several;
+        }
+    }
+    Summary summary;
+    std::map<std::size_t, NodeSum> nodes;
+    std::unique_ptr<NodeFile> file;
+    std::size_t open = files_.size();
+    std::uint64_t const now = now_unix_us();
+    for (auto const& [rank, place] : ranks) {  // in the order of ranks: ids of communicators are prefix sums
+        if (open != place.file) file = std::make_unique<NodeFile>(files_[place.file].path);
+        open = place.file;
+        bool const same = file->fault().empty() && file->read(place.record.number, *record_) &&
+                          fault_of(record_->head).empty() && record_->head.world_rank == rank &&
+                          record_->head.world_size == files_[place.file].world_size;
+        if (same) {
+            record_->head.state = fate_of(record_->head, now);
+            merge(summary, summary_of(*record_, scope));
+            NodeSum& node = nodes[place.file];
+            node.node = static_cast<std::uint32_t>(place.file);
+            add_rank(node, *record_);
+        } else {
+            skip("rank " + std::to_string(rank), "its record changed while it was read");
+        }
+        scope.comms_before += place.record.comms;
+    }
+    for (auto const& [number, node] : nodes)
+        add_node(summary, node);
+    return summary;
+}
+
+}  // namespace
+
+bool has_node_files(fs::path const& folder) {
+    return !node_files_of(folder).empty();
+}
+
+LeftBehind read_node_files(fs::path const& folder, std::span<char const* const> functions) {
+    Reader reader(folder);
+    if (!reader.any())
+        throw Error(ErrorCode::invalid_argument,
+                    folder.string() + ": no rank's record can be used: " + reader.first_reason());
+    Summary summary = reader.summarise(functions);
+    return {std::move(summary), reader.take_skipped()};
+}
+
+}  // namespace sluice::report

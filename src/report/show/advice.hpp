@@ -1,0 +1,26 @@
+/// What follows from a report, in plain words with numbers; the most pressing first.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/summary/summary.hpp"
+
+namespace sluice::report {
+
+/// At most six, at least one.
+std::vector<std::string> advice_for(Summary const& summary);
+
+/// One who holds memory: an owner, or a place that calls MPI.
+struct Consumer {
+    std::string who;
+    std::uint64_t bytes = 0;  ///< on the rank that has most
+    std::uint32_t rank = 0;
+    std::string how;
+};
+
+/// All that hold something, the largest first.
+std::vector<Consumer> consumers_of(Summary const& summary);
+
+}  // namespace sluice::report

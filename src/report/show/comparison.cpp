@@ -1,0 +1,122 @@
+#include "report/show/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/show/text.hpp"
+#include "report/show/words.hpp"
+
+namespace sluice::report {
+
+namespace {
+
+std::string change(double before, double after) {
+    if (before == after) return before == 0 ? "" : "same";
+    if (before == 0) return "new";
+    double const ratio = after / before;
+    if (ratio >= 3) return fmt::format("×{:.1f}", ratio);
+    double const percent = 100 * (ratio - 1);
+    if (percent > -0.5 && percent < 0.5) return "same";
+    return fmt::format("{}{:.0f} %", percent < 0 ? "−" : "+", std::abs(percent));
+}
+
+Compared of_size(std::string what, std::uint64_t before, std::uint64_t after) {
+    return {std::move(what), size_text(before), size_text(after),
+            change(static_cast<double>(before), static_cast<double>(after))};
+}
+
+Compared of_time(std::string what, std::uint64_t before_us, std::uint64_t after_us) {
+    return {std::move(what), time_text(before_us), time_text(after_us),
+            change(static_cast<double>(before_us), static_cast<double>(after_us))};
+}
+
+Compared of_count(std::string what, std::uint64_t before, std::uint64_t after) {
+    return {std::move(what), count_text(before), count_text(after),
+            change(static_cast<double>(before), static_cast<double>(after))};
+}
+
+std::uint64_t mean_us(Spread const& ns) {
+    return static_cast<std::uint64_t>(ns.mean() / 1000);
+}
+
+std::uint64_t bytes_sent(Summary const& s) {
+    std::uint64_t sum = 0;
+    for (SiteSum const& site : s.sites)
+        sum += site.bytes_out;
+    return sum;
+}
+
+/// Calls that cost most time in one of the two, the greatest difference first.
+void add_calls(std::vector<Compared>& rows, Summary const& before, Summary const& after) {
+    struct Call {
+        std::string name;
+        std::uint64_t before, after;
+    };
+    std::vector<Call> calls;
+    for (SiteSum const& site : before.sites) {
+        SiteSum const* const other = after.site(site.id);
+        calls.push_back({call_text(site.function, site.place), site.time_ns.sum / 1000,
+                         other == nullptr ? 0 : other->time_ns.sum / 1000});
+    }
+    for (SiteSum const& site : after.sites)
+        if (before.site(site.id) == nullptr)
+            calls.push_back({call_text(site.function, site.place), 0, site.time_ns.sum / 1000});
+    auto const difference = [](Call const& c) { return std::max(c.before, c.after) - std::min(c.before, c.after); };
+    std::stable_sort(calls.begin(), calls.end(),
+                     [&](Call const& a, Call const& b) { return difference(a) > difference(b); });
+    for (std::size_t i = 0; i < std::min<std::size_t>(calls.size(), 4); ++i)
+        if (difference(calls[i]) > 0)
+            rows.push_back(of_time("time in " + calls[i].name, calls[i].before, calls[i].after));
+}
+
+std::string cut(std::string const& text, std::size_t columns) {
+    std::string line = wrapped("", text, columns);
+    return line.substr(0, line.find('\n'));
+}
+
+std::string padded(std::string const& text, std::size_t columns, bool right) {
+    std::size_t const used = columns_of(text);
+    std::string const blanks(used < columns ? columns - used : 0, ' ');
+    return right ? blanks + text : text + blanks;
+}
+
+}  // namespace
+
+std::vector<Compared> compared(Summary const& before, Summary const& after) {
+    std::vector<Compared> rows;
+    rows.push_back(of_count("ranks", before.world_size, after.world_size));
+    rows.push_back({"outcome", before.all_ended() ? "ended" : "did not end",
+                    after.all_ended() ? "ended" : "did not end",
+                    before.all_ended() == after.all_ended() ? "same" : ""});
+    rows.push_back(of_time("run time", before.duration_us, after.duration_us));
+    rows.push_back(of_size("highest peak of a rank", before.peak_kib.most << 10, after.peak_kib.most << 10));
+    rows.push_back(of_size("peak of a rank, mean", static_cast<std::uint64_t>(before.peak_kib.mean()) << 10,
+                           static_cast<std::uint64_t>(after.peak_kib.mean()) << 10));
+    rows.push_back(
+        of_size("application at its peak, most", before.application_kib.most << 10, after.application_kib.most << 10));
+    rows.push_back(of_size("MPI private, most", before.mpi_private_kib.most << 10, after.mpi_private_kib.most << 10));
+    rows.push_back(of_size("MPI shared, most", before.mpi_shared_kib.most << 10, after.mpi_shared_kib.most << 10));
+    rows.push_back(of_size("Sluice, most", before.sluice_kib.most << 10, after.sluice_kib.most << 10));
+    rows.push_back(
+        of_size("in flight at the peak, most", before.in_flight_kib.most << 10, after.in_flight_kib.most << 10));
+    rows.push_back(of_time("time in MPI, mean", mean_us(before.time_in_mpi_ns), mean_us(after.time_in_mpi_ns)));
+    rows.push_back(of_time("waiting, mean", mean_us(before.waiting_ns), mean_us(after.waiting_ns)));
+    rows.push_back(of_size("bytes sent", bytes_sent(before), bytes_sent(after)));
+    rows.push_back(of_count("communicators", before.comms_total, after.comms_total));
+    rows.push_back(of_count("all-to-alls served by Sluice", before.served_calls, after.served_calls));
+    add_calls(rows, before, after);
+    return rows;
+}
+
+std::string to_screen(Summary const& before, Summary const& after) {
+    constexpr std::size_t k_what = 52;
+    std::string text = padded("Sluice report", k_what, false) + padded("before", 14, true) + padded("after", 14, true) +
+                       padded("change", 10, true) + "\n";
+    for (Compared const& row : compared(before, after))
+        text += padded(cut(row.what, k_what), k_what, false) + padded(row.before, 14, true) +
+                padded(row.after, 14, true) + padded(row.change, 10, true) + "\n";
+    return text;
+}
+
+}  // namespace sluice::report

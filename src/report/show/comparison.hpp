@@ -1,0 +1,24 @@
+/// Two reports side by side: before and after.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/summary/summary.hpp"
+
+namespace sluice::report {
+
+/// A figure of both.
+struct Compared {
+    std::string what;
+    std::string before;
+    std::string after;
+    std::string change;  ///< "−34 %", "×2.1", "same"; empty where both are 0
+};
+
+std::vector<Compared> compared(Summary const& before, Summary const& after);
+
+/// A table of at most k_text_lines lines and k_text_columns columns.
+std::string to_screen(Summary const& before, Summary const& after);
+
+}  // namespace sluice::report

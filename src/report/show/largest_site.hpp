@@ -1,0 +1,30 @@
+/// Which call of a report a sentence speaks of.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "report/summary/summary.hpp"
+#include "report/show/words.hpp"
+
+namespace sluice::report {
+
+/// The site whose figure is greatest; null where all are 0.
+template <class Figure>
+SiteSum const* greatest(Summary const& summary, Figure figure) {
+    auto const found = std::max_element(summary.sites.begin(), summary.sites.end(),
+                                        [&](SiteSum const& a, SiteSum const& b) { return figure(a) < figure(b); });
+    return found == summary.sites.end() || figure(*found) == 0 ? nullptr : &*found;
+}
+
+inline std::string call_of(SiteSum const& site) {
+    return call_text(site.function, site.place);
+}
+
+/// At least 1 MiB and a 20th of the highest peak.
+inline bool is_large(std::uint64_t bytes, Summary const& summary) {
+    return bytes >= (std::uint64_t{1} << 20) && bytes * 20 >= summary.highest.kib << 10;
+}
+
+}  // namespace sluice::report

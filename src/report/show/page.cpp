@@ -1,0 +1,90 @@
+#include "report/show/page.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "report/show/advice.hpp"
+#include "report/show/comparison.hpp"
+#include "report/show/files.hpp"
+#include "report/summary/summary_json.hpp"
+#include "report/show/text.hpp"
+#include "report/show/what_happened.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::report {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view k_mark = "/*SLUICE-REPORTS*/";
+
+json report_for_page(Summary const& summary) {
+    json out;
+    to_json(out, summary);
+    // The page shows quantiles; the histograms that they come from would only make it large.
+    for (char const* name : {"resident_over_ranks", "mpi_over_ranks"})
+        out[name].erase("histogram");
+    out["advice"] = advice_for(summary);
+    out["what_happened"] = what_happened(summary);
+    out["state_text"] = state_text(summary);
+    out["outcome"] = outcome_text(summary);
+    out["ended"] = summary.all_ended();
+    for (Consumer const& consumer : consumers_of(summary)) {
+        if (out["consumers"].size() == 6) break;
+        out["consumers"].push_back(
+            {{"who", consumer.who}, {"bytes", consumer.bytes}, {"rank", consumer.rank}, {"how", consumer.how}});
+    }
+    return out;
+}
+
+std::string read_template(std::filesystem::path const& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    if (!file || text.find(k_mark) == std::string::npos)
+        throw Error(ErrorCode::unsupported, "the template of the page, " + path.string() +
+                                                (file ? ", has no place for reports" : ", cannot be read"));
+    return text;
+}
+
+}  // namespace
+
+std::string safe_in_script(std::string const& text) {
+    // Within JSON these stand in strings only, where they may be written as escapes.
+    std::string result;
+    result.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        char const c = text[i];
+        if (c == '<')
+            result += "\\u003c";
+        else if (c == '>')
+            result += "\\u003e";
+        else if (c == '&')
+            result += "\\u0026";
+        else if (text.compare(i, 3, "\xe2\x80\xa8") == 0 || text.compare(i, 3, "\xe2\x80\xa9") == 0) {
+            result += text[i + 2] == '\xa8' ? "\\u2028" : "\\u2029";
+            i += 2;
+        } else
+            result += c;
+    }
+    return result;
+}
+
+void write_page(std::filesystem::path const& page_template, std::span<Summary const> summaries,
+                std::filesystem::path const& out) {
+    std::string const text = read_template(page_template);
+    json page{{"reports", json::array()}, {"compared", json::array()}};
+    for (Summary const& summary : summaries)
+        page["reports"].push_back(report_for_page(summary));
+    if (summaries.size() == 2)
+        for (Compared const& row : compared(summaries[0], summaries[1]))
+            page["compared"].push_back({row.what, row.before, row.after, row.change});
+    std::size_t const mark = text.find(k_mark);
+    write_whole(out, [&](std::ostream& stream) {
+        stream << std::string_view(text).substr(0, mark) << safe_in_script(page.dump())
+               << std::string_view(text).substr(mark + k_mark.size());
+    });
+}
+
+}  // namespace sluice::report

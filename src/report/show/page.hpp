@@ -1,0 +1,20 @@
+/// The report as one HTML page that needs no network.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "report/summary/summary.hpp"
+
+namespace sluice::report {
+
+/// Writes the template with the reports put in: one, or two to compare (before, after). Throws Error(unsupported) when
+/// the template is missing or has no place for them, or the page cannot be written; then no partial page is left.
+void write_page(std::filesystem::path const& page_template, std::span<Summary const> summaries,
+                std::filesystem::path const& out);
+
+/// JSON that may stand inside a <script> element, whatever its strings hold.
+std::string safe_in_script(std::string const& text);
+
+}  // namespace sluice::report

@@ -1,0 +1,208 @@
+#include "report/show/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/show/advice.hpp"
+#include "report/summary/summary_json.hpp"
+#include "report/summary/valid.hpp"
+#include "report/show/what_happened.hpp"
+#include "report/show/words.hpp"
+
+namespace sluice::report {
+
+namespace {
+
+/// Paragraphs with a label in front; counts lines as they come.
+class Screen {
+  public:
+    /// False where there is no room for it: then it is left out.
+    bool put(std::string_view label, std::string const& text) {
+        std::string const lines = wrapped(fmt::format("{:<11}", label), text, k_text_columns);
+        auto const count = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
+        if (used_ + count > k_text_lines) return false;
+        text_ += lines;
+        used_ += count;
+        return true;
+    }
+    void put_title(std::string const& text) {
+        text_ += wrapped("", text, k_text_columns);
+        used_ = static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n'));
+    }
+    std::string take() { return std::move(text_); }
+
+  private:
+    std::string text_;
+    std::size_t used_ = 0;
+};
+
+std::string heading(Summary const& s) {
+    std::string text = "Sluice report · " + plural(s.world_size, "rank");
+    if (!s.mpi.empty()) text += " · " + s.mpi;
+    return text + " · " + time_text(s.duration_us) + " · " + outcome_text(s);
+}
+
+/// Only with the setting `identify`.
+std::string identified(Summary const& s) {
+    std::string text = s.identity.user.empty() ? std::string() : "by " + s.identity.user;
+    std::vector<std::string> hosts;
+    for (NodeSum const& node : s.nodes)
+        if (std::string host = text_of(node.host); !host.empty()) hosts.push_back(std::move(host));
+    std::sort(hosts.begin(), hosts.end());
+    hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+    for (std::size_t i = 0; i < std::min<std::size_t>(hosts.size(), 3); ++i)
+        text += (i > 0 ? ", " : " on ") + hosts[i];
+    if (hosts.size() > 3) text += fmt::format(" and {} more", hosts.size() - 3);
+    if (!s.identity.command.empty()) text += ": " + s.identity.command;
+    return text;
+}
+
+std::string peaks(Summary const& s) {
+    std::string text = fmt::format("peak of a rank: least {}, mean {}, most {}", kib_text(s.peak_kib.least),
+                                   kib_text(static_cast<std::uint64_t>(s.peak_kib.mean())), kib_text(s.peak_kib.most));
+    PeakOf const& peak = s.highest;
+    return text + fmt::format(" on rank {} at {}, {}", peak.rank, time_text(peak.sample.time_us),
+                              peak.function.empty() ? "outside MPI" : "in " + call_text(peak.function, peak.place));
+}
+
+std::string split(Summary const& s) {
+    Sample const& sample = s.highest.sample;
+    std::string text =
+        fmt::format("rank {} then: application {}, MPI private {}, MPI shared {}, Sluice {}; in flight {}",
+                    s.highest.rank, kib_text(part_of(sample, Owner::application)), kib_text(sample.mpi_private),
+                    kib_text(sample.mpi_shared), kib_text(sample.sluice), kib_text(sample.in_flight));
+    if (s.in_flight_kib.most > sample.in_flight)
+        text +=
+            fmt::format(" (at its own peak {} on rank {})", kib_text(s.in_flight_kib.most), s.in_flight_kib.most_rank);
+    return text;
+}
+
+std::string times(Summary const& s) {
+    double const lived = static_cast<double>(s.lived_us.sum) * 1e3;
+    std::string text =
+        fmt::format("{} in MPI, of that waiting {}", percent_text(static_cast<double>(s.time_in_mpi_ns.sum), lived),
+                    percent_text(static_cast<double>(s.waiting_ns.sum), lived));
+    if (s.waiting_ns.ranks > 1)
+        text += fmt::format(" (rank {} least {}, rank {} most {})", s.waiting_ns.least_rank,
+                            time_text(s.waiting_ns.least / 1000), s.waiting_ns.most_rank,
+                            time_text(s.waiting_ns.most / 1000));
+    auto const site = std::max_element(s.sites.begin(), s.sites.end(), [](SiteSum const& a, SiteSum const& b) {
+        return a.time_ns.sum < b.time_ns.sum;
+    });
+    if (site != s.sites.end() && site->time_ns.sum > 0)
+        text += fmt::format("; most in {} ({})", call_text(site->function, site->place),
+                            percent_text(static_cast<double>(site->time_ns.sum), lived));
+    return text;
+}
+
+std::string ours(Summary const& s) {
+    if (s.served_calls == 0)
+        return s.passed_on == 0 ? "watched; served no call"
+                                : fmt::format("watched; served no call, passed on {}", plural(s.passed_on, "call"));
+    std::string served = fmt::format("served {}, {} to other ranks", plural(s.served_calls, "in-place all-to-all"),
+                                     size_text(s.served_bytes));
+    if (s.saved_bytes.most == 0) return served;
+    return served + fmt::format("; saved up to {} of extra memory on a rank", size_text(s.saved_bytes.most));
+}
+
+std::string communicators(Summary const& s) {
+    return fmt::format("{}, up to {} a rank, {} for all of a rank's", plural(s.comms_total, "communicator"),
+                       count_text(s.comms_made.most), kib_text(s.comm_kib.most));
+}
+
+char const* words_for(State state) {
+    switch (state) {
+        case State::running:
+            return "still running";
+        case State::finalizing:
+            return "in MPI_Finalize";
+        case State::unknown:
+            return "not known";
+        case State::exited:
+            return "ended without MPI_Finalize";
+        default:
+            return name_of(state);
+    }
+}
+
+/// Who held how much, and in which call: the largest groups first.
+void put_whereabouts(Screen& screen, Summary const& s) {
+    std::vector<Whereabouts const*> rows;
+    for (Whereabouts const& row : s.now)
+        rows.push_back(&row);
+    std::sort(rows.begin(), rows.end(), [](Whereabouts const* a, Whereabouts const* b) {
+        return a->resident_kib.most != b->resident_kib.most ? a->resident_kib.most > b->resident_kib.most
+                                                            : a->site < b->site;
+    });
+    bool const several_states =
+        std::any_of(rows.begin(), rows.end(), [&rows](Whereabouts const* row) { return row->state != rows[0]->state; });
+    std::size_t const shown = std::min<std::size_t>(rows.size(), 4);
+    for (std::size_t i = 0; i < shown; ++i) {
+        Whereabouts const& row = *rows[i];
+        std::string text = row.ranks.text(s.world_size);
+        if (several_states) text += fmt::format(" ({})", words_for(row.state));
+        text += " at " + time_text(row.last_us.least);
+        if (time_text(row.last_us.most) != time_text(row.last_us.least)) text += " … " + time_text(row.last_us.most);
+        text += (row.function.empty() ? " " : " in ") + call_text(row.function, row.place);
+        if (row.since_us.most > 0) text += " for " + time_text(row.since_us.most);
+        text += row.ranks.count() == 1 ? fmt::format(", held {}", kib_text(row.resident_kib.most))
+                                       : fmt::format(", held {} … {} (rank {})", kib_text(row.resident_kib.least),
+                                                     kib_text(row.resident_kib.most), row.resident_kib.most_rank);
+        screen.put(i == 0 ? "last seen" : "", text);
+    }
+    if (rows.size() > shown) screen.put("", fmt::format("and in {} other calls", rows.size() - shown));
+}
+
+void put_advice(Screen& screen, Summary const& s) {
+    char const* label = "advice";
+    for (std::string const& line : advice_for(s))
+        if (screen.put(label, line)) label = "";
+}
+
+}  // namespace
+
+std::string outcome_text(Summary const& s) {
+    std::uint64_t const alive = s.in_state(State::running).count() + s.in_state(State::finalizing).count();
+    if (s.all_ended()) return "ended";
+    return alive > 0 && alive + s.in_state(State::ended).count() == s.ranks_seen ? "still running" : "did not end";
+}
+
+std::string state_text(Summary const& s) {
+    if (s.all_ended()) return "ended";
+    std::string text;
+    for (std::size_t i = 0; i < k_states; ++i) {
+        if (s.states[i].count() == 0) continue;
+        text += (text.empty() ? "" : ", ") + s.states[i].text(s.world_size) + " " + words_for(static_cast<State>(i));
+    }
+    return text;
+}
+
+std::string to_screen(Summary const& s) {
+    Screen screen;
+    screen.put_title(heading(s));
+    if (std::string const text = identified(s); !text.empty()) screen.put("run", text);
+    if (!s.all_ended()) {
+        screen.put("state", state_text(s) + ", last sign of life at " + time_text(s.duration_us));
+        bool first = true;
+        for (std::string const& line : what_happened(s)) {
+            screen.put(first ? "why" : "", line);
+            first = false;
+        }
+        put_whereabouts(screen, s);
+    }
+    screen.put("memory", peaks(s));
+    screen.put("", split(s));
+    std::vector<Consumer> const consumers = consumers_of(s);
+    for (std::size_t i = 0; i < std::min<std::size_t>(consumers.size(), 3); ++i)
+        screen.put(i == 0 ? "consumers" : "", fmt::format("{:>8}  {}: {}, rank {}", size_text(consumers[i].bytes),
+                                                          consumers[i].who, consumers[i].how, consumers[i].rank));
+    if (!s.all_ended()) put_advice(screen, s);
+    screen.put("time", times(s));
+    if (s.comm_kib.most > 0) screen.put("objects", communicators(s));
+    screen.put("Sluice", ours(s));
+    if (s.all_ended()) put_advice(screen, s);
+    return screen.take();
+}
+
+}  // namespace sluice::report

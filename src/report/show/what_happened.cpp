@@ -1,0 +1,185 @@
+#include "report/show/what_happened.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/show/largest_site.hpp"
+#include "report/show/words.hpp"
+
+namespace sluice::report {
+
+namespace {
+
+/// Ranks end together where somebody ends the job; where one dies, the launcher needs longer to end the others.
+constexpr std::uint64_t k_at_once_us = 300'000;
+
+/// Samples are 0.1 s apart.
+constexpr std::uint64_t k_sampled_us = 100'000;
+
+std::string capital(std::string text) {
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
+}
+
+/// Null where the rank is not among those in full.
+RankDetail const* detail_of(Summary const& summary, std::uint32_t rank) {
+    auto const detail = std::find_if(summary.ranks.begin(), summary.ranks.end(),
+                                     [rank](RankDetail const& r) { return r.rank == rank; });
+    return detail == summary.ranks.end() ? nullptr : &*detail;
+}
+
+std::string where_last(Summary const& summary, RankDetail const& rank) {
+    SiteSum const* const site = summary.site(rank.current_site);
+    return site != nullptr ? "in " + call_of(*site) : "outside MPI";
+}
+
+/// What a rank did when it was seen last: ", in MPI_Recv at f+0x3 (app) for 0.52 s, holding 1.17 GiB".
+std::string last_of(Summary const& summary, std::uint32_t rank) {
+    RankDetail const* const detail = detail_of(summary, rank);
+    if (detail == nullptr) return {};
+    std::string text = ", " + where_last(summary, *detail);
+    if (detail->current_since_us > 0 && detail->now_us > detail->current_since_us)
+        text += " for " + time_text(detail->now_us - detail->current_since_us);
+    if (detail->last.resident > 0) text += ", holding " + kib_text(detail->last.resident);
+    return text;
+}
+
+/// Who is gone, and which of them first.
+std::string about_gone(Summary const& summary) {
+    RankSet const& gone = summary.in_state(State::gone);
+    if (gone.count() == 0) return {};
+    std::string const who = capital(gone.text(summary.world_size)) + (gone.count() == 1 ? " is gone: " : " are gone: ");
+    if (summary.in_state(State::aborted).count() > 0)
+        return who + "the launcher ends all ranks when one has called MPI_Abort.";
+    Spread last;
+    for (Whereabouts const& row : summary.now)
+        if (row.state == State::gone) last.add(row.last_us);
+    std::string text = who + "killed, or ended without MPI_Finalize. ";
+    if (gone.count() == 1)
+        return text +
+               fmt::format("It was last seen at {}{}.", time_text(last.least), last_of(summary, last.least_rank));
+    if (last.most - last.least < k_at_once_us)
+        return text + fmt::format("All were last seen at {}, within {} of each other.", time_text(last.most),
+                                  time_text(std::max(last.most - last.least, k_sampled_us)));
+    return text + fmt::format("Rank {} was the first, last seen at {}{}; rank {} the last, at {}.", last.least_rank,
+                              time_text(last.least), last_of(summary, last.least_rank), last.most_rank,
+                              time_text(last.most));
+}
+
+std::string about_unknown(Summary const& summary) {
+    RankSet const& unknown = summary.in_state(State::unknown);
+    if (unknown.count() == 0) return {};
+    return fmt::format(
+        "Whether {} still {} cannot be told from here: the processes are on another node or in another container. Ask "
+        "there, or when two minutes have gone by.",
+        unknown.text(summary.world_size), unknown.count() == 1 ? "runs" : "run");
+}
+
+/// For a job in which nothing grew at the end.
+std::string who_held_most(Summary const& summary) {
+    auto const rank =
+        std::max_element(summary.ranks.begin(), summary.ranks.end(),
+                         [](RankDetail const& a, RankDetail const& b) { return a.last.resident < b.last.resident; });
+    if (rank == summary.ranks.end()) return {};
+    Owner const owner = *std::max_element(k_owners.begin(), k_owners.end(), [&](Owner a, Owner b) {
+        return part_of(rank->last, a) < part_of(rank->last, b);
+    });
+    return fmt::format("No memory was growing steadily when the records end; rank {} held most, {}, of that {} {}.",
+                       rank->rank, kib_text(rank->last.resident), kib_text(part_of(rank->last, owner)), name_of(owner));
+}
+
+/// Everybody inside MPI for long: nobody is left who could go on.
+std::string about_hang(Summary const& summary) {
+    constexpr std::uint64_t k_long_us = 5'000'000;
+    std::uint64_t ranks = 0;
+    std::uint64_t least_us = ~std::uint64_t{0};
+    for (Whereabouts const& row : summary.now) {
+        if (row.site == k_outside) return {};
+        ranks += row.ranks.count();
+        least_us = std::min(least_us, row.since_us.least);
+    }
+    if (ranks != summary.world_size || least_us < k_long_us) return {};
+    return fmt::format(
+        "All ranks were inside MPI for the last {}, each in one call: most likely they wait for each other for "
+        "ever.",
+        time_text(least_us));
+}
+
+std::string why_growing(Summary const& summary) {
+    GrowthSum const* most = nullptr;
+    std::size_t owner = 0;
+    for (std::size_t i = 0; i < summary.growing.size(); ++i)
+        if (GrowthSum const& growth = summary.growing[i];
+            growth.ranks.count() > 0 && (most == nullptr || growth.most.by_kib() > most->most.by_kib())) {
+            most = &growth;
+            owner = i;
+        }
+    if (most == nullptr) return who_held_most(summary);
+    Growth const& growth = most->most;
+    std::string const where =
+        most->ranks.count() == 1
+            ? fmt::format("rank {} ", most->most_rank)
+            : fmt::format("{}, most on rank {}: ", most->ranks.text(summary.world_size), most->most_rank);
+    double const seconds = static_cast<double>(growth.until_us - growth.since_us) / 1e6;
+    std::string text = fmt::format(
+        "{} grew on {}from {} to {} since {}, {}/s until the records end", name_of(static_cast<Owner>(owner)), where,
+        kib_text(growth.from_kib), kib_text(growth.to_kib), time_text(growth.since_us),
+        size_text(static_cast<std::uint64_t>(static_cast<double>(growth.by_kib()) * 1024 / std::max(seconds, 1e-3))));
+    bool const of_mpi =
+        static_cast<Owner>(owner) == Owner::mpi_private || static_cast<Owner>(owner) == Owner::mpi_shared;
+    SiteSum const* const site = greatest(summary, [](SiteSum const& s) { return s.grown.most; });
+    if (of_mpi && site != nullptr && is_large(site->grown.most, summary)) text += ", in " + call_of(*site);
+    if (RankDetail const* const rank = detail_of(summary, most->most_rank); rank != nullptr && !of_mpi)
+        text += "; it was last seen " + where_last(summary, *rank);
+    return capital(text) + ".";
+}
+
+std::string about_limit(Summary const& summary) {
+    if (summary.nodes.empty()) return {};
+    NodeSum const& node = summary.nodes.front();
+    if (node.limit == 0) return "No memory limit was found for the nodes.";
+    double const part = static_cast<double>(node.last_kib()) * 1024 / static_cast<double>(node.limit);
+    std::string const held = fmt::format("its {} held {} of {} ({})", plural(node.ranks, "rank"),
+                                         kib_text(node.last_kib()), size_text(node.limit), percent_text(part, 1));
+    if (part >= 0.9)
+        return fmt::format("The limit of node {} was reached: {}. It was most likely killed for lack of memory.",
+                           node.node, held);
+    if (part >= 0.7)
+        return fmt::format("Node {} came close to its limit: {} at the last sample, and more may have come after it.",
+                           node.node, held);
+    return fmt::format(
+        "The limit of the fullest node, {}, was not reached: {}; look for another reason (a signal, a crash, "
+        "a time limit).",
+        node.node, held);
+}
+
+void add(std::vector<std::string>& list, std::string text) {
+    if (!text.empty()) list.push_back(std::move(text));
+}
+
+}  // namespace
+
+std::vector<std::string> what_happened(Summary const& summary) {
+    std::vector<std::string> list;
+    if (summary.all_ended()) return list;
+    auto const& aborted = summary.in_state(State::aborted);
+    if (aborted.count() > 0)
+        list.push_back(fmt::format("MPI_Abort was called with code {} by {}.", summary.abort_code,
+                                   aborted.text(summary.world_size)));
+    auto const& exited = summary.in_state(State::exited);
+    if (exited.count() > 0)
+        list.push_back(fmt::format("{} ended without MPI_Finalize.", capital(exited.text(summary.world_size))));
+    bool const killed = summary.in_state(State::gone).count() > 0;
+    add(list, about_gone(summary));
+    add(list, about_unknown(summary));
+    if (killed || summary.may_run()) add(list, about_hang(summary));
+    if (killed && aborted.count() == 0) add(list, about_limit(summary));
+    if (killed || aborted.count() > 0 || summary.may_run()) add(list, why_growing(summary));
+    if (summary.ranks_seen < summary.world_size)
+        list.push_back(
+            fmt::format("{} of {} ranks left no record.", summary.world_size - summary.ranks_seen, summary.world_size));
+    return list;
+}
+
+}  // namespace sluice::report

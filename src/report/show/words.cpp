@@ -1,0 +1,117 @@
+#include "report/show/words.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace sluice::report {
+
+std::string size_text(std::uint64_t bytes) {
+    constexpr std::array k_units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    if (bytes < 1024) return fmt::format("{} B", bytes);
+    double value = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    while (value >= 999.5 && unit + 1 < k_units.size()) {
+        value /= 1024;
+        ++unit;
+    }
+    int const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    // What is whole is written whole; a figure that was rounded shows all of its digits, as its neighbours do.
+    bool const is_whole = value == static_cast<double>(static_cast<std::uint64_t>(value));
+    std::string const number = fmt::format("{:.{}f}", value, is_whole ? 0 : digits);
+    return number + " " + k_units[unit];
+}
+
+std::string kib_text(std::uint64_t kib) {
+    return size_text(kib << 10);
+}
+
+std::string time_text(std::uint64_t us) {
+    double const seconds = static_cast<double>(us) / 1e6;
+    if (seconds < 0.001) return fmt::format("{} µs", us);
+    if (seconds < 0.1) return fmt::format("{:.1f} ms", seconds * 1e3);
+    if (seconds < 9.995) return fmt::format("{:.2f} s", seconds);
+    if (seconds < 119.95) return fmt::format("{:.1f} s", seconds);
+    std::uint64_t const whole = us / 1'000'000;
+    if (whole < 7200) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+    return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+std::string percent_text(double part, double whole) {
+    double const percent = whole > 0 ? 100 * part / whole : 0;
+    if (percent == 0) return "0 %";
+    if (percent < 0.1) return "< 0.1 %";
+    return percent < 1 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
+std::string count_text(std::uint64_t count) {
+    if (count < 1'000'000) return std::to_string(count);
+    if (count < 1'000'000'000) return fmt::format("{:.1f} million", static_cast<double>(count) / 1e6);
+    return fmt::format("{:.1f} billion", static_cast<double>(count) / 1e9);
+}
+
+std::string plural(std::uint64_t count, std::string_view what) {
+    return count_text(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+}
+
+std::string call_text(std::string_view function, std::string_view place) {
+    if (function.empty()) return "outside MPI";
+    return std::string(function) + (place.empty() ? "" : " at " + std::string(place));
+}
+
+std::size_t columns_of(std::string_view text) {
+    std::size_t columns = 0;
+    for (char const c : text)
+        columns += (static_cast<unsigned char>(c) & 0xc0) != 0x80 ? 1 : 0;
+    return columns;
+}
+
+namespace {
+
+/// The first or last `columns` code points.
+std::string_view first_columns(std::string_view text, std::size_t columns) {
+    std::size_t i = 0;
+    for (; i < text.size(); ++i)
+        if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80 && columns-- == 0) break;
+    return text.substr(0, i);
+}
+
+std::string shortened(std::string_view word, std::size_t columns) {
+    std::size_t const all = columns_of(word);
+    if (all <= columns) return std::string(word);
+    std::size_t const half = (columns - 1) / 2;
+    std::string_view const head = first_columns(word, columns - 1 - half);
+    std::string_view const tail = word.substr(first_columns(word, all - half).size());
+    return std::string(head) + "…" + std::string(tail);
+}
+
+}  // namespace
+
+std::string wrapped(std::string_view label, std::string_view text, std::size_t columns) {
+    std::size_t const indent = columns_of(label);
+    std::string result(label);
+    std::size_t used = indent;
+    bool empty = true;
+    while (!text.empty()) {
+        std::size_t const end = text.find(' ');
+        std::string_view const raw = text.substr(0, end);
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        std::string const word = shortened(raw, columns - indent);
+        std::size_t const width = columns_of(word);
+        if (!empty && used + 1 + width > columns) {
+            result += "\n" + std::string(indent, ' ');
+            used = indent;
+            empty = true;
+        }
+        if (!empty) {
+            result += ' ';
+            ++used;
+        }
+        result += word;
+        used += width;
+        empty = false;
+    }
+    return result + "\n";
+}
+
+}  // namespace sluice::report

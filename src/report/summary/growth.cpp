@@ -1,0 +1,102 @@
+#include "report/summary/growth.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace sluice::report {
+
+namespace {
+
+constexpr std::size_t k_fewest_samples = 6;
+constexpr std::uint64_t k_least_kib = 1024;
+
+std::uint32_t value_at(std::vector<Sample> const& samples, std::uint64_t time_us, Owner owner) {
+    auto const after = std::upper_bound(samples.begin(), samples.end(), time_us,
+                                        [](std::uint64_t time, Sample const& sample) { return time < sample.time_us; });
+    return part_of(after == samples.begin() ? samples.front() : *std::prev(after), owner);
+}
+
+bool is_steady(std::vector<Sample> const& samples, std::size_t begin, Owner owner) {
+    std::uint64_t const low = part_of(samples[begin], owner);
+    std::uint64_t const high = part_of(samples.back(), owner);
+    if (high < low + k_least_kib || (high - low) * 20 < samples.back().resident) return false;
+    std::uint64_t const from = samples[begin].time_us;
+    std::uint64_t const span = samples.back().time_us - from;
+    std::uint64_t before = low;
+    for (std::uint64_t quarter = 1; quarter <= 4; ++quarter) {
+        std::uint64_t const now = quarter == 4 ? high : value_at(samples, from + span / 4 * quarter, owner);
+        if (now < before || (now - before) * 10 < high - low) return false;
+        before = now;
+    }
+    return true;
+}
+
+/// The last moment at which the memory was still near what it was at `begin`.
+std::size_t where_it_began(std::vector<Sample> const& samples, std::size_t begin, Owner owner) {
+    std::uint64_t const low = part_of(samples[begin], owner);
+    std::uint64_t const rise = part_of(samples.back(), owner) - low;
+    std::size_t result = begin;
+    for (std::size_t i = begin; i < samples.size(); ++i)
+        if (part_of(samples[i], owner) <= low + rise / 50) result = i;
+    return result;
+}
+
+}  // namespace
+
+char const* name_of(Owner owner) {
+    switch (owner) {
+        case Owner::application:
+            return "the application's memory";
+        case Owner::mpi_private:
+            return "MPI's private memory";
+        case Owner::mpi_shared:
+            return "MPI's shared memory";
+        case Owner::sluice:
+            return "Sluice's memory";
+    }
+    return "memory";
+}
+
+std::uint32_t part_of(Sample const& sample, Owner owner) {
+    switch (owner) {
+        case Owner::mpi_private:
+            return sample.mpi_private;
+        case Owner::mpi_shared:
+            return sample.mpi_shared;
+        case Owner::sluice:
+            return sample.sluice;
+        case Owner::application:
+            break;
+    }
+    std::uint64_t const others = std::uint64_t{sample.mpi_private} + sample.mpi_shared + sample.sluice;
+    return others > sample.resident ? 0 : static_cast<std::uint32_t>(sample.resident - others);
+}
+
+std::optional<Growth> steady_growth(std::vector<Sample> const& samples, Owner owner) {
+    if (samples.size() < k_fewest_samples) return std::nullopt;
+    for (std::size_t begin = 0; begin + k_fewest_samples <= samples.size(); ++begin) {
+        if (!is_steady(samples, begin, owner)) continue;
+        std::size_t const since = where_it_began(samples, begin, owner);
+        return Growth{samples[since].time_us, samples.back().time_us, part_of(samples[since], owner),
+                      part_of(samples.back(), owner)};
+    }
+    return std::nullopt;
+}
+
+std::vector<std::uint64_t> sampled_growth(std::vector<Sample> const& samples, std::size_t sites) {
+    std::vector<std::int64_t> grown(sites, 0);
+    auto const of_mpi = [](Sample const& s) { return std::int64_t{s.mpi_private} + s.mpi_shared; };
+    for (std::size_t i = 1; i < samples.size(); ++i) {
+        // Between two calls it is the one before that took the memory.
+        std::uint32_t const site = samples[i].site != k_no_site ? samples[i].site : samples[i - 1].site;
+        if (site < sites) grown[site] += of_mpi(samples[i]) - of_mpi(samples[i - 1]);
+    }
+    std::int64_t const left =
+        samples.empty() ? 0 : std::max<std::int64_t>(0, of_mpi(samples.back()) - of_mpi(samples.front()));
+    std::vector<std::uint64_t> result(sites, 0);
+    for (std::size_t i = 0; i < sites; ++i)
+        result[i] = static_cast<std::uint64_t>(std::clamp<std::int64_t>(grown[i], 0, left));
+    return result;
+}
+
+}  // namespace sluice::report

@@ -1,0 +1,42 @@
+/// What was growing when the record ended, and since when.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "record/record.hpp"
+
+namespace sluice::report {
+
+/// Whose memory it is.
+enum class Owner : std::uint32_t { application, mpi_private, mpi_shared, sluice };
+inline constexpr std::array k_owners{Owner::application, Owner::mpi_private, Owner::mpi_shared, Owner::sluice};
+
+/// "the application's memory", "MPI's private memory", …
+char const* name_of(Owner owner);
+
+/// KiB of a sample that belong to the owner. A sample whose parts are more than the whole leaves the application 0.
+std::uint32_t part_of(Sample const& sample, Owner owner);
+
+struct Growth {
+    std::uint64_t since_us = 0;
+    std::uint64_t until_us = 0;
+    std::uint64_t from_kib = 0;
+    std::uint64_t to_kib = 0;
+    std::uint64_t by_kib() const { return to_kib - from_kib; }
+    bool operator==(Growth const&) const = default;
+};
+
+/// The longest time up to the last sample over which the owner's memory grew steadily: in each quarter of it by at
+/// least a tenth of all, together by at least 1 MiB and a 20th of the process. Nothing when it did not grow at the end.
+std::optional<Growth> steady_growth(std::vector<Sample> const& samples, Owner owner);
+
+/// KiB by which MPI's memory grew for good while the rank was in each site (by index, `sites` of them), as far as
+/// samples tell: for growth that no exact measurement around a call has seen. None is more than what was left of it at
+/// the end.
+std::vector<std::uint64_t> sampled_growth(std::vector<Sample> const& samples, std::size_t sites);
+
+}  // namespace sluice::report

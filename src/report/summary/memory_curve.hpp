@@ -1,0 +1,66 @@
+/// Memory over time: of one rank, and of all ranks of a large job as quantiles.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "record/record.hpp"
+
+namespace sluice::report {
+
+inline constexpr std::size_t k_curve_points = 300;
+inline constexpr std::size_t k_time_bins = 200;
+
+/// All samples of a record in the order of time: the history up to where the ring begins, then the ring.
+std::vector<Sample> samples_of(RankRecord const& record);
+
+/// At most `most` of them, at least 2: the time is cut into equal bins, and of each the sample with the most resident
+/// memory stays, and the very last one.
+std::vector<Sample> thinned(std::vector<Sample> const& samples, std::size_t most);
+
+/// The curve of a record with at most k_curve_points: a part of them for the last minutes, which the ring knows better,
+/// the rest for the run before; the record's peak is among them.
+std::vector<Sample> curve_of(RankRecord const& record);
+
+/// One figure over all ranks by time, in constant size whatever their number. Each rank counts once in each bin, with
+/// its most in it; a rank that ended counts no more. Values are kept in eight buckets for each power of two, so
+/// quantiles are right within 7 %; least and most are exact.
+class OverRanks {
+  public:
+    struct Bin {
+        std::uint32_t least = 0;  ///< KiB
+        std::uint32_t most = 0;
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> counts;  ///< bucket, ranks; in rising order, none is 0
+        bool operator==(Bin const&) const = default;
+    };
+
+    OverRanks() = default;
+    OverRanks(std::uint64_t bin_us, std::vector<Bin> bins) : bin_us_(bin_us), bins_(std::move(bins)) {}
+    /// A width for which a job of that length has at most k_time_bins: 2^k microseconds, so that two widths fit.
+    static std::uint64_t width_for(std::uint64_t duration_us);
+    /// Of one rank. `value` in KiB.
+    static OverRanks of(std::vector<Sample> const& samples, std::uint64_t bin_us,
+                        std::uint32_t (*value)(Sample const&));
+
+    /// Bins of two widths are brought to the wider one; a rank may then count several times in one.
+    void add(OverRanks other);
+
+    /// The value below which that part (0 … 1) of the ranks lies in the bin; 0 where it has none. KiB.
+    static std::uint32_t quantile(Bin const& bin, double part);
+    static std::uint32_t bucket_of(std::uint32_t kib);
+    static std::uint32_t middle_of(std::uint32_t bucket);
+
+    std::uint64_t bin_us() const { return bin_us_; }
+    std::vector<Bin> const& bins() const { return bins_; }
+    bool operator==(OverRanks const&) const = default;
+
+  private:
+    void coarsen();
+
+    std::uint64_t bin_us_ = 0;  ///< 0: empty
+    std::vector<Bin> bins_;
+};
+
+}  // namespace sluice::report

@@ -1,0 +1,16 @@
+/// The tables of a Summary, added up: each is sorted by its key, and cut to its bound by keys that are equal
+/// everywhere.
+#pragma once
+
+#include <vector>
+
+#include "report/summary/summary.hpp"
+
+namespace sluice::report {
+
+/// All but the spreads.
+void add_plain_figures(SiteSum& into, SiteSum const& from);
+
+void add_comm_table(std::vector<CommSum>& into, std::vector<CommSum> const& from);
+
+}  // namespace sluice::report

@@ -1,0 +1,365 @@
+#include "report/summary/summary.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "report/summary/matrix.hpp"
+#include "report/summary/merge.hpp"
+#include "report/summary/valid.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::report {
+
+namespace {
+
+std::string function_name(Scope const& scope, std::uint32_t function) {
+    if (function < scope.functions.size() && scope.functions[function] != nullptr) return scope.functions[function];
+    return "function " + std::to_string(function);
+}
+
+/// Site 0 collects what found no room; its address is not one.
+SiteSum sum_of(Site const& site, Scope const& scope, std::uint32_t rank, bool other) {
+    SiteSum sum;
+    if (!other) {
+        sum.function = function_name(scope, site.function);
+        sum.place = text_of(site.place);
+        sum.id = site_id(sum.function, sum.place);
+        sum.kind = static_cast<Kind>(kind_index(site.kind));
+    } else {
+        sum.function = "other calls";
+    }
+    sum.calls = site.calls;
+    sum.bytes_out = site.bytes_out;
+    sum.bytes_in = site.bytes_in;
+    sum.time_ns = Spread::of(site.time_ns, rank);
+    sum.waiting_ns = Spread::of(site.waiting_ns, rank);
+    sum.bytes = Spread::of(site.bytes_out + site.bytes_in, rank);
+    sum.longest_ns = Spread::of(site.longest_ns, rank);
+    sum.grown = Spread::of(site.grown_private + site.grown_shared, rank);
+    sum.grown_own = Spread::of(site.grown_own, rank);
+    sum.in_flight = Spread::of(site.in_flight_peak, rank);
+    sum.first_us = site.first_us;
+    sum.last_us = site.last_us;
+    sum.growing_since_us = site.growing_since_us;
+    sum.growing_ranks = site.growing_since_us > 0 ? 1 : 0;
+    sum.unplaced_bytes = site.unplaced_bytes;
+    std::copy(site.sizes.begin(), site.sizes.end(), sum.sizes.begin());
+    return sum;
+}
+
+/// Two addresses of one rank may have one name: without symbols, or inlined twice.
+void add_same_rank(SiteSum& into, SiteSum const& from) {
+    std::uint32_t const rank = into.time_ns.most_rank;
+    auto const plus = [rank](Spread& a, Spread const& b) { a = Spread::of(a.sum + b.sum, rank); };
+    auto const most = [rank](Spread& a, Spread const& b) { a = Spread::of(std::max(a.most, b.most), rank); };
+    plus(into.time_ns, from.time_ns);
+    plus(into.waiting_ns, from.waiting_ns);
+    plus(into.bytes, from.bytes);
+    most(into.longest_ns, from.longest_ns);
+    plus(into.grown, from.grown);
+    plus(into.grown_own, from.grown_own);
+    most(into.in_flight, from.in_flight);
+    add_plain_figures(into, from);
+    into.growing_ranks = into.growing_since_us > 0 ? 1 : 0;
+}
+
+/// A call that never returned: its time is counted nowhere yet.
+struct OpenCall {
+    std::uint32_t site = k_no_site;
+    std::uint64_t ns = 0;
+    std::uint64_t waiting_ns = 0;  // all of it, in a call of a kind that waits for others
+};
+
+OpenCall open_call_of(RankRecord const& record) {
+    RankHead const& head = record.head;
+    bool const is_final = head.state == State::ended || head.state == State::exited;
+    if (is_final || head.current_site >= k_sites || head.now_us <= head.current_since_us) return {};
+    Kind const kind = record.sites[head.current_site].kind;
+    bool const waits = kind == Kind::receive || kind == Kind::completion || kind == Kind::collective;
+    std::uint64_t const ns = (head.now_us - head.current_since_us) * 1000;
+    return {head.current_site, ns, waits ? ns : 0};
+}
+
+/// The calls of one rank; ids[i] is the id of its site i, k_outside where it is not used.
+void add_sites(Summary& summary, RankRecord const& record, Scope const& scope, std::vector<Sample> const& samples,
+               std::vector<std::uint64_t>& ids) {
+    std::vector<std::uint64_t> const sampled = sampled_growth(samples, k_sites);
+    std::optional<Growth> const steady = steady_growth(samples, Owner::mpi_private);
+    std::size_t const grower =
+        static_cast<std::size_t>(std::max_element(sampled.begin(), sampled.end()) - sampled.begin());
+    std::uint64_t const used = std::min<std::uint64_t>(record.head.sites, k_sites);
+    OpenCall const open = open_call_of(record);
+    ids.assign(k_sites, k_outside);
+    for (std::uint64_t i = 0; i < used; ++i) {
+        Site site = record.sites[i];
+        if (i == open.site) {
+            site.time_ns += open.ns;
+            site.waiting_ns += open.waiting_ns;
+            site.longest_ns = std::max(site.longest_ns, open.ns);
+        }
+        bool const other = i == 0 && site.address == 0;
+        if (site.calls == 0 && (other || site.address == 0)) continue;
+        SiteSum sum = sum_of(site, scope, record.head.world_rank, other);
+        if (sampled[i] << 10 > sum.grown.most) {
+            sum.grown = Spread::of(sampled[i] << 10, record.head.world_rank);
+            if (i == grower && steady && sum.growing_since_us == 0) {
+                sum.growing_since_us = std::max<std::uint64_t>(steady->since_us, 1);
+                sum.growing_ranks = 1;
+            }
+        }
+        ids[i] = sum.id;
+        summary.time_by_kind_ns[kind_index(site.kind)] += site.time_ns;
+        auto const same = std::find_if(summary.sites.begin(), summary.sites.end(),
+                                       [&sum](SiteSum const& other_sum) { return other_sum.id == sum.id; });
+        if (same == summary.sites.end())
+            summary.sites.push_back(sum);
+        else
+            add_same_rank(*same, sum);
+    }
+    std::sort(summary.sites.begin(), summary.sites.end(),
+              [](SiteSum const& a, SiteSum const& b) { return a.id < b.id; });
+}
+
+SiteSum const* site_at(Summary const& summary, std::vector<std::uint64_t> const& ids, std::uint32_t index) {
+    return index < ids.size() && ids[index] != k_outside ? summary.site(ids[index]) : nullptr;
+}
+
+void add_figures(Summary& summary, RankRecord const& record) {
+    RankHead const& head = record.head;
+    std::uint32_t const rank = head.world_rank;
+    auto const of = [rank](std::uint64_t value) { return Spread::of(value, rank); };
+    summary.peak_kib = of(std::max<std::uint64_t>(head.peak.resident, head.high_water >> 10));
+    summary.application_kib = of(part_of(head.peak, Owner::application));
+    summary.mpi_private_kib = of(head.peak.mpi_private);
+    summary.mpi_shared_kib = of(head.peak.mpi_shared);
+    summary.sluice_kib = of(head.peak.sluice);
+    summary.in_flight_kib = of(head.peak.in_flight);
+    summary.before_init = of(head.before_init);
+    summary.init_private = of(head.init_private);
+    summary.init_shared = of(head.init_shared);
+    OpenCall const open = open_call_of(record);
+    summary.time_in_mpi_ns = of(head.time_in_mpi_ns + open.ns);
+    summary.waiting_ns = of(head.waiting_ns + open.waiting_ns);
+    summary.lived_us = of(std::max(head.now_us, head.end_us));
+    summary.served_calls = head.served_calls;
+    summary.served_bytes = head.served_bytes;
+    summary.saved_bytes = of(head.saved_bytes);
+    summary.passed_on = head.passed_on;
+    summary.comms_made = of(head.comms_made);
+    summary.comms_freed = head.comms_freed;
+    summary.comms_not_kept = head.comms_not_kept;
+    summary.windows_made = head.windows_made;
+    summary.windows_freed = head.windows_freed;
+}
+
+void add_comms(Summary& summary, RankRecord const& record, Scope const& scope, std::vector<std::uint64_t> const& ids) {
+    std::uint32_t const rank = record.head.world_rank;
+    std::uint64_t memory = 0;
+    std::uint64_t const used = std::min<std::uint64_t>(record.head.comms, k_comms);
+    std::uint64_t next_of_several = scope.comms_before.several;
+    std::uint64_t next_alone = scope.comms_of_several + scope.comms_before.alone;
+    for (std::uint64_t i = 0; i < used; ++i) {
+        Comm const& comm = record.comms[i];
+        memory += comm.memory_kib;
+        CommSum sum{comm.root, comm.number, comm.size, comm.first, comm.stride, {}, k_outside, {}, 0, 0};
+        if (comm.rank == 0) {
+            sum.id = comm.size > 1 ? next_of_several++ : next_alone++;
+            ++summary.comms_total;
+        }
+        if (comm.site < ids.size()) sum.site = ids[comm.site];
+        sum.memory_kib = Spread::of(comm.memory_kib, rank);
+        sum.made_us = comm.made_us;
+        sum.freed = comm.freed_us > 0 ? 1 : 0;
+        add_comm_table(summary.comms, {sum});
+    }
+    summary.comm_kib = Spread::of(memory, rank);
+}
+
+void add_growth(Summary& summary, RankRecord const& record, std::vector<Sample> const& samples) {
+    for (Owner const owner : k_owners) {
+        std::optional<Growth> const growth = steady_growth(samples, owner);
+        if (!growth) continue;
+        std::uint32_t const rank = record.head.world_rank;
+        summary.growing[static_cast<std::size_t>(owner)] = {RankSet(rank), rank, *growth, growth->since_us};
+    }
+}
+
+/// The longest calls and the newest ones, by time.
+std::vector<Event> events_of(RankRecord const& record) {
+    std::uint64_t const written = record.head.events;
+    std::uint64_t const kept = std::min<std::uint64_t>(written, k_events);
+    std::vector<Event> events;
+    for (std::uint64_t i = written - kept; i < written; ++i)
+        events.push_back(record.events[i % k_events]);
+    if (events.size() > k_kept_events) {
+        auto const newest = events.end() - static_cast<std::ptrdiff_t>(k_kept_events / 4);
+        auto const last_of_longest = events.begin() + static_cast<std::ptrdiff_t>(k_kept_events - k_kept_events / 4);
+        std::nth_element(events.begin(), last_of_longest, newest,
+                         [](Event const& a, Event const& b) { return a.duration_us > b.duration_us; });
+        events.erase(last_of_longest, newest);
+    }
+    std::stable_sort(events.begin(), events.end(),
+                     [](Event const& a, Event const& b) { return a.start_us < b.start_us; });
+    return events;
+}
+
+RankDetail detail_of(RankRecord const& record, std::vector<std::uint64_t> const& ids,
+                     std::vector<Sample> const& samples) {
+    RankHead const& head = record.head;
+    RankDetail detail;
+    detail.rank = head.world_rank;
+    detail.state = head.state;
+    detail.peak_kib = std::max<std::uint64_t>(head.peak.resident, head.high_water >> 10);
+    for (Sample const& sample : samples)
+        detail.peak_mpi_kib = std::max(detail.peak_mpi_kib, std::uint64_t{sample.mpi_private} + sample.mpi_shared);
+    detail.waiting_ns = head.waiting_ns + open_call_of(record).waiting_ns;
+    detail.now_us = std::max(head.now_us, head.end_us);
+    if (!samples.empty()) detail.last = samples.back();
+    if (head.current_site < ids.size()) detail.current_site = ids[head.current_site];
+    detail.current_since_us = head.current_since_us;
+    detail.curve = curve_of(record);
+    detail.events = events_of(record);
+    // Only sites that something refers to are named, in the order of the first reference.
+    std::vector<std::uint32_t> local(k_sites, k_no_site);
+    auto const rename = [&](std::uint32_t& site) {
+        if (site >= k_sites || ids[site] == k_outside) {
+            site = k_no_site;
+            return;
+        }
+        if (local[site] == k_no_site) {
+            local[site] = static_cast<std::uint32_t>(detail.site_ids.size());
+            detail.site_ids.push_back(ids[site]);
+        }
+        site = local[site];
+    };
+    for (Sample& sample : detail.curve)
+        rename(sample.site);
+    for (Event& event : detail.events)
+        rename(event.site);
+    rename(detail.last.site);
+    return detail;
+}
+
+/// It was in some call when it was seen last; that of an orderly end is of no interest.
+bool was_going_on(State state) {
+    return state != State::ended && state != State::exited;
+}
+
+void add_whereabouts(Summary& summary, RankRecord const& record, std::vector<std::uint64_t> const& ids,
+                     std::vector<Sample> const& samples, Scope const& scope) {
+    RankHead const& head = record.head;
+    if (!was_going_on(head.state)) return;
+    Whereabouts here;
+    here.state = head.state;
+    std::uint64_t const late = scope.start_unix_us == 0 || head.start_unix_us < scope.start_unix_us
+                                   ? 0
+                                   : head.start_unix_us - scope.start_unix_us;
+    here.last_us = Spread::of(late + std::max(head.now_us, head.end_us), head.world_rank);
+    if (SiteSum const* const site = site_at(summary, ids, head.current_site)) {
+        here.site = site->id;
+        here.function = site->function;
+        here.place = site->place;
+    }
+    // Outside MPI: since it left the last call.
+    bool const known = head.current_since_us > 0 && head.now_us >= head.current_since_us;
+    here.since_us = Spread::of(known ? head.now_us - head.current_since_us : 0, head.world_rank);
+    here.ranks = RankSet(head.world_rank);
+    here.resident_kib = Spread::of(samples.empty() ? 0 : samples.back().resident, head.world_rank);
+    summary.now.push_back(here);
+}
+
+void add_peak(Summary& summary, RankRecord const& record, std::vector<std::uint64_t> const& ids) {
+    PeakOf& peak = summary.highest;
+    peak.rank = record.head.world_rank;
+    peak.kib = summary.peak_kib.most;
+    peak.sample = record.head.peak;
+    if (SiteSum const* const site = site_at(summary, ids, peak.sample.site)) {
+        peak.function = site->function;
+        peak.place = site->place;
+    }
+    peak.sample.site = k_no_site;
+}
+
+std::uint32_t resident(Sample const& sample) {
+    return sample.resident;
+}
+
+std::uint32_t of_mpi(Sample const& sample) {
+    std::uint64_t const both = std::uint64_t{sample.mpi_private} + sample.mpi_shared;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(both, 0xffff'ffff));
+}
+
+}  // namespace
+
+std::uint64_t site_id(std::string_view function, std::string_view place) {
+    std::uint64_t hash = 0xcbf2'9ce4'8422'2325ULL;  // FNV-1a
+    auto const take = [&hash](char c) { hash = (hash ^ static_cast<unsigned char>(c)) * 0x0000'0100'0000'01b3ULL; };
+    for (char const c : function)
+        take(c);
+    take('\0');
+    for (char const c : place)
+        take(c);
+    return std::max<std::uint64_t>((hash ^ (hash >> 52)) & ((std::uint64_t{1} << 52) - 1), k_other_places + 1);
+}
+
+CommCounts rooted_comms(RankRecord const& record) {
+    CommCounts result;
+    std::uint64_t const used = std::min<std::uint64_t>(record.head.comms, k_comms);
+    for (std::uint64_t i = 0; i < used; ++i)
+        if (record.comms[i].rank == 0) ++(record.comms[i].size > 1 ? result.several : result.alone);
+    return result;
+}
+
+SiteSum const* Summary::site(std::uint64_t id) const {
+    auto const found =
+        std::lower_bound(sites.begin(), sites.end(), id, [](SiteSum const& a, std::uint64_t b) { return a.id < b; });
+    return found != sites.end() && found->id == id ? &*found : nullptr;
+}
+
+Summary summary_of(RankRecord const& record, Scope const& scope) {
+    RankHead const& head = record.head;
+    if (std::string const why = fault_of(head); !why.empty()) throw Error(ErrorCode::invalid_argument, why);
+    Summary summary;
+    summary.world_size = head.world_size;
+    summary.mpi = text_of(head.mpi);
+    summary.identity = {head.world_rank, text_of(head.user), text_of(head.command)};
+    summary.start_unix_us = head.start_unix_us;
+    summary.duration_us = std::max(head.now_us, head.end_us);
+    summary.ranks_seen = 1;
+    summary.states[static_cast<std::size_t>(head.state)] = RankSet(head.world_rank);
+    summary.abort_code = static_cast<std::int32_t>(head.abort_code);
+
+    std::vector<std::uint64_t> ids;
+    std::vector<Sample> const samples = samples_of(record);
+    add_sites(summary, record, scope, samples, ids);
+    add_figures(summary, record);
+    add_peak(summary, record, ids);
+    add_comms(summary, record, scope, ids);
+    summary.matrix = cells_of(record);
+    add_whereabouts(summary, record, ids, samples, scope);
+    add_growth(summary, record, samples);
+    summary.last_kib = Spread::of(samples.empty() ? head.peak.resident : samples.back().resident, head.world_rank);
+    summary.ranks.push_back(detail_of(record, ids, samples));
+    if (head.world_size > k_full_ranks) {
+        std::uint64_t const width = OverRanks::width_for(std::max(scope.duration_us, summary.duration_us));
+        summary.resident_over_ranks = OverRanks::of(samples, width, resident);
+        summary.mpi_over_ranks = OverRanks::of(samples, width, of_mpi);
+    }
+    return summary;
+}
+
+void add_rank(NodeSum& sum, RankRecord const& record) {
+    std::vector<Sample> const samples = samples_of(record);
+    Sample const last = samples.empty() ? record.head.peak : samples.back();
+    Sample const& peak = record.head.peak;
+    auto const own = [](Sample const& s) { return s.resident - std::min(s.mpi_shared, s.resident); };
+    if (sum.ranks++ == 0) text_of(record.head.host).copy(sum.host.data(), sum.host.size() - 1);
+    if (record.head.memory_limit > 0)
+        sum.limit = sum.limit == 0 ? record.head.memory_limit : std::min(sum.limit, record.head.memory_limit);
+    sum.last_own_kib += own(last);
+    sum.last_shared_kib = std::max<std::uint64_t>(sum.last_shared_kib, last.mpi_shared);
+    sum.peaks_own_kib += own(peak);
+    sum.peaks_shared_kib = std::max<std::uint64_t>(sum.peaks_shared_kib, peak.mpi_shared);
+}
+
+}  // namespace sluice::report

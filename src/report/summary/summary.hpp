@@ -1,0 +1,239 @@
+/// What a report knows of a whole job. Made from one rank's record, merged pairwise along any tree, in a size that does
+/// not grow with the number of ranks:
+///
+///   Summary
+///     how it ended     ranks by state, the call each was in
+///     figures          Spreads: least, mean and most over the ranks, and which rank
+///     sites            at most k_sites places that call MPI, the same place of several ranks added up
+///     matrix           bytes from bin to bin of the ranks, at most 256 x 256, only cells that are not empty
+///     comms            at most k_comms communicators, the largest first; the rest only in the sums
+///     over_ranks       for more than k_full_ranks ranks: memory by time as a histogram over the ranks
+///     ranks            at most k_full_ranks ranks in full: curve, long calls
+///     nodes            at most k_nodes, those whose memory is fullest
+///
+/// merge() is commutative and associative; only where more than 256 different places call MPI, the order decides which
+/// of the small ones are kept by name. Needs no MPI.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/summary/growth.hpp"
+#include "report/summary/memory_curve.hpp"
+#include "report/summary/rank_set.hpp"
+#include "record/record.hpp"
+#include "report/summary/spread.hpp"
+
+namespace sluice::report {
+
+inline constexpr std::uint32_t k_summary_format = 2;
+inline constexpr std::uint32_t k_full_ranks = 32;
+inline constexpr std::size_t k_kept_events = 1000;
+inline constexpr std::size_t k_nodes = 32;
+inline constexpr std::size_t k_states = 7;
+inline constexpr std::size_t k_kinds = 10;
+inline constexpr std::uint64_t k_outside = 0;       ///< id of no site: outside MPI
+inline constexpr std::uint64_t k_other_places = 1;  ///< id of the site that collects those without room
+
+/// A name of a place that is equal on all ranks and fits into a double: 2 … 2^52 - 1.
+std::uint64_t site_id(std::string_view function, std::string_view place);
+
+/// A place in the program that calls MPI, over all ranks that call there. Bytes, nanoseconds, microseconds.
+struct SiteSum {
+    std::uint64_t id = k_other_places;
+    std::string function;  ///< "MPI_Alltoallv"
+    std::string place;     ///< "exchange+0x1f (app)"
+    Kind kind = Kind::other;
+    std::uint64_t calls = 0;
+    std::uint64_t bytes_out = 0;
+    std::uint64_t bytes_in = 0;
+    Spread time_ns;
+    Spread waiting_ns;
+    Spread bytes;  ///< out and in
+    Spread longest_ns;
+    Spread grown;      ///< MPI's memory, private and shared, in these calls
+    Spread grown_own;  ///< pages of the call's own buffers
+    Spread in_flight;  ///< the most at once
+    std::uint64_t first_us = 0;
+    std::uint64_t last_us = 0;
+    std::uint64_t growing_since_us = 0;  ///< the earliest of all ranks; 0: nowhere
+    std::uint64_t growing_ranks = 0;
+    std::uint64_t unplaced_bytes = 0;  ///< handed over here, and not in the matrix
+    std::array<std::uint64_t, k_sizes> sizes{};
+    bool operator==(SiteSum const&) const = default;
+};
+
+struct Cell {
+    std::uint32_t from = 0;  ///< bins of ranks
+    std::uint32_t to = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t messages = 0;
+    bool operator==(Cell const&) const = default;
+};
+
+/// A communicator. Its global id needs no table by rank: each rank is given two prefix sums (Scope::comms), and only
+/// the record of the communicator's rank 0 carries the id into the sum.
+struct CommSum {
+    std::uint32_t root = 0;
+    std::uint32_t number = 0;
+    std::uint32_t size = 0;
+    std::uint32_t first = 0;
+    std::int32_t stride = 0;  ///< 0: not regular
+    std::optional<std::uint64_t> id;
+    std::uint64_t site = k_outside;
+    Spread memory_kib;
+    std::uint64_t made_us = 0;
+    std::uint64_t freed = 0;  ///< ranks that freed it
+    bool operator==(CommSum const&) const = default;
+};
+
+/// The ranks of one state that were in one call, or outside MPI, at their last sign of life.
+struct Whereabouts {
+    std::uint64_t site = k_outside;
+    State state = State::running;
+    std::string function, place;  ///< empty outside MPI
+    RankSet ranks;
+    Spread last_us;       ///< that sign of life, since the first rank entered MPI_Init
+    Spread since_us;      ///< how long they had been there
+    Spread resident_kib;  ///< what they held at last
+    bool operator==(Whereabouts const&) const = default;
+};
+
+/// One owner's memory that grew until the end, on how many ranks, and where most.
+struct GrowthSum {
+    RankSet ranks;
+    std::uint32_t most_rank = 0;
+    Growth most;
+    std::uint64_t earliest_us = 0;
+    bool operator==(GrowthSum const&) const = default;
+};
+
+/// A rank at its peak. KiB of the owners are those of that moment.
+struct PeakOf {
+    std::uint32_t rank = 0;
+    std::uint64_t kib = 0;  ///< the most resident memory, also between two samples
+    Sample sample;
+    std::string function, place;  ///< the call it was in; empty outside MPI
+    bool operator==(PeakOf const&) const = default;
+};
+
+/// All ranks of a node together, shared segments counted once: as large as the rank that has most of them.
+struct NodeSum {
+    std::uint32_t node = 0;
+    std::uint32_t ranks = 0;
+    std::array<char, 64> host{};                            ///< only with the setting `identify`
+    std::uint64_t limit = 0;                                ///< bytes; 0: none was found
+    std::uint64_t last_own_kib = 0, last_shared_kib = 0;    ///< at the end
+    std::uint64_t peaks_own_kib = 0, peaks_shared_kib = 0;  ///< each rank at its peak
+    std::uint64_t last_kib() const { return last_own_kib + last_shared_kib; }
+    std::uint64_t peaks_kib() const { return peaks_own_kib + peaks_shared_kib; }
+    bool operator==(NodeSum const&) const = default;
+};
+
+/// One rank in full.
+struct RankDetail {
+    std::uint32_t rank = 0;
+    State state = State::running;
+    std::uint64_t peak_kib = 0;
+    std::uint64_t peak_mpi_kib = 0;
+    std::uint64_t waiting_ns = 0;
+    std::uint64_t now_us = 0;
+    Sample last;
+    std::uint64_t current_site = k_outside;
+    std::uint64_t current_since_us = 0;
+    std::vector<std::uint64_t> site_ids;  ///< Sample::site and Event::site of this rank are indices into these
+    std::vector<Sample> curve;
+    std::vector<Event> events;  ///< in the order of time: the longest, and the last ones
+    bool operator==(RankDetail const&) const = default;
+};
+
+/// Who ran what, only with the setting `identify`; else all is empty. Of several commands that of the lowest rank.
+struct Identity {
+    std::uint32_t rank = 0;
+    std::string user;
+    std::string command;  ///< with its arguments
+    bool operator==(Identity const&) const = default;
+};
+
+struct Summary {
+    std::uint32_t world_size = 0;
+    std::string mpi;
+    Identity identity;
+    std::uint64_t start_unix_us = 0;  ///< the earliest
+    std::uint64_t duration_us = 0;    ///< the longest
+    std::uint64_t ranks_seen = 0;     ///< that left a record
+    std::array<RankSet, k_states> states;
+    std::int64_t abort_code = 0;
+    // The parts are those at each rank's own peak.
+    Spread peak_kib, application_kib, mpi_private_kib, mpi_shared_kib, sluice_kib, in_flight_kib;
+    Spread last_kib, before_init, init_private, init_shared, time_in_mpi_ns, waiting_ns, lived_us;
+    PeakOf highest;
+    std::array<std::uint64_t, k_kinds> time_by_kind_ns{};
+    std::uint64_t served_calls = 0, served_bytes = 0, passed_on = 0;
+    Spread saved_bytes;
+    Spread comms_made, comm_kib;    ///< of a rank
+    std::uint64_t comms_total = 0;  ///< different ones that were recorded
+    std::uint64_t comms_freed = 0, comms_not_kept = 0, windows_made = 0, windows_freed = 0;
+    std::array<GrowthSum, 4> growing;  ///< by Owner
+    std::vector<SiteSum> sites;        ///< by id
+    std::vector<Cell> matrix;          ///< by from, to
+    std::vector<CommSum> comms;
+    std::vector<Whereabouts> now;  ///< by site and state
+    std::vector<NodeSum> nodes;
+    std::vector<RankDetail> ranks;  ///< by rank
+    OverRanks resident_over_ranks, mpi_over_ranks;
+
+    RankSet const& in_state(State state) const { return states[static_cast<std::size_t>(state)]; }
+    bool all_ended() const { return in_state(State::ended).count() == world_size; }
+    /// Some rank lives, as far as can be told from here.
+    bool may_run() const {
+        return in_state(State::running).count() + in_state(State::finalizing).count() +
+                   in_state(State::unknown).count() >
+               0;
+    }
+    SiteSum const* site(std::uint64_t id) const;
+    bool operator==(Summary const&) const = default;
+};
+
+/// Communicators whose rank 0 a rank is, or how many of lower ranks, or of all: those of several members and those of
+/// one are numbered apart, so that MPI_COMM_WORLD is 0 and the ids of all have no gap.
+struct CommCounts {
+    std::uint64_t several = 0;
+    std::uint64_t alone = 0;
+    CommCounts& operator+=(CommCounts const& other) {
+        several += other.several;
+        alone += other.alone;
+        return *this;
+    }
+    bool operator==(CommCounts const&) const = default;
+};
+
+/// What the summary of one rank needs to know of the job. All ranks must be given the same duration and start.
+struct Scope {
+    std::span<char const* const> functions;  ///< names by Site::function; a number without name is "function 17"
+    std::uint64_t duration_us = 0;           ///< the greatest RankHead::now_us of all ranks
+    CommCounts comms_before;                 ///< the sum of rooted_comms over all lower world ranks
+    std::uint64_t comms_of_several = 0;      ///< over all ranks, CommCounts::several
+    std::uint64_t start_unix_us = 0;         ///< the least of all ranks; 0: its own
+};
+
+/// Communicators in the record whose rank 0 this rank is.
+CommCounts rooted_comms(RankRecord const& record);
+
+/// Trusts no index of the record. Throws Error(invalid_argument) for a record whose head cannot be true.
+Summary summary_of(RankRecord const& record, Scope const& scope);
+
+/// Adds one rank to the sum of its node; each rank of it once.
+void add_rank(NodeSum& sum, RankRecord const& record);
+/// Adds the finished sum of a node to the job's summary, on one rank of that node.
+void add_node(Summary& summary, NodeSum const& node);
+
+/// Adds `from`, the summary of other ranks of the same job, to `into`.
+void merge(Summary& into, Summary const& from);
+
+}  // namespace sluice::report

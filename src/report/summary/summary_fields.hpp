@@ -1,0 +1,175 @@
+/// The fields of a Summary by the names they have in report.json, each structure's once: writing and reading go over
+/// these lists. `a` is called with each name and field.
+#pragma once
+
+#include "report/summary/summary.hpp"
+
+namespace sluice::report {
+
+inline void fields(auto& a, Spread& s) {
+    a("ranks", s.ranks);
+    a("sum", s.sum);
+    a("min", s.least);
+    a("min_rank", s.least_rank);
+    a("max", s.most);
+    a("max_rank", s.most_rank);
+}
+
+inline void fields(auto& a, Sample& s) {
+    a("time_us", s.time_us);
+    a("resident_kib", s.resident);
+    a("mpi_private_kib", s.mpi_private);
+    a("mpi_shared_kib", s.mpi_shared);
+    a("sluice_kib", s.sluice);
+    a("in_flight_kib", s.in_flight);
+    a("site", s.site);
+}
+
+inline void fields(auto& a, SiteSum& s) {
+    a("id", s.id);
+    a("function", s.function);
+    a("place", s.place);
+    a("kind", s.kind);
+    a("calls", s.calls);
+    a("bytes_out", s.bytes_out);
+    a("bytes_in", s.bytes_in);
+    a("time_ns", s.time_ns);
+    a("waiting_ns", s.waiting_ns);
+    a("bytes", s.bytes);
+    a("longest_ns", s.longest_ns);
+    a("grown_bytes", s.grown);
+    a("grown_own_bytes", s.grown_own);
+    a("in_flight_bytes", s.in_flight);
+    a("first_us", s.first_us);
+    a("last_us", s.last_us);
+    a("growing_since_us", s.growing_since_us);
+    a("growing_ranks", s.growing_ranks);
+    a("unplaced_bytes", s.unplaced_bytes);
+    a("sizes", s.sizes);
+}
+
+inline void fields(auto& a, CommSum& c) {
+    a("root", c.root);
+    a("number", c.number);
+    a("size", c.size);
+    a("first", c.first);
+    a("stride", c.stride);
+    a("id", c.id);
+    a("site", c.site);
+    a("memory_kib", c.memory_kib);
+    a("made_us", c.made_us);
+    a("freed", c.freed);
+}
+
+inline void fields(auto& a, Whereabouts& w) {
+    a("site", w.site);
+    a("state", w.state);
+    a("function", w.function);
+    a("place", w.place);
+    a("ranks", w.ranks);
+    a("last_us", w.last_us);
+    a("for_us", w.since_us);
+    a("resident_kib", w.resident_kib);
+}
+
+inline void fields(auto& a, Growth& g) {
+    a("since_us", g.since_us);
+    a("until_us", g.until_us);
+    a("from_kib", g.from_kib);
+    a("to_kib", g.to_kib);
+}
+
+inline void fields(auto& a, GrowthSum& g) {
+    a("ranks", g.ranks);
+    a("max_rank", g.most_rank);
+    a("max", g.most);
+    a("earliest_us", g.earliest_us);
+}
+
+inline void fields(auto& a, PeakOf& p) {
+    a("rank", p.rank);
+    a("kib", p.kib);
+    a("sample", p.sample);
+    a("function", p.function);
+    a("place", p.place);
+}
+
+inline void fields(auto& a, NodeSum& n) {
+    a("node", n.node);
+    a("host", n.host);
+    a("ranks", n.ranks);
+    a("limit_bytes", n.limit);
+    a("last_own_kib", n.last_own_kib);
+    a("last_shared_kib", n.last_shared_kib);
+    a("peaks_own_kib", n.peaks_own_kib);
+    a("peaks_shared_kib", n.peaks_shared_kib);
+}
+
+inline void fields(auto& a, RankDetail& r) {
+    a("rank", r.rank);
+    a("state", r.state);
+    a("peak_kib", r.peak_kib);
+    a("peak_mpi_kib", r.peak_mpi_kib);
+    a("waiting_ns", r.waiting_ns);
+    a("now_us", r.now_us);
+    a("last", r.last);
+    a("current_site", r.current_site);
+    a("current_since_us", r.current_since_us);
+    a("sites", r.site_ids);
+    a("curve", r.curve);
+    a("events", r.events);
+}
+
+inline void fields(auto& a, Identity& i) {
+    a("rank", i.rank);
+    a("user", i.user);
+    a("command", i.command);
+}
+
+inline void fields(auto& a, Summary& s) {
+    a("world_size", s.world_size);
+    a("mpi", s.mpi);
+    a("identity", s.identity);
+    a("start_unix_us", s.start_unix_us);
+    a("duration_us", s.duration_us);
+    a("ranks_seen", s.ranks_seen);
+    a("states", s.states);
+    a("abort_code", s.abort_code);
+    a("peak_kib", s.peak_kib);
+    a("application_kib", s.application_kib);
+    a("mpi_private_kib", s.mpi_private_kib);
+    a("mpi_shared_kib", s.mpi_shared_kib);
+    a("sluice_kib", s.sluice_kib);
+    a("in_flight_kib", s.in_flight_kib);
+    a("last_kib", s.last_kib);
+    a("before_init_bytes", s.before_init);
+    a("init_private_bytes", s.init_private);
+    a("init_shared_bytes", s.init_shared);
+    a("time_in_mpi_ns", s.time_in_mpi_ns);
+    a("waiting_ns", s.waiting_ns);
+    a("lived_us", s.lived_us);
+    a("highest", s.highest);
+    a("time_by_kind_ns", s.time_by_kind_ns);
+    a("served_calls", s.served_calls);
+    a("served_bytes", s.served_bytes);
+    a("saved_bytes", s.saved_bytes);
+    a("passed_on", s.passed_on);
+    a("comms_made", s.comms_made);
+    a("comm_kib", s.comm_kib);
+    a("comms_total", s.comms_total);
+    a("comms_freed", s.comms_freed);
+    a("comms_not_kept", s.comms_not_kept);
+    a("windows_made", s.windows_made);
+    a("windows_freed", s.windows_freed);
+    a("growing", s.growing);
+    a("sites", s.sites);
+    a("matrix", s.matrix);
+    a("communicators", s.comms);
+    a("whereabouts", s.now);
+    a("nodes", s.nodes);
+    a("ranks", s.ranks);
+    a("resident_over_ranks", s.resident_over_ranks);
+    a("mpi_over_ranks", s.mpi_over_ranks);
+}
+
+}  // namespace sluice::report

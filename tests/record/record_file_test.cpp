@@ -1,0 +1,51 @@
+#include "record/record_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace sluice::report {
+namespace {
+
+class RecordFiles : public ::testing::Test {
+  protected:
+    RecordFiles() {
+        std::string folder = ::testing::TempDir() + "sluice-record-XXXXXX";
+        if (mkdtemp(folder.data()) != nullptr) folder_ = folder;
+    }
+    ~RecordFiles() override { std::filesystem::remove_all(folder_); }
+
+    std::string path() const { return folder_ + "/node-job-1.sluice"; }
+
+    std::string folder_;
+};
+
+TEST_F(RecordFiles, ranks_of_a_job_share_one) {
+    RecordFile first(path());
+    RecordFile second(path());
+    ASSERT_TRUE(first.in_file()) << first.why();
+    EXPECT_EQ(second.path(), path());
+    EXPECT_EQ(first.node().claimed, 2u);
+    EXPECT_NE(&first.record(), &second.record());
+}
+
+TEST_F(RecordFiles, a_later_job_of_the_same_name_begins_another) {
+    RecordFile earlier(path());
+    earlier.record().head.world_rank = 5;
+    earlier.node().decision = 1;  // all ranks of that job were there: not true of the next
+    RecordFile one(path());
+    RecordFile two(path());
+    EXPECT_EQ(one.path(), folder_ + "/node-job-1-2.sluice");
+    EXPECT_EQ(two.path(), one.path());
+    EXPECT_EQ(one.node().claimed, 2u);
+    EXPECT_EQ(one.node().decision, 0u);
+    one.node().decision = 2;
+    EXPECT_EQ(RecordFile(path()).path(), folder_ + "/node-job-1-3.sluice");
+    EXPECT_EQ(earlier.node().claimed, 1u);
+    EXPECT_EQ(earlier.record().head.world_rank, 5u);
+}
+
+}  // namespace
+}  // namespace sluice::report

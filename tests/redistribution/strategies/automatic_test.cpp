@@ -1,0 +1,214 @@
+#include "redistribution/strategies/automatic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "redistribution/strategies/parking_then_cyclic.hpp"
+#include "support/effort.hpp"
+#include "support/needs_ranks.hpp"
+
+namespace sluice::redistribution {
+namespace {
+
+/// 4 ranks in one node, 20,000 of 25,000 slots live, everything moves to three partners.
+Facts transpose(std::uint64_t block_bytes) {
+    Facts facts;
+    facts.ranks = 4;
+    facts.block_bytes = block_bytes;
+    facts.staging = 2 << 20;
+    facts.most_slots = 25'000;
+    facts.most_moved = 15'000;
+    facts.all_moved = 60'000;
+    facts.most_partners = 3;
+    facts.least_free = 5'000;
+    facts.all_free = 20'000;
+    facts.first_phase = 20'000;
+    facts.most_phases = 3;
+    facts.room_for_copies = true;
+    return facts;
+}
+
+TEST(AutomaticChoice, takes_token_for_large_blocks) {
+    EXPECT_EQ(choose_strategy(transpose(16'000)).way, Way::token);
+    EXPECT_EQ(choose_strategy(transpose(1 << 20)).way, Way::token);
+}
+
+TEST(AutomaticChoice, takes_alltoallv_for_tiny_blocks_where_memory_has_room_for_the_copies) {
+    EXPECT_EQ(choose_strategy(transpose(64)).way, Way::alltoallv);
+}
+
+TEST(AutomaticChoice, never_takes_alltoallv_without_room_for_the_copies) {
+    for (std::uint64_t block_bytes = 1; block_bytes < 1 << 22; block_bytes *= 2) {
+        Facts facts = transpose(block_bytes);
+        facts.room_for_copies = false;
+        EXPECT_NE(choose_strategy(facts).way, Way::alltoallv) << block_bytes;
+    }
+}
+
+TEST(AutomaticChoice, takes_parking_for_tiny_blocks_with_ample_free_space_and_no_room_for_copies) {
+    Facts facts = transpose(64);
+    facts.room_for_copies = false;
+    EXPECT_EQ(choose_strategy(facts).way, Way::parking);
+}
+
+TEST(AutomaticChoice, does_not_take_parking_when_its_phases_explode) {
+    Facts facts = transpose(64);
+    facts.room_for_copies = false;
+    facts.least_free = 0;
+    facts.all_free = 3;
+    facts.first_phase = 3;
+    facts.most_phases = 15'000;
+    EXPECT_EQ(choose_strategy(facts).way, Way::token);
+}
+
+TEST(AutomaticChoice, changes_from_parking_to_cyclic_where_few_ranks_are_tight) {
+    Facts facts = transpose(64);
+    facts.room_for_copies = false;
+    facts.least_free = 10;  // of one rank; the others take all that comes at once
+    facts.all_moved = 60'000;
+    facts.first_phase = 59'000;
+    facts.all_free = 59'000;
+    facts.most_phases = 1'500;
+    facts.most_partners = 1;
+    facts.ranks = 1'000;
+    Predictions const predicted = predict(facts);
+    EXPECT_LT(predicted.parking_then_cyclic, predicted.cyclic);
+}
+
+TEST(AutomaticChoice, keeps_to_the_staging_whatever_the_block_size) {
+    Facts facts = transpose(2 << 20);
+    facts.staging = 2 << 20;
+    facts.room_for_copies = false;
+    EXPECT_EQ(choose_strategy(facts).way, Way::token);  // parking and cyclic hold whole blocks
+}
+
+TEST(AutomaticChoice, says_why_with_numbers) {
+    std::string const why = choose_strategy(transpose(64)).why;
+    EXPECT_NE(why.find("alltoallv, predicted"), std::string::npos) << why;
+    EXPECT_NE(why.find("15000 blocks of 64 bytes"), std::string::npos) << why;
+    EXPECT_NE(why.find("at least 5000 free slots"), std::string::npos) << why;
+}
+
+SLUICE_NEEDS_RANKS(2, AutomaticChoice, of_each_array_of_a_plan_is_told_in_the_report);
+TEST(AutomaticChoice, of_each_array_of_a_plan_is_told_in_the_report) {
+    Settings settings;
+    settings.transport = "message";
+    Context context(MPI_COMM_WORLD, settings);
+    std::uint64_t const slots = 1000;
+    std::vector<Destination> destinations(slots);
+    for (std::uint64_t slot = 0; slot < slots; ++slot)
+        destinations[slot] = {(context.rank() + 1) % context.size(), static_cast<std::int64_t>(slot)};
+    std::vector<std::byte> large(slots * 16'000), tiny(slots * 8);
+    Plan plan(context, slots, destinations, {.strategy = Strategy::automatic, .staging = {}});
+    Blocks const first{large.data(), slots, 16'000};
+    Blocks const second{tiny.data(), slots, 8};
+    Report const of_large = plan.apply(std::array{first});
+    Report const of_tiny = plan.apply(std::array{second});
+    ASSERT_NE(of_large.strategy, of_tiny.strategy) << of_large.why << "\n" << of_tiny.why;
+
+    Report const both = plan.apply(std::array{first, second});
+    EXPECT_EQ(both.strategy, of_tiny.strategy);
+    EXPECT_NE(both.why.find(name_of(of_large.strategy)), std::string::npos) << both.why;
+    EXPECT_NE(both.why.find("; then " + std::string(name_of(of_tiny.strategy)) + ": "), std::string::npos) << both.why;
+    EXPECT_EQ(plan.apply(std::array{second, second}).why.find("; then "), std::string::npos);
+}
+
+TEST(PredictedPhases, follow_the_free_space) {
+    Facts facts = transpose(64);
+    EXPECT_EQ(predict_phases(facts), 3U);
+    facts.most_phases = 15'000;  // parking on others helps: 2 x 60,000 blocks through 20,000 slots
+    EXPECT_EQ(predict_phases(facts), 6U);
+    facts.all_free = 0;
+    EXPECT_EQ(predict_phases(facts), 60'000U);
+    facts.all_moved = 0;
+    EXPECT_EQ(predict_phases(facts), 0U);
+}
+
+/// A random map over arrays of random sizes, the same on all ranks; `live` of the slots are live, per cent.
+struct RandomMap {
+    RandomMap(int ranks, std::uint64_t live, std::mt19937& random) : slots(static_cast<std::size_t>(ranks)) {
+        std::vector<Destination> addresses;
+        for (int rank = 0; rank < ranks; ++rank) {
+            slots[static_cast<std::size_t>(rank)] = random() % 20;
+            for (std::uint64_t slot = 0; slot < slots[static_cast<std::size_t>(rank)]; ++slot)
+                addresses.push_back({rank, static_cast<std::int64_t>(slot)});
+        }
+        from = addresses;
+        to = addresses;
+        std::shuffle(from.begin(), from.end(), random);
+        std::shuffle(to.begin(), to.end(), random);
+        from.resize(addresses.size() * live / 100);
+        to.resize(from.size());
+    }
+    std::vector<std::uint64_t> slots;
+    std::vector<Destination> from;
+    std::vector<Destination> to;
+};
+
+void check_mover(Context& context, RandomMap const& map) {
+    engine::ContextState& state = context.state();
+    auto const rank = static_cast<std::size_t>(context.rank());
+    std::uint64_t const slots = map.slots[rank];
+    base::Meter meter;
+    AddressMap forward(slots, context.size(), 50, meter);
+    std::vector<std::uint64_t> numbers(slots, 0), expected(slots, 0);
+    Problem problem{state, nullptr, &forward, nullptr, slots, 8, 2_MiB, 0, 0, 0, 0, false, meter};
+    for (std::size_t i = 0; i < map.from.size(); ++i) {
+        bool const ours = map.from[i].rank == context.rank();
+        bool const comes = map.to[i].rank == context.rank();
+        if (ours) {
+            forward.set(static_cast<std::uint64_t>(map.from[i].index), map.to[i]);
+            numbers[static_cast<std::size_t>(map.from[i].index)] = i + 1;
+        }
+        if (comes) expected[static_cast<std::size_t>(map.to[i].index)] = i + 1;
+        problem.outgoing += ours && !comes ? 1 : 0;
+        problem.incoming += comes && !ours ? 1 : 0;
+        problem.staying += ours && comes ? 1 : 0;
+    }
+    auto const mover = prepare_parking_then_cyclic(problem);
+    Report report;
+    mover->move(reinterpret_cast<std::byte*>(numbers.data()), report);
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+        if (expected[slot] == 0) continue;
+        EXPECT_EQ(numbers[slot], expected[slot]) << "slot " << slot;
+    }
+}
+
+TEST(ParkingThenCyclic, moves_everything_wherever_it_changes_the_strategy) {
+    Context context(MPI_COMM_WORLD);
+    std::mt19937 random(11);
+    for (int round = 0; round < tests::effort(30); ++round) {
+        std::uint64_t const live =
+            std::array<std::uint64_t, 5>{100, 99, 95, 80, 50}[static_cast<std::size_t>(round % 5)];
+        check_mover(context, RandomMap(context.size(), live, random));
+    }
+}
+
+SLUICE_NEEDS_RANKS(3, ParkingThenCyclic, leaves_the_phases_when_one_rank_alone_is_short_of_space);
+TEST(ParkingThenCyclic, leaves_the_phases_when_one_rank_alone_is_short_of_space) {
+    Context context(MPI_COMM_WORLD);
+    // Ranks 0 and 1 swap 400 blocks and have one free slot each; nobody else moves or has space for parking.
+    std::uint64_t const live = context.rank() < 2 ? 400 : 0;
+    std::uint64_t const slots = live == 0 ? 0 : 401;
+    base::Meter meter;
+    AddressMap forward(slots, context.size(), 401, meter);
+    std::vector<std::uint64_t> numbers(slots, 0);
+    for (std::uint64_t slot = 0; slot < live; ++slot) {
+        forward.set(slot, {1 - context.rank(), static_cast<std::int64_t>(slot)});
+        numbers[slot] = static_cast<std::uint64_t>(context.rank()) * 1000 + slot;
+    }
+    Problem const problem{context.state(), nullptr, &forward, nullptr, slots, 8, 2_MiB, live, live, 0, 0, false, meter};
+    Report report;
+    prepare_parking_then_cyclic(problem)->move(reinterpret_cast<std::byte*>(numbers.data()), report);
+    for (std::uint64_t slot = 0; slot < live; ++slot)
+        EXPECT_EQ(numbers[slot], static_cast<std::uint64_t>(1 - context.rank()) * 1000 + slot);
+    EXPECT_LE(report.rounds, 2U);  // a phase and an action, where parking alone takes 400 phases
+}
+
+}  // namespace
+}  // namespace sluice::redistribution

@@ -1,0 +1,106 @@
+#include "report/read/fate.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace sluice::report {
+namespace {
+
+/// A process that waits to be killed; the mark it made of itself comes through a pipe.
+class Child {
+  public:
+    Child() {
+        int ends[2] = {-1, -1};
+        if (pipe(ends) != 0) return;
+        number_ = fork();
+        if (number_ == 0) {
+            ProcessMark const own = this_process();
+            if (write(ends[1], &own, sizeof own) != static_cast<ssize_t>(sizeof own)) _exit(1);
+            for (;;)
+                pause();
+        }
+        if (read(ends[0], &mark, sizeof mark) != static_cast<ssize_t>(sizeof mark)) mark = {};
+        close(ends[0]);
+        close(ends[1]);
+    }
+    Child(Child const&) = delete;
+    Child& operator=(Child const&) = delete;
+    ~Child() {
+        kill_it();
+        bury();
+    }
+    void kill_it() const {
+        if (number_ > 0) kill(number_, SIGKILL);
+    }
+    /// Only then its number is free.
+    void bury() {
+        if (number_ > 0) waitpid(number_, nullptr, 0);
+        number_ = -1;
+    }
+    /// Ended, and nobody has asked for its exit code.
+    void wait_until_dead() const {
+        siginfo_t info{};
+        waitid(P_PID, static_cast<id_t>(number_), &info, WEXITED | WNOWAIT);
+    }
+
+    ProcessMark mark;
+
+  private:
+    pid_t number_ = -1;
+};
+
+TEST(Fate, of_a_process_that_lives_is_alive) {
+    EXPECT_EQ(life_of(this_process()), Life::alive);
+    Child const child;
+    EXPECT_EQ(life_of(child.mark), Life::alive);
+    EXPECT_NE(child.mark, this_process());
+}
+
+TEST(Fate, of_a_killed_process_is_gone_also_before_its_parent_has_asked) {
+    Child child;
+    child.kill_it();
+    child.wait_until_dead();
+    EXPECT_EQ(life_of(child.mark), Life::gone);
+    child.bury();
+    EXPECT_EQ(life_of(child.mark), Life::gone);
+}
+
+TEST(Fate, is_not_that_of_another_process_with_the_same_number) {
+    ProcessMark mark = this_process();
+    --mark.started;
+    EXPECT_EQ(life_of(mark), Life::gone);
+}
+
+TEST(Fate, of_another_machine_or_of_nobody_cannot_be_told) {
+    ProcessMark mark = this_process();
+    ++mark.machine;
+    EXPECT_EQ(life_of(mark), Life::elsewhere);
+    EXPECT_EQ(life_of({}), Life::elsewhere);
+}
+
+TEST(Fate, of_a_rank_follows_from_its_process_or_its_silence) {
+    std::uint64_t const now = 1'000'000'000'000;
+    RankHead head;
+    head.start_unix_us = now - 10'000'000;
+    head.now_us = 9'000'000;
+    head.process = this_process();
+    EXPECT_EQ(fate_of(head, now), State::running);
+    head.state = State::finalizing;
+    EXPECT_EQ(fate_of(head, now), State::finalizing);
+    --head.process.started;
+    EXPECT_EQ(fate_of(head, now), State::gone);
+    ++head.process.machine;
+    EXPECT_EQ(fate_of(head, now), State::unknown);
+    EXPECT_EQ(fate_of(head, now + 118'000'000), State::unknown) << "119 s of silence";
+    EXPECT_EQ(fate_of(head, now + 120'000'000), State::gone) << "121 s of silence";
+    for (State const state : {State::ended, State::exited, State::aborted}) {
+        head.state = state;
+        EXPECT_EQ(fate_of(head, now + 200'000'000), state) << "what a rank says of itself stands";
+    }
+}
+
+}  // namespace
+}  // namespace sluice::report

@@ -1,0 +1,209 @@
+#include "report/show/files.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <random>
+#include <sstream>
+#include <string>
+
+#include "report/show/comparison.hpp"
+#include "report/read/node_files.hpp"
+#include "report/show/page.hpp"
+#include "report/records.hpp"
+#include "report/summary/summary_json.hpp"
+#include "report/show/text.hpp"
+#include "report/show/trace.hpp"
+#include "sluice/error.hpp"
+
+namespace sluice::report {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::string content(fs::path const& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void store(fs::path const& path, std::string const& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+}
+
+std::string reason(std::function<void()> const& work) {
+    try {
+        work();
+    } catch (Error const& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+std::size_t files_in(fs::path const& folder) {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+class Files : public testing::Test {
+  protected:
+    void TearDown() override { fs::remove_all(folder_); }
+    fs::path folder_ = fresh_folder(testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(Files, of_all_nodes_become_one_summary) {
+    write_node_files(folder_, 12, 5, Story::flooded);
+    LeftBehind const left = read_node_files(folder_, k_names);
+    EXPECT_TRUE(left.skipped.empty());
+    EXPECT_EQ(left.summary.ranks_seen, 12U);
+    ASSERT_EQ(left.summary.nodes.size(), 3U);
+    EXPECT_EQ(left.summary.nodes[0].node, 0U) << "the fullest comes first";
+    EXPECT_EQ(left.summary.nodes[0].ranks + left.summary.nodes[1].ranks + left.summary.nodes[2].ranks, 12U);
+    EXPECT_EQ(left.summary.comms_total, 7U);
+    EXPECT_EQ(left.summary.in_state(State::gone).count(), 12U) << "nobody can be asked, and all are silent for years";
+    for (CommSum const& comm : left.summary.comms)
+        EXPECT_TRUE(comm.id.has_value());
+    EXPECT_THAT(to_screen(left.summary), HasSubstr("MPI_Recv"));
+}
+
+TEST_F(Files, that_are_not_ours_are_skipped_with_a_line) {
+    write_node_files(folder_, 4, 2, Story::flooded);
+    std::string const good = content(folder_ / "node-0.sluice");
+    std::string older = good;
+    older[8] = 9;  // the format
+    store(folder_ / "node-2.sluice", older);
+    store(folder_ / "node-3.sluice", "hello");
+    store(folder_ / "node-4.sluice", std::string(8192, 'x'));
+    store(folder_ / "node-5.sluice", std::string(8192, '\0'));
+    store(folder_ / "node-6.sluice", good);  // the ranks of node 0 again
+    fs::create_directory(folder_ / "node-7.sluice");
+    LeftBehind const left = read_node_files(folder_, k_names);
+    EXPECT_EQ(left.summary.ranks_seen, 4U);
+    ASSERT_EQ(left.skipped.size(), 6U);
+    EXPECT_THAT(left.skipped[0], HasSubstr("another version: format 9"));
+    EXPECT_THAT(left.skipped[1], HasSubstr("ends after 5 bytes"));
+    EXPECT_THAT(left.skipped[2], HasSubstr("no file of Sluice"));
+    EXPECT_THAT(left.skipped[3], HasSubstr("never begun"));
+    EXPECT_THAT(left.skipped[4], HasSubstr("node-7.sluice"));
+    EXPECT_THAT(left.skipped[5], HasSubstr("node-6.sluice: skipped, it is of another job, which began at 2023-11-14"));
+}
+
+TEST_F(Files, without_any_usable_record_are_one_error) {
+    EXPECT_THAT(reason([&] { read_node_files(folder_, k_names); }), HasSubstr("no rank's record can be used"));
+    store(folder_ / "node-0.sluice", "hello");
+    EXPECT_THAT(reason([&] { read_node_files(folder_, k_names); }), HasSubstr("ends after 5 bytes"));
+    EXPECT_THAT(reason([&] { read_node_files(folder_ / "none", k_names); }), HasSubstr("none"));
+}
+
+TEST_F(Files, cut_off_anywhere_give_what_is_whole) {
+    write_node_files(folder_, 3, 3, Story::flooded);
+    std::string const whole = content(folder_ / "node-0.sluice");
+    std::mt19937_64 random(11);
+    for (int attempt = 0; attempt < 40; ++attempt) {
+        std::size_t const length = random() % whole.size();
+        store(folder_ / "node-0.sluice", whole.substr(0, length));
+        std::size_t const ranks = length < sizeof(NodeHeader) ? 0 : (length - sizeof(NodeHeader)) / sizeof(RankRecord);
+        if (ranks == 0) {
+            EXPECT_NE(reason([&] { read_node_files(folder_, k_names); }), "no error") << length;
+            continue;
+        }
+        LeftBehind const left = read_node_files(folder_, k_names);
+        EXPECT_EQ(left.summary.ranks_seen, ranks) << length;
+        EXPECT_EQ(left.skipped.size(), 1U);
+    }
+}
+
+TEST_F(Files, full_of_random_bytes_never_harm_the_reader) {
+    write_node_files(folder_, 2, 2, Story::flooded);
+    std::string const whole = content(folder_ / "node-0.sluice");
+    std::mt19937_64 random(12);
+    int used = 0;
+    for (int attempt = 0; attempt < 60; ++attempt) {
+        std::string bytes = whole;
+        std::size_t const changes = 1 + random() % 2000;
+        // Some attempts hit the heads, where the numbers are that all else depends on.
+        std::size_t const room = attempt % 3 == 0 ? sizeof(RankHead) : sizeof(RankRecord);
+        for (std::size_t i = 0; i < changes; ++i)
+            bytes[sizeof(NodeHeader) + random() % room] = static_cast<char>(random());
+        if (attempt % 5 == 0)
+            for (std::size_t i = sizeof(NodeHeader); i < bytes.size(); ++i)
+                bytes[i] = static_cast<char>(random());
+        if (attempt % 3 == 0) {  // valid enough to be read
+            std::uint32_t const head[] = {1, 0, 2, 0};
+            std::memcpy(bytes.data() + sizeof(NodeHeader), head, sizeof head);
+            std::uint64_t const counts[] = {k_sites, k_comms, k_history, 1, random(), random()};
+            std::memcpy(bytes.data() + sizeof(NodeHeader) + offsetof(RankHead, sites), counts, sizeof counts);
+        }
+        store(folder_ / "node-0.sluice", bytes);
+        try {
+            LeftBehind const left = read_node_files(folder_, k_names);
+            Summary const again = from_text(to_text(left.summary), "test");
+            EXPECT_EQ(again, left.summary);
+            EXPECT_FALSE(to_screen(left.summary).empty());
+            EXPECT_FALSE(to_screen(left.summary, again).empty());
+            std::ostringstream trace;
+            write_trace(left.summary, trace);
+            ++used;
+        } catch (Error const& error) {
+            EXPECT_THAT(error.what(), HasSubstr("no rank's record can be used"));
+        }
+    }
+    EXPECT_GT(used, 20);
+}
+
+TEST_F(Files, of_a_report_read_back_as_written) {
+    Summary const summary = summary_of(*make_record(0, 1), {k_names, 0, {}, 0, 0});
+    fs::path const page_template = folder_ / "template.html";
+    store(page_template, "<script>/*SLUICE-REPORTS*/</script>");
+    write_report(folder_ / "deep/report", summary, page_template);
+    EXPECT_EQ(read_report(folder_ / "deep/report/report.json"), summary);
+    EXPECT_EQ(files_in(folder_ / "deep/report"), 3U);
+    std::string const page = content(folder_ / "deep/report/report.html");
+    EXPECT_EQ(page.find("</script>"), page.size() - 9) << "the only one is the template's";
+    EXPECT_THAT(page, HasSubstr("setup\\u003c/script\\u003e"));
+    write_report(folder_ / "deep/report", summary, {});
+    EXPECT_EQ(files_in(folder_ / "deep/report"), 3U) << "written again, nothing else";
+    store(folder_ / "cut.json", to_text(summary).substr(0, 500));
+    EXPECT_THAT(reason([&] { read_report(folder_ / "cut.json"); }), HasSubstr("cut.json"));
+    EXPECT_THAT(reason([&] { read_report(folder_ / "none.json"); }), HasSubstr("cannot be read"));
+}
+
+TEST_F(Files, that_cannot_be_written_leave_nothing) {
+    Summary const summary = summary_of(*make_record(0, 1), {k_names, 0, {}, 0, 0});
+    store(folder_ / "file", "");
+    EXPECT_THAT(reason([&] { write_report(folder_ / "file/below", summary, {}); }), HasSubstr("below"));
+    fs::create_directory(folder_ / "taken");
+    EXPECT_THAT(reason([&] { write_whole(folder_ / "taken", [](std::ostream& out) { out << "x"; }); }),
+                HasSubstr("directory"));
+    EXPECT_THAT(reason([&] {
+                    write_page(folder_ / "none.html", {&summary, 1}, folder_ / "page.html");
+                }),
+                HasSubstr("none.html"));
+    EXPECT_EQ(files_in(folder_), 2U);
+}
+
+TEST_F(Files, on_a_full_disk_leave_nothing) {
+    // What a full disk does to write(), a limit on the size of a file does too.
+    rlimit old{};
+    getrlimit(RLIMIT_FSIZE, &old);
+    rlimit small = old;
+    small.rlim_cur = 10'000;
+    auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    std::string const why = reason(
+        [&] { write_whole(folder_ / "report.json", [](std::ostream& out) { out << std::string(1'000'000, 'x'); }); });
+    setrlimit(RLIMIT_FSIZE, &old);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_THAT(why, HasSubstr("report.json: File too large"));
+    EXPECT_EQ(files_in(folder_), 0U);
+}
+
+}  // namespace
+}  // namespace sluice::report

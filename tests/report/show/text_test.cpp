@@ -1,0 +1,264 @@
+#include "report/show/text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "report/show/advice.hpp"
+#include "report/show/comparison.hpp"
+#include "report/records.hpp"
+#include "report/show/trace.hpp"
+#include "report/show/what_happened.hpp"
+#include "report/show/words.hpp"
+
+namespace sluice::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Summary job(std::uint32_t size, Story story, std::uint64_t limit = std::uint64_t{2} << 30) {
+    Summary whole;
+    NodeSum node;
+    for (std::uint32_t rank = 0; rank < size; ++rank) {
+        RecordPointer const record = make_record(rank, size, story);
+        record->head.memory_limit = limit;
+        if (record->head.state == State::running) record->head.state = State::gone;
+        merge(whole, summary_of(*record, {k_names, 12'000'000, {}, 0, 0}));
+        add_rank(node, *record);
+    }
+    add_node(whole, node);
+    return whole;
+}
+
+/// One line, as it was before it was wrapped.
+std::string flat(std::string text) {
+    for (std::size_t at = 0; (at = text.find("\n           ")) != std::string::npos;)
+        text.replace(at, 12, " ");
+    return text;
+}
+
+void expect_one_screen(std::string const& text) {
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), static_cast<std::ptrdiff_t>(k_text_lines)) << text;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        EXPECT_LE(columns_of(line), k_text_columns) << line;
+}
+
+TEST(Text, of_a_healthy_job_names_the_peak_and_what_it_is_made_of) {
+    std::string const text = to_screen(job(8, Story::healthy));
+    expect_one_screen(text);
+    std::string const line = flat(text);
+    EXPECT_THAT(line, HasSubstr("8 ranks · Open MPI 4.1.4 · 12.0 s · ended"));
+    EXPECT_THAT(line, HasSubstr("least 360 MiB, mean 375 MiB, most 389 MiB on rank 7 at 8.0"));
+    EXPECT_THAT(line, HasSubstr("in MPI_Alltoallv at transpose+0x244 (libfield.so)"));
+    EXPECT_THAT(line, HasSubstr("MPI private 24 MiB, MPI shared 17 MiB, Sluice 640 KiB; in flight 120 MiB"));
+    EXPECT_THAT(line, HasSubstr("served 240 in-place all-to-alls"));
+    EXPECT_THAT(line, HasSubstr("saved up to 60 MiB"));
+    EXPECT_THAT(line, HasSubstr("MPI_IN_PLACE"));
+    EXPECT_THAT(line, HasSubstr("--memory 3172MiB holds it"));
+    EXPECT_THAT(line, Not(HasSubstr("did not end")));
+}
+
+TEST(Text, of_a_killed_job_names_the_rank_the_call_and_since_when_it_grew) {
+    std::string const text = to_screen(job(4, Story::flooded));
+    expect_one_screen(text);
+    std::string const line = flat(text);
+    EXPECT_THAT(line, HasSubstr("state      all 4 ranks gone, last sign of life at 12.0 s"));
+    EXPECT_THAT(line, HasSubstr("The limit of node 0 was reached: its 4 ranks held 1.86 GiB of 2 GiB"));
+    EXPECT_THAT(line, HasSubstr("most likely killed for lack of memory"));
+    EXPECT_THAT(line, HasSubstr("MPI's private memory grew on rank 0 from"));
+    EXPECT_THAT(line, HasSubstr("since 4.1"));
+    EXPECT_THAT(line, HasSubstr("120 MiB/s"));
+    EXPECT_THAT(line, HasSubstr("All 4 ranks are gone: killed, or ended without MPI_Finalize. All were last seen at "
+                                "12.0 s, within 0.10 s of each other."));
+    EXPECT_THAT(line, HasSubstr("rank 0 at 12.0 s in MPI_Recv at drain+0x1c (app) for 0.10 s, held 1.17 GiB"));
+    EXPECT_THAT(line, HasSubstr("ranks 1-3 at 12.0 s in MPI_Isend at exchange_halo+0x5f (app) for 2.00 s"));
+    EXPECT_THAT(line, HasSubstr("grew by 960 MiB in MPI_Recv at drain+0x1c (app) on rank 0, since 4.00 s"));
+}
+
+TEST(Text, of_a_killed_job_below_its_limit_blames_no_limit) {
+    std::string const line = flat(to_screen(job(4, Story::flooded, std::uint64_t{64} << 30)));
+    EXPECT_THAT(line, HasSubstr("was not reached"));
+    EXPECT_THAT(line, Not(HasSubstr("lack of memory")));
+}
+
+TEST(Text, of_a_job_of_which_one_rank_was_killed_names_it_and_what_it_did) {
+    Summary whole;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        RecordPointer const record = make_record(rank, 4, Story::flooded);
+        record->head.state = State::gone;
+        record->head.start_unix_us += rank * 50'000;
+        if (rank > 0) record->head.now_us += 900'000;
+        merge(whole, summary_of(*record, {k_names, 0, {}, 0, 1'700'000'000'000'000}));
+    }
+    std::string const text = to_screen(whole);
+    expect_one_screen(text);
+    std::string const line = flat(text);
+    EXPECT_THAT(line, HasSubstr("Rank 0 was the first, last seen at 12.0 s, in MPI_Recv at drain+0x1c (app) for 0.10 "
+                                "s, holding 1.17 GiB; rank 3 the last, at 13.1 s."));
+    EXPECT_THAT(line, Not(HasSubstr("running")));
+}
+
+TEST(Text, of_a_job_that_runs_says_so_and_of_one_far_away_that_it_cannot_be_told) {
+    auto const in_states = [](State first, State second) {
+        Summary whole;
+        for (std::uint32_t rank = 0; rank < 2; ++rank) {
+            RecordPointer const record = make_record(rank, 2, Story::flooded);
+            record->head.state = rank == 0 ? first : second;
+            merge(whole, summary_of(*record, {k_names, 0, {}, 0, 0}));
+        }
+        return flat(to_screen(whole));
+    };
+    EXPECT_THAT(in_states(State::running, State::running),
+                HasSubstr("· still running\nstate      both ranks still running"));
+    EXPECT_THAT(in_states(State::running, State::running), Not(HasSubstr("gone")));
+    EXPECT_THAT(in_states(State::running, State::ended), HasSubstr("· still running"));
+    std::string const mixed = in_states(State::running, State::gone);
+    EXPECT_THAT(mixed, HasSubstr("· did not end\nstate      rank 0 still running, rank 1 gone"));
+    EXPECT_THAT(mixed,
+                HasSubstr("Rank 1 is gone: killed, or ended without MPI_Finalize. It was last seen at 12.0 s, in "
+                          "MPI_Isend at exchange_halo+0x5f (app) for 2.00 s, holding"));
+    EXPECT_THAT(mixed, HasSubstr("rank 0 (still running) at 12.0 s in MPI_Recv"));
+    std::string const far = in_states(State::unknown, State::unknown);
+    EXPECT_THAT(far, HasSubstr("· did not end\nstate      both ranks not known"));
+    EXPECT_THAT(far, HasSubstr("Whether both ranks still run cannot be told from here"));
+    std::string const aborted = in_states(State::aborted, State::gone);
+    EXPECT_THAT(aborted, HasSubstr("Rank 1 is gone: the launcher ends all ranks when one has called MPI_Abort."));
+}
+
+TEST(Text, leaves_out_communicators_that_cost_nothing) {
+    Summary summary = job(2, Story::healthy);
+    EXPECT_THAT(to_screen(summary), HasSubstr("objects    "));
+    summary.comm_kib = Spread::of(0, 0);
+    EXPECT_THAT(to_screen(summary), Not(HasSubstr("objects")));
+}
+
+TEST(Text, names_the_rank_that_had_most_in_flight_at_its_peak) {
+    Summary summary = job(2, Story::healthy);
+    summary.in_flight_kib = Spread::of(400 << 10, 0);
+    EXPECT_THAT(flat(to_screen(summary)), HasSubstr("in flight 120 MiB (at its own peak 400 MiB on rank 0)"));
+}
+
+TEST(Text, tells_who_ran_it_only_where_it_was_asked_for) {
+    EXPECT_THAT(to_screen(job(2, Story::healthy)), Not(HasSubstr("run        ")));
+    Summary summary = job(2, Story::healthy);
+    summary.identity = {0, "someone", "./app --size 3"};
+    std::string("node12").copy(summary.nodes[0].host.data(), 6);
+    EXPECT_THAT(to_screen(summary), HasSubstr("run        by someone on node12: ./app --size 3"));
+}
+
+TEST(Text, of_a_job_that_hangs_says_so) {
+    Summary whole;
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        RecordPointer const record = make_record(rank, 4);
+        record->head.state = State::gone;
+        record->head.current_site = rank == 0 ? 4 : 3;
+        record->head.current_since_us = 2'000'000 + rank;
+        merge(whole, summary_of(*record, {k_names, 0, {}, 0, 0}));
+    }
+    std::string const line = flat(to_screen(whole));
+    EXPECT_THAT(line, HasSubstr("All ranks were inside MPI for the last 10.0 s"));
+    EXPECT_THAT(line, HasSubstr("No memory was growing steadily when the records end; rank 3 held most"));
+}
+
+TEST(Text, without_exact_growth_takes_it_from_the_samples) {
+    Summary whole;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        RecordPointer const record = make_record(rank, 2, Story::flooded);
+        record->sites[2].grown_private = 0;
+        record->sites[2].growing_since_us = 0;
+        merge(whole, summary_of(*record, {k_names, 0, {}, 0, 0}));
+    }
+    SiteSum const* const site = whole.site(site_id("MPI_Recv", "drain+0x1c (app)"));
+    ASSERT_NE(site, nullptr);
+    EXPECT_NEAR(static_cast<double>(site->grown.most), 960.0 * (1 << 20), 10.0 * (1 << 20));
+    EXPECT_EQ(site->grown.most_rank, 0U);
+    EXPECT_NEAR(static_cast<double>(site->growing_since_us), 4e6, 5e5);
+    EXPECT_EQ(site->growing_ranks, 1U);
+    EXPECT_THAT(flat(to_screen(whole)), HasSubstr("in MPI_Recv at drain+0x1c (app) on rank 0, since"));
+}
+
+TEST(Text, names_ranks_without_record_and_aborts) {
+    Summary whole;
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+        RecordPointer const record = make_record(rank, 4);
+        record->head.state = rank == 2 ? State::aborted : State::exited;
+        record->head.abort_code = rank == 2 ? 77 : 0;
+        merge(whole, summary_of(*record, {k_names, 0, {}, 0, 0}));
+    }
+    std::string const line = flat(to_screen(whole));
+    EXPECT_THAT(line, HasSubstr("MPI_Abort was called with code 77 by rank 2"));
+    EXPECT_THAT(line, HasSubstr("ranks 0, 1 ended without MPI_Finalize"));
+    EXPECT_THAT(line, HasSubstr("1 of 4 ranks left no record"));
+}
+
+TEST(Text, stays_one_screen_whatever_the_names_are) {
+    Summary whole;
+    for (std::uint32_t rank = 0; rank < 40; ++rank) {
+        RecordPointer const record = make_record(rank, 40, Story::flooded);
+        for (std::uint64_t i = 1; i < record->head.sites; ++i)
+            record->sites[i].place.fill(static_cast<char>('a' + rank % 26));
+        record->head.current_site = 1 + rank % 4;
+        merge(whole, summary_of(*record, {k_names, 0, {}, 0, 0}));
+    }
+    expect_one_screen(to_screen(whole));
+    expect_one_screen(to_screen(whole, job(8, Story::healthy)));
+}
+
+TEST(Advice, names_many_communicators_and_their_cost) {
+    Summary summary = job(2, Story::healthy);
+    summary.comms_made = Spread::of(2000, 1);
+    summary.comm_kib = Spread::of(400'000, 1);
+    summary.comms_freed = 0;
+    std::string all;
+    for (std::string const& line : advice_for(summary))
+        all += line + "\n";
+    EXPECT_THAT(all, HasSubstr("Rank 1 made 2000 communicators"));
+    EXPECT_THAT(all, HasSubstr("391 MiB, about 200 KiB each"));
+    EXPECT_THAT(all, HasSubstr("2000 of 2000 were never freed"));
+}
+
+TEST(Advice, names_the_late_rank) {
+    Summary summary = job(4, Story::healthy);
+    summary.waiting_ns = {4, 27'000'000'000, 0, 9'000'000'000, 2, 0};
+    std::string all;
+    for (std::string const& line : advice_for(summary))
+        all += line + "\n";
+    EXPECT_THAT(all, HasSubstr("Rank 2 waits least"));
+    EXPECT_THAT(all, HasSubstr("56 % of the time"));
+}
+
+TEST(Comparison, shows_both_and_the_change) {
+    std::string const text = to_screen(job(4, Story::flooded), job(4, Story::healthy));
+    expect_one_screen(text);
+    EXPECT_THAT(text, HasSubstr("before"));
+    EXPECT_THAT(text, HasSubstr("−"));
+    for (Compared const& row : compared(job(4, Story::flooded), job(4, Story::flooded)))
+        EXPECT_TRUE(row.change == "same" || row.change.empty()) << row.what << " " << row.change;
+}
+
+TEST(Trace, is_JSON_with_calls_and_counters_of_each_rank) {
+    std::ostringstream out;
+    write_trace(job(4, Story::flooded), out);
+    nlohmann::json const trace = nlohmann::json::parse(out.str());
+    int calls = 0, counters = 0, names = 0, last = 0;
+    for (auto const& event : trace.at("traceEvents")) {
+        std::string const phase = event.at("ph");
+        calls += phase == "X";
+        counters += phase == "C";
+        names += event.at("name") == "process_name";
+        last += event.at("name").get<std::string>().ends_with("(did not return)");
+        EXPECT_TRUE(phase != "X" || (event.contains("ts") && event.contains("dur") && event.contains("tid")));
+    }
+    EXPECT_EQ(names, 4);
+    EXPECT_EQ(last, 4);
+    EXPECT_EQ(calls, 4 * 60 + last);
+    EXPECT_GT(counters, 4 * 200);
+}
+
+}  // namespace
+}  // namespace sluice::report
