@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "mpi/mpi.hpp"
 #include "fluctuation/micro.hpp"
 #include "fluctuation/relaxation.hpp"
 #include "fluctuation/rows.hpp"
+#include "mpi/mpi.hpp"
 #include "sluice/error.hpp"
 #include "support/program.hpp"
 #ifndef SLUICE_SIMULATED_BENCH
@@ -64,7 +64,7 @@ void add_options(CLI::App& app, Options& options) {
 Row cell_of(Options const& options) {
     Row cell{{"bench", "fluctuation"},
              {"case", options.name},
-             {"ranks", base::size_of(MPI_COMM_WORLD)},
+             {"ranks", mpi::size_of(MPI_COMM_WORLD)},
              {"mpi", SLUICE_BENCH_MPI},
              {"bed", options.bed}};
     if (options.rate_mbit > 0) cell["rate_mbit"] = options.rate_mbit;
@@ -76,7 +76,7 @@ void run_relaxation(Options& options) {
     jacobi::Box& box = plan.box;
     box.cubes = {options.cubes[0], options.cubes[1], options.cubes[2]};
     box.width = options.name == "jacobi13" ? 2 : 1;
-    box.ranks = base::size_of(MPI_COMM_WORLD);
+    box.ranks = mpi::size_of(MPI_COMM_WORLD);
     box.deal = options.deal == "cards"     ? jacobi::Deal::cards
                : options.deal == "hotspot" ? jacobi::Deal::hotspot
                                            : jacobi::Deal::checkerboard;
@@ -100,7 +100,7 @@ void run_relaxation(Options& options) {
     cell["edge"] = box.edge;
     cell["deal"] = options.deal;
     std::vector<MeasuredMethod> const results = measure_in_turns(plan, methods);
-    if (base::rank_in(MPI_COMM_WORLD) != 0) return;
+    if (mpi::rank_in(MPI_COMM_WORLD) != 0) return;
     for (Row const& row : fluctuation_rows(cell, plan, results))
         print_row(row);
 }

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "mpi/mpi.hpp"
 #include "groups/agree.hpp"
 #include "inplace/exchange.hpp"
+#include "mpi/mpi.hpp"
 #include "sluice/collectives.hpp"
 #include "support/memory.hpp"
 #include "support/program.hpp"
@@ -44,13 +44,13 @@ class Cell {
     Cell(std::string const& name, std::uint64_t bytes, Options const& options)
         : exchange_(make_exchange(name, MPI_COMM_WORLD, bytes)), cell_{{"bench", "inplace"},
                                                                        {"case", name},
-                                                                       {"ranks", base::size_of(MPI_COMM_WORLD)},
+                                                                       {"ranks", mpi::size_of(MPI_COMM_WORLD)},
                                                                        {"bytes", bytes},
                                                                        {"mpi", SLUICE_BENCH_MPI},
                                                                        {"bed", options.bed}} {
         // Small exchanges are timed many at a time; an odd number of them leaves the blocks exchanged.
         constexpr std::uint64_t k_sample_bytes = 8 << 20;
-        std::uint64_t const all = bytes * static_cast<std::uint64_t>(base::size_of(MPI_COMM_WORLD));
+        std::uint64_t const all = bytes * static_cast<std::uint64_t>(mpi::size_of(MPI_COMM_WORLD));
         repeats_ = std::clamp<std::uint64_t>(k_sample_bytes / all, 1, 400) | 1;
     }
 
@@ -70,8 +70,8 @@ class Cell {
             ours.seconds.push_back(a);
             theirs.seconds.push_back(b);
         }
-        ours.counted_bytes = engine::most_of(MPI_COMM_WORLD, staging);
-        if (base::rank_in(MPI_COMM_WORLD) == 0) print(ours, theirs);
+        ours.counted_bytes = groups::most_of(MPI_COMM_WORLD, staging);
+        if (mpi::rank_in(MPI_COMM_WORLD) == 0) print(ours, theirs);
     }
 
   private:
@@ -79,30 +79,30 @@ class Cell {
     template <typename Call>
     std::uint64_t first_call(std::string const& method, Call const& call) {
         exchange_->fill();
-        base::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+        mpi::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
         ResidentWatch const memory;
         call();
         std::uint64_t const grown = memory.peak_growth();
         check(method);
-        return engine::most_of(MPI_COMM_WORLD, grown);
+        return groups::most_of(MPI_COMM_WORLD, grown);
     }
 
     /// Seconds of one call, the slowest rank.
     template <typename Call>
     double timed(std::string const& method, Call const& call) {
         exchange_->fill();
-        base::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+        mpi::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
         double const start = MPI_Wtime();
         for (std::uint64_t i = 0; i < repeats_; ++i)
             call();
         double seconds = (MPI_Wtime() - start) / static_cast<double>(repeats_);
-        base::check(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD), "MPI_Allreduce");
+        mpi::check(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD), "MPI_Allreduce");
         check(method);
         return seconds;
     }
 
     void check(std::string const& method) {
-        std::uint64_t const wrong = engine::sum_of(MPI_COMM_WORLD, exchange_->wrong_words());
+        std::uint64_t const wrong = groups::sum_of(MPI_COMM_WORLD, exchange_->wrong_words());
         if (wrong != 0)
             throw Error(ErrorCode::internal, cell_.dump() + ": wrong result of " + method + ", " +
                                                  std::to_string(wrong) + " words of 8 bytes differ");

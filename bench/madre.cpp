@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "mpi/mpi.hpp"
 #include "groups/agree.hpp"
 #include "madre/block_mark.hpp"
 #include "madre/experiment.hpp"
@@ -22,6 +21,7 @@
 #include "madre/options.hpp"
 #include "madre/rows.hpp"
 #include "madre/simulated_routes.hpp"
+#include "mpi/mpi.hpp"
 #include "sluice/redistribute.hpp"
 
 namespace sluice::bench {
@@ -31,28 +31,28 @@ namespace {
 /// Payload rate of one link as this simulation has it: one long message to a neighbour.
 double measured_link_rate() {
     constexpr int k_bytes = 8 << 20;
-    int const rank = base::rank_in(MPI_COMM_WORLD);
+    int const rank = mpi::rank_in(MPI_COMM_WORLD);
     double rate = 0;
-    base::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+    mpi::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
     if (rank < 2) {
         std::vector<char> message(k_bytes);
         double const start = MPI_Wtime();
         if (rank == 0) {
-            base::check(MPI_Send(message.data(), k_bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD), "MPI_Send");
+            mpi::check(MPI_Send(message.data(), k_bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD), "MPI_Send");
         } else {
-            base::check(MPI_Recv(message.data(), k_bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
-                        "MPI_Recv");
+            mpi::check(MPI_Recv(message.data(), k_bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+                       "MPI_Recv");
             rate = k_bytes / (MPI_Wtime() - start);
         }
     }
-    base::check(MPI_Bcast(&rate, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD), "MPI_Bcast");
+    mpi::check(MPI_Bcast(&rate, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD), "MPI_Bcast");
     return rate;
 }
 
 /// Simulated clocks are one clock, so the first start and the last end bound the whole operation.
 double longest_of_all(double start, double end) {
     double range[2] = {-start, end};
-    base::check(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD), "MPI_Allreduce");
+    mpi::check(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD), "MPI_Allreduce");
     return range[0] + range[1];
 }
 
@@ -64,19 +64,19 @@ Outcome run(Context& context, Experiment const& experiment, Options const& optio
         mark_block({array.data() + block * options.block_bytes, options.block_bytes}, rank, block);
         destinations.push_back(experiment.destination(rank, block));
     }
-    base::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+    mpi::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
     double const start = MPI_Wtime();
     Report const report = redistribute(context, {array.data(), experiment.blocks(), options.block_bytes}, destinations,
                                        {.strategy = strategy, .staging = options.staging});
     Outcome outcome;
     outcome.seconds = longest_of_all(start, MPI_Wtime());
     outcome.steps = report.steps;
-    outcome.rounds = engine::most_of(MPI_COMM_WORLD, report.rounds);
-    outcome.extra_bytes = engine::most_of(MPI_COMM_WORLD, report.extra_peak.count);
-    outcome.bytes_moved = engine::sum_of(MPI_COMM_WORLD, report.bytes_sent.count);
+    outcome.rounds = groups::most_of(MPI_COMM_WORLD, report.rounds);
+    outcome.extra_bytes = groups::most_of(MPI_COMM_WORLD, report.extra_peak.count);
+    outcome.bytes_moved = groups::sum_of(MPI_COMM_WORLD, report.bytes_sent.count);
     outcome.blocks_arrived =
-        engine::sum_of(MPI_COMM_WORLD, check_arrivals(experiment, rank, array, options.block_bytes));
-    std::uint64_t const expected = engine::sum_of(MPI_COMM_WORLD, experiment.live(rank));
+        groups::sum_of(MPI_COMM_WORLD, check_arrivals(experiment, rank, array, options.block_bytes));
+    std::uint64_t const expected = groups::sum_of(MPI_COMM_WORLD, experiment.live(rank));
     if (outcome.blocks_arrived != expected)
         throw Error(ErrorCode::internal, "experiment " + std::to_string(experiment.number()) + " by " +
                                              std::string(name_of(strategy)) + ": " + std::to_string(expected) +

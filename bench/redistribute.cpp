@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "mpi/mpi.hpp"
 #include "cases.hpp"
 #include "groups/agree.hpp"
 #include "methods/method.hpp"
+#include "mpi/mpi.hpp"
 #include "support/labels.hpp"
 #include "support/memory.hpp"
 #include "support/program.hpp"
@@ -127,11 +127,11 @@ class CellRows {
 
 /// Bytes that the busiest node sends to or receives from other nodes. A node is who can share memory.
 double busiest_node_bytes(Workload const& workload) {
-    base::Communicator const node = base::Communicator::of_node(workload.comm);
+    mpi::Communicator const node = mpi::Communicator::of_node(workload.comm);
     int leader = workload.rank;
-    base::check(MPI_Bcast(&leader, 1, MPI_INT, 0, node.get()), "MPI_Bcast");
+    mpi::check(MPI_Bcast(&leader, 1, MPI_INT, 0, node.get()), "MPI_Bcast");
     std::vector<int> node_of(static_cast<std::size_t>(workload.ranks));
-    base::check(MPI_Allgather(&leader, 1, MPI_INT, node_of.data(), 1, MPI_INT, workload.comm), "MPI_Allgather");
+    mpi::check(MPI_Allgather(&leader, 1, MPI_INT, node_of.data(), 1, MPI_INT, workload.comm), "MPI_Allgather");
     std::vector<double> out_in(2 * node_of.size(), 0.0);
     for (Destination const& to : workload.destinations) {
         if (to.rank < 0) continue;
@@ -140,7 +140,7 @@ double busiest_node_bytes(Workload const& workload) {
         out_in[2 * static_cast<std::size_t>(leader)] += static_cast<double>(workload.blocks.block_bytes);
         out_in[2 * static_cast<std::size_t>(target) + 1] += static_cast<double>(workload.blocks.block_bytes);
     }
-    base::check(
+    mpi::check(
         MPI_Allreduce(MPI_IN_PLACE, out_in.data(), static_cast<int>(out_in.size()), MPI_DOUBLE, MPI_SUM, workload.comm),
         "MPI_Allreduce");
     return *std::max_element(out_in.begin(), out_in.end());
@@ -179,8 +179,8 @@ std::vector<MethodEntry const*> chosen_methods(Options const& options) {
 }
 
 void run_cell(std::string const& case_name, std::uint64_t block_bytes, Options const& options) {
-    int const rank = base::rank_in(MPI_COMM_WORLD);
-    int const ranks = base::size_of(MPI_COMM_WORLD);
+    int const rank = mpi::rank_in(MPI_COMM_WORLD);
+    int const ranks = mpi::size_of(MPI_COMM_WORLD);
     std::uint64_t const slots = std::max<std::uint64_t>(1, (options.mib << 20) / block_bytes);
     std::unique_ptr<Case> const map = make_case(case_name, ranks, slots);
     std::uint64_t const own_slots = map->slots(rank);
@@ -198,8 +198,8 @@ void run_cell(std::string const& case_name, std::uint64_t block_bytes, Options c
 
     auto const leaving = static_cast<std::uint64_t>(std::count_if(
         destinations.begin(), destinations.end(), [rank](auto const& to) { return to.rank >= 0 && to.rank != rank; }));
-    std::uint64_t const live = engine::sum_of(MPI_COMM_WORLD, count_live(*map, rank));
-    CellRows rows(cell, engine::most_of(MPI_COMM_WORLD, leaving * block_bytes),
+    std::uint64_t const live = groups::sum_of(MPI_COMM_WORLD, count_live(*map, rank));
+    CellRows rows(cell, groups::most_of(MPI_COMM_WORLD, leaving * block_bytes),
                   live * block_bytes / static_cast<std::uint64_t>(ranks));
     if (options.rate_mbit > 0) rows.set_wire(busiest_node_bytes(workload), payload_rate(options.rate_mbit));
 
@@ -236,7 +236,7 @@ void run(Options& options) {
         for (CaseEntry const& entry : cases())
             options.cases.emplace_back(entry.name);
     // Rank 0 speaks; the others give it the time to, and end if the launcher has not ended them.
-    speaks = base::rank_in(MPI_COMM_WORLD) == 0;
+    speaks = mpi::rank_in(MPI_COMM_WORLD) == 0;
     timeout_seconds = options.limit_seconds + (speaks ? 0 : 5);
     std::signal(SIGALRM, on_alarm);
     for (std::string const& name : options.cases)

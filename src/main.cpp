@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <iostream>
 
-#include "cli/support/command.hpp"
 #include "cli/run/once.hpp"
+#include "cli/support/command.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::cli {

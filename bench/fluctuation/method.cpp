@@ -102,7 +102,7 @@ Used FluctuationMethod::run(Box& box, std::vector<Cube>& cubes, int steps) const
 
 Used FluctuationMethod::run_in_file(Box& box, int steps, std::function<void()> const& begin,
                                     std::function<void()> const& end, std::uint64_t& checksum) const {
-    jacobi::PagedCubes cubes(box, base::rank_in(MPI_COMM_WORLD), settings);
+    jacobi::PagedCubes cubes(box, mpi::rank_in(MPI_COMM_WORLD), settings);
     begin();
     Used const used = cubes.relax(steps);
     end();

@@ -73,14 +73,14 @@ double fetch_8_bytes(Context& context, fetch::Store& store, std::uint64_t epoch)
             data[id] = id + epoch;
             store.publish({1, id, epoch}, std::as_bytes(std::span(data).subspan(id, 1)));
         }
-    base::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+    mpi::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
     Tasks tasks(context);
     if (context.rank() == 0) {
         tasks.spawn(fetch_one_by_one(store, epoch, seconds));
         tasks.run();
     }
     MPI_Request barrier = MPI_REQUEST_NULL;
-    base::check(MPI_Ibarrier(MPI_COMM_WORLD, &barrier), "MPI_Ibarrier");
+    mpi::check(MPI_Ibarrier(MPI_COMM_WORLD, &barrier), "MPI_Ibarrier");
     tasks.spawn(wait_for(barrier));
     tasks.run();
     return seconds;
@@ -129,7 +129,7 @@ double bytes_per_fetching_task(Context& context) {
     fetch::Store store(context);
     Tasks tasks(context);
     MPI_Request all_wait = MPI_REQUEST_NULL;
-    auto const enter = [&] { base::check(MPI_Ibarrier(MPI_COMM_WORLD, &all_wait), "MPI_Ibarrier"); };
+    auto const enter = [&] { mpi::check(MPI_Ibarrier(MPI_COMM_WORLD, &all_wait), "MPI_Ibarrier"); };
     double bytes = 0;
     if (context.rank() == 0) {
         bytes = bytes_per_task(
@@ -140,7 +140,7 @@ double bytes_per_fetching_task(Context& context) {
     }
     tasks.run();
     store.finish();
-    base::check(MPI_Wait(&all_wait, MPI_STATUS_IGNORE), "MPI_Wait");
+    mpi::check(MPI_Wait(&all_wait, MPI_STATUS_IGNORE), "MPI_Wait");
     return bytes;
 }
 
@@ -162,7 +162,7 @@ Row memory_row(Row row, char const* method, double bytes) {
 }  // namespace
 
 std::vector<Row> micro_rows(Row const& cell, int pairs) {
-    if (base::size_of(MPI_COMM_WORLD) < 2) throw Error(ErrorCode::invalid_argument, "micro wants two ranks or more");
+    if (mpi::size_of(MPI_COMM_WORLD) < 2) throw Error(ErrorCode::invalid_argument, "micro wants two ranks or more");
     Context context(MPI_COMM_WORLD);
     std::vector<double> switches;
     switches.reserve(static_cast<std::size_t>(pairs));
@@ -181,7 +181,7 @@ std::vector<Row> micro_rows(Row const& cell, int pairs) {
     double const ready = bytes_per_task(
         tasks, [](std::uint64_t) { return ends_when_it_ran(); }, [] {});
     double const fetching = bytes_per_fetching_task(context);
-    if (base::rank_in(MPI_COMM_WORLD) != 0) return {};
+    if (mpi::rank_in(MPI_COMM_WORLD) != 0) return {};
     return {time_row(cell, "task_switch", switches), time_row(cell, "fetch_8_bytes", fetches),
             memory_row(cell, "tasks_ready", ready), memory_row(cell, "tasks_fetching", fetching)};
 }

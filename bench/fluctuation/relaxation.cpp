@@ -8,9 +8,9 @@
 #include <numeric>
 #include <optional>
 
-#include "mpi/mpi.hpp"
-#include "groups/agree.hpp"
 #include "fluctuation/step_clock.hpp"
+#include "groups/agree.hpp"
+#include "mpi/mpi.hpp"
 #include "sluice/error.hpp"
 #include "support/memory.hpp"
 #include "support/rows.hpp"
@@ -39,7 +39,7 @@ class Relaxation {
   public:
     explicit Relaxation(RelaxationPlan const& plan) : plan_(plan), box_(plan.box) {
 #ifndef SLUICE_SIMULATED_BENCH
-        if (plan.neighbour_bytes > 0 && base::rank_in(MPI_COMM_WORLD) == 0)
+        if (plan.neighbour_bytes > 0 && mpi::rank_in(MPI_COMM_WORLD) == 0)
             neighbour_ = std::make_unique<MemoryNeighbour>(plan.neighbour_bytes);
 #endif
     }
@@ -47,13 +47,13 @@ class Relaxation {
     /// One run; `first`: also for its memory. What it took is added to `to` where `keep` says so.
     void run(MeasuredMethod& to, bool first, bool keep) {
         int const steps = plan_.warm_up + plan_.steps;
-        StepClock clock(jacobi::numbers_of(box_, base::rank_in(MPI_COMM_WORLD)).size(), steps, plan_.warm_up);
+        StepClock clock(jacobi::numbers_of(box_, mpi::rank_in(MPI_COMM_WORLD)).size(), steps, plan_.warm_up);
         watch(clock, to);
         std::uint64_t const rounds_before = neighbour_rounds();
         std::optional<ResidentWatch> memory;
         auto const begin = [&] {
             if (first && !k_simulated) memory.emplace();  // simulated ranks share a process
-            base::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+            mpi::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
             clock.start();
         };
         std::uint64_t faults = 0;
@@ -75,10 +75,10 @@ class Relaxation {
             for (jacobi::Cube const& cube : cubes_)
                 checksum += cube.checksum(steps);
         }
-        to.counted_bytes = std::max(to.counted_bytes, engine::most_of(MPI_COMM_WORLD, used.peak_bytes));
-        if (first) to.resident_bytes = engine::most_of(MPI_COMM_WORLD, grown);
+        to.counted_bytes = std::max(to.counted_bytes, groups::most_of(MPI_COMM_WORLD, used.peak_bytes));
+        if (first) to.resident_bytes = groups::most_of(MPI_COMM_WORLD, grown);
         std::vector<double> const seconds = clock.step_seconds();
-        double const all_faults = static_cast<double>(engine::sum_of(MPI_COMM_WORLD, faults)) / plan_.steps;
+        double const all_faults = static_cast<double>(groups::sum_of(MPI_COMM_WORLD, faults)) / plan_.steps;
         if (keep) {
             to.major_faults += all_faults;
             if (plan_.pairs == 1)
@@ -86,7 +86,7 @@ class Relaxation {
             else
                 to.seconds.push_back(std::accumulate(seconds.begin(), seconds.end(), 0.0) / plan_.steps);
             to.neighbour_rounds +=
-                engine::sum_of(MPI_COMM_WORLD, to.beside_neighbour ? neighbour_rounds() - rounds_before : 0);
+                groups::sum_of(MPI_COMM_WORLD, to.beside_neighbour ? neighbour_rounds() - rounds_before : 0);
         }
         check(to, checksum);
     }
@@ -98,7 +98,7 @@ class Relaxation {
             compute_for(seconds);
             clock.relaxed();
         };
-        bool const speaks = plan_.tell_steps && base::rank_in(MPI_COMM_WORLD) == 0;
+        bool const speaks = plan_.tell_steps && mpi::rank_in(MPI_COMM_WORLD) == 0;
         clock.on_step = [this, speaks, &method](int step) {
             if (speaks) print_row(Row{{"method", method.method.name}, {"step", step + 1}});
             if (method.beside_neighbour) tell_neighbour(step);
@@ -107,7 +107,7 @@ class Relaxation {
 
     void fill_cubes() {
         if (cubes_.empty()) {
-            cubes_ = jacobi::cubes_of(box_, base::rank_in(MPI_COMM_WORLD));
+            cubes_ = jacobi::cubes_of(box_, mpi::rank_in(MPI_COMM_WORLD));
             return;
         }
         for (jacobi::Cube& cube : cubes_)
@@ -133,7 +133,7 @@ class Relaxation {
     /// The same bits by every method.
     void check(MeasuredMethod& of, std::uint64_t mine) {
         if (of.method.part != FluctuationMethod::Part::whole) return;
-        of.checksum = engine::sum_of(MPI_COMM_WORLD, mine);
+        of.checksum = groups::sum_of(MPI_COMM_WORLD, mine);
         if (!checksum_) checksum_ = of.checksum;
         if (*checksum_ != of.checksum)
             throw Error(ErrorCode::internal, of.method.name + " " + of.method.text + ": wrong result, checksum " +

@@ -34,7 +34,7 @@ void StepClock::relaxed() {
 
 std::vector<double> StepClock::step_seconds() const {
     std::vector<double> ends(ends_.size());
-    base::check(
+    mpi::check(
         MPI_Allreduce(ends_.data(), ends.data(), static_cast<int>(ends.size()), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD),
         "MPI_Allreduce");
     std::vector<double> seconds;

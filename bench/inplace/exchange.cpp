@@ -17,7 +17,7 @@ std::uint64_t word_of(int from, int to, std::uint64_t i) {
 class Type {
   public:
     Type() = default;
-    explicit Type(MPI_Datatype made) : type_(made) { base::check(MPI_Type_commit(&type_), "MPI_Type_commit"); }
+    explicit Type(MPI_Datatype made) : type_(made) { mpi::check(MPI_Type_commit(&type_), "MPI_Type_commit"); }
     Type(Type const&) = delete;
     Type& operator=(Type const&) = delete;
     ~Type() {
@@ -33,7 +33,7 @@ class Type {
 class Blocks : public Exchange {
   public:
     Blocks(MPI_Comm comm, std::vector<std::uint64_t> words, std::uint64_t row)
-        : comm_(comm), rank_(base::rank_in(comm)), words_(std::move(words)), row_(row) {
+        : comm_(comm), rank_(mpi::rank_in(comm)), words_(std::move(words)), row_(row) {
         std::uint64_t end = 0;
         for (std::uint64_t const count : words_) {
             begin_.push_back(end);
@@ -91,9 +91,9 @@ class Alltoall : public Blocks {
         return collectives::alltoall_in_place(context, buffer(), static_cast<std::int64_t>(words()[0]), MPI_UINT64_T);
     }
     void by_mpi() override {
-        base::check(MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, buffer(), static_cast<int>(words()[0]),
-                                 MPI_UINT64_T, comm()),
-                    "MPI_Alltoall");
+        mpi::check(MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, buffer(), static_cast<int>(words()[0]),
+                                MPI_UINT64_T, comm()),
+                   "MPI_Alltoall");
     }
 };
 
@@ -118,9 +118,9 @@ class Alltoallv : public Blocks {
         return collectives::alltoallv_in_place(context, buffer(), wide_.counts, wide_.places, MPI_UINT64_T);
     }
     void by_mpi() override {
-        base::check(MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, buffer(), narrow_.counts.data(),
-                                  narrow_.places.data(), MPI_UINT64_T, comm()),
-                    "MPI_Alltoallv");
+        mpi::check(MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, buffer(), narrow_.counts.data(),
+                                 narrow_.places.data(), MPI_UINT64_T, comm()),
+                   "MPI_Alltoallv");
     }
 
   private:
@@ -141,9 +141,9 @@ class Alltoallw : public Blocks {
                 continue;
             }
             MPI_Datatype rows = MPI_DATATYPE_NULL;
-            base::check(MPI_Type_vector(static_cast<int>(count / row), static_cast<int>(row), static_cast<int>(2 * row),
-                                        MPI_UINT64_T, &rows),
-                        "MPI_Type_vector");
+            mpi::check(MPI_Type_vector(static_cast<int>(count / row), static_cast<int>(row), static_cast<int>(2 * row),
+                                       MPI_UINT64_T, &rows),
+                       "MPI_Type_vector");
             owned_.push_back(std::make_unique<Type>(rows));
             narrow_.counts.push_back(1);
             types_.push_back(owned_.back()->get());
@@ -155,9 +155,9 @@ class Alltoallw : public Blocks {
         return collectives::alltoallw_in_place(context, buffer(), wide_.counts, wide_.places, types_);
     }
     void by_mpi() override {
-        base::check(MPI_Alltoallw(MPI_IN_PLACE, nullptr, nullptr, nullptr, buffer(), narrow_.counts.data(),
-                                  narrow_.places.data(), types_.data(), comm()),
-                    "MPI_Alltoallw");
+        mpi::check(MPI_Alltoallw(MPI_IN_PLACE, nullptr, nullptr, nullptr, buffer(), narrow_.counts.data(),
+                                 narrow_.places.data(), types_.data(), comm()),
+                   "MPI_Alltoallw");
     }
 
   private:
@@ -176,8 +176,8 @@ std::vector<std::string> exchange_names() {
 }
 
 std::unique_ptr<Exchange> make_exchange(std::string const& name, MPI_Comm comm, std::uint64_t bytes_a_pair) {
-    int const rank = base::rank_in(comm);
-    auto const size = static_cast<std::size_t>(base::size_of(comm));
+    int const rank = mpi::rank_in(comm);
+    auto const size = static_cast<std::size_t>(mpi::size_of(comm));
     std::uint64_t const words = std::max<std::uint64_t>(1, bytes_a_pair / sizeof(std::uint64_t));
     std::vector<std::uint64_t> same(size, words);
     std::vector<std::uint64_t> varied(size);

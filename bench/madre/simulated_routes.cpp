@@ -24,12 +24,12 @@ struct Platform {
 
 Routes simulated_routes() {
     auto const platform = std::make_shared<Platform>();
-    int const ranks = base::size_of(MPI_COMM_WORLD);
-    int const rank = base::rank_in(MPI_COMM_WORLD);
+    int const ranks = mpi::size_of(MPI_COMM_WORLD);
+    int const rank = mpi::rank_in(MPI_COMM_WORLD);
     // All ranks live in one process, so the address of a host means the same to all of them.
     auto mine = reinterpret_cast<std::uint64_t>(simgrid::s4u::this_actor::get_host());
     std::vector<std::uint64_t> all(rank == 0 ? static_cast<std::size_t>(ranks) : 0);
-    base::check(MPI_Gather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD), "MPI_Gather");
+    mpi::check(MPI_Gather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD), "MPI_Gather");
     for (std::uint64_t const host : all)
         platform->host_of_rank.push_back(reinterpret_cast<simgrid::s4u::Host*>(host));
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "mpi/mpi.hpp"
 #include "methods/method.hpp"
+#include "mpi/mpi.hpp"
 #include "support/memory.hpp"
 
 namespace sluice::bench {
@@ -26,8 +26,8 @@ class BlockType {
     explicit BlockType(std::uint64_t bytes) {
         if (bytes > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
             throw Error(ErrorCode::unsupported, "the hand-written exchange takes blocks below 2 GiB");
-        base::check(MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &type_), "MPI_Type_contiguous");
-        base::check(MPI_Type_commit(&type_), "MPI_Type_commit");
+        mpi::check(MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &type_), "MPI_Type_contiguous");
+        mpi::check(MPI_Type_commit(&type_), "MPI_Type_commit");
     }
     BlockType(BlockType const&) = delete;
     BlockType& operator=(BlockType const&) = delete;
@@ -90,8 +90,8 @@ class AlltoallvMethod final : public Method {
         send_counts_.assign(ranks(), 0);
         for (Destination const& destination : workload_.destinations)
             if (destination.rank >= 0) ++send_counts_[static_cast<std::size_t>(destination.rank)];
-        base::check(MPI_Alltoall(send_counts_.data(), 1, MPI_INT, receive_counts_.data(), 1, MPI_INT, workload_.comm),
-                    "MPI_Alltoall");
+        mpi::check(MPI_Alltoall(send_counts_.data(), 1, MPI_INT, receive_counts_.data(), 1, MPI_INT, workload_.comm),
+                   "MPI_Alltoall");
         int send = 0;
         int receive = 0;
         for (std::size_t rank = 0; rank < ranks(); ++rank) {
@@ -144,14 +144,14 @@ class AlltoallvMethod final : public Method {
     }
 
     void exchange() {
-        base::check(MPI_Alltoallv(send_indices_.data(), send_counts_.data(), send_starts_.data(), MPI_UINT32_T,
-                                  receive_indices_.data(), receive_counts_.data(), receive_starts_.data(), MPI_UINT32_T,
-                                  workload_.comm),
-                    "MPI_Alltoallv");
-        base::check(MPI_Alltoallv(send_blocks_.data(), send_counts_.data(), send_starts_.data(), type_.get(),
-                                  receive_blocks_.data(), receive_counts_.data(), receive_starts_.data(), type_.get(),
-                                  workload_.comm),
-                    "MPI_Alltoallv");
+        mpi::check(MPI_Alltoallv(send_indices_.data(), send_counts_.data(), send_starts_.data(), MPI_UINT32_T,
+                                 receive_indices_.data(), receive_counts_.data(), receive_starts_.data(), MPI_UINT32_T,
+                                 workload_.comm),
+                   "MPI_Alltoallv");
+        mpi::check(MPI_Alltoallv(send_blocks_.data(), send_counts_.data(), send_starts_.data(), type_.get(),
+                                 receive_blocks_.data(), receive_counts_.data(), receive_starts_.data(), type_.get(),
+                                 workload_.comm),
+                   "MPI_Alltoallv");
     }
 
     template <std::size_t Fixed>

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "mpi/mpi.hpp"
 #include "methods/method.hpp"
+#include "mpi/mpi.hpp"
 #include "support/memory.hpp"
 
 namespace sluice::bench {
@@ -41,9 +41,9 @@ class PetscMethod final : public Method {
                             leaves.data(), PETSC_COPY_VALUES, roots.data(), PETSC_COPY_VALUES),
             "PetscSFSetGraph");
         check(PetscSFSetUp(forest_), "PetscSFSetUp");
-        base::check(MPI_Type_contiguous(static_cast<int>(workload.blocks.block_bytes / sizeof(int)), MPI_INT, &block_),
-                    "MPI_Type_contiguous");
-        base::check(MPI_Type_commit(&block_), "MPI_Type_commit");
+        mpi::check(MPI_Type_contiguous(static_cast<int>(workload.blocks.block_bytes / sizeof(int)), MPI_INT, &block_),
+                   "MPI_Type_contiguous");
+        mpi::check(MPI_Type_commit(&block_), "MPI_Type_commit");
     }
     PetscMethod(PetscMethod const&) = delete;
     PetscMethod& operator=(PetscMethod const&) = delete;

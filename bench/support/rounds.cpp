@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "mpi/mpi.hpp"
 #include "groups/agree.hpp"
+#include "mpi/mpi.hpp"
 #include "support/labels.hpp"
 #include "support/memory.hpp"
 
@@ -16,12 +16,12 @@ class Cell {
     Cell(Workload const& workload, Watch watch)
         : workload_(workload),
           watch_(watch),
-          live_(engine::sum_of(workload.comm, count_live(workload.map, workload.rank))) {}
+          live_(groups::sum_of(workload.comm, count_live(workload.map, workload.rank))) {}
 
     /// The first call, including what the method sets up for it.
     std::unique_ptr<Method> run_cold(Measured& result) {
         write_labels(workload_.blocks, workload_.rank);
-        base::check(MPI_Barrier(workload_.comm), "MPI_Barrier");
+        mpi::check(MPI_Barrier(workload_.comm), "MPI_Barrier");
         watch_(result.entry);
         ResidentWatch const memory;
         std::unique_ptr<Method> method = result.entry->make(*result.entry, workload_);
@@ -31,21 +31,21 @@ class Cell {
         watch_(nullptr);
         check_result(*result.entry, *method);
         if (std::optional<std::uint64_t> const counted = method->counted_bytes())
-            result.counted_bytes = engine::most_of(workload_.comm, *counted);
-        result.resident_bytes = engine::most_of(workload_.comm, resident);
-        result.standing_bytes = engine::most_of(workload_.comm, standing);
+            result.counted_bytes = groups::most_of(workload_.comm, *counted);
+        result.resident_bytes = groups::most_of(workload_.comm, resident);
+        result.standing_bytes = groups::most_of(workload_.comm, standing);
         return method;
     }
 
     double run_timed(MethodEntry const& entry, Method& method) {
         write_labels(workload_.blocks, workload_.rank);
         watch_(&entry);
-        base::check(MPI_Barrier(workload_.comm), "MPI_Barrier");
+        mpi::check(MPI_Barrier(workload_.comm), "MPI_Barrier");
         double const start = MPI_Wtime();
         method.run();
         double seconds = MPI_Wtime() - start;
         watch_(nullptr);
-        base::check(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, workload_.comm), "MPI_Allreduce");
+        mpi::check(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, workload_.comm), "MPI_Allreduce");
         check_result(entry, method);
         return seconds;
     }
@@ -53,10 +53,10 @@ class Cell {
   private:
     void check_result(MethodEntry const& entry, Method const& method) {
         if (std::optional<bool> const own = method.own_check()) {
-            if (engine::all_true(workload_.comm, *own)) return;
+            if (groups::all_true(workload_.comm, *own)) return;
             throw Error(ErrorCode::internal, entry.name + ": wrong result by its own check");
         }
-        std::uint64_t const arrived = engine::sum_of(
+        std::uint64_t const arrived = groups::sum_of(
             workload_.comm, count_arrived(workload_.blocks, workload_.rank, workload_.ranks, workload_.map));
         if (arrived != live_)
             throw Error(ErrorCode::internal, entry.name + ": wrong result, " + std::to_string(arrived) + " of " +

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "../common/world.hpp"
-#include "world/block.hpp"
-#include "world/coastline_file.hpp"
 #include "job.hpp"
 #include "memory_room.hpp"
 #include "options.hpp"
 #include "pack_exchange_unpack.hpp"
 #include "recorder.hpp"
 #include "sluice/redistribute.hpp"
+#include "world/block.hpp"
+#include "world/coastline_file.hpp"
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <span>
 
-#include "world/block.hpp"
 #include "options.hpp"
 #include "sluice/redistribute.hpp"
+#include "world/block.hpp"
 #include "world/world_blocks.hpp"
 #include "world/world_curve.hpp"
 

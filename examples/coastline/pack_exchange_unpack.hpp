@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
-#include "world/block.hpp"
 #include "sluice/redistribute.hpp"
+#include "world/block.hpp"
 
 namespace coastline {
 

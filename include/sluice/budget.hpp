@@ -14,7 +14,9 @@ namespace sluice {
 /// What the bytes of a lease are for; reports sum by purpose.
 enum class Purpose { staging, bookkeeping, ring, fetched, served, paged, other };
 
+namespace budget {
 class Allowance;
+}
 
 namespace detail {
 struct BudgetState;
@@ -56,7 +58,7 @@ class Budget {
 
     explicit Budget(Bytes limit);
     /// May hold only what `allowance` grants, up to `limit`. The allowance lives as long as the last lease.
-    Budget(Bytes limit, std::shared_ptr<Allowance> allowance);
+    Budget(Bytes limit, std::shared_ptr<budget::Allowance> allowance);
 
     /// A lease, or nothing when `amount` does not fit now.
     std::optional<Lease> try_lease(Bytes amount, Purpose purpose);

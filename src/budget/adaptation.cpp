@@ -6,7 +6,7 @@
 #include <chrono>
 #include <utility>
 
-namespace sluice {
+namespace sluice::budget {
 
 namespace {
 
@@ -301,4 +301,4 @@ Adaptation::Account Adaptation::account() const {
     return account;
 }
 
-}  // namespace sluice
+}  // namespace sluice::budget

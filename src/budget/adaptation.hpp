@@ -27,7 +27,7 @@
 #include "budget/usage_events.hpp"
 #include "sluice/budget.hpp"
 
-namespace sluice {
+namespace sluice::budget {
 
 /// One for each process. Thread-safe. Allocates only when it is made.
 class Adaptation final : public Allowance {
@@ -145,4 +145,4 @@ Bytes automatic_reserve(Bytes m) noexcept;
 /// `current` moved to `computed`, with hysteresis.
 Bytes steadied(Bytes current, Bytes computed) noexcept;
 
-}  // namespace sluice
+}  // namespace sluice::budget

@@ -3,7 +3,7 @@
 
 #include "sluice/units.hpp"
 
-namespace sluice {
+namespace sluice::budget {
 
 /// Asked by a Budget under its lock: answers at once, does not throw, and does not touch the Budget.
 class Allowance {
@@ -21,4 +21,4 @@ class Allowance {
     virtual void give_back(Bytes resident) noexcept = 0;
 };
 
-}  // namespace sluice
+}  // namespace sluice::budget

@@ -31,7 +31,7 @@ namespace detail {
 //
 // It may be below held, after the others needed it more: then each new lease asks.
 struct BudgetState {
-    BudgetState(Bytes bound, std::shared_ptr<Allowance> from)
+    BudgetState(Bytes bound, std::shared_ptr<budget::Allowance> from)
         : limit(bound.count), ceiling(bound), allowance(std::move(from)) {}
 
     struct Waiter {
@@ -87,7 +87,7 @@ struct BudgetState {
     std::array<Bytes, static_cast<std::size_t>(Purpose::other) + 1> by_purpose{};
     std::deque<Waiter> waiting;
     bool serving = false;
-    std::shared_ptr<Allowance> const allowance;  // or null
+    std::shared_ptr<budget::Allowance> const allowance;  // or null
 };
 
 }  // namespace detail
@@ -149,7 +149,7 @@ Lease Lease::split(Bytes part) noexcept {
 
 Budget::Budget(Bytes limit) : Budget(limit, nullptr) {}
 
-Budget::Budget(Bytes limit, std::shared_ptr<Allowance> allowance)
+Budget::Budget(Bytes limit, std::shared_ptr<budget::Allowance> allowance)
     : state_(std::make_shared<detail::BudgetState>(limit, std::move(allowance))) {}
 
 std::optional<Lease> Budget::try_lease(Bytes amount, Purpose purpose) {

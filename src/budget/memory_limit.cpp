@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "kernel/kept_file.hpp"
 #include "budget/memory_limit.hpp"
+#include "kernel/kept_file.hpp"
 
-namespace sluice {
+namespace sluice::budget {
 
 namespace {
 
@@ -39,7 +39,7 @@ std::optional<std::uint64_t> number_after(std::string const& path, std::string_v
     for (std::string const& line : lines_of(path)) {
         if (!line.starts_with(key)) continue;
         std::size_t const digit = line.find_first_of("0123456789", key.size());
-        if (digit != std::string::npos) return number_in(std::string_view(line).substr(digit));
+        if (digit != std::string::npos) return kernel::number_in(std::string_view(line).substr(digit));
     }
     return std::nullopt;
 }
@@ -103,7 +103,7 @@ CgroupVersion const& version_two() {
 std::string unescaped(std::string const& text) {
     std::string result;
     for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '\\' && i + 3 < text.size() && number_in(text.substr(i + 1, 3))) {
+        if (text[i] == '\\' && i + 3 < text.size() && kernel::number_in(text.substr(i + 1, 3))) {
             result += static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8));
             i += 3;
         } else {
@@ -163,7 +163,7 @@ void consider_group(CgroupVersion const& version, std::string const& folder, std
     for (char const* const file : version.limit_files) {
         std::vector<std::string> const lines = lines_of(folder + "/" + file);
         if (lines.empty()) continue;
-        auto const limit = number_in(lines.front());
+        auto const limit = kernel::number_in(lines.front());
         if (limit || lines.front() == "max")
             found.consider(version.kind, limit.value_or(k_no_limit), resident,
                            std::string(version.name) + " " + shown + "/" + file, folder, file);
@@ -207,7 +207,7 @@ std::optional<std::uint64_t> soft_limit(std::string_view text, std::string_view 
         std::size_t const value = line.find_first_not_of(' ', name.size());
         if (value == std::string_view::npos) continue;
         if (line.substr(value).starts_with("unlimited")) return k_no_limit;
-        return number_in(line.substr(value));
+        return kernel::number_in(line.substr(value));
     }
     return std::nullopt;
 }
@@ -248,10 +248,22 @@ MemoryLimit const* least_room(std::vector<MemoryLimit> const& limits) {
     return least;
 }
 
-MemoryLimit detect_memory_limit(Bytes setting, std::string const& root) {
+namespace {
+
+MemoryLimit limit_in_force(Bytes setting, std::string const& root) {
     std::vector<MemoryLimit> const limits = find_memory_limits(setting, root);
     if (MemoryLimit const* const least = least_room(limits)) return *least;
     return {{k_no_limit}, usage(root).resident, "no limit found"};
+}
+
+}  // namespace
+
+}  // namespace sluice::budget
+
+namespace sluice {
+
+MemoryLimit detect_memory_limit(Bytes setting, std::string const& root) {
+    return budget::limit_in_force(setting, root);
 }
 
 }  // namespace sluice

@@ -9,7 +9,7 @@
 
 #include "sluice/budget.hpp"
 
-namespace sluice {
+namespace sluice::budget {
 
 /// No machine has that much: how "no limit" is written here. Version 1 of control groups writes a number of about 2^63.
 inline constexpr std::uint64_t k_no_memory_limit = std::uint64_t{1} << 60;
@@ -43,4 +43,4 @@ bool is_limit(MemoryLimit const& limit);
 /// The one that leaves least room; the first of equals; null where none limits.
 MemoryLimit const* least_room(std::vector<MemoryLimit> const& limits);
 
-}  // namespace sluice
+}  // namespace sluice::budget

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <utility>
 
-namespace sluice {
+namespace sluice::budget {
 
 namespace {
 
@@ -32,7 +32,7 @@ struct Statm {
     std::uint64_t data = 0;
 };
 
-std::optional<Statm> read_statm(KeptFile const& file) noexcept {
+std::optional<Statm> read_statm(kernel::KeptFile const& file) noexcept {
     std::array<char, 256> room;
     std::string_view text = file.read(room);
     std::array<std::uint64_t, 6> numbers{};
@@ -67,7 +67,7 @@ FilePages file_pages_in(std::string_view text, std::string_view prefix) noexcept
             : name == "dirty" || name == "file_dirty" || name == "writeback" || name == "file_writeback"
                 ? &pages.unwritten
                 : nullptr;
-        if (to != nullptr && line.size() > name.size()) *to += number_in(line.substr(name.size() + 1)).value_or(0);
+        if (to != nullptr && line.size() > name.size()) *to += kernel::number_in(line.substr(name.size() + 1)).value_or(0);
     }
     return pages;
 }
@@ -79,21 +79,21 @@ MemoryUsage::MemoryUsage(MemoryPlace place, std::string const& root)
     switch (place_.kind) {
         case Kind::cgroup_v1:
         case Kind::cgroup_v2:
-            limit_file_ = KeptFile(place_.folder + "/" + place_.file);
-            usage_file_ = KeptFile(place_.folder +
-                                   (place_.kind == Kind::cgroup_v2 ? "/memory.current" : "/memory.usage_in_bytes"));
-            stat_file_ = KeptFile(place_.folder + "/memory.stat");
+            limit_file_ = kernel::KeptFile(place_.folder + "/" + place_.file);
+            usage_file_ = kernel::KeptFile(
+                place_.folder + (place_.kind == Kind::cgroup_v2 ? "/memory.current" : "/memory.usage_in_bytes"));
+            stat_file_ = kernel::KeptFile(place_.folder + "/memory.stat");
             break;
         case Kind::available:
-            usage_file_ = KeptFile(root + "/proc/meminfo");
+            usage_file_ = kernel::KeptFile(root + "/proc/meminfo");
             break;
         case Kind::data:
         case Kind::address_space:
         case Kind::resident_set:
-            limit_file_ = KeptFile(root + "/proc/self/limits");
+            limit_file_ = kernel::KeptFile(root + "/proc/self/limits");
             [[fallthrough]];
         case Kind::setting:
-            usage_file_ = KeptFile(root + "/proc/self/statm");
+            usage_file_ = kernel::KeptFile(root + "/proc/self/statm");
     }
     since_stat_ = k_looks_between_stats;
     since_limits_ = k_looks_between_limits;
@@ -114,7 +114,7 @@ void MemoryUsage::read_group() noexcept {
     std::array<char, k_most_text> room;
     std::string_view const text = limit_file_.read(room);
     std::optional<std::uint64_t> const limit =
-        place_.file == "memory.stat" ? number_after(text, "hierarchical_memory_limit") : number_in(text);
+        place_.file == "memory.stat" ? kernel::number_after(text, "hierarchical_memory_limit") : kernel::number_in(text);
     if (limit)
         last_.limit = Bytes{std::min(*limit, k_no_memory_limit)};
     else if (text.starts_with("max"))
@@ -164,8 +164,8 @@ void MemoryUsage::read_process() noexcept {
 void MemoryUsage::read_machine() noexcept {
     std::array<char, 512> room;
     std::string_view const text = usage_file_.read(room);
-    auto const total = number_after(text, "MemTotal:");
-    auto const available = number_after(text, "MemAvailable:");
+    auto const total = kernel::number_after(text, "MemTotal:");
+    auto const available = kernel::number_after(text, "MemAvailable:");
     if (!total || !available) return;
     last_.limit = Bytes{*total * 1024};
     last_.used = Bytes{(*total - std::min(*total, *available)) * 1024};
@@ -190,4 +190,4 @@ Bytes PrivateMemory::read() const noexcept {
     return Bytes{(statm->resident - std::min(statm->resident, statm->shared)) * page_};
 }
 
-}  // namespace sluice
+}  // namespace sluice::budget

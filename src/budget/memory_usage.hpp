@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 
-#include "kernel/kept_file.hpp"
 #include "budget/memory_limit.hpp"
+#include "kernel/kept_file.hpp"
 
-namespace sluice {
+namespace sluice::budget {
 
 /// By kept file descriptors; one look in µs, as measured (docs/decisions/0036):
 ///
@@ -42,9 +42,9 @@ class MemoryUsage {
 
     MemoryPlace place_;
     std::string root_;
-    KeptFile limit_file_;
-    KeptFile usage_file_;
-    KeptFile stat_file_;
+    kernel::KeptFile limit_file_;
+    kernel::KeptFile usage_file_;
+    kernel::KeptFile stat_file_;
     std::uint64_t page_;
     Reading last_;
     Bytes cache_;  // that the kernel can drop, when usage was usage_then_
@@ -60,8 +60,8 @@ class PrivateMemory {
     Bytes read() const noexcept;
 
   private:
-    KeptFile statm_;
+    kernel::KeptFile statm_;
     std::uint64_t page_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::budget

@@ -15,7 +15,7 @@
 #include <system_error>
 #include <utility>
 
-namespace sluice {
+namespace sluice::budget {
 
 namespace {
 
@@ -306,4 +306,4 @@ unsigned NodeLedger::reclaim_dead() noexcept {
     return dead;
 }
 
-}  // namespace sluice
+}  // namespace sluice::budget

@@ -23,7 +23,7 @@
 
 #include "sluice/units.hpp"
 
-namespace sluice {
+namespace sluice::budget {
 
 /// Thread-safe. 68 KiB of shared memory a node, whatever the number of its processes. A process beyond k_slots, or one
 /// that may not use shared memory, goes without.
@@ -107,4 +107,4 @@ class NodeLedger {
     pid_t owner_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::budget

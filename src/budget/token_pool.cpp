@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-namespace sluice {
+namespace sluice::budget {
 
 Bytes TokenPool::Limit::of(Budget const& budget) const noexcept {
     Bytes limit = fixed_;
@@ -81,4 +81,4 @@ Tokens TokenPool::take_beyond(std::uint64_t messages, Bytes bytes) {
     return granted(messages, bytes, budget_->lease_beyond(bytes, purpose_));
 }
 
-}  // namespace sluice
+}  // namespace sluice::budget

@@ -15,7 +15,7 @@
 
 #include "sluice/budget.hpp"
 
-namespace sluice {
+namespace sluice::budget {
 
 /// What a set was granted; goes back when it dies. Can be handed on message by message.
 class Tokens {
@@ -106,4 +106,4 @@ class TokenPool {
     std::shared_ptr<Tokens::Counts> counts_ = std::make_shared<Tokens::Counts>();
 };
 
-}  // namespace sluice
+}  // namespace sluice::budget

@@ -14,7 +14,7 @@
 
 #include "kernel/signals_blocked.hpp"
 
-namespace sluice {
+namespace sluice::budget {
 
 namespace {
 
@@ -81,7 +81,7 @@ bool UsageEvents::start_to_mark(Bytes limit) noexcept {
     marks_.store(0, std::memory_order_relaxed);
     is_marking_.store(true, std::memory_order_relaxed);
     try {
-        base::SignalsBlocked const blocked;
+        kernel::SignalsBlocked const blocked;
         marking_ = std::thread([this, limit, event = event_] { mark(limit, event); });
         marker_ = getpid();
     } catch (std::system_error const&) {
@@ -118,4 +118,4 @@ bool UsageEvents::is_listening() const noexcept {
     return has_marks_ ? marks_.load(std::memory_order_relaxed) == k_marks : event_ >= 0;
 }
 
-}  // namespace sluice
+}  // namespace sluice::budget

@@ -17,7 +17,7 @@
 
 #include "budget/memory_limit.hpp"
 
-namespace sluice {
+namespace sluice::budget {
 
 /// Nothing here waits but the end of it: the kernel takes 8 to 24 ms to set one mark (a grace period of RCU, in which
 /// it sleeps, and others who want one wait), so a thread of its own sets them and ends; and none is made where this
@@ -61,4 +61,4 @@ class UsageEvents {
     pid_t marker_ = 0;  // the process that marking_ is in
 };
 
-}  // namespace sluice
+}  // namespace sluice::budget

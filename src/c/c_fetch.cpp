@@ -9,19 +9,19 @@
 #include <vector>
 
 #include "base/c_boundary.hpp"
-#include "c/c_handles.hpp"
-#include "groups/agree.hpp"
 #include "c/c_context.hpp"
+#include "c/c_handles.hpp"
 #include "engine/context_state.hpp"
+#include "groups/agree.hpp"
 #include "sluice/fetch.hpp"
 #include "sluice/sluice.h"
 
 using sluice::Error;
 using sluice::base::c_boundary;
-using sluice::base::existing;
-using sluice::base::fault_in;
-using sluice::base::free_handle;
-using sluice::base::invalid;
+using sluice::c::existing;
+using sluice::c::fault_in;
+using sluice::c::free_handle;
+using sluice::c::invalid;
 
 namespace fetch = sluice::fetch;
 
@@ -104,7 +104,7 @@ int sluice_store_create(sluice_context* context, sluice_store** store) {
     return c_boundary([&] {
         sluice::Context& over = existing(context, "context").context;
         std::optional<Error> const fault = fault_in([&] { existing(store, "store") = nullptr; });
-        sluice::engine::agree_on_no_error(over.state().comm(), fault);
+        sluice::groups::agree_on_no_error(over.state().comm(), fault);
         *store = new sluice_store(over);
     });
 }

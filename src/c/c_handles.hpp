@@ -9,7 +9,7 @@
 #include "base/c_boundary.hpp"
 #include "sluice/error.hpp"
 
-namespace sluice::base {
+namespace sluice::c {
 
 inline Error invalid(std::string const& text) {
     return {ErrorCode::invalid_argument, text};
@@ -37,7 +37,7 @@ Handle& existing(Handle* handle, char const* what) {
 /// `*handle` becomes a new T; the address is looked at first, so that nothing is lost where it is null.
 template <typename T>
 int new_handle(T** handle, char const* what) {
-    return c_boundary([&] {
+    return base::c_boundary([&] {
         T*& place = existing(handle, what);
         place = new T;
     });
@@ -46,7 +46,7 @@ int new_handle(T** handle, char const* what) {
 /// Frees through a guard as well: the end of a context frees communicators.
 template <typename Handle>
 int free_handle(Handle** handle) {
-    return c_boundary([&] { delete std::exchange(existing(handle, "the address of the handle"), nullptr); });
+    return base::c_boundary([&] { delete std::exchange(existing(handle, "the address of the handle"), nullptr); });
 }
 
-}  // namespace sluice::base
+}  // namespace sluice::c

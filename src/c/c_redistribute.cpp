@@ -7,21 +7,21 @@
 #include <vector>
 
 #include "base/c_boundary.hpp"
-#include "c/c_handles.hpp"
-#include "groups/agree.hpp"
 #include "c/c_context.hpp"
+#include "c/c_handles.hpp"
 #include "engine/context_state.hpp"
+#include "groups/agree.hpp"
 #include "sluice/redistribute.hpp"
 #include "sluice/sluice.h"
 
 using sluice::Error;
 using sluice::ErrorCode;
 using sluice::base::c_boundary;
-using sluice::base::existing;
-using sluice::base::fault_in;
-using sluice::base::free_handle;
-using sluice::base::invalid;
-using sluice::base::new_handle;
+using sluice::c::existing;
+using sluice::c::fault_in;
+using sluice::c::free_handle;
+using sluice::c::invalid;
+using sluice::c::new_handle;
 
 struct sluice_options {
     std::vector<std::pair<std::string, std::string>> values;
@@ -123,7 +123,7 @@ int sluice_context_create(MPI_Comm comm, sluice_options const* options, sluice_c
         });
         // A rank whose settings are wrong makes the context all the same: without one it could not tell the others.
         sluice::Context made(comm, fault ? sluice::Settings() : settings);
-        sluice::engine::agree_on_no_error(made.state().comm(), fault);
+        sluice::groups::agree_on_no_error(made.state().comm(), fault);
         *context = new sluice_context{std::move(made)};
     });
 }
@@ -143,7 +143,7 @@ int sluice_redistribute(sluice_context* context, void* data, uint64_t count, uin
             map.check(count);
             overrides = overrides_of(options);
         });
-        sluice::engine::agree_on_no_error(over.state().comm(), fault);
+        sluice::groups::agree_on_no_error(over.state().comm(), fault);
         fill(report, redistribute(
                          over, {data, count, block_bytes},
                          [&](std::uint64_t block, std::span<std::byte const>) { return map(block); }, overrides));
@@ -160,7 +160,7 @@ int sluice_redistribute_computed(sluice_context* context, void* data, uint64_t c
             if (destination == nullptr) throw invalid("the destination function is NULL");
             overrides = overrides_of(options);
         });
-        sluice::engine::agree_on_no_error(over.state().comm(), fault);
+        sluice::groups::agree_on_no_error(over.state().comm(), fault);
         auto const computed = [&](std::uint64_t index, std::span<std::byte const> block) {
             sluice::Destination to;
             destination(user, index, block.data(), &to.rank, &to.index);
@@ -181,7 +181,7 @@ int sluice_plan_create(sluice_context* context, uint64_t count, uint64_t length,
             map.check(count);
             overrides = overrides_of(options);
         });
-        sluice::engine::agree_on_no_error(over.state().comm(), fault);
+        sluice::groups::agree_on_no_error(over.state().comm(), fault);
         *plan = new sluice_plan{sluice::Plan::computed(over, count, map, overrides), over.state()};
     });
 }
@@ -195,7 +195,7 @@ int sluice_plan_apply(sluice_plan* plan, size_t arrays, sluice_blocks const* blo
             for (std::size_t i = 0; i < arrays; ++i)
                 list.push_back({blocks[i].data, blocks[i].count, blocks[i].block_bytes});
         });
-        sluice::engine::agree_on_no_error(over.context.comm(), fault);
+        sluice::groups::agree_on_no_error(over.context.comm(), fault);
         fill(report, over.plan.apply(list));
     });
 }

@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "base/c_boundary.hpp"
-#include "mpi/mpi.hpp"
-#include "groups/agree.hpp"
 #include "engine/context_state.hpp"
+#include "groups/agree.hpp"
+#include "mpi/mpi.hpp"
 #include "sluice/redistribute.hpp"
 
 using sluice::Error;
@@ -64,8 +64,8 @@ std::uint64_t block_bytes_of(int block_length, MPI_Datatype datatype) {
     MPI_Count size = 0;
     MPI_Count lower_bound = 0;
     MPI_Count extent = 0;
-    sluice::base::check(MPI_Type_size_x(datatype, &size), "MPI_Type_size_x");
-    sluice::base::check(MPI_Type_get_extent_x(datatype, &lower_bound, &extent), "MPI_Type_get_extent_x");
+    sluice::mpi::check(MPI_Type_size_x(datatype, &size), "MPI_Type_size_x");
+    sluice::mpi::check(MPI_Type_get_extent_x(datatype, &lower_bound, &extent), "MPI_Type_get_extent_x");
     if (size != extent || lower_bound != 0 || size < 1)
         throw Error(ErrorCode::unsupported, "datatype has " + std::to_string(size) + " bytes in an extent of " +
                                                 std::to_string(extent) + " from " + std::to_string(lower_bound) +
@@ -110,7 +110,7 @@ MADRE_Object MADRE_create(void* data, char* strategy, int numBlocks, int blockLe
     std::unique_ptr<MADRE_Object_s> madre;
     int rank = 0;
     int const code = sluice::base::c_boundary([&] {
-        rank = sluice::base::rank_in(comm);
+        rank = sluice::mpi::rank_in(comm);
         sluice::Settings settings;
         std::optional<Error> fault;
         try {
@@ -133,11 +133,11 @@ MADRE_Object MADRE_create(void* data, char* strategy, int numBlocks, int blockLe
             fault = error;
         }
         MPI_Comm const agreed = made->context.state().comm();
-        sluice::engine::agree_on_no_error(agreed, fault);
-        if (!sluice::engine::all_equal(agreed, made->block_bytes))
+        sluice::groups::agree_on_no_error(agreed, fault);
+        if (!sluice::groups::all_equal(agreed, made->block_bytes))
             throw invalid("the bytes of a block differ between ranks; rank " + std::to_string(rank) + " has " +
                           std::to_string(made->block_bytes));
-        if (!sluice::engine::all_equal(agreed, static_cast<std::uint64_t>(made->strategy)))
+        if (!sluice::groups::all_equal(agreed, static_cast<std::uint64_t>(made->strategy)))
             throw invalid("the strategy differs between ranks; rank " + std::to_string(rank) + " has " +
                           std::string(sluice::name_of(made->strategy)));
         madre = std::move(made);
@@ -156,7 +156,7 @@ void MADRE_redistribute(MADRE_Object madre, int length, int* destRanks, int* des
                             " blocks");
         else if (length > 0 && (destRanks == nullptr || destIndices == nullptr))
             fault = invalid("destRanks or destIndices is NULL, length is " + std::to_string(length));
-        sluice::engine::agree_on_no_error(madre->context.state().comm(), fault);
+        sluice::groups::agree_on_no_error(madre->context.state().comm(), fault);
 
         std::uint64_t const live = static_cast<std::uint64_t>(length);
         auto const destination = [&](std::uint64_t block, std::span<std::byte const>) {
@@ -186,8 +186,8 @@ long MADRE_getMem() {
     sluice::base::c_boundary([&] {
         int initialized = 0;
         int finalized = 0;
-        sluice::base::check(MPI_Initialized(&initialized), "MPI_Initialized");
-        sluice::base::check(MPI_Finalized(&finalized), "MPI_Finalized");
+        sluice::mpi::check(MPI_Initialized(&initialized), "MPI_Initialized");
+        sluice::mpi::check(MPI_Finalized(&finalized), "MPI_Finalized");
         if (initialized == 0 || finalized != 0) return;
         auto const process = sluice::engine::Process::existing();
         if (process) bytes = static_cast<long>(process->madre_bytes().load());

@@ -14,7 +14,7 @@ constexpr int k_tag = 7000;
 
 InplaceReport run(Context& context, InplaceBlocks const& blocks) {
     engine::ContextState& state = context.state();
-    Members members;
+    groups::Members members;
     members.comm = state.comm();
     members.rank = state.rank();
     members.size = state.size();

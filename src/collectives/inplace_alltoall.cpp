@@ -23,7 +23,7 @@ constexpr int k_looks_before_yield = 32;
 
 }  // namespace
 
-InplaceAlltoall::InplaceAlltoall(InplaceMeans const& means, Members const& members, InplaceBlocks const& blocks,
+InplaceAlltoall::InplaceAlltoall(InplaceMeans const& means, groups::Members const& members, InplaceBlocks const& blocks,
                                  Datatypes datatypes)
     : means_(means), members_(members), blocks_(blocks) {
     requests_.fill(MPI_REQUEST_NULL);
@@ -53,8 +53,8 @@ void InplaceAlltoall::hold_types() {
     held_types_.resize(static_cast<std::size_t>(members_.size), MPI_DATATYPE_NULL);
     for (int member = 0; member < members_.size; ++member)
         if (member != members_.rank && blocks_.counts.at(member) > 0)
-            base::check(MPI_Type_contiguous(1, blocks_.type_of(member), &held_types_[static_cast<std::size_t>(member)]),
-                        "MPI_Type_contiguous");
+            mpi::check(MPI_Type_contiguous(1, blocks_.type_of(member), &held_types_[static_cast<std::size_t>(member)]),
+                       "MPI_Type_contiguous");
     blocks_.types = held_types_.data();
 }
 
@@ -83,7 +83,7 @@ bool InplaceAlltoall::start_next(std::size_t slot) {
         if (member == members_.rank || count == 0) continue;
         Slot& place = slots_[slot];
         if (!map_) place.own_map.emplace(blocks_.type_of(member));
-        engine::TypeMap const& map = map_ ? *map_ : *place.own_map;
+        types::TypeMap const& map = map_ ? *map_ : *place.own_map;
         if (map.size() == 0) continue;
         if (!staging_) take_staging();
         place.member = member;
@@ -109,7 +109,7 @@ bool InplaceAlltoall::test_requests() {
     std::array<int, k_most_pairs * PairExchange::k_requests> which{};
     int completed = 0;
     int const used = static_cast<int>(window_ * PairExchange::k_requests);
-    base::check(MPI_Testsome(used, requests_.data(), &completed, which.data(), MPI_STATUSES_IGNORE), "MPI_Testsome");
+    mpi::check(MPI_Testsome(used, requests_.data(), &completed, which.data(), MPI_STATUSES_IGNORE), "MPI_Testsome");
     return completed != MPI_UNDEFINED && completed > 0;
 }
 
@@ -188,7 +188,7 @@ int mpi_class_of(Error const& error) noexcept {
     return MPI_ERR_INTERN;
 }
 
-int run_in_place(InplaceMeans const& means, Members const& members, InplaceBlocks const& blocks,
+int run_in_place(InplaceMeans const& means, groups::Members const& members, InplaceBlocks const& blocks,
                  InplaceReport* report) noexcept {
     int code = MPI_SUCCESS;
     int const caught = base::c_boundary([&] {

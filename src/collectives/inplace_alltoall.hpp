@@ -24,20 +24,20 @@
 #include <vector>
 
 #include "collectives/inplace_blocks.hpp"
-#include "groups/members.hpp"
 #include "collectives/pair_exchange.hpp"
-#include "types/datatype_pieces.hpp"
-#include "node/peer_access.hpp"
+#include "groups/members.hpp"
 #include "memory/staging_pool.hpp"
+#include "node/peer_access.hpp"
 #include "sluice/collectives.hpp"
 #include "sluice/error.hpp"
+#include "types/datatype_pieces.hpp"
 
 namespace sluice::collectives {
 
 /// What calls over one communicator use in turns. Not owned; must outlive the calls.
 struct InplaceMeans {
-    engine::PeerAccess& access;  ///< for the ranks of Members::comm
-    engine::StagingPool& pool;
+    node::PeerAccess& access;  ///< for the ranks of Members::comm
+    memory::StagingPool& pool;
     Bytes staging;  ///< Settings::inplace_staging; may differ between ranks
 };
 
@@ -54,7 +54,7 @@ class InplaceAlltoall {
     /// Throws Error(invalid_argument) for a negative count, Error(mpi) for an invalid datatype, with nothing sent.
     /// `blocks` refers to arrays that must stay as they are until the call is done; with Datatypes::may_be_freed a type
     /// of `types` may be freed at once (costs a handle for each rank then), the type of all blocks always.
-    InplaceAlltoall(InplaceMeans const& means, Members const& members, InplaceBlocks const& blocks,
+    InplaceAlltoall(InplaceMeans const& means, groups::Members const& members, InplaceBlocks const& blocks,
                     Datatypes datatypes = Datatypes::stay);
     /// Where it is not done, MPI failed: receives are cancelled, and the staging is given up, not reused.
     ~InplaceAlltoall();
@@ -76,7 +76,7 @@ class InplaceAlltoall {
 
     struct Slot {
         PairExchange pair;
-        std::optional<engine::TypeMap> own_map;  // alltoallw: each pair has a type of its own
+        std::optional<types::TypeMap> own_map;  // alltoallw: each pair has a type of its own
         int member = -1;
         int round = 0;
     };
@@ -93,12 +93,12 @@ class InplaceAlltoall {
     std::span<MPI_Request, PairExchange::k_requests> requests_of(std::size_t slot) noexcept;
 
     InplaceMeans means_;
-    Members members_;
+    groups::Members members_;
     InplaceBlocks blocks_;
     InplaceReport report_;
-    std::optional<engine::TypeMap> map_;    // of all blocks
+    std::optional<types::TypeMap> map_;     // of all blocks
     std::vector<MPI_Datatype> held_types_;  // our own references to the types of `types`
-    std::optional<engine::Staging> staging_;
+    std::optional<memory::Staging> staging_;
     std::optional<PairMeans> pair_means_;
     std::size_t window_ = 0;
     Slot* in_lane_ = nullptr;
@@ -112,7 +112,7 @@ class InplaceAlltoall {
 /// The calls for whoever speaks MPI: run one to its end and give an MPI error class, MPI_SUCCESS or MPI_ERR_TRUNCATE
 /// (blocks of a pair differ in bytes), MPI_ERR_ARG, MPI_ERR_NO_MEM, MPI_ERR_OTHER. The text is
 /// base::last_error_text(). `report` may be null.
-int run_in_place(InplaceMeans const& means, Members const& members, InplaceBlocks const& blocks,
+int run_in_place(InplaceMeans const& means, groups::Members const& members, InplaceBlocks const& blocks,
                  InplaceReport* report = nullptr) noexcept;
 
 /// The MPI error class of an error of this library.

@@ -29,7 +29,7 @@ std::size_t chunk_of(std::span<std::byte> area) {
 }  // namespace
 
 void PairExchange::start(PairMeans& means, int peer, bool is_lower, std::span<std::byte> slot,
-                         std::span<MPI_Request, k_requests> requests, engine::TypeMap const& map, void* buffer,
+                         std::span<MPI_Request, k_requests> requests, types::TypeMap const& map, void* buffer,
                          std::uint64_t count) {
     means_ = &means;
     peer_ = peer;
@@ -51,14 +51,14 @@ bool PairExchange::are_complete(std::size_t first, std::size_t count) const noex
 }
 
 void PairExchange::send(std::size_t request, void const* from, std::size_t bytes) {
-    base::check(
+    mpi::check(
         MPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, peer_, means_->tag, means_->comm, &requests_[request]),
         "MPI_Isend");
 }
 
 void PairExchange::receive(std::size_t request, void* to, std::size_t bytes) {
-    base::check(MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, peer_, means_->tag, means_->comm, &requests_[request]),
-                "MPI_Irecv");
+    mpi::check(MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, peer_, means_->tag, means_->comm, &requests_[request]),
+               "MPI_Irecv");
 }
 
 void PairExchange::trade_word(std::uint64_t word) {
@@ -103,7 +103,7 @@ bool PairExchange::step() {
 
 void PairExchange::send_entry() {
     chunk_ = 0;
-    engine::PeerAccess const& access = means_->access;
+    node::PeerAccess const& access = means_->access;
     flags_ = packing_->is_contiguous() ? k_dense : 0;
     if (access.is_possible(peer_)) flags_ |= k_possible;
     if (access.is_proven(peer_)) flags_ |= k_proven;
@@ -111,7 +111,7 @@ void PairExchange::send_entry() {
                          static_cast<std::uint32_t>(chunk_of(means_->lane())), flags_};
     std::memcpy(out(0).data(), &mine, sizeof mine);
     std::size_t const along = bytes_ <= k_small ? bytes_ : 0;
-    engine::pack(*packing_, out(0).subspan(sizeof mine, along));
+    types::pack(*packing_, out(0).subspan(sizeof mine, along));
     receive(1, in(0).data(), sizeof mine + k_small);
     send(0, out(0).data(), sizeof mine + along);
     state_ = State::entry;
@@ -126,7 +126,7 @@ void PairExchange::read_entry() {
     }
     means_->report.exchanged += Bytes{bytes_};
     if (bytes_ <= k_small) {
-        engine::unpack(in(0).subspan(sizeof theirs_, bytes_), *unpacking_);
+        types::unpack(in(0).subspan(sizeof theirs_, bytes_), *unpacking_);
         ++means_->report.pairs_small;
         return;
     }
@@ -165,7 +165,7 @@ void PairExchange::swap_some() {
     std::uint64_t const at = mine_.begin + swapped_;
     std::span<std::byte> const bounce = means_->bounce();
     std::size_t const bytes = std::min<std::uint64_t>(bounce.size(), mine_.end - at);
-    std::size_t const done = engine::swap_with_process(static_cast<pid_t>(theirs_.card.pid),
+    std::size_t const done = node::swap_with_process(static_cast<pid_t>(theirs_.card.pid),
                                                        {packing_->first() + at, bytes}, theirs_.address + at, bounce);
     swapped_ += done;
     if (done == bytes && mine_.begin + swapped_ < mine_.end) return;
@@ -216,7 +216,7 @@ void PairExchange::post_chunk(std::size_t lane) {
         // Stays as it is until it has been sent: it is overwritten when both requests are complete.
         send(2 * lane, packing_->first() + chunk.begin, bytes);
     } else {
-        engine::pack(*packing_, out(lane).first(bytes));
+        types::pack(*packing_, out(lane).first(bytes));
         send(2 * lane, out(lane).data(), bytes);
     }
 }
@@ -231,7 +231,7 @@ bool PairExchange::move_chunks() {
         } else if (packing_->is_contiguous()) {
             std::memcpy(packing_->first() + chunk.begin, in(lane_).data(), bytes);
         } else {
-            engine::unpack(in(lane_).first(bytes), *unpacking_);
+            types::unpack(in(lane_).first(bytes), *unpacking_);
         }
         post_chunk(lane_);
         lane_ = 1 - lane_;

@@ -24,9 +24,9 @@
 #include <optional>
 #include <span>
 
-#include "types/datatype_pieces.hpp"
 #include "node/peer_access.hpp"
 #include "sluice/collectives.hpp"
+#include "types/datatype_pieces.hpp"
 
 namespace sluice::collectives {
 
@@ -34,7 +34,7 @@ namespace sluice::collectives {
 struct PairMeans {
     MPI_Comm comm;
     int tag;
-    engine::PeerAccess& access;
+    node::PeerAccess& access;
     /// Staging behind the slots. A pair that goes by messages has the lane, one pair at a time; swapping uses what is
     /// left of it, and only inside one `step`.
     std::span<std::byte> shared;
@@ -53,7 +53,7 @@ struct PairMeans {
 struct PairEntry {
     std::uint64_t bytes;
     std::uint64_t address;
-    engine::AccessCard card;
+    node::AccessCard card;
     std::uint32_t chunk;  ///< bytes that a chunk in our lane may have
     std::uint32_t flags;
 };
@@ -74,7 +74,7 @@ class PairExchange {
     /// staging of k_slot_bytes bytes, `requests` the k_requests null requests that the pair may use: the
     /// caller completes them. `map` must outlive the exchange.
     void start(PairMeans& means, int peer, bool is_lower, std::span<std::byte> slot,
-               std::span<MPI_Request, k_requests> requests, engine::TypeMap const& map, void* buffer,
+               std::span<MPI_Request, k_requests> requests, types::TypeMap const& map, void* buffer,
                std::uint64_t count);
 
     /// Goes on as far as it can without waiting, and no further than one bounce of direct swapping. True when something
@@ -124,8 +124,8 @@ class PairExchange {
     std::span<std::byte> slot_;
     std::span<std::byte> area_;  // out and in, half and half: the slot, or the lane
     std::span<MPI_Request> requests_;
-    std::optional<engine::PieceCursor> packing_;
-    std::optional<engine::PieceCursor> unpacking_;
+    std::optional<types::PieceCursor> packing_;
+    std::optional<types::PieceCursor> unpacking_;
     std::uint64_t bytes_ = 0;
     std::uint32_t flags_ = 0;
     PairEntry theirs_{};

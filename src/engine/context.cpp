@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "groups/agree.hpp"
 #include "engine/context_state.hpp"
+#include "groups/agree.hpp"
 
 namespace sluice {
 
@@ -55,10 +55,9 @@ void agree_on(MPI_Comm comm, Settings const& settings) {
         try {
             Settings().set(row.name, settings.get(row.name));
         } catch (Error const& error) {
-            if (!fault)
-                fault = Error(error.code(), "rank " + std::to_string(base::rank_in(comm)) + ": " + error.what());
+            if (!fault) fault = Error(error.code(), "rank " + std::to_string(mpi::rank_in(comm)) + ": " + error.what());
         }
-    agree_on_no_error(comm, fault);
+    groups::agree_on_no_error(comm, fault);
 
     std::vector<std::uint64_t> most;
     for (SettingRow const& row : setting_rows()) {
@@ -66,8 +65,8 @@ void agree_on(MPI_Comm comm, Settings const& settings) {
         most.push_back(value);
         most.push_back(~value);  // its maximum is the complement of the least value
     }
-    base::check(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT64_T, MPI_MAX, comm),
-                "MPI_Allreduce");
+    mpi::check(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT64_T, MPI_MAX, comm),
+               "MPI_Allreduce");
     for (std::size_t i = 0; i < setting_rows().size(); ++i)
         if (most[2 * i] != ~most[2 * i + 1])
             throw Error(ErrorCode::invalid_argument, "setting " + std::string(setting_rows()[i].name) + " (" +
@@ -78,9 +77,9 @@ void agree_on(MPI_Comm comm, Settings const& settings) {
 }  // namespace
 
 ContextState::ContextState(MPI_Comm comm, Settings settings)
-    : comm_(base::Communicator::twin_of(comm)),
-      rank_(base::rank_in(comm_.get())),
-      size_(base::size_of(comm_.get())),
+    : comm_(mpi::Communicator::twin_of(comm)),
+      rank_(mpi::rank_in(comm_.get())),
+      size_(mpi::size_of(comm_.get())),
       settings_(std::move(settings)),
       process_(Process::of_this_rank(settings_)),
       peer_access_(settings_.transport == "auto"),
@@ -93,21 +92,21 @@ ContextState::ContextState(MPI_Comm comm, Settings settings)
         counters_.named("budget.without_ledger").add();
 }
 
-std::shared_ptr<Node> ContextState::node(Bytes rings) {
+std::shared_ptr<node::Node> ContextState::node(Bytes rings) {
     if (!node_ || node_->ring_setting() != rings) {
         node_.reset();
-        node_ = std::make_shared<Node>(comm_.get(), settings_.transport, rings);
+        node_ = std::make_shared<node::Node>(comm_.get(), settings_.transport, rings);
     }
     return node_;
 }
 
 void ContextState::most_of_all(std::span<std::uint64_t> values) {
-    if (node_ && node_->has_rings() && node_->size() == size_ && values.size() <= NodeRings::k_most_values)
+    if (node_ && node_->has_rings() && node_->size() == size_ && values.size() <= node::NodeRings::k_most_values)
         node_->rings().most_of_all(values);
     else
-        base::check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_MAX,
-                                  comm_.get()),
-                    "MPI_Allreduce");
+        mpi::check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_MAX,
+                                 comm_.get()),
+                   "MPI_Allreduce");
 }
 
 bool ContextState::all_true(bool mine) {
@@ -117,7 +116,7 @@ bool ContextState::all_true(bool mine) {
 }
 
 void ContextState::agree_on_no_error(std::optional<Error> const& mine) {
-    if (!all_true(!mine)) engine::agree_on_no_error(comm_.get(), mine);
+    if (!all_true(!mine)) groups::agree_on_no_error(comm_.get(), mine);
 }
 
 Bytes ContextState::ring_memory() const noexcept {

@@ -9,13 +9,13 @@
 #include <span>
 
 #include "base/counters.hpp"
+#include "engine/process.hpp"
+#include "engine/progress.hpp"
 #include "memory/meter.hpp"
+#include "memory/staging_pool.hpp"
 #include "mpi/mpi.hpp"
 #include "node/node.hpp"
 #include "node/peer_access.hpp"
-#include "engine/process.hpp"
-#include "engine/progress.hpp"
-#include "memory/staging_pool.hpp"
 #include "sluice/error.hpp"
 #include "sluice/settings.hpp"
 
@@ -48,17 +48,17 @@ class ContextState {
     Budget& budget() noexcept { return process_->budget(); }
     base::Counters& counters() noexcept { return counters_; }
     /// What the operations on this context allocate. Tests make it fail.
-    base::Meter& meter() noexcept { return meter_; }
+    memory::Meter& meter() noexcept { return meter_; }
 
     /// Collective: the ranks of this node with rings of `rings` bytes into each rank, made at first use or when `rings`
     /// changes.
-    std::shared_ptr<Node> node(Bytes rings);
+    std::shared_ptr<node::Node> node(Bytes rings);
     /// Whose memory on this node we may read and write; by ranks of `comm`. No communication.
-    PeerAccess& peer_access() noexcept { return peer_access_; }
+    node::PeerAccess& peer_access() noexcept { return peer_access_; }
     /// What the waiting of tasks on this context drives.
     Progress& progress() noexcept { return progress_; }
     /// Staging of calls that need little and come often.
-    StagingPool& staging_pool() noexcept { return staging_pool_; }
+    memory::StagingPool& staging_pool() noexcept { return staging_pool_; }
     /// Collective: each value becomes its maximum over all ranks. By shared memory where all are on one node with
     /// rings: MPI libraries spin in collectives, which is slow with more ranks than cores.
     void most_of_all(std::span<std::uint64_t> values);
@@ -70,16 +70,16 @@ class ContextState {
     Bytes ring_memory() const noexcept;
 
   private:
-    base::Communicator comm_;
+    mpi::Communicator comm_;
     int rank_;
     int size_;
     Settings settings_;
     std::shared_ptr<Process> process_;
     base::Counters counters_;
-    base::Meter meter_;
-    std::shared_ptr<Node> node_;
-    PeerAccess peer_access_;
-    StagingPool staging_pool_;
+    memory::Meter meter_;
+    std::shared_ptr<node::Node> node_;
+    node::PeerAccess peer_access_;
+    memory::StagingPool staging_pool_;
     Progress progress_;
     BudgetLook budget_look_;
 };

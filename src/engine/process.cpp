@@ -23,8 +23,8 @@ int delete_slot(MPI_Comm, int, void* slot, void*) {
 int process_key() {
     static int const key = [] {
         int made = MPI_KEYVAL_INVALID;
-        base::check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_slot, &made, nullptr),
-                    "MPI_Comm_create_keyval");
+        mpi::check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_slot, &made, nullptr),
+                   "MPI_Comm_create_keyval");
         return made;
     }();
     return key;
@@ -34,7 +34,7 @@ int process_key() {
 Slot* slot_of_this_rank() {
     void* value = nullptr;
     int found = 0;
-    base::check(MPI_Comm_get_attr(MPI_COMM_SELF, process_key(), &value, &found), "MPI_Comm_get_attr");
+    mpi::check(MPI_Comm_get_attr(MPI_COMM_SELF, process_key(), &value, &found), "MPI_Comm_get_attr");
     return found == 0 ? nullptr : static_cast<Slot*>(value);
 }
 
@@ -49,12 +49,12 @@ Slot* slot_of_this_rank() {
 #endif
 
 /// Null under the simulator, where many ranks are one process.
-std::shared_ptr<Adaptation> adaptation_of([[maybe_unused]] Settings const& settings) {
+std::shared_ptr<budget::Adaptation> adaptation_of([[maybe_unused]] Settings const& settings) {
 #ifdef SLUICE_SIMULATED
     return nullptr;
 #else
-    return std::make_shared<Adaptation>(
-        Adaptation::Options{settings.memory, settings.node_memory, settings.memory_reserve, ranks_of_node(), true, {}});
+    return std::make_shared<budget::Adaptation>(budget::Adaptation::Options{
+        settings.memory, settings.node_memory, settings.memory_reserve, ranks_of_node(), true, {}});
 #endif
 }
 
@@ -81,7 +81,7 @@ std::shared_ptr<Process> Process::of_this_rank(Settings const& settings) {
     Slot* slot = slot_of_this_rank();
     if (slot == nullptr) {
         auto made = std::make_unique<Slot>();
-        base::check(MPI_Comm_set_attr(MPI_COMM_SELF, process_key(), made.get()), "MPI_Comm_set_attr");
+        mpi::check(MPI_Comm_set_attr(MPI_COMM_SELF, process_key(), made.get()), "MPI_Comm_set_attr");
         slot = made.release();
     }
     if (auto process = slot->process.lock()) return process;

@@ -25,7 +25,7 @@ class Process {
     explicit Process(Settings const& settings);
     Budget& budget() noexcept { return budget_; }
     MemoryLimit const& memory_limit() const noexcept { return limit_; }
-    HelperThread& helper_thread() noexcept { return helper_thread_; }
+    kernel::HelperThread& helper_thread() noexcept { return helper_thread_; }
     /// Lets the budget follow, once a millisecond, or sooner where the kernel tells of a change (Adaptation): for
     /// whoever waits or moves something. About 30 ns where it is not due, 2 µs where it is. Thread-safe.
     void look_if_due() {
@@ -38,16 +38,16 @@ class Process {
     /// Changes with each look.
     std::uint64_t looks() const noexcept { return adaptation_ ? adaptation_->looks() : 0; }
     /// Null under a simulator.
-    Adaptation const* adaptation() const noexcept { return adaptation_.get(); }
+    budget::Adaptation const* adaptation() const noexcept { return adaptation_.get(); }
     /// What all objects of madre.h on this rank hold: its MADRE_getMem names no object.
     std::atomic<std::uint64_t>& madre_bytes() noexcept { return madre_bytes_; }
 
   private:
     MemoryLimit limit_;
-    std::shared_ptr<Adaptation> adaptation_;
+    std::shared_ptr<budget::Adaptation> adaptation_;
     Budget budget_;
     std::atomic<std::uint64_t> madre_bytes_{0};
-    HelperThread helper_thread_;
+    kernel::HelperThread helper_thread_;
 };
 
 }  // namespace sluice::engine

@@ -9,12 +9,12 @@ namespace {
 using namespace std::chrono_literals;
 
 // Waking up takes some 5 µs of a core: half a percent of one where it is for nothing.
-constexpr engine::HelperThread::Clock::duration k_shortest = 30us;
-constexpr engine::HelperThread::Clock::duration k_longest = 1ms;
+constexpr kernel::HelperThread::Clock::duration k_shortest = 30us;
+constexpr kernel::HelperThread::Clock::duration k_longest = 1ms;
 
 }  // namespace
 
-Background::Background(engine::HelperThread& helper, Looked& looked)
+Background::Background(kernel::HelperThread& helper, Looked& looked)
     : helper_(&helper), looked_(&looked), pause_(k_longest) {
     helper_->add(*this);
 }
@@ -23,7 +23,7 @@ Background::~Background() {
     helper_->remove(*this);
 }
 
-engine::HelperThread::Clock::duration Background::run() noexcept {
+kernel::HelperThread::Clock::duration Background::run() noexcept {
     bool const program_looked = looks_.load(std::memory_order_relaxed) != looks_seen_;
     looks_seen_ = looks_.load(std::memory_order_relaxed);
     bool moved = false;

@@ -12,7 +12,7 @@
 
 namespace sluice::fetch::detail {
 
-class Background final : public engine::HelperThread::Job {
+class Background final : public kernel::HelperThread::Job {
   public:
     class Looked {
       public:
@@ -24,7 +24,7 @@ class Background final : public engine::HelperThread::Job {
     };
 
     /// Looks at `looked` until it dies.
-    Background(engine::HelperThread& helper, Looked& looked);
+    Background(kernel::HelperThread& helper, Looked& looked);
     ~Background();
     Background(Background const&) = delete;
     Background& operator=(Background const&) = delete;
@@ -36,14 +36,14 @@ class Background final : public engine::HelperThread::Job {
     std::uint64_t moved() const noexcept { return moved_.load(std::memory_order_relaxed); }
 
   private:
-    engine::HelperThread::Clock::duration run() noexcept override;
+    kernel::HelperThread::Clock::duration run() noexcept override;
 
-    engine::HelperThread* helper_;
+    kernel::HelperThread* helper_;
     Looked* looked_;
     std::atomic<std::uint64_t> looks_{0};
     std::atomic<std::uint64_t> moved_{0};
     std::uint64_t looks_seen_ = 0;
-    engine::HelperThread::Clock::duration pause_;
+    kernel::HelperThread::Clock::duration pause_;
 };
 
 }  // namespace sluice::fetch::detail

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "mpi/mpi.hpp"
 #include "groups/nonblocking_barrier.hpp"
+#include "mpi/mpi.hpp"
 
 namespace sluice::fetch::detail {
 
@@ -19,9 +19,9 @@ FetchOrder order_of(std::string_view name) {
 
 /// The helper thread calls MPI while the program may: only where the program has asked MPI for that.
 bool may_look_in_background(engine::ContextState& context) {
-    if (context.settings().progress == "tasks" || !engine::HelperThread::is_possible()) return false;
+    if (context.settings().progress == "tasks" || !kernel::HelperThread::is_possible()) return false;
     int level = MPI_THREAD_SINGLE;
-    base::check(MPI_Query_thread(&level), "MPI_Query_thread");
+    mpi::check(MPI_Query_thread(&level), "MPI_Query_thread");
     return level == MPI_THREAD_MULTIPLE && context.size() > 1;
 }
 
@@ -43,13 +43,13 @@ StoreState::StoreState(Context& context)
     : context_(&context.state()),
       memory_(context_->budget()),
       wire_(context_->comm()),
-      tentative_(context_->budget(), Purpose::fetched, share_of_receiving(), TokenPool::First::like_any),
-      ready_(context_->budget(), Purpose::fetched, share_of_receiving(), TokenPool::First::always,
+      tentative_(context_->budget(), Purpose::fetched, share_of_receiving(), budget::TokenPool::First::like_any),
+      ready_(context_->budget(), Purpose::fetched, share_of_receiving(), budget::TokenPool::First::always,
              context_->settings().tokens),
-      serving_pool_(context_->budget(), Purpose::served, context_->settings().serve_memory, TokenPool::First::always,
-                    context_->settings().tokens),
-      packed_(context_->budget(), Purpose::served, Bytes{}, TokenPool::First::always),
-      uncontrolled_(context_->budget(), Purpose::fetched, Bytes{}, TokenPool::First::always),
+      serving_pool_(context_->budget(), Purpose::served, context_->settings().serve_memory,
+                    budget::TokenPool::First::always, context_->settings().tokens),
+      packed_(context_->budget(), Purpose::served, Bytes{}, budget::TokenPool::First::always),
+      uncontrolled_(context_->budget(), Purpose::fetched, Bytes{}, budget::TokenPool::First::always),
       fetching_(wire_, context_->settings().tokens == 0 ? &tentative_ : nullptr, ready_, memory_,
                 order_of(context_->settings().fetch_order), context_->settings().fetch_window,
                 context_->process().memory_limit().limit),
@@ -83,10 +83,11 @@ void StoreState::stall() {
 }
 
 /// Of tentative sets, and of those whose data exist: half of what there is for each.
-TokenPool::Limit StoreState::share_of_receiving() const {
+budget::TokenPool::Limit StoreState::share_of_receiving() const {
     Bytes const setting = context_->settings().fetch_memory;
-    TokenPool::Limit const limit =
-        setting.count != 0 ? TokenPool::Limit(setting / 2) : TokenPool::Limit::room_for(k_sets, k_least_share);
+    budget::TokenPool::Limit const limit = setting.count != 0
+                                               ? budget::TokenPool::Limit(setting / 2)
+                                               : budget::TokenPool::Limit::room_for(k_sets, k_least_share);
     return limit.within_part(2);
 }
 
@@ -229,7 +230,7 @@ void StoreState::finish() {
     }
     wait_until_quiet();
     // Nothing of this rank is open, and what it has said has been heard.
-    base::NonblockingBarrier barrier(context_->comm(), k_barrier_tag);
+    groups::NonblockingBarrier barrier(context_->comm(), k_barrier_tag);
     while (!barrier.is_passed())
         progress.poll();
     wait_until_quiet();

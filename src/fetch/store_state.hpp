@@ -11,12 +11,12 @@
 #include "engine/context_state.hpp"
 #include "engine/progress.hpp"
 #include "fetch/background.hpp"
+#include "fetch/owner/sending.hpp"
+#include "fetch/owner/serving.hpp"
 #include "fetch/reader/direct_reads.hpp"
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/reader/fetching.hpp"
 #include "fetch/reader/receiving.hpp"
-#include "fetch/owner/sending.hpp"
-#include "fetch/owner/serving.hpp"
 #include "fetch/wire.hpp"
 #include "sluice/fetch.hpp"
 
@@ -55,7 +55,7 @@ class StoreState final : public engine::Pollable, public Arrivals, public Backgr
     Serving& serving() { return serving_; }
     Sending& sending() { return sending_; }
     Receiving& receiving() { return receiving_; }
-    BufferMemory& memory() { return memory_; }
+    memory::BufferMemory& memory() { return memory_; }
     int rank() const { return wire_.rank(); }
     StoreReport report();
 
@@ -63,16 +63,16 @@ class StoreState final : public engine::Pollable, public Arrivals, public Backgr
     bool move();
     bool is_quiet();
     void follow_memory();
-    TokenPool::Limit share_of_receiving() const;
+    budget::TokenPool::Limit share_of_receiving() const;
 
     engine::ContextState* context_;
-    BufferMemory memory_;
+    memory::BufferMemory memory_;
     Wire wire_;
-    TokenPool tentative_;
-    TokenPool ready_;
-    TokenPool serving_pool_;
-    TokenPool packed_;  // these two only count
-    TokenPool uncontrolled_;
+    budget::TokenPool tentative_;
+    budget::TokenPool ready_;
+    budget::TokenPool serving_pool_;
+    budget::TokenPool packed_;  // these two only count
+    budget::TokenPool uncontrolled_;
     Fetching fetching_;
     Serving serving_;
     DirectReads reads_;

@@ -22,10 +22,10 @@ bool is_without_answer(Kind kind) {
 }  // namespace
 
 Wire::Wire(MPI_Comm comm)
-    : comm_(base::Communicator::twin_of(comm)), rank_(base::rank_in(comm_.get())), size_(base::size_of(comm_.get())) {
+    : comm_(mpi::Communicator::twin_of(comm)), rank_(mpi::rank_in(comm_.get())), size_(mpi::size_of(comm_.get())) {
     int* upper = nullptr;
     int found = 0;
-    base::check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&upper), &found), "MPI_Comm_get_attr");
+    mpi::check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&upper), &found), "MPI_Comm_get_attr");
     int const largest_tag = found != 0 ? *upper : 32767;
     most_slots_ = static_cast<std::uint32_t>(std::min(largest_tag - k_first_data_tag, 4096));
 }
@@ -75,12 +75,12 @@ void Wire::send(int peer, Control const& control, std::string_view text, Use use
 bool Wire::has_left(std::byte const* bytes, std::size_t count, int peer, int tag, Open const& what) {
     MPI_Request request = MPI_REQUEST_NULL;
     if (what.use == Use::control_heard)
-        base::check(MPI_Issend(bytes, static_cast<int>(count), MPI_BYTE, peer, tag, comm_.get(), &request),
-                    "MPI_Issend");
+        mpi::check(MPI_Issend(bytes, static_cast<int>(count), MPI_BYTE, peer, tag, comm_.get(), &request),
+                   "MPI_Issend");
     else
-        base::check(MPI_Isend(bytes, static_cast<int>(count), MPI_BYTE, peer, tag, comm_.get(), &request), "MPI_Isend");
+        mpi::check(MPI_Isend(bytes, static_cast<int>(count), MPI_BYTE, peer, tag, comm_.get(), &request), "MPI_Isend");
     int done = 0;
-    if (count <= k_control) base::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (count <= k_control) mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done == 0) open(request, what);
     return done != 0;
 }
@@ -102,11 +102,11 @@ bool Wire::receive_data(int peer, std::uint32_t slot, std::span<std::byte> to, s
     int const tag = k_first_data_tag + static_cast<int>(slot);
     auto const bytes = static_cast<int>(to.size());
     if (to.size() <= k_small) {
-        base::check(MPI_Recv(to.data(), bytes, MPI_BYTE, peer, tag, comm_.get(), MPI_STATUS_IGNORE), "MPI_Recv");
+        mpi::check(MPI_Recv(to.data(), bytes, MPI_BYTE, peer, tag, comm_.get(), MPI_STATUS_IGNORE), "MPI_Recv");
         return true;
     }
     MPI_Request request = MPI_REQUEST_NULL;
-    base::check(MPI_Irecv(to.data(), bytes, MPI_BYTE, peer, tag, comm_.get(), &request), "MPI_Irecv");
+    mpi::check(MPI_Irecv(to.data(), bytes, MPI_BYTE, peer, tag, comm_.get(), &request), "MPI_Irecv");
     open(request, {Use::data_in, number, to.size()});
     return false;
 }
@@ -116,10 +116,10 @@ bool Wire::look_at_arrivals(Arrivals& to) {
     for (int i = 0; i < k_arrivals_a_look; ++i) {
         int found = 0;
         MPI_Status status;
-        base::check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_.get(), &found, &status), "MPI_Iprobe");
+        mpi::check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_.get(), &found, &status), "MPI_Iprobe");
         if (found == 0) break;
         int bytes = 0;
-        base::check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+        mpi::check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
         if (status.MPI_TAG != k_control_tag) {
             auto const slot = static_cast<std::uint32_t>(status.MPI_TAG - k_first_data_tag);
             if (!to.data_from(status.MPI_SOURCE, slot, static_cast<std::size_t>(bytes))) break;
@@ -127,9 +127,9 @@ bool Wire::look_at_arrivals(Arrivals& to) {
             continue;
         }
         std::byte in[k_control];
-        base::check(MPI_Recv(in, static_cast<int>(k_control), MPI_BYTE, status.MPI_SOURCE, k_control_tag, comm_.get(),
-                             MPI_STATUS_IGNORE),
-                    "MPI_Recv");
+        mpi::check(MPI_Recv(in, static_cast<int>(k_control), MPI_BYTE, status.MPI_SOURCE, k_control_tag, comm_.get(),
+                            MPI_STATUS_IGNORE),
+                   "MPI_Recv");
         Control control;
         std::memcpy(&control, in, sizeof control);
         auto const text = static_cast<std::size_t>(bytes) - sizeof control;
@@ -151,7 +151,7 @@ bool Wire::test_open(Arrivals& to) {
     if (requests_.empty()) return false;
     done_.resize(requests_.size());
     int number = 0;
-    base::check(
+    mpi::check(
         MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &number, done_.data(), MPI_STATUSES_IGNORE),
         "MPI_Testsome");
     if (number <= 0) return false;

@@ -129,7 +129,7 @@ class Wire {
     bool look_at_arrivals(Arrivals& to);
     bool test_open(Arrivals& to);
 
-    base::Communicator comm_;
+    mpi::Communicator comm_;
     int rank_;
     int size_;
     std::uint32_t most_slots_;

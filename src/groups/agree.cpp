@@ -6,25 +6,25 @@
 
 #include "mpi/mpi.hpp"
 
-namespace sluice::engine {
+namespace sluice::groups {
 
 void agree_on_no_error(MPI_Comm comm, std::optional<Error> const& mine) {
     int const nobody = std::numeric_limits<int>::max();
-    int first = mine ? base::rank_in(comm) : nobody;
-    base::check(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+    int first = mine ? mpi::rank_in(comm) : nobody;
+    mpi::check(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
     if (first == nobody) return;
 
     std::string text = mine ? mine->what() : "";
     std::array<int, 2> head{mine ? static_cast<int>(mine->code()) : 0, static_cast<int>(text.size())};
-    base::check(MPI_Bcast(head.data(), 2, MPI_INT, first, comm), "MPI_Bcast");
+    mpi::check(MPI_Bcast(head.data(), 2, MPI_INT, first, comm), "MPI_Bcast");
     text.resize(static_cast<std::size_t>(head[1]));
-    base::check(MPI_Bcast(text.data(), head[1], MPI_CHAR, first, comm), "MPI_Bcast");
+    mpi::check(MPI_Bcast(text.data(), head[1], MPI_CHAR, first, comm), "MPI_Bcast");
     throw Error(static_cast<ErrorCode>(head[0]), text);
 }
 
 namespace {
 std::uint64_t reduce(MPI_Comm comm, std::uint64_t value, MPI_Op operation) {
-    base::check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, operation, comm), "MPI_Allreduce");
+    mpi::check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, operation, comm), "MPI_Allreduce");
     return value;
 }
 }  // namespace
@@ -44,8 +44,8 @@ bool all_true(MPI_Comm comm, bool value) {
 
 bool all_equal(MPI_Comm comm, std::uint64_t value) {
     std::array<std::uint64_t, 2> range{value, ~value};  // the maximum of ~value is the complement of the minimum
-    base::check(MPI_Allreduce(MPI_IN_PLACE, range.data(), 2, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
+    mpi::check(MPI_Allreduce(MPI_IN_PLACE, range.data(), 2, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
     return range[0] == ~range[1];
 }
 
-}  // namespace sluice::engine
+}  // namespace sluice::groups

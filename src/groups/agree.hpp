@@ -8,7 +8,7 @@
 
 #include "sluice/error.hpp"
 
-namespace sluice::engine {
+namespace sluice::groups {
 
 /// Collective. When any rank brings an error, every rank throws the one of the lowest such rank.
 void agree_on_no_error(MPI_Comm comm, std::optional<Error> const& mine);
@@ -24,4 +24,4 @@ std::uint64_t least_of(MPI_Comm comm, std::uint64_t value);
 std::uint64_t most_of(MPI_Comm comm, std::uint64_t value);
 std::uint64_t sum_of(MPI_Comm comm, std::uint64_t value);
 
-}  // namespace sluice::engine
+}  // namespace sluice::groups

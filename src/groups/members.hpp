@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-namespace sluice::collectives {
+namespace sluice::groups {
 
 /// Messages go point-to-point over `comm`, which contains all members and perhaps others, with `tag` alone. Two calls
 /// whose messages could meet (same comm, overlapping in time, two members in common) need different tags; calls of the
@@ -24,4 +24,4 @@ struct Members {
     int in_comm(int member) const { return translate != nullptr ? translate(who, member) : first + member * stride; }
 };
 
-}  // namespace sluice::collectives
+}  // namespace sluice::groups

@@ -2,7 +2,7 @@
 
 #include "mpi/mpi.hpp"
 
-namespace sluice::base {
+namespace sluice::groups {
 
 #ifdef SLUICE_SIMULATED
 
@@ -11,31 +11,32 @@ NonblockingBarrier::NonblockingBarrier(MPI_Comm comm, int tag) : comm_(comm), ta
 }
 
 void NonblockingBarrier::start_round() {
-    int const size = size_of(comm_);
+    int const size = mpi::size_of(comm_);
     if (distance_ >= size) return;
-    int const rank = rank_in(comm_);
-    check(MPI_Irecv(nullptr, 0, MPI_BYTE, (rank + size - distance_) % size, tag_, comm_, &pending_[0]), "MPI_Irecv");
-    check(MPI_Isend(nullptr, 0, MPI_BYTE, (rank + distance_) % size, tag_, comm_, &pending_[1]), "MPI_Isend");
+    int const rank = mpi::rank_in(comm_);
+    mpi::check(MPI_Irecv(nullptr, 0, MPI_BYTE, (rank + size - distance_) % size, tag_, comm_, &pending_[0]),
+               "MPI_Irecv");
+    mpi::check(MPI_Isend(nullptr, 0, MPI_BYTE, (rank + distance_) % size, tag_, comm_, &pending_[1]), "MPI_Isend");
 }
 
 bool NonblockingBarrier::is_passed() {
-    if (!is_complete(pending_[0]) || !is_complete(pending_[1])) return false;
-    if (distance_ >= size_of(comm_)) return true;
+    if (!mpi::is_complete(pending_[0]) || !mpi::is_complete(pending_[1])) return false;
+    if (distance_ >= mpi::size_of(comm_)) return true;
     distance_ *= 2;
     start_round();
-    return distance_ >= size_of(comm_);
+    return distance_ >= mpi::size_of(comm_);
 }
 
 #else
 
 NonblockingBarrier::NonblockingBarrier(MPI_Comm comm, int) {
-    check(MPI_Ibarrier(comm, &pending_), "MPI_Ibarrier");
+    mpi::check(MPI_Ibarrier(comm, &pending_), "MPI_Ibarrier");
 }
 
 bool NonblockingBarrier::is_passed() {
-    return is_complete(pending_);
+    return mpi::is_complete(pending_);
 }
 
 #endif
 
-}  // namespace sluice::base
+}  // namespace sluice::groups

@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-namespace sluice::base {
+namespace sluice::groups {
 
 /// MPI_Ibarrier, but for SMPI 3.32: there a rank that is not rank 0 gets through as soon as rank 0 has come, so the
 /// simulator has a barrier of messages instead (dissemination: in round k each rank hears from the one 2^k before it;
@@ -29,4 +29,4 @@ class NonblockingBarrier {
 #endif
 };
 
-}  // namespace sluice::base
+}  // namespace sluice::groups

@@ -15,7 +15,7 @@
 #include "base/units.hpp"
 #include "sluice/error.hpp"
 
-namespace sluice::engine {
+namespace sluice::kernel {
 
 namespace {
 
@@ -257,4 +257,4 @@ bool DiskFile::poll() {
     return moved;
 }
 
-}  // namespace sluice::engine
+}  // namespace sluice::kernel

@@ -21,7 +21,7 @@
 
 #include "sluice/units.hpp"
 
-namespace sluice::engine {
+namespace sluice::kernel {
 
 /// Belongs to one thread. Memory: about 6 KiB, and 80 bytes for each operation that waits.
 class DiskFile {
@@ -100,4 +100,4 @@ class DiskFile {
     int failure_ = 0;
 };
 
-}  // namespace sluice::engine
+}  // namespace sluice::kernel

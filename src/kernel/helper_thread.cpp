@@ -10,7 +10,7 @@
 #include "kernel/signals_blocked.hpp"
 #include "sluice/error.hpp"
 
-namespace sluice::engine {
+namespace sluice::kernel {
 
 namespace {
 
@@ -35,7 +35,7 @@ HelperThread::Entry* HelperThread::find(Job const& job) noexcept {
 void HelperThread::add(Job& job) {
     std::lock_guard const lock(mutex_);
     if (!thread_.joinable()) try {
-            base::SignalsBlocked const blocked;
+            SignalsBlocked const blocked;
             thread_ = std::thread([this] { live(); });
         } catch (std::system_error const& error) {
             throw Error(ErrorCode::unsupported, std::string("the helper thread cannot be made: ") + error.what());
@@ -83,4 +83,4 @@ void HelperThread::live() {
     }
 }
 
-}  // namespace sluice::engine
+}  // namespace sluice::kernel

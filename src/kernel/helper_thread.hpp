@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace sluice::engine {
+namespace sluice::kernel {
 
 class HelperThread {
   public:
@@ -65,4 +65,4 @@ class HelperThread {
     std::thread thread_;
 };
 
-}  // namespace sluice::engine
+}  // namespace sluice::kernel

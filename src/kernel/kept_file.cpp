@@ -7,7 +7,7 @@
 #include <array>
 #include <charconv>
 
-namespace sluice {
+namespace sluice::kernel {
 
 KeptFile::KeptFile(std::string const& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
 
@@ -46,4 +46,4 @@ std::optional<std::uint64_t> number_after(std::string_view text, std::string_vie
     return std::nullopt;
 }
 
-}  // namespace sluice
+}  // namespace sluice::kernel

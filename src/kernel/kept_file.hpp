@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace sluice {
+namespace sluice::kernel {
 
 /// Opened once and closed on exec; a look is one pread of 0.2 to 3 µs, where opening it anew would cost as much again.
 /// What it refers to is fixed when it is opened: /proc/self stays the process that opened it. Does not allocate after
@@ -40,4 +40,4 @@ std::optional<std::uint64_t> number_in(std::string_view text) noexcept;
 /// The number behind `key` at the beginning of a line, as in "VmRSS:    1234 kB". `key` must be the whole word.
 std::optional<std::uint64_t> number_after(std::string_view text, std::string_view key) noexcept;
 
-}  // namespace sluice
+}  // namespace sluice::kernel

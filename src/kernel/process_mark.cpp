@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace sluice::report {
+namespace sluice::kernel {
 
 namespace {
 
@@ -78,4 +78,4 @@ Life life_of(ProcessMark const& process) noexcept {
     return ended || found.started != process.started ? Life::gone : Life::alive;
 }
 
-}  // namespace sluice::report
+}  // namespace sluice::kernel

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace sluice::report {
+namespace sluice::kernel {
 
 /// A process number means something only inside one running system and one space of process numbers (container).
 struct ProcessMark {
@@ -27,4 +27,4 @@ enum class Life {
 
 Life life_of(ProcessMark const& process) noexcept;
 
-}  // namespace sluice::report
+}  // namespace sluice::kernel

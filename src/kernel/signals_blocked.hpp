@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-namespace sluice::base {
+namespace sluice::kernel {
 
 /// While it lives: a thread that is made inherits that all are blocked.
 class SignalsBlocked {
@@ -23,4 +23,4 @@ class SignalsBlocked {
     sigset_t before_{};
 };
 
-}  // namespace sluice::base
+}  // namespace sluice::kernel

@@ -7,7 +7,7 @@
 #include "kernel/disk_file.hpp"
 #include "sluice/error.hpp"
 
-namespace sluice::paged::detail {
+namespace sluice::memory {
 
 Bytes BlockMemory::limit() const {
     return limit_.count != 0 ? limit_ : budget_.limit() / 4;
@@ -18,9 +18,9 @@ bool BlockMemory::is_over() const {
 }
 
 /// Null memory where the allocator has none.
-Room BlockMemory::made(std::uint64_t bytes, Lease lease) {
-    Room room;
-    room.memory_.reset(static_cast<std::byte*>(std::aligned_alloc(engine::DiskFile::k_sector, bytes)));
+BlockRoom BlockMemory::made(std::uint64_t bytes, Lease lease) {
+    BlockRoom room;
+    room.memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kernel::DiskFile::k_sector, bytes)));
     if (!room) return room;
     room.bytes_ = bytes;
     room.lease_ = std::move(lease);
@@ -30,10 +30,10 @@ Room BlockMemory::made(std::uint64_t bytes, Lease lease) {
     return room;
 }
 
-Room BlockMemory::spare_of(std::uint64_t bytes) {
-    auto const at = std::ranges::find(spare_, bytes, [](Room const& room) { return room.bytes_; });
+BlockRoom BlockMemory::spare_of(std::uint64_t bytes) {
+    auto const at = std::ranges::find(spare_, bytes, [](BlockRoom const& room) { return room.bytes_; });
     if (at == spare_.end()) return {};
-    Room room = std::move(*at);
+    BlockRoom room = std::move(*at);
     spare_.erase(at);
     return room;
 }
@@ -46,26 +46,26 @@ void BlockMemory::spare_free(std::size_t keep) noexcept {
     }
 }
 
-Room BlockMemory::take(std::uint64_t bytes) {
-    if (Room room = spare_of(bytes)) return room;
+BlockRoom BlockMemory::take(std::uint64_t bytes) {
+    if (BlockRoom room = spare_of(bytes)) return room;
     for (;;) {
         if (held_ + bytes <= limit().count)
             if (std::optional<Lease> lease = budget_.try_lease(Bytes{bytes}, Purpose::paged))
-                if (Room room = made(bytes, *std::move(lease))) return room;
+                if (BlockRoom room = made(bytes, *std::move(lease))) return room;
         if (spare_.empty()) return {};
         spare_free(spare_.size() - 1);  // of another size
     }
 }
 
-Room BlockMemory::take_beyond(std::uint64_t bytes) {
-    if (Room room = take(bytes)) return room;
-    if (Room room = made(bytes, budget_.lease_beyond(Bytes{bytes}, Purpose::paged))) return room;
+BlockRoom BlockMemory::take_beyond(std::uint64_t bytes) {
+    if (BlockRoom room = take(bytes)) return room;
+    if (BlockRoom room = made(bytes, budget_.lease_beyond(Bytes{bytes}, Purpose::paged))) return room;
     throw Error(ErrorCode::out_of_memory, "no memory for a block of " + base::format_bytes(Bytes{bytes}) +
                                               " of a paged file; its blocks hold " + base::format_bytes(held()));
 }
 
-void BlockMemory::give_back(Room room) {
+void BlockMemory::give_back(BlockRoom room) {
     if (room) spare_.push_back(std::move(room));
 }
 
-}  // namespace sluice::paged::detail
+}  // namespace sluice::memory

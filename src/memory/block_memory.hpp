@@ -1,5 +1,5 @@
-/// Memory for blocks of a paged file, each under a lease: up to a limit of its own and what the budget has. Room that
-/// is given back is used again for blocks of the same size.
+/// Memory for blocks of a paged file, each under a lease: up to a limit of its own and what the budget has. Room
+/// that is given back is used again for blocks of the same size.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 #include "sluice/budget.hpp"
 
-namespace sluice::paged::detail {
+namespace sluice::memory {
 
 /// Whole sectors.
-class Room {
+class BlockRoom {
   public:
-    Room() = default;
+    BlockRoom() = default;
     std::span<std::byte> bytes() const noexcept { return {memory_.get(), bytes_}; }
     explicit operator bool() const noexcept { return memory_ != nullptr; }
 
@@ -41,10 +41,10 @@ class BlockMemory {
     BlockMemory& operator=(BlockMemory const&) = delete;
 
     /// No room where limit, budget or the allocator have none.
-    Room take(std::uint64_t bytes);
+    BlockRoom take(std::uint64_t bytes);
     /// Whatever the limit. Throws Error(out_of_memory) where the allocator has none.
-    Room take_beyond(std::uint64_t bytes);
-    void give_back(Room room);
+    BlockRoom take_beyond(std::uint64_t bytes);
+    void give_back(BlockRoom room);
     /// What is kept to be used again.
     void free_spare() noexcept { spare_free(0); }
 
@@ -55,15 +55,15 @@ class BlockMemory {
     Bytes peak() const noexcept { return Bytes{peak_}; }
 
   private:
-    Room made(std::uint64_t bytes, Lease lease);
-    Room spare_of(std::uint64_t bytes);
+    BlockRoom made(std::uint64_t bytes, Lease lease);
+    BlockRoom spare_of(std::uint64_t bytes);
     void spare_free(std::size_t keep) noexcept;
 
     Budget budget_;
     Bytes limit_;
-    std::vector<Room> spare_;
+    std::vector<BlockRoom> spare_;
     std::uint64_t held_ = 0;
     std::uint64_t peak_ = 0;
 };
 
-}  // namespace sluice::paged::detail
+}  // namespace sluice::memory

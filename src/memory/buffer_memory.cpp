@@ -17,7 +17,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(address, bytes) (static_cast<void>(0))
 #endif
 
-namespace sluice::fetch::detail {
+namespace sluice::memory {
 
 namespace {
 
@@ -367,4 +367,4 @@ void BufferMemory::fail_after(std::uint64_t n, std::uint64_t failures) noexcept 
     failures_ = failures;
 }
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::memory

@@ -7,7 +7,7 @@
 
 #include "sluice/budget.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::memory {
 
 class BufferPool;
 
@@ -48,4 +48,4 @@ class BufferMemory {
     std::uint64_t failures_ = 0;
 };
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::memory

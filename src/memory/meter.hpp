@@ -10,7 +10,7 @@
 
 #include "sluice/units.hpp"
 
-namespace sluice::base {
+namespace sluice::memory {
 
 /// Not thread-safe: an operation belongs to one thread.
 class Meter {
@@ -74,4 +74,4 @@ class MeteredAllocator {
 template <typename T>
 using MeteredVector = std::vector<T, MeteredAllocator<T>>;
 
-}  // namespace sluice::base
+}  // namespace sluice::memory

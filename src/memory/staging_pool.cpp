@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-namespace sluice::engine {
+namespace sluice::memory {
 
 Staging::~Staging() {
     if (memory_) pool_->give_back(*this);
@@ -70,4 +70,4 @@ void StagingPool::fail_after(std::uint64_t allocations) {
     meter_.fail_after(allocations);
 }
 
-}  // namespace sluice::engine
+}  // namespace sluice::memory

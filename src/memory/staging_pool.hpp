@@ -12,7 +12,7 @@
 #include "memory/meter.hpp"
 #include "sluice/budget.hpp"
 
-namespace sluice::engine {
+namespace sluice::memory {
 
 class StagingPool;
 
@@ -63,10 +63,10 @@ class StagingPool {
 
     Budget* budget_;
     mutable std::mutex mutex_;
-    base::Meter meter_;
+    Meter meter_;
     std::unique_ptr<std::byte[]> kept_;
     std::size_t kept_bytes_ = 0;
     std::optional<Lease> kept_lease_;
 };
 
-}  // namespace sluice::engine
+}  // namespace sluice::memory

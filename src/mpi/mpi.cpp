@@ -4,7 +4,7 @@
 
 #include "sluice/error.hpp"
 
-namespace sluice::base {
+namespace sluice::mpi {
 
 void check(int code, char const* call) {
     if (code == MPI_SUCCESS) return;
@@ -69,4 +69,4 @@ int size_of(MPI_Comm comm) {
     return size;
 }
 
-}  // namespace sluice::base
+}  // namespace sluice::mpi

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace sluice::base {
+namespace sluice::mpi {
 
 /// Throws Error(mpi) with MPI's own text when `code` is not MPI_SUCCESS. `call` names the MPI function.
 void check(int code, char const* call);
@@ -58,4 +58,4 @@ bool is_complete(MPI_Request& request);
 int rank_in(MPI_Comm comm);
 int size_of(MPI_Comm comm);
 
-}  // namespace sluice::base
+}  // namespace sluice::mpi

@@ -8,10 +8,10 @@
 #include "node/process_read.hpp"
 #include "sluice/error.hpp"
 
-namespace sluice::engine {
+namespace sluice::node {
 
 Node::Node(MPI_Comm comm, std::string const& transport, Bytes rings)
-    : ring_setting_(rings), ranks_{base::rank_in(comm)} {
+    : ring_setting_(rings), ranks_{mpi::rank_in(comm)} {
 #ifdef SLUICE_SIMULATED
     why_ = "messages only (simulator)";
     (void)transport;
@@ -20,8 +20,8 @@ Node::Node(MPI_Comm comm, std::string const& transport, Bytes rings)
         why_ = "messages only (setting)";
         return;
     }
-    comm_ = base::Communicator::of_node(comm);
-    int const size = base::size_of(comm_.get());
+    comm_ = mpi::Communicator::of_node(comm);
+    int const size = mpi::size_of(comm_.get());
     if (size == 1) {
         why_ = "messages only (one rank a node)";
         return;
@@ -36,10 +36,10 @@ Node::Node(MPI_Comm comm, std::string const& transport, Bytes rings)
     rank_ = rings_->rank();
     int const mine = ranks_.front();
     ranks_.resize(static_cast<std::size_t>(size));
-    base::check(MPI_Allgather(&mine, 1, MPI_INT, ranks_.data(), 1, MPI_INT, comm_.get()), "MPI_Allgather");
+    mpi::check(MPI_Allgather(&mine, 1, MPI_INT, ranks_.data(), 1, MPI_INT, comm_.get()), "MPI_Allgather");
     int const cores_suffice = sysconf(_SC_NPROCESSORS_ONLN) >= size ? 1 : 0;
     int on_all = 0;  // containers on one node may see it differently
-    base::check(MPI_Allreduce(&cores_suffice, &on_all, 1, MPI_INT, MPI_MIN, comm_.get()), "MPI_Allreduce");
+    mpi::check(MPI_Allreduce(&cores_suffice, &on_all, 1, MPI_INT, MPI_MIN, comm_.get()), "MPI_Allreduce");
     is_crowded_ = on_all == 0;
     pids_.resize(static_cast<std::size_t>(size));
     can_read_ = transport != "ring" && all_can_read_all(*rings_, comm_.get(), pids_);
@@ -56,4 +56,4 @@ int Node::search(int rank) const noexcept {
     return at != ranks_.end() && *at == rank ? static_cast<int>(at - ranks_.begin()) : -1;
 }
 
-}  // namespace sluice::engine
+}  // namespace sluice::node

@@ -13,7 +13,7 @@
 #include "node/node_rings.hpp"
 #include "sluice/budget.hpp"
 
-namespace sluice::engine {
+namespace sluice::node {
 
 class Node {
   public:
@@ -46,7 +46,7 @@ class Node {
   private:
     int search(int rank) const noexcept;
 
-    base::Communicator comm_;
+    mpi::Communicator comm_;
     Bytes ring_setting_;
     int rank_ = 0;
     std::vector<int> ranks_;  // of the context, ascending, by local rank
@@ -57,4 +57,4 @@ class Node {
     std::string why_;
 };
 
-}  // namespace sluice::engine
+}  // namespace sluice::node

@@ -17,7 +17,7 @@
 #include "groups/agree.hpp"
 #include "sluice/error.hpp"
 
-namespace sluice::engine {
+namespace sluice::node {
 
 struct alignas(64) NodeRings::Doorbell {
     std::atomic<std::uint32_t> rung{0};
@@ -68,7 +68,7 @@ bool shared_memory_has(std::size_t bytes) {
 
 }  // namespace
 
-NodeRings::NodeRings(MPI_Comm node, Bytes incoming) : rank_(base::rank_in(node)), size_(base::size_of(node)) {
+NodeRings::NodeRings(MPI_Comm node, Bytes incoming) : rank_(mpi::rank_in(node)), size_(mpi::size_of(node)) {
     auto const peers = static_cast<std::size_t>(std::max(1, size_ - 1));
     // At least 1 KiB: a packet may take half a ring, and the scan's largest block must fit into one.
     ring_bytes_ = std::clamp<std::size_t>(std::bit_floor(incoming.count / peers), 1024, std::size_t{1} << 20);
@@ -78,24 +78,24 @@ NodeRings::NodeRings(MPI_Comm node, Bytes incoming) : rank_(base::rank_in(node))
     if (!shared_memory_has(window_bytes_ * static_cast<std::size_t>(size_)))
         problem = Error(ErrorCode::unsupported,
                         "/dev/shm has no room for " + std::to_string(window_bytes_) + " bytes a rank");
-    agree_on_no_error(node, problem);
+    groups::agree_on_no_error(node, problem);
 
     // Each rank's part on pages of its own: near its memory, and no part moves when another's size changes.
     MPI_Info info = MPI_INFO_NULL;
-    base::check(MPI_Info_create(&info), "MPI_Info_create");
-    base::check(MPI_Info_set(info, "alloc_shared_noncontig", "true"), "MPI_Info_set");
+    mpi::check(MPI_Info_create(&info), "MPI_Info_create");
+    mpi::check(MPI_Info_set(info, "alloc_shared_noncontig", "true"), "MPI_Info_set");
     void* mine = nullptr;
     MPI_Win win = MPI_WIN_NULL;
     int const code = MPI_Win_allocate_shared(static_cast<MPI_Aint>(window_bytes_), 1, info, node, &mine, &win);
     MPI_Info_free(&info);
-    base::check(code, "MPI_Win_allocate_shared");
-    window_ = base::SharedWindow(win);
+    mpi::check(code, "MPI_Win_allocate_shared");
+    window_ = mpi::SharedWindow(win);
 
     for (int r = 0; r < size_; ++r) {
         MPI_Aint bytes = 0;
         int unit = 0;
         void* base = nullptr;
-        base::check(MPI_Win_shared_query(win, r, &bytes, &unit, &base), "MPI_Win_shared_query");
+        mpi::check(MPI_Win_shared_query(win, r, &bytes, &unit, &base), "MPI_Win_shared_query");
         std::size_t space = window_bytes_;
         bases_.push_back(static_cast<std::byte*>(std::align(64, window_bytes_ - 64, base, space)));
     }
@@ -104,7 +104,7 @@ NodeRings::NodeRings(MPI_Comm node, Bytes incoming) : rank_(base::rank_in(node))
         if (from != rank_) new (&ring(from, rank_)) RingHead;
     reserved_.resize(static_cast<std::size_t>(size_));
     peeked_.resize(static_cast<std::size_t>(size_));
-    base::check(MPI_Barrier(node), "MPI_Barrier");
+    mpi::check(MPI_Barrier(node), "MPI_Barrier");
 }
 
 NodeRings::~NodeRings() = default;
@@ -240,4 +240,4 @@ std::span<std::byte, 64> NodeRings::board(int rank) noexcept {
     return reinterpret_cast<Doorbell*>(bases_[static_cast<std::size_t>(rank)])->board;
 }
 
-}  // namespace sluice::engine
+}  // namespace sluice::node

@@ -24,7 +24,7 @@
 #include "mpi/mpi.hpp"
 #include "sluice/units.hpp"
 
-namespace sluice::engine {
+namespace sluice::node {
 
 /// A packet as its consumer sees it, valid until NodeRings::pop.
 struct Packet {
@@ -91,7 +91,7 @@ class NodeRings {
     int size_ = 1;
     std::size_t ring_bytes_ = 0;
     std::size_t window_bytes_ = 0;
-    base::SharedWindow window_;
+    mpi::SharedWindow window_;
     std::vector<std::byte*> bases_;  // of each rank's window, aligned
     struct Reservation {
         std::uint64_t at = 0;
@@ -100,4 +100,4 @@ class NodeRings {
     std::vector<std::uint64_t> peeked_;  // by source: where the packet that peek() showed ends
 };
 
-}  // namespace sluice::engine
+}  // namespace sluice::node

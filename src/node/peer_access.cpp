@@ -11,7 +11,7 @@
 
 #include "node/process_swap.hpp"
 
-namespace sluice::engine {
+namespace sluice::node {
 
 namespace {
 
@@ -87,4 +87,4 @@ void PeerAccess::refuse(int peer) noexcept {
     remember(peer, State::refused);
 }
 
-}  // namespace sluice::engine
+}  // namespace sluice::node

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace sluice::engine {
+namespace sluice::node {
 
 /// What a peer must know of us to reach our memory. Travels in messages as it is.
 struct AccessCard {
@@ -58,4 +58,4 @@ class PeerAccess {
     std::array<Known, k_remembered> known_{};  // peer r at place r mod k_remembered
 };
 
-}  // namespace sluice::engine
+}  // namespace sluice::node

@@ -9,7 +9,7 @@
 
 #include "groups/agree.hpp"
 
-namespace sluice::engine {
+namespace sluice::node {
 
 namespace {
 
@@ -62,7 +62,7 @@ bool all_can_read_all(NodeRings& rings, MPI_Comm node, std::span<pid_t> pids) {
         iovec there{reinterpret_cast<void*>(theirs.address), sizeof seen};
         works = works && read_process(static_cast<pid_t>(theirs.pid), {&here, 1}, {&there, 1}) && seen == theirs.value;
     }
-    return all_true(node, works);  // also keeps `secret` alive until all have read it
+    return groups::all_true(node, works);  // also keeps `secret` alive until all have read it
 }
 
-}  // namespace sluice::engine
+}  // namespace sluice::node

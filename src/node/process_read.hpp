@@ -9,7 +9,7 @@
 
 #include "node/node_rings.hpp"
 
-namespace sluice::engine {
+namespace sluice::node {
 
 /// Reads `theirs` of process `pid` into `ours` (equal total lengths; at most IOV_MAX pieces each). Goes on after short
 /// reads. False where the kernel refuses or the memory is not there; the content of `ours` is then unspecified.
@@ -20,4 +20,4 @@ bool read_process(pid_t pid, std::span<iovec> ours, std::span<iovec> theirs) noe
 /// rank.
 bool all_can_read_all(NodeRings& rings, MPI_Comm node, std::span<pid_t> pids);
 
-}  // namespace sluice::engine
+}  // namespace sluice::node

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace sluice::engine {
+namespace sluice::node {
 
 namespace {
 
@@ -63,4 +63,4 @@ std::size_t swap_with_process(pid_t pid, std::span<std::byte> mine, std::uint64_
     return swapped;
 }
 
-}  // namespace sluice::engine
+}  // namespace sluice::node

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-namespace sluice::engine {
+namespace sluice::node {
 
 /// Swaps `mine` with as many bytes at `theirs` of process `pid`, by way of `bounce`, which holds the bytes of ours that
 /// are on their way: at most `bounce.size()` at a time. Returns how many bytes are swapped, from the front; fewer than
@@ -21,4 +21,4 @@ std::size_t read_from_process(pid_t pid, std::span<std::byte> to, std::uint64_t 
 /// Bytes written from the front of `from`; fewer than `from.size()` where the kernel refuses. No others are touched.
 std::size_t write_to_process(pid_t pid, std::span<std::byte const> from, std::uint64_t theirs) noexcept;
 
-}  // namespace sluice::engine
+}  // namespace sluice::node

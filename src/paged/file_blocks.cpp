@@ -17,7 +17,7 @@ constexpr std::size_t k_reads_ahead = 8;
 
 }  // namespace
 
-void FileState::settle(std::size_t block, Room room, State state) {
+void FileState::settle(std::size_t block, memory::BlockRoom room, State state) {
     blocks_[block].room = std::move(room);
     blocks_[block].state = state;
     blocks_[block].resident = residents_.size();
@@ -37,9 +37,9 @@ void FileState::drop(std::size_t number) {
 
 /// From what there is, or from blocks that nobody uses; for reading ahead only from those that come later than what is
 /// read. No room where there is none.
-Room FileState::make_room(std::uint64_t bytes, std::optional<std::uint64_t> needed_after) {
+memory::BlockRoom FileState::make_room(std::uint64_t bytes, std::optional<std::uint64_t> needed_after) {
     for (;;) {
-        if (Room room = memory_.take(bytes)) return room;
+        if (memory::BlockRoom room = memory_.take(bytes)) return room;
         std::optional<std::size_t> const last = last_needed(bytes, needed_after);
         if (!last) return {};
         drop(*last);
@@ -149,7 +149,7 @@ void FileState::look_ahead() {
         block.seen = looks_;
         if (use.access == Access::write || block.state != State::away) return true;
         if (coming_ >= k_reads_ahead) return false;
-        Room room = make_room(whole_sectors(block.bytes), plan_.next_need(use.block));
+        memory::BlockRoom room = make_room(whole_sectors(block.bytes), plan_.next_need(use.block));
         if (!room) return false;
         settle(use.block, std::move(room), State::coming);
         begin_read(use.block);

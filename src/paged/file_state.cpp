@@ -144,7 +144,7 @@ void FileState::stall() {
 bool FileState::try_grant(std::shared_ptr<UseSet> const& set, Beyond beyond) {
     if (has_to_wait_for_others(*set, beyond)) return false;
     pin(*set);
-    std::vector<Room> rooms;
+    std::vector<memory::BlockRoom> rooms;
     try {
         if (!make_rooms(*set, beyond, rooms)) {
             unpin(*set);
@@ -178,7 +178,7 @@ void FileState::unpin(UseSet const& set) {
 }
 
 /// For all blocks of the set that are away, or none.
-bool FileState::make_rooms(UseSet const& set, Beyond beyond, std::vector<Room>& rooms) {
+bool FileState::make_rooms(UseSet const& set, Beyond beyond, std::vector<memory::BlockRoom>& rooms) {
     bool enough = true;
     try {
         for (auto use = set.uses.begin(); enough && use != set.uses.end(); ++use) {
@@ -186,23 +186,23 @@ bool FileState::make_rooms(UseSet const& set, Beyond beyond, std::vector<Room>& 
             auto const same = [&](Use const& earlier) { return earlier.block == use->block; };
             if (std::any_of(set.uses.begin(), use, same)) continue;
             std::uint64_t const bytes = whole_sectors(blocks_[use->block].bytes);
-            Room room = make_room(bytes, std::nullopt);
+            memory::BlockRoom room = make_room(bytes, std::nullopt);
             if (!room && beyond == Beyond::yes) room = memory_.take_beyond(bytes);
             enough = static_cast<bool>(room);
             rooms.push_back(std::move(room));
         }
     } catch (Error const&) {
-        for (Room& room : rooms)
+        for (memory::BlockRoom& room : rooms)
             memory_.give_back(std::move(room));
         throw;
     }
     if (!enough)
-        for (Room& room : rooms)
+        for (memory::BlockRoom& room : rooms)
             memory_.give_back(std::move(room));
     return enough;
 }
 
-void FileState::bring_in(std::shared_ptr<UseSet> const& set, std::vector<Room> rooms) {
+void FileState::bring_in(std::shared_ptr<UseSet> const& set, std::vector<memory::BlockRoom> rooms) {
     auto room = rooms.begin();
     for (Use const& use : set->uses) {
         Block& block = blocks_[use.block];
@@ -302,7 +302,7 @@ Report FileState::report() const {
     report.held = memory_.held() + parts_->held();
     report.peak = memory_.peak() + parts_->peak();
     report.on_disk = disk_->is_on_disk();
-    report.past_cache = disk_->way() != engine::DiskFile::Way::cached;
+    report.past_cache = disk_->way() != kernel::DiskFile::Way::cached;
     return report;
 }
 

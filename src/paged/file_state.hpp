@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "engine/context_state.hpp"
-#include "kernel/disk_file.hpp"
 #include "engine/progress.hpp"
+#include "kernel/disk_file.hpp"
 #include "memory/block_memory.hpp"
 #include "paged/paging_plan.hpp"
 #include "paged/part_reads.hpp"
@@ -28,7 +28,7 @@
 namespace sluice::paged::detail {
 
 inline std::uint64_t whole_sectors(std::uint64_t bytes) {
-    constexpr std::uint64_t k_sector = engine::DiskFile::k_sector;
+    constexpr std::uint64_t k_sector = kernel::DiskFile::k_sector;
     return (bytes + k_sector - 1) / k_sector * k_sector;
 }
 
@@ -66,7 +66,7 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     void wait_a_moment() noexcept override { disk_->wait_a_moment(); }
 
     engine::ContextState& context() noexcept { return *context_; }
-    engine::DiskFile& disk() noexcept { return *disk_; }
+    kernel::DiskFile& disk() noexcept { return *disk_; }
     Report report() const;
 
   private:
@@ -74,7 +74,7 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     struct Block {
         std::uint64_t at = 0;  // in the file
         std::uint64_t bytes = 0;
-        Room room;
+        memory::BlockRoom room;
         std::uint64_t seen = 0;    // by the last look ahead
         std::uint64_t left = 0;    // when it was used last, by a count of uses
         std::size_t resident = 0;  // its place in residents_, where it is not away
@@ -94,18 +94,18 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     std::exception_ptr fault_of(UseSet const& set) const;
     void pin(UseSet const& set);
     void unpin(UseSet const& set);
-    bool make_rooms(UseSet const& set, Beyond beyond, std::vector<Room>& rooms);
+    bool make_rooms(UseSet const& set, Beyond beyond, std::vector<memory::BlockRoom>& rooms);
     Blocks blocks_of(UseSet const& set);
-    void bring_in(std::shared_ptr<UseSet> const& set, std::vector<Room> rooms);
+    void bring_in(std::shared_ptr<UseSet> const& set, std::vector<memory::BlockRoom> rooms);
     void complete(std::shared_ptr<UseSet> const& set);
     bool call_back();
 
-    Room make_room(std::uint64_t bytes, std::optional<std::uint64_t> needed_after);
+    memory::BlockRoom make_room(std::uint64_t bytes, std::optional<std::uint64_t> needed_after);
     void begin_read(std::size_t block);
     void has_come(std::size_t block, int error);
     void begin_write(std::size_t block);
     void has_left(std::size_t block, int error);
-    void settle(std::size_t block, Room room, State state);
+    void settle(std::size_t block, memory::BlockRoom room, State state);
     void drop(std::size_t number);
     std::optional<std::size_t> last_needed(std::uint64_t bytes, std::optional<std::uint64_t> needed_after) const;
     void write_behind();
@@ -114,11 +114,11 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     std::string text_of(std::size_t block) const;
 
     engine::ContextState* context_;
-    BlockMemory memory_;
+    memory::BlockMemory memory_;
     PagingPlan plan_;
     std::vector<Block> blocks_;
     std::optional<PartReads> parts_;
-    std::optional<engine::DiskFile> disk_;  // dies first: it may still write to the memory of the others
+    std::optional<kernel::DiskFile> disk_;  // dies first: it may still write to the memory of the others
     std::vector<std::size_t> residents_;    // blocks that are not away
     std::deque<std::shared_ptr<UseSet>> queue_;
     std::unordered_map<std::size_t, std::vector<std::shared_ptr<UseSet>>> waiting_;  // granted, for blocks that come

@@ -15,18 +15,18 @@ void PartReads::add(std::uint64_t at, std::uint64_t bytes, fetch::Store::Brought
     start();
 }
 
-Room PartReads::room_for(std::uint64_t bytes) {
+memory::BlockRoom PartReads::room_for(std::uint64_t bytes) {
     if (under_way_ > 0) return memory_.take(bytes);
     return memory_.take_beyond(bytes);
 }
 
 void PartReads::start() {
-    constexpr std::uint64_t k_sector = engine::DiskFile::k_sector;
+    constexpr std::uint64_t k_sector = kernel::DiskFile::k_sector;
     while (!waiting_.empty() && under_way_ < k_at_once) {
         Part& next = waiting_.front();
         std::uint64_t const first = next.at / k_sector * k_sector;
         std::uint64_t const end = (next.at + next.bytes + k_sector - 1) / k_sector * k_sector;
-        auto const room = std::make_shared<Room>();
+        auto const room = std::make_shared<memory::BlockRoom>();
         try {
             *room = room_for(end - first);
         } catch (Error const&) {

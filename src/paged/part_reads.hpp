@@ -15,7 +15,7 @@ namespace sluice::paged::detail {
 class PartReads {
   public:
     /// `limit`: bytes; one part is always read.
-    PartReads(engine::DiskFile& disk, Budget& budget, Bytes limit) : disk_(&disk), memory_(budget, limit) {}
+    PartReads(kernel::DiskFile& disk, Budget& budget, Bytes limit) : disk_(&disk), memory_(budget, limit) {}
 
     /// From place `at` of the file.
     void add(std::uint64_t at, std::uint64_t bytes, fetch::Store::Brought brought);
@@ -35,11 +35,11 @@ class PartReads {
         std::uint64_t bytes;
         fetch::Store::Brought brought;
     };
-    Room room_for(std::uint64_t bytes);
+    memory::BlockRoom room_for(std::uint64_t bytes);
     void arrived(Part const& part, std::span<std::byte const> bytes, int error);
 
-    engine::DiskFile* disk_;
-    BlockMemory memory_;
+    kernel::DiskFile* disk_;
+    memory::BlockMemory memory_;
     std::deque<Part> waiting_;
     std::size_t under_way_ = 0;
     std::uint64_t read_ = 0;

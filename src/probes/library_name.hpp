@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-namespace sluice::probe {
+namespace sluice::probes {
 
 /// "Open MPI v4.1.4", "MPICH 4.0.2". MPI need not be initialised.
 inline std::string library_name() {
@@ -19,4 +19,4 @@ inline std::string library_name() {
     return name;
 }
 
-}  // namespace sluice::probe
+}  // namespace sluice::probes

@@ -16,7 +16,7 @@
 #include "probes/library_name.hpp"
 #include "probes/memory_phases.hpp"
 
-namespace sluice::probe {
+namespace sluice::probes {
 
 namespace {
 
@@ -91,10 +91,10 @@ int run(Options const& options, int argc, char** argv) {
 
 }  // namespace
 
-}  // namespace sluice::probe
+}  // namespace sluice::probes
 
 int main(int argc, char** argv) {
-    sluice::probe::Options options;
+    sluice::probes::Options options;
     CLI::App app("Tells what an MPI holds after each step; sluice memory starts it", "sluice-probe-memory");
     app.add_option("--barrier", options.barrier, "a file of 4096 zero bytes that all ranks can map")->required();
     app.add_option("--ranks", options.ranks, "how many ranks there are")->required()->check(CLI::PositiveNumber);
@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
     app.add_option("--ballast-mib", options.ballast_mib, "MiB that the probe takes itself after the traffic");
     CLI11_PARSE(app, argc, argv);
     try {
-        return sluice::probe::run(options, argc, argv);
+        return sluice::probes::run(options, argc, argv);
     } catch (std::exception const& error) {
         std::fprintf(stderr, "sluice-probe-memory: %s\n", error.what());
         int running = 0;

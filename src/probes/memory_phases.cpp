@@ -5,7 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace sluice::probe {
+namespace sluice::probes {
 
 namespace {
 
@@ -139,4 +139,4 @@ std::vector<Refusal> try_windows(int windows, std::size_t bytes, Snapshots& snap
     return refusals;
 }
 
-}  // namespace sluice::probe
+}  // namespace sluice::probes

@@ -11,7 +11,7 @@
 #include "probes/node_barrier.hpp"
 #include "probes/process_memory.hpp"
 
-namespace sluice::probe {
+namespace sluice::probes {
 
 /// What this process held after each step. Room for all of it is there, and touched, from the start.
 class Snapshots {
@@ -67,4 +67,4 @@ void try_communicators(int communicators, Snapshots& snapshots);
 /// window_KIND_trimmed for KIND create, allocate and shared. Gives what the MPI refused.
 std::vector<Refusal> try_windows(int windows, std::size_t bytes, Snapshots& snapshots);
 
-}  // namespace sluice::probe
+}  // namespace sluice::probes

@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     nlohmann::ordered_json const row{{"asked", name_of(MPI_THREAD_MULTIPLE)},
                                      {"provided", name_of(provided)},
-                                     {"library", sluice::probe::library_name()},
+                                     {"library", sluice::probes::library_name()},
                                      {"standard", std::to_string(major) + "." + std::to_string(minor)},
                                      {"ranks", ranks}};
     MPI_Finalize();

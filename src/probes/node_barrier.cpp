@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace sluice::probe {
+namespace sluice::probes {
 
 struct NodeBarrier::Page {
     std::atomic<std::uint32_t> arrived;  ///< in all rounds together, so that it is never set back
@@ -51,4 +51,4 @@ void NodeBarrier::wait(int seconds) {
     }
 }
 
-}  // namespace sluice::probe
+}  // namespace sluice::probes

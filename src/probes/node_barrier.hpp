@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace sluice::probe {
+namespace sluice::probes {
 
 /// Lives in a page of a file that whoever starts the processes has made (4096 zero bytes), one file for each job.
 class NodeBarrier {
@@ -25,4 +25,4 @@ class NodeBarrier {
     std::uint32_t processes_;
 };
 
-}  // namespace sluice::probe
+}  // namespace sluice::probes

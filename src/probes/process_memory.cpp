@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace sluice::probe {
+namespace sluice::probes {
 
 namespace {
 
@@ -94,4 +94,4 @@ ProcessMemory read_process_memory() {
     return memory;
 }
 
-}  // namespace sluice::probe
+}  // namespace sluice::probes

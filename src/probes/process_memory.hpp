@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace sluice::probe {
+namespace sluice::probes {
 
 /// Bytes, by who holds them. From /proc/self/smaps, where smaps_rollup has only their sum.
 struct ProcessMemory {
@@ -18,4 +18,4 @@ struct ProcessMemory {
 /// has no /proc/self/smaps.
 ProcessMemory read_process_memory();
 
-}  // namespace sluice::probe
+}  // namespace sluice::probes

@@ -8,7 +8,7 @@
 
 #include "sluice/error.hpp"
 
-namespace sluice::report {
+namespace sluice::record {
 
 namespace fs = std::filesystem;
 
@@ -83,4 +83,4 @@ bool NodeFile::read_head(std::uint64_t number, RankHead& head) {
     return read_at(file_, offset_of(number), head);
 }
 
-}  // namespace sluice::report
+}  // namespace sluice::record

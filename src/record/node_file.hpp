@@ -9,7 +9,7 @@
 
 #include "record/record.hpp"
 
-namespace sluice::report {
+namespace sluice::record {
 
 /// Those of a folder, node-2 before node-10. Throws Error(invalid_argument) where the folder cannot be read.
 std::vector<std::filesystem::path> node_files_of(std::filesystem::path const& folder);
@@ -35,4 +35,4 @@ class NodeFile {
     std::uint64_t whole_ = 0;
 };
 
-}  // namespace sluice::report
+}  // namespace sluice::record

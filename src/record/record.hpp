@@ -27,7 +27,7 @@
 
 #include "kernel/process_mark.hpp"
 
-namespace sluice::report {
+namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
 inline constexpr std::uint32_t k_format = 2;
@@ -149,7 +149,7 @@ struct RankHead {
     std::uint32_t world_rank = 0;
     std::uint32_t world_size = 0;
     State state = State::running;
-    ProcessMark process;                     ///< whose record it is, also before `used`
+    kernel::ProcessMark process;             ///< whose record it is, also before `used`
     std::uint64_t start_unix_us = 0;         ///< when MPI_Init was entered
     std::uint64_t now_us = 0;                ///< last sign of life, since then
     std::uint64_t end_us = 0;                ///< when the state became final
@@ -214,4 +214,4 @@ static_assert(sizeof(NodeHeader) == 4096);
 static_assert(std::is_trivially_copyable_v<RankRecord>);
 static_assert(sizeof(RankRecord) < 512 * 1024);
 
-}  // namespace sluice::report
+}  // namespace sluice::record

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <new>
 
-namespace sluice::report {
+namespace sluice::record {
 
 namespace {
 
@@ -54,10 +54,10 @@ class LockedFile {
 
 /// The rank that claimed first lives no more, and nobody decided: its job ended inside MPI_Init.
 bool is_abandoned(int file, NodeHeader const& node) {
-    ProcessMark first;
+    kernel::ProcessMark first;
     auto const at = static_cast<off_t>(sizeof(NodeHeader) + offsetof(RankRecord, head) + offsetof(RankHead, process));
     return node.claimed > 0 && pread(file, &first, sizeof first, at) == static_cast<ssize_t>(sizeof first) &&
-           life_of(first) == Life::gone;
+           kernel::life_of(first) == kernel::Life::gone;
 }
 
 void* map_shared(int file, std::size_t offset, std::size_t bytes) {
@@ -124,7 +124,7 @@ bool RecordFile::map_file() {
     }
     node_ = node;
     record_ = new (record) RankRecord();
-    record_->head.process = this_process();
+    record_->head.process = kernel::this_process();
     made_ = fresh;
     std::atomic_ref(node_->claimed).fetch_add(1, std::memory_order_release);
     return true;
@@ -147,4 +147,4 @@ RecordFile::~RecordFile() {
     }
 }
 
-}  // namespace sluice::report
+}  // namespace sluice::record

@@ -7,7 +7,7 @@
 
 #include "record/record.hpp"
 
-namespace sluice::report {
+namespace sluice::record {
 
 /// Where jobs of this user leave their records when nobody named a folder: below TMPDIR (/tmp), a folder for each job,
 /// removed when the job ends by MPI_Finalize; of jobs that did not, the last ones stay (left_behind.hpp).
@@ -46,4 +46,4 @@ class RecordFile {
     RankRecord* record_ = nullptr;
 };
 
-}  // namespace sluice::report
+}  // namespace sluice::record

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/mpi.hpp"
-#include "groups/nonblocking_barrier.hpp"
 #include "groups/agree.hpp"
+#include "groups/nonblocking_barrier.hpp"
+#include "mpi/mpi.hpp"
 #include "node/node.hpp"
 
 namespace sluice::redistribution {
@@ -38,12 +38,12 @@ Error offence(int rank, std::uint64_t block, Destination const& to, std::string 
 ///     target % places ->  | filling | sending |
 class Packets {
   public:
-    Packets(int ranks, Bytes bytes, base::Meter& meter)
+    Packets(int ranks, Bytes bytes, memory::Meter& meter)
         : places_(std::min<std::size_t>(static_cast<std::size_t>(ranks), 32)),
           entries_each_(std::clamp<std::size_t>(bytes.count / (2 * places_ * sizeof(Entry)), 1, 1024)),
-          entries_(2 * places_ * entries_each_, Entry{}, base::MeteredAllocator<Entry>(meter)),
-          filling_(places_, Filling{}, base::MeteredAllocator<Filling>(meter)),
-          sending_(places_, MPI_REQUEST_NULL, base::MeteredAllocator<MPI_Request>(meter)) {}
+          entries_(2 * places_ * entries_each_, Entry{}, memory::MeteredAllocator<Entry>(meter)),
+          filling_(places_, Filling{}, memory::MeteredAllocator<Filling>(meter)),
+          sending_(places_, MPI_REQUEST_NULL, memory::MeteredAllocator<MPI_Request>(meter)) {}
 
     std::size_t most_entries() const noexcept { return entries_each_; }
     std::size_t places() const noexcept { return places_; }
@@ -65,7 +65,7 @@ class Packets {
     /// Starts the synchronous send of the packet being filled; the one before must be complete.
     void send(std::size_t place, MPI_Comm comm) {
         Filling& filling = filling_[place];
-        base::check(
+        mpi::check(
             MPI_Issend(&entries_[(2 * place + filling.half) * entries_each_], static_cast<int>(2 * filling.count),
                        MPI_UINT64_T, filling.target, k_tag_addresses, comm, &sending_[place]),
             "MPI_Issend");
@@ -81,18 +81,18 @@ class Packets {
     };
     std::size_t places_;
     std::size_t entries_each_;
-    base::MeteredVector<Entry> entries_;
-    base::MeteredVector<Filling> filling_;
-    base::MeteredVector<MPI_Request> sending_;
+    memory::MeteredVector<Entry> entries_;
+    memory::MeteredVector<Filling> filling_;
+    memory::MeteredVector<MPI_Request> sending_;
 };
 
 /// Takes what arrives and keeps the first offence. With an inverse map, fills it; without, only marks which slots are
 /// taken, in a bit each, which stay in the cache.
 class Register {
   public:
-    Register(AddressMap* inverse, std::uint64_t slots, int rank, base::Meter& meter)
+    Register(AddressMap* inverse, std::uint64_t slots, int rank, memory::Meter& meter)
         : inverse_(inverse),
-          taken_(inverse == nullptr ? slots / 64 + 1 : 0, 0, base::MeteredAllocator<std::uint64_t>(meter)),
+          taken_(inverse == nullptr ? slots / 64 + 1 : 0, 0, memory::MeteredAllocator<std::uint64_t>(meter)),
           slots_(slots),
           rank_(rank) {}
 
@@ -131,7 +131,7 @@ class Register {
         fail(offence(source, entry.block, {rank_, static_cast<std::int64_t>(entry.slot)}, why));
     }
     AddressMap* inverse_;
-    base::MeteredVector<std::uint64_t> taken_;
+    memory::MeteredVector<std::uint64_t> taken_;
     std::uint64_t slots_;
     int rank_;
     std::optional<Error> error_;
@@ -146,9 +146,9 @@ class MessageSide {
           packets_(context.size(), bytes - bytes / 9, context.meter()),
           // An eighth of what the packets take.
           arriving_(std::clamp<std::size_t>(packets_.places() / 4, 1, 8), Arriving{},
-                    base::MeteredAllocator<Arriving>(context.meter())),
+                    memory::MeteredAllocator<Arriving>(context.meter())),
           received_(arriving_.size() * packets_.most_entries(), Entry{},
-                    base::MeteredAllocator<Entry>(context.meter())) {}
+                    memory::MeteredAllocator<Entry>(context.meter())) {}
 
     void send(int target, Entry const& entry) {
         std::size_t const place = packets_.place_of(target);
@@ -167,7 +167,7 @@ class MessageSide {
         receive();
         int done = 0;
         if (!everybody_) {
-            base::check(
+            mpi::check(
                 MPI_Testall(static_cast<int>(packets_.places()), packets_.all_sending(), &done, MPI_STATUSES_IGNORE),
                 "MPI_Testall");
             if (done != 0) everybody_.emplace(comm_, k_tag_all_arrived);
@@ -186,7 +186,7 @@ class MessageSide {
     void flush(std::size_t place) {
         do
             receive();
-        while (!base::is_complete(packets_.sending(place)));
+        while (!mpi::is_complete(packets_.sending(place)));
         packets_.send(place, comm_);
     }
 
@@ -194,26 +194,26 @@ class MessageSide {
     /// latency of the network.
     void receive() {
         for (;;) {
-            while (arriving_count_ > 0 && base::is_complete(arriving_[oldest_].request))
+            while (arriving_count_ > 0 && mpi::is_complete(arriving_[oldest_].request))
                 take_oldest();
             int there = 0;
             MPI_Status status;
-            base::check(MPI_Iprobe(MPI_ANY_SOURCE, k_tag_addresses, comm_, &there, &status), "MPI_Iprobe");
+            mpi::check(MPI_Iprobe(MPI_ANY_SOURCE, k_tag_addresses, comm_, &there, &status), "MPI_Iprobe");
             if (there == 0) return;
             if (arriving_count_ == arriving_.size()) take_oldest();
             std::size_t const at = (oldest_ + arriving_count_++) % arriving_.size();
             Arriving& packet = arriving_[at];
             packet.source = status.MPI_SOURCE;
-            base::check(MPI_Get_count(&status, MPI_UINT64_T, &packet.words), "MPI_Get_count");
-            base::check(MPI_Irecv(packet_at(at), packet.words, MPI_UINT64_T, packet.source, k_tag_addresses, comm_,
-                                  &packet.request),
-                        "MPI_Irecv");
+            mpi::check(MPI_Get_count(&status, MPI_UINT64_T, &packet.words), "MPI_Get_count");
+            mpi::check(MPI_Irecv(packet_at(at), packet.words, MPI_UINT64_T, packet.source, k_tag_addresses, comm_,
+                                 &packet.request),
+                       "MPI_Irecv");
         }
     }
 
     void take_oldest() {
         Arriving& packet = arriving_[oldest_];
-        base::check(MPI_Wait(&packet.request, MPI_STATUS_IGNORE), "MPI_Wait");
+        mpi::check(MPI_Wait(&packet.request, MPI_STATUS_IGNORE), "MPI_Wait");
         std::size_t const entries = static_cast<std::size_t>(packet.words) / 2;
         count_ += entries;
         for (std::size_t i = 0; i < entries; ++i)
@@ -234,11 +234,11 @@ class MessageSide {
     MPI_Comm comm_;
     Register& register_;
     Packets packets_;
-    base::MeteredVector<Arriving> arriving_;
-    base::MeteredVector<Entry> received_;
+    memory::MeteredVector<Arriving> arriving_;
+    memory::MeteredVector<Entry> received_;
     std::size_t oldest_ = 0;
     std::size_t arriving_count_ = 0;
-    std::optional<base::NonblockingBarrier> everybody_;
+    std::optional<groups::NonblockingBarrier> everybody_;
     bool finished_ = false;
     std::uint64_t count_ = 0;
 };
@@ -247,7 +247,7 @@ class MessageSide {
 /// all".
 class RingSide {
   public:
-    RingSide(engine::Node& node, Register& taken)
+    RingSide(node::Node& node, Register& taken)
         : node_(node),
           rings_(node.rings()),
           register_(taken),
@@ -314,7 +314,7 @@ class RingSide {
         bool any = false;
         for (int local = 0; local < node_.size(); ++local) {
             if (local == node_.rank()) continue;
-            while (engine::Packet const packet = rings_.peek(local)) {
+            while (node::Packet const packet = rings_.peek(local)) {
                 if (packet.pass != k_pass) break;
                 any = true;
                 if (packet.kind == k_all_sent) ++finished_;
@@ -339,8 +339,8 @@ class RingSide {
         std::byte* packet = nullptr;
         std::size_t count = 0;
     };
-    engine::Node& node_;
-    engine::NodeRings& rings_;
+    node::Node& node_;
+    node::NodeRings& rings_;
     Register& register_;
     std::size_t most_entries_;
     std::vector<Filling> filling_;
@@ -350,7 +350,7 @@ class RingSide {
 
 }  // namespace
 
-AddressCounts exchange_addresses(engine::ContextState& context, engine::Node* node, std::uint64_t live,
+AddressCounts exchange_addresses(engine::ContextState& context, node::Node* node, std::uint64_t live,
                                  DestinationsFrom const& destinations, AddressMap* inverse, AddressMap* forward,
                                  Bytes staging) {
     std::optional<Register> taken_here;

@@ -9,8 +9,8 @@
 #include <optional>
 #include <span>
 
-#include "memory/meter.hpp"
 #include "engine/context_state.hpp"
+#include "memory/meter.hpp"
 #include "redistribution/address_map.hpp"
 #include "sluice/redistribute.hpp"
 
@@ -31,7 +31,7 @@ using DestinationsFrom = std::function<std::span<Destination const>(std::uint64_
 /// Collective. `destinations` is asked for the blocks below `live`. Fills `inverse` (marks: live blocks) and, where
 /// not null, `forward`. Throws the same Error on every rank where a rank or an index is out of range or two blocks go
 /// to one slot. Memory: a fixed part of `staging`, taken from `meter`.
-AddressCounts exchange_addresses(engine::ContextState& context, engine::Node* node, std::uint64_t live,
+AddressCounts exchange_addresses(engine::ContextState& context, node::Node* node, std::uint64_t live,
                                  DestinationsFrom const& destinations, AddressMap* inverse, AddressMap* forward,
                                  Bytes staging);
 

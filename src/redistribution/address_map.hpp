@@ -23,14 +23,14 @@ namespace sluice::redistribution {
 class AddressMap {
   public:
     /// `slots` entries, all "nowhere" with state 0 and no mark. `most_slots`: the largest local array of the context.
-    AddressMap(std::uint64_t slots, int ranks, std::uint64_t most_slots, base::Meter& meter)
+    AddressMap(std::uint64_t slots, int ranks, std::uint64_t most_slots, memory::Meter& meter)
         : slots_(slots),
           rank_bits_(static_cast<unsigned>(
               std::bit_width(static_cast<unsigned>(ranks)))),  // one value more than ranks: nowhere
           width_(rank_bits_ + static_cast<unsigned>(std::bit_width(most_slots)) <= 37 ? 5U : 8U),
           index_bits_(width_ * 8 - 3 - rank_bits_),
           nowhere_rank_((std::uint64_t{1} << rank_bits_) - 1),
-          entries_(slots * width_ + 8, std::byte{0}, base::MeteredAllocator<std::byte>(meter)) {
+          entries_(slots * width_ + 8, std::byte{0}, memory::MeteredAllocator<std::byte>(meter)) {
         for (std::uint64_t slot = 0; slot < slots_; ++slot)
             clear(slot);
     }
@@ -103,7 +103,7 @@ class AddressMap {
     unsigned width_;
     unsigned index_bits_;
     std::uint64_t nowhere_rank_;
-    base::MeteredVector<std::byte> entries_;
+    memory::MeteredVector<std::byte> entries_;
 };
 
 }  // namespace sluice::redistribution

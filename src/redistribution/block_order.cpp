@@ -6,14 +6,14 @@
 namespace sluice::redistribution {
 
 // All rank bits set is no rank, so k_free is no address.
-BlockOrder::BlockOrder(std::uint64_t slots, int ranks, int rank, base::Meter& meter)
+BlockOrder::BlockOrder(std::uint64_t slots, int ranks, int rank, memory::Meter& meter)
     : ranks_(ranks),
       rank_(rank),
       rank_shift_(64 - static_cast<unsigned>(std::bit_width(static_cast<unsigned>(ranks)))),
-      words_(slots, k_free, base::MeteredAllocator<std::uint64_t>(meter)),
-      count_(static_cast<std::size_t>(ranks), 0, base::MeteredAllocator<std::uint64_t>(meter)),
-      begin_(static_cast<std::size_t>(ranks) + 1, 0, base::MeteredAllocator<std::uint64_t>(meter)),
-      cursor_(static_cast<std::size_t>(ranks), 0, base::MeteredAllocator<std::uint64_t>(meter)),
+      words_(slots, k_free, memory::MeteredAllocator<std::uint64_t>(meter)),
+      count_(static_cast<std::size_t>(ranks), 0, memory::MeteredAllocator<std::uint64_t>(meter)),
+      begin_(static_cast<std::size_t>(ranks) + 1, 0, memory::MeteredAllocator<std::uint64_t>(meter)),
+      cursor_(static_cast<std::size_t>(ranks), 0, memory::MeteredAllocator<std::uint64_t>(meter)),
       moves_(slots, meter) {}
 
 void BlockOrder::start(AddressMap const& forward, std::uint64_t slots) noexcept {

@@ -20,7 +20,7 @@ namespace sluice::redistribution {
 /// included.
 class BlockOrder {
   public:
-    BlockOrder(std::uint64_t slots, int ranks, int rank, base::Meter& meter);
+    BlockOrder(std::uint64_t slots, int ranks, int rank, memory::Meter& meter);
 
     /// Takes the destinations of the blocks. Slots past the map's are free. `slots`: how many are in use from now on.
     void start(AddressMap const& forward, std::uint64_t slots) noexcept;
@@ -53,7 +53,8 @@ class BlockOrder {
     /// A block with this word has come into a free slot.
     void arrived_word(std::uint64_t slot, std::uint64_t word) noexcept;
 
-    /// Room for words of blocks on their way (as many as slots), between sorts; whoever used it forgets it when done.
+    /// Room for words of blocks on their way (as many as slots), between sorts; whoever used it forgets it when
+    /// done.
     std::uint64_t* word_scratch() noexcept { return moves_.scratch(); }
     void forget_scratch() noexcept { moves_.clear(); }
 
@@ -70,10 +71,10 @@ class BlockOrder {
     unsigned rank_shift_;
     std::uint64_t slots_ = 0;
     std::uint64_t live_ = 0;
-    base::MeteredVector<std::uint64_t> words_;   // (rank, index) of each slot, or k_free
-    base::MeteredVector<std::uint64_t> count_;   // by rank
-    base::MeteredVector<std::uint64_t> begin_;   // by rank, and the end behind the last
-    base::MeteredVector<std::uint64_t> cursor_;  // by rank: where sort() looks for the next slot to fill
+    memory::MeteredVector<std::uint64_t> words_;   // (rank, index) of each slot, or k_free
+    memory::MeteredVector<std::uint64_t> count_;   // by rank
+    memory::MeteredVector<std::uint64_t> begin_;   // by rank, and the end behind the last
+    memory::MeteredVector<std::uint64_t> cursor_;  // by rank: where sort() looks for the next slot to fill
     LocalMoves moves_;
 };
 

@@ -4,8 +4,8 @@
 
 namespace sluice::redistribution {
 
-LocalMoves::LocalMoves(std::uint64_t slots, base::Meter& meter)
-    : from_(slots, k_nothing, base::MeteredAllocator<std::uint64_t>(meter)), first_(k_nothing), last_(0) {}
+LocalMoves::LocalMoves(std::uint64_t slots, memory::Meter& meter)
+    : from_(slots, k_nothing, memory::MeteredAllocator<std::uint64_t>(meter)), first_(k_nothing), last_(0) {}
 
 void LocalMoves::add(std::uint64_t from, std::uint64_t to) noexcept {
     from_[to] = (from_[to] & k_leaves) | from;

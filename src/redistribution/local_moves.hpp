@@ -12,7 +12,7 @@ namespace sluice::redistribution {
 /// Keeps 8 bytes a slot: which slot's block belongs here, and whether the block here has to go elsewhere.
 class LocalMoves {
   public:
-    LocalMoves(std::uint64_t slots, base::Meter& meter);
+    LocalMoves(std::uint64_t slots, memory::Meter& meter);
 
     /// The block of slot `from` shall go to slot `to`. Each slot at most once as `from` and once as `to`; from != to.
     void add(std::uint64_t from, std::uint64_t to) noexcept;
@@ -42,7 +42,7 @@ class LocalMoves {
         return source;
     }
 
-    base::MeteredVector<std::uint64_t> from_;
+    memory::MeteredVector<std::uint64_t> from_;
     std::uint64_t first_;  // the slots in use lie in [first_, last_]
     std::uint64_t last_;
 };

@@ -98,7 +98,7 @@ void Plan::State::prepare(std::uint64_t block_bytes) {
                          std::string(entry_->name) + " with staging of " + std::to_string(k_smallest_staging.count) +
                          " bytes (setting: staging; its budget: " + std::to_string(context.budget().limit().count) +
                          " bytes, of which " + std::to_string(context.budget().held().count) + " are held)");
-    engine::agree_on_no_error(context.comm(), mine);
+    groups::agree_on_no_error(context.comm(), mine);
 }
 
 /// Collective: true when all ranks have the memory; `ready_` says whether this one had it.

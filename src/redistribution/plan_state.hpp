@@ -57,7 +57,7 @@ struct Plan::State {
     bool once_ = false;
     bool scan_ = false;  // token may take its form for small blocks
     Lease lease_;
-    std::shared_ptr<engine::Node> node_;  // its own share: another call may make the context change its rings
+    std::shared_ptr<node::Node> node_;  // its own share: another call may make the context change its rings
     std::optional<redistribution::Problem> problem_;  // outlives the mover
     std::unique_ptr<redistribution::Mover> mover_;
     std::uint64_t mover_block_bytes_ = 0;

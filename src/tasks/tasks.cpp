@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "mpi/mpi.hpp"
 #include "engine/context_state.hpp"
+#include "mpi/mpi.hpp"
 
 namespace sluice {
 
@@ -104,7 +104,7 @@ bool Tasks::test_requests() {
     statuses_.resize(requests_.size());
     done_.resize(requests_.size());
     int number = 0;
-    base::check(MPI_Testsome(count, handles_.data(), &number, done_.data(), statuses_.data()), "MPI_Testsome");
+    mpi::check(MPI_Testsome(count, handles_.data(), &number, done_.data(), statuses_.data()), "MPI_Testsome");
     for (int i = 0; i < number; ++i) {
         Request& request = requests_[static_cast<std::size_t>(done_[static_cast<std::size_t>(i)])];
         *request.request = handles_[static_cast<std::size_t>(done_[static_cast<std::size_t>(i)])];

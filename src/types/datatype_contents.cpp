@@ -2,7 +2,7 @@
 
 #include "mpi/mpi.hpp"
 
-namespace sluice::engine {
+namespace sluice::types {
 
 namespace {
 
@@ -29,13 +29,13 @@ DatatypeContents::DatatypeContents(MPI_Datatype type) {
     MPI_Count addresses = 0;
     MPI_Count large = 0;
     MPI_Count types = 0;
-    base::check(MPI_Type_get_envelope_c(type, &integers, &addresses, &large, &types, &combiner_),
-                "MPI_Type_get_envelope_c");
+    mpi::check(MPI_Type_get_envelope_c(type, &integers, &addresses, &large, &types, &combiner_),
+               "MPI_Type_get_envelope_c");
 #else
     int integers = 0;
     int addresses = 0;
     int types = 0;
-    base::check(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner_), "MPI_Type_get_envelope");
+    mpi::check(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner_), "MPI_Type_get_envelope");
 #endif
     if (is_leaf(combiner_)) return;
     integers_.resize(static_cast<std::size_t>(integers));
@@ -43,11 +43,11 @@ DatatypeContents::DatatypeContents(MPI_Datatype type) {
     types_.resize(static_cast<std::size_t>(types), MPI_DATATYPE_NULL);
 #if MPI_VERSION >= 4
     large_.resize(static_cast<std::size_t>(large));
-    base::check(MPI_Type_get_contents_c(type, integers, addresses, large, types, integers_.data(), addresses_.data(),
-                                        large_.data(), types_.data()),
-                "MPI_Type_get_contents_c");
+    mpi::check(MPI_Type_get_contents_c(type, integers, addresses, large, types, integers_.data(), addresses_.data(),
+                                       large_.data(), types_.data()),
+               "MPI_Type_get_contents_c");
 #else
-    base::check(
+    mpi::check(
         MPI_Type_get_contents(type, integers, addresses, types, integers_.data(), addresses_.data(), types_.data()),
         "MPI_Type_get_contents");
 #endif
@@ -80,4 +80,4 @@ std::int64_t DatatypeContents::large_address(std::size_t i) const noexcept {
     return large_[1 + static_cast<std::size_t>(large_[0]) + i];  // count, lengths, displacements
 }
 
-}  // namespace sluice::engine
+}  // namespace sluice::types

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sluice::engine {
+namespace sluice::types {
 
 /// Has no contents and must not be freed.
 bool is_predefined(MPI_Datatype type);
@@ -37,4 +37,4 @@ class DatatypeContents {
     std::vector<MPI_Datatype> types_;
 };
 
-}  // namespace sluice::engine
+}  // namespace sluice::types

@@ -5,24 +5,24 @@
 #include <string>
 
 #include "mpi/mpi.hpp"
+#include "sluice/error.hpp"
 #include "types/datatype_contents.hpp"
 #include "types/datatype_pieces.hpp"
-#include "sluice/error.hpp"
 
-namespace sluice::engine {
+namespace sluice::types {
 
 namespace {
 
 std::uint64_t size_of_type(MPI_Datatype type) {
     MPI_Count size = 0;
-    base::check(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
+    mpi::check(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
     return static_cast<std::uint64_t>(size);
 }
 
 std::int64_t extent_of_type(MPI_Datatype type) {
     MPI_Aint lower = 0;
     MPI_Aint extent = 0;
-    base::check(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+    mpi::check(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
     return extent;
 }
 
@@ -311,4 +311,4 @@ TypeMap::TypeMap(MPI_Datatype type) : extent_(extent_of_type(type)) {
     depth_ = builder.depth_of(root_);
 }
 
-}  // namespace sluice::engine
+}  // namespace sluice::types

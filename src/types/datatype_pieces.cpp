@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace sluice::engine {
+namespace sluice::types {
 
 using Kind = TypeMap::Kind;
 
@@ -122,4 +122,4 @@ void unpack(std::span<std::byte const> from, PieceCursor& to) noexcept {
     }
 }
 
-}  // namespace sluice::engine
+}  // namespace sluice::types

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-namespace sluice::engine {
+namespace sluice::types {
 
 /// Bytes that lie side by side. No bytes: the end.
 struct Piece {
@@ -129,4 +129,4 @@ void pack(PieceCursor& from, std::span<std::byte> to) noexcept;
 /// Copies `from` over the next `from.size()` bytes that the cursor names, which must be that many.
 void unpack(std::span<std::byte const> from, PieceCursor& to) noexcept;
 
-}  // namespace sluice::engine
+}  // namespace sluice::types

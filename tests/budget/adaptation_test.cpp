@@ -20,22 +20,22 @@ namespace {
 
 /// What one process of the node has.
 struct Member {
-    explicit Member(Adaptation::Options const& options)
-        : adaptation(std::make_shared<Adaptation>(options)),
+    explicit Member(budget::Adaptation::Options const& options)
+        : adaptation(std::make_shared<budget::Adaptation>(options)),
           budget(adaptation->m_c(), adaptation->has_ledger() ? adaptation : nullptr) {
         look();
     }
     void look() { adaptation->look(budget); }
     std::optional<Lease> lease(Bytes amount) { return budget.try_lease(amount, Purpose::fetched); }
 
-    std::shared_ptr<Adaptation> adaptation;
+    std::shared_ptr<budget::Adaptation> adaptation;
     Budget budget;
 };
 
 class AdaptationTest : public MadeUpNode {
   protected:
-    Adaptation::Options options() const {
-        Adaptation::Options options;
+    budget::Adaptation::Options options() const {
+        budget::Adaptation::Options options;
         options.root = root_;
         return options;
     }
@@ -49,7 +49,7 @@ class AdaptationTest : public MadeUpNode {
 TEST_F(AdaptationTest, is_what_m_and_m_a_and_the_reserve_leave) {
     group_one(192_MiB, 80_MiB, 16_MiB);
     Member alone(options());
-    Adaptation::Account const account = alone.adaptation->account();
+    budget::Adaptation::Account const account = alone.adaptation->account();
     EXPECT_EQ(account.m, 192_MiB);
     EXPECT_EQ(account.m_a, 64_MiB);
     EXPECT_EQ(account.reserve, 3_MiB);
@@ -61,12 +61,12 @@ TEST_F(AdaptationTest, is_what_m_and_m_a_and_the_reserve_leave) {
 
 TEST_F(AdaptationTest, takes_the_reserve_that_was_set) {
     group_one(192_MiB, 80_MiB);
-    Adaptation::Options options = this->options();
+    budget::Adaptation::Options options = this->options();
     options.reserve = 40_MiB;
     EXPECT_EQ(Member(options).adaptation->account().m_c, 72_MiB);
-    EXPECT_EQ(automatic_reserve(192_MiB), 3_MiB);
-    EXPECT_EQ(automatic_reserve(10_MiB), 1_MiB);
-    EXPECT_EQ(automatic_reserve(Bytes{std::uint64_t{1} << 40}), 256_MiB);
+    EXPECT_EQ(budget::automatic_reserve(192_MiB), 3_MiB);
+    EXPECT_EQ(budget::automatic_reserve(10_MiB), 1_MiB);
+    EXPECT_EQ(budget::automatic_reserve(Bytes{std::uint64_t{1} << 40}), 256_MiB);
 }
 
 TEST_F(AdaptationTest, shrinks_and_grows_with_what_others_take_and_free) {
@@ -111,12 +111,12 @@ TEST_F(AdaptationTest, does_not_follow_every_page) {
         last = alone.budget.limit();
     }
     EXPECT_LE(changes, 1U);
-    EXPECT_EQ(steadied(100_MiB, 100_MiB), 100_MiB);
-    EXPECT_EQ(steadied(100_MiB, 102_MiB), 100_MiB);
-    EXPECT_LT(steadied(100_MiB, 99_MiB), 99_MiB);
-    EXPECT_GT(steadied(100_MiB, 120_MiB), 110_MiB);
-    EXPECT_LT(steadied(100_MiB, 120_MiB), 120_MiB);
-    EXPECT_EQ(steadied(100_MiB, 0_B), 0_B);
+    EXPECT_EQ(budget::steadied(100_MiB, 100_MiB), 100_MiB);
+    EXPECT_EQ(budget::steadied(100_MiB, 102_MiB), 100_MiB);
+    EXPECT_LT(budget::steadied(100_MiB, 99_MiB), 99_MiB);
+    EXPECT_GT(budget::steadied(100_MiB, 120_MiB), 110_MiB);
+    EXPECT_LT(budget::steadied(100_MiB, 120_MiB), 120_MiB);
+    EXPECT_EQ(budget::steadied(100_MiB, 0_B), 0_B);
 }
 
 TEST_F(AdaptationTest, does_not_take_what_leases_hold_for_the_programs_own_use) {
@@ -279,7 +279,7 @@ TEST_F(AdaptationTest, makes_all_give_way_where_memory_becomes_less_than_they_ha
 
 TEST_F(AdaptationTest, holds_a_process_to_its_own_limit_in_addition) {
     group_one(192_MiB, 60_MiB);
-    Adaptation::Options small = options();
+    budget::Adaptation::Options small = options();
     small.memory = 120_MiB;  // of which 100 are resident
     Member one(small);
     Member two(options());
@@ -292,7 +292,7 @@ TEST_F(AdaptationTest, holds_a_process_to_its_own_limit_in_addition) {
 
 TEST_F(AdaptationTest, holds_all_of_a_node_to_node_memory) {
     group_one(1_GiB, 60_MiB);
-    Adaptation::Options both = options();
+    budget::Adaptation::Options both = options();
     both.node_memory = 200_MiB;  // each holds 80 MiB alone
     Member one(both);
     EXPECT_EQ(one.adaptation->account().m_c, 120_MiB);
@@ -307,7 +307,7 @@ TEST_F(AdaptationTest, holds_all_of_a_node_to_node_memory) {
 
 TEST_F(AdaptationTest, has_an_even_share_where_there_is_no_ledger) {
     group_one(192_MiB, 60_MiB);
-    Adaptation::Options alone = options();
+    budget::Adaptation::Options alone = options();
     alone.share = false;
     alone.processes = 3;
     Member member(alone);
@@ -350,8 +350,8 @@ TEST_F(AdaptationTest, looks_at_all_places_when_the_kernel_tells) {
     write("/sys/fs/cgroup/job/memory.current", std::to_string((1_GiB).count) + "\n");
     // Of this one the kernel tells in the same way, and it needs no memory controller.
     std::filesystem::create_symlink(group.folder() + "/cgroup.events", root_ + "/sys/fs/cgroup/job/memory.events");
-    UsageEvents kernel({MemoryPlace::Kind::cgroup_v2, {}, root_ + "/sys/fs/cgroup/job", "memory.max"});
-    Adaptation::Options options = this->options();
+    budget::UsageEvents kernel({budget::MemoryPlace::Kind::cgroup_v2, {}, root_ + "/sys/fs/cgroup/job", "memory.max"});
+    budget::Adaptation::Options options = this->options();
     options.memory = 300_MiB;
     Member member(options);
     member.adaptation->look_if_due(member.budget);

@@ -172,20 +172,20 @@ TEST_F(MadeUpMachine, the_whole_chain_is_told_with_what_does_not_limit) {
     version_two("/job/step", k_unified);
     write("/sys/fs/cgroup/job/step/memory.max", "max\n");
     write("/sys/fs/cgroup/job/memory.max", "4294967296\n");
-    std::vector<MemoryLimit> const chain = find_memory_limits(6_GiB, root_);
+    std::vector<MemoryLimit> const chain = budget::find_memory_limits(6_GiB, root_);
     std::vector<std::string> sources;
     std::vector<bool> limiting;
     for (MemoryLimit const& limit : chain) {
         sources.push_back(limit.source);
-        limiting.push_back(is_limit(limit));
+        limiting.push_back(budget::is_limit(limit));
     }
     EXPECT_EQ(sources, (std::vector<std::string>{"setting", "cgroup v2 /sys/fs/cgroup/job/step/memory.max",
                                                  "cgroup v2 /sys/fs/cgroup/job/memory.max", "RLIMIT_DATA", "RLIMIT_AS",
                                                  "MemAvailable"}));
     EXPECT_EQ(limiting, (std::vector<bool>{true, false, true, false, false, true}));
-    ASSERT_NE(least_room(chain), nullptr);
-    EXPECT_EQ(least_room(chain)->limit, 4_GiB);
-    EXPECT_EQ(least_room({}), nullptr);
+    ASSERT_NE(budget::least_room(chain), nullptr);
+    EXPECT_EQ(budget::least_room(chain)->limit, 4_GiB);
+    EXPECT_EQ(budget::least_room({}), nullptr);
 }
 
 TEST_F(MadeUpMachine, broken_files_are_no_limits) {

@@ -12,13 +12,13 @@ namespace {
 
 class MemoryUsageTest : public MadeUpNode {
   protected:
-    MemoryUsage usage_of(std::string const& source, Bytes setting = {}) const {
-        std::vector<MemoryPlace> places = find_memory_places(setting, root_);
-        auto const at = std::find_if(places.begin(), places.end(), [&](MemoryPlace const& place) {
+    budget::MemoryUsage usage_of(std::string const& source, Bytes setting = {}) const {
+        std::vector<budget::MemoryPlace> places = budget::find_memory_places(setting, root_);
+        auto const at = std::find_if(places.begin(), places.end(), [&](budget::MemoryPlace const& place) {
             return place.limit.source.find(source) != std::string::npos;
         });
         if (at == places.end()) throw std::runtime_error("no " + source);
-        return MemoryUsage(*at, root_);
+        return budget::MemoryUsage(*at, root_);
     }
 };
 
@@ -27,14 +27,14 @@ TEST_F(MemoryUsageTest, of_a_group_leaves_out_file_pages_that_the_kernel_can_dro
     write("/sys/fs/cgroup/memory/job/memory.stat",
           "inactive_file 1\nactive_file 1\ntotal_inactive_file 104857600\ntotal_active_file 52428800\n"
           "total_mapped_file 20971520\ntotal_dirty 10485760\ntotal_writeback 0\ntotal_shmem 73400320\n");
-    MemoryUsage usage = usage_of("limit_in_bytes");
+    budget::MemoryUsage usage = usage_of("limit_in_bytes");
     EXPECT_EQ(usage.read().limit, 1_GiB);
     EXPECT_EQ(usage.read().used, 600_MiB - (150_MiB - 20_MiB - 10_MiB));
 }
 
 TEST_F(MemoryUsageTest, of_a_group_follows_usage_and_limit) {
     group_one(1_GiB, 600_MiB, 100_MiB);
-    MemoryUsage usage = usage_of("limit_in_bytes");
+    budget::MemoryUsage usage = usage_of("limit_in_bytes");
     EXPECT_EQ(usage.read().used, 500_MiB);
     group_one(2_GiB, 700_MiB, 150_MiB);
     EXPECT_EQ(usage.read().used, 550_MiB) << "usage has moved: the cache is looked at again";
@@ -50,7 +50,7 @@ TEST_F(MemoryUsageTest, of_a_group_follows_usage_and_limit) {
 
 TEST_F(MemoryUsageTest, of_a_full_group_looks_at_the_cache_each_time) {
     group_one(1_GiB, 1_GiB, 500_MiB);
-    MemoryUsage usage = usage_of("limit_in_bytes");
+    budget::MemoryUsage usage = usage_of("limit_in_bytes");
     EXPECT_EQ(usage.read().used, 524_MiB);
     group_one(1_GiB, 1_GiB, 300_MiB);
     EXPECT_EQ(usage.read().used, 724_MiB);
@@ -64,11 +64,11 @@ TEST_F(MemoryUsageTest, of_version_two) {
     write("/sys/fs/cgroup/job/memory.stat",
           "anon 1\nfile_mapped 10485760\nfile_dirty 0\nfile_writeback 0\ninactive_file 52428800\nactive_file "
           "52428800\n");
-    MemoryUsage usage = usage_of("memory.max");
+    budget::MemoryUsage usage = usage_of("memory.max");
     EXPECT_EQ(usage.read().limit, 1_GiB);
     EXPECT_EQ(usage.read().used, 500_MiB - 90_MiB);
     write("/sys/fs/cgroup/job/memory.max", "max\n");
-    EXPECT_GE(usage.read().limit, Bytes{k_no_memory_limit});
+    EXPECT_GE(usage.read().limit, Bytes{budget::k_no_memory_limit});
     EXPECT_FALSE(usage.identity().empty());
 }
 
@@ -76,7 +76,7 @@ TEST_F(MemoryUsageTest, of_the_process_by_what_each_limit_counts) {
     limits("1073741824", "2147483648");
     EXPECT_EQ(usage_of("setting", 500_MiB).read().used, 100_MiB);
     EXPECT_EQ(usage_of("RLIMIT_AS").read().used, 900_MiB);
-    MemoryUsage data = usage_of("RLIMIT_DATA");
+    budget::MemoryUsage data = usage_of("RLIMIT_DATA");
     EXPECT_EQ(data.read().used, 300_MiB);
     EXPECT_EQ(data.read().limit, 1_GiB);
     EXPECT_TRUE(data.identity().empty());
@@ -87,11 +87,11 @@ TEST_F(MemoryUsageTest, of_the_process_by_what_each_limit_counts) {
         limit = data.read().limit;
     EXPECT_EQ(limit, 3_GiB);
     EXPECT_EQ(data.read().used, 350_MiB);
-    EXPECT_EQ(PrivateMemory(root_).read(), 80_MiB);
+    EXPECT_EQ(budget::PrivateMemory(root_).read(), 80_MiB);
 }
 
 TEST_F(MemoryUsageTest, of_the_machine_is_what_is_not_available) {
-    MemoryUsage usage = usage_of("MemAvailable");
+    budget::MemoryUsage usage = usage_of("MemAvailable");
     EXPECT_EQ(usage.read().limit, 24_GiB);
     EXPECT_EQ(usage.read().used, 4_GiB);
     write("/proc/meminfo", "rubbish\n");
@@ -105,7 +105,7 @@ TEST_F(MemoryUsageTest, knows_a_place_by_its_group_whoever_asks) {
 }
 
 TEST(PrivateMemoryTest, of_this_very_process_grows_with_what_it_touches) {
-    PrivateMemory const memory;
+    budget::PrivateMemory const memory;
     Bytes const before = memory.read();
     EXPECT_GT(before, 0_B);
     constexpr std::size_t k_bytes = 32 << 20;

@@ -25,9 +25,9 @@ namespace {
 
 class NodeLedgerTest : public testing::Test {
   protected:
-    std::shared_ptr<NodeLedger> join() const {
+    std::shared_ptr<budget::NodeLedger> join() const {
         std::string why;
-        std::shared_ptr<NodeLedger> ledger = NodeLedger::join(identity_, why);
+        std::shared_ptr<budget::NodeLedger> ledger = budget::NodeLedger::join(identity_, why);
         EXPECT_TRUE(ledger != nullptr) << why;
         return ledger;
     }
@@ -151,7 +151,7 @@ TEST_F(NodeLedgerTest, goes_without_where_the_name_is_not_this_users_alone) {
     ASSERT_GE(file, 0);
     ASSERT_EQ(fchmod(file, 0644), 0);
     std::string why;
-    EXPECT_EQ(NodeLedger::join(identity_, why), nullptr);
+    EXPECT_EQ(budget::NodeLedger::join(identity_, why), nullptr);
     EXPECT_NE(why.find("is not this user's alone"), std::string::npos) << why;
     close(file);
     shm_unlink(name().c_str());
@@ -187,10 +187,10 @@ TEST_F(NodeLedgerTest, removes_what_killed_processes_of_other_groups_have_left) 
     });
     joined.hear();
     std::string why;
-    EXPECT_NE(NodeLedger::join(identity_ + "-other", why), nullptr) << why;
+    EXPECT_NE(budget::NodeLedger::join(identity_ + "-other", why), nullptr) << why;
     EXPECT_TRUE(exists()) << "it is in use";
     child.kill_now();
-    EXPECT_NE(NodeLedger::join(identity_ + "-other", why), nullptr) << why;
+    EXPECT_NE(budget::NodeLedger::join(identity_ + "-other", why), nullptr) << why;
     EXPECT_FALSE(exists());
 }
 
@@ -273,15 +273,15 @@ TEST_F(NodeLedgerTest, has_a_slot_for_1024_processes_and_tells_the_next_one_why_
     if (files.rlim_cur < 1100) GTEST_SKIP() << "no more than " << files.rlim_cur << " files may be open";
     ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
     {
-        std::vector<std::shared_ptr<NodeLedger>> all;
-        for (std::size_t i = 0; i < NodeLedger::k_slots; ++i)
+        std::vector<std::shared_ptr<budget::NodeLedger>> all;
+        for (std::size_t i = 0; i < budget::NodeLedger::k_slots; ++i)
             all.push_back(join());
         std::string why;
-        EXPECT_EQ(NodeLedger::join(identity_, why), nullptr);
+        EXPECT_EQ(budget::NodeLedger::join(identity_, why), nullptr);
         EXPECT_NE(why.find("1024 slots"), std::string::npos) << why;
         EXPECT_EQ(all.back()->sums().processes, 1024U);
         all[500].reset();
-        EXPECT_NE(NodeLedger::join(identity_, why), nullptr);
+        EXPECT_NE(budget::NodeLedger::join(identity_, why), nullptr);
     }
     setrlimit(RLIMIT_NOFILE, &before);
     EXPECT_FALSE(exists());
@@ -292,7 +292,7 @@ using Granted = std::atomic<std::uint64_t>;
 constexpr Bytes k_bound = 1_MiB;
 
 /// Claims and gives back at random; 0 where what was granted was never above the bound.
-int fight(NodeLedger& ledger, unsigned seed, int rounds, Granted* granted) {
+int fight(budget::NodeLedger& ledger, unsigned seed, int rounds, Granted* granted) {
     std::minstd_rand random(seed);
     std::uint64_t mine = 0;
     int got = 0;
@@ -358,7 +358,7 @@ TEST_F(NodeLedgerTest, comes_and_goes_with_processes_that_join_at_the_same_time)
         all.push_back(std::make_unique<Child>([&] {
             for (int round = 0; round < 100; ++round) {
                 std::string why;
-                auto const ledger = NodeLedger::join(identity_, why);
+                auto const ledger = budget::NodeLedger::join(identity_, why);
                 if (!ledger) return 1;
                 // In one ledger with all who are there: what it claims is seen by itself and kept from the others.
                 if (!ledger->try_claim(1_KiB, {6_KiB})) return 2;

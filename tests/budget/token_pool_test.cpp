@@ -11,8 +11,8 @@ namespace {
 
 TEST(TokenPool, grants_up_to_its_limit_and_the_budgets) {
     Budget budget(1_MiB);
-    TokenPool pool(budget, Purpose::fetched, 600_KiB, TokenPool::First::like_any);
-    std::optional<Tokens> const first = pool.try_take(6, 400_KiB);
+    budget::TokenPool pool(budget, Purpose::fetched, 600_KiB, budget::TokenPool::First::like_any);
+    std::optional<budget::Tokens> const first = pool.try_take(6, 400_KiB);
     ASSERT_TRUE(first.has_value());
     EXPECT_EQ(budget.held(Purpose::fetched), 400_KiB);
     EXPECT_FALSE(pool.try_take(1, 300_KiB).has_value()) << "beyond the pool's limit";
@@ -24,10 +24,10 @@ TEST(TokenPool, grants_up_to_its_limit_and_the_budgets) {
 
 TEST(TokenPool, grants_the_first_whatever_its_size_where_it_says_so) {
     Budget budget(1_MiB);
-    TokenPool always(budget, Purpose::fetched, 1_B, TokenPool::First::always);
-    TokenPool like_any(budget, Purpose::fetched, 1_B, TokenPool::First::like_any);
+    budget::TokenPool always(budget, Purpose::fetched, 1_B, budget::TokenPool::First::always);
+    budget::TokenPool like_any(budget, Purpose::fetched, 1_B, budget::TokenPool::First::like_any);
     EXPECT_FALSE(like_any.try_take(1, 5_MiB).has_value());
-    std::optional<Tokens> first = always.try_take(1, 5_MiB);
+    std::optional<budget::Tokens> first = always.try_take(1, 5_MiB);
     ASSERT_TRUE(first.has_value());
     EXPECT_EQ(budget.held(), 5_MiB);
     EXPECT_FALSE(always.try_take(1, 1_B).has_value());
@@ -39,8 +39,8 @@ TEST(TokenPool, grants_the_first_whatever_its_size_where_it_says_so) {
 
 TEST(TokenPool, counts_messages_where_tokens_are_messages) {
     Budget budget(1_KiB);
-    TokenPool pool(budget, Purpose::fetched, 0_B, TokenPool::First::always, 8);
-    std::optional<Tokens> const six = pool.try_take(6, 6_MiB);
+    budget::TokenPool pool(budget, Purpose::fetched, 0_B, budget::TokenPool::First::always, 8);
+    std::optional<budget::Tokens> const six = pool.try_take(6, 6_MiB);
     ASSERT_TRUE(six.has_value());
     EXPECT_FALSE(pool.try_take(3, 1_B).has_value());
     EXPECT_TRUE(pool.try_take(2, 50_MiB).has_value());
@@ -48,12 +48,12 @@ TEST(TokenPool, counts_messages_where_tokens_are_messages) {
 
 TEST(TokenPool, lets_a_set_hand_its_tokens_on_message_by_message) {
     Budget budget(1_MiB);
-    std::optional<Tokens> last;
+    std::optional<budget::Tokens> last;
     {
-        TokenPool pool(budget, Purpose::fetched, 1_MiB, TokenPool::First::always);
-        std::optional<Tokens> set = pool.try_take(3, 300_KiB);
+        budget::TokenPool pool(budget, Purpose::fetched, 1_MiB, budget::TokenPool::First::always);
+        std::optional<budget::Tokens> set = pool.try_take(3, 300_KiB);
         ASSERT_TRUE(set.has_value());
-        Tokens first = set->split(100_KiB);
+        budget::Tokens first = set->split(100_KiB);
         last = set->split(150_KiB);
         EXPECT_EQ(pool.held_messages(), 3U);
         first.release();
@@ -70,12 +70,12 @@ TEST(TokenPool, lets_a_set_hand_its_tokens_on_message_by_message) {
 
 TEST(TokenPool, has_room_for_some_sets_of_the_largest_size_within_a_part_of_the_budget) {
     Budget budget(8_MiB);
-    TokenPool pool(budget, Purpose::fetched, TokenPool::Limit::room_for(4, 64_KiB).within_part(2),
-                   TokenPool::First::like_any);
+    budget::TokenPool pool(budget, Purpose::fetched, budget::TokenPool::Limit::room_for(4, 64_KiB).within_part(2),
+                           budget::TokenPool::First::like_any);
     EXPECT_EQ(pool.limit(), 64_KiB);
-    std::optional<Tokens> const small = pool.try_take(1, 1_KiB);
+    std::optional<budget::Tokens> const small = pool.try_take(1, 1_KiB);
     EXPECT_EQ(pool.limit(), 64_KiB);
-    std::optional<Tokens> const large = pool.try_take(1, 100_KiB);
+    std::optional<budget::Tokens> const large = pool.try_take(1, 100_KiB);
     EXPECT_TRUE(large.has_value());
     EXPECT_EQ(pool.limit(), 400_KiB);
     EXPECT_FALSE(pool.try_take(1, 5_MiB).has_value()) << "beyond half of the budget";
@@ -86,17 +86,17 @@ TEST(TokenPool, has_room_for_some_sets_of_the_largest_size_within_a_part_of_the_
 
 TEST(TokenPool, becomes_wider_where_what_it_holds_does_not_come_back) {
     Budget budget(1_GiB);
-    TokenPool pool(budget, Purpose::fetched, TokenPool::Limit::room_for(4, 64_KiB).within_part(2),
-                   TokenPool::First::always);
+    budget::TokenPool pool(budget, Purpose::fetched, budget::TokenPool::Limit::room_for(4, 64_KiB).within_part(2),
+                           budget::TokenPool::First::always);
     pool.widen();
     EXPECT_EQ(pool.limit(), 128_KiB);
-    std::optional<Tokens> const large = pool.try_take(1, 100_KiB);
+    std::optional<budget::Tokens> const large = pool.try_take(1, 100_KiB);
     EXPECT_EQ(pool.limit(), 800_KiB);
     for (int i = 0; i < 200; ++i)
         pool.widen();
     EXPECT_EQ(pool.limit(), 512_MiB);
 
-    TokenPool fixed(budget, Purpose::fetched, 64_KiB, TokenPool::First::always);
+    budget::TokenPool fixed(budget, Purpose::fetched, 64_KiB, budget::TokenPool::First::always);
     fixed.widen();
     EXPECT_EQ(fixed.limit(), 64_KiB) << "what the user has said";
 }

@@ -21,8 +21,8 @@ using namespace std::chrono_literals;
 
 /// Where this process is, of version 1; empty where there is none.
 std::string own_group() {
-    for (MemoryPlace const& place : find_memory_places({}))
-        if (place.kind == MemoryPlace::Kind::cgroup_v1) return place.folder;
+    for (budget::MemoryPlace const& place : budget::find_memory_places({}))
+        if (place.kind == budget::MemoryPlace::Kind::cgroup_v1) return place.folder;
     return {};
 }
 
@@ -31,14 +31,14 @@ std::size_t threads_of_this_process() {
     return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
 }
 
-MemoryPlace place_in(std::string const& folder, Bytes limit) {
-    return {MemoryPlace::Kind::cgroup_v1, {limit, {}, "cgroup v1"}, folder, "memory.limit_in_bytes"};
+budget::MemoryPlace place_in(std::string const& folder, Bytes limit) {
+    return {budget::MemoryPlace::Kind::cgroup_v1, {limit, {}, "cgroup v1"}, folder, "memory.limit_in_bytes"};
 }
 
 class UsageEventsTest : public MadeUpNode {
   protected:
     /// A process that looks again and again comes to that.
-    static void wait_until_marked(UsageEvents& events, Bytes limit) {
+    static void wait_until_marked(budget::UsageEvents& events, Bytes limit) {
         wait_until([&] {
             events.follow(limit);
             return events.is_listening();
@@ -57,7 +57,7 @@ TEST_F(UsageEventsTest, are_told_when_a_mark_is_passed_in_either_direction) {
     group.set("memory.limit_in_bytes", std::to_string((64_MiB).count));
     Neighbour const neighbour;
     group.add(neighbour.process());
-    UsageEvents events(place_in(group.folder(), 64_MiB));
+    budget::UsageEvents events(place_in(group.folder(), 64_MiB));
     wait_until_marked(events, 64_MiB);
     neighbour.take(20);
     static_cast<void>(events.told());
@@ -78,7 +78,7 @@ TEST_F(UsageEventsTest, follow_a_limit_that_changes) {
     group.set("memory.limit_in_bytes", std::to_string((256_MiB).count));
     Neighbour const neighbour;
     group.add(neighbour.process());
-    UsageEvents events(place_in(group.folder(), 256_MiB));
+    budget::UsageEvents events(place_in(group.folder(), 256_MiB));
     wait_until_marked(events, 256_MiB);
     neighbour.take(30);
     static_cast<void>(events.told());
@@ -97,19 +97,19 @@ TEST_F(UsageEventsTest, come_from_a_thread_that_ends_when_it_has_set_them) {
     if (!can_mark(group)) GTEST_SKIP() << k_no_group;
     std::size_t const before = threads_of_this_process();
     {
-        UsageEvents early(place_in(group.folder(), 64_MiB));
+        budget::UsageEvents early(place_in(group.folder(), 64_MiB));
         early.follow(64_MiB);
         EXPECT_EQ(threads_of_this_process(), before) << "who lives for a moment makes none";
     }
-    UsageEvents events(place_in(group.folder(), 64_MiB));
-    UsageEvents last_of_many(place_in(group.folder(), 64_MiB), 1023);
+    budget::UsageEvents events(place_in(group.folder(), 64_MiB));
+    budget::UsageEvents last_of_many(place_in(group.folder(), 64_MiB), 1023);
     wait_until_marked(events, 64_MiB);
     last_of_many.follow(64_MiB);
     wait_until(
         [&] { return threads_of_this_process() == before; });  // it has ended, and the last of many has made none yet
     EXPECT_FALSE(last_of_many.is_listening());
-    auto other = std::make_unique<UsageEvents>(place_in(group.folder(), 64_MiB));
-    std::this_thread::sleep_for(UsageEvents::k_settling);
+    auto other = std::make_unique<budget::UsageEvents>(place_in(group.folder(), 64_MiB));
+    std::this_thread::sleep_for(budget::UsageEvents::k_settling);
     other->follow(64_MiB);
     pid_t const child = fork();
     if (child == 0) {
@@ -149,7 +149,7 @@ TEST_F(UsageEventsTest, are_told_of_version_two_when_its_file_has_news) {
     TestGroup const group(hierarchy_of_version_two());
     if (group.folder().empty()) GTEST_SKIP() << "no control group of version 2 can be made here (needs root)";
     std::filesystem::create_symlink(group.folder() + "/cgroup.events", root_ + "/memory.events");
-    UsageEvents events({MemoryPlace::Kind::cgroup_v2, {64_MiB, {}, "cgroup v2"}, root_, "memory.max"});
+    budget::UsageEvents events({budget::MemoryPlace::Kind::cgroup_v2, {64_MiB, {}, "cgroup v2"}, root_, "memory.max"});
     events.follow(64_MiB);
     EXPECT_TRUE(events.is_listening());
     EXPECT_FALSE(events.told());
@@ -164,12 +164,13 @@ TEST_F(UsageEventsTest, are_told_of_version_two_when_its_file_has_news) {
 
 TEST_F(UsageEventsTest, are_never_told_where_the_kernel_gives_none) {
     group_one(192_MiB, 60_MiB);
-    UsageEvents none(place_in(root_ + "/sys/fs/cgroup/memory/job", 192_MiB));
+    budget::UsageEvents none(place_in(root_ + "/sys/fs/cgroup/memory/job", 192_MiB));
     write("/two/memory.events", "low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\n");
-    UsageEvents silent({MemoryPlace::Kind::cgroup_v2, {64_MiB, {}, "cgroup v2"}, root_ + "/two", "memory.max"});
-    std::this_thread::sleep_for(UsageEvents::k_settling);
+    budget::UsageEvents silent(
+        {budget::MemoryPlace::Kind::cgroup_v2, {64_MiB, {}, "cgroup v2"}, root_ + "/two", "memory.max"});
+    std::this_thread::sleep_for(budget::UsageEvents::k_settling);
     std::size_t const before = threads_of_this_process();
-    for (UsageEvents* const events : {&none, &silent}) {
+    for (budget::UsageEvents* const events : {&none, &silent}) {
         events->follow(192_MiB);
         EXPECT_FALSE(events->told());
     }

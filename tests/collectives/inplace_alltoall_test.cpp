@@ -144,7 +144,7 @@ TEST_P(InplaceAlltoallTest, calls_on_several_communicators_may_run_in_any_order)
         blocks.back().fill(c);
     }
     auto const make = [&](int c) {
-        collectives::Members members = bed.members(10 + c);
+        groups::Members members = bed.members(10 + c);
         members.rank = (bed.rank() + shifts[static_cast<std::size_t>(c)].by) % bed.size();
         members.who = &shifts[static_cast<std::size_t>(c)];
         members.translate = [](void const* who, int member) {
@@ -216,8 +216,8 @@ SLUICE_NEEDS_RANKS(2, InplaceAlltoallMemory, that_cannot_be_had_is_asked_for_in_
 TEST(InplaceAlltoallMemory, that_cannot_be_had_is_asked_for_in_a_smaller_size) {
     InplaceBed bed;
     Budget budget(64_KiB);
-    engine::StagingPool pool(&budget);
-    engine::PeerAccess access(false);
+    memory::StagingPool pool(&budget);
+    node::PeerAccess access(false);
     ByteBlocks blocks(bed.rank(), bed.size(), 500'000);
     blocks.fill();
     InplaceAlltoall call({access, pool, 256_KiB}, bed.members(),

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "mpi/mpi.hpp"
 #include "collectives/inplace_alltoall.hpp"
-#include "node/peer_access.hpp"
 #include "memory/staging_pool.hpp"
+#include "mpi/mpi.hpp"
+#include "node/peer_access.hpp"
 #include "sluice/budget.hpp"
 
 namespace sluice::tests {
@@ -28,13 +28,13 @@ inline unsigned char byte_of(int from, int to, std::uint64_t i, int call = 0) {
 class InplaceBed {
   public:
     explicit InplaceBed(bool direct = true, Bytes staging = 256_KiB)
-        : comm_(base::Communicator::twin_of(MPI_COMM_WORLD)), access_(direct), pool_(nullptr), staging_(staging) {}
+        : comm_(mpi::Communicator::twin_of(MPI_COMM_WORLD)), access_(direct), pool_(nullptr), staging_(staging) {}
 
-    int rank() const { return base::rank_in(comm_.get()); }
-    int size() const { return base::size_of(comm_.get()); }
+    int rank() const { return mpi::rank_in(comm_.get()); }
+    int size() const { return mpi::size_of(comm_.get()); }
     collectives::InplaceMeans means() { return {access_, pool_, staging_}; }
-    collectives::Members members(int tag = 5) const {
-        collectives::Members members;
+    groups::Members members(int tag = 5) const {
+        groups::Members members;
         members.comm = comm_.get();
         members.rank = rank();
         members.size = size();
@@ -46,12 +46,12 @@ class InplaceBed {
         return collectives::run_in_place(means(), members(), blocks, &report_);
     }
     collectives::InplaceReport const& report() const { return report_; }
-    engine::StagingPool& pool() { return pool_; }
+    memory::StagingPool& pool() { return pool_; }
 
   private:
-    base::Communicator comm_;
-    engine::PeerAccess access_;
-    engine::StagingPool pool_;
+    mpi::Communicator comm_;
+    node::PeerAccess access_;
+    memory::StagingPool pool_;
     Bytes staging_;
     collectives::InplaceReport report_;
 };

@@ -120,9 +120,9 @@ TEST_F(NodeBudget, gets_back_what_a_killed_process_of_the_node_held) {
         ASSERT_EQ(pipe(ends), 0);
         child = fork();
         if (child == 0) {
-            Adaptation::Options options;
+            budget::Adaptation::Options options;
             options.node_memory = settings_.node_memory;
-            auto const adaptation = std::make_shared<Adaptation>(options);
+            auto const adaptation = std::make_shared<budget::Adaptation>(options);
             Budget budget(adaptation->m_c(), adaptation);
             adaptation->look(budget);
             Lease const all = budget.lease_beyond(Bytes{m_c}, Purpose::other);

@@ -135,7 +135,7 @@ bool run_all(Neighbour const& neighbour, int steps) {
         MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     long const more = major_faults() - faults;
-    Adaptation const& adaptation = *context.state().process().adaptation();
+    budget::Adaptation const& adaptation = *context.state().process().adaptation();
     std::printf("rank %d: %d rounds, held at most %s, %ld major faults, %d wrong, the kernel told %llu times\n",
                 context.rank(), rounds, base::format_bytes(peak).c_str(), more, wrong,
                 static_cast<unsigned long long>(adaptation.tellings()));

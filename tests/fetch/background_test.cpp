@@ -28,7 +28,7 @@ bool has_threads() {
 class Flag {
   public:
     Flag() {
-        int const rank = base::rank_in(MPI_COMM_WORLD);
+        int const rank = mpi::rank_in(MPI_COMM_WORLD);
         std::uint32_t* mine = nullptr;
         MPI_Win_allocate_shared(rank == 0 ? 4096 : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&mine),
                                 &window_);

@@ -11,14 +11,14 @@ namespace sluice::engine {
 namespace {
 
 int my_rank() {
-    return base::rank_in(MPI_COMM_WORLD);
+    return mpi::rank_in(MPI_COMM_WORLD);
 }
 int ranks() {
-    return base::size_of(MPI_COMM_WORLD);
+    return mpi::size_of(MPI_COMM_WORLD);
 }
 
 TEST(Agree, nobody_throws_when_nobody_has_an_error) {
-    EXPECT_NO_THROW(agree_on_no_error(MPI_COMM_WORLD, std::nullopt));
+    EXPECT_NO_THROW(groups::agree_on_no_error(MPI_COMM_WORLD, std::nullopt));
 }
 
 TEST(Agree, all_throw_the_error_of_the_lowest_rank_that_has_one) {
@@ -26,7 +26,7 @@ TEST(Agree, all_throw_the_error_of_the_lowest_rank_that_has_one) {
     if (my_rank() >= ranks() / 2)
         mine.emplace(ErrorCode::out_of_memory, "rank " + std::to_string(my_rank()) + " has 7 bytes");
     try {
-        agree_on_no_error(MPI_COMM_WORLD, mine);
+        groups::agree_on_no_error(MPI_COMM_WORLD, mine);
         FAIL() << "no error was thrown";
     } catch (Error const& error) {
         EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
@@ -36,7 +36,7 @@ TEST(Agree, all_throw_the_error_of_the_lowest_rank_that_has_one) {
 
 TEST(Agree, an_empty_error_text_arrives_too) {
     try {
-        agree_on_no_error(MPI_COMM_WORLD, Error(ErrorCode::unsupported, ""));
+        groups::agree_on_no_error(MPI_COMM_WORLD, Error(ErrorCode::unsupported, ""));
         FAIL() << "no error was thrown";
     } catch (Error const& error) {
         EXPECT_EQ(error.code(), ErrorCode::unsupported);
@@ -45,20 +45,20 @@ TEST(Agree, an_empty_error_text_arrives_too) {
 }
 
 TEST(Agree, one_rank_that_differs_is_seen_by_all) {
-    EXPECT_TRUE(all_equal(MPI_COMM_WORLD, 42));
-    EXPECT_TRUE(all_equal(MPI_COMM_WORLD, ~std::uint64_t{0}));
-    EXPECT_TRUE(all_true(MPI_COMM_WORLD, true));
+    EXPECT_TRUE(groups::all_equal(MPI_COMM_WORLD, 42));
+    EXPECT_TRUE(groups::all_equal(MPI_COMM_WORLD, ~std::uint64_t{0}));
+    EXPECT_TRUE(groups::all_true(MPI_COMM_WORLD, true));
     bool const last = my_rank() == ranks() - 1;
-    EXPECT_EQ(all_equal(MPI_COMM_WORLD, last ? 41 : 42), ranks() == 1);
-    EXPECT_FALSE(all_true(MPI_COMM_WORLD, !last));
+    EXPECT_EQ(groups::all_equal(MPI_COMM_WORLD, last ? 41 : 42), ranks() == 1);
+    EXPECT_FALSE(groups::all_true(MPI_COMM_WORLD, !last));
 }
 
 TEST(Agree, least_most_and_sum) {
     auto const mine = static_cast<std::uint64_t>(my_rank()) + 1;
     auto const n = static_cast<std::uint64_t>(ranks());
-    EXPECT_EQ(least_of(MPI_COMM_WORLD, mine), 1U);
-    EXPECT_EQ(most_of(MPI_COMM_WORLD, mine), n);
-    EXPECT_EQ(sum_of(MPI_COMM_WORLD, mine), n * (n + 1) / 2);
+    EXPECT_EQ(groups::least_of(MPI_COMM_WORLD, mine), 1U);
+    EXPECT_EQ(groups::most_of(MPI_COMM_WORLD, mine), n);
+    EXPECT_EQ(groups::sum_of(MPI_COMM_WORLD, mine), n * (n + 1) / 2);
 }
 
 }  // namespace

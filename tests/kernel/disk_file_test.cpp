@@ -20,7 +20,7 @@
 namespace sluice::tests {
 namespace {
 
-using engine::DiskFile;
+using kernel::DiskFile;
 constexpr std::uint64_t k_sector = DiskFile::k_sector;
 
 /// A new folder, removed at the end.

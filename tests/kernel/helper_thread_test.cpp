@@ -11,10 +11,10 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Counts its runs; each tells when it wants the next.
-struct Counting final : HelperThread::Job {
+struct Counting final : kernel::HelperThread::Job {
     std::atomic<int> runs{0};
-    std::atomic<HelperThread::Clock::duration> pause{HelperThread::Clock::duration(1us)};
-    HelperThread::Clock::duration run() noexcept override {
+    std::atomic<kernel::HelperThread::Clock::duration> pause{kernel::HelperThread::Clock::duration(1us)};
+    kernel::HelperThread::Clock::duration run() noexcept override {
         ++runs;
         return pause;
     }
@@ -25,7 +25,7 @@ struct Counting final : HelperThread::Job {
 };
 
 TEST(HelperThread, runs_a_job_again_and_again_until_it_is_removed) {
-    HelperThread helper;
+    kernel::HelperThread helper;
     Counting job;
     helper.add(job);
     job.wait_for(100);
@@ -36,9 +36,9 @@ TEST(HelperThread, runs_a_job_again_and_again_until_it_is_removed) {
 }
 
 TEST(HelperThread, sleeps_until_a_job_is_woken) {
-    HelperThread helper;
+    kernel::HelperThread helper;
     Counting sleepy;
-    sleepy.pause = HelperThread::Clock::duration::max();
+    sleepy.pause = kernel::HelperThread::Clock::duration::max();
     helper.add(sleepy);
     sleepy.wait_for(1);
     for (int i = 2; i <= 1000; ++i) {
@@ -50,9 +50,9 @@ TEST(HelperThread, sleeps_until_a_job_is_woken) {
 }
 
 TEST(HelperThread, a_job_that_sleeps_does_not_keep_others_from_running) {
-    HelperThread helper;
+    kernel::HelperThread helper;
     Counting sleepy;
-    sleepy.pause = HelperThread::Clock::duration(1h);
+    sleepy.pause = kernel::HelperThread::Clock::duration(1h);
     Counting busy;
     helper.add(sleepy);
     helper.add(busy);
@@ -63,18 +63,18 @@ TEST(HelperThread, a_job_that_sleeps_does_not_keep_others_from_running) {
 }
 
 TEST(HelperThread, remove_waits_for_the_end_of_a_run) {
-    struct Long final : HelperThread::Job {
+    struct Long final : kernel::HelperThread::Job {
         std::atomic<bool> began{false};
         std::atomic<bool> ended{false};
-        HelperThread::Clock::duration run() noexcept override {
+        kernel::HelperThread::Clock::duration run() noexcept override {
             began = true;
             std::this_thread::sleep_for(5ms);
             ended = true;
-            return HelperThread::Clock::duration::max();
+            return kernel::HelperThread::Clock::duration::max();
         }
     };
     for (int i = 0; i < 5; ++i) {
-        HelperThread helper;
+        kernel::HelperThread helper;
         Long job;
         helper.add(job);
         while (!job.began)
@@ -85,7 +85,7 @@ TEST(HelperThread, remove_waits_for_the_end_of_a_run) {
 }
 
 TEST(HelperThread, is_not_made_before_it_is_needed) {
-    HelperThread helper;
+    kernel::HelperThread helper;
     Counting job;
     helper.remove(job);  // was never added
     helper.wake(job);

@@ -15,7 +15,7 @@
 namespace sluice::fetch::detail {
 namespace {
 
-using Block = BufferMemory::Block;
+using Block = memory::BufferMemory::Block;
 
 /// Whether the page at `where` is mapped.
 bool is_mapped(std::byte const* where) {
@@ -27,7 +27,7 @@ bool is_mapped(std::byte const* where) {
 class BufferMemoryTest : public testing::Test {
   protected:
     Budget budget{64_MiB};
-    BufferMemory memory{budget};
+    memory::BufferMemory memory{budget};
 };
 
 TEST_F(BufferMemoryTest, hands_out_blocks_that_do_not_overlap) {
@@ -92,7 +92,7 @@ TEST_F(BufferMemoryTest, tells_the_budget_what_is_resident) {
     memory.settle();
     EXPECT_GE(budget.resident(), 1_MiB) << "it is kept";
     {
-        BufferMemory other(budget);
+        memory::BufferMemory other(budget);
         Block const more = other.allocate(100'000);
         EXPECT_GE(budget.resident(), 1_MiB + 100'000_B);
     }
@@ -148,7 +148,7 @@ TEST_F(BufferMemoryTest, is_free_of_what_nobody_needs_for_long) {
 }
 
 TEST_F(BufferMemoryTest, blocks_may_be_freed_by_any_thread_and_outlive_it) {
-    std::optional<BufferMemory> own(budget);
+    std::optional<memory::BufferMemory> own(budget);
     std::vector<std::vector<Block>> parts(4);
     for (int i = 0; i < 4000; ++i) {
         Block block = own->allocate(i % 3 == 0 ? 100'000 : 3000);

@@ -38,7 +38,7 @@ class ChainMachine {
 
     struct Rank {
         std::vector<Block> array;
-        base::Meter meter;
+        memory::Meter meter;
         base::Counters counters;
         std::unique_ptr<redistribution::AddressMap> inverse;
         std::unique_ptr<redistribution::Chain> chain;

@@ -27,7 +27,7 @@ Expected expected(int from, int to, int i, std::size_t most) {
 }
 
 /// Everybody sends `packets` packets of random sizes to everybody and checks what comes, in order.
-void exchange_all(NodeRings& rings, int packets) {
+void exchange_all(node::NodeRings& rings, int packets) {
     auto const n = static_cast<std::size_t>(rings.size());
     std::vector<int> sent(n, 0);
     std::vector<int> received(n, 0);
@@ -47,7 +47,7 @@ void exchange_all(NodeRings& rings, int packets) {
                     moved = true;
                 }
             }
-            if (Packet const packet = rings.peek(peer)) {
+            if (node::Packet const packet = rings.peek(peer)) {
                 Expected const next = expected(peer, rings.rank(), received[p], most);
                 ASSERT_EQ(packet.kind, 5U);
                 ASSERT_EQ(packet.count, static_cast<std::uint32_t>(received[p]));
@@ -70,19 +70,19 @@ void exchange_all(NodeRings& rings, int packets) {
 }
 
 TEST(NodeRings, packets_of_any_size_arrive_whole_and_in_order_through_the_smallest_ring) {
-    NodeRings rings(MPI_COMM_WORLD, 1_B);
+    node::NodeRings rings(MPI_COMM_WORLD, 1_B);
     EXPECT_EQ(rings.ring_bytes(), 1024U);
     exchange_all(rings, 2000);
 }
 
 TEST(NodeRings, packets_of_any_size_arrive_whole_and_in_order_through_a_large_ring) {
-    NodeRings rings(MPI_COMM_WORLD, 256_KiB);
+    node::NodeRings rings(MPI_COMM_WORLD, 256_KiB);
     exchange_all(rings, 50);
 }
 
-SLUICE_NEEDS_RANKS(2, NodeRings, a_packet_that_fits_is_always_granted_in_the_end);
+SLUICE_NEEDS_RANKS(2, node::NodeRings, a_packet_that_fits_is_always_granted_in_the_end);
 TEST(NodeRings, a_packet_that_fits_is_always_granted_in_the_end) {
-    NodeRings rings(MPI_COMM_WORLD, 4_KiB);
+    node::NodeRings rings(MPI_COMM_WORLD, 4_KiB);
     int const next = (rings.rank() + 1) % rings.size();
     int const previous = (rings.rank() + rings.size() - 1) % rings.size();
     // Leave the write position at every offset in turn, then ask for the largest packet on the empty ring.
@@ -99,9 +99,9 @@ TEST(NodeRings, a_packet_that_fits_is_always_granted_in_the_end) {
     }
 }
 
-SLUICE_NEEDS_RANKS(2, NodeRings, a_full_ring_refuses_and_what_was_refused_changes_nothing);
+SLUICE_NEEDS_RANKS(2, node::NodeRings, a_full_ring_refuses_and_what_was_refused_changes_nothing);
 TEST(NodeRings, a_full_ring_refuses_and_what_was_refused_changes_nothing) {
-    NodeRings rings(MPI_COMM_WORLD, 1_B);
+    node::NodeRings rings(MPI_COMM_WORLD, 1_B);
     int const next = (rings.rank() + 1) % rings.size();
     int const previous = (rings.rank() + rings.size() - 1) % rings.size();
     std::uint32_t written = 0;
@@ -112,7 +112,7 @@ TEST(NodeRings, a_full_ring_refuses_and_what_was_refused_changes_nothing) {
     EXPECT_EQ(written, rings.ring_bytes() / 64);
     rings.barrier();
     for (std::uint32_t i = 0; i < written; ++i) {
-        Packet const packet = rings.peek(previous);
+        node::Packet const packet = rings.peek(previous);
         ASSERT_TRUE(packet);
         EXPECT_EQ(packet.count, i);
         EXPECT_EQ(packet.body[39], static_cast<std::byte>(i));
@@ -122,9 +122,9 @@ TEST(NodeRings, a_full_ring_refuses_and_what_was_refused_changes_nothing) {
     rings.barrier();
 }
 
-SLUICE_NEEDS_RANKS(2, NodeRings, whoever_sleeps_is_woken_by_a_packet);
+SLUICE_NEEDS_RANKS(2, node::NodeRings, whoever_sleeps_is_woken_by_a_packet);
 TEST(NodeRings, whoever_sleeps_is_woken_by_a_packet) {
-    NodeRings rings(MPI_COMM_WORLD, 4_KiB);
+    node::NodeRings rings(MPI_COMM_WORLD, 4_KiB);
     // A token goes round; all but its owner sleep. A lost wake-up would cost a millisecond, a lost packet would hang.
     int const next = (rings.rank() + 1) % rings.size();
     int const previous = (rings.rank() + rings.size() - 1) % rings.size();

@@ -15,9 +15,10 @@ namespace sluice::engine {
 namespace {
 
 TEST(ProcessRead, scattered_pieces_are_gathered_from_another_process) {
-    NodeRings rings(MPI_COMM_WORLD, 4_KiB);
+    node::NodeRings rings(MPI_COMM_WORLD, 4_KiB);
     std::vector<pid_t> pids(static_cast<std::size_t>(rings.size()));
-    if (!all_can_read_all(rings, MPI_COMM_WORLD, pids)) GTEST_SKIP() << "the kernel forbids reads of other processes";
+    if (!node::all_can_read_all(rings, MPI_COMM_WORLD, pids))
+        GTEST_SKIP() << "the kernel forbids reads of other processes";
 
     std::vector<int> mine(3000);
     std::iota(mine.begin(), mine.end(), rings.rank() * 100000);
@@ -35,7 +36,7 @@ TEST(ProcessRead, scattered_pieces_are_gathered_from_another_process) {
         here.push_back({&got[i], sizeof(int)});
         there.push_back({theirs + 10 * i, sizeof(int)});
     }
-    EXPECT_TRUE(read_process(pids[static_cast<std::size_t>(peer)], here, there));
+    EXPECT_TRUE(node::read_process(pids[static_cast<std::size_t>(peer)], here, there));
     for (int i = 0; i < 300; ++i)
         EXPECT_EQ(got[static_cast<std::size_t>(i)], peer * 100000 + 10 * i);
     rings.barrier();
@@ -48,7 +49,7 @@ TEST(ProcessRead, memory_that_is_not_there_is_a_failure_and_not_a_crash) {
     std::vector<std::byte> got(8192);
     iovec here{got.data(), got.size()};
     iovec there{hole, 8192};  // the second half is not mapped: the kernel reads short, the next read fails
-    EXPECT_FALSE(read_process(getpid(), {&here, 1}, {&there, 1}));
+    EXPECT_FALSE(node::read_process(getpid(), {&here, 1}, {&there, 1}));
     munmap(hole, 4096);
 }
 
@@ -56,7 +57,7 @@ TEST(ProcessRead, a_process_that_does_not_exist_is_a_failure) {
     int value = 0;
     iovec here{&value, sizeof value};
     iovec there{&value, sizeof value};
-    EXPECT_FALSE(read_process(0x3ffffff, {&here, 1}, {&there, 1}));
+    EXPECT_FALSE(node::read_process(0x3ffffff, {&here, 1}, {&there, 1}));
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ class RecordFiles : public ::testing::Test {
 };
 
 TEST_F(RecordFiles, ranks_of_a_job_share_one) {
-    RecordFile first(path());
-    RecordFile second(path());
+    record::RecordFile first(path());
+    record::RecordFile second(path());
     ASSERT_TRUE(first.in_file()) << first.why();
     EXPECT_EQ(second.path(), path());
     EXPECT_EQ(first.node().claimed, 2u);
@@ -32,17 +32,17 @@ TEST_F(RecordFiles, ranks_of_a_job_share_one) {
 }
 
 TEST_F(RecordFiles, a_later_job_of_the_same_name_begins_another) {
-    RecordFile earlier(path());
+    record::RecordFile earlier(path());
     earlier.record().head.world_rank = 5;
     earlier.node().decision = 1;  // all ranks of that job were there: not true of the next
-    RecordFile one(path());
-    RecordFile two(path());
+    record::RecordFile one(path());
+    record::RecordFile two(path());
     EXPECT_EQ(one.path(), folder_ + "/node-job-1-2.sluice");
     EXPECT_EQ(two.path(), one.path());
     EXPECT_EQ(one.node().claimed, 2u);
     EXPECT_EQ(one.node().decision, 0u);
     one.node().decision = 2;
-    EXPECT_EQ(RecordFile(path()).path(), folder_ + "/node-job-1-3.sluice");
+    EXPECT_EQ(record::RecordFile(path()).path(), folder_ + "/node-job-1-3.sluice");
     EXPECT_EQ(earlier.node().claimed, 1u);
     EXPECT_EQ(earlier.record().head.world_rank, 5u);
 }

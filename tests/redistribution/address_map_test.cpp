@@ -17,7 +17,7 @@ struct Shape {
 TEST(AddressMap, entries_keep_address_state_and_mark_apart_in_five_or_eight_bytes) {
     for (Shape const shape : {Shape{1, 10, 5}, Shape{8, 1U << 20, 5}, Shape{1024, 1U << 25, 5},
                               Shape{1024, 1U << 30, 8}, Shape{100000, std::uint64_t{1} << 40, 8}}) {
-        base::Meter meter;
+        memory::Meter meter;
         AddressMap map(100, shape.ranks, shape.most_slots, meter);
         EXPECT_EQ(map.memory().count, 100 * shape.bytes_each + 8);
         struct Entry {
@@ -63,7 +63,7 @@ TEST(AddressMap, entries_keep_address_state_and_mark_apart_in_five_or_eight_byte
 }
 
 TEST(AddressMap, the_last_rank_and_the_last_index_are_not_taken_for_nowhere) {
-    base::Meter meter;
+    memory::Meter meter;
     for (int const ranks : {1, 2, 3, 4, 7, 8, 1023, 1024}) {
         AddressMap map(1, ranks, 1000, meter);
         EXPECT_TRUE(map.is_nowhere(0));

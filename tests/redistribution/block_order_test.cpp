@@ -33,7 +33,7 @@ class BlockOrderOf : public ::testing::Test {
     }
     std::uint64_t sort() { return order->sort(blocks(), room.data()); }
 
-    base::Meter meter;
+    memory::Meter meter;
     std::optional<AddressMap> forward;
     std::optional<BlockOrder> order;
     std::vector<std::uint64_t> numbers;

@@ -19,7 +19,7 @@ struct Letters {
 };
 
 TEST(LocalMoves, makes_a_chain_from_its_open_end_with_one_copy_a_block) {
-    base::Meter meter;
+    memory::Meter meter;
     Letters letters("aaabbbccc...");
     LocalMoves moves(4, meter);
     moves.add(1, 3);
@@ -29,7 +29,7 @@ TEST(LocalMoves, makes_a_chain_from_its_open_end_with_one_copy_a_block) {
 }
 
 TEST(LocalMoves, makes_a_cycle_with_one_copy_more_than_blocks) {
-    base::Meter meter;
+    memory::Meter meter;
     Letters letters("aaabbbccc");
     LocalMoves moves(3, meter);
     moves.add(0, 1);
@@ -40,7 +40,7 @@ TEST(LocalMoves, makes_a_cycle_with_one_copy_more_than_blocks) {
 }
 
 TEST(LocalMoves, tells_where_each_block_went_so_that_labels_can_follow) {
-    base::Meter meter;
+    memory::Meter meter;
     Letters letters("aaabbbccc...");
     LocalMoves moves(4, meter);
     moves.add(0, 1);
@@ -60,7 +60,7 @@ TEST(LocalMoves, tells_where_each_block_went_so_that_labels_can_follow) {
 }
 
 TEST(LocalMoves, forgets_what_it_made) {
-    base::Meter meter;
+    memory::Meter meter;
     Letters letters("aaa...");
     LocalMoves moves(2, meter);
     moves.add(0, 1);

@@ -15,8 +15,8 @@ constexpr std::uint32_t k_mib = 1024;  // KiB
 constexpr std::uint64_t k_end_us = 12'000'000;
 constexpr std::uint64_t k_interval_us = 10'000;
 
-Site& add_site(RankRecord& record, std::uint32_t function, Kind kind, char const* place) {
-    Site& site = record.sites[record.head.sites++];
+record::Site& add_site(record::RankRecord& record, std::uint32_t function, record::Kind kind, char const* place) {
+    record::Site& site = record.sites[record.head.sites++];
     site.address = 0x1000 + record.head.sites;
     site.function = function;
     site.kind = kind;
@@ -26,7 +26,7 @@ Site& add_site(RankRecord& record, std::uint32_t function, Kind kind, char const
     return site;
 }
 
-void count(Site& site, std::uint64_t calls, std::uint64_t bytes_each, std::uint64_t us_each, double waiting) {
+void count(record::Site& site, std::uint64_t calls, std::uint64_t bytes_each, std::uint64_t us_each, double waiting) {
     site.calls = calls;
     site.bytes_out = calls * bytes_each;
     site.bytes_in = calls * bytes_each;
@@ -36,7 +36,7 @@ void count(Site& site, std::uint64_t calls, std::uint64_t bytes_each, std::uint6
     std::size_t bucket = 0;
     while ((std::uint64_t{1} << bucket) <= bytes_each)
         ++bucket;
-    site.sizes[std::min(bucket, k_sizes - 1)] = static_cast<std::uint32_t>(calls);
+    site.sizes[std::min(bucket, record::k_sizes - 1)] = static_cast<std::uint32_t>(calls);
 }
 
 /// 1 at the peak of the steps, which come every 0.4 s; highest of all at 8 s.
@@ -47,8 +47,8 @@ double pulse(std::uint64_t time_us) {
     return shape * hill;
 }
 
-Sample healthy_at(std::uint32_t rank, std::uint64_t time_us) {
-    Sample sample;
+record::Sample healthy_at(std::uint32_t rank, std::uint64_t time_us) {
+    record::Sample sample;
     sample.time_us = time_us;
     double const begun = std::min(1.0, static_cast<double>(time_us) / 1e6);
     sample.in_flight = static_cast<std::uint32_t>(pulse(time_us) * 120 * k_mib);
@@ -58,12 +58,12 @@ Sample healthy_at(std::uint32_t rank, std::uint64_t time_us) {
     std::uint32_t const application =
         static_cast<std::uint32_t>(begun * 200 * k_mib) + rank * 4 * k_mib + sample.in_flight;
     sample.resident = application + sample.mpi_private + sample.mpi_shared + sample.sluice;
-    sample.site = sample.in_flight > 20 * k_mib ? 4 : (time_us / 100'000) % 3 == 0 ? 2 : k_no_site;
+    sample.site = sample.in_flight > 20 * k_mib ? 4 : (time_us / 100'000) % 3 == 0 ? 2 : record::k_no_site;
     return sample;
 }
 
-Sample flooded_at(std::uint32_t rank, std::uint64_t time_us) {
-    Sample sample = healthy_at(rank, time_us);
+record::Sample flooded_at(std::uint32_t rank, std::uint64_t time_us) {
+    record::Sample sample = healthy_at(rank, time_us);
     sample.site = rank == 0 ? 2 : 1;
     if (rank != 0 || time_us < 4'000'000) return sample;
     auto const grown = static_cast<std::uint32_t>((time_us - 4'000'000) * 120 * k_mib / 1'000'000);
@@ -72,26 +72,26 @@ Sample flooded_at(std::uint32_t rank, std::uint64_t time_us) {
     return sample;
 }
 
-void add_samples(RankRecord& record, Story story) {
-    RankHead& head = record.head;
+void add_samples(record::RankRecord& record, Story story) {
+    record::RankHead& head = record.head;
     std::uint64_t const all = k_end_us / k_interval_us;
     head.history_interval_us = 2 * k_interval_us;
     for (std::uint64_t i = 0; i <= all; ++i) {
         std::uint64_t const time = i * k_interval_us;
-        Sample const sample =
+        record::Sample const sample =
             story == Story::healthy ? healthy_at(head.world_rank, time) : flooded_at(head.world_rank, time);
-        if (i % 2 == 0 && head.history < k_history) record.history[head.history++] = sample;
-        record.recent[head.recent++ % k_recent] = sample;
+        if (i % 2 == 0 && head.history < record::k_history) record.history[head.history++] = sample;
+        record.recent[head.recent++ % record::k_recent] = sample;
         if (sample.resident > head.peak.resident) head.peak = sample;
     }
     head.high_water = std::uint64_t{head.peak.resident} << 10;
 }
 
-void add_comms(RankRecord& record) {
-    RankHead& head = record.head;
+void add_comms(record::RankRecord& record) {
+    record::RankHead& head = record.head;
     auto const add = [&](std::uint32_t root, std::uint32_t number, std::uint32_t size, std::uint32_t first,
                          std::int32_t stride) {
-        Comm& comm = record.comms[head.comms++];
+        record::Comm& comm = record.comms[head.comms++];
         std::uint32_t const mine = (head.world_rank - first) / static_cast<std::uint32_t>(stride);
         comm = {root, number, size, mine, first, stride, 5, 96, 200'000 + 1000 * number, 0, 0, 0};
         ++head.comms_made;
@@ -101,17 +101,17 @@ void add_comms(RankRecord& record) {
     add(rank / 2 * 2, rank < 2 ? 1 : 0, std::min(2U, head.world_size - rank / 2 * 2), rank / 2 * 2, 1);
 }
 
-void add_events(RankRecord& record) {
+void add_events(record::RankRecord& record) {
     for (std::uint64_t time = 0; time < k_end_us; time += 400'000) {
-        record.events[record.head.events++ % k_events] = {time, 140'000, 4, 60U << 20};
-        record.events[record.head.events++ % k_events] = {time + 200'000, 60'000, 3, 1U << 20};
+        record.events[record.head.events++ % record::k_events] = {time, 140'000, 4, 60U << 20};
+        record.events[record.head.events++ % record::k_events] = {time + 200'000, 60'000, 3, 1U << 20};
     }
 }
 
-void add_peers(RankRecord& record) {
+void add_peers(record::RankRecord& record) {
     std::uint32_t const size = record.head.world_size;
-    std::uint32_t const bins = std::min<std::uint32_t>(size, k_peers);
-    std::uint32_t const own = bin_of(record.head.world_rank, size);
+    std::uint32_t const bins = std::min<std::uint32_t>(size, record::k_peers);
+    std::uint32_t const own = record::bin_of(record.head.world_rank, size);
     for (std::uint32_t bin = 0; bin < bins; ++bin) {
         if (bin == own) continue;
         std::uint32_t const distance = bin > own ? bin - own : own - bin;
@@ -120,21 +120,21 @@ void add_peers(RankRecord& record) {
     }
 }
 
-void add_calls(RankRecord& record, Story story) {
-    RankHead& head = record.head;
+void add_calls(record::RankRecord& record, Story story) {
+    record::RankHead& head = record.head;
     bool const late = head.world_rank + 1 == head.world_size;
-    Site& other = record.sites[head.sites++];  // site 0 collects the rest
+    record::Site& other = record.sites[head.sites++];  // site 0 collects the rest
     other.calls = 3;
     other.time_ns = 1000;
-    count(add_site(record, 1, Kind::send, "exchange_halo+0x5f (app)"), 4000, 16 << 10, 20, 0.0);
-    Site& receive = add_site(record, 2, Kind::receive, "drain+0x1c (app)");
+    count(add_site(record, 1, record::Kind::send, "exchange_halo+0x5f (app)"), 4000, 16 << 10, 20, 0.0);
+    record::Site& receive = add_site(record, 2, record::Kind::receive, "drain+0x1c (app)");
     count(receive, 2000, 16 << 10, late ? 20 : 400, 0.7);
-    count(add_site(record, 3, Kind::completion, "exchange_halo+0xa2 (app)"), 4000, 0, late ? 30 : 500, 0.9);
-    Site& transpose = add_site(record, 4, Kind::collective, "transpose+0x244 (libfield.so)");
+    count(add_site(record, 3, record::Kind::completion, "exchange_halo+0xa2 (app)"), 4000, 0, late ? 30 : 500, 0.9);
+    record::Site& transpose = add_site(record, 4, record::Kind::collective, "transpose+0x244 (libfield.so)");
     count(transpose, 30, 2 << 20, 60'000, 0.2);
     transpose.in_flight_peak = std::uint64_t{120} << 20;
     transpose.unplaced_bytes = std::uint64_t{30} << 20;
-    Site& dup = add_site(record, 5, Kind::communicator, "setup</script><b>&(app)");
+    record::Site& dup = add_site(record, 5, record::Kind::communicator, "setup</script><b>&(app)");
     count(dup, 2, 0, 300, 0.1);
     dup.grown_private = 192 << 10;
     if (story == Story::flooded && head.world_rank == 0) {
@@ -150,8 +150,8 @@ void add_calls(RankRecord& record, Story story) {
 }  // namespace
 
 RecordPointer make_record(std::uint32_t rank, std::uint32_t world_size, Story story) {
-    auto record = std::make_unique<RankRecord>();
-    RankHead& head = record->head;
+    auto record = std::make_unique<record::RankRecord>();
+    record::RankHead& head = record->head;
     head.used = 1;
     head.world_rank = rank;
     head.world_size = world_size;
@@ -168,13 +168,13 @@ RecordPointer make_record(std::uint32_t rank, std::uint32_t world_size, Story st
     add_peers(*record);
     add_events(*record);
     if (story == Story::healthy) {
-        head.state = State::ended;
+        head.state = record::State::ended;
         head.end_us = k_end_us;
         head.served_calls = 30;
         head.served_bytes = std::uint64_t{30} * (60 << 20);
         head.saved_bytes = std::uint64_t{60} << 20;
     } else {
-        head.state = State::running;
+        head.state = record::State::running;
         head.current_site = rank == 0 ? 2 : 1;
         head.current_since_us = rank == 0 ? 11'900'000 : 10'000'000;
     }
@@ -185,15 +185,15 @@ void write_node_files(std::filesystem::path const& folder, std::uint32_t world_s
                       Story story) {
     for (std::uint32_t first = 0, node = 0; first < world_size; first += ranks_per_node, ++node) {
         std::ofstream file(folder / ("node-" + std::to_string(node) + ".sluice"), std::ios::binary);
-        NodeHeader header;
-        header.magic = k_magic;
-        header.format = k_format;
-        header.record_bytes = sizeof(RankRecord);
+        record::NodeHeader header;
+        header.magic = record::k_magic;
+        header.format = record::k_format;
+        header.record_bytes = sizeof(record::RankRecord);
         header.claimed = std::min(ranks_per_node, world_size - first);
         file.write(reinterpret_cast<char const*>(&header), sizeof header);
         for (std::uint32_t i = 0; i < header.claimed; ++i)
             file.write(reinterpret_cast<char const*>(make_record(first + i, world_size, story).get()),
-                       sizeof(RankRecord));
+                       sizeof(record::RankRecord));
     }
 }
 

@@ -11,7 +11,7 @@
 
 namespace sluice::report {
 
-using RecordPointer = std::unique_ptr<RankRecord>;
+using RecordPointer = std::unique_ptr<record::RankRecord>;
 
 /// Names by Site::function of all records here.
 inline constexpr std::array<char const*, 8> k_names{"MPI_Init",      "MPI_Isend",    "MPI_Recv",    "MPI_Waitall",

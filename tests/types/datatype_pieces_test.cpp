@@ -27,17 +27,17 @@ std::vector<std::byte> packed_by_mpi(void const* buffer, int count, MPI_Datatype
 }
 
 /// By pieces of at most a random length.
-std::vector<std::byte> packed_by_us(PieceCursor& cursor, std::mt19937_64& random) {
+std::vector<std::byte> packed_by_us(types::PieceCursor& cursor, std::mt19937_64& random) {
     std::vector<std::byte> packed;
     for (;;) {
-        Piece const piece = cursor.next(1 + random() % 40);
+        types::Piece const piece = cursor.next(1 + random() % 40);
         if (piece.bytes == 0) return packed;
         packed.insert(packed.end(), piece.address, piece.address + piece.bytes);
     }
 }
 
-std::size_t pieces_of(TypeMap const& map, void const* buffer, std::uint64_t count) {
-    PieceCursor cursor(map, buffer, count);
+std::size_t pieces_of(types::TypeMap const& map, void const* buffer, std::uint64_t count) {
+    types::PieceCursor cursor(map, buffer, count);
     std::size_t pieces = 0;
     while (cursor.next(1U << 30).bytes != 0)
         ++pieces;
@@ -53,8 +53,8 @@ TEST(DatatypePieces, of_random_types_are_what_mpi_packs_and_unpacks) {
         SCOPED_TRACE("seed " + std::to_string(seed) + ": " + std::to_string(count) + " x " + type.text());
         TypedBlock block(type, count);
         block.fill(random());
-        TypeMap const map(type.get());
-        PieceCursor cursor(map, block.buffer(), static_cast<std::uint64_t>(count));
+        types::TypeMap const map(type.get());
+        types::PieceCursor cursor(map, block.buffer(), static_cast<std::uint64_t>(count));
 
         std::vector<std::byte> const expected = packed_by_mpi(block.buffer(), count, type.get());
         ASSERT_EQ(cursor.size(), expected.size());
@@ -71,8 +71,8 @@ TEST(DatatypePieces, of_random_types_are_what_mpi_packs_and_unpacks) {
         int position = 0;
         MPI_Unpack(expected.data(), static_cast<int>(expected.size()), &position, theirs.buffer(), count, type.get(),
                    MPI_COMM_WORLD);
-        PieceCursor target(map, ours.buffer(), static_cast<std::uint64_t>(count));
-        unpack(expected, target);
+        types::PieceCursor target(map, ours.buffer(), static_cast<std::uint64_t>(count));
+        types::unpack(expected, target);
         ASSERT_EQ(ours.bytes(), theirs.bytes()) << "unpacked, gaps included";
         if (cursor.is_contiguous() && cursor.size() > 0) {
             ASSERT_EQ(pieces_of(map, block.buffer(), static_cast<std::uint64_t>(count)), 1U);
@@ -86,11 +86,11 @@ TEST(DatatypePieces, dense_types_are_one_piece_whatever_they_are_called) {
     MPI_Type_vector(100, 4, 4, MPI_INT, &vector);
     MPI_Type_contiguous(1000, vector, &repeated);
     std::vector<int> memory(2 * 400'000);
-    TypeMap const map(repeated);
+    types::TypeMap const map(repeated);
     EXPECT_EQ(map.memory(), 0U);
-    PieceCursor cursor(map, memory.data(), 2);
+    types::PieceCursor cursor(map, memory.data(), 2);
     EXPECT_TRUE(cursor.is_contiguous());
-    Piece const piece = cursor.next(1U << 30);
+    types::Piece const piece = cursor.next(1U << 30);
     EXPECT_EQ(piece.address, reinterpret_cast<std::byte*>(memory.data()));
     EXPECT_EQ(piece.bytes, memory.size() * sizeof(int));
     MPI_Type_free(&vector);
@@ -103,11 +103,11 @@ TEST(DatatypePieces, in_another_order_than_memory_are_not_contiguous) {
     MPI_Datatype swapped = MPI_DATATYPE_NULL;
     MPI_Type_indexed(2, lengths, places, MPI_INT, &swapped);
     int numbers[] = {1, 2};
-    TypeMap const map(swapped);
-    PieceCursor cursor(map, numbers, 1);
+    types::TypeMap const map(swapped);
+    types::PieceCursor cursor(map, numbers, 1);
     EXPECT_FALSE(cursor.is_contiguous());
     int packed[2] = {};
-    pack(cursor, std::as_writable_bytes(std::span(packed)));
+    types::pack(cursor, std::as_writable_bytes(std::span(packed)));
     EXPECT_EQ(packed[0], 2);
     EXPECT_EQ(packed[1], 1);
     MPI_Type_free(&swapped);
@@ -121,10 +121,10 @@ TEST(DatatypePieces, that_interleave_from_element_to_element_keep_their_order) {
     MPI_Type_create_resized(column, 0, sizeof(double), &columns);
     MPI_Type_commit(&columns);
     double matrix[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-    TypeMap const map(columns);
-    PieceCursor cursor(map, matrix, 4);
+    types::TypeMap const map(columns);
+    types::PieceCursor cursor(map, matrix, 4);
     std::vector<std::byte> packed(cursor.size());
-    pack(cursor, packed);
+    types::pack(cursor, packed);
     EXPECT_EQ(packed, packed_by_mpi(matrix, 4, columns));
     MPI_Type_free(&column);
     MPI_Type_free(&columns);
@@ -143,8 +143,8 @@ TEST(DatatypePieces, of_absolute_addresses_need_no_buffer) {
     MPI_Datatype const types[] = {MPI_INT, MPI_DOUBLE};
     MPI_Datatype both = MPI_DATATYPE_NULL;
     MPI_Type_create_struct(2, lengths, places, types, &both);
-    TypeMap const map(both);
-    PieceCursor cursor(map, MPI_BOTTOM, 1);
+    types::TypeMap const map(both);
+    types::PieceCursor cursor(map, MPI_BOTTOM, 1);
     EXPECT_EQ(cursor.next(100).address, reinterpret_cast<std::byte*>(&far.first));
     EXPECT_EQ(cursor.next(100).address, reinterpret_cast<std::byte*>(&far.second));
     EXPECT_EQ(cursor.next(100).bytes, 0U);
@@ -169,7 +169,7 @@ TEST(DatatypePieces, of_a_type_that_contains_one_twice_at_each_level_cost_memory
         MPI_Type_free(&type);
         type = twice;
     }
-    TypeMap const map(type);
+    types::TypeMap const map(type);
     EXPECT_EQ(map.size(), std::uint64_t{2} << k_levels);
     EXPECT_LE(map.memory(), 16384U);
     MPI_Type_free(&type);
@@ -181,11 +181,11 @@ TEST(DatatypePieces, beyond_two_gibibytes_are_counted_in_64_bits) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Type_contiguous(1 << 30, MPI_DOUBLE, &half);
     MPI_Type_create_hvector(3, 1, MPI_Aint{1} << 40, half, &type);
-    TypeMap const map(type);
-    PieceCursor cursor(map, nullptr, 1);
+    types::TypeMap const map(type);
+    types::PieceCursor cursor(map, nullptr, 1);
     EXPECT_EQ(cursor.size(), std::uint64_t{3} << 33);
     cursor.seek((std::uint64_t{1} << 33) + 5);
-    Piece const piece = cursor.next(100);
+    types::Piece const piece = cursor.next(100);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece.address), (std::uintptr_t{1} << 40) + 5);
     MPI_Type_free(&half);
     MPI_Type_free(&type);

@@ -6,8 +6,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "cli/support/command.hpp"
 #include "cli/doctor/finding.hpp"
+#include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
 
 namespace sluice::cli {

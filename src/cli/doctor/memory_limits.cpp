@@ -42,9 +42,9 @@ std::string what_it_means(std::string const& source) {
 
 Findings explain_memory_limits(std::vector<MemoryLimit> const& limits) {
     Findings findings;
-    MemoryLimit const* const least = least_room(limits);
+    MemoryLimit const* const least = budget::least_room(limits);
     for (MemoryLimit const& limit : limits) {
-        if (!is_limit(limit)) {
+        if (!budget::is_limit(limit)) {
             findings.push_back({Health::ok, limit.source, "no limit", what_it_means(limit.source), ""});
             continue;
         }
@@ -67,7 +67,7 @@ Findings explain_memory_limits(std::vector<MemoryLimit> const& limits) {
 }
 
 Findings look_at_memory_limits() {
-    return explain_memory_limits(find_memory_limits(Settings::from_environment().memory));
+    return explain_memory_limits(budget::find_memory_limits(Settings::from_environment().memory));
 }
 
 }  // namespace sluice::cli

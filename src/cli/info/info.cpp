@@ -8,12 +8,12 @@
 
 #include "base/units.hpp"
 #include "budget/adaptation.hpp"
-#include "cli/support/command.hpp"
-#include "cli/support/installation.hpp"
-#include "cli/support/options.hpp"
 #include "cli/info/probing.hpp"
 #include "cli/info/setting_options.hpp"
 #include "cli/info/setting_origins.hpp"
+#include "cli/support/command.hpp"
+#include "cli/support/installation.hpp"
+#include "cli/support/options.hpp"
 #include "sluice/budget.hpp"
 
 namespace sluice::cli {
@@ -32,14 +32,14 @@ std::vector<MpiBuild> builds_to_show() {
 /// What there is to say about memory.
 struct Memory {
     MemoryLimit limit;
-    Adaptation::Account account;
+    budget::Adaptation::Account account;
     bool reserve_was_set;
     std::optional<Probing> probing;
 };
 
 void print_memory(Memory const& memory) {
     using base::format_bytes;
-    Adaptation::Account const& account = memory.account;
+    budget::Adaptation::Account const& account = memory.account;
     fmt::print("\nmemory\n  limit of a process   {}, from {}\n  held by this one     {}\n",
                format_bytes(memory.limit.limit), memory.limit.source, format_bytes(memory.limit.used));
     fmt::print("  M                    {}, from {}\n", format_bytes(account.m), account.source);
@@ -108,13 +108,13 @@ void print_rows(std::vector<SettingOrigin> const& settings, Memory const& memory
 }
 
 /// As a process of its own that starts now would see it.
-Adaptation::Account account_of(Settings const& settings) {
-    Adaptation::Options options;
+budget::Adaptation::Account account_of(Settings const& settings) {
+    budget::Adaptation::Options options;
     options.memory = settings.memory;
     options.node_memory = settings.node_memory;
     options.reserve = settings.memory_reserve;
     options.share = false;
-    return Adaptation(options).account();
+    return budget::Adaptation(options).account();
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ void ask_to_be_killed_first() {
 }
 
 /// In the child: after fork, nothing but system calls.
-void touch(Said& said, std::size_t most, PrivateMemory const& memory) {
+void touch(Said& said, std::size_t most, budget::PrivateMemory const& memory) {
     std::uint64_t const before = memory.read().count;
     std::uint64_t best = 0;
     int without_growth = 0;
@@ -99,7 +99,7 @@ Probing probe_memory(Bytes most, std::chrono::seconds limit) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) _exit(1);
         ask_to_be_killed_first();
-        touch(said, most.count, PrivateMemory());
+        touch(said, most.count, budget::PrivateMemory());
         _exit(0);
     }
     int status = 0;

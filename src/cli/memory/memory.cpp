@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <iostream>
 
-#include "cli/support/command.hpp"
-#include "cli/support/installation.hpp"
 #include "cli/memory/probe_launch.hpp"
 #include "cli/memory/rows.hpp"
+#include "cli/support/command.hpp"
+#include "cli/support/installation.hpp"
 #include "cli/support/options.hpp"
 
 namespace sluice::cli {

@@ -9,15 +9,15 @@
 #include "cli/support/installation.hpp"
 #include "cli/support/options.hpp"
 #include "functions.hpp"
-#include "report/show/comparison.hpp"
-#include "report/show/files.hpp"
+#include "record/record_file.hpp"
 #include "report/read/left_behind.hpp"
 #include "report/read/node_files.hpp"
+#include "report/show/comparison.hpp"
+#include "report/show/files.hpp"
 #include "report/show/page.hpp"
-#include "record/record_file.hpp"
-#include "report/summary/summary_json.hpp"
 #include "report/show/text.hpp"
 #include "report/show/trace.hpp"
+#include "report/summary/summary_json.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::cli {
@@ -35,7 +35,7 @@ struct Wishes {
 
 /// Names by number, as the records have them.
 std::span<char const* const> function_names() {
-    return interpose::k_function_names;
+    return plugin::k_function_names;
 }
 
 void say(std::string const& line) {
@@ -100,7 +100,7 @@ Loaded load(fs::path const& folder) {
 /// The folder of the last job that did not end, among those whose records nobody named a folder for; else of one that
 /// runs.
 std::string last_left_behind() {
-    fs::path const where = report::folder_of_jobs();
+    fs::path const where = record::folder_of_jobs();
     std::vector<report::Remains> jobs = report::jobs_left_in(where);
     std::erase_if(jobs, [](report::Remains const& job) { return !report::has_node_files(job.path); });
     if (jobs.empty()) throw UsageError("which folder? No job left its records in " + where.string());

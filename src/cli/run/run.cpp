@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "base/units.hpp"
-#include "cli/support/command.hpp"
-#include "cli/support/installation.hpp"
 #include "cli/run/once.hpp"
 #include "cli/run/program.hpp"
 #include "cli/run/run_options.hpp"
 #include "cli/run/slurm_tasks.hpp"
+#include "cli/support/command.hpp"
+#include "cli/support/installation.hpp"
 #include "record/record.hpp"
 #include "sluice/settings.hpp"
 
@@ -130,9 +130,9 @@ std::optional<fs::path> make_report_folder(std::string const& text) {
         return std::nullopt;
     }
     fs::space_info const space = fs::space(folder, failed);
-    if (failed || space.available >= sizeof(report::RankRecord)) return folder;
+    if (failed || space.available >= sizeof(record::RankRecord)) return folder;
     say(fmt::format("no report: {}: {} are free there, and the record of a rank needs {}", text,
-                    base::format_bytes({space.available}), base::format_bytes({sizeof(report::RankRecord)})));
+                    base::format_bytes({space.available}), base::format_bytes({sizeof(record::RankRecord)})));
     return std::nullopt;
 }
 

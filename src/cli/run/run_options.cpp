@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <string_view>
 
+#include "cli/info/setting_options.hpp"
 #include "cli/support/command.hpp"
 #include "cli/support/options.hpp"
-#include "cli/info/setting_options.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::cli {

@@ -16,29 +16,29 @@ constexpr std::size_t k_request_bytes = 64 << 10;  // asked of one owner at a ti
 }  // namespace
 
 MessageTransport::MessageTransport(MPI_Comm comm, std::uint64_t piece_bytes, Bytes memory, std::uint64_t open_requests,
-                                   base::Meter& meter, base::Counters& counters)
+                                   memory::Meter& meter, base::Counters& counters)
     : comm_(comm),
       most_in_(std::max<std::size_t>(1, open_requests / 2 - 1)),
       most_out_(std::max<std::size_t>(1, open_requests / 2 - open_requests / 8)),
       most_asking_(std::max<std::size_t>(1, open_requests / 8)),
-      open_(1 + most_in_ + most_out_ + most_asking_, MPI_REQUEST_NULL, base::MeteredAllocator<MPI_Request>(meter)),
-      jobs_(open_.size(), Job{}, base::MeteredAllocator<Job>(meter)),
-      free_jobs_(base::MeteredAllocator<std::size_t>(meter)),
-      completed_(open_.size(), 0, base::MeteredAllocator<int>(meter)),
-      statuses_(open_.size(), MPI_Status{}, base::MeteredAllocator<MPI_Status>(meter)),
+      open_(1 + most_in_ + most_out_ + most_asking_, MPI_REQUEST_NULL, memory::MeteredAllocator<MPI_Request>(meter)),
+      jobs_(open_.size(), Job{}, memory::MeteredAllocator<Job>(meter)),
+      free_jobs_(memory::MeteredAllocator<std::size_t>(meter)),
+      completed_(open_.size(), 0, memory::MeteredAllocator<int>(meter)),
+      statuses_(open_.size(), MPI_Status{}, memory::MeteredAllocator<MPI_Status>(meter)),
       buffer_bytes_(0),
-      buffers_(base::MeteredAllocator<std::byte>(meter)),
-      free_in_(base::MeteredAllocator<std::size_t>(meter)),
-      free_out_(base::MeteredAllocator<std::size_t>(meter)),
+      buffers_(memory::MeteredAllocator<std::byte>(meter)),
+      free_in_(memory::MeteredAllocator<std::size_t>(meter)),
+      free_out_(memory::MeteredAllocator<std::size_t>(meter)),
       slots_in_request_(std::clamp<std::size_t>(
           memory.count / 4 / (sizeof(std::uint64_t) * (2 * (most_asking_ + k_most_buffers) + k_queue + 1)), 1,
           k_most_slots_in_request)),
       slot_lists_((2 * (most_asking_ + k_most_buffers) + k_queue + 1) * slots_in_request_, 0,
-                  base::MeteredAllocator<std::uint64_t>(meter)),
+                  memory::MeteredAllocator<std::uint64_t>(meter)),
       incoming_request_(slot_lists_.data()),
-      asked_(most_asking_ + k_most_buffers, Request{}, base::MeteredAllocator<Request>(meter)),
-      free_asked_(base::MeteredAllocator<std::size_t>(meter)),
-      serving_(k_queue, Request{}, base::MeteredAllocator<Request>(meter)),
+      asked_(most_asking_ + k_most_buffers, Request{}, memory::MeteredAllocator<Request>(meter)),
+      free_asked_(memory::MeteredAllocator<std::size_t>(meter)),
+      serving_(k_queue, Request{}, memory::MeteredAllocator<Request>(meter)),
       messages_(counters.named("message.pieces")),
       requests_(counters.named("message.requests")) {
     free_jobs_.reserve(open_.size());
@@ -117,9 +117,9 @@ void MessageTransport::start(int peer, std::span<Fetch const> fetches) {
         for (Fetch const& fetch : fetches) {
             std::size_t const job = take_job(Kind::piece_in, index, fetch.for_slot);
             ++in_;
-            base::check(MPI_Irecv(listener_->place_for(fetch.for_slot), bytes, MPI_BYTE, peer, tag(k_tag_piece), comm_,
-                                  &open_[job]),
-                        "MPI_Irecv");
+            mpi::check(MPI_Irecv(listener_->place_for(fetch.for_slot), bytes, MPI_BYTE, peer, tag(k_tag_piece), comm_,
+                                 &open_[job]),
+                       "MPI_Irecv");
         }
     } else {
         request.buffer = free_in_.back();
@@ -127,16 +127,16 @@ void MessageTransport::start(int peer, std::span<Fetch const> fetches) {
         ++request.uses;
         std::size_t const job = take_job(Kind::packed_in, index, 0);
         ++in_;
-        base::check(MPI_Irecv(buffers_.data() + request.buffer * buffer_bytes_, bytes * static_cast<int>(request.count),
-                              MPI_BYTE, peer, tag(k_tag_piece), comm_, &open_[job]),
-                    "MPI_Irecv");
+        mpi::check(MPI_Irecv(buffers_.data() + request.buffer * buffer_bytes_, bytes * static_cast<int>(request.count),
+                             MPI_BYTE, peer, tag(k_tag_piece), comm_, &open_[job]),
+                   "MPI_Irecv");
     }
     std::size_t const job = take_job(Kind::request_out, index, 0);
     ++asking_;
     requests_.add();
-    base::check(MPI_Isend(request.slots, static_cast<int>(request.count), MPI_UINT64_T, peer, tag(k_tag_request), comm_,
-                          &open_[job]),
-                "MPI_Isend");
+    mpi::check(MPI_Isend(request.slots, static_cast<int>(request.count), MPI_UINT64_T, peer, tag(k_tag_request), comm_,
+                         &open_[job]),
+               "MPI_Isend");
 }
 
 void MessageTransport::drop_asked(std::size_t index) {
@@ -147,9 +147,9 @@ void MessageTransport::post_request_receive() {
     if (request_receive_open_ || to_be_asked_ == 0 || serving_count_ == serving_.size()) return;
     std::size_t const job = take_job(Kind::request_in, 0, 0);
     request_receive_open_ = true;
-    base::check(MPI_Irecv(incoming_request_, static_cast<int>(slots_in_request_), MPI_UINT64_T, MPI_ANY_SOURCE,
-                          tag(k_tag_request), comm_, &open_[job]),
-                "MPI_Irecv");
+    mpi::check(MPI_Irecv(incoming_request_, static_cast<int>(slots_in_request_), MPI_UINT64_T, MPI_ANY_SOURCE,
+                         tag(k_tag_request), comm_, &open_[job]),
+               "MPI_Irecv");
 }
 
 void MessageTransport::scatter(Request& request) {
@@ -191,7 +191,7 @@ void MessageTransport::finish(std::size_t job, MPI_Status const& status) {
         case Kind::request_in: {
             request_receive_open_ = false;
             int count = 0;
-            base::check(MPI_Get_count(&status, MPI_UINT64_T, &count), "MPI_Get_count");
+            mpi::check(MPI_Get_count(&status, MPI_UINT64_T, &count), "MPI_Get_count");
             Request& request = serving_[(serving_head_ + serving_count_++) % serving_.size()];
             request.peer = status.MPI_SOURCE;
             request.count = static_cast<std::size_t>(count);
@@ -209,9 +209,9 @@ bool MessageTransport::handle_completed(bool block) {
     int count = 0;
     auto const requests = static_cast<int>(open_.size());
     if (block)
-        base::check(MPI_Waitsome(requests, open_.data(), &count, completed_.data(), statuses_.data()), "MPI_Waitsome");
+        mpi::check(MPI_Waitsome(requests, open_.data(), &count, completed_.data(), statuses_.data()), "MPI_Waitsome");
     else
-        base::check(MPI_Testsome(requests, open_.data(), &count, completed_.data(), statuses_.data()), "MPI_Testsome");
+        mpi::check(MPI_Testsome(requests, open_.data(), &count, completed_.data(), statuses_.data()), "MPI_Testsome");
     if (count == MPI_UNDEFINED) return false;
     for (int i = 0; i < count; ++i)
         finish(static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]),
@@ -224,9 +224,9 @@ void MessageTransport::serve_direct(Request& request) {
     std::size_t const job = take_job(Kind::piece_out, 0, slot);
     ++out_;
     messages_.add();
-    base::check(MPI_Isend(slots_.at(slot), static_cast<int>(slots_.piece_bytes), MPI_BYTE, request.peer,
-                          tag(k_tag_piece), comm_, &open_[job]),
-                "MPI_Isend");
+    mpi::check(MPI_Isend(slots_.at(slot), static_cast<int>(slots_.piece_bytes), MPI_BYTE, request.peer,
+                         tag(k_tag_piece), comm_, &open_[job]),
+               "MPI_Isend");
 }
 
 void MessageTransport::serve_packed(Request& request) {
@@ -239,9 +239,9 @@ void MessageTransport::serve_packed(Request& request) {
     std::size_t const job = take_job(Kind::packed_out, buffer, 0);
     ++out_;
     messages_.add(request.count);
-    base::check(MPI_Isend(start, static_cast<int>(slots_.piece_bytes * request.count), MPI_BYTE, request.peer,
-                          tag(k_tag_piece), comm_, &open_[job]),
-                "MPI_Isend");
+    mpi::check(MPI_Isend(start, static_cast<int>(slots_.piece_bytes * request.count), MPI_BYTE, request.peer,
+                         tag(k_tag_piece), comm_, &open_[job]),
+               "MPI_Isend");
 }
 
 bool MessageTransport::serve() {

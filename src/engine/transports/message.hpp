@@ -13,8 +13,8 @@
 #include <mpi.h>
 
 #include "base/counters.hpp"
-#include "memory/meter.hpp"
 #include "engine/transports/transport.hpp"
+#include "memory/meter.hpp"
 #include "sluice/units.hpp"
 
 namespace sluice::engine {
@@ -27,7 +27,7 @@ class MessageTransport final : public Transport {
     /// `memory`: bytes for lists of slots and for packing; a few KiB for the open requests come on top. `piece_bytes`:
     /// of a full pass. Allocates all it will ever need.
     MessageTransport(MPI_Comm comm, std::uint64_t piece_bytes, Bytes memory, std::uint64_t open_requests,
-                     base::Meter& meter, base::Counters& counters);
+                     memory::Meter& meter, base::Counters& counters);
 
     bool reaches(int) const override { return true; }
     void begin_pass(Slots const& slots, std::uint64_t pass, FetchListener& listener) override;
@@ -90,23 +90,23 @@ class MessageTransport final : public Transport {
     std::size_t active_ = 0;  // all of them
     std::uint64_t requests_peak_ = 0;
 
-    base::MeteredVector<MPI_Request> open_;
-    base::MeteredVector<Job> jobs_;
-    base::MeteredVector<std::size_t> free_jobs_;
-    base::MeteredVector<int> completed_;
-    base::MeteredVector<MPI_Status> statuses_;
+    memory::MeteredVector<MPI_Request> open_;
+    memory::MeteredVector<Job> jobs_;
+    memory::MeteredVector<std::size_t> free_jobs_;
+    memory::MeteredVector<int> completed_;
+    memory::MeteredVector<MPI_Status> statuses_;
 
     std::size_t buffer_bytes_;
-    base::MeteredVector<std::byte> buffers_;
-    base::MeteredVector<std::size_t> free_in_;
-    base::MeteredVector<std::size_t> free_out_;
+    memory::MeteredVector<std::byte> buffers_;
+    memory::MeteredVector<std::size_t> free_in_;
+    memory::MeteredVector<std::size_t> free_out_;
 
     std::size_t slots_in_request_;
-    base::MeteredVector<std::uint64_t> slot_lists_;  // of all requests, and of the one being received
+    memory::MeteredVector<std::uint64_t> slot_lists_;  // of all requests, and of the one being received
     std::uint64_t* incoming_request_;
-    base::MeteredVector<Request> asked_;
-    base::MeteredVector<std::size_t> free_asked_;
-    base::MeteredVector<Request> serving_;  // a ring: requests of peers, served in their order
+    memory::MeteredVector<Request> asked_;
+    memory::MeteredVector<std::size_t> free_asked_;
+    memory::MeteredVector<Request> serving_;  // a ring: requests of peers, served in their order
     std::size_t serving_head_ = 0;
     std::size_t serving_count_ = 0;
     bool request_receive_open_ = false;

@@ -13,7 +13,7 @@ enum PacketKind : std::uint32_t { k_left = 1, k_ask = 2, k_bytes = 3 };
 constexpr std::size_t k_most_pieces = 512;  // of one read; the kernel takes 1024
 }  // namespace
 
-NodeTransport::NodeTransport(Node& node, Bytes queues, Bytes read_from, Bytes read_bytes, base::Meter& meter,
+NodeTransport::NodeTransport(node::Node& node, Bytes queues, Bytes read_from, Bytes read_bytes, memory::Meter& meter,
                              base::Counters& counters)
     : node_(node),
       rings_(node.rings()),
@@ -23,11 +23,11 @@ NodeTransport::NodeTransport(Node& node, Bytes queues, Bytes read_from, Bytes re
           std::min({k_most_pieces, window_, std::max<std::size_t>(1, read_bytes.count / read_from.count)})),
       read_from_(read_from.count),
       read_bytes_(read_bytes.count),
-      peers_(static_cast<std::size_t>(node.size()), Peer{}, base::MeteredAllocator<Peer>(meter)),
-      asks_(window_ * peers_.size(), 0, base::MeteredAllocator<std::uint64_t>(meter)),
-      places_(window_ * peers_.size(), 0, base::MeteredAllocator<std::uint64_t>(meter)),
-      ours_(pieces_per_read_, iovec{}, base::MeteredAllocator<iovec>(meter)),
-      theirs_(pieces_per_read_, iovec{}, base::MeteredAllocator<iovec>(meter)),
+      peers_(static_cast<std::size_t>(node.size()), Peer{}, memory::MeteredAllocator<Peer>(meter)),
+      asks_(window_ * peers_.size(), 0, memory::MeteredAllocator<std::uint64_t>(meter)),
+      places_(window_ * peers_.size(), 0, memory::MeteredAllocator<std::uint64_t>(meter)),
+      ours_(pieces_per_read_, iovec{}, memory::MeteredAllocator<iovec>(meter)),
+      theirs_(pieces_per_read_, iovec{}, memory::MeteredAllocator<iovec>(meter)),
       read_calls_(counters.named("node.read_calls")),
       read_blocks_(counters.named("node.read_pieces")),
       ring_blocks_(counters.named("node.ring_pieces")),
@@ -79,7 +79,7 @@ void NodeTransport::start_reads(int local, std::span<Fetch const> fetches) {
     }
     std::span<iovec> const ours(ours_.data(), fetches.size());
     std::span<iovec> const theirs(theirs_.data(), fetches.size());
-    if (!read_process(node_.process_of(local), ours, theirs)) {
+    if (!node::read_process(node_.process_of(local), ours, theirs)) {
         // Reads have failed in mid-run (memory of a device, a policy that changed): the owner gathers from now on.
         there.readable = false;
         start_asking(local, fetches);
@@ -127,7 +127,7 @@ void NodeTransport::take_bytes(Peer& peer, std::size_t local, std::span<std::byt
 bool NodeTransport::take_packets(int local) {
     bool moved = false;
     Peer& peer = peers_[static_cast<std::size_t>(local)];
-    while (Packet const packet = rings_.peek(local)) {
+    while (node::Packet const packet = rings_.peek(local)) {
         if (packet.pass != pass_) break;  // a peer that is ahead: it is not waiting for us
         moved = true;
         if (packet.kind == k_bytes) {

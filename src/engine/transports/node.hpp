@@ -13,21 +13,23 @@
 #include <vector>
 
 #include "base/counters.hpp"
+#include "engine/transports/transport.hpp"
 #include "memory/meter.hpp"
 #include "node/node_rings.hpp"
-#include "engine/transports/transport.hpp"
 #include "sluice/units.hpp"
 
-namespace sluice::engine {
-
+namespace sluice::node {
 class Node;
+}
+
+namespace sluice::engine {
 
 class NodeTransport final : public Transport {
   public:
     /// `queues`: bytes that the queues of asked slots may use. `read_from`: the smallest piece that is read, because a
     /// read costs the kernel about as much as copying that many bytes; `read_bytes`: what one read fetches at most.
     /// Allocates all it will ever need.
-    NodeTransport(Node& node, Bytes queues, Bytes read_from, Bytes read_bytes, base::Meter& meter,
+    NodeTransport(node::Node& node, Bytes queues, Bytes read_from, Bytes read_bytes, memory::Meter& meter,
                   base::Counters& counters);
 
     bool reaches(int peer) const override;
@@ -58,8 +60,8 @@ class NodeTransport final : public Transport {
     void take_bytes(Peer& peer, std::size_t local, std::span<std::byte const> bytes);
     bool reads_from(Peer const& peer) const noexcept { return peer.readable && slots_.piece_bytes >= read_from_; }
 
-    Node& node_;
-    NodeRings& rings_;
+    node::Node& node_;
+    node::NodeRings& rings_;
     Slots slots_;
     std::uint64_t pass_ = 0;
     FetchListener* listener_ = nullptr;
@@ -67,11 +69,11 @@ class NodeTransport final : public Transport {
     std::size_t pieces_per_read_;
     std::uint64_t read_from_;
     std::uint64_t read_bytes_;
-    base::MeteredVector<Peer> peers_;
-    base::MeteredVector<std::uint64_t> asks_;
-    base::MeteredVector<std::uint64_t> places_;
-    base::MeteredVector<iovec> ours_;
-    base::MeteredVector<iovec> theirs_;
+    memory::MeteredVector<Peer> peers_;
+    memory::MeteredVector<std::uint64_t> asks_;
+    memory::MeteredVector<std::uint64_t> places_;
+    memory::MeteredVector<iovec> ours_;
+    memory::MeteredVector<iovec> theirs_;
     base::Counter& read_calls_;
     base::Counter& read_blocks_;
     base::Counter& ring_blocks_;

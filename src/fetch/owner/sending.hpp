@@ -23,7 +23,7 @@ class Receiving;
 class Sending {
   public:
     /// `packed` counts, and keeps nobody back. Where `controlled` is false, data go at once.
-    Sending(Wire& wire, TokenPool& packed, BufferMemory& memory, bool controlled)
+    Sending(Wire& wire, budget::TokenPool& packed, memory::BufferMemory& memory, bool controlled)
         : wire_(&wire), packed_(&packed), memory_(&memory), controlled_(controlled) {}
     Sending(Sending const&) = delete;
     Sending& operator=(Sending const&) = delete;
@@ -67,9 +67,9 @@ class Sending {
     };
     /// Packed data.
     struct Parcel {
-        BufferMemory::Block memory;
+        memory::BufferMemory::Block memory;
         std::uint64_t bytes = 0;
-        Tokens tokens;
+        budget::Tokens tokens;
     };
 
     Parcel packed(int reader, Name const& name, std::uint64_t bytes, Store::Pack const& pack);
@@ -82,8 +82,8 @@ class Sending {
     void refuse_what_will_not_come();
 
     Wire* wire_;
-    TokenPool* packed_;
-    BufferMemory* memory_;
+    budget::TokenPool* packed_;
+    memory::BufferMemory* memory_;
     Receiving* receiving_ = nullptr;
     bool controlled_;
     std::unordered_map<Address, Parcel, AddressHash> offered_;

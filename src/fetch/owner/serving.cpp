@@ -146,7 +146,7 @@ Serving::Outcome Serving::bring(Wish const& wish, Publication& publication) {
     if (wish.peer == wire_->rank()) {
         if (local_->room_for(wish.control.slot, publication.bytes).data() == nullptr) return Outcome::no_memory;
     } else {
-        std::optional<Tokens> tokens = tokens_->try_take(1, Bytes{publication.bytes});
+        std::optional<budget::Tokens> tokens = tokens_->try_take(1, Bytes{publication.bytes});
         if (!tokens) return Outcome::no_tokens;
         job.tokens = *std::move(tokens);
         job.memory = memory_->allocate(publication.bytes);
@@ -207,7 +207,7 @@ Serving::Outcome Serving::serve(Wish const& wish) {
     std::span<std::byte const> data{publication->data, publication->bytes};
     bool const is_packed = publication->data == nullptr;
     if (is_packed) {
-        std::optional<Tokens> tokens = tokens_->try_take(1, Bytes{publication->bytes});
+        std::optional<budget::Tokens> tokens = tokens_->try_take(1, Bytes{publication->bytes});
         if (!tokens) return Outcome::no_tokens;
         job.tokens = *std::move(tokens);
         job.memory = memory_->allocate(publication->bytes);

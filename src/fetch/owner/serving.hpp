@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "budget/token_pool.hpp"
-#include "fetch/reader/fetch_set.hpp"
 #include "fetch/owner/publications.hpp"
+#include "fetch/reader/fetch_set.hpp"
 #include "fetch/wire.hpp"
 
 namespace sluice::fetch::detail {
@@ -39,7 +39,7 @@ class LocalReader {
 
 class Serving {
   public:
-    Serving(Wire& wire, TokenPool& tokens, BufferMemory& memory, LocalReader& local)
+    Serving(Wire& wire, budget::TokenPool& tokens, memory::BufferMemory& memory, LocalReader& local)
         : wire_(&wire), tokens_(&tokens), memory_(&memory), local_(&local) {}
     /// Data that were elsewhere come outside of the store's calls: they take this first.
     void set_hold(std::function<std::unique_lock<std::recursive_mutex>()> hold) { hold_ = std::move(hold); }
@@ -81,8 +81,8 @@ class Serving {
   private:
     struct Job {
         Name name;
-        BufferMemory::Block memory;
-        Tokens tokens;
+        memory::BufferMemory::Block memory;
+        budget::Tokens tokens;
     };
     struct Coming {
         Wish wish;
@@ -103,8 +103,8 @@ class Serving {
     void wake(ReadWaits&& waits);
 
     Wire* wire_;
-    TokenPool* tokens_;
-    BufferMemory* memory_;
+    budget::TokenPool* tokens_;
+    memory::BufferMemory* memory_;
     LocalReader* local_;
     DirectReads const* reads_ = nullptr;
     std::function<std::unique_lock<std::recursive_mutex>()> hold_;

@@ -30,7 +30,7 @@ bool DirectReads::read_into(Pending const& pending, std::span<std::byte> room) n
     if (!access_->is_possible(pending.owner)) return false;
     if (!access_->is_proven(pending.owner) && !access_->prove(pending.owner, pending.place.card)) return false;
     auto const pid = static_cast<pid_t>(pending.place.card.pid);
-    if (engine::read_from_process(pid, room, pending.place.address) == room.size()) return true;
+    if (node::read_from_process(pid, room, pending.place.address) == room.size()) return true;
     access_->refuse(pending.owner);
     return false;
 }

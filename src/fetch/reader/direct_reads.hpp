@@ -13,16 +13,16 @@
 #include <span>
 #include <string_view>
 
-#include "node/peer_access.hpp"
 #include "fetch/owner/serving.hpp"
 #include "fetch/wire.hpp"
+#include "node/peer_access.hpp"
 #include "sluice/units.hpp"
 
 namespace sluice::fetch::detail {
 
 /// What an owner says of where data lie. Travels as the text of lies_at.
 struct Place {
-    engine::AccessCard card;
+    node::AccessCard card;
     std::uint64_t address = 0;
     std::uint64_t ticket = 0;
 };
@@ -30,7 +30,7 @@ struct Place {
 class DirectReads {
   public:
     /// Pieces of less than `least` bytes travel in messages.
-    DirectReads(Wire& wire, engine::PeerAccess& access, Bytes least) : wire_(&wire), access_(&access), least_(least) {}
+    DirectReads(Wire& wire, node::PeerAccess& access, Bytes least) : wire_(&wire), access_(&access), least_(least) {}
 
     /// Whether `bytes` of `owner` may be worth a read; then the request carries `mark()`.
     bool may_read(int owner, std::uint64_t bytes) const noexcept {
@@ -60,7 +60,7 @@ class DirectReads {
     bool read_into(Pending const& pending, std::span<std::byte> room) noexcept;
 
     Wire* wire_;
-    engine::PeerAccess* access_;
+    node::PeerAccess* access_;
     Bytes least_;
     std::deque<Pending> pending_;
     std::uint64_t done_ = 0;

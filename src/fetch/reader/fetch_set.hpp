@@ -16,24 +16,24 @@
 #include <vector>
 
 #include "budget/token_pool.hpp"
-#include "memory/buffer_memory.hpp"
 #include "fetch/wire.hpp"
+#include "memory/buffer_memory.hpp"
 #include "sluice/fetch.hpp"
 
 namespace sluice::fetch::detail {
 
 /// Data of one key on the reader, shared by the sets that asked for it while it was here.
 struct Buffer {
-    BufferMemory::Block memory;
+    memory::BufferMemory::Block memory;
     std::uint64_t bytes = 0;
-    Tokens tokens;
+    budget::Tokens tokens;
     bool complete = false;
 };
 
 struct FetchSet {
     std::vector<Want> wants;
     std::vector<std::shared_ptr<Buffer>> buffers;  // by want
-    Tokens tokens;                                 // that no buffer has taken yet
+    budget::Tokens tokens;                         // that no buffer has taken yet
     std::size_t missing = 0;                       // fetches without an end, or sizes while these are asked for
     std::uint64_t bytes = 0;
     std::uint32_t passed_over = 0;  // by sets that were posted later

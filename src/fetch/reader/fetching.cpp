@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/units.hpp"
-#include "fetch/reader/direct_reads.hpp"
 #include "fetch/owner/sending.hpp"
+#include "fetch/reader/direct_reads.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::fetch::detail {
@@ -41,7 +41,7 @@ bool Fetching::try_tentatively(std::shared_ptr<FetchSet> const& set) {
     // Half of the slots, as of the tokens: data that exist always find some.
     std::size_t const taken = slots_.size() - free_slots_.size() - in_flight_ready_;
     if (taken + set->wants.size() > wire_->most_slots() / 2) return false;
-    std::optional<Tokens> tokens = tentative_->try_take(set->wants.size(), Bytes{set->bytes});
+    std::optional<budget::Tokens> tokens = tentative_->try_take(set->wants.size(), Bytes{set->bytes});
     if (!tokens) return false;
     set->tentative = true;
     set->tokens = *std::move(tokens);
@@ -113,7 +113,7 @@ bool Fetching::grant() {
     while (!queue_.empty() && to_issue_.empty()) {  // what the window holds back has its tokens already
         std::size_t const next = next_set();
         std::shared_ptr<FetchSet> const set = queue_[next];
-        std::optional<Tokens> tokens = tokens_->try_take(set->wants.size(), Bytes{set->bytes});
+        std::optional<budget::Tokens> tokens = tokens_->try_take(set->wants.size(), Bytes{set->bytes});
         if (!tokens) break;
         for (std::size_t i = 0; i < next; ++i)
             ++queue_[i]->passed_over;
@@ -135,7 +135,7 @@ void Fetching::stall() {
     issue();
 }
 
-void Fetching::give(std::shared_ptr<FetchSet> const& set, Tokens tokens) {
+void Fetching::give(std::shared_ptr<FetchSet> const& set, budget::Tokens tokens) {
     set->tokens = std::move(tokens);
     for (std::uint32_t i = 0; i < set->wants.size(); ++i)
         if (!set->buffers[i]) to_issue_.push_back({set, i});  // what was pushed uncontrolled is here
@@ -270,7 +270,7 @@ void Fetching::read_complete(std::uint32_t slot) {
     finish_slot(slot);
 }
 
-void Fetching::handed_over(std::uint32_t slot, BufferMemory::Block&& memory) {
+void Fetching::handed_over(std::uint32_t slot, memory::BufferMemory::Block&& memory) {
     slots_[slot].buffer->memory = std::move(memory);
     finish_slot(slot);
 }

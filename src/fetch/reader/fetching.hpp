@@ -19,9 +19,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fetch/owner/serving.hpp"
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/reader/flight_window.hpp"
-#include "fetch/owner/serving.hpp"
 #include "fetch/wire.hpp"
 
 namespace sluice::fetch::detail {
@@ -34,8 +34,8 @@ enum class FetchOrder { posted, nearly_complete, spread };
 class Fetching final : public LocalReader {
   public:
     /// `tentative` may be null: then all sets go the other way.
-    Fetching(Wire& wire, TokenPool* tentative, TokenPool& tokens, BufferMemory& memory, FetchOrder order, Bytes window,
-             Bytes most_bytes)
+    Fetching(Wire& wire, budget::TokenPool* tentative, budget::TokenPool& tokens, memory::BufferMemory& memory,
+             FetchOrder order, Bytes window, Bytes most_bytes)
         : wire_(&wire),
           tentative_(tentative),
           tokens_(&tokens),
@@ -77,7 +77,7 @@ class Fetching final : public LocalReader {
     bool is_too_large(FetchSet& set) const;
     void complete(std::shared_ptr<FetchSet> const& set);
     /// This rank sent it to itself.
-    void handed_over(std::uint32_t slot, BufferMemory::Block&& memory);
+    void handed_over(std::uint32_t slot, memory::BufferMemory::Block&& memory);
 
     std::uint64_t open_sets() const noexcept { return open_sets_; }
     bool is_quiet() const noexcept { return open_sets_ == 0; }
@@ -109,7 +109,7 @@ class Fetching final : public LocalReader {
     void enqueue(std::shared_ptr<FetchSet> const& set);
     std::size_t next_set();
     std::uint64_t cost_of(FetchSet const& set) const;
-    void give(std::shared_ptr<FetchSet> const& set, Tokens tokens);
+    void give(std::shared_ptr<FetchSet> const& set, budget::Tokens tokens);
     bool has_room(Want const& want, FlightWindow::Data data);
     void issue();
     void start(Fetch const& fetch);
@@ -127,9 +127,9 @@ class Fetching final : public LocalReader {
     void sweep();
 
     Wire* wire_;
-    TokenPool* tentative_;
-    TokenPool* tokens_;  // for data that exist
-    BufferMemory* memory_;
+    budget::TokenPool* tentative_;
+    budget::TokenPool* tokens_;  // for data that exist
+    memory::BufferMemory* memory_;
     Serving* serving_ = nullptr;
     DirectReads const* reads_ = nullptr;
     Sending* sending_ = nullptr;

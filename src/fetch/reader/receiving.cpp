@@ -130,7 +130,7 @@ void Receiving::piece_complete(std::uint32_t arrival, std::size_t bytes) {
     complete(done.key, done.buffer);
 }
 
-void Receiving::here(Key const& key, BufferMemory::Block&& memory, std::uint64_t bytes) {
+void Receiving::here(Key const& key, memory::BufferMemory::Block&& memory, std::uint64_t bytes) {
     auto buffer = std::make_shared<Buffer>();
     buffer->memory = std::move(memory);
     buffer->bytes = bytes;

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "budget/token_pool.hpp"
+#include "fetch/owner/sending.hpp"
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/reader/fetching.hpp"
-#include "fetch/owner/sending.hpp"
 #include "fetch/wire.hpp"
 
 namespace sluice::fetch::detail {
@@ -29,7 +29,7 @@ class Receiving {
     static constexpr std::uint32_t k_first_arrival = 1U << 31;
 
     /// `beyond` counts what comes without tokens.
-    Receiving(Wire& wire, Fetching& fetching, TokenPool& beyond, BufferMemory& memory)
+    Receiving(Wire& wire, Fetching& fetching, budget::TokenPool& beyond, memory::BufferMemory& memory)
         : wire_(&wire), fetching_(&fetching), beyond_(&beyond), memory_(&memory) {}
     Receiving(Receiving const&) = delete;
     Receiving& operator=(Receiving const&) = delete;
@@ -39,7 +39,7 @@ class Receiving {
     /// Phase 2 at the sender, controlled.
     void offered(int peer, Control const& control);
     /// Its data will go to that slot of Fetching; those of this rank itself are handed over.
-    void handed_over(std::uint32_t slot, BufferMemory::Block&& memory) {
+    void handed_over(std::uint32_t slot, memory::BufferMemory::Block&& memory) {
         fetching_->handed_over(slot, std::move(memory));
     }
     /// Phase 3, uncontrolled: data follow.
@@ -47,7 +47,7 @@ class Receiving {
     /// They do. False where there is no memory now.
     bool arrived(int peer, std::size_t bytes);
     void piece_complete(std::uint32_t arrival, std::size_t bytes);
-    void here(Key const& key, BufferMemory::Block&& memory, std::uint64_t bytes);
+    void here(Key const& key, memory::BufferMemory::Block&& memory, std::uint64_t bytes);
     /// The sender will not send that.
     void unsent(Key const& key, std::string const& text);
 
@@ -106,8 +106,8 @@ class Receiving {
 
     Wire* wire_;
     Fetching* fetching_;
-    TokenPool* beyond_;
-    BufferMemory* memory_;
+    budget::TokenPool* beyond_;
+    memory::BufferMemory* memory_;
     Sending* sending_ = nullptr;
     std::unordered_map<Key, Coming, KeyHash> coming_;
     std::unordered_map<std::uint32_t, Arrival> arriving_;         // by number

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string_view>
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 BindingsText g_bindings;
 
@@ -100,4 +100,4 @@ void* caller_behind(void* binding, void* frame) noexcept {
     return binding;
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 /// Addresses of the program text that belongs to Fortran bindings; empty until MPI_Init.
 struct BindingsText {
@@ -32,4 +32,4 @@ inline void* caller_beyond_bindings(void* returns_to, void* frame) noexcept {
     return returns_to;
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

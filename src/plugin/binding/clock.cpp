@@ -1,6 +1,6 @@
 #include "plugin/binding/clock.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 void Clock::start() {
     std::uint64_t const t0 = nanoseconds();
@@ -13,4 +13,4 @@ void Clock::start() {
     start_ = c0;
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <ctime>
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 inline std::uint64_t nanoseconds() {
     timespec now{};
@@ -46,4 +46,4 @@ class Clock {
     double us_per_tick_ = 1e-3;
 };
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

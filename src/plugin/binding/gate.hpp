@@ -8,7 +8,7 @@
 
 #include "libmpi.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 /// Preloaded at the start of a program, so thread-local storage is at a fixed place.
 extern constinit thread_local int t_depth __attribute__((tls_model("initial-exec")));
@@ -47,4 +47,4 @@ class Inside {
     ~Inside() { --t_depth; }
 };
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

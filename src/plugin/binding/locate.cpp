@@ -12,7 +12,7 @@
 #include "plugin/binding/gate.hpp"
 #include "plugin/binding/say.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 Below g_below{};
 Libmpi g_libmpi{};
@@ -100,4 +100,4 @@ void locate_below() {
     g_located.store(true, std::memory_order_release);
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -6,7 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 void say(char const* format, ...) {
     std::array<char, 1024> line{};
@@ -22,4 +22,4 @@ void say(char const* format, ...) {
     if (write(STDERR_FILENO, line.data(), static_cast<std::size_t>(length) + 1) < 0) return;
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

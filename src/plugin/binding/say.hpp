@@ -1,8 +1,8 @@
 /// One line on standard error, beginning with "sluice: ".
 #pragma once
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 [[gnu::format(printf, 1, 2)]] void say(char const* format, ...);
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

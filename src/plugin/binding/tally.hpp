@@ -9,7 +9,7 @@
 #include <mutex>
 #include <type_traits>
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 /// The program has MPI_THREAD_MULTIPLE. Set in MPI_Init before anything is watched.
 extern bool g_several_threads;
@@ -76,4 +76,4 @@ class CallersLock {
     std::unique_lock<std::mutex> lock_;
 };
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

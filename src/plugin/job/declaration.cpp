@@ -10,7 +10,7 @@
 
 #include "plugin/job/pmix.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -97,9 +97,9 @@ void let_go_of_pmix() {
 }
 
 /// The first of the node to decide does so for all of it; the others would find the same.
-bool decide(report::RecordFile& file, int size) {
+bool decide(record::RecordFile& file, int size) {
     if (!file.in_file()) return all_put_their_keys(size);
-    report::NodeHeader& node = file.node();
+    record::NodeHeader& node = file.node();
     std::uint32_t decision = std::atomic_ref(node.decision).load();
     if (decision == 0) {
         bool const yes =
@@ -116,17 +116,17 @@ void declare() {
     g_stage = Stage::armed;
 }
 
-bool all_ranks_declared(report::RecordFile& file, int size) {
+bool all_ranks_declared(record::RecordFile& file, int size) {
     bool const yes = size == 1 || decide(file, size);
     let_go_of_pmix();
     return yes;
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin
 
 /// Called by the MPI within MPI_Init, before its fence. Any later commit, or one of the program's own, just passes.
 extern "C" [[gnu::visibility("default")]] int PMIx_Commit() {
-    using namespace sluice::interpose;
+    using namespace sluice::plugin;
     void* const library = library_of(__builtin_return_address(0));
     auto commit = below<pmix::Commit>(library, "PMIx_Commit");
     if (commit == nullptr || commit == &PMIx_Commit)

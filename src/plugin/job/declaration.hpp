@@ -23,7 +23,7 @@
 
 #include "record/record_file.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 /// Before MPI_Init, after the record was claimed: this rank runs under us.
 void declare();
@@ -31,6 +31,6 @@ void declare();
 /// After MPI_Init, once, by each rank of MPI_COMM_WORLD, which has `size`. The same answer on all of them; waits for
 /// nobody. At most `size` look-ups in memory of this node, by those ranks of the node that come first; allocates
 /// nothing that stays.
-bool all_ranks_declared(report::RecordFile& file, int size);
+bool all_ranks_declared(record::RecordFile& file, int size);
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

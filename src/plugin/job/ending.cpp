@@ -10,15 +10,15 @@
 #include <sstream>
 #include <vector>
 
-#include "mpi/mpi.hpp"
 #include "functions.hpp"
+#include "mpi/mpi.hpp"
 #include "plugin/binding/say.hpp"
 #include "report/show/files.hpp"
+#include "report/show/text.hpp"
 #include "report/summary/summary.hpp"
 #include "report/summary/summary_json.hpp"
-#include "report/show/text.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -28,23 +28,23 @@ constexpr int k_tag = 1;
 std::uint32_t number_of_node(MPI_Comm all, bool has_sum) {
     std::uint32_t const mine = has_sum ? 1 : 0;
     std::uint32_t before = 0;
-    base::check(MPI_Exscan(&mine, &before, 1, MPI_UINT32_T, MPI_SUM, all), "MPI_Exscan");
-    return base::rank_in(all) == 0 ? 0 : before;
+    mpi::check(MPI_Exscan(&mine, &before, 1, MPI_UINT32_T, MPI_SUM, all), "MPI_Exscan");
+    return mpi::rank_in(all) == 0 ? 0 : before;
 }
 
 /// The sum of a node goes from rank to rank of it; the last one has it.
-void add_my_node(MPI_Comm all, report::RankRecord const& record, report::Summary& summary) {
-    base::Communicator const node = base::Communicator::of_node(all);
-    int const rank = base::rank_in(node.get());
-    int const size = base::size_of(node.get());
+void add_my_node(MPI_Comm all, record::RankRecord const& record, report::Summary& summary) {
+    mpi::Communicator const node = mpi::Communicator::of_node(all);
+    int const rank = mpi::rank_in(node.get());
+    int const size = mpi::size_of(node.get());
     std::uint32_t const number = number_of_node(all, rank + 1 == size);
     report::NodeSum sum;
     static_assert(std::is_trivially_copyable_v<report::NodeSum>);
     if (rank > 0)
-        base::check(MPI_Recv(&sum, sizeof sum, MPI_BYTE, rank - 1, k_tag, node.get(), MPI_STATUS_IGNORE), "MPI_Recv");
+        mpi::check(MPI_Recv(&sum, sizeof sum, MPI_BYTE, rank - 1, k_tag, node.get(), MPI_STATUS_IGNORE), "MPI_Recv");
     report::add_rank(sum, record);
     if (rank + 1 < size) {
-        base::check(MPI_Send(&sum, sizeof sum, MPI_BYTE, rank + 1, k_tag, node.get()), "MPI_Send");
+        mpi::check(MPI_Send(&sum, sizeof sum, MPI_BYTE, rank + 1, k_tag, node.get()), "MPI_Send");
     } else {
         sum.node = number;
         report::add_node(summary, sum);
@@ -54,23 +54,23 @@ void add_my_node(MPI_Comm all, report::RankRecord const& record, report::Summary
 void send_summary(MPI_Comm all, int to, report::Summary const& summary) {
     std::vector<std::uint8_t> const bytes = report::to_bytes(summary);
     auto const count = static_cast<int>(bytes.size());
-    base::check(MPI_Send(bytes.data(), count, MPI_BYTE, to, k_tag, all), "MPI_Send");
+    mpi::check(MPI_Send(bytes.data(), count, MPI_BYTE, to, k_tag, all), "MPI_Send");
 }
 
 report::Summary receive_summary(MPI_Comm all, int from) {
     MPI_Status status;
-    base::check(MPI_Probe(from, k_tag, all, &status), "MPI_Probe");
+    mpi::check(MPI_Probe(from, k_tag, all, &status), "MPI_Probe");
     int count = 0;
     MPI_Get_count(&status, MPI_BYTE, &count);
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count));
-    base::check(MPI_Recv(bytes.data(), count, MPI_BYTE, from, k_tag, all, MPI_STATUS_IGNORE), "MPI_Recv");
+    mpi::check(MPI_Recv(bytes.data(), count, MPI_BYTE, from, k_tag, all, MPI_STATUS_IGNORE), "MPI_Recv");
     return report::from_bytes(bytes);
 }
 
 /// Binomial tree: a summary does not grow with the ranks that it speaks of.
 void gather(MPI_Comm all, report::Summary& summary) {
-    int const rank = base::rank_in(all);
-    int const size = base::size_of(all);
+    int const rank = mpi::rank_in(all);
+    int const size = mpi::size_of(all);
     for (int step = 1; step < size; step *= 2) {
         if ((rank & step) != 0) {
             send_summary(all, rank - step, summary);
@@ -80,18 +80,18 @@ void gather(MPI_Comm all, report::Summary& summary) {
     }
 }
 
-report::Summary summary_of_job(MPI_Comm all, report::RankRecord const& record) {
+report::Summary summary_of_job(MPI_Comm all, record::RankRecord const& record) {
     report::Scope scope;
     scope.functions = k_function_names;
-    base::check(MPI_Allreduce(&record.head.now_us, &scope.duration_us, 1, MPI_UINT64_T, MPI_MAX, all), "MPI_Allreduce");
-    base::check(MPI_Allreduce(&record.head.start_unix_us, &scope.start_unix_us, 1, MPI_UINT64_T, MPI_MIN, all),
-                "MPI_Allreduce");
+    mpi::check(MPI_Allreduce(&record.head.now_us, &scope.duration_us, 1, MPI_UINT64_T, MPI_MAX, all), "MPI_Allreduce");
+    mpi::check(MPI_Allreduce(&record.head.start_unix_us, &scope.start_unix_us, 1, MPI_UINT64_T, MPI_MIN, all),
+               "MPI_Allreduce");
     report::CommCounts const mine = report::rooted_comms(record);
     std::array<std::uint64_t, 2> const counts{mine.several, mine.alone};
     std::array<std::uint64_t, 2> before{};
-    base::check(MPI_Exscan(counts.data(), before.data(), 2, MPI_UINT64_T, MPI_SUM, all), "MPI_Exscan");
-    if (base::rank_in(all) != 0) scope.comms_before = {before[0], before[1]};
-    base::check(MPI_Allreduce(counts.data(), &scope.comms_of_several, 1, MPI_UINT64_T, MPI_SUM, all), "MPI_Allreduce");
+    mpi::check(MPI_Exscan(counts.data(), before.data(), 2, MPI_UINT64_T, MPI_SUM, all), "MPI_Exscan");
+    if (mpi::rank_in(all) != 0) scope.comms_before = {before[0], before[1]};
+    mpi::check(MPI_Allreduce(counts.data(), &scope.comms_of_several, 1, MPI_UINT64_T, MPI_SUM, all), "MPI_Allreduce");
     report::Summary summary = report::summary_of(record, scope);
     add_my_node(all, record, summary);
     gather(all, summary);
@@ -123,10 +123,10 @@ void print(std::string const& text) {
 
 }  // namespace
 
-void report_at_end(MPI_Comm all, report::RankRecord const& record, std::string const& folder) {
+void report_at_end(MPI_Comm all, record::RankRecord const& record, std::string const& folder) {
     try {
         report::Summary const summary = summary_of_job(all, record);
-        if (base::rank_in(all) != 0) return;
+        if (mpi::rank_in(all) != 0) return;
         print(report::to_screen(summary));
         if (folder.empty()) return;
         report::write_report(folder, summary, page_template());
@@ -136,4 +136,4 @@ void report_at_end(MPI_Comm all, report::RankRecord const& record, std::string c
     }
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -7,10 +7,10 @@
 
 #include "record/record.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 /// Collective over `all`, every rank of the job. Rank 0 prints the summary on standard error and, with a folder, writes
 /// the files. What cannot be written is said in a line and stops nothing.
-void report_at_end(MPI_Comm all, report::RankRecord const& record, std::string const& folder);
+void report_at_end(MPI_Comm all, record::RankRecord const& record, std::string const& folder);
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

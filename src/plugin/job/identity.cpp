@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -49,10 +49,10 @@ void name_command(std::span<char> to) noexcept {
 
 }  // namespace
 
-void identify(report::RankHead& head) noexcept {
+void identify(record::RankHead& head) noexcept {
     if (gethostname(head.host.data(), head.host.size() - 1) != 0) head.host[0] = '\0';
     name_user(head.user);
     name_command(head.command);
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -3,9 +3,9 @@
 
 #include "record/record.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 /// Writes host name, user and command with its arguments into the record. What cannot be found stays empty.
-void identify(report::RankHead& head) noexcept;
+void identify(record::RankHead& head) noexcept;
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -12,7 +12,7 @@
 
 #include "record/record_file.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -99,7 +99,7 @@ std::string job_name() {
 std::string record_path(std::string const& folder, std::string& why) {
     std::string where = folder;
     if (where.empty()) {
-        std::string const mine = report::folder_of_jobs();
+        std::string const mine = record::folder_of_jobs();
         struct stat status {};
         // Somebody else's folder of that name could be a trap.
         bool const ours = make_folder(mine, 0700) && stat(mine.c_str(), &status) == 0 && status.st_uid == getuid();
@@ -110,4 +110,4 @@ std::string record_path(std::string const& folder, std::string& why) {
     return why.empty() ? where + "/node-" + job_name() + "-" + node_number() + ".sluice" : std::string();
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

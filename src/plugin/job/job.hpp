@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 /// The same for all ranks of a job on this node, unlike that of any other job at the same time: digits, letters and
 /// dots.
@@ -13,4 +13,4 @@ std::string job_name();
 /// this user below TMPDIR (/tmp), made if it is not there. Empty where none can be made; `why` then says why not.
 std::string record_path(std::string const& folder, std::string& why);
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

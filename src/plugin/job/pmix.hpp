@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sluice::interpose::pmix {
+namespace sluice::plugin::pmix {
 
 inline constexpr int k_success = 0;
 inline constexpr int k_not_supported = -47;
@@ -41,4 +41,4 @@ using Commit = int (*)();
 using Put = int (*)(std::uint8_t scope, char const key[], Value* value);
 using Get = int (*)(Proc const* proc, char const key[], Info const info[], std::size_t infos, Value** value);
 
-}  // namespace sluice::interpose::pmix
+}  // namespace sluice::plugin::pmix

@@ -12,26 +12,26 @@
 #include <filesystem>
 #include <optional>
 
-#include "mpi/mpi.hpp"
 #include "functions.hpp"
+#include "mpi/mpi.hpp"
 #include "plugin/binding/callers.hpp"
+#include "plugin/binding/gate.hpp"
+#include "plugin/binding/say.hpp"
+#include "plugin/binding/tally.hpp"
 #include "plugin/job/declaration.hpp"
 #include "plugin/job/ending.hpp"
-#include "plugin/binding/gate.hpp"
 #include "plugin/job/identity.hpp"
-#include "plugin/services/inplace/inplace.hpp"
 #include "plugin/job/job.hpp"
+#include "plugin/job/startup_pages.hpp"
+#include "plugin/services/inplace/inplace.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/sampler.hpp"
-#include "plugin/binding/say.hpp"
-#include "plugin/job/startup_pages.hpp"
-#include "plugin/binding/tally.hpp"
 #include "plugin/watch/watch.hpp"
 #include "report/read/left_behind.hpp"
 #include "sluice/budget.hpp"
 #include "sluice/settings.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -42,7 +42,7 @@ constexpr std::uint64_t k_reading_gap_us = 200;
 struct Session {
     Settings settings;
     std::optional<Sampler> sampler;
-    base::Communicator all;  // every rank, for our own traffic; null unless all ranks run under us
+    mpi::Communicator all;  // every rank, for our own traffic; null unless all ranks run under us
     pid_t process = getpid();
     std::int64_t taken_before_init = 0;  // bytes, ours; less than 0 where the start gave more back than it took
     bool started = false;
@@ -73,7 +73,7 @@ void stop_in_child() {
     g_watching.store(false, std::memory_order_relaxed);
 }
 
-void describe_rank(report::RankHead& head, int rank, int size) {
+void describe_rank(record::RankHead& head, int rank, int size) {
     head.world_rank = static_cast<std::uint32_t>(rank);
     head.world_size = static_cast<std::uint32_t>(size);
     std::string version(8192, '\0');
@@ -100,7 +100,7 @@ std::uint64_t grown(Resident from, Resident to, std::int64_t before) {
 
 /// The curve begins with what the process held before MPI_Init and what it held behind it; the samples follow.
 void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Resident before, Resident after) {
-    report::RankRecord& record = watch.record();
+    record::RankRecord& record = watch.record();
     auto const kib = [](std::uint64_t bytes) { return static_cast<std::uint32_t>(bytes / 1024); };
     std::uint32_t const ours = kib(watch.memory().sluice);
     record.history[0] = {began_us, kib(before.all()), 0, 0, ours, 0, site};
@@ -117,14 +117,14 @@ void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Res
 /// Memory that MPI_Init took, and its place in the table of calls.
 void account_for_init(Watch& watch, Function function, void* caller, Resident before, Resident after,
                       std::uint64_t began) {
-    report::RankRecord& record = watch.record();
+    record::RankRecord& record = watch.record();
     record.head.before_init = before.all();
     record.head.init_private = after.private_bytes - std::min(before.private_bytes, after.private_bytes);
     record.head.init_shared = after.shared_bytes - std::min(before.shared_bytes, after.shared_bytes);
     watch.memory().mpi_private = record.head.init_private;
     watch.memory().mpi_shared = record.head.init_shared;
     std::uint32_t const index = watch.sites().of(function, caller);
-    report::Site& site = record.sites[index];
+    record::Site& site = record.sites[index];
     site.calls = 1;
     site.time_ns = watch.clock().ns(ticks() - began);
     site.longest_ns = site.time_ns;
@@ -154,7 +154,7 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
         asked.count > 0 ? asked.count : detect_memory_limit(session->settings.memory).limit.count;
 
     bool const all = all_ranks_declared(watch.file(), size);
-    if (all) session->all = base::Communicator::twin_of(MPI_COMM_WORLD);
+    if (all) session->all = mpi::Communicator::twin_of(MPI_COMM_WORLD);
     if (!all && rank == 0)
         say("only some of the %d ranks run under sluice, or they could not tell each other over their nodes: watching "
             "only",
@@ -180,10 +180,10 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
 }
 
 /// The first rank of a job on its node removes what older jobs of this user left there, beyond the limits.
-void remove_older_records(report::RecordFile& file, std::string const& report_folder) {
+void remove_older_records(record::RecordFile& file, std::string const& report_folder) {
     if (!file.made_file()) return;
     std::filesystem::path const mine = file.path();
-    report::remove_old_jobs(report::folder_of_jobs(), report_folder.empty() ? mine.parent_path() : "");
+    report::remove_old_jobs(record::folder_of_jobs(), report_folder.empty() ? mine.parent_path() : "");
     if (!report_folder.empty()) report::remove_old_records(mine.parent_path(), mine);
 }
 
@@ -227,17 +227,17 @@ std::uint64_t high_water() {
     return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-std::string folder_of(report::RecordFile const& file) {
+std::string folder_of(record::RecordFile const& file) {
     return file.path().substr(0, file.path().rfind('/'));
 }
 
 /// How to see what the ranks wrote down; nothing where their records are in no file.
-std::string how_to_see(report::RecordFile const& file) {
+std::string how_to_see(record::RecordFile const& file) {
     return file.in_file() ? ". What the ranks wrote down: sluice report " + folder_of(file) : std::string();
 }
 
 /// The last to end clean removes a file that nobody asked for.
-void leave_node(report::RecordFile& file, bool asked_for) {
+void leave_node(record::RecordFile& file, bool asked_for) {
     if (!file.in_file()) return;
     std::uint32_t const ended = std::atomic_ref(file.node().ended).fetch_add(1) + 1;
     if (asked_for || ended != std::atomic_ref(file.node().claimed).load()) return;
@@ -245,8 +245,8 @@ void leave_node(report::RecordFile& file, bool asked_for) {
     rmdir(folder_of(file).c_str());
 }
 
-void end_state(report::State state) {
-    report::RankHead& head = g_watch->record().head;
+void end_state(record::State state) {
+    record::RankHead& head = g_watch->record().head;
     head.state = state;
     head.end_us = g_watch->clock().us_since_start(ticks());
     head.high_water = high_water();
@@ -257,7 +257,7 @@ void end_state(report::State state) {
     if (session == nullptr || session->ended || session->process != getpid() || !g_watching.load()) return;
     g_watching.store(false);
     session->sampler.reset();
-    end_state(report::State::exited);
+    end_state(record::State::exited);
     if (g_watch->record().head.world_rank == 0)
         say("no report: the program ended without MPI_Finalize%s", how_to_see(g_watch->file()).c_str());
 }
@@ -279,17 +279,17 @@ int finalize(int (*below)(), void*) {
     g_watching.store(false);
     session->ended = true;
     session->sampler.reset();
-    end_state(report::State::ended);  // as the report has it
+    end_state(record::State::ended);  // as the report has it
     stop_serving_alltoalls();
     bool const wanted = session->settings.watch == "on";
     if (wanted && session->all)
         report_at_end(session->all.get(), g_watch->record(), session->settings.report);
     else if (wanted && g_watch->record().head.world_rank == 0)
         say("no report was gathered, because not all ranks run under sluice");
-    session->all = base::Communicator();
-    end_state(report::State::finalizing);
+    session->all = mpi::Communicator();
+    end_state(record::State::finalizing);
     int const code = below();
-    end_state(report::State::ended);
+    end_state(record::State::ended);
     leave_node(g_watch->file(), !session->settings.report.empty());
     return code;
 }
@@ -298,11 +298,11 @@ int abort_job(int (*below)(MPI_Comm, int), void*, MPI_Comm comm, int code) {
     Inside const inside;
     if (session != nullptr && g_watching.load()) {
         g_watch->record().head.abort_code = static_cast<std::uint32_t>(code);
-        end_state(report::State::aborted);
+        end_state(record::State::aborted);
         say("no report: MPI_Abort(%d) by rank %u%s", code, g_watch->record().head.world_rank,
             how_to_see(g_watch->file()).c_str());
     }
     return below(comm, code);
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

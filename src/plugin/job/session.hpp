@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 int initialize(int (*below)(int*, char***), void* caller, int* argc, char*** argv);
 int initialize_thread(int (*below)(int*, char***, int, int*), void* caller, int* argc, char*** argv, int required,
@@ -11,4 +11,4 @@ int initialize_thread(int (*below)(int*, char***, int, int*), void* caller, int*
 int finalize(int (*below)(), void* caller);
 int abort_job(int (*below)(MPI_Comm, int), void* caller, MPI_Comm comm, int code);
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -40,4 +40,4 @@ void give_back_startup_pages() noexcept {
     dl_iterate_phdr(give_back, nullptr);
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -1,11 +1,11 @@
 /// Memory that only our start needed.
 #pragma once
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 /// Gives back the pages of this plugin's code and constants: the kernel maps sixteen at a time where one is touched,
 /// and most of what a start touches is never needed again. What is needed comes back from the file. Changes no byte:
 /// nothing that can be written is given back.
 void give_back_startup_pages() noexcept;
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -6,7 +6,7 @@
 
 #include "plugin/binding/tally.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -59,8 +59,8 @@ void Communicators::start(int world_rank, int world_size, bool may_agree, bool o
     one_thread_ = one_thread;
     std::lock_guard const lock(changing_);
     std::uint32_t const id = may_agree && one_thread ? next_id_++ : 0;
-    keep(MPI_COMM_WORLD, {world_size, world_rank, 0, 1, id, report::k_comms}, next_number_++, report::k_no_site, 0, 0);
-    keep(MPI_COMM_SELF, {1, 0, world_rank, 1, 0, report::k_comms}, next_number_++, report::k_no_site, 0, 0);
+    keep(MPI_COMM_WORLD, {world_size, world_rank, 0, 1, id, record::k_comms}, next_number_++, record::k_no_site, 0, 0);
+    keep(MPI_COMM_SELF, {1, 0, world_rank, 1, 0, record::k_comms}, next_number_++, record::k_no_site, 0, 0);
 }
 
 /// Collective over `made`, and not under the lock, for another thread may be doing the same on another communicator.
@@ -101,9 +101,9 @@ void Communicators::add(MPI_Comm made, std::uint32_t site, std::uint64_t memory,
 
 void Communicators::keep(MPI_Comm comm, Known known, std::uint32_t number, std::uint32_t site, std::uint64_t memory,
                          std::uint64_t now_us) noexcept {
-    if (record_.head.comms < report::k_comms) {
+    if (record_.head.comms < record::k_comms) {
         known.entry = static_cast<std::uint32_t>(record_.head.comms);
-        report::Comm& entry = record_.comms[known.entry];
+        record::Comm& entry = record_.comms[known.entry];
         entry.root = static_cast<std::uint32_t>(std::max(known.first, 0));
         entry.number = number;
         entry.size = static_cast<std::uint32_t>(known.size);
@@ -130,7 +130,7 @@ void Communicators::remove(MPI_Comm comm, std::uint64_t now_us) noexcept {
     auto const found = known_.find(key_of(comm));
     ++record_.head.comms_freed;
     if (found == known_.end()) return;
-    if (found->second.entry < report::k_comms)
+    if (found->second.entry < record::k_comms)
         record_.comms[found->second.entry].freed_us = std::max<std::uint64_t>(now_us, 1);
     known_.erase(found);
     last_key_ = 0;
@@ -183,11 +183,11 @@ int Communicators::members(MPI_Comm comm, Known const& known, int begin, std::ar
 bool Communicators::add_to_each(MPI_Comm comm, std::uint64_t bytes) noexcept {
     Known const known = find(comm);
     if (known.size == 1) return true;
-    if (known.size == 0 || known.stride == 0 || known.entry >= report::k_comms) return false;
-    report::Comm& entry = record_.comms[known.entry];
-    interpose::add(entry.each_bytes, bytes);
-    interpose::add(entry.each_messages, 1);
+    if (known.size == 0 || known.stride == 0 || known.entry >= record::k_comms) return false;
+    record::Comm& entry = record_.comms[known.entry];
+    plugin::add(entry.each_bytes, bytes);
+    plugin::add(entry.each_messages, 1);
     return true;
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

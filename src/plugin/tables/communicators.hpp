@@ -14,7 +14,7 @@
 
 #include "record/record.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 /// A communicator as we know it.
 struct Known {
@@ -23,12 +23,12 @@ struct Known {
     int first = 0;         ///< world rank of local rank i: first + i·stride
     int stride = 0;        ///< 0: irregular
     std::uint32_t id = 0;  ///< unlike that of any other communicator that shares a member with it; 0: none was agreed
-    std::uint32_t entry = report::k_comms;  ///< in the record; k_comms: it found no room
+    std::uint32_t entry = record::k_comms;  ///< in the record; k_comms: it found no room
 };
 
 class Communicators {
   public:
-    explicit Communicators(report::RankRecord& record) : record_(record) {}
+    explicit Communicators(record::RankRecord& record) : record_(record) {}
 
     /// MPI_COMM_WORLD and MPI_COMM_SELF. `may_agree`: every rank of the job runs under us, so that members can agree on
     /// the name of a communicator; with `one_thread` on an id for its traffic, too (with MPI_THREAD_MULTIPLE two
@@ -54,7 +54,7 @@ class Communicators {
     void keep(MPI_Comm comm, Known known, std::uint32_t number, std::uint32_t site, std::uint64_t memory,
               std::uint64_t now_us) noexcept;
 
-    report::RankRecord& record_;
+    record::RankRecord& record_;
     bool may_agree_ = false;
     bool one_thread_ = false;
     std::uint32_t next_id_ = 1;      // the least that is new to this rank
@@ -65,4 +65,4 @@ class Communicators {
     Known last_;
 };
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -48,7 +48,7 @@ std::uint64_t part(std::uint64_t bytes, double share) noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
 }
 
-void grows(report::Site& site, std::uint64_t private_bytes, std::uint64_t shared_bytes, std::uint64_t start_us) {
+void grows(record::Site& site, std::uint64_t private_bytes, std::uint64_t shared_bytes, std::uint64_t start_us) {
     add(site.grown_private, private_bytes);
     add(site.grown_shared, shared_bytes);
     if (private_bytes + shared_bytes >= k_growth && look_at(site.growing_since_us) == 0)
@@ -99,7 +99,7 @@ bool MemoryWatch::enter(std::uint64_t now) noexcept {
 
 /// A reading after a stretch in which the program ran and calls that had no readings of their own. The last of them, of
 /// `site` if any, took `elapsed` of it.
-bool MemoryWatch::share_out(std::uint64_t now, report::Site* site, std::uint64_t elapsed,
+bool MemoryWatch::share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed,
                             std::uint64_t start_us) noexcept {
     std::unique_lock const lock(reading_, std::try_to_lock);
     if (!lock) return false;
@@ -122,7 +122,7 @@ bool MemoryWatch::share_out(std::uint64_t now, report::Site* site, std::uint64_t
     return true;
 }
 
-void MemoryWatch::read_at_exit(std::uint64_t now, report::Site& site, std::uint64_t start_us) noexcept {
+void MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, std::uint64_t start_us) noexcept {
     std::lock_guard const lock(reading_);
     Resident const is = read();
     Resident const before = last();
@@ -142,7 +142,7 @@ void MemoryWatch::read_at_exit(std::uint64_t now, report::Site& site, std::uint6
     keep(is, before, now);
 }
 
-report::Sample MemoryWatch::sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
+record::Sample MemoryWatch::sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
                                    std::uint64_t own_pages) const noexcept {
     Resident const is = read();
     Resident const before = last();
@@ -153,7 +153,7 @@ report::Sample MemoryWatch::sample(std::uint64_t now, bool in_call_since_reading
                                                           static_cast<std::int64_t>(now - look_at(last_ticks_)));
     mine += part(above(is.private_bytes, before.private_bytes + look_at(own_pages_) + own_pages), share);
     if (share > 0) segments += above(is.shared_bytes, before.shared_bytes);
-    report::Sample sample;
+    record::Sample sample;
     sample.resident = kib(is.all());
     sample.mpi_private = std::min(kib(mine), kib(is.private_bytes));
     sample.mpi_shared = std::min(kib(segments), kib(is.shared_bytes));
@@ -177,4 +177,4 @@ std::uint64_t MemoryWatch::absent(void const* from, std::uint64_t bytes) noexcep
     return missing;
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

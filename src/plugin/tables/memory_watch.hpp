@@ -20,7 +20,7 @@
 #include "plugin/binding/tally.hpp"
 #include "record/record.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 /// Pages of this process that are in memory, in bytes.
 struct Resident {
@@ -52,7 +52,7 @@ class MemoryWatch {
     /// call's own buffers that became resident in it.
     template <class StartUs>
     void leave(std::uint64_t now, std::uint64_t elapsed, bool read_at_entry, std::uint64_t own_pages,
-               report::Site& site, StartUs const& start_us) noexcept {
+               record::Site& site, StartUs const& start_us) noexcept {
         if (own_pages > 0) add(own_pages_, own_pages);
         if (read_at_entry) return read_at_exit(now, site, start_us());
         add(mpi_ticks_, elapsed);
@@ -71,7 +71,7 @@ class MemoryWatch {
     /// What belongs to whom now. `in_call_since_reading`: the rank is inside a call that began with the last reading,
     /// so what has grown since is MPI's, too, but for `own_pages` of the call's own buffer. Otherwise growth is shared
     /// by time, with the open call that has lasted `open_ticks` so far.
-    report::Sample sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
+    record::Sample sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
                           std::uint64_t own_pages) const noexcept;
 
     std::atomic<std::uint64_t> mpi_private{0};
@@ -82,8 +82,8 @@ class MemoryWatch {
     static std::uint64_t absent(void const* from, std::uint64_t bytes) noexcept;
 
   private:
-    bool share_out(std::uint64_t now, report::Site* site, std::uint64_t elapsed, std::uint64_t start_us) noexcept;
-    void read_at_exit(std::uint64_t now, report::Site& site, std::uint64_t start_us) noexcept;
+    bool share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed, std::uint64_t start_us) noexcept;
+    void read_at_exit(std::uint64_t now, record::Site& site, std::uint64_t start_us) noexcept;
     Resident last() const noexcept { return {look_at(last_.private_bytes), look_at(last_.shared_bytes)}; }
     void keep(Resident const& is, Resident const& before, std::uint64_t now) noexcept;
 
@@ -99,4 +99,4 @@ class MemoryWatch {
     std::uint64_t own_pages_ = 0;  // since then
 };
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

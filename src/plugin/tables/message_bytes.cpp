@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -184,4 +184,4 @@ std::uint64_t span_of(MPI_Count count, MPI_Datatype type) noexcept {
     return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(extent);
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 std::uint64_t bytes(MPI_Count count, MPI_Datatype type) noexcept;
 /// Asks for the sizes of the types that MPI itself has, once, so that MPI need not be asked at every message.
@@ -39,4 +39,4 @@ inline bool placed(void const* buffer) noexcept {
 /// Bytes from the first to behind the last that `count` objects of `type` touch.
 std::uint64_t span_of(MPI_Count count, MPI_Datatype type) noexcept;
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -10,14 +10,14 @@
 
 #include "record/record.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 class OpenCalls {
   public:
     static constexpr std::uint32_t k_none = 0xffff'ffff;
 
     struct Entered {
-        std::uint32_t site = report::k_no_site;  ///< k_no_site: no thread is in a call
+        std::uint32_t site = record::k_no_site;  ///< k_no_site: no thread is in a call
         std::uint64_t since_us = 0;
     };
 
@@ -47,9 +47,9 @@ class OpenCalls {
   private:
     static constexpr std::uint32_t k_room = 32;
     static constexpr unsigned k_site_bits = 9;
-    static_assert(report::k_sites < 1U << k_site_bits);
+    static_assert(record::k_sites < 1U << k_site_bits);
     // Since when, and the site plus 1; 0: free.
     std::array<std::atomic<std::uint64_t>, k_room> words_{};
 };
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -126,4 +126,4 @@ void describe_place(void const* address, std::span<char> text) noexcept {
     }
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -7,7 +7,7 @@
 
 #include "plugin/binding/tally.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 /// Without a lock: an entry that two threads write at once is one that fits neither's buffer, for its check does not
 /// fit.
@@ -47,4 +47,4 @@ class ResidentBuffers {
     std::atomic<std::uint64_t> generation_{1};
 };
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -5,9 +5,9 @@
 
 #include "plugin/tables/place.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
-Sites::Sites(report::RankRecord& record) : record_(record) {
+Sites::Sites(record::RankRecord& record) : record_(record) {
     std::snprintf(record_.sites[0].place.data(), record_.sites[0].place.size(), "other places");
     record_.head.sites = 1;
 }
@@ -19,9 +19,9 @@ std::uint32_t Sites::add(Function function, void const* caller, std::uint64_t ke
     for (; slots_[at].key.load(std::memory_order_relaxed) != 0; at = (at + 1) % k_slots, ++probes)
         if (slots_[at].key.load(std::memory_order_relaxed) == key) return slots_[at].index;
     // The table stays half empty, so that a search for what is not in it ends soon; the rest is not told apart.
-    if (record_.head.sites >= report::k_sites) return 0;
+    if (record_.head.sites >= record::k_sites) return 0;
     auto const index = static_cast<std::uint32_t>(record_.head.sites);
-    report::Site& site = record_.sites[index];
+    record::Site& site = record_.sites[index];
     site.address = reinterpret_cast<std::uint64_t>(caller);
     site.function = static_cast<std::uint32_t>(function);
     site.kind = k_function_kinds[site.function];
@@ -32,4 +32,4 @@ std::uint32_t Sites::add(Function function, void const* caller, std::uint64_t ke
     return index;
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

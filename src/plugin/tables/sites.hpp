@@ -10,11 +10,11 @@
 #include "functions.hpp"
 #include "record/record.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 class Sites {
   public:
-    explicit Sites(report::RankRecord& record);
+    explicit Sites(record::RankRecord& record);
 
     /// Index of the site; makes it at the first call. Thread-safe; no lock once it is known.
     std::uint32_t of(Function function, void const* caller) noexcept {
@@ -27,7 +27,7 @@ class Sites {
     }
 
   private:
-    static constexpr std::size_t k_slots = 4 * report::k_sites;
+    static constexpr std::size_t k_slots = 4 * record::k_sites;
     struct Slot {
         std::atomic<std::uint64_t> key{0};
         std::uint32_t index = 0;
@@ -41,9 +41,9 @@ class Sites {
     static std::size_t slot_of(std::uint64_t key) noexcept { return (key * 0x9e37'79b9'7f4a'7c15ULL >> 40) % k_slots; }
     std::uint32_t add(Function function, void const* caller, std::uint64_t key) noexcept;
 
-    report::RankRecord& record_;
+    record::RankRecord& record_;
     std::mutex adding_;
     std::array<Slot, k_slots> slots_;
 };
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

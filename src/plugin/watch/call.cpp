@@ -4,11 +4,11 @@
 #include <array>
 #include <bit>
 
-#include "plugin/tables/message_bytes.hpp"
 #include "plugin/binding/tally.hpp"
+#include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/watch.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -17,12 +17,12 @@ constexpr std::uint64_t k_long_call_us = 100;
 constexpr std::uint64_t k_seen_in_flight = 65536;
 
 /// Calls of these kinds are rare and may allocate much: their memory is read at both ends always.
-bool is_expensive(report::Kind kind) noexcept {
-    return kind == report::Kind::setup || kind == report::Kind::communicator || kind == report::Kind::window;
+bool is_expensive(record::Kind kind) noexcept {
+    return kind == record::Kind::setup || kind == record::Kind::communicator || kind == record::Kind::window;
 }
 
 std::size_t bucket_of(std::uint64_t bytes) noexcept {
-    return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(bytes)), report::k_sizes - 1);
+    return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(bytes)), record::k_sizes - 1);
 }
 
 }  // namespace
@@ -167,8 +167,8 @@ void Call::frees_window(MPI_Win) noexcept {
 template <bool several>
 void Call::write_down(std::uint64_t ns, std::uint64_t now_us) const noexcept {
     using Sums = Tally<several>;
-    report::RankRecord& record = g_watch->record();
-    report::Site& site = record.sites[site_];
+    record::RankRecord& record = g_watch->record();
+    record::Site& site = record.sites[site_];
     if (look_at(site.calls) == 0) [[unlikely]]
         put(site.first_us, now_us);
     put(site.last_us, now_us);
@@ -192,7 +192,7 @@ void Call::write_down(std::uint64_t ns, std::uint64_t now_us) const noexcept {
 
 int Call::end(int code) noexcept {
     Watch& watch = *g_watch;
-    report::Site& site = watch.record().sites[site_];
+    record::Site& site = watch.record().sites[site_];
     std::uint64_t own = 0;
     if (flying_ > 0) watch.landed(site_, flying_);
     if (receiving_) [[unlikely]]
@@ -228,4 +228,4 @@ int Call::end(int code) noexcept {
     return code;
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

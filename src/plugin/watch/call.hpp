@@ -8,7 +8,7 @@
 #include "functions.hpp"
 #include "plugin/binding/gate.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 class Call {
   public:
@@ -79,4 +79,4 @@ class Call {
     std::uint64_t absent_ = 0;  // bytes of the receive buffer that were not in memory
 };
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

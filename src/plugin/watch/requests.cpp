@@ -6,7 +6,7 @@
 
 #include "plugin/watch/watch.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -41,8 +41,8 @@ OpenRequest* Requests::find(MPI_Request request) noexcept {
 /// A run of slots that are not free always ends with one in use: where the last of it goes, the marks before it that
 /// somebody was there go with it.
 void Requests::remove(OpenRequest& slot) noexcept {
-    if (slot.absent > 0) interpose::add(incomplete_, k_one_less);
-    interpose::add(kept_, k_one_less);
+    if (slot.absent > 0) plugin::add(incomplete_, k_one_less);
+    plugin::add(kept_, k_one_less);
     slot.absent = 0;
     slot.active = false;
     slot.key = k_was_freed;
@@ -57,7 +57,7 @@ void Requests::find_own_pages(OpenRequest& slot) noexcept {
     std::uint64_t const still = MemoryWatch::absent(slot.buffer, slot.span);
     if (still < slot.absent) g_watch->own_pages(slot.absent - still);
     slot.absent = std::min(still, slot.absent);
-    if (slot.absent == 0) interpose::add(incomplete_, k_one_less);
+    if (slot.absent == 0) plugin::add(incomplete_, k_one_less);
 }
 
 void Requests::find_own_pages() noexcept {
@@ -91,8 +91,8 @@ void Requests::add(MPI_Request request, OpenRequest const& what) noexcept {
     slot.active = !what.persistent;
     slot.serial = next_serial_;
     next_serial_ = std::max(next_serial_ + 1, k_first_serial);
-    interpose::add(kept_, 1);
-    if (slot.absent > 0) interpose::add(incomplete_, 1);
+    plugin::add(kept_, 1);
+    if (slot.absent > 0) plugin::add(incomplete_, 1);
     if (slot.active) g_watch->flies(slot.site, slot.bytes);
 }
 
@@ -196,4 +196,4 @@ void forget_request(MPI_Request request) noexcept {
     if (!g_watch->requests().empty()) g_watch->requests().forget(request);
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

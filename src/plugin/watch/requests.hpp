@@ -14,10 +14,10 @@
 #include <mutex>
 #include <vector>
 
-#include "plugin/services/inplace/sent_copy.hpp"
 #include "plugin/binding/tally.hpp"
+#include "plugin/services/inplace/sent_copy.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 /// What is known of a request.
 struct OpenRequest {
@@ -101,4 +101,4 @@ class Completing {
 void begin_requests(MPI_Request const* requests, int count) noexcept;
 void forget_request(MPI_Request request) noexcept;
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

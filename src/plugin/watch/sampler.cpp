@@ -11,7 +11,7 @@
 
 #include "kernel/signals_blocked.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -25,7 +25,7 @@ constexpr std::uint64_t k_proportional_interval_us = 1000000;
 
 Sampler::Sampler(Watch& watch) : watch_(watch) {
     watch_.record().head.history_interval_us = k_first_interval_us;
-    base::SignalsBlocked const blocked;
+    kernel::SignalsBlocked const blocked;
     thread_ = std::thread([this] { run(); });
 }
 
@@ -50,13 +50,13 @@ void Sampler::run() {
 }
 
 void Sampler::take() {
-    report::RankHead& head = watch_.record().head;
-    report::Sample const sample = watch_.sample();
+    record::RankHead& head = watch_.record().head;
+    record::Sample const sample = watch_.sample();
     put(head.now_us, sample.time_us);
     if (sample.resident > head.peak.resident) head.peak = sample;
     keep_in_history(sample);
     interval_us_ = std::clamp(sample.time_us / 200, k_least_interval_us, k_most_interval_us);
-    watch_.record().recent[head.recent % report::k_recent] = sample;
+    watch_.record().recent[head.recent % record::k_recent] = sample;
     ++head.recent;
     if (sample.time_us >= next_proportional_us_) {
         // Reading it takes the longer the larger the process is: at most a two-thousandth of the time.
@@ -69,12 +69,12 @@ void Sampler::take() {
 
 /// The whole run in a table of fixed size: samples of an interval that is doubled whenever the table is full, of two
 /// that become one the larger stays.
-void Sampler::keep_in_history(report::Sample const& sample) {
-    report::RankHead& head = watch_.record().head;
+void Sampler::keep_in_history(record::Sample const& sample) {
+    record::RankHead& head = watch_.record().head;
     auto& history = watch_.record().history;
     // The first two are those of MPI_Init: what comes later is not put on its account, nor its on a later call's.
     if (head.history > 2 && sample.time_us < history[head.history - 1].time_us + head.history_interval_us) {
-        report::Sample& last = history[head.history - 1];
+        record::Sample& last = history[head.history - 1];
         if (sample.resident > last.resident) {
             std::uint64_t const time = last.time_us;
             last = sample;
@@ -82,13 +82,13 @@ void Sampler::keep_in_history(report::Sample const& sample) {
         }
         return;
     }
-    if (head.history == report::k_history) {
-        for (std::size_t i = 0; i < report::k_history / 2; ++i) {
+    if (head.history == record::k_history) {
+        for (std::size_t i = 0; i < record::k_history / 2; ++i) {
             std::uint64_t const time = history[2 * i].time_us;
             history[i] = history[2 * i + 1].resident > history[2 * i].resident ? history[2 * i + 1] : history[2 * i];
             history[i].time_us = time;
         }
-        head.history = report::k_history / 2;
+        head.history = record::k_history / 2;
         head.history_interval_us *= 2;
     }
     history[head.history] = sample;
@@ -97,7 +97,7 @@ void Sampler::keep_in_history(report::Sample const& sample) {
 
 void Sampler::read_proportional() {
     std::ifstream rollup("/proc/self/smaps_rollup");
-    report::RankHead& head = watch_.record().head;
+    record::RankHead& head = watch_.record().head;
     std::uint64_t private_kib = 0;
     std::uint64_t shared_kib = 0;
     for (std::string line; std::getline(rollup, line);) {
@@ -113,4 +113,4 @@ void Sampler::read_proportional() {
     head.shared_bytes = shared_kib * 1024;
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -8,7 +8,7 @@
 
 #include "plugin/watch/watch.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 class Sampler {
   public:
@@ -21,7 +21,7 @@ class Sampler {
   private:
     void run();
     void take();
-    void keep_in_history(report::Sample const& sample);
+    void keep_in_history(record::Sample const& sample);
     void read_proportional();
 
     Watch& watch_;
@@ -33,4 +33,4 @@ class Sampler {
     std::thread thread_;
 };
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

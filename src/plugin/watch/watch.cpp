@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 Watch* g_watch = nullptr;
 bool g_several_threads = false;
 
 Watch::Watch(std::string path) : file_(std::move(path)), sites_(file_.record()), communicators_(file_.record()) {}
 
-void Watch::exchanged(std::array<report::Peer, report::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept {
-    report::RankHead const& head = record().head;
+void Watch::exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept {
+    record::RankHead const& head = record().head;
     if (world_rank < 0 || static_cast<std::uint32_t>(world_rank) >= head.world_size) return;
-    report::Peer& peer = with[report::bin_of(static_cast<std::uint32_t>(world_rank), head.world_size)];
+    record::Peer& peer = with[record::bin_of(static_cast<std::uint32_t>(world_rank), head.world_size)];
     add(peer.bytes, bytes);
     add(peer.messages, 1);
 }
@@ -29,8 +29,8 @@ std::uint64_t Watch::pages_of_call() const noexcept {
     return absent - std::min(absent, MemoryWatch::absent(buffer, span));
 }
 
-report::Sample Watch::sample() noexcept {
-    report::RankHead& head = record().head;
+record::Sample Watch::sample() noexcept {
+    record::RankHead& head = record().head;
     if (g_several_threads) {
         OpenCalls::Entered const oldest = open_calls_.oldest();
         put(head.current_site, oldest.site);
@@ -40,8 +40,8 @@ report::Sample Watch::sample() noexcept {
     std::uint64_t const now_us = clock_.us_since_start(now);
     std::uint32_t const site = look_at(head.current_site);
     std::uint64_t const since_us = look_at(head.current_since_us);
-    std::uint64_t const open_us = site != report::k_no_site && now_us > since_us ? now_us - since_us : 0;
-    report::Sample sample =
+    std::uint64_t const open_us = site != record::k_no_site && now_us > since_us ? now_us - since_us : 0;
+    record::Sample sample =
         memory_.sample(now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us), pages_of_call());
     sample.time_us = now_us;
     sample.in_flight = static_cast<std::uint32_t>(look_at(in_flight_) / 1024);
@@ -52,11 +52,11 @@ report::Sample Watch::sample() noexcept {
 void Watch::keep_event(std::uint32_t site, std::uint64_t start_us, std::uint64_t duration_us,
                        std::uint64_t bytes) noexcept {
     std::uint64_t const number = std::atomic_ref(record().head.events).fetch_add(1, std::memory_order_relaxed);
-    report::Event& event = record().events[number % report::k_events];
+    record::Event& event = record().events[number % record::k_events];
     event.start_us = start_us;
     event.duration_us = static_cast<std::uint32_t>(std::min<std::uint64_t>(duration_us, 0xffff'ffffU));
     event.site = site;
     event.bytes = bytes;
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -7,24 +7,24 @@
 #include <string>
 
 #include "plugin/binding/clock.hpp"
+#include "plugin/binding/tally.hpp"
 #include "plugin/tables/communicators.hpp"
 #include "plugin/tables/memory_watch.hpp"
 #include "plugin/tables/open_calls.hpp"
-#include "plugin/watch/requests.hpp"
 #include "plugin/tables/resident_buffers.hpp"
 #include "plugin/tables/sites.hpp"
-#include "plugin/binding/tally.hpp"
+#include "plugin/watch/requests.hpp"
 #include "record/record_file.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 class Watch {
   public:
     /// `path`: of the node's file; empty for none.
     explicit Watch(std::string path);
 
-    report::RecordFile& file() noexcept { return file_; }
-    report::RankRecord& record() noexcept { return file_.record(); }
+    record::RecordFile& file() noexcept { return file_; }
+    record::RankRecord& record() noexcept { return file_.record(); }
     Clock& clock() noexcept { return clock_; }
     Sites& sites() noexcept { return sites_; }
     MemoryWatch& memory() noexcept { return memory_; }
@@ -63,7 +63,7 @@ class Watch {
     void came_from(int world_rank, std::uint64_t bytes) noexcept { exchanged(record().received, world_rank, bytes); }
 
     /// Memory and state now.
-    report::Sample sample() noexcept;
+    record::Sample sample() noexcept;
 
     /// The call that the rank is in, for samples and for whoever reads the record of a killed job. The number is for
     /// `left`. Of several threads' calls the helper thread writes down the oldest with every sample.
@@ -79,13 +79,13 @@ class Watch {
         put(record().head.now_us, now_us);
         if (g_several_threads) return open_calls_.left(number);
         put(record().head.current_since_us, now_us);
-        put(record().head.current_site, report::k_no_site);
+        put(record().head.current_site, record::k_no_site);
     }
     void keep_event(std::uint32_t site, std::uint64_t start_us, std::uint64_t duration_us,
                     std::uint64_t bytes) noexcept;
 
   private:
-    report::RecordFile file_;
+    record::RecordFile file_;
     Clock clock_;
     Sites sites_;
     MemoryWatch memory_;
@@ -93,7 +93,7 @@ class Watch {
     Communicators communicators_;
     ResidentBuffers resident_buffers_;
     OpenCalls open_calls_;
-    void exchanged(std::array<report::Peer, report::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept;
+    void exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept;
     std::uint64_t pages_of_call() const noexcept;
 
     std::atomic<bool> receiving_{false};
@@ -103,10 +103,10 @@ class Watch {
     // Tallies.
     std::uint32_t calls_with_reading_ = 0;
     std::uint64_t in_flight_ = 0;
-    std::array<std::uint64_t, report::k_sites> site_in_flight_{};
+    std::array<std::uint64_t, record::k_sites> site_in_flight_{};
 };
 
 /// Made in MPI_Init, never destroyed before the process ends.
 extern Watch* g_watch;
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -89,7 +89,7 @@ NOTE = "// Written by generate.py from functions.txt.\n"
 
 def functions_hpp(functions):
     names = "".join(f'    "MPI_{function.name}",\n' for function in functions)
-    kinds = "".join(f"    report::Kind::{function.kind},\n" for function in functions)
+    kinds = "".join(f"    record::Kind::{function.kind},\n" for function in functions)
     enum = "".join(f"    {function.name},\n" for function in functions)
     return f"""{NOTE}#pragma once
 
@@ -98,7 +98,7 @@ def functions_hpp(functions):
 
 #include "record/record.hpp"
 
-namespace sluice::interpose {{
+namespace sluice::plugin {{
 
 enum class Function : std::uint32_t {{
 {enum}}};
@@ -107,10 +107,10 @@ enum class Function : std::uint32_t {{
 inline constexpr std::array<char const*, {len(functions)}> k_function_names{{
 {names}}};
 
-inline constexpr std::array<report::Kind, {len(functions)}> k_function_kinds{{
+inline constexpr std::array<record::Kind, {len(functions)}> k_function_kinds{{
 {kinds}}};
 
-}}  // namespace sluice::interpose
+}}  // namespace sluice::plugin
 """
 
 
@@ -147,7 +147,7 @@ def libmpi_hpp(functions, declared, handles):
 
 #include <array>
 
-namespace sluice::interpose {{
+namespace sluice::plugin {{
 
 /// What follows below us: the next tool, or libmpi. In the order of k_below_names.
 struct Below {{
@@ -169,15 +169,15 @@ static_assert(sizeof(Libmpi) == sizeof(void*) * k_straight_names.size());
 extern Below g_below;
 extern Libmpi g_libmpi;
 
-}}  // namespace sluice::interpose
+}}  // namespace sluice::plugin
 """
 
 
 def straight_h(functions, declared, handles):
-    macros = "".join(f"#define MPI_{name} (::sluice::interpose::g_libmpi.PMPI_{name})\n"
+    macros = "".join(f"#define MPI_{name} (::sluice::plugin::g_libmpi.PMPI_{name})\n"
                      for name in straight_names(functions, declared))
     global_macro = """#undef OMPI_PREDEFINED_GLOBAL
-#define OMPI_PREDEFINED_GLOBAL(type, global) (reinterpret_cast<type>(::sluice::interpose::g_libmpi.global))
+#define OMPI_PREDEFINED_GLOBAL(type, global) (reinterpret_cast<type>(::sluice::plugin::g_libmpi.global))
 """ if handles else ""
     return f"""{NOTE}#pragma once
 
@@ -197,7 +197,7 @@ def hooks_hpp(functions):
 
 #include "libmpi.hpp"
 
-namespace sluice::interpose {{
+namespace sluice::plugin {{
 
 /// Where a capability puts itself in the place of a function: it gets the program's arguments and gives the error code. What
 /// it does not want it passes to `below`. Set while nothing runs yet, in MPI_Init.
@@ -206,7 +206,7 @@ struct Hooks {{
 
 extern Hooks g_hooks;
 
-}}  // namespace sluice::interpose
+}}  // namespace sluice::plugin
 """
 
 
@@ -287,7 +287,7 @@ def wrappers_cpp(functions):
 #include "plugin/watch/requests.hpp"
 #include "plugin/job/session.hpp"
 
-using namespace sluice::interpose;
+using namespace sluice::plugin;
 
 #define SLUICE_EXPORTED extern "C" __attribute__((visibility("default")))
 #define SLUICE_CALLER caller_beyond_bindings(__builtin_return_address(0), __builtin_dwarf_cfa())

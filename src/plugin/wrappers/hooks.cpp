@@ -1,7 +1,7 @@
 #include "hooks.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 Hooks g_hooks{};
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -158,8 +158,8 @@ namespace {
 
 /// Ranks that this one sends to, counted with one bit a rank.
 std::uint64_t count_partners(Problem const& problem) {
-    base::MeteredVector<std::uint64_t> seen(static_cast<std::size_t>(problem.context.size()) / 64 + 1, 0,
-                                            base::MeteredAllocator<std::uint64_t>(problem.meter));
+    memory::MeteredVector<std::uint64_t> seen(static_cast<std::size_t>(problem.context.size()) / 64 + 1, 0,
+                                              memory::MeteredAllocator<std::uint64_t>(problem.meter));
     std::uint64_t partners = 0;
     for (std::uint64_t slot = 0; slot < problem.slots; ++slot) {
         Destination const to = (*problem.forward)[slot];
@@ -211,10 +211,10 @@ Facts gather_facts(Problem const& problem, TokenForm token) {
                                       problem.outgoing_by_message};
     std::array<std::uint64_t, 3> sums{problem.incoming, free, std::min(problem.incoming, free)};
     MPI_Comm const comm = problem.context.comm();
-    base::check(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT64_T, MPI_MAX, comm),
-                "MPI_Allreduce");
-    base::check(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM, comm),
-                "MPI_Allreduce");
+    mpi::check(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT64_T, MPI_MAX, comm),
+               "MPI_Allreduce");
+    mpi::check(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM, comm),
+               "MPI_Allreduce");
     return {.ranks = problem.context.size(),
             .one_node = most[6] == 0,
             .token = token,
@@ -234,7 +234,7 @@ Facts gather_facts(Problem const& problem, TokenForm token) {
 Chosen choose_automatically(Problem const& problem, TokenForm token) {
     Choice choice = choose_strategy(gather_facts(problem, token));
     int way = static_cast<int>(choice.way);  // of rank 0, should floating point differ between machines
-    base::check(MPI_Bcast(&way, 1, MPI_INT, 0, problem.context.comm()), "MPI_Bcast");
+    mpi::check(MPI_Bcast(&way, 1, MPI_INT, 0, problem.context.comm()), "MPI_Bcast");
     switch (static_cast<Way>(way)) {
         case Way::token:
             return {&strategy_entry(Strategy::token), std::move(choice.why)};

@@ -17,7 +17,7 @@ class ParkingThenCyclic final : public Mover {
         : problem_(problem),
           phases_(problem),
           maker_(problem.context, problem.meter),
-          schedule_(base::MeteredAllocator<Action>(problem.meter)),
+          schedule_(memory::MeteredAllocator<Action>(problem.meter)),
           runner_(problem.context.comm(), problem.context.settings().outstanding_requests, phases_.order(),
                   problem.meter) {}
 
@@ -59,7 +59,7 @@ class ParkingThenCyclic final : public Mover {
             Predictions const predicted = predict(rest);
             decision = predicted.cyclic < predicted.parking ? 1 : 0;
         }
-        base::check(MPI_Bcast(&decision, 1, MPI_INT, ParkingMatch::k_root, problem_.context.comm()), "MPI_Bcast");
+        mpi::check(MPI_Bcast(&decision, 1, MPI_INT, ParkingMatch::k_root, problem_.context.comm()), "MPI_Bcast");
         return decision != 0;
     }
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
-#include "memory/meter.hpp"
 #include "engine/context_state.hpp"
+#include "memory/meter.hpp"
 #include "redistribution/address_map.hpp"
 #include "sluice/redistribute.hpp"
 
@@ -17,7 +17,7 @@ namespace sluice::redistribution {
 /// One validated redistribution problem: all addresses are in range and no two blocks go to one. Outlives the Mover.
 struct Problem {
     engine::ContextState& context;
-    engine::Node* node;   ///< null for a strategy that did not ask for it
+    node::Node* node;     ///< null for a strategy that did not ask for it
     AddressMap* forward;  ///< where each local block goes; null for a strategy that did not ask. Changed only if `once`
     AddressMap* inverse;  ///< where each slot's final content comes from; null for a strategy that did not ask
     std::uint64_t slots;  ///< local slots
@@ -28,7 +28,7 @@ struct Problem {
     std::uint64_t outgoing_by_message;  ///< of these, to ranks that cannot be reached inside the node
     std::uint64_t staying;              ///< blocks of this rank that go to this rank
     bool once;                          ///< the maps are not used again after one move
-    base::Meter& meter;                 ///< all memory of the strategy is allocated through it (MeteredVector)
+    memory::Meter& meter;               ///< all memory of the strategy is allocated through it (MeteredVector)
 };
 
 /// A strategy that has all its memory and is ready to move arrays of one shape by one map.

@@ -5,20 +5,20 @@
 
 namespace sluice::report {
 
-State fate_of(RankHead const& head, std::uint64_t now_unix_us) noexcept {
-    if (head.state != State::running && head.state != State::finalizing) return head.state;
-    switch (life_of(head.process)) {
-        case Life::alive:
+record::State fate_of(record::RankHead const& head, std::uint64_t now_unix_us) noexcept {
+    if (head.state != record::State::running && head.state != record::State::finalizing) return head.state;
+    switch (kernel::life_of(head.process)) {
+        case kernel::Life::alive:
             return head.state;
-        case Life::gone:
-            return State::gone;
-        case Life::elsewhere:
+        case kernel::Life::gone:
+            return record::State::gone;
+        case kernel::Life::elsewhere:
             break;
     }
-    return last_sign_unix_us(head) + k_silent_us < now_unix_us ? State::gone : State::unknown;
+    return last_sign_unix_us(head) + k_silent_us < now_unix_us ? record::State::gone : record::State::unknown;
 }
 
-std::uint64_t last_sign_unix_us(RankHead const& head) noexcept {
+std::uint64_t last_sign_unix_us(record::RankHead const& head) noexcept {
     return head.start_unix_us == 0 ? 0 : head.start_unix_us + std::max(head.now_us, head.end_us);
 }
 

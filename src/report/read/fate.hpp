@@ -12,10 +12,10 @@ inline constexpr std::uint64_t k_silent_us = 120'000'000;
 
 /// The state as the record has it, where it is final. Otherwise running or finalizing when its process lives; gone when
 /// it does not, or when it cannot be asked and was silent for k_silent_us; else unknown. `now_unix_us`: of the reader.
-State fate_of(RankHead const& head, std::uint64_t now_unix_us) noexcept;
+record::State fate_of(record::RankHead const& head, std::uint64_t now_unix_us) noexcept;
 
 /// Microseconds since 1970 of the last sign of life; 0 where there was none.
-std::uint64_t last_sign_unix_us(RankHead const& head) noexcept;
+std::uint64_t last_sign_unix_us(record::RankHead const& head) noexcept;
 
 std::uint64_t now_unix_us() noexcept;
 

@@ -12,8 +12,8 @@
 #include <ctime>
 #include <string_view>
 
-#include "report/read/fate.hpp"
 #include "record/node_file.hpp"
+#include "report/read/fate.hpp"
 
 namespace sluice::report {
 
@@ -36,15 +36,15 @@ bool is_my_folder(fs::path const& path) {
 
 /// Adds what a file tells to what is known.
 void look_at(fs::path const& path, Remains& remains) {
-    NodeFile file(path);
+    record::NodeFile file(path);
     bool all_gone = file.fault().empty() && file.whole() > 0 && file.whole() == file.claimed();
     std::uint64_t sign = 0;
     for (std::uint64_t i = 0; i < file.whole(); ++i) {
-        RankHead head;
+        record::RankHead head;
         if (!file.read_head(i, head)) continue;
-        Life const life = life_of(head.process);
-        remains.alive = remains.alive || life == Life::alive;
-        all_gone = all_gone && life == Life::gone;
+        kernel::Life const life = kernel::life_of(head.process);
+        remains.alive = remains.alive || life == kernel::Life::alive;
+        all_gone = all_gone && life == kernel::Life::gone;
         sign = std::max(sign, last_sign_unix_us(head));
     }
     remains.last_sign_unix_us = std::max(remains.last_sign_unix_us, sign != 0 ? sign : written_at(path));
@@ -54,7 +54,7 @@ void look_at(fs::path const& path, Remains& remains) {
 Remains remains_of_job(fs::path const& folder) {
     Remains remains;
     remains.path = folder;
-    std::vector<fs::path> const files = node_files_of(folder);
+    std::vector<fs::path> const files = record::node_files_of(folder);
     remains.gone = !files.empty();
     for (fs::path const& file : files)
         look_at(file, remains);
@@ -82,7 +82,7 @@ void remove_file(fs::path const& path) {
 }
 
 void remove_job(fs::path const& folder) {
-    for (fs::path const& file : node_files_of(folder))
+    for (fs::path const& file : record::node_files_of(folder))
         remove_file(file);
     for (std::string_view const name : k_reports)
         unlink((folder / name).c_str());
@@ -148,7 +148,7 @@ void remove_old_records(fs::path const& folder, fs::path const& mine) noexcept {
     try {
         if (!may_be_too_much(folder.c_str(), "node-", k_earlier_kept, false)) return;
         std::vector<Remains> list;
-        for (fs::path const& path : node_files_of(folder)) {
+        for (fs::path const& path : record::node_files_of(folder)) {
             if (path.filename() == mine.filename()) continue;
             Remains remains;
             remains.path = path;

@@ -9,8 +9,8 @@
 #include <memory>
 #include <tuple>
 
-#include "report/read/fate.hpp"
 #include "record/node_file.hpp"
+#include "report/read/fate.hpp"
 #include "report/summary/valid.hpp"
 #include "sluice/error.hpp"
 
@@ -64,8 +64,8 @@ std::string moment(std::uint64_t unix_us) {
 
 class Reader {
   public:
-    explicit Reader(fs::path const& folder) : record_(std::make_unique<RankRecord>()) {
-        for (fs::path const& path : node_files_of(folder))
+    explicit Reader(fs::path const& folder) : record_(std::make_unique<record::RankRecord>()) {
+        for (fs::path const& path : record::node_files_of(folder))
             survey(path);
         keep_the_last_job();
     }
@@ -79,12 +79,12 @@ class Reader {
   private:
     /// Looks at every head and says what cannot be used.
     void survey(fs::path const& path);
-    void survey_record(NodeFile& file, std::uint64_t number, Surveyed& found);
+    void survey_record(record::NodeFile& file, std::uint64_t number, Surveyed& found);
     void keep_the_last_job();
     void skip(std::string const& what, std::string const& why) { skipped_.push_back(what + ": skipped, " + why); }
 
     std::vector<Surveyed> files_;
-    std::unique_ptr<RankRecord> record_;  // too large for a stack
+    std::unique_ptr<record::RankRecord> record_;  // too large for a stack
     std::vector<std::string> skipped_;
 };
 
@@ -92,7 +92,7 @@ void Reader::survey(fs::path const& path) {
     Surveyed found;
     found.path = path;
     found.job = job_in(found.name());
-    NodeFile file(path);
+    record::NodeFile file(path);
     if (!file.fault().empty()) return skip(found.name(), file.fault());
     if (file.claimed() > file.whole())
         skip(found.name(), fmt::format("{} of its {} ranks: the file ends before them", file.claimed() - file.whole(),
@@ -102,10 +102,10 @@ void Reader::survey(fs::path const& path) {
     if (!found.ranks.empty()) files_.push_back(std::move(found));
 }
 
-void Reader::survey_record(NodeFile& file, std::uint64_t number, Surveyed& found) {
+void Reader::survey_record(record::NodeFile& file, std::uint64_t number, Surveyed& found) {
     std::string const name = found.name() + ", record " + std::to_string(number);
     if (!file.read(number, *record_)) return skip(name, "it cannot be read");
-    RankHead const& head = record_->head;
+    record::RankHead const& head = record_->head;
     if (std::string const why = fault_of(head); !why.empty()) return skip(name, why);
     if (found.ranks.empty()) {
         found.world_size = head.world_size;
@@ -167,11 +167,11 @@ Summary Reader::summarise(std::span<char const* const> functions) {
     }
     Summary summary;
     std::map<std::size_t, NodeSum> nodes;
-    std::unique_ptr<NodeFile> file;
+    std::unique_ptr<record::NodeFile> file;
     std::size_t open = files_.size();
     std::uint64_t const now = now_unix_us();
     for (auto const& [rank, place] : ranks) {  // in the order of ranks: ids of communicators are prefix sums
-        if (open != place.file) file = std::make_unique<NodeFile>(files_[place.file].path);
+        if (open != place.file) file = std::make_unique<record::NodeFile>(files_[place.file].path);
         open = place.file;
         bool const same = file->fault().empty() && file->read(place.record.number, *record_) &&
                           fault_of(record_->head).empty() && record_->head.world_rank == rank &&
@@ -195,7 +195,7 @@ Summary Reader::summarise(std::span<char const* const> functions) {
 }  // namespace
 
 bool has_node_files(fs::path const& folder) {
-    return !node_files_of(folder).empty();
+    return !record::node_files_of(folder).empty();
 }
 
 LeftBehind read_node_files(fs::path const& folder, std::span<char const* const> functions) {

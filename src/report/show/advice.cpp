@@ -16,7 +16,8 @@ constexpr std::uint64_t k_mib = 1 << 20;
 /// MPI's memory that grew where messages are received or wait; what is made on purpose has its own advice.
 std::string about_growth(Summary const& summary) {
     SiteSum const* const site = greatest(summary, [](SiteSum const& s) {
-        bool const made = s.kind == Kind::setup || s.kind == Kind::communicator || s.kind == Kind::window;
+        bool const made =
+            s.kind == record::Kind::setup || s.kind == record::Kind::communicator || s.kind == record::Kind::window;
         return made ? 0 : s.grown.most;
     });
     if (site == nullptr || !is_large(site->grown.most, summary)) return {};

@@ -12,8 +12,8 @@
 #include <system_error>
 
 #include "report/show/page.hpp"
-#include "report/summary/summary_json.hpp"
 #include "report/show/trace.hpp"
+#include "report/summary/summary_json.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::report {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "report/summary/summary.hpp"
 #include "report/show/words.hpp"
+#include "report/summary/summary.hpp"
 
 namespace sluice::report {
 

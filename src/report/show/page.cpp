@@ -7,9 +7,9 @@
 #include "report/show/advice.hpp"
 #include "report/show/comparison.hpp"
 #include "report/show/files.hpp"
-#include "report/summary/summary_json.hpp"
 #include "report/show/text.hpp"
 #include "report/show/what_happened.hpp"
+#include "report/summary/summary_json.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::report {

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "report/show/advice.hpp"
-#include "report/summary/summary_json.hpp"
-#include "report/summary/valid.hpp"
 #include "report/show/what_happened.hpp"
 #include "report/show/words.hpp"
+#include "report/summary/summary_json.hpp"
+#include "report/summary/valid.hpp"
 
 namespace sluice::report {
 
@@ -67,7 +67,7 @@ std::string peaks(Summary const& s) {
 }
 
 std::string split(Summary const& s) {
-    Sample const& sample = s.highest.sample;
+    record::Sample const& sample = s.highest.sample;
     std::string text =
         fmt::format("rank {} then: application {}, MPI private {}, MPI shared {}, Sluice {}; in flight {}",
                     s.highest.rank, kib_text(part_of(sample, Owner::application)), kib_text(sample.mpi_private),
@@ -111,15 +111,15 @@ std::string communicators(Summary const& s) {
                        count_text(s.comms_made.most), kib_text(s.comm_kib.most));
 }
 
-char const* words_for(State state) {
+char const* words_for(record::State state) {
     switch (state) {
-        case State::running:
+        case record::State::running:
             return "still running";
-        case State::finalizing:
+        case record::State::finalizing:
             return "in MPI_Finalize";
-        case State::unknown:
+        case record::State::unknown:
             return "not known";
-        case State::exited:
+        case record::State::exited:
             return "ended without MPI_Finalize";
         default:
             return name_of(state);
@@ -163,9 +163,11 @@ void put_advice(Screen& screen, Summary const& s) {
 }  // namespace
 
 std::string outcome_text(Summary const& s) {
-    std::uint64_t const alive = s.in_state(State::running).count() + s.in_state(State::finalizing).count();
+    std::uint64_t const alive =
+        s.in_state(record::State::running).count() + s.in_state(record::State::finalizing).count();
     if (s.all_ended()) return "ended";
-    return alive > 0 && alive + s.in_state(State::ended).count() == s.ranks_seen ? "still running" : "did not end";
+    return alive > 0 && alive + s.in_state(record::State::ended).count() == s.ranks_seen ? "still running"
+                                                                                         : "did not end";
 }
 
 std::string state_text(Summary const& s) {
@@ -173,7 +175,8 @@ std::string state_text(Summary const& s) {
     std::string text;
     for (std::size_t i = 0; i < k_states; ++i) {
         if (s.states[i].count() == 0) continue;
-        text += (text.empty() ? "" : ", ") + s.states[i].text(s.world_size) + " " + words_for(static_cast<State>(i));
+        text += (text.empty() ? "" : ", ") + s.states[i].text(s.world_size) + " " +
+                words_for(static_cast<record::State>(i));
     }
     return text;
 }

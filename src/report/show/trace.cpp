@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/summary/summary_json.hpp"
 #include "report/show/words.hpp"
+#include "report/summary/summary_json.hpp"
 
 namespace sluice::report {
 
@@ -34,14 +34,14 @@ void put_names(Lines& lines, RankDetail const& rank) {
 }
 
 void put_calls(Lines& lines, Summary const& summary, RankDetail const& rank) {
-    for (Event const& event : rank.events) {
+    for (record::Event const& event : rank.events) {
         SiteSum const* const site =
             event.site < rank.site_ids.size() ? summary.site(rank.site_ids[event.site]) : nullptr;
         json args{{"bytes", event.bytes}};
         if (site != nullptr) args["place"] = site->place;
         lines.put({{"ph", "X"},
                    {"name", site != nullptr ? site->function : "other calls"},
-                   {"cat", name_of(site != nullptr ? site->kind : Kind::other)},
+                   {"cat", name_of(site != nullptr ? site->kind : record::Kind::other)},
                    {"pid", rank.rank},
                    {"tid", 1},
                    {"ts", event.start_us},
@@ -51,7 +51,7 @@ void put_calls(Lines& lines, Summary const& summary, RankDetail const& rank) {
 }
 
 void put_memory(Lines& lines, RankDetail const& rank) {
-    for (Sample const& sample : rank.curve) {
+    for (record::Sample const& sample : rank.curve) {
         auto const mib = [](std::uint32_t kib) { return static_cast<double>(kib) / 1024; };
         lines.put({{"ph", "C"},
                    {"name", "memory, MiB"},
@@ -73,7 +73,7 @@ void put_memory(Lines& lines, RankDetail const& rank) {
 /// A call that never came back: the rank's last.
 void put_last_call(Lines& lines, Summary const& summary, RankDetail const& rank) {
     SiteSum const* const site = summary.site(rank.current_site);
-    if (site == nullptr || rank.state == State::ended || rank.now_us < rank.current_since_us) return;
+    if (site == nullptr || rank.state == record::State::ended || rank.now_us < rank.current_since_us) return;
     lines.put({{"ph", "X"},
                {"name", site->function + " (did not return)"},
                {"cat", name_of(site->kind)},

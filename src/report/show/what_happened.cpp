@@ -47,14 +47,14 @@ std::string last_of(Summary const& summary, std::uint32_t rank) {
 
 /// Who is gone, and which of them first.
 std::string about_gone(Summary const& summary) {
-    RankSet const& gone = summary.in_state(State::gone);
+    RankSet const& gone = summary.in_state(record::State::gone);
     if (gone.count() == 0) return {};
     std::string const who = capital(gone.text(summary.world_size)) + (gone.count() == 1 ? " is gone: " : " are gone: ");
-    if (summary.in_state(State::aborted).count() > 0)
+    if (summary.in_state(record::State::aborted).count() > 0)
         return who + "the launcher ends all ranks when one has called MPI_Abort.";
     Spread last;
     for (Whereabouts const& row : summary.now)
-        if (row.state == State::gone) last.add(row.last_us);
+        if (row.state == record::State::gone) last.add(row.last_us);
     std::string text = who + "killed, or ended without MPI_Finalize. ";
     if (gone.count() == 1)
         return text +
@@ -68,7 +68,7 @@ std::string about_gone(Summary const& summary) {
 }
 
 std::string about_unknown(Summary const& summary) {
-    RankSet const& unknown = summary.in_state(State::unknown);
+    RankSet const& unknown = summary.in_state(record::State::unknown);
     if (unknown.count() == 0) return {};
     return fmt::format(
         "Whether {} still {} cannot be told from here: the processes are on another node or in another container. Ask "
@@ -163,14 +163,14 @@ void add(std::vector<std::string>& list, std::string text) {
 std::vector<std::string> what_happened(Summary const& summary) {
     std::vector<std::string> list;
     if (summary.all_ended()) return list;
-    auto const& aborted = summary.in_state(State::aborted);
+    auto const& aborted = summary.in_state(record::State::aborted);
     if (aborted.count() > 0)
         list.push_back(fmt::format("MPI_Abort was called with code {} by {}.", summary.abort_code,
                                    aborted.text(summary.world_size)));
-    auto const& exited = summary.in_state(State::exited);
+    auto const& exited = summary.in_state(record::State::exited);
     if (exited.count() > 0)
         list.push_back(fmt::format("{} ended without MPI_Finalize.", capital(exited.text(summary.world_size))));
-    bool const killed = summary.in_state(State::gone).count() > 0;
+    bool const killed = summary.in_state(record::State::gone).count() > 0;
     add(list, about_gone(summary));
     add(list, about_unknown(summary));
     if (killed || summary.may_run()) add(list, about_hang(summary));

@@ -10,13 +10,14 @@ namespace {
 constexpr std::size_t k_fewest_samples = 6;
 constexpr std::uint64_t k_least_kib = 1024;
 
-std::uint32_t value_at(std::vector<Sample> const& samples, std::uint64_t time_us, Owner owner) {
-    auto const after = std::upper_bound(samples.begin(), samples.end(), time_us,
-                                        [](std::uint64_t time, Sample const& sample) { return time < sample.time_us; });
+std::uint32_t value_at(std::vector<record::Sample> const& samples, std::uint64_t time_us, Owner owner) {
+    auto const after =
+        std::upper_bound(samples.begin(), samples.end(), time_us,
+                         [](std::uint64_t time, record::Sample const& sample) { return time < sample.time_us; });
     return part_of(after == samples.begin() ? samples.front() : *std::prev(after), owner);
 }
 
-bool is_steady(std::vector<Sample> const& samples, std::size_t begin, Owner owner) {
+bool is_steady(std::vector<record::Sample> const& samples, std::size_t begin, Owner owner) {
     std::uint64_t const low = part_of(samples[begin], owner);
     std::uint64_t const high = part_of(samples.back(), owner);
     if (high < low + k_least_kib || (high - low) * 20 < samples.back().resident) return false;
@@ -32,7 +33,7 @@ bool is_steady(std::vector<Sample> const& samples, std::size_t begin, Owner owne
 }
 
 /// The last moment at which the memory was still near what it was at `begin`.
-std::size_t where_it_began(std::vector<Sample> const& samples, std::size_t begin, Owner owner) {
+std::size_t where_it_began(std::vector<record::Sample> const& samples, std::size_t begin, Owner owner) {
     std::uint64_t const low = part_of(samples[begin], owner);
     std::uint64_t const rise = part_of(samples.back(), owner) - low;
     std::size_t result = begin;
@@ -57,7 +58,7 @@ char const* name_of(Owner owner) {
     return "memory";
 }
 
-std::uint32_t part_of(Sample const& sample, Owner owner) {
+std::uint32_t part_of(record::Sample const& sample, Owner owner) {
     switch (owner) {
         case Owner::mpi_private:
             return sample.mpi_private;
@@ -72,7 +73,7 @@ std::uint32_t part_of(Sample const& sample, Owner owner) {
     return others > sample.resident ? 0 : static_cast<std::uint32_t>(sample.resident - others);
 }
 
-std::optional<Growth> steady_growth(std::vector<Sample> const& samples, Owner owner) {
+std::optional<Growth> steady_growth(std::vector<record::Sample> const& samples, Owner owner) {
     if (samples.size() < k_fewest_samples) return std::nullopt;
     for (std::size_t begin = 0; begin + k_fewest_samples <= samples.size(); ++begin) {
         if (!is_steady(samples, begin, owner)) continue;
@@ -83,12 +84,12 @@ std::optional<Growth> steady_growth(std::vector<Sample> const& samples, Owner ow
     return std::nullopt;
 }
 
-std::vector<std::uint64_t> sampled_growth(std::vector<Sample> const& samples, std::size_t sites) {
+std::vector<std::uint64_t> sampled_growth(std::vector<record::Sample> const& samples, std::size_t sites) {
     std::vector<std::int64_t> grown(sites, 0);
-    auto const of_mpi = [](Sample const& s) { return std::int64_t{s.mpi_private} + s.mpi_shared; };
+    auto const of_mpi = [](record::Sample const& s) { return std::int64_t{s.mpi_private} + s.mpi_shared; };
     for (std::size_t i = 1; i < samples.size(); ++i) {
         // Between two calls it is the one before that took the memory.
-        std::uint32_t const site = samples[i].site != k_no_site ? samples[i].site : samples[i - 1].site;
+        std::uint32_t const site = samples[i].site != record::k_no_site ? samples[i].site : samples[i - 1].site;
         if (site < sites) grown[site] += of_mpi(samples[i]) - of_mpi(samples[i - 1]);
     }
     std::int64_t const left =

@@ -19,7 +19,7 @@ inline constexpr std::array k_owners{Owner::application, Owner::mpi_private, Own
 char const* name_of(Owner owner);
 
 /// KiB of a sample that belong to the owner. A sample whose parts are more than the whole leaves the application 0.
-std::uint32_t part_of(Sample const& sample, Owner owner);
+std::uint32_t part_of(record::Sample const& sample, Owner owner);
 
 struct Growth {
     std::uint64_t since_us = 0;
@@ -32,11 +32,11 @@ struct Growth {
 
 /// The longest time up to the last sample over which the owner's memory grew steadily: in each quarter of it by at
 /// least a tenth of all, together by at least 1 MiB and a 20th of the process. Nothing when it did not grow at the end.
-std::optional<Growth> steady_growth(std::vector<Sample> const& samples, Owner owner);
+std::optional<Growth> steady_growth(std::vector<record::Sample> const& samples, Owner owner);
 
 /// KiB by which MPI's memory grew for good while the rank was in each site (by index, `sites` of them), as far as
 /// samples tell: for growth that no exact measurement around a call has seen. None is more than what was left of it at
 /// the end.
-std::vector<std::uint64_t> sampled_growth(std::vector<Sample> const& samples, std::size_t sites);
+std::vector<std::uint64_t> sampled_growth(std::vector<record::Sample> const& samples, std::size_t sites);
 
 }  // namespace sluice::report

@@ -8,19 +8,19 @@ namespace sluice::report {
 namespace {
 
 /// Cells of one rank, by bin of the other.
-using Row = std::array<Peer, k_peers>;
+using Row = std::array<record::Peer, record::k_peers>;
 
 /// What the rank had for each other member of its communicators, as far as these are known by their rule.
-void spread_over_members(RankRecord const& record, Row& sent) {
+void spread_over_members(record::RankRecord const& record, Row& sent) {
     std::uint32_t const world = record.head.world_size;
-    std::uint64_t const used = std::min<std::uint64_t>(record.head.comms, k_comms);
+    std::uint64_t const used = std::min<std::uint64_t>(record.head.comms, record::k_comms);
     for (std::uint64_t i = 0; i < used; ++i) {
-        Comm const& comm = record.comms[i];
+        record::Comm const& comm = record.comms[i];
         if (comm.each_messages == 0) continue;
         for (std::uint32_t member = 0; member < std::min(comm.size, world); ++member) {
             std::int64_t const rank = comm.first + std::int64_t{member} * comm.stride;
             if (member == comm.rank || rank < 0 || rank >= world) continue;
-            Peer& peer = sent[bin_of(static_cast<std::uint32_t>(rank), world)];
+            record::Peer& peer = sent[record::bin_of(static_cast<std::uint32_t>(rank), world)];
             peer.bytes += comm.each_bytes;
             peer.messages += comm.each_messages;
         }
@@ -29,13 +29,13 @@ void spread_over_members(RankRecord const& record, Row& sent) {
 
 }  // namespace
 
-std::vector<Cell> cells_of(RankRecord const& record) {
+std::vector<Cell> cells_of(record::RankRecord const& record) {
     std::vector<Cell> cells;
-    std::uint32_t const own = bin_of(record.head.world_rank, record.head.world_size);
-    std::uint32_t const bins = std::min<std::uint32_t>(record.head.world_size, k_peers);
+    std::uint32_t const own = record::bin_of(record.head.world_rank, record.head.world_size);
+    std::uint32_t const bins = std::min<std::uint32_t>(record.head.world_size, record::k_peers);
     Row sent = record.peers;
     spread_over_members(record, sent);
-    auto const put = [&cells](std::uint32_t from, std::uint32_t to, Peer const& peer) {
+    auto const put = [&cells](std::uint32_t from, std::uint32_t to, record::Peer const& peer) {
         if (peer.bytes > 0 || peer.messages > 0) cells.push_back({from, to, peer.bytes, peer.messages});
     };
     for (std::uint32_t bin = 0; bin < own; ++bin)

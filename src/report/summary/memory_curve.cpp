@@ -11,28 +11,29 @@ namespace {
 constexpr std::size_t k_tail_points = 120;
 constexpr std::uint32_t k_buckets = 1 + 32 * 8;
 
-void append_ring(std::vector<Sample>& samples, RankRecord const& record) {
+void append_ring(std::vector<record::Sample>& samples, record::RankRecord const& record) {
     std::uint64_t const written = record.head.recent;
-    std::uint64_t const kept = std::min<std::uint64_t>(written, k_recent);
+    std::uint64_t const kept = std::min<std::uint64_t>(written, record::k_recent);
     for (std::uint64_t i = written - kept; i < written; ++i) {
-        Sample const& sample = record.recent[i % k_recent];
+        record::Sample const& sample = record.recent[i % record::k_recent];
         // A half-written ring may hold a sample of the round before.
         if (samples.empty() || sample.time_us > samples.back().time_us) samples.push_back(sample);
     }
 }
 
-std::size_t first_of_ring(std::vector<Sample> const& samples, RankRecord const& record) {
-    if (record.head.recent <= k_recent) return 0;
-    std::uint64_t const begin = record.recent[record.head.recent % k_recent].time_us;
-    auto const found = std::lower_bound(samples.begin(), samples.end(), begin,
-                                        [](Sample const& sample, std::uint64_t time) { return sample.time_us < time; });
+std::size_t first_of_ring(std::vector<record::Sample> const& samples, record::RankRecord const& record) {
+    if (record.head.recent <= record::k_recent) return 0;
+    std::uint64_t const begin = record.recent[record.head.recent % record::k_recent].time_us;
+    auto const found =
+        std::lower_bound(samples.begin(), samples.end(), begin,
+                         [](record::Sample const& sample, std::uint64_t time) { return sample.time_us < time; });
     return static_cast<std::size_t>(found - samples.begin());
 }
 
-void insert_peak(std::vector<Sample>& curve, Sample const& peak) {
+void insert_peak(std::vector<record::Sample>& curve, record::Sample const& peak) {
     if (peak.resident == 0 || curve.size() < 2) return;
     auto const after = std::lower_bound(curve.begin(), curve.end(), peak.time_us,
-                                        [](Sample const& s, std::uint64_t time) { return s.time_us < time; });
+                                        [](record::Sample const& s, std::uint64_t time) { return s.time_us < time; });
     if (after != curve.end() && after->time_us == peak.time_us) {
         *after = peak;
     } else if (curve.size() < k_curve_points) {
@@ -45,15 +46,15 @@ void insert_peak(std::vector<Sample>& curve, Sample const& peak) {
 
 }  // namespace
 
-std::vector<Sample> samples_of(RankRecord const& record) {
-    std::vector<Sample> samples;
+std::vector<record::Sample> samples_of(record::RankRecord const& record) {
+    std::vector<record::Sample> samples;
     std::uint64_t const ring_begin = record.head.recent == 0 ? ~std::uint64_t{0}
-                                     : record.head.recent <= k_recent
+                                     : record.head.recent <= record::k_recent
                                          ? record.recent[0].time_us
-                                         : record.recent[record.head.recent % k_recent].time_us;
-    std::uint64_t const history = std::min<std::uint64_t>(record.head.history, k_history);
+                                         : record.recent[record.head.recent % record::k_recent].time_us;
+    std::uint64_t const history = std::min<std::uint64_t>(record.head.history, record::k_history);
     for (std::uint64_t i = 0; i < history; ++i) {
-        Sample const& sample = record.history[i];
+        record::Sample const& sample = record.history[i];
         if (sample.time_us >= ring_begin) break;
         if (samples.empty() || sample.time_us > samples.back().time_us) samples.push_back(sample);
     }
@@ -61,13 +62,13 @@ std::vector<Sample> samples_of(RankRecord const& record) {
     return samples;
 }
 
-std::vector<Sample> thinned(std::vector<Sample> const& samples, std::size_t most) {
+std::vector<record::Sample> thinned(std::vector<record::Sample> const& samples, std::size_t most) {
     if (samples.size() <= most) return samples;
     std::uint64_t const begin = samples.front().time_us;
     std::uint64_t const span = samples.back().time_us - begin + 1;
     std::uint64_t const bins = most - 1;
     std::uint64_t const width = span / bins + 1;
-    std::vector<Sample> result;
+    std::vector<record::Sample> result;
     std::uint64_t current = ~std::uint64_t{0};
     for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
         std::uint64_t const bin = (samples[i].time_us - begin) / width;
@@ -81,16 +82,16 @@ std::vector<Sample> thinned(std::vector<Sample> const& samples, std::size_t most
     return result;
 }
 
-std::vector<Sample> curve_of(RankRecord const& record) {
-    std::vector<Sample> const all = samples_of(record);
+std::vector<record::Sample> curve_of(record::RankRecord const& record) {
+    std::vector<record::Sample> const all = samples_of(record);
     std::size_t const ring = first_of_ring(all, record);
-    std::vector<Sample> curve;
+    std::vector<record::Sample> curve;
     if (ring == 0) {
         curve = thinned(all, k_curve_points);
     } else {
         auto const middle = all.begin() + static_cast<std::ptrdiff_t>(ring);
         curve = thinned({all.begin(), middle}, k_curve_points - k_tail_points);
-        std::vector<Sample> const tail = thinned({middle, all.end()}, k_tail_points);
+        std::vector<record::Sample> const tail = thinned({middle, all.end()}, k_tail_points);
         curve.insert(curve.end(), tail.begin(), tail.end());
     }
     insert_peak(curve, record.head.peak);
@@ -117,8 +118,8 @@ std::uint32_t OverRanks::middle_of(std::uint32_t bucket) {
     return static_cast<std::uint32_t>(width <= 1.0 ? low : low + width / 2);
 }
 
-OverRanks OverRanks::of(std::vector<Sample> const& samples, std::uint64_t bin_us,
-                        std::uint32_t (*value)(Sample const&)) {
+OverRanks OverRanks::of(std::vector<record::Sample> const& samples, std::uint64_t bin_us,
+                        std::uint32_t (*value)(record::Sample const&)) {
     OverRanks result;
     if (samples.empty()) return result;
     result.bin_us_ = bin_us;
@@ -126,7 +127,7 @@ OverRanks OverRanks::of(std::vector<Sample> const& samples, std::uint64_t bin_us
     std::uint64_t const last = std::min<std::uint64_t>(samples.back().time_us / bin_us, 2 * k_time_bins);
     std::vector<std::uint32_t> most(last + 1, 0);
     std::vector<bool> seen(last + 1, false);
-    for (Sample const& sample : samples) {
+    for (record::Sample const& sample : samples) {
         std::uint64_t const bin = std::min(sample.time_us / bin_us, last);
         most[bin] = std::max(most[bin], value(sample));
         seen[bin] = true;

@@ -14,15 +14,15 @@ inline constexpr std::size_t k_curve_points = 300;
 inline constexpr std::size_t k_time_bins = 200;
 
 /// All samples of a record in the order of time: the history up to where the ring begins, then the ring.
-std::vector<Sample> samples_of(RankRecord const& record);
+std::vector<record::Sample> samples_of(record::RankRecord const& record);
 
 /// At most `most` of them, at least 2: the time is cut into equal bins, and of each the sample with the most resident
 /// memory stays, and the very last one.
-std::vector<Sample> thinned(std::vector<Sample> const& samples, std::size_t most);
+std::vector<record::Sample> thinned(std::vector<record::Sample> const& samples, std::size_t most);
 
 /// The curve of a record with at most k_curve_points: a part of them for the last minutes, which the ring knows better,
 /// the rest for the run before; the record's peak is among them.
-std::vector<Sample> curve_of(RankRecord const& record);
+std::vector<record::Sample> curve_of(record::RankRecord const& record);
 
 /// One figure over all ranks by time, in constant size whatever their number. Each rank counts once in each bin, with
 /// its most in it; a rank that ended counts no more. Values are kept in eight buckets for each power of two, so
@@ -41,8 +41,8 @@ class OverRanks {
     /// A width for which a job of that length has at most k_time_bins: 2^k microseconds, so that two widths fit.
     static std::uint64_t width_for(std::uint64_t duration_us);
     /// Of one rank. `value` in KiB.
-    static OverRanks of(std::vector<Sample> const& samples, std::uint64_t bin_us,
-                        std::uint32_t (*value)(Sample const&));
+    static OverRanks of(std::vector<record::Sample> const& samples, std::uint64_t bin_us,
+                        std::uint32_t (*value)(record::Sample const&));
 
     /// Bins of two widths are brought to the wider one; a rank may then count several times in one.
     void add(OverRanks other);

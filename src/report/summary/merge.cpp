@@ -68,7 +68,7 @@ void mark(std::vector<Row> const& rows, std::size_t most, Figure figure, std::se
 
 /// Where there are more than k_sites places, those with much time, memory or bytes stay; the others are added up.
 void bound_sites(std::vector<SiteSum>& sites) {
-    if (sites.size() <= k_sites) return;
+    if (sites.size() <= record::k_sites) return;
     std::set<std::size_t> keep;
     mark(
         sites, 150, [](SiteSum const& s) { return s.time_ns.sum; }, keep);
@@ -92,7 +92,7 @@ void bound_sites(std::vector<SiteSum>& sites) {
             other.id = k_other_places;
             other.function = "other calls";
             other.place.clear();
-            other.kind = Kind::other;
+            other.kind = record::Kind::other;
         }
         any = true;
     }
@@ -109,13 +109,13 @@ void add_whereabouts(Whereabouts& into, Whereabouts const& from) {
 
 /// The k_sites lowest ids stay; all else goes to the row of other places.
 void bound_whereabouts(std::vector<Whereabouts>& rows) {
-    if (rows.size() <= k_sites) return;
+    if (rows.size() <= record::k_sites) return;
     Whereabouts other;
     other.site = k_other_places;
     other.function = "other calls";
     std::vector<Whereabouts> kept;
     for (Whereabouts& row : rows) {
-        if (row.site != k_other_places && kept.size() < k_sites - 1)
+        if (row.site != k_other_places && kept.size() < record::k_sites - 1)
             kept.push_back(std::move(row));
         else {
             if (other.ranks.count() == 0) other.state = row.state;
@@ -221,7 +221,7 @@ void add_plain_figures(SiteSum& into, SiteSum const& from) {
     into.last_us = std::max(into.last_us, from.last_us);
     into.growing_since_us = earlier(into.growing_since_us, from.growing_since_us);
     into.unplaced_bytes += from.unplaced_bytes;
-    for (std::size_t i = 0; i < k_sizes; ++i)
+    for (std::size_t i = 0; i < record::k_sizes; ++i)
         into.sizes[i] += from.sizes[i];
 }
 
@@ -234,7 +234,7 @@ void add_comm_table(std::vector<CommSum>& into, std::vector<CommSum> const& from
         a.made_us = earlier(a.made_us, b.made_us);
         a.freed += b.freed;
     });
-    if (into.size() > k_comms) into.resize(k_comms);
+    if (into.size() > record::k_comms) into.resize(record::k_comms);
 }
 
 void add_node(Summary& summary, NodeSum const& node) {

@@ -18,13 +18,13 @@ std::string function_name(Scope const& scope, std::uint32_t function) {
 }
 
 /// Site 0 collects what found no room; its address is not one.
-SiteSum sum_of(Site const& site, Scope const& scope, std::uint32_t rank, bool other) {
+SiteSum sum_of(record::Site const& site, Scope const& scope, std::uint32_t rank, bool other) {
     SiteSum sum;
     if (!other) {
         sum.function = function_name(scope, site.function);
         sum.place = text_of(site.place);
         sum.id = site_id(sum.function, sum.place);
-        sum.kind = static_cast<Kind>(kind_index(site.kind));
+        sum.kind = static_cast<record::Kind>(kind_index(site.kind));
     } else {
         sum.function = "other calls";
     }
@@ -65,33 +65,34 @@ void add_same_rank(SiteSum& into, SiteSum const& from) {
 
 /// A call that never returned: its time is counted nowhere yet.
 struct OpenCall {
-    std::uint32_t site = k_no_site;
+    std::uint32_t site = record::k_no_site;
     std::uint64_t ns = 0;
     std::uint64_t waiting_ns = 0;  // all of it, in a call of a kind that waits for others
 };
 
-OpenCall open_call_of(RankRecord const& record) {
-    RankHead const& head = record.head;
-    bool const is_final = head.state == State::ended || head.state == State::exited;
-    if (is_final || head.current_site >= k_sites || head.now_us <= head.current_since_us) return {};
-    Kind const kind = record.sites[head.current_site].kind;
-    bool const waits = kind == Kind::receive || kind == Kind::completion || kind == Kind::collective;
+OpenCall open_call_of(record::RankRecord const& record) {
+    record::RankHead const& head = record.head;
+    bool const is_final = head.state == record::State::ended || head.state == record::State::exited;
+    if (is_final || head.current_site >= record::k_sites || head.now_us <= head.current_since_us) return {};
+    record::Kind const kind = record.sites[head.current_site].kind;
+    bool const waits =
+        kind == record::Kind::receive || kind == record::Kind::completion || kind == record::Kind::collective;
     std::uint64_t const ns = (head.now_us - head.current_since_us) * 1000;
     return {head.current_site, ns, waits ? ns : 0};
 }
 
 /// The calls of one rank; ids[i] is the id of its site i, k_outside where it is not used.
-void add_sites(Summary& summary, RankRecord const& record, Scope const& scope, std::vector<Sample> const& samples,
-               std::vector<std::uint64_t>& ids) {
-    std::vector<std::uint64_t> const sampled = sampled_growth(samples, k_sites);
+void add_sites(Summary& summary, record::RankRecord const& record, Scope const& scope,
+               std::vector<record::Sample> const& samples, std::vector<std::uint64_t>& ids) {
+    std::vector<std::uint64_t> const sampled = sampled_growth(samples, record::k_sites);
     std::optional<Growth> const steady = steady_growth(samples, Owner::mpi_private);
     std::size_t const grower =
         static_cast<std::size_t>(std::max_element(sampled.begin(), sampled.end()) - sampled.begin());
-    std::uint64_t const used = std::min<std::uint64_t>(record.head.sites, k_sites);
+    std::uint64_t const used = std::min<std::uint64_t>(record.head.sites, record::k_sites);
     OpenCall const open = open_call_of(record);
-    ids.assign(k_sites, k_outside);
+    ids.assign(record::k_sites, k_outside);
     for (std::uint64_t i = 0; i < used; ++i) {
-        Site site = record.sites[i];
+        record::Site site = record.sites[i];
         if (i == open.site) {
             site.time_ns += open.ns;
             site.waiting_ns += open.waiting_ns;
@@ -124,8 +125,8 @@ SiteSum const* site_at(Summary const& summary, std::vector<std::uint64_t> const&
     return index < ids.size() && ids[index] != k_outside ? summary.site(ids[index]) : nullptr;
 }
 
-void add_figures(Summary& summary, RankRecord const& record) {
-    RankHead const& head = record.head;
+void add_figures(Summary& summary, record::RankRecord const& record) {
+    record::RankHead const& head = record.head;
     std::uint32_t const rank = head.world_rank;
     auto const of = [rank](std::uint64_t value) { return Spread::of(value, rank); };
     summary.peak_kib = of(std::max<std::uint64_t>(head.peak.resident, head.high_water >> 10));
@@ -152,14 +153,15 @@ void add_figures(Summary& summary, RankRecord const& record) {
     summary.windows_freed = head.windows_freed;
 }
 
-void add_comms(Summary& summary, RankRecord const& record, Scope const& scope, std::vector<std::uint64_t> const& ids) {
+void add_comms(Summary& summary, record::RankRecord const& record, Scope const& scope,
+               std::vector<std::uint64_t> const& ids) {
     std::uint32_t const rank = record.head.world_rank;
     std::uint64_t memory = 0;
-    std::uint64_t const used = std::min<std::uint64_t>(record.head.comms, k_comms);
+    std::uint64_t const used = std::min<std::uint64_t>(record.head.comms, record::k_comms);
     std::uint64_t next_of_several = scope.comms_before.several;
     std::uint64_t next_alone = scope.comms_of_several + scope.comms_before.alone;
     for (std::uint64_t i = 0; i < used; ++i) {
-        Comm const& comm = record.comms[i];
+        record::Comm const& comm = record.comms[i];
         memory += comm.memory_kib;
         CommSum sum{comm.root, comm.number, comm.size, comm.first, comm.stride, {}, k_outside, {}, 0, 0};
         if (comm.rank == 0) {
@@ -175,7 +177,7 @@ void add_comms(Summary& summary, RankRecord const& record, Scope const& scope, s
     summary.comm_kib = Spread::of(memory, rank);
 }
 
-void add_growth(Summary& summary, RankRecord const& record, std::vector<Sample> const& samples) {
+void add_growth(Summary& summary, record::RankRecord const& record, std::vector<record::Sample> const& samples) {
     for (Owner const owner : k_owners) {
         std::optional<Growth> const growth = steady_growth(samples, owner);
         if (!growth) continue;
@@ -185,32 +187,32 @@ void add_growth(Summary& summary, RankRecord const& record, std::vector<Sample> 
 }
 
 /// The longest calls and the newest ones, by time.
-std::vector<Event> events_of(RankRecord const& record) {
+std::vector<record::Event> events_of(record::RankRecord const& record) {
     std::uint64_t const written = record.head.events;
-    std::uint64_t const kept = std::min<std::uint64_t>(written, k_events);
-    std::vector<Event> events;
+    std::uint64_t const kept = std::min<std::uint64_t>(written, record::k_events);
+    std::vector<record::Event> events;
     for (std::uint64_t i = written - kept; i < written; ++i)
-        events.push_back(record.events[i % k_events]);
+        events.push_back(record.events[i % record::k_events]);
     if (events.size() > k_kept_events) {
         auto const newest = events.end() - static_cast<std::ptrdiff_t>(k_kept_events / 4);
         auto const last_of_longest = events.begin() + static_cast<std::ptrdiff_t>(k_kept_events - k_kept_events / 4);
         std::nth_element(events.begin(), last_of_longest, newest,
-                         [](Event const& a, Event const& b) { return a.duration_us > b.duration_us; });
+                         [](record::Event const& a, record::Event const& b) { return a.duration_us > b.duration_us; });
         events.erase(last_of_longest, newest);
     }
     std::stable_sort(events.begin(), events.end(),
-                     [](Event const& a, Event const& b) { return a.start_us < b.start_us; });
+                     [](record::Event const& a, record::Event const& b) { return a.start_us < b.start_us; });
     return events;
 }
 
-RankDetail detail_of(RankRecord const& record, std::vector<std::uint64_t> const& ids,
-                     std::vector<Sample> const& samples) {
-    RankHead const& head = record.head;
+RankDetail detail_of(record::RankRecord const& record, std::vector<std::uint64_t> const& ids,
+                     std::vector<record::Sample> const& samples) {
+    record::RankHead const& head = record.head;
     RankDetail detail;
     detail.rank = head.world_rank;
     detail.state = head.state;
     detail.peak_kib = std::max<std::uint64_t>(head.peak.resident, head.high_water >> 10);
-    for (Sample const& sample : samples)
+    for (record::Sample const& sample : samples)
         detail.peak_mpi_kib = std::max(detail.peak_mpi_kib, std::uint64_t{sample.mpi_private} + sample.mpi_shared);
     detail.waiting_ns = head.waiting_ns + open_call_of(record).waiting_ns;
     detail.now_us = std::max(head.now_us, head.end_us);
@@ -220,34 +222,34 @@ RankDetail detail_of(RankRecord const& record, std::vector<std::uint64_t> const&
     detail.curve = curve_of(record);
     detail.events = events_of(record);
     // Only sites that something refers to are named, in the order of the first reference.
-    std::vector<std::uint32_t> local(k_sites, k_no_site);
+    std::vector<std::uint32_t> local(record::k_sites, record::k_no_site);
     auto const rename = [&](std::uint32_t& site) {
-        if (site >= k_sites || ids[site] == k_outside) {
-            site = k_no_site;
+        if (site >= record::k_sites || ids[site] == k_outside) {
+            site = record::k_no_site;
             return;
         }
-        if (local[site] == k_no_site) {
+        if (local[site] == record::k_no_site) {
             local[site] = static_cast<std::uint32_t>(detail.site_ids.size());
             detail.site_ids.push_back(ids[site]);
         }
         site = local[site];
     };
-    for (Sample& sample : detail.curve)
+    for (record::Sample& sample : detail.curve)
         rename(sample.site);
-    for (Event& event : detail.events)
+    for (record::Event& event : detail.events)
         rename(event.site);
     rename(detail.last.site);
     return detail;
 }
 
 /// It was in some call when it was seen last; that of an orderly end is of no interest.
-bool was_going_on(State state) {
-    return state != State::ended && state != State::exited;
+bool was_going_on(record::State state) {
+    return state != record::State::ended && state != record::State::exited;
 }
 
-void add_whereabouts(Summary& summary, RankRecord const& record, std::vector<std::uint64_t> const& ids,
-                     std::vector<Sample> const& samples, Scope const& scope) {
-    RankHead const& head = record.head;
+void add_whereabouts(Summary& summary, record::RankRecord const& record, std::vector<std::uint64_t> const& ids,
+                     std::vector<record::Sample> const& samples, Scope const& scope) {
+    record::RankHead const& head = record.head;
     if (!was_going_on(head.state)) return;
     Whereabouts here;
     here.state = head.state;
@@ -268,7 +270,7 @@ void add_whereabouts(Summary& summary, RankRecord const& record, std::vector<std
     summary.now.push_back(here);
 }
 
-void add_peak(Summary& summary, RankRecord const& record, std::vector<std::uint64_t> const& ids) {
+void add_peak(Summary& summary, record::RankRecord const& record, std::vector<std::uint64_t> const& ids) {
     PeakOf& peak = summary.highest;
     peak.rank = record.head.world_rank;
     peak.kib = summary.peak_kib.most;
@@ -277,14 +279,14 @@ void add_peak(Summary& summary, RankRecord const& record, std::vector<std::uint6
         peak.function = site->function;
         peak.place = site->place;
     }
-    peak.sample.site = k_no_site;
+    peak.sample.site = record::k_no_site;
 }
 
-std::uint32_t resident(Sample const& sample) {
+std::uint32_t resident(record::Sample const& sample) {
     return sample.resident;
 }
 
-std::uint32_t of_mpi(Sample const& sample) {
+std::uint32_t of_mpi(record::Sample const& sample) {
     std::uint64_t const both = std::uint64_t{sample.mpi_private} + sample.mpi_shared;
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(both, 0xffff'ffff));
 }
@@ -302,9 +304,9 @@ std::uint64_t site_id(std::string_view function, std::string_view place) {
     return std::max<std::uint64_t>((hash ^ (hash >> 52)) & ((std::uint64_t{1} << 52) - 1), k_other_places + 1);
 }
 
-CommCounts rooted_comms(RankRecord const& record) {
+CommCounts rooted_comms(record::RankRecord const& record) {
     CommCounts result;
-    std::uint64_t const used = std::min<std::uint64_t>(record.head.comms, k_comms);
+    std::uint64_t const used = std::min<std::uint64_t>(record.head.comms, record::k_comms);
     for (std::uint64_t i = 0; i < used; ++i)
         if (record.comms[i].rank == 0) ++(record.comms[i].size > 1 ? result.several : result.alone);
     return result;
@@ -316,8 +318,8 @@ SiteSum const* Summary::site(std::uint64_t id) const {
     return found != sites.end() && found->id == id ? &*found : nullptr;
 }
 
-Summary summary_of(RankRecord const& record, Scope const& scope) {
-    RankHead const& head = record.head;
+Summary summary_of(record::RankRecord const& record, Scope const& scope) {
+    record::RankHead const& head = record.head;
     if (std::string const why = fault_of(head); !why.empty()) throw Error(ErrorCode::invalid_argument, why);
     Summary summary;
     summary.world_size = head.world_size;
@@ -330,7 +332,7 @@ Summary summary_of(RankRecord const& record, Scope const& scope) {
     summary.abort_code = static_cast<std::int32_t>(head.abort_code);
 
     std::vector<std::uint64_t> ids;
-    std::vector<Sample> const samples = samples_of(record);
+    std::vector<record::Sample> const samples = samples_of(record);
     add_sites(summary, record, scope, samples, ids);
     add_figures(summary, record);
     add_peak(summary, record, ids);
@@ -348,11 +350,11 @@ Summary summary_of(RankRecord const& record, Scope const& scope) {
     return summary;
 }
 
-void add_rank(NodeSum& sum, RankRecord const& record) {
-    std::vector<Sample> const samples = samples_of(record);
-    Sample const last = samples.empty() ? record.head.peak : samples.back();
-    Sample const& peak = record.head.peak;
-    auto const own = [](Sample const& s) { return s.resident - std::min(s.mpi_shared, s.resident); };
+void add_rank(NodeSum& sum, record::RankRecord const& record) {
+    std::vector<record::Sample> const samples = samples_of(record);
+    record::Sample const last = samples.empty() ? record.head.peak : samples.back();
+    record::Sample const& peak = record.head.peak;
+    auto const own = [](record::Sample const& s) { return s.resident - std::min(s.mpi_shared, s.resident); };
     if (sum.ranks++ == 0) text_of(record.head.host).copy(sum.host.data(), sum.host.size() - 1);
     if (record.head.memory_limit > 0)
         sum.limit = sum.limit == 0 ? record.head.memory_limit : std::min(sum.limit, record.head.memory_limit);

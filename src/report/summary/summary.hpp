@@ -23,10 +23,10 @@
 #include <string_view>
 #include <vector>
 
+#include "record/record.hpp"
 #include "report/summary/growth.hpp"
 #include "report/summary/memory_curve.hpp"
 #include "report/summary/rank_set.hpp"
-#include "record/record.hpp"
 #include "report/summary/spread.hpp"
 
 namespace sluice::report {
@@ -48,7 +48,7 @@ struct SiteSum {
     std::uint64_t id = k_other_places;
     std::string function;  ///< "MPI_Alltoallv"
     std::string place;     ///< "exchange+0x1f (app)"
-    Kind kind = Kind::other;
+    record::Kind kind = record::Kind::other;
     std::uint64_t calls = 0;
     std::uint64_t bytes_out = 0;
     std::uint64_t bytes_in = 0;
@@ -64,7 +64,7 @@ struct SiteSum {
     std::uint64_t growing_since_us = 0;  ///< the earliest of all ranks; 0: nowhere
     std::uint64_t growing_ranks = 0;
     std::uint64_t unplaced_bytes = 0;  ///< handed over here, and not in the matrix
-    std::array<std::uint64_t, k_sizes> sizes{};
+    std::array<std::uint64_t, record::k_sizes> sizes{};
     bool operator==(SiteSum const&) const = default;
 };
 
@@ -95,7 +95,7 @@ struct CommSum {
 /// The ranks of one state that were in one call, or outside MPI, at their last sign of life.
 struct Whereabouts {
     std::uint64_t site = k_outside;
-    State state = State::running;
+    record::State state = record::State::running;
     std::string function, place;  ///< empty outside MPI
     RankSet ranks;
     Spread last_us;       ///< that sign of life, since the first rank entered MPI_Init
@@ -117,7 +117,7 @@ struct GrowthSum {
 struct PeakOf {
     std::uint32_t rank = 0;
     std::uint64_t kib = 0;  ///< the most resident memory, also between two samples
-    Sample sample;
+    record::Sample sample;
     std::string function, place;  ///< the call it was in; empty outside MPI
     bool operator==(PeakOf const&) const = default;
 };
@@ -138,17 +138,17 @@ struct NodeSum {
 /// One rank in full.
 struct RankDetail {
     std::uint32_t rank = 0;
-    State state = State::running;
+    record::State state = record::State::running;
     std::uint64_t peak_kib = 0;
     std::uint64_t peak_mpi_kib = 0;
     std::uint64_t waiting_ns = 0;
     std::uint64_t now_us = 0;
-    Sample last;
+    record::Sample last;
     std::uint64_t current_site = k_outside;
     std::uint64_t current_since_us = 0;
     std::vector<std::uint64_t> site_ids;  ///< Sample::site and Event::site of this rank are indices into these
-    std::vector<Sample> curve;
-    std::vector<Event> events;  ///< in the order of time: the longest, and the last ones
+    std::vector<record::Sample> curve;
+    std::vector<record::Event> events;  ///< in the order of time: the longest, and the last ones
     bool operator==(RankDetail const&) const = default;
 };
 
@@ -188,12 +188,12 @@ struct Summary {
     std::vector<RankDetail> ranks;  ///< by rank
     OverRanks resident_over_ranks, mpi_over_ranks;
 
-    RankSet const& in_state(State state) const { return states[static_cast<std::size_t>(state)]; }
-    bool all_ended() const { return in_state(State::ended).count() == world_size; }
+    RankSet const& in_state(record::State state) const { return states[static_cast<std::size_t>(state)]; }
+    bool all_ended() const { return in_state(record::State::ended).count() == world_size; }
     /// Some rank lives, as far as can be told from here.
     bool may_run() const {
-        return in_state(State::running).count() + in_state(State::finalizing).count() +
-                   in_state(State::unknown).count() >
+        return in_state(record::State::running).count() + in_state(record::State::finalizing).count() +
+                   in_state(record::State::unknown).count() >
                0;
     }
     SiteSum const* site(std::uint64_t id) const;
@@ -223,13 +223,13 @@ struct Scope {
 };
 
 /// Communicators in the record whose rank 0 this rank is.
-CommCounts rooted_comms(RankRecord const& record);
+CommCounts rooted_comms(record::RankRecord const& record);
 
 /// Trusts no index of the record. Throws Error(invalid_argument) for a record whose head cannot be true.
-Summary summary_of(RankRecord const& record, Scope const& scope);
+Summary summary_of(record::RankRecord const& record, Scope const& scope);
 
 /// Adds one rank to the sum of its node; each rank of it once.
-void add_rank(NodeSum& sum, RankRecord const& record);
+void add_rank(NodeSum& sum, record::RankRecord const& record);
 /// Adds the finished sum of a node to the job's summary, on one rank of that node.
 void add_node(Summary& summary, NodeSum const& node);
 

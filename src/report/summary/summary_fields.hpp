@@ -15,7 +15,7 @@ inline void fields(auto& a, Spread& s) {
     a("max_rank", s.most_rank);
 }
 
-inline void fields(auto& a, Sample& s) {
+inline void fields(auto& a, record::Sample& s) {
     a("time_us", s.time_us);
     a("resident_kib", s.resident);
     a("mpi_private_kib", s.mpi_private);

@@ -99,30 +99,31 @@ void from_columns(json const& in, std::vector<Row>& rows, std::array<char const*
 auto with_samples(auto&& apply) {
     return apply(std::array{"time_us", "resident_kib", "mpi_private_kib", "mpi_shared_kib", "sluice_kib",
                             "in_flight_kib", "site"},
-                 &Sample::time_us, &Sample::resident, &Sample::mpi_private, &Sample::mpi_shared, &Sample::sluice,
-                 &Sample::in_flight, &Sample::site);
+                 &record::Sample::time_us, &record::Sample::resident, &record::Sample::mpi_private,
+                 &record::Sample::mpi_shared, &record::Sample::sluice, &record::Sample::in_flight,
+                 &record::Sample::site);
 }
 auto with_events(auto&& apply) {
-    return apply(std::array{"start_us", "duration_us", "site", "bytes"}, &Event::start_us, &Event::duration_us,
-                 &Event::site, &Event::bytes);
+    return apply(std::array{"start_us", "duration_us", "site", "bytes"}, &record::Event::start_us,
+                 &record::Event::duration_us, &record::Event::site, &record::Event::bytes);
 }
 auto with_cells(auto&& apply) {
     return apply(std::array{"from", "to", "bytes", "messages"}, &Cell::from, &Cell::to, &Cell::bytes, &Cell::messages);
 }
 
-json put_value(std::vector<Sample> const& rows) {
+json put_value(std::vector<record::Sample> const& rows) {
     return with_samples([&](auto... list) { return columns(rows, list...); });
 }
-json put_value(std::vector<Event> const& rows) {
+json put_value(std::vector<record::Event> const& rows) {
     return with_events([&](auto... list) { return columns(rows, list...); });
 }
 json put_value(std::vector<Cell> const& rows) {
     return with_cells([&](auto... list) { return columns(rows, list...); });
 }
-void get_value(json const& in, std::vector<Sample>& rows) {
+void get_value(json const& in, std::vector<record::Sample>& rows) {
     with_samples([&](auto... list) { from_columns(in, rows, list...); });
 }
-void get_value(json const& in, std::vector<Event>& rows) {
+void get_value(json const& in, std::vector<record::Event>& rows) {
     with_events([&](auto... list) { from_columns(in, rows, list...); });
 }
 void get_value(json const& in, std::vector<Cell>& rows) {
@@ -182,17 +183,17 @@ void get_value(json const& in, std::array<char, 64>& text) {
     plain.copy(text.data(), text.size() - 1);
 }
 
-json put_value(Kind kind) {
+json put_value(record::Kind kind) {
     return name_of(kind);
 }
-json put_value(State state) {
+json put_value(record::State state) {
     return name_of(state);
 }
-void get_value(json const& in, Kind& kind) {
-    kind = static_cast<Kind>(index_of(k_kind_names, in.get<std::string>()));
+void get_value(json const& in, record::Kind& kind) {
+    kind = static_cast<record::Kind>(index_of(k_kind_names, in.get<std::string>()));
 }
-void get_value(json const& in, State& state) {
-    state = static_cast<State>(index_of(k_state_names, in.get<std::string>()));
+void get_value(json const& in, record::State& state) {
+    state = static_cast<record::State>(index_of(k_state_names, in.get<std::string>()));
 }
 
 template <class T>
@@ -267,12 +268,12 @@ void restore_order(Summary& summary) {
 
 }  // namespace
 
-char const* name_of(Kind kind) {
+char const* name_of(record::Kind kind) {
     auto const index = static_cast<std::size_t>(kind);
     return k_kind_names[index < k_kinds ? index : 0];
 }
 
-char const* name_of(State state) {
+char const* name_of(record::State state) {
     auto const index = static_cast<std::size_t>(state);
     return k_state_names[index < k_states ? index : 0];
 }

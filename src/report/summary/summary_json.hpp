@@ -12,9 +12,9 @@
 namespace sluice::report {
 
 /// "collective", "completion", …
-char const* name_of(Kind kind);
+char const* name_of(record::Kind kind);
 /// "running", "finalizing", "ended", "exited", "aborted"
-char const* name_of(State state);
+char const* name_of(record::State state);
 
 void to_json(nlohmann::json& out, Summary const& summary);
 /// Throws nlohmann::json::exception for what is no summary, Error(unsupported) for one of another format.

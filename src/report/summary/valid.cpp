@@ -4,17 +4,18 @@
 
 namespace sluice::report {
 
-std::string fault_of(RankHead const& head) {
+std::string fault_of(record::RankHead const& head) {
     if (head.used != 1) return "its head was never completed: its rank did not come out of MPI_Init";
     if (head.world_size == 0 || head.world_size > k_most_ranks)
         return "it names a job of " + std::to_string(head.world_size) + " ranks";
     if (head.world_rank >= head.world_size)
         return "it is of rank " + std::to_string(head.world_rank) + " of " + std::to_string(head.world_size);
-    if (static_cast<std::uint32_t>(head.state) > static_cast<std::uint32_t>(State::unknown))
+    if (static_cast<std::uint32_t>(head.state) > static_cast<std::uint32_t>(record::State::unknown))
         return "its state is " + std::to_string(static_cast<std::uint32_t>(head.state));
-    if (head.sites > k_sites) return "it names " + std::to_string(head.sites) + " call sites of at most 256";
-    if (head.comms > k_comms) return "it names " + std::to_string(head.comms) + " communicators of at most 256";
-    if (head.history > k_history) return "it names " + std::to_string(head.history) + " samples of at most 1024";
+    if (head.sites > record::k_sites) return "it names " + std::to_string(head.sites) + " call sites of at most 256";
+    if (head.comms > record::k_comms) return "it names " + std::to_string(head.comms) + " communicators of at most 256";
+    if (head.history > record::k_history)
+        return "it names " + std::to_string(head.history) + " samples of at most 1024";
     return {};
 }
 
@@ -53,9 +54,9 @@ std::string clean_text(char const* text, std::size_t room) {
     return result;
 }
 
-std::size_t kind_index(Kind kind) {
+std::size_t kind_index(record::Kind kind) {
     auto const index = static_cast<std::size_t>(kind);
-    return index <= static_cast<std::size_t>(Kind::file) ? index : 0;
+    return index <= static_cast<std::size_t>(record::Kind::file) ? index : 0;
 }
 
 }  // namespace sluice::report

@@ -13,7 +13,7 @@ namespace sluice::report {
 inline constexpr std::uint32_t k_most_ranks = 1U << 24;
 
 /// Empty, or what in the head cannot be true, with the numbers.
-std::string fault_of(RankHead const& head);
+std::string fault_of(record::RankHead const& head);
 
 /// A name from a record as valid UTF-8 without control characters, whether a zero ends it or not.
 std::string clean_text(char const* text, std::size_t room);
@@ -24,6 +24,6 @@ std::string text_of(std::array<char, N> const& text) {
 }
 
 /// 0 … 9; a number that is no Kind counts as other.
-std::size_t kind_index(Kind kind);
+std::size_t kind_index(record::Kind kind);
 
 }  // namespace sluice::report

@@ -154,7 +154,7 @@ void check_mover(Context& context, RandomMap const& map) {
     engine::ContextState& state = context.state();
     auto const rank = static_cast<std::size_t>(context.rank());
     std::uint64_t const slots = map.slots[rank];
-    base::Meter meter;
+    memory::Meter meter;
     AddressMap forward(slots, context.size(), 50, meter);
     std::vector<std::uint64_t> numbers(slots, 0), expected(slots, 0);
     Problem problem{state, nullptr, &forward, nullptr, slots, 8, 2_MiB, 0, 0, 0, 0, false, meter};
@@ -195,7 +195,7 @@ TEST(ParkingThenCyclic, leaves_the_phases_when_one_rank_alone_is_short_of_space)
     // Ranks 0 and 1 swap 400 blocks and have one free slot each; nobody else moves or has space for parking.
     std::uint64_t const live = context.rank() < 2 ? 400 : 0;
     std::uint64_t const slots = live == 0 ? 0 : 401;
-    base::Meter meter;
+    memory::Meter meter;
     AddressMap forward(slots, context.size(), 401, meter);
     std::vector<std::uint64_t> numbers(slots, 0);
     for (std::uint64_t slot = 0; slot < live; ++slot) {

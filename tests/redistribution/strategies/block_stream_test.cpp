@@ -14,7 +14,7 @@ namespace {
 /// 10 blocks of 12 bytes and a spare one, with consecutive bytes, on every rank; sent in a ring.
 void check_ring(std::vector<SlotRange> const& from, std::vector<SlotRange> const& into, std::uint64_t most_bytes) {
     Context context(MPI_COMM_WORLD);
-    base::Meter meter;
+    memory::Meter meter;
     RequestWindow window(2, meter);
     BlockStream incoming(context.state().comm(), into.size(), meter, most_bytes);
     BlockStream outgoing(context.state().comm(), from.size(), meter, most_bytes);

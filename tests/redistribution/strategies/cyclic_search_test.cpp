@@ -34,7 +34,7 @@ class HandMadeGraph final : public RootPort {
         search.run(*this);
     }
 
-    base::Meter meter;
+    memory::Meter meter;
     std::vector<std::deque<Edge>> edges;
     std::vector<std::uint64_t> free;
     std::vector<std::vector<Action>> schedules;

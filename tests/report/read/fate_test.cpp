@@ -17,7 +17,7 @@ class Child {
         if (pipe(ends) != 0) return;
         number_ = fork();
         if (number_ == 0) {
-            ProcessMark const own = this_process();
+            kernel::ProcessMark const own = kernel::this_process();
             if (write(ends[1], &own, sizeof own) != static_cast<ssize_t>(sizeof own)) _exit(1);
             for (;;)
                 pause();
@@ -46,57 +46,57 @@ class Child {
         waitid(P_PID, static_cast<id_t>(number_), &info, WEXITED | WNOWAIT);
     }
 
-    ProcessMark mark;
+    kernel::ProcessMark mark;
 
   private:
     pid_t number_ = -1;
 };
 
 TEST(Fate, of_a_process_that_lives_is_alive) {
-    EXPECT_EQ(life_of(this_process()), Life::alive);
+    EXPECT_EQ(kernel::life_of(kernel::this_process()), kernel::Life::alive);
     Child const child;
-    EXPECT_EQ(life_of(child.mark), Life::alive);
-    EXPECT_NE(child.mark, this_process());
+    EXPECT_EQ(kernel::life_of(child.mark), kernel::Life::alive);
+    EXPECT_NE(child.mark, kernel::this_process());
 }
 
 TEST(Fate, of_a_killed_process_is_gone_also_before_its_parent_has_asked) {
     Child child;
     child.kill_it();
     child.wait_until_dead();
-    EXPECT_EQ(life_of(child.mark), Life::gone);
+    EXPECT_EQ(kernel::life_of(child.mark), kernel::Life::gone);
     child.bury();
-    EXPECT_EQ(life_of(child.mark), Life::gone);
+    EXPECT_EQ(kernel::life_of(child.mark), kernel::Life::gone);
 }
 
 TEST(Fate, is_not_that_of_another_process_with_the_same_number) {
-    ProcessMark mark = this_process();
+    kernel::ProcessMark mark = kernel::this_process();
     --mark.started;
-    EXPECT_EQ(life_of(mark), Life::gone);
+    EXPECT_EQ(kernel::life_of(mark), kernel::Life::gone);
 }
 
 TEST(Fate, of_another_machine_or_of_nobody_cannot_be_told) {
-    ProcessMark mark = this_process();
+    kernel::ProcessMark mark = kernel::this_process();
     ++mark.machine;
-    EXPECT_EQ(life_of(mark), Life::elsewhere);
-    EXPECT_EQ(life_of({}), Life::elsewhere);
+    EXPECT_EQ(kernel::life_of(mark), kernel::Life::elsewhere);
+    EXPECT_EQ(kernel::life_of({}), kernel::Life::elsewhere);
 }
 
 TEST(Fate, of_a_rank_follows_from_its_process_or_its_silence) {
     std::uint64_t const now = 1'000'000'000'000;
-    RankHead head;
+    record::RankHead head;
     head.start_unix_us = now - 10'000'000;
     head.now_us = 9'000'000;
-    head.process = this_process();
-    EXPECT_EQ(fate_of(head, now), State::running);
-    head.state = State::finalizing;
-    EXPECT_EQ(fate_of(head, now), State::finalizing);
+    head.process = kernel::this_process();
+    EXPECT_EQ(fate_of(head, now), record::State::running);
+    head.state = record::State::finalizing;
+    EXPECT_EQ(fate_of(head, now), record::State::finalizing);
     --head.process.started;
-    EXPECT_EQ(fate_of(head, now), State::gone);
+    EXPECT_EQ(fate_of(head, now), record::State::gone);
     ++head.process.machine;
-    EXPECT_EQ(fate_of(head, now), State::unknown);
-    EXPECT_EQ(fate_of(head, now + 118'000'000), State::unknown) << "119 s of silence";
-    EXPECT_EQ(fate_of(head, now + 120'000'000), State::gone) << "121 s of silence";
-    for (State const state : {State::ended, State::exited, State::aborted}) {
+    EXPECT_EQ(fate_of(head, now), record::State::unknown);
+    EXPECT_EQ(fate_of(head, now + 118'000'000), record::State::unknown) << "119 s of silence";
+    EXPECT_EQ(fate_of(head, now + 120'000'000), record::State::gone) << "121 s of silence";
+    for (record::State const state : {record::State::ended, record::State::exited, record::State::aborted}) {
         head.state = state;
         EXPECT_EQ(fate_of(head, now + 200'000'000), state) << "what a rank says of itself stands";
     }

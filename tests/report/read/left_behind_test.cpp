@@ -30,19 +30,19 @@ class LeftBehindTest : public testing::Test {
     void leave(fs::path const& path, std::uint64_t hours_ago, Who second) {
         fs::create_directories(path.parent_path());
         std::ofstream file(path, std::ios::binary);
-        NodeHeader header;
-        header.magic = k_magic;
-        header.format = k_format;
-        header.record_bytes = sizeof(RankRecord);
+        record::NodeHeader header;
+        header.magic = record::k_magic;
+        header.format = record::k_format;
+        header.record_bytes = sizeof(record::RankRecord);
         header.claimed = 2;
         file.write(reinterpret_cast<char const*>(&header), sizeof header);
         for (std::uint32_t rank = 0; rank < 2; ++rank) {
             RecordPointer const record = make_record(rank, 2, Story::flooded);
             record->head.start_unix_us = now_unix_us() - hours_ago * k_hour_us - record->head.now_us;
-            record->head.process = this_process();
+            record->head.process = kernel::this_process();
             if (rank == 0 || second == Who::gone) --record->head.process.started;
             if (rank == 1 && second == Who::elsewhere) ++record->head.process.machine;
-            file.write(reinterpret_cast<char const*>(record.get()), sizeof(RankRecord));
+            file.write(reinterpret_cast<char const*>(record.get()), sizeof(record::RankRecord));
         }
     }
     void leave_job(std::string const& name, std::uint64_t hours_ago, Who second = Who::gone) {

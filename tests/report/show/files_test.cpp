@@ -15,13 +15,13 @@
 #include <sstream>
 #include <string>
 
-#include "report/show/comparison.hpp"
 #include "report/read/node_files.hpp"
-#include "report/show/page.hpp"
 #include "report/records.hpp"
-#include "report/summary/summary_json.hpp"
+#include "report/show/comparison.hpp"
+#include "report/show/page.hpp"
 #include "report/show/text.hpp"
 #include "report/show/trace.hpp"
+#include "report/summary/summary_json.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::report {
@@ -67,7 +67,8 @@ TEST_F(Files, of_all_nodes_become_one_summary) {
     EXPECT_EQ(left.summary.nodes[0].node, 0U) << "the fullest comes first";
     EXPECT_EQ(left.summary.nodes[0].ranks + left.summary.nodes[1].ranks + left.summary.nodes[2].ranks, 12U);
     EXPECT_EQ(left.summary.comms_total, 7U);
-    EXPECT_EQ(left.summary.in_state(State::gone).count(), 12U) << "nobody can be asked, and all are silent for years";
+    EXPECT_EQ(left.summary.in_state(record::State::gone).count(), 12U)
+        << "nobody can be asked, and all are silent for years";
     for (CommSum const& comm : left.summary.comms)
         EXPECT_TRUE(comm.id.has_value());
     EXPECT_THAT(to_screen(left.summary), HasSubstr("MPI_Recv"));
@@ -109,7 +110,9 @@ TEST_F(Files, cut_off_anywhere_give_what_is_whole) {
     for (int attempt = 0; attempt < 40; ++attempt) {
         std::size_t const length = random() % whole.size();
         store(folder_ / "node-0.sluice", whole.substr(0, length));
-        std::size_t const ranks = length < sizeof(NodeHeader) ? 0 : (length - sizeof(NodeHeader)) / sizeof(RankRecord);
+        std::size_t const ranks = length < sizeof(record::NodeHeader)
+                                      ? 0
+                                      : (length - sizeof(record::NodeHeader)) / sizeof(record::RankRecord);
         if (ranks == 0) {
             EXPECT_NE(reason([&] { read_node_files(folder_, k_names); }), "no error") << length;
             continue;
@@ -129,17 +132,18 @@ TEST_F(Files, full_of_random_bytes_never_harm_the_reader) {
         std::string bytes = whole;
         std::size_t const changes = 1 + random() % 2000;
         // Some attempts hit the heads, where the numbers are that all else depends on.
-        std::size_t const room = attempt % 3 == 0 ? sizeof(RankHead) : sizeof(RankRecord);
+        std::size_t const room = attempt % 3 == 0 ? sizeof(record::RankHead) : sizeof(record::RankRecord);
         for (std::size_t i = 0; i < changes; ++i)
-            bytes[sizeof(NodeHeader) + random() % room] = static_cast<char>(random());
+            bytes[sizeof(record::NodeHeader) + random() % room] = static_cast<char>(random());
         if (attempt % 5 == 0)
-            for (std::size_t i = sizeof(NodeHeader); i < bytes.size(); ++i)
+            for (std::size_t i = sizeof(record::NodeHeader); i < bytes.size(); ++i)
                 bytes[i] = static_cast<char>(random());
         if (attempt % 3 == 0) {  // valid enough to be read
             std::uint32_t const head[] = {1, 0, 2, 0};
-            std::memcpy(bytes.data() + sizeof(NodeHeader), head, sizeof head);
-            std::uint64_t const counts[] = {k_sites, k_comms, k_history, 1, random(), random()};
-            std::memcpy(bytes.data() + sizeof(NodeHeader) + offsetof(RankHead, sites), counts, sizeof counts);
+            std::memcpy(bytes.data() + sizeof(record::NodeHeader), head, sizeof head);
+            std::uint64_t const counts[] = {record::k_sites, record::k_comms, record::k_history, 1, random(), random()};
+            std::memcpy(bytes.data() + sizeof(record::NodeHeader) + offsetof(record::RankHead, sites), counts,
+                        sizeof counts);
         }
         store(folder_ / "node-0.sluice", bytes);
         try {

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "report/records.hpp"
 #include "report/show/advice.hpp"
 #include "report/show/comparison.hpp"
-#include "report/records.hpp"
 #include "report/show/trace.hpp"
 #include "report/show/what_happened.hpp"
 #include "report/show/words.hpp"
@@ -26,7 +26,7 @@ Summary job(std::uint32_t size, Story story, std::uint64_t limit = std::uint64_t
     for (std::uint32_t rank = 0; rank < size; ++rank) {
         RecordPointer const record = make_record(rank, size, story);
         record->head.memory_limit = limit;
-        if (record->head.state == State::running) record->head.state = State::gone;
+        if (record->head.state == record::State::running) record->head.state = record::State::gone;
         merge(whole, summary_of(*record, {k_names, 12'000'000, {}, 0, 0}));
         add_rank(node, *record);
     }
@@ -90,7 +90,7 @@ TEST(Text, of_a_job_of_which_one_rank_was_killed_names_it_and_what_it_did) {
     Summary whole;
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
         RecordPointer const record = make_record(rank, 4, Story::flooded);
-        record->head.state = State::gone;
+        record->head.state = record::State::gone;
         record->head.start_unix_us += rank * 50'000;
         if (rank > 0) record->head.now_us += 900'000;
         merge(whole, summary_of(*record, {k_names, 0, {}, 0, 1'700'000'000'000'000}));
@@ -104,7 +104,7 @@ TEST(Text, of_a_job_of_which_one_rank_was_killed_names_it_and_what_it_did) {
 }
 
 TEST(Text, of_a_job_that_runs_says_so_and_of_one_far_away_that_it_cannot_be_told) {
-    auto const in_states = [](State first, State second) {
+    auto const in_states = [](record::State first, record::State second) {
         Summary whole;
         for (std::uint32_t rank = 0; rank < 2; ++rank) {
             RecordPointer const record = make_record(rank, 2, Story::flooded);
@@ -113,20 +113,20 @@ TEST(Text, of_a_job_that_runs_says_so_and_of_one_far_away_that_it_cannot_be_told
         }
         return flat(to_screen(whole));
     };
-    EXPECT_THAT(in_states(State::running, State::running),
+    EXPECT_THAT(in_states(record::State::running, record::State::running),
                 HasSubstr("· still running\nstate      both ranks still running"));
-    EXPECT_THAT(in_states(State::running, State::running), Not(HasSubstr("gone")));
-    EXPECT_THAT(in_states(State::running, State::ended), HasSubstr("· still running"));
-    std::string const mixed = in_states(State::running, State::gone);
+    EXPECT_THAT(in_states(record::State::running, record::State::running), Not(HasSubstr("gone")));
+    EXPECT_THAT(in_states(record::State::running, record::State::ended), HasSubstr("· still running"));
+    std::string const mixed = in_states(record::State::running, record::State::gone);
     EXPECT_THAT(mixed, HasSubstr("· did not end\nstate      rank 0 still running, rank 1 gone"));
     EXPECT_THAT(mixed,
                 HasSubstr("Rank 1 is gone: killed, or ended without MPI_Finalize. It was last seen at 12.0 s, in "
                           "MPI_Isend at exchange_halo+0x5f (app) for 2.00 s, holding"));
     EXPECT_THAT(mixed, HasSubstr("rank 0 (still running) at 12.0 s in MPI_Recv"));
-    std::string const far = in_states(State::unknown, State::unknown);
+    std::string const far = in_states(record::State::unknown, record::State::unknown);
     EXPECT_THAT(far, HasSubstr("· did not end\nstate      both ranks not known"));
     EXPECT_THAT(far, HasSubstr("Whether both ranks still run cannot be told from here"));
-    std::string const aborted = in_states(State::aborted, State::gone);
+    std::string const aborted = in_states(record::State::aborted, record::State::gone);
     EXPECT_THAT(aborted, HasSubstr("Rank 1 is gone: the launcher ends all ranks when one has called MPI_Abort."));
 }
 
@@ -155,7 +155,7 @@ TEST(Text, of_a_job_that_hangs_says_so) {
     Summary whole;
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
         RecordPointer const record = make_record(rank, 4);
-        record->head.state = State::gone;
+        record->head.state = record::State::gone;
         record->head.current_site = rank == 0 ? 4 : 3;
         record->head.current_since_us = 2'000'000 + rank;
         merge(whole, summary_of(*record, {k_names, 0, {}, 0, 0}));
@@ -186,7 +186,7 @@ TEST(Text, names_ranks_without_record_and_aborts) {
     Summary whole;
     for (std::uint32_t rank = 0; rank < 3; ++rank) {
         RecordPointer const record = make_record(rank, 4);
-        record->head.state = rank == 2 ? State::aborted : State::exited;
+        record->head.state = rank == 2 ? record::State::aborted : record::State::exited;
         record->head.abort_code = rank == 2 ? 77 : 0;
         merge(whole, summary_of(*record, {k_names, 0, {}, 0, 0}));
     }

@@ -3,43 +3,43 @@
 #include <algorithm>
 #include <random>
 
-#include "report/summary/memory_curve.hpp"
 #include "report/records.hpp"
+#include "report/summary/memory_curve.hpp"
 
 namespace sluice::report {
 namespace {
 
-std::uint32_t resident(Sample const& sample) {
+std::uint32_t resident(record::Sample const& sample) {
     return sample.resident;
 }
 
-bool in_order(std::vector<Sample> const& samples) {
+bool in_order(std::vector<record::Sample> const& samples) {
     return std::is_sorted(samples.begin(), samples.end(),
-                          [](Sample const& a, Sample const& b) { return a.time_us < b.time_us; });
+                          [](record::Sample const& a, record::Sample const& b) { return a.time_us < b.time_us; });
 }
 
-Sample sample_at(std::uint64_t time_us, std::uint32_t kib) {
-    Sample sample;
+record::Sample sample_at(std::uint64_t time_us, std::uint32_t kib) {
+    record::Sample sample;
     sample.time_us = time_us;
     sample.resident = kib;
     return sample;
 }
 
 TEST(MemoryCurve, joins_the_history_and_a_ring_that_went_round) {
-    auto const record = std::make_unique<RankRecord>();
+    auto const record = std::make_unique<record::RankRecord>();
     constexpr std::uint64_t k_samples = 10'000;
     for (std::uint64_t i = 0; i < k_samples; ++i) {
-        record->recent[record->head.recent++ % k_recent] = sample_at(100 * i, static_cast<std::uint32_t>(i));
+        record->recent[record->head.recent++ % record::k_recent] = sample_at(100 * i, static_cast<std::uint32_t>(i));
         if (i % 16 == 0) record->history[record->head.history++] = sample_at(100 * i, static_cast<std::uint32_t>(i));
     }
-    std::vector<Sample> const all = samples_of(*record);
+    std::vector<record::Sample> const all = samples_of(*record);
     EXPECT_TRUE(in_order(all));
     EXPECT_EQ(all.front().time_us, 0U);
     EXPECT_EQ(all.back().time_us, 100 * (k_samples - 1));
-    std::uint64_t const ring_begin = 100 * (k_samples - k_recent);
-    EXPECT_EQ(std::count_if(all.begin(), all.end(), [&](Sample const& s) { return s.time_us >= ring_begin; }),
-              static_cast<std::ptrdiff_t>(k_recent));
-    std::vector<Sample> const curve = curve_of(*record);
+    std::uint64_t const ring_begin = 100 * (k_samples - record::k_recent);
+    EXPECT_EQ(std::count_if(all.begin(), all.end(), [&](record::Sample const& s) { return s.time_us >= ring_begin; }),
+              static_cast<std::ptrdiff_t>(record::k_recent));
+    std::vector<record::Sample> const curve = curve_of(*record);
     EXPECT_TRUE(in_order(curve));
     EXPECT_LE(curve.size(), k_curve_points);
     EXPECT_GT(curve.size(), k_curve_points * 3 / 4);
@@ -49,15 +49,15 @@ TEST(MemoryCurve, joins_the_history_and_a_ring_that_went_round) {
 TEST(MemoryCurve, thinning_keeps_the_highest_and_the_last) {
     std::mt19937 random(1);
     for (std::size_t const count : {1U, 2U, 5U, 300U, 301U, 1000U, 4096U}) {
-        std::vector<Sample> samples;
+        std::vector<record::Sample> samples;
         std::uint64_t time = 0;
         for (std::size_t i = 0; i < count; ++i)
             samples.push_back(sample_at(time += 1 + random() % 1000, static_cast<std::uint32_t>(random() % 1'000'000)));
-        std::vector<Sample> const few = thinned(samples, 300);
+        std::vector<record::Sample> const few = thinned(samples, 300);
         EXPECT_LE(few.size(), 300U);
         EXPECT_TRUE(in_order(few));
         EXPECT_EQ(few.back(), samples.back());
-        auto const higher = [](Sample const& a, Sample const& b) { return a.resident < b.resident; };
+        auto const higher = [](record::Sample const& a, record::Sample const& b) { return a.resident < b.resident; };
         EXPECT_EQ(std::max_element(few.begin(), few.end(), higher)->resident,
                   std::max_element(samples.begin(), samples.end(), higher)->resident);
     }
@@ -68,7 +68,7 @@ TEST(MemoryCurve, holds_the_peak_of_the_record_even_between_two_samples) {
         RecordPointer const record = make_record(0, 1);
         record->head.peak.time_us = time;
         record->head.peak.resident = 9'000'000;
-        std::vector<Sample> const curve = curve_of(*record);
+        std::vector<record::Sample> const curve = curve_of(*record);
         EXPECT_LE(curve.size(), k_curve_points);
         EXPECT_TRUE(in_order(curve));
         EXPECT_EQ(std::count(curve.begin(), curve.end(), record->head.peak), 1) << time;
@@ -76,7 +76,7 @@ TEST(MemoryCurve, holds_the_peak_of_the_record_even_between_two_samples) {
 }
 
 TEST(MemoryCurve, of_an_empty_record_is_empty) {
-    auto const record = std::make_unique<RankRecord>();
+    auto const record = std::make_unique<record::RankRecord>();
     EXPECT_TRUE(curve_of(*record).empty());
 }
 
@@ -104,7 +104,7 @@ TEST(OverRanks, quantiles_of_many_ranks_are_those_of_their_values) {
     std::vector<std::uint32_t> values;
     for (int rank = 0; rank < 1000; ++rank) {
         values.push_back(static_cast<std::uint32_t>(100'000 + random() % 900'000));
-        std::vector<Sample> samples;
+        std::vector<record::Sample> samples;
         for (std::uint64_t time = 0; time < 1'000'000; time += 1000)
             samples.push_back(sample_at(time, values.back()));
         over.add(OverRanks::of(samples, width, resident));

@@ -11,10 +11,10 @@ namespace {
 constexpr std::uint32_t k_mib = 1024;
 
 /// 100 seconds, ten samples each; all of it MPI's private memory apart from 100 MiB.
-std::vector<Sample> curve(std::function<double(double)> const& mib_at) {
-    std::vector<Sample> samples;
+std::vector<record::Sample> curve(std::function<double(double)> const& mib_at) {
+    std::vector<record::Sample> samples;
     for (int i = 0; i <= 1000; ++i) {
-        Sample sample;
+        record::Sample sample;
         sample.time_us = static_cast<std::uint64_t>(i) * 100'000;
         sample.mpi_private = static_cast<std::uint32_t>(mib_at(i / 10.0) * k_mib);
         sample.resident = 100 * k_mib + sample.mpi_private;
@@ -65,22 +65,22 @@ TEST(SteadyGrowth, is_of_the_owner_that_grows) {
 
 TEST(SampledGrowth, goes_to_the_call_that_the_rank_was_in) {
     auto const at = [](std::uint64_t time, std::uint32_t kib, std::uint32_t site) {
-        Sample sample;
+        record::Sample sample;
         sample.time_us = time;
         sample.mpi_private = kib;
         sample.site = site;
         return sample;
     };
     // 3 grows for good; 5 gives back what it took; what grew between two calls belongs to the one before.
-    auto const grown = sampled_growth({at(0, 100, k_no_site), at(1, 400, 3), at(2, 900, 5), at(3, 400, 5),
-                                       at(4, 700, 3), at(5, 800, k_no_site), at(6, 800, 0xffff)},
+    auto const grown = sampled_growth({at(0, 100, record::k_no_site), at(1, 400, 3), at(2, 900, 5), at(3, 400, 5),
+                                       at(4, 700, 3), at(5, 800, record::k_no_site), at(6, 800, 0xffff)},
                                       8);
     EXPECT_EQ(grown, (std::vector<std::uint64_t>{0, 0, 0, 700, 0, 0, 0, 0}));
     EXPECT_EQ(sampled_growth({}, 2), (std::vector<std::uint64_t>{0, 0}));
 }
 
 TEST(PartOf, never_goes_below_nothing) {
-    Sample sample;
+    record::Sample sample;
     sample.resident = 10;
     sample.mpi_private = 0xffff'ffff;
     sample.mpi_shared = 0xffff'ffff;

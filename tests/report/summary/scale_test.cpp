@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "report/records.hpp"
+#include "report/show/text.hpp"
 #include "report/summary/summary.hpp"
 #include "report/summary/summary_json.hpp"
-#include "report/show/text.hpp"
 
 namespace sluice::report {
 namespace {
@@ -18,10 +18,10 @@ namespace {
 constexpr std::uint32_t k_ranks = 4096;
 
 /// Each rank has places, names, partners and times of its own, as far as a record can hold them.
-void fill_up(RankRecord& record) {
+void fill_up(record::RankRecord& record) {
     std::uint32_t const rank = record.head.world_rank;
-    for (std::size_t i = 5; i < k_sites; ++i) {
-        Site& site = record.sites[i];
+    for (std::size_t i = 5; i < record::k_sites; ++i) {
+        record::Site& site = record.sites[i];
         site = record.sites[1 + i % 4];
         site.address = i;
         std::string const place =
@@ -31,16 +31,16 @@ void fill_up(RankRecord& record) {
         for (std::uint32_t& count : site.sizes)
             count = rank % 1000 + 1;
     }
-    record.head.sites = k_sites;
-    for (std::size_t i = 0; i < k_peers; ++i)
+    record.head.sites = record::k_sites;
+    for (std::size_t i = 0; i < record::k_peers; ++i)
         record.peers[i] = {(std::uint64_t{rank} << 20) + i, 1000 + i};
-    for (std::uint64_t i = 0; i < k_events; ++i)
+    for (std::uint64_t i = 0; i < record::k_events; ++i)
         record.events[i] = {i * 2900, static_cast<std::uint32_t>(1000 + i % 977),
-                            static_cast<std::uint32_t>(i % k_sites), i << 12};
-    record.head.events = k_events;
-    for (std::uint64_t i = 0; i < k_comms; ++i)
+                            static_cast<std::uint32_t>(i % record::k_sites), i << 12};
+    record.head.events = record::k_events;
+    for (std::uint64_t i = 0; i < record::k_comms; ++i)
         record.comms[i] = {rank, static_cast<std::uint32_t>(i), 2, 0, rank, 1, 5, 40, 1000 * i, 0, 0, 0};
-    record.head.comms = k_comms;
+    record.head.comms = record::k_comms;
 }
 
 /// As MPI_Finalize does it: in pairs, then pairs of pairs.
@@ -67,7 +67,7 @@ TEST(ReportOf4096Ranks, stays_below_5_MB_however_much_each_rank_has_to_say) {
     std::uint64_t peak = 0;
     RecordPointer const first = make_record(0, k_ranks);
     for (std::uint32_t rank = 0; rank < k_ranks; ++rank) {
-        RankRecord& record = *first;
+        record::RankRecord& record = *first;
         record.head.world_rank = rank;
         record.head.sites = 6;
         std::uint32_t const more = rank * 131 % 4099;
@@ -77,8 +77,11 @@ TEST(ReportOf4096Ranks, stays_below_5_MB_however_much_each_rank_has_to_say) {
         record.head.high_water = std::uint64_t{record.head.peak.resident} << 10;
         peak = std::max<std::uint64_t>(peak, record.head.peak.resident);
         fill_up(record);
-        tree.add(summary_of(
-            record, {k_names, 12'000'000, {std::uint64_t{rank} * k_comms, 0}, std::uint64_t{k_ranks} * k_comms, 0}));
+        tree.add(summary_of(record, {k_names,
+                                     12'000'000,
+                                     {std::uint64_t{rank} * record::k_comms, 0},
+                                     std::uint64_t{k_ranks} * record::k_comms,
+                                     0}));
     }
     ASSERT_EQ(tree.open.size(), 1U);
     Summary const& whole = tree.open.front().second;
@@ -91,10 +94,10 @@ TEST(ReportOf4096Ranks, stays_below_5_MB_however_much_each_rank_has_to_say) {
     EXPECT_EQ(whole.ranks_seen, k_ranks);
     EXPECT_EQ(whole.peak_kib.most, peak);
     EXPECT_LE(whole.ranks.size(), k_full_ranks);
-    EXPECT_LE(whole.sites.size(), k_sites);
-    EXPECT_LE(whole.comms.size(), k_comms);
+    EXPECT_LE(whole.sites.size(), record::k_sites);
+    EXPECT_LE(whole.comms.size(), record::k_comms);
     EXPECT_EQ(whole.matrix.size(), 256U * 256U);
-    EXPECT_EQ(whole.comms_total, std::uint64_t{k_ranks} * k_comms);
+    EXPECT_EQ(whole.comms_total, std::uint64_t{k_ranks} * record::k_comms);
     // The ranks kept in full come from everywhere, and the highest is among them.
     EXPECT_TRUE(std::any_of(whole.ranks.begin(), whole.ranks.end(),
                             [&](RankDetail const& detail) { return detail.rank == whole.highest.rank; }));

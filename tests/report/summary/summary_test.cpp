@@ -21,18 +21,18 @@ Summary of(std::uint32_t rank, std::uint32_t size, Story story = Story::healthy,
 RecordPointer drawn_record(std::uint32_t rank, std::uint32_t size, std::mt19937_64& random) {
     RecordPointer record = make_record(rank, size, random() % 2 == 0 ? Story::healthy : Story::flooded);
     for (std::uint64_t i = 0; i < record->head.sites; ++i) {
-        Site& site = record->sites[i];
+        record::Site& site = record->sites[i];
         site.calls = random() % 1000;
         site.time_ns = random() % 1'000'000'000;
         site.grown_private = random() % (1 << 30);
         site.in_flight_peak = random() % (1 << 30);
         site.growing_since_us = random() % 3 == 0 ? random() % 1'000'000 : 0;
     }
-    for (Peer& peer : record->peers)
+    for (record::Peer& peer : record->peers)
         peer = {random() % 5 == 0 ? random() % 1'000'000 : 0, random() % 7};
     record->head.peak.resident += static_cast<std::uint32_t>(random() % 100'000);
     record->head.waiting_ns = random() % 10'000'000'000;
-    record->head.state = static_cast<State>(random() % k_states);
+    record->head.state = static_cast<record::State>(random() % k_states);
     record->head.abort_code = static_cast<std::uint32_t>(random() % 9);
     return record;
 }
@@ -105,7 +105,7 @@ TEST(Summary, knows_where_the_peak_was) {
     SiteSum const* const transpose = whole.site(site_id("MPI_Alltoallv", "transpose+0x244 (libfield.so)"));
     ASSERT_NE(transpose, nullptr);
     EXPECT_EQ(transpose->calls, 240U);
-    EXPECT_EQ(transpose->kind, Kind::collective);
+    EXPECT_EQ(transpose->kind, record::Kind::collective);
     EXPECT_EQ(transpose->in_flight.most, 120U << 20);
     EXPECT_EQ(transpose->time_ns.ranks, 8U);
 }
@@ -143,8 +143,8 @@ TEST(Summary, keeps_sums_exact_when_places_do_not_fit) {
     std::uint64_t calls = 0, bytes = 0;
     for (std::uint32_t rank = 0; rank < k_ranks; ++rank) {
         RecordPointer const record = make_record(rank, k_ranks);
-        for (std::size_t i = 1; i < k_sites; ++i) {
-            Site& site = record->sites[i];
+        for (std::size_t i = 1; i < record::k_sites; ++i) {
+            record::Site& site = record->sites[i];
             site.address = 100 + i;
             site.calls = i;
             site.bytes_out = 10 * i;
@@ -152,14 +152,14 @@ TEST(Summary, keeps_sums_exact_when_places_do_not_fit) {
             std::string const place = "f" + std::to_string(i) + "_" + std::to_string(rank) + " (app)";
             std::copy(place.c_str(), place.c_str() + place.size() + 1, site.place.begin());
         }
-        record->head.sites = k_sites;
-        for (Site const& site : record->sites) {
+        record->head.sites = record::k_sites;
+        for (record::Site const& site : record->sites) {
             calls += site.calls;
             bytes += site.bytes_out;
         }
         merge(whole, summary_of(*record, {k_names, 0, {}, 0, 0}));
     }
-    EXPECT_LE(whole.sites.size(), k_sites);
+    EXPECT_LE(whole.sites.size(), record::k_sites);
     std::uint64_t summed_calls = 0, summed_bytes = 0;
     for (SiteSum const& site : whole.sites) {
         summed_calls += site.calls;
@@ -191,7 +191,9 @@ TEST(Summary, numbers_communicators_without_gaps_and_those_of_one_rank_last) {
     Scope scope{k_names, 0, {}, 2, 0};
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
         RecordPointer const record = make_record(rank, 4);
-        auto const own = [rank](std::uint32_t number) { return Comm{rank, number, 1, 0, rank, 1, 5, 0, 0, 0, 0, 0}; };
+        auto const own = [rank](std::uint32_t number) {
+            return record::Comm{rank, number, 1, 0, rank, 1, 5, 0, 0, 0, 0, 0};
+        };
         record->comms[0] = {0, 1, 4, rank, 0, 1, 5, 0, 0, 0, 0, 0};
         record->comms[1] = own(2);
         record->comms[2] = own(9);
@@ -248,12 +250,12 @@ TEST(Summary, has_in_the_matrix_what_collectives_are_defined_to_move) {
 TEST(Summary, counts_the_time_of_a_call_that_never_returned) {
     RecordPointer const record = make_record(1, 4, Story::flooded);
     Summary const returned = summary_of(*make_record(1, 4), {k_names, 0, {}, 0, 0});
-    record->head.state = State::gone;  // in MPI_Isend since 10 s of 12
+    record->head.state = record::State::gone;  // in MPI_Isend since 10 s of 12
     Summary const open = summary_of(*record, {k_names, 0, {}, 0, 0});
     EXPECT_EQ(open.time_in_mpi_ns.sum, returned.time_in_mpi_ns.sum + 2'000'000'000);
     EXPECT_EQ(open.waiting_ns.sum, returned.waiting_ns.sum) << "a send is not said to wait";
     ASSERT_EQ(open.now.size(), 1U);
-    EXPECT_EQ(open.now[0].state, State::gone);
+    EXPECT_EQ(open.now[0].state, record::State::gone);
     EXPECT_EQ(open.now[0].last_us.most, 12'000'000U);
 }
 
@@ -264,7 +266,7 @@ TEST(Summary, puts_ranks_into_the_bins_of_the_record) {
             auto const first = static_cast<std::uint32_t>(bin * size / bins);
             auto const end = static_cast<std::uint32_t>((bin + 1) * size / bins);
             for (std::uint32_t const rank : {first, end - 1})
-                EXPECT_EQ(bin_of(rank, size), bin) << "rank " << rank << " of " << size;
+                EXPECT_EQ(record::bin_of(rank, size), bin) << "rank " << rank << " of " << size;
         }
     }
 }

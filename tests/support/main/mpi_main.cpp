@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "support/needs_ranks.hpp"
 #include "support/main/skipped_cases.hpp"
 #include "support/main/watchdog.hpp"
+#include "support/needs_ranks.hpp"
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
 

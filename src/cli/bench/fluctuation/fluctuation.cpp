@@ -12,10 +12,10 @@
 #include "cli/bench/fluctuation/plan.hpp"
 #include "cli/bench/fluctuation/table.hpp"
 #include "cli/bench/launch.hpp"
+#include "cli/bench/limited_bed.hpp"
 #include "cli/support/command.hpp"
 #include "cli/support/installation.hpp"
 #include "cli/support/launch.hpp"
-#include "cli/bench/limited_bed.hpp"
 #include "cli/support/local_ranks.hpp"
 #include "cli/support/options.hpp"
 

@@ -8,12 +8,12 @@
 
 #include "collectives/inplace_alltoall.hpp"
 #include "hooks.hpp"
-#include "plugin/tables/message_bytes.hpp"
 #include "plugin/services/inplace/sent_copy.hpp"
+#include "plugin/tables/message_bytes.hpp"
 #include "sluice/collectives.hpp"
 #include "sluice/error.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -29,8 +29,8 @@ struct Service {
     }
     MPI_Comm all;
     Bytes staging;
-    engine::PeerAccess access;
-    engine::StagingPool pool;
+    node::PeerAccess access;
+    memory::StagingPool pool;
     std::uint64_t counted = 0;  // of the staging, as memory of Sluice
     int largest_tag = 32767;    // what MPI promises at least
 };
@@ -44,9 +44,9 @@ int world_rank_of(void const* comm, int member) {
 }
 
 /// Who takes part in a call on `comm`; size 0 where it is not served. Depends only on what its members agreed on.
-collectives::Members members_of(MPI_Comm const& comm) {
+groups::Members members_of(MPI_Comm const& comm) {
     Known const known = g_watch->communicators().find(comm);
-    collectives::Members members;
+    groups::Members members;
     members.size = 0;
     if (known.id == 0 || known.size < 2) return members;
     if (known.id > static_cast<std::uint32_t>(service->largest_tag - k_first_tag)) return members;
@@ -65,11 +65,11 @@ collectives::Members members_of(MPI_Comm const& comm) {
 
 /// Runs a call, counts it, and has the communicator's error handler told of what goes wrong. `largest`: bytes of the
 /// largest block, which MPI would put aside.
-int serve(MPI_Comm comm, collectives::Members const& members, InplaceBlocks const& blocks, std::uint64_t largest) {
+int serve(MPI_Comm comm, groups::Members const& members, InplaceBlocks const& blocks, std::uint64_t largest) {
     collectives::InplaceReport report;
     int const code =
         collectives::run_in_place({service->access, service->pool, service->staging}, members, blocks, &report);
-    report::RankHead& head = g_watch->record().head;
+    record::RankHead& head = g_watch->record().head;
     ++head.served_calls;
     head.served_bytes += report.exchanged.count;
     if (largest > report.staging.count) head.saved_bytes = std::max(head.saved_bytes, largest - report.staging.count);
@@ -95,7 +95,7 @@ std::optional<std::uint64_t> largest_of(Count const counts[], MPI_Datatype const
 /// Where blocks differ in size a threshold cannot be agreed on without speaking first, so all are served; but two ranks
 /// have one pair, whose bytes are the same on both.
 template <class Count>
-bool is_worth(collectives::Members const& members, Count const counts[], MPI_Datatype const* types, MPI_Datatype type) {
+bool is_worth(groups::Members const& members, Count const counts[], MPI_Datatype const* types, MPI_Datatype type) {
     if (members.size != 2) return members.size > 2;
     int const other = 1 - members.rank;
     return collectives::worth_serving_alltoall(bytes(counts[other], types != nullptr ? types[other] : type), 2);
@@ -106,7 +106,7 @@ template <class Below, class Count>
 int alltoall(Below below, void const* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
              MPI_Datatype recvtype, MPI_Comm comm) {
     if (placed(sendbuf) && recvcount > 0 && comm != MPI_COMM_NULL && recvtype != MPI_DATATYPE_NULL) {
-        collectives::Members const members = members_of(comm);
+        groups::Members const members = members_of(comm);
         std::uint64_t const pair = bytes(recvcount, recvtype);
         if (members.size > 1 && collectives::worth_serving_alltoall(pair, members.size))
             return serve(comm, members, InplaceBlocks::alltoall(recvbuf, recvcount, recvtype), pair);
@@ -120,7 +120,7 @@ int alltoallv(Below below, void const* sendbuf, Count const* sendcounts, Displac
               MPI_Datatype recvtype, MPI_Comm comm) {
     if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
         recvtype != MPI_DATATYPE_NULL) {
-        collectives::Members const members = members_of(comm);
+        groups::Members const members = members_of(comm);
         if (auto const largest = largest_of(recvcounts, nullptr, recvtype, members.size);
             largest && is_worth(members, recvcounts, nullptr, recvtype))
             return serve(comm, members, InplaceBlocks::alltoallv(recvbuf, recvcounts, rdispls, recvtype), *largest);
@@ -134,7 +134,7 @@ int alltoallw(Below below, void const* sendbuf, Count const* sendcounts, Displac
               MPI_Datatype const* recvtypes, MPI_Comm comm) {
     if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
         recvtypes != nullptr) {
-        collectives::Members const members = members_of(comm);
+        groups::Members const members = members_of(comm);
         auto const largest = largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size);
         if (largest && is_worth(members, recvcounts, recvtypes, MPI_DATATYPE_NULL))
             return serve(comm, members, InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes), *largest);
@@ -152,7 +152,7 @@ constexpr bool k_copies_ialltoallw = false;
 #endif
 
 template <class Below, class Count, class Displacement>
-int ialltoallw_of_copy(Below below, collectives::Members const& members, void* recvbuf, Count const* recvcounts,
+int ialltoallw_of_copy(Below below, groups::Members const& members, void* recvbuf, Count const* recvcounts,
                        Displacement const* rdispls, MPI_Datatype const* recvtypes, MPI_Comm comm,
                        MPI_Request* request) {
     int code = MPI_ERR_INTERN;
@@ -171,7 +171,7 @@ int ialltoallw_of_copy(Below below, collectives::Members const& members, void* r
         code = below(copy.buffer(), sendcounts.data(), no_displacements.data(), copy.types(), recvbuf,
                      receivecounts.data(), rdispls, recvtypes, comm, request);
         g_watch->own_pages(copy.fresh_bytes());  // ours, not MPI's
-        report::RankHead& head = g_watch->record().head;
+        record::RankHead& head = g_watch->record().head;
         ++head.served_calls;
         head.served_bytes += copy.bytes();
         if (code == MPI_SUCCESS) g_watch->requests().hold(*request, copy.take_memory(), copy.bytes());
@@ -191,7 +191,7 @@ int ialltoallw(Below below, void const* sendbuf, Count const* sendcounts, Displa
                MPI_Datatype const* recvtypes, MPI_Comm comm, MPI_Request* request) {
     if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
         recvtypes != nullptr && request != nullptr) {
-        collectives::Members const members = members_of(comm);
+        groups::Members const members = members_of(comm);
         if (members.size > 1 && largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size))
             return ialltoallw_of_copy(below, members, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     }
@@ -228,4 +228,4 @@ void stop_serving_alltoalls() {
     if (service != nullptr) MPI_Barrier(service->all);
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

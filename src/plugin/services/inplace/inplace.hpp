@@ -6,7 +6,7 @@
 #include "plugin/watch/watch.hpp"
 #include "sluice/settings.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 /// Puts itself into the hooks of MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw. `all`: every rank of the job, and all
 /// of them call this; a communicator whose members agreed on an id is served over it, with a tag of its own. What is no
@@ -16,4 +16,4 @@ void serve_alltoalls_in_place(MPI_Comm all, Settings const& settings);
 /// No call is served any more; collective over all ranks, whose memory may be touched no longer.
 void stop_serving_alltoalls();
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

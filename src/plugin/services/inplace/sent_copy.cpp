@@ -4,11 +4,11 @@
 #include <string>
 
 #include "mpi/mpi.hpp"
-#include "types/datatype_pieces.hpp"
 #include "plugin/tables/memory_watch.hpp"
 #include "sluice/error.hpp"
+#include "types/datatype_pieces.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 namespace {
 
@@ -26,10 +26,10 @@ MPI_Datatype type_of_bytes(std::uint64_t offset, std::uint64_t bytes) {
         places.push_back(static_cast<MPI_Aint>(offset + done));
     }
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    base::check(
+    mpi::check(
         MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), places.data(), MPI_PACKED, &type),
         "MPI_Type_create_hindexed");
-    base::check(MPI_Type_commit(&type), "MPI_Type_commit");
+    mpi::check(MPI_Type_commit(&type), "MPI_Type_commit");
     return type;
 }
 
@@ -60,7 +60,7 @@ void SentCopy::measure(collectives::InplaceBlocks const& blocks, int rank) {
     for (std::size_t i = 0; i < lengths_.size(); ++i) {
         int const member = static_cast<int>(i);
         if (member == rank || blocks.counts.at(member) == 0) continue;
-        lengths_[i] = engine::TypeMap(blocks.type_of(member)).repeated(as_unsigned(blocks.counts.at(member))).size;
+        lengths_[i] = types::TypeMap(blocks.type_of(member)).repeated(as_unsigned(blocks.counts.at(member))).size;
         bytes_ += lengths_[i];
     }
 }
@@ -70,9 +70,9 @@ void SentCopy::pack_blocks(collectives::InplaceBlocks const& blocks) {
     for (std::size_t i = 0; i < lengths_.size(); ++i) {
         if (lengths_[i] == 0) continue;
         int const member = static_cast<int>(i);
-        engine::TypeMap const map(blocks.type_of(member));
-        engine::PieceCursor from(map, blocks.address_of(member, map.extent()), as_unsigned(blocks.counts.at(member)));
-        engine::pack(from, {to, lengths_[i]});
+        types::TypeMap const map(blocks.type_of(member));
+        types::PieceCursor from(map, blocks.address_of(member, map.extent()), as_unsigned(blocks.counts.at(member)));
+        types::pack(from, {to, lengths_[i]});
         to += lengths_[i];
     }
 }
@@ -91,4 +91,4 @@ void SentCopy::free_types() noexcept {
     }
 }
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

@@ -20,7 +20,7 @@
 
 #include "collectives/inplace_blocks.hpp"
 
-namespace sluice::interpose {
+namespace sluice::plugin {
 
 struct Free {
     void operator()(void* memory) const noexcept { std::free(memory); }
@@ -59,4 +59,4 @@ class SentCopy {
     Memory memory_;
 };
 
-}  // namespace sluice::interpose
+}  // namespace sluice::plugin

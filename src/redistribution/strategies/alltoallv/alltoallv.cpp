@@ -4,11 +4,11 @@
 #include <numeric>
 #include <string>
 
+#include "memory/metered_bytes.hpp"
 #include "mpi/mpi.hpp"
 #include "redistribution/local_moves.hpp"
 #include "redistribution/strategies/moving/exchange.hpp"
 #include "redistribution/strategies/moving/report_counts.hpp"
-#include "memory/room.hpp"
 #include "redistribution/strategies/moving/step_clock.hpp"
 #include "redistribution/strategies/strategy.hpp"
 
@@ -23,11 +23,11 @@ class Alltoallv final : public Mover {
           lease_(lease_copies(problem)),
           exchange_(problem.context, problem.meter),
           stayers_(problem.slots, problem.meter),
-          send_counts_(ranks(), 0, base::MeteredAllocator<std::uint64_t>(problem.meter)),
-          receive_counts_(ranks(), 0, base::MeteredAllocator<std::uint64_t>(problem.meter)),
-          outgoing_slots_(problem.outgoing, 0, base::MeteredAllocator<std::uint64_t>(problem.meter)),
-          outgoing_indices_(problem.outgoing, 0, base::MeteredAllocator<std::uint64_t>(problem.meter)),
-          incoming_indices_(problem.incoming, 0, base::MeteredAllocator<std::uint64_t>(problem.meter)),
+          send_counts_(ranks(), 0, memory::MeteredAllocator<std::uint64_t>(problem.meter)),
+          receive_counts_(ranks(), 0, memory::MeteredAllocator<std::uint64_t>(problem.meter)),
+          outgoing_slots_(problem.outgoing, 0, memory::MeteredAllocator<std::uint64_t>(problem.meter)),
+          outgoing_indices_(problem.outgoing, 0, memory::MeteredAllocator<std::uint64_t>(problem.meter)),
+          incoming_indices_(problem.incoming, 0, memory::MeteredAllocator<std::uint64_t>(problem.meter)),
           room_(problem.staying > 0 ? problem.block_bytes : 0, problem.meter),
           packed_(problem.outgoing * problem.block_bytes, problem.meter),
           received_(problem.incoming * problem.block_bytes, problem.meter) {}
@@ -91,9 +91,9 @@ class Alltoallv final : public Mover {
     }
 
     void exchange_indices() {
-        base::check(MPI_Alltoall(send_counts_.data(), 1, MPI_UINT64_T, receive_counts_.data(), 1, MPI_UINT64_T,
-                                 problem_.context.comm()),
-                    "MPI_Alltoall");
+        mpi::check(MPI_Alltoall(send_counts_.data(), 1, MPI_UINT64_T, receive_counts_.data(), 1, MPI_UINT64_T,
+                                problem_.context.comm()),
+                   "MPI_Alltoall");
         exchange_.run(sizeof(std::uint64_t), reinterpret_cast<std::byte const*>(outgoing_indices_.data()), send_counts_,
                       reinterpret_cast<std::byte*>(incoming_indices_.data()), receive_counts_);
     }
@@ -131,14 +131,14 @@ class Alltoallv final : public Mover {
     Lease lease_;
     Exchange exchange_;
     LocalMoves stayers_;
-    base::MeteredVector<std::uint64_t> send_counts_;
-    base::MeteredVector<std::uint64_t> receive_counts_;
-    base::MeteredVector<std::uint64_t> outgoing_slots_;
-    base::MeteredVector<std::uint64_t> outgoing_indices_;
-    base::MeteredVector<std::uint64_t> incoming_indices_;
-    Room room_;
-    Room packed_;
-    Room received_;
+    memory::MeteredVector<std::uint64_t> send_counts_;
+    memory::MeteredVector<std::uint64_t> receive_counts_;
+    memory::MeteredVector<std::uint64_t> outgoing_slots_;
+    memory::MeteredVector<std::uint64_t> outgoing_indices_;
+    memory::MeteredVector<std::uint64_t> incoming_indices_;
+    memory::MeteredBytes room_;
+    memory::MeteredBytes packed_;
+    memory::MeteredBytes received_;
     bool addresses_known_ = false;
 };
 

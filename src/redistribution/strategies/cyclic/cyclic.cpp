@@ -1,11 +1,11 @@
 /// Strategy `cyclic`: the cyclic scheduler of MADRE, section 2.2.
 /// Memory: 16 bytes a slot, O(ranks), one block, and 24 bytes for each action of the schedule, which is kept for the
 /// next array.
+#include "memory/metered_bytes.hpp"
 #include "redistribution/block_order.hpp"
 #include "redistribution/strategies/cyclic/cyclic_execution.hpp"
 #include "redistribution/strategies/cyclic/cyclic_schedule.hpp"
 #include "redistribution/strategies/moving/report_counts.hpp"
-#include "memory/room.hpp"
 #include "redistribution/strategies/moving/step_clock.hpp"
 #include "redistribution/strategies/strategy.hpp"
 
@@ -19,7 +19,7 @@ class Cyclic final : public Mover {
         : problem_(problem),
           order_(problem.slots, problem.context.size(), problem.context.rank(), problem.meter),
           maker_(problem.context, problem.meter),
-          schedule_(base::MeteredAllocator<Action>(problem.meter)),
+          schedule_(memory::MeteredAllocator<Action>(problem.meter)),
           runner_(problem.context.comm(), problem.context.settings().outstanding_requests, order_, problem.meter),
           extra_(problem.block_bytes, problem.meter) {}
 
@@ -56,7 +56,7 @@ class Cyclic final : public Mover {
     ScheduleMaker maker_;
     Schedule schedule_;
     ActionRunner runner_;
-    Room extra_;  // the extra free block; room for cycles of local moves between the actions
+    memory::MeteredBytes extra_;  // the extra free block; room for cycles of local moves between the actions
     bool has_schedule_ = false;
 };
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "redistribution/block_order.hpp"
-#include "redistribution/strategies/moving/block_stream.hpp"
 #include "redistribution/strategies/cyclic/cyclic_search.hpp"
+#include "redistribution/strategies/moving/block_stream.hpp"
 #include "redistribution/strategies/moving/request_window.hpp"
 #include "sluice/redistribute.hpp"
 
@@ -15,7 +15,7 @@ namespace sluice::redistribution {
 class ActionRunner {
   public:
     /// `order` outlives it.
-    ActionRunner(MPI_Comm comm, std::uint64_t outstanding_requests, BlockOrder& order, base::Meter& meter);
+    ActionRunner(MPI_Comm comm, std::uint64_t outstanding_requests, BlockOrder& order, memory::Meter& meter);
 
     /// `blocks.spare` is the extra free block; it is free again afterwards.
     void run(Action const& action, BlockArray const& blocks, Report& report);

@@ -4,8 +4,8 @@
 #include <bit>
 #include <new>
 
-#include "mpi/mpi.hpp"
 #include "groups/agree.hpp"
+#include "mpi/mpi.hpp"
 
 namespace sluice::redistribution {
 
@@ -56,9 +56,9 @@ class ScheduleMaker::Root final : public RootPort {
     }
 
     void receive_edges(int rank, Queue& queue) {
-        base::check(MPI_Recv(edges_of(rank), bytes_of(maker_.edges_a_message_, sizeof(Edge)), MPI_BYTE, rank,
-                             k_tag_edges, maker_.context_.comm(), MPI_STATUS_IGNORE),
-                    "MPI_Recv");
+        mpi::check(MPI_Recv(edges_of(rank), bytes_of(maker_.edges_a_message_, sizeof(Edge)), MPI_BYTE, rank,
+                            k_tag_edges, maker_.context_.comm(), MPI_STATUS_IGNORE),
+                   "MPI_Recv");
         took_edges(rank, queue);
     }
 
@@ -68,12 +68,12 @@ class ScheduleMaker::Root final : public RootPort {
         queue.size = static_cast<std::size_t>(std::min<std::uint64_t>(maker_.edges_a_message_, queue.unseen));
         queue.unseen -= queue.size;
         if (queue.unseen > 0)
-            base::check(MPI_Send(nullptr, 0, MPI_BYTE, rank, k_tag_wish, maker_.context_.comm()), "MPI_Send");
+            mpi::check(MPI_Send(nullptr, 0, MPI_BYTE, rank, k_tag_wish, maker_.context_.comm()), "MPI_Send");
     }
 
     void send_actions(int rank, Tag tag) {
         std::size_t& count = maker_.waiting_count_[static_cast<std::size_t>(rank)];
-        base::check(
+        mpi::check(
             MPI_Send(actions_of(rank), bytes_of(count, sizeof(Action)), MPI_BYTE, rank, tag, maker_.context_.comm()),
             "MPI_Send");
         count = 0;
@@ -84,18 +84,18 @@ class ScheduleMaker::Root final : public RootPort {
     Schedule& schedule_;
 };
 
-ScheduleMaker::ScheduleMaker(engine::ContextState& context, base::Meter& meter)
+ScheduleMaker::ScheduleMaker(engine::ContextState& context, memory::Meter& meter)
     : context_(context),
       edges_a_message_(static_cast<std::size_t>(
           std::min(context.settings().cyclic_edges, static_cast<std::uint64_t>(std::max(1, context.size() - 1))))),
       actions_a_message_(static_cast<std::size_t>(context.settings().cyclic_actions)),
-      edges_(edges_a_message_ + 1, Edge{}, base::MeteredAllocator<Edge>(meter)),
-      actions_(at_root() ? 0 : actions_a_message_, Action{}, base::MeteredAllocator<Action>(meter)),
+      edges_(edges_a_message_ + 1, Edge{}, memory::MeteredAllocator<Edge>(meter)),
+      actions_(at_root() ? 0 : actions_a_message_, Action{}, memory::MeteredAllocator<Action>(meter)),
       search_(per_rank(), meter),
-      queues_(per_rank(), Queue{}, base::MeteredAllocator<Queue>(meter)),
-      queued_edges_(per_rank() * (edges_a_message_ + 1), Edge{}, base::MeteredAllocator<Edge>(meter)),
-      waiting_count_(per_rank(), 0, base::MeteredAllocator<std::size_t>(meter)),
-      waiting_actions_(per_rank() * actions_a_message_, Action{}, base::MeteredAllocator<Action>(meter)) {}
+      queues_(per_rank(), Queue{}, memory::MeteredAllocator<Queue>(meter)),
+      queued_edges_(per_rank() * (edges_a_message_ + 1), Edge{}, memory::MeteredAllocator<Edge>(meter)),
+      waiting_count_(per_rank(), 0, memory::MeteredAllocator<std::size_t>(meter)),
+      waiting_actions_(per_rank() * actions_a_message_, Action{}, memory::MeteredAllocator<Action>(meter)) {}
 
 bool ScheduleMaker::make(BlockOrder const& order, Schedule& schedule) {
     schedule.clear();
@@ -104,7 +104,7 @@ bool ScheduleMaker::make(BlockOrder const& order, Schedule& schedule) {
     edges_.front() = std::bit_cast<Edge>(EdgeHead{.degree = degree(order), .free = order.free()});
     if (!at_root()) fill_edges(order);  // the root takes its own edges one by one
     int const message = bytes_of(edges_.size(), sizeof(Edge));
-    base::check(
+    mpi::check(
         MPI_Gather(edges_.data(), message, MPI_BYTE, queued_edges_.data(), message, MPI_BYTE, k_root, context_.comm()),
         "MPI_Gather");
     if (at_root()) {
@@ -116,7 +116,7 @@ bool ScheduleMaker::make(BlockOrder const& order, Schedule& schedule) {
     } else {
         serve_root(order, schedule);
     }
-    return engine::all_true(context_.comm(), is_whole_);
+    return groups::all_true(context_.comm(), is_whole_);
 }
 
 std::uint64_t ScheduleMaker::degree(BlockOrder const& order) const noexcept {
@@ -159,24 +159,24 @@ void ScheduleMaker::serve_root(BlockOrder const& order, Schedule& schedule) {
     MPI_Request sending = MPI_REQUEST_NULL;
     for (int tag = k_tag_wish; tag != k_tag_last_actions;) {
         MPI_Status status;
-        base::check(MPI_Recv(actions_.data(), bytes_of(actions_.size(), sizeof(Action)), MPI_BYTE, k_root, MPI_ANY_TAG,
-                             context_.comm(), &status),
-                    "MPI_Recv");
+        mpi::check(MPI_Recv(actions_.data(), bytes_of(actions_.size(), sizeof(Action)), MPI_BYTE, k_root, MPI_ANY_TAG,
+                            context_.comm(), &status),
+                   "MPI_Recv");
         tag = status.MPI_TAG;
         if (tag == k_tag_wish) {
-            base::check(MPI_Wait(&sending, MPI_STATUS_IGNORE), "MPI_Wait");
+            mpi::check(MPI_Wait(&sending, MPI_STATUS_IGNORE), "MPI_Wait");
             std::size_t const count = fill_edges(order);
-            base::check(MPI_Isend(edges_.data() + 1, bytes_of(count, sizeof(Edge)), MPI_BYTE, k_root, k_tag_edges,
-                                  context_.comm(), &sending),
-                        "MPI_Isend");
+            mpi::check(MPI_Isend(edges_.data() + 1, bytes_of(count, sizeof(Edge)), MPI_BYTE, k_root, k_tag_edges,
+                                 context_.comm(), &sending),
+                       "MPI_Isend");
         } else {
             int bytes = 0;
-            base::check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+            mpi::check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
             for (std::size_t i = 0; i < static_cast<std::size_t>(bytes) / sizeof(Action); ++i)
                 append(actions_[i], schedule);
         }
     }
-    base::check(MPI_Wait(&sending, MPI_STATUS_IGNORE), "MPI_Wait");
+    mpi::check(MPI_Wait(&sending, MPI_STATUS_IGNORE), "MPI_Wait");
 }
 
 }  // namespace sluice::redistribution

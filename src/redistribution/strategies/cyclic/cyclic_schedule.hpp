@@ -11,21 +11,21 @@
 
 #include <cstdint>
 
-#include "memory/meter.hpp"
 #include "engine/context_state.hpp"
+#include "memory/meter.hpp"
 #include "redistribution/block_order.hpp"
 #include "redistribution/strategies/cyclic/cyclic_search.hpp"
 
 namespace sluice::redistribution {
 
 /// The actions of one rank, in order. Grows while it is made; no block has moved then.
-using Schedule = base::MeteredVector<Action>;
+using Schedule = memory::MeteredVector<Action>;
 
 /// Memory when made: at the root (16 bytes an edge of a message + 24 bytes an action of a message) a rank, elsewhere
 /// one message of each kind.
 class ScheduleMaker {
   public:
-    ScheduleMaker(engine::ContextState& context, base::Meter& meter);
+    ScheduleMaker(engine::ContextState& context, memory::Meter& meter);
 
     /// Collective. False, on all ranks, when a rank has no memory for its schedule.
     bool make(BlockOrder const& order, Schedule& schedule);
@@ -54,10 +54,10 @@ class ScheduleMaker {
     engine::ContextState& context_;
     std::size_t edges_a_message_;
     std::size_t actions_a_message_;
-    int edge_cursor_ = 0;                  // ranks below have had their edges sent
-    bool is_whole_ = true;                 // no action was lost for lack of memory
-    base::MeteredVector<Edge> edges_;      // the head, then the edges of one message
-    base::MeteredVector<Action> actions_;  // of one message
+    int edge_cursor_ = 0;                    // ranks below have had their edges sent
+    bool is_whole_ = true;                   // no action was lost for lack of memory
+    memory::MeteredVector<Edge> edges_;      // the head, then the edges of one message
+    memory::MeteredVector<Action> actions_;  // of one message
 
     // at the root, one entry or one message a rank
     struct Queue {
@@ -66,10 +66,10 @@ class ScheduleMaker {
         std::uint64_t unseen = 0;  // edges that have not come yet
     };
     CycleSearch search_;
-    base::MeteredVector<Queue> queues_;
-    base::MeteredVector<Edge> queued_edges_;
-    base::MeteredVector<std::size_t> waiting_count_;
-    base::MeteredVector<Action> waiting_actions_;
+    memory::MeteredVector<Queue> queues_;
+    memory::MeteredVector<Edge> queued_edges_;
+    memory::MeteredVector<std::size_t> waiting_count_;
+    memory::MeteredVector<Action> waiting_actions_;
 };
 
 }  // namespace sluice::redistribution

@@ -5,9 +5,9 @@
 
 namespace sluice::redistribution {
 
-CycleSearch::CycleSearch(std::size_t ranks, base::Meter& meter)
-    : nodes_(ranks, Node{}, base::MeteredAllocator<Node>(meter)),
-      stack_(ranks, -1, base::MeteredAllocator<std::int32_t>(meter)) {}
+CycleSearch::CycleSearch(std::size_t ranks, memory::Meter& meter)
+    : nodes_(ranks, Node{}, memory::MeteredAllocator<Node>(meter)),
+      stack_(ranks, -1, memory::MeteredAllocator<std::int32_t>(meter)) {}
 
 void CycleSearch::set(int rank, std::uint64_t degree, std::uint64_t free) noexcept {
     node(rank) = {.degree = degree, .weight = 0, .free = free, .dest = -1, .stack_position = -1};

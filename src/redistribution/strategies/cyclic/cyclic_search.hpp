@@ -40,7 +40,7 @@ class RootPort {
 /// 40 bytes a rank, allocated when made.
 class CycleSearch {
   public:
-    CycleSearch(std::size_t ranks, base::Meter& meter);
+    CycleSearch(std::size_t ranks, memory::Meter& meter);
 
     /// What is known of one rank at the start.
     void set(int rank, std::uint64_t degree, std::uint64_t free) noexcept;
@@ -65,8 +65,8 @@ class CycleSearch {
     void schedule_cycle(std::size_t first, RootPort& port);
     void schedule_shift(RootPort& port);
 
-    base::MeteredVector<Node> nodes_;
-    base::MeteredVector<std::int32_t> stack_;
+    memory::MeteredVector<Node> nodes_;
+    memory::MeteredVector<std::int32_t> stack_;
     std::size_t stack_size_ = 0;
 };
 

@@ -11,11 +11,11 @@ constexpr int k_tag = 12;
 }
 
 // A range that reaches into the spare slot is two segments.
-BlockStream::BlockStream(MPI_Comm comm, std::size_t most_ranges, base::Meter& meter, std::uint64_t most_bytes)
+BlockStream::BlockStream(MPI_Comm comm, std::size_t most_ranges, memory::Meter& meter, std::uint64_t most_bytes)
     : comm_(comm),
       most_bytes_(most_bytes),
-      lengths_(most_ranges + 1, 0, base::MeteredAllocator<int>(meter)),
-      addresses_(most_ranges + 1, 0, base::MeteredAllocator<MPI_Aint>(meter)) {}
+      lengths_(most_ranges + 1, 0, memory::MeteredAllocator<int>(meter)),
+      addresses_(most_ranges + 1, 0, memory::MeteredAllocator<MPI_Aint>(meter)) {}
 
 void BlockStream::open(int partner, std::span<SlotRange const> ranges, BlockArray const& words,
                        BlockArray const& blocks) {
@@ -52,7 +52,7 @@ void BlockStream::skip_finished_arrays() noexcept {
 
 void BlockStream::add_segment(std::byte* address, std::uint64_t bytes) {
     lengths_[segments_] = static_cast<int>(bytes);
-    base::check(MPI_Get_address(address, &addresses_[segments_]), "MPI_Get_address");
+    mpi::check(MPI_Get_address(address, &addresses_[segments_]), "MPI_Get_address");
     ++segments_;
 }
 
@@ -74,29 +74,29 @@ BlockStream::Message BlockStream::next_message() {
     }
     if (segments_ == 1) return {begin, lengths_[0], MPI_BYTE};
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    base::check(
+    mpi::check(
         MPI_Type_create_hindexed(static_cast<int>(segments_), lengths_.data(), addresses_.data(), MPI_BYTE, &type),
         "MPI_Type_create_hindexed");
-    base::check(MPI_Type_commit(&type), "MPI_Type_commit");
+    mpi::check(MPI_Type_commit(&type), "MPI_Type_commit");
     return {MPI_BOTTOM, 1, type};
 }
 
 // MPI keeps what a posted operation needs of its type.
 void BlockStream::forget(Message& message) {
-    if (message.type != MPI_BYTE) base::check(MPI_Type_free(&message.type), "MPI_Type_free");
+    if (message.type != MPI_BYTE) mpi::check(MPI_Type_free(&message.type), "MPI_Type_free");
 }
 
 void BlockStream::post_send(RequestWindow& window) {
     Message message = next_message();
-    base::check(MPI_Isend(message.address, message.count, message.type, partner_, k_tag, comm_, window.next()),
-                "MPI_Isend");
+    mpi::check(MPI_Isend(message.address, message.count, message.type, partner_, k_tag, comm_, window.next()),
+               "MPI_Isend");
     forget(message);
 }
 
 void BlockStream::post_receive(RequestWindow& window) {
     Message message = next_message();
-    base::check(MPI_Irecv(message.address, message.count, message.type, partner_, k_tag, comm_, window.next()),
-                "MPI_Irecv");
+    mpi::check(MPI_Irecv(message.address, message.count, message.type, partner_, k_tag, comm_, window.next()),
+               "MPI_Irecv");
     forget(message);
 }
 

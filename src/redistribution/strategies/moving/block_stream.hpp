@@ -23,7 +23,7 @@ struct SlotRange {
 class BlockStream {
   public:
     /// `most_ranges`: the most ranges of one transfer.
-    BlockStream(MPI_Comm comm, std::size_t most_ranges, base::Meter& meter, std::uint64_t most_bytes = k_most_bytes);
+    BlockStream(MPI_Comm comm, std::size_t most_ranges, memory::Meter& meter, std::uint64_t most_bytes = k_most_bytes);
 
     /// Starts a transfer of the slots `ranges`, which must outlive it, of each of these arrays, one array after the
     /// other.
@@ -59,8 +59,8 @@ class BlockStream {
     std::span<SlotRange const> ranges_;
     std::size_t range_ = 0;     // where the next message begins: range,
     std::uint64_t offset_ = 0;  // and byte in it
-    base::MeteredVector<int> lengths_;
-    base::MeteredVector<MPI_Aint> addresses_;
+    memory::MeteredVector<int> lengths_;
+    memory::MeteredVector<MPI_Aint> addresses_;
     std::size_t segments_ = 0;
 };
 

@@ -4,8 +4,8 @@
 #include <climits>
 #include <numeric>
 
-#include "mpi/mpi.hpp"
 #include "groups/agree.hpp"
+#include "mpi/mpi.hpp"
 
 namespace sluice::redistribution {
 
@@ -17,8 +17,8 @@ constexpr int k_tag = 11;
 class ByteType {
   public:
     explicit ByteType(int bytes) {
-        base::check(MPI_Type_contiguous(bytes, MPI_BYTE, &type_), "MPI_Type_contiguous");
-        base::check(MPI_Type_commit(&type_), "MPI_Type_commit");
+        mpi::check(MPI_Type_contiguous(bytes, MPI_BYTE, &type_), "MPI_Type_contiguous");
+        mpi::check(MPI_Type_commit(&type_), "MPI_Type_commit");
     }
     ByteType(ByteType const&) = delete;
     ByteType& operator=(ByteType const&) = delete;
@@ -31,17 +31,17 @@ class ByteType {
 
 }  // namespace
 
-Exchange::Exchange(engine::ContextState& context, base::Meter& meter)
+Exchange::Exchange(engine::ContextState& context, memory::Meter& meter)
     : context_(context),
       window_(context.settings().outstanding_requests, meter),
-      arguments_(4 * static_cast<std::size_t>(context.size()), 0, base::MeteredAllocator<int>(meter)),
-      displacements_(2 * static_cast<std::size_t>(context.size()), 0, base::MeteredAllocator<std::uint64_t>(meter)) {}
+      arguments_(4 * static_cast<std::size_t>(context.size()), 0, memory::MeteredAllocator<int>(meter)),
+      displacements_(2 * static_cast<std::size_t>(context.size()), 0, memory::MeteredAllocator<std::uint64_t>(meter)) {}
 
 void Exchange::run(std::uint64_t unit_bytes, std::byte const* send, std::span<std::uint64_t const> send_counts,
                    std::byte* receive, std::span<std::uint64_t const> receive_counts, std::uint64_t most_bytes) {
     bool const fits =
         fits_one_call(unit_bytes, send_counts, most_bytes) && fits_one_call(unit_bytes, receive_counts, most_bytes);
-    if (engine::all_true(context_.comm(), fits))
+    if (groups::all_true(context_.comm(), fits))
         in_one_call(unit_bytes, send, send_counts, receive, receive_counts);
     else
         in_pieces(unit_bytes, send, send_counts, receive, receive_counts, most_bytes);
@@ -73,9 +73,9 @@ void Exchange::in_one_call(std::uint64_t unit_bytes, std::byte const* send, std:
     fill(send_counts, to_send, send_from);
     fill(receive_counts, to_receive, receive_at);
     ByteType const unit(static_cast<int>(unit_bytes));
-    base::check(MPI_Alltoallv(send, to_send, send_from, unit.get(), receive, to_receive, receive_at, unit.get(),
-                              context_.comm()),
-                "MPI_Alltoallv");
+    mpi::check(MPI_Alltoallv(send, to_send, send_from, unit.get(), receive, to_receive, receive_at, unit.get(),
+                             context_.comm()),
+               "MPI_Alltoallv");
 }
 
 void Exchange::in_pieces(std::uint64_t unit_bytes, std::byte const* send, std::span<std::uint64_t const> send_counts,
@@ -96,14 +96,14 @@ void Exchange::in_pieces(std::uint64_t unit_bytes, std::byte const* send, std::s
         std::uint64_t outgoing = send_counts[static_cast<std::size_t>(target)] * unit_bytes;
         while (incoming > 0 || outgoing > 0) {
             if (std::uint64_t const piece = std::min(incoming, most_bytes); piece > 0) {
-                base::check(
+                mpi::check(
                     MPI_Irecv(into, static_cast<int>(piece), MPI_BYTE, source, k_tag, context_.comm(), window_.next()),
                     "MPI_Irecv");
                 into += piece;
                 incoming -= piece;
             }
             if (std::uint64_t const piece = std::min(outgoing, most_bytes); piece > 0) {
-                base::check(
+                mpi::check(
                     MPI_Isend(from, static_cast<int>(piece), MPI_BYTE, target, k_tag, context_.comm(), window_.next()),
                     "MPI_Isend");
                 from += piece;

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "memory/meter.hpp"
 #include "engine/context_state.hpp"
+#include "memory/meter.hpp"
 #include "redistribution/strategies/moving/request_window.hpp"
 
 namespace sluice::redistribution {
@@ -14,7 +14,7 @@ namespace sluice::redistribution {
 /// Allocates O(ranks) when made, nothing later.
 class Exchange {
   public:
-    Exchange(engine::ContextState& context, base::Meter& meter);
+    Exchange(engine::ContextState& context, memory::Meter& meter);
 
     /// Collective. Sends `send_counts[r]` units to each rank r from consecutive places of `send`, and receives alike.
     /// `unit_bytes` is equal on all ranks. Where every count, displacement and size fits MPI's int it is one
@@ -37,8 +37,8 @@ class Exchange {
 
     engine::ContextState& context_;
     RequestWindow window_;
-    base::MeteredVector<int> arguments_;                // counts and displacements of both sides
-    base::MeteredVector<std::uint64_t> displacements_;  // of both sides
+    memory::MeteredVector<int> arguments_;                // counts and displacements of both sides
+    memory::MeteredVector<std::uint64_t> displacements_;  // of both sides
 };
 
 }  // namespace sluice::redistribution

@@ -6,9 +6,9 @@
 
 namespace sluice::redistribution {
 
-RequestWindow::RequestWindow(std::uint64_t most, base::Meter& meter)
-    : requests_(most, MPI_REQUEST_NULL, base::MeteredAllocator<MPI_Request>(meter)),
-      done_(most, 0, base::MeteredAllocator<int>(meter)) {}
+RequestWindow::RequestWindow(std::uint64_t most, memory::Meter& meter)
+    : requests_(most, MPI_REQUEST_NULL, memory::MeteredAllocator<MPI_Request>(meter)),
+      done_(most, 0, memory::MeteredAllocator<int>(meter)) {}
 
 MPI_Request* RequestWindow::next() {
     if (open_ == requests_.size()) wait_for_some();
@@ -19,14 +19,14 @@ MPI_Request* RequestWindow::next() {
 
 void RequestWindow::wait_for_some() {
     int count = 0;
-    base::check(MPI_Waitsome(static_cast<int>(open_), requests_.data(), &count, done_.data(), MPI_STATUSES_IGNORE),
-                "MPI_Waitsome");
+    mpi::check(MPI_Waitsome(static_cast<int>(open_), requests_.data(), &count, done_.data(), MPI_STATUSES_IGNORE),
+               "MPI_Waitsome");
     auto const open_end = requests_.begin() + static_cast<std::ptrdiff_t>(open_);
     open_ = static_cast<std::size_t>(std::remove(requests_.begin(), open_end, MPI_REQUEST_NULL) - requests_.begin());
 }
 
 void RequestWindow::drain() {
-    base::check(MPI_Waitall(static_cast<int>(open_), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    mpi::check(MPI_Waitall(static_cast<int>(open_), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
     open_ = 0;
 }
 

@@ -16,7 +16,7 @@ namespace sluice::redistribution {
 /// Allocates its room when made, nothing later.
 class RequestWindow {
   public:
-    RequestWindow(std::uint64_t most, base::Meter& meter);
+    RequestWindow(std::uint64_t most, memory::Meter& meter);
 
     /// Where to start the next request. Waits for an older one when all places are taken.
     MPI_Request* next();
@@ -28,8 +28,8 @@ class RequestWindow {
   private:
     void wait_for_some();
 
-    base::MeteredVector<MPI_Request> requests_;
-    base::MeteredVector<int> done_;
+    memory::MeteredVector<MPI_Request> requests_;
+    memory::MeteredVector<int> done_;
     std::size_t open_ = 0;
     std::uint64_t peak_ = 0;
 };

@@ -55,20 +55,20 @@ ParkingPhases::ParkingPhases(Problem const& problem)
       room_(problem.block_bytes, problem.meter),
       spare_(may_get_spare(problem) ? problem.block_bytes : 0, problem.meter),
       requests_out_(static_cast<std::size_t>(problem.context.size()), 0,
-                    base::MeteredAllocator<std::uint64_t>(problem.meter)),
+                    memory::MeteredAllocator<std::uint64_t>(problem.meter)),
       requests_in_(requests_out_),
       grants_out_(requests_out_),
       grants_in_(requests_out_),
       ranges_(static_cast<std::size_t>(problem.context.size()) + 1, SlotRange{},
-              base::MeteredAllocator<SlotRange>(problem.meter)) {}
+              memory::MeteredAllocator<SlotRange>(problem.meter)) {}
 
 bool ParkingPhases::start(std::byte* data) {
     std::uint64_t const live = problem_.outgoing + problem_.staying;
     std::array<std::uint64_t, 2> sums{problem_.outgoing, problem_.slots - live};
-    base::check(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_UINT64_T, MPI_SUM, problem_.context.comm()),
-                "MPI_Allreduce");
+    mpi::check(MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_UINT64_T, MPI_SUM, problem_.context.comm()),
+               "MPI_Allreduce");
     int host = may_get_spare(problem_) ? problem_.context.rank() : std::numeric_limits<int>::max();
-    base::check(MPI_Allreduce(MPI_IN_PLACE, &host, 1, MPI_INT, MPI_MIN, problem_.context.comm()), "MPI_Allreduce");
+    mpi::check(MPI_Allreduce(MPI_IN_PLACE, &host, 1, MPI_INT, MPI_MIN, problem_.context.comm()), "MPI_Allreduce");
 
     bool const anything_moves = sums[0] > 0;
     has_spare_ = anything_moves && sums[1] == 0;
@@ -109,14 +109,14 @@ void ParkingPhases::settle(Report& report, StepClock& clock) {
 void ParkingPhases::exchange_requests() {
     for (int rank = 0; rank < problem_.context.size(); ++rank)
         requests_out_[static_cast<std::size_t>(rank)] = rank == problem_.context.rank() ? 0 : order_.count(rank);
-    base::check(MPI_Alltoall(requests_out_.data(), 1, MPI_UINT64_T, requests_in_.data(), 1, MPI_UINT64_T,
-                             problem_.context.comm()),
-                "MPI_Alltoall");
+    mpi::check(MPI_Alltoall(requests_out_.data(), 1, MPI_UINT64_T, requests_in_.data(), 1, MPI_UINT64_T,
+                            problem_.context.comm()),
+               "MPI_Alltoall");
 }
 
 /// "p sends each source a message stating how much of the request will be granted."
 void ParkingPhases::exchange_grants() {
-    base::check(
+    mpi::check(
         MPI_Alltoall(grants_in_.data(), 1, MPI_UINT64_T, grants_out_.data(), 1, MPI_UINT64_T, problem_.context.comm()),
         "MPI_Alltoall");
 }

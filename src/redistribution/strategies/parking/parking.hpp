@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <span>
 
+#include "memory/metered_bytes.hpp"
 #include "redistribution/block_order.hpp"
 #include "redistribution/strategies/moving/block_stream.hpp"
-#include "redistribution/strategies/parking/parking_match.hpp"
-#include "memory/room.hpp"
 #include "redistribution/strategies/moving/step_clock.hpp"
+#include "redistribution/strategies/parking/parking_match.hpp"
 #include "redistribution/strategies/strategy.hpp"
 
 namespace sluice::redistribution {
@@ -64,15 +64,15 @@ class ParkingPhases {
     BlockStream outgoing_;
     BlockOrder order_;
     ParkingMatch match_;
-    Room room_;
-    Room spare_;
+    memory::MeteredBytes room_;
+    memory::MeteredBytes spare_;
     BlockArray blocks_{};
     bool has_spare_ = false;
-    base::MeteredVector<std::uint64_t> requests_out_;  // by rank
-    base::MeteredVector<std::uint64_t> requests_in_;
-    base::MeteredVector<std::uint64_t> grants_out_;
-    base::MeteredVector<std::uint64_t> grants_in_;
-    base::MeteredVector<SlotRange> ranges_;
+    memory::MeteredVector<std::uint64_t> requests_out_;  // by rank
+    memory::MeteredVector<std::uint64_t> requests_in_;
+    memory::MeteredVector<std::uint64_t> grants_out_;
+    memory::MeteredVector<std::uint64_t> grants_in_;
+    memory::MeteredVector<SlotRange> ranges_;
     std::size_t range_count_ = 0;
     ParkedCursor parked_;
 };

@@ -43,24 +43,24 @@ ParkingOutlook outlook_of(std::span<ParkingOffer const> offers) noexcept {
 }
 
 // Each pair uses up a process that parks or a host, and no process is both, so there are fewer pairs than ranks.
-ParkingMatch::ParkingMatch(engine::ContextState& context, base::Meter& meter)
+ParkingMatch::ParkingMatch(engine::ContextState& context, memory::Meter& meter)
     : context_(context),
-      out_(static_cast<std::size_t>(context.size()), 0, base::MeteredAllocator<std::uint64_t>(meter)),
-      in_(static_cast<std::size_t>(context.size()), 0, base::MeteredAllocator<std::uint64_t>(meter)),
+      out_(static_cast<std::size_t>(context.size()), 0, memory::MeteredAllocator<std::uint64_t>(meter)),
+      in_(static_cast<std::size_t>(context.size()), 0, memory::MeteredAllocator<std::uint64_t>(meter)),
       instructions_(static_cast<std::size_t>(context.size()), Instruction{},
-                    base::MeteredAllocator<Instruction>(meter)),
-      offers_(at_root() ? out_.size() : 0, ParkingOffer{}, base::MeteredAllocator<ParkingOffer>(meter)),
-      pairs_(offers_.size(), ParkingPair{}, base::MeteredAllocator<ParkingPair>(meter)),
-      all_instructions_(2 * offers_.size(), Instruction{}, base::MeteredAllocator<Instruction>(meter)),
-      heads_(offers_.size(), Head{}, base::MeteredAllocator<Head>(meter)),
-      byte_counts_(offers_.size(), 0, base::MeteredAllocator<int>(meter)),
-      byte_displacements_(offers_.size(), 0, base::MeteredAllocator<int>(meter)) {}
+                    memory::MeteredAllocator<Instruction>(meter)),
+      offers_(at_root() ? out_.size() : 0, ParkingOffer{}, memory::MeteredAllocator<ParkingOffer>(meter)),
+      pairs_(offers_.size(), ParkingPair{}, memory::MeteredAllocator<ParkingPair>(meter)),
+      all_instructions_(2 * offers_.size(), Instruction{}, memory::MeteredAllocator<Instruction>(meter)),
+      heads_(offers_.size(), Head{}, memory::MeteredAllocator<Head>(meter)),
+      byte_counts_(offers_.size(), 0, memory::MeteredAllocator<int>(meter)),
+      byte_displacements_(offers_.size(), 0, memory::MeteredAllocator<int>(meter)) {}
 
 bool ParkingMatch::run(ParkingOffer const& mine) {
     MPI_Comm const comm = context_.comm();
     int const offer_bytes = static_cast<int>(sizeof(ParkingOffer));
-    base::check(MPI_Gather(&mine, offer_bytes, MPI_BYTE, offers_.data(), offer_bytes, MPI_BYTE, k_root, comm),
-                "MPI_Gather");
+    mpi::check(MPI_Gather(&mine, offer_bytes, MPI_BYTE, offers_.data(), offer_bytes, MPI_BYTE, k_root, comm),
+               "MPI_Gather");
     if (at_root()) {
         outlook_ = outlook_of(offers_);
         std::size_t const pairs = prepare_instructions();
@@ -74,8 +74,8 @@ bool ParkingMatch::run(ParkingOffer const& mine) {
     }
     Head head{};
     int const head_bytes = static_cast<int>(sizeof(Head));
-    base::check(MPI_Scatter(heads_.data(), head_bytes, MPI_BYTE, &head, head_bytes, MPI_BYTE, k_root, comm),
-                "MPI_Scatter");
+    mpi::check(MPI_Scatter(heads_.data(), head_bytes, MPI_BYTE, &head, head_bytes, MPI_BYTE, k_root, comm),
+               "MPI_Scatter");
     if (head.verdict ==
         static_cast<int>(Verdict::stuck))  // cannot be while there is a free slot; better than going round for ever
         throw Error(ErrorCode::internal, "parking: a phase in which nobody can receive or park a block");
@@ -84,10 +84,10 @@ bool ParkingMatch::run(ParkingOffer const& mine) {
     std::fill(in_.begin(), in_.end(), std::uint64_t{0});
     total_out_ = 0;
     if (head.anybody_parks != 0) {
-        base::check(MPI_Scatterv(all_instructions_.data(), byte_counts_.data(), byte_displacements_.data(), MPI_BYTE,
-                                 instructions_.data(), head.instructions * static_cast<int>(sizeof(Instruction)),
-                                 MPI_BYTE, k_root, comm),
-                    "MPI_Scatterv");
+        mpi::check(MPI_Scatterv(all_instructions_.data(), byte_counts_.data(), byte_displacements_.data(), MPI_BYTE,
+                                instructions_.data(), head.instructions * static_cast<int>(sizeof(Instruction)),
+                                MPI_BYTE, k_root, comm),
+                   "MPI_Scatterv");
         for (int i = 0; i < head.instructions; ++i) {
             Instruction const& line = instructions_[static_cast<std::size_t>(i)];
             (line.gives != 0 ? out_ : in_)[static_cast<std::size_t>(line.peer)] += line.count;

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
-#include "memory/meter.hpp"
 #include "engine/context_state.hpp"
+#include "memory/meter.hpp"
 
 namespace sluice::redistribution {
 
@@ -48,7 +48,7 @@ std::size_t match_parking_at_root(std::span<ParkingOffer> offers, std::span<Park
 /// Gathers the offers at the root, matches, tells each process what concerns it. O(ranks), allocated when made.
 class ParkingMatch {
   public:
-    ParkingMatch(engine::ContextState& context, base::Meter& meter);
+    ParkingMatch(engine::ContextState& context, memory::Meter& meter);
 
     static constexpr int k_root = 0;
 
@@ -80,18 +80,18 @@ class ParkingMatch {
     std::size_t prepare_instructions();
 
     engine::ContextState& context_;
-    base::MeteredVector<std::uint64_t> out_;
-    base::MeteredVector<std::uint64_t> in_;
+    memory::MeteredVector<std::uint64_t> out_;
+    memory::MeteredVector<std::uint64_t> in_;
     std::uint64_t total_out_ = 0;
-    base::MeteredVector<Instruction> instructions_;
+    memory::MeteredVector<Instruction> instructions_;
     // at the root
     ParkingOutlook outlook_;
-    base::MeteredVector<ParkingOffer> offers_;
-    base::MeteredVector<ParkingPair> pairs_;
-    base::MeteredVector<Instruction> all_instructions_;
-    base::MeteredVector<Head> heads_;
-    base::MeteredVector<int> byte_counts_;
-    base::MeteredVector<int> byte_displacements_;
+    memory::MeteredVector<ParkingOffer> offers_;
+    memory::MeteredVector<ParkingPair> pairs_;
+    memory::MeteredVector<Instruction> all_instructions_;
+    memory::MeteredVector<Head> heads_;
+    memory::MeteredVector<int> byte_counts_;
+    memory::MeteredVector<int> byte_displacements_;
 };
 
 }  // namespace sluice::redistribution

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t k_scan = 4096;
 }  // namespace
 
-Chain::Chain(AddressMap& inverse, int rank, ChainMemory const& memory, base::Meter& meter, base::Counters& counters,
+Chain::Chain(AddressMap& inverse, int rank, ChainMemory const& memory, memory::Meter& meter, base::Counters& counters,
              Visits visits)
     : inverse_(inverse),
       rank_(rank),
@@ -20,8 +20,8 @@ Chain::Chain(AddressMap& inverse, int rank, ChainMemory const& memory, base::Met
       spare_bytes_(memory.piece_bytes),
       spare_memory_(memory.spares * memory.piece_bytes, meter),
       spares_(2 * memory.spares, meter),
-      lanes_(memory.lanes, Lane{}, base::MeteredAllocator<Lane>(meter)),
-      entries_(memory.lanes * memory.lane_entries, engine::Fetch{}, base::MeteredAllocator<engine::Fetch>(meter)),
+      lanes_(memory.lanes, Lane{}, memory::MeteredAllocator<Lane>(meter)),
+      entries_(memory.lanes * memory.lane_entries, engine::Fetch{}, memory::MeteredAllocator<engine::Fetch>(meter)),
       ahead_counter_(counters.named("token.fetched_ahead")) {}
 
 std::uint64_t Chain::bytes_of(ChainMemory const& memory) {

@@ -23,10 +23,10 @@
 #include <utility>
 
 #include "base/counters.hpp"
-#include "memory/meter.hpp"
 #include "engine/transports/transport.hpp"
+#include "memory/meter.hpp"
+#include "memory/metered_bytes.hpp"
 #include "redistribution/address_map.hpp"
-#include "memory/room.hpp"
 #include "redistribution/strategies/token/slot_state.hpp"
 #include "redistribution/strategies/token/spares.hpp"
 #include "redistribution/strategies/token/visit_order.hpp"
@@ -48,7 +48,7 @@ class Chain final : public engine::FetchListener {
     /// (visit_order.hpp).
     enum class Visits { in_order, spread };
 
-    Chain(AddressMap& inverse, int rank, ChainMemory const& memory, base::Meter& meter, base::Counters& counters,
+    Chain(AddressMap& inverse, int rank, ChainMemory const& memory, memory::Meter& meter, base::Counters& counters,
           Visits visits = Visits::in_order);
 
     /// Starts a pass over one byte range. The states in the inverse map say which slots were free from the start
@@ -108,15 +108,15 @@ class Chain final : public engine::FetchListener {
     std::size_t spare_count_;
     engine::Slots slots_;
     std::uint64_t spare_bytes_;
-    Room spare_memory_;
+    memory::MeteredBytes spare_memory_;
     Spares spares_;
-    base::MeteredVector<Lane> lanes_;
-    base::MeteredVector<engine::Fetch> entries_;  // lane i: [i * lane_entries_, …)
-    std::size_t queued_ = 0;                      // fetches in all lanes
-    std::uint64_t unsettled_ = 0;                 // slots that still want their final content
-    std::uint64_t leaving_ = 0;                   // blocks of ours that other ranks have still to fetch
-    std::uint64_t backlog_ = 0;                   // vacant slots that want content and are in no lane
-    std::uint64_t vacant_in_vain_ = 0;            // slots looked at since anything was found or happened
+    memory::MeteredVector<Lane> lanes_;
+    memory::MeteredVector<engine::Fetch> entries_;  // lane i: [i * lane_entries_, …)
+    std::size_t queued_ = 0;                        // fetches in all lanes
+    std::uint64_t unsettled_ = 0;                   // slots that still want their final content
+    std::uint64_t leaving_ = 0;                     // blocks of ours that other ranks have still to fetch
+    std::uint64_t backlog_ = 0;                     // vacant slots that want content and are in no lane
+    std::uint64_t vacant_in_vain_ = 0;              // slots looked at since anything was found or happened
     std::uint64_t ahead_in_vain_ = 0;
     VisitOrder vacant_visits_;
     VisitOrder ahead_visits_;

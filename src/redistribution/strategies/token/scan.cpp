@@ -24,7 +24,7 @@ std::size_t index_bytes(std::uint32_t blocks) {
 
 }  // namespace
 
-Scan::Scan(engine::Node& node, std::uint64_t block_bytes, Bytes memory, base::Meter& meter)
+Scan::Scan(node::Node& node, std::uint64_t block_bytes, Bytes memory, memory::Meter& meter)
     : node_(node),
       rank_(node.global_of(node.rank())),
       rings_(node.rings()),
@@ -33,11 +33,11 @@ Scan::Scan(engine::Node& node, std::uint64_t block_bytes, Bytes memory, base::Me
           1, (std::min(rings_.largest_body() / 2, k_packet_bytes) - 64) / (block_bytes + sizeof(std::uint32_t))))),
       most_spares_(static_cast<std::size_t>(
           std::clamp<std::uint64_t>(memory.count * 3 / 4 / (block_bytes + sizeof(std::uint64_t)), 1, 32768))),
-      peers_(static_cast<std::size_t>(node.size()), Peer{}, base::MeteredAllocator<Peer>(meter)),
+      peers_(static_cast<std::size_t>(node.size()), Peer{}, memory::MeteredAllocator<Peer>(meter)),
       spare_blocks_(most_spares_ * block_bytes, meter),
-      spare_indices_(base::MeteredAllocator<std::uint64_t>(meter)),
+      spare_indices_(memory::MeteredAllocator<std::uint64_t>(meter)),
       recent_(static_cast<std::size_t>(std::max<std::uint64_t>(16, memory.count / 4 / sizeof(std::uint32_t))), 0,
-              base::MeteredAllocator<std::uint32_t>(meter)) {
+              memory::MeteredAllocator<std::uint32_t>(meter)) {
     spare_indices_.reserve(most_spares_);
 }
 
@@ -144,7 +144,7 @@ bool Scan::take_packets() {
     for (int local = 0; local < node_.size(); ++local) {
         if (local == node_.rank()) continue;
         Peer& peer = peers_[static_cast<std::size_t>(local)];
-        while (engine::Packet const packet = rings_.peek(local)) {
+        while (node::Packet const packet = rings_.peek(local)) {
             if (packet.pass != pass_) break;  // of a peer that is ahead
             std::uint32_t const taken = take_blocks(peer.taken, packet.count, packet.body.data());
             moved |= taken > peer.taken;

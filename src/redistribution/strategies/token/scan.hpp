@@ -17,10 +17,10 @@
 #include <utility>
 
 #include "memory/meter.hpp"
+#include "memory/metered_bytes.hpp"
 #include "node/node.hpp"
 #include "node/node_rings.hpp"
 #include "redistribution/address_map.hpp"
-#include "memory/room.hpp"
 #include "redistribution/strategies/moving/step_clock.hpp"
 #include "redistribution/strategies/token/scan_state.hpp"
 
@@ -30,7 +30,7 @@ class Scan {
   public:
     /// All ranks of the context are on `node` and it has rings. Indices are below 2^32. `memory`: bytes of spare slots
     /// and of the list of slots vacated last; more of both lets ranks run further apart before one waits for another.
-    Scan(engine::Node& node, std::uint64_t block_bytes, Bytes memory, base::Meter& meter);
+    Scan(node::Node& node, std::uint64_t block_bytes, Bytes memory, memory::Meter& meter);
 
     /// Moves all blocks. `addresses`: where the block in each slot goes; nowhere marks a free slot,
     /// all states are 0. It is used up. `live`: how many are not free.
@@ -72,16 +72,16 @@ class Scan {
     void flush_all();
     void wait();
 
-    engine::Node& node_;
+    node::Node& node_;
     int rank_;
-    engine::NodeRings& rings_;
+    node::NodeRings& rings_;
     std::uint64_t block_bytes_;
     std::uint32_t packet_blocks_;
     std::size_t most_spares_;
-    base::MeteredVector<Peer> peers_;
-    Room spare_blocks_;
-    base::MeteredVector<std::uint64_t> spare_indices_;
-    base::MeteredVector<std::uint32_t> recent_;  // slots vacated last, still in the cache; some may be taken again
+    memory::MeteredVector<Peer> peers_;
+    memory::MeteredBytes spare_blocks_;
+    memory::MeteredVector<std::uint64_t> spare_indices_;
+    memory::MeteredVector<std::uint32_t> recent_;  // slots vacated last, still in the cache; some may be taken again
 
     std::byte* data_ = nullptr;
     AddressMap* addresses_ = nullptr;

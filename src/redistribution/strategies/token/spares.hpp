@@ -22,11 +22,11 @@ class Spares {
     };
     static constexpr std::uint64_t k_none = ~std::uint64_t{0};
 
-    Spares(std::size_t capacity, base::Meter& meter)
+    Spares(std::size_t capacity, memory::Meter& meter)
         : capacity_(capacity),
           mask_(std::bit_ceil(2 * capacity + 2) - 1),
-          by_slot_(mask_ + 1, InUse{}, base::MeteredAllocator<InUse>(meter)),
-          free_(base::MeteredAllocator<std::uint64_t>(meter)) {
+          by_slot_(mask_ + 1, InUse{}, memory::MeteredAllocator<InUse>(meter)),
+          free_(memory::MeteredAllocator<std::uint64_t>(meter)) {
         free_.reserve(capacity);
     }
 
@@ -92,8 +92,8 @@ class Spares {
     std::size_t capacity_;
     std::size_t mask_;
     std::size_t in_use_ = 0;
-    base::MeteredVector<InUse> by_slot_;
-    base::MeteredVector<std::uint64_t> free_;
+    memory::MeteredVector<InUse> by_slot_;
+    memory::MeteredVector<std::uint64_t> free_;
 };
 
 }  // namespace sluice::redistribution

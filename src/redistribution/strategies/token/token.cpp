@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "mpi/mpi.hpp"
-#include "node/node.hpp"
 #include "engine/transports/message.hpp"
 #include "engine/transports/node.hpp"
+#include "mpi/mpi.hpp"
+#include "node/node.hpp"
 #include "redistribution/strategies/moving/report_counts.hpp"
 #include "redistribution/strategies/moving/step_clock.hpp"
 #include "redistribution/strategies/strategy.hpp"
@@ -71,7 +71,7 @@ class ChainMover final : public Mover {
     /// Nobody starts to move before all have finished the move before: requests carry no other mark of the move.
     void meet(std::byte* data) {
         if (node_) node_->expose(data);
-        if (messages_) base::check(MPI_Barrier(problem_.context.comm()), "MPI_Barrier");
+        if (messages_) mpi::check(MPI_Barrier(problem_.context.comm()), "MPI_Barrier");
     }
 
     /// One pass: bytes [offset, offset + bytes) of every block.

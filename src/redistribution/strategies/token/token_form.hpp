@@ -19,14 +19,14 @@ inline constexpr std::uint64_t k_most_bytes_to_scan = 255;
 inline constexpr std::uint64_t k_most_bytes_to_scan_crowded = 2048;
 
 /// True where the whole context is one node with rings that take a packet of one block, and indices fit into 32 bits.
-inline bool scan_is_possible(engine::Node const* node, int ranks, std::uint64_t most_slots) {
+inline bool scan_is_possible(node::Node const* node, int ranks, std::uint64_t most_slots) {
     return node != nullptr && node->has_rings() && node->size() == ranks &&
            node->largest_packet() >= 2 * k_most_bytes_to_scan_crowded - 64 &&
            most_slots <= std::numeric_limits<std::uint32_t>::max();
 }
 
 /// `scan_possible`: as above, for the same node.
-inline TokenForm token_form(engine::Node const* node, bool scan_possible, std::uint64_t block_bytes) {
+inline TokenForm token_form(node::Node const* node, bool scan_possible, std::uint64_t block_bytes) {
     if (!scan_possible) return TokenForm::chain;
     std::uint64_t const most = node->is_crowded() ? k_most_bytes_to_scan_crowded : k_most_bytes_to_scan;
     return block_bytes <= most ? TokenForm::scan : TokenForm::chain;

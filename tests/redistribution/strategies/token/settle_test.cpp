@@ -21,7 +21,7 @@ void settle_random(std::uint64_t slots, std::uint64_t blocks, std::uint64_t byte
     std::shuffle(lies_in.begin(), lies_in.end(), random);
     std::shuffle(belongs_to.begin(), belongs_to.end(), random);
 
-    base::Meter meter;
+    memory::Meter meter;
     AddressMap places(slots, 3, slots, meter);
     std::vector<std::byte> data(slots * bytes + 64, std::byte{0xee});  // 32 guard bytes on each side
     std::byte* const array = data.data() + 32;
@@ -74,7 +74,7 @@ TEST(Settling, needs_room_for_one_block_only) {
 /// All hands follow one cycle, and most of them start inside it.
 TEST(Settling, follows_one_long_cycle_with_all_hands) {
     std::uint64_t const slots = 1000;
-    base::Meter meter;
+    memory::Meter meter;
     AddressMap places(slots, 2, slots, meter);
     std::vector<std::uint32_t> array(slots);
     for (std::uint64_t slot = 0; slot < slots; ++slot) {

@@ -11,7 +11,7 @@ namespace {
 
 TEST(Spares, behave_like_a_map_from_slots_to_places) {
     for (std::size_t const capacity : {std::size_t{1}, std::size_t{2}, std::size_t{7}, std::size_t{100}}) {
-        base::Meter meter;
+        memory::Meter meter;
         Spares spares(capacity, meter);
         EXPECT_EQ(meter.held().count, Spares::bytes_of(capacity));
         std::set<std::uint64_t> free;

@@ -6,24 +6,24 @@
 
 #include "memory/meter.hpp"
 
-namespace sluice::redistribution {
+namespace sluice::memory {
 
 /// A MeteredVector would write zeros into every page first, which costs more than the copy that follows.
-class Room {
+class MeteredBytes {
   public:
-    Room(std::uint64_t bytes, base::Meter& meter)
+    MeteredBytes(std::uint64_t bytes, Meter& meter)
         : allocator_(meter), bytes_(bytes), data_(bytes > 0 ? allocator_.allocate(bytes) : nullptr) {}
-    Room(Room const&) = delete;
-    Room& operator=(Room const&) = delete;
-    ~Room() {
+    MeteredBytes(MeteredBytes const&) = delete;
+    MeteredBytes& operator=(MeteredBytes const&) = delete;
+    ~MeteredBytes() {
         if (data_ != nullptr) allocator_.deallocate(data_, bytes_);
     }
     std::byte* data() const noexcept { return data_; }
 
   private:
-    base::MeteredAllocator<std::byte> allocator_;
+    MeteredAllocator<std::byte> allocator_;
     std::uint64_t bytes_;
     std::byte* data_;
 };
 
-}  // namespace sluice::redistribution
+}  // namespace sluice::memory
