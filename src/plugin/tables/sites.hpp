@@ -1,4 +1,4 @@
-/// The places in the program that call MPI, told apart by return address and function. At most report::k_sites of them;
+/// The places in the program that call MPI, told apart by return address and function. At most record::k_sites of them;
 /// those that come later share entry 0.
 #pragma once
 
