@@ -67,7 +67,8 @@ FilePages file_pages_in(std::string_view text, std::string_view prefix) noexcept
             : name == "dirty" || name == "file_dirty" || name == "writeback" || name == "file_writeback"
                 ? &pages.unwritten
                 : nullptr;
-        if (to != nullptr && line.size() > name.size()) *to += kernel::number_in(line.substr(name.size() + 1)).value_or(0);
+        if (to != nullptr && line.size() > name.size())
+            *to += kernel::number_in(line.substr(name.size() + 1)).value_or(0);
     }
     return pages;
 }
@@ -113,8 +114,9 @@ MemoryUsage::Reading MemoryUsage::read() noexcept {
 void MemoryUsage::read_group() noexcept {
     std::array<char, k_most_text> room;
     std::string_view const text = limit_file_.read(room);
-    std::optional<std::uint64_t> const limit =
-        place_.file == "memory.stat" ? kernel::number_after(text, "hierarchical_memory_limit") : kernel::number_in(text);
+    std::optional<std::uint64_t> const limit = place_.file == "memory.stat"
+                                                   ? kernel::number_after(text, "hierarchical_memory_limit")
+                                                   : kernel::number_in(text);
     if (limit)
         last_.limit = Bytes{std::min(*limit, k_no_memory_limit)};
     else if (text.starts_with("max"))

@@ -166,7 +166,7 @@ void PairExchange::swap_some() {
     std::span<std::byte> const bounce = means_->bounce();
     std::size_t const bytes = std::min<std::uint64_t>(bounce.size(), mine_.end - at);
     std::size_t const done = node::swap_with_process(static_cast<pid_t>(theirs_.card.pid),
-                                                       {packing_->first() + at, bytes}, theirs_.address + at, bounce);
+                                                     {packing_->first() + at, bytes}, theirs_.address + at, bounce);
     swapped_ += done;
     if (done == bytes && mine_.begin + swapped_ < mine_.end) return;
     trade_word(swapped_);
