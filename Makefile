@@ -1,6 +1,6 @@
 # The front door. Everything it makes lies in build/; what each folder there is, CMakePresets.json says.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test bench check docs install clean tests-built
+.PHONY: help demo build test test-all bench check docs install clean
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -14,7 +14,8 @@ PHASE := @cmake/phase.sh
 MPIS := openmpi mpich
 BEDS := $(MPIS) simulated
 SANITIZED := asan tsan
-TESTED := command $(BEDS) $(SANITIZED)
+TESTED := command $(MPIS)
+ALL_TESTED := command $(BEDS) $(SANITIZED)
 
 # $(call configure,PRESET,OPTIONS) and $(call compile,PRESET). Tests are left out of a folder until somebody wants them.
 configure = cmake --preset $(1) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
@@ -24,7 +25,7 @@ without_tests = $$([ -e build/$(1)/CMakeCache.txt ] || echo -DSLUICE_TESTS=OFF)
 compile = cmake --build build/$(1) -j $(JOBS) $(if $(filter-out undefined,$(origin VERBOSE)),--verbose) -- -k 0
 
 help: ## Says what can be made
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 demo: ## Runs the main jobs: the coastlines of the world in place under a memory limit, a relaxation's memory two ways, and hpcc under sluice run
 	$(PACKAGES) build demo
@@ -45,15 +46,6 @@ build: ## Builds the command and the libraries for Open MPI, MPICH and the simul
 	    $(call compile,$$folder)
 	done
 
-tests-built:
-	$(PACKAGES) build demo test docs
-	@mkdir -p build
-	for folder in $(TESTED); do
-	    cmake/phase.sh "build $$folder" $(MAKE) tests-built-in-$$folder
-	done
-	rm -rf build/installed
-	{ for folder in $(TESTED); do echo "subdirs($$folder)"; done; } >build/CTestTestfile.cmake
-
 built-in-%:
 	@$(call configure,$*,-DSLUICE_TESTS=OFF)
 	$(call compile,$*)
@@ -62,16 +54,22 @@ tests-built-in-%:
 	@$(call configure,$*,$(with_tests))
 	$(call compile,$*)
 
-test: tests-built ## Builds all that is tested and tests it: both MPIs, the simulator, sanitizers
-	@cd build
-	status=0
-	# Of long outputs the head is cut off: why a test was skipped stands at the end. The runner's own summary comes last.
-	summary='/^[0-9]+% tests passed, /'
-	ctest -j $(JOBS) --output-on-failure --no-tests=error --output-junit ctest.xml --test-output-truncation head \
-	    | tee ctest.log | sed -uE "$$summary,\$$d" || status=$$?
-	../cmake/say_skipped.py ctest.xml
-	sed -nE "$$summary,\$$p" ctest.log
-	exit $$status
+# $(call build_tests,FOLDERS)
+define build_tests
+$(PACKAGES) build demo test docs
+@mkdir -p build
+for folder in $(1); do
+    cmake/phase.sh "build $$folder" $(MAKE) tests-built-in-$$folder
+done
+endef
+
+test: ## Builds Sluice with both MPIs and tests it: trust in a build in some minutes
+	$(call build_tests,$(TESTED))
+	JOBS=$(JOBS) cmake/run_tests.sh quick $(TESTED)
+
+test-all: ## All tests, those of make test among them: also the simulator, sanitizers, and what takes long
+	$(call build_tests,$(ALL_TESTED))
+	JOBS=$(JOBS) cmake/run_tests.sh all $(ALL_TESTED)
 
 # One build folder and its tests, for example test-in-mpich-clang: hosted CI runs them side by side.
 test-in-%:

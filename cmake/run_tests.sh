@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# run_tests.sh quick|all FOLDER…: one run of ctest over build folders that stand side by side. quick leaves out what is
+# labelled long or demo, and says what it leaves to `make test-all`. ctest's own summary comes last.
+set -uo pipefail
+how=$1
+shift
+cd "$(dirname "$0")/../build"
+for folder in "$@"; do echo "subdirs($folder)"; done >CTestTestfile.cmake
+rm -rf installed # where the tests install the library
+choice=()
+[ "$how" = all ] || choice=(--label-exclude '^(long|demo)$')
+
+summary='/^[0-9]+% tests passed, /'
+status=0
+# Of long outputs the head is cut off: why a test was skipped stands at the end.
+ctest -j "${JOBS:-$(nproc)}" "${choice[@]}" --output-on-failure --no-tests=error --output-junit ctest.xml \
+    --test-output-truncation head | tee ctest.log | sed -uE "$summary,\$d" || status=$?
+../cmake/say_skipped.py ctest.xml
+if [ "$how" != all ]; then
+    left=$(ctest --show-only --label-regex '^(long|demo)$' | sed -nE 's/^ *Test +#[0-9]+: //p')
+    echo "make test-all also runs the tests under the simulator, those with sanitizers, and $(wc -l <<<"$left") that take long:"
+    fmt -w 118 <<<"$left" | sed 's/^/  /'
+    echo
+fi
+echo "== testing: $SECONDS s"
+sed -nE "$summary,\$p" ctest.log
+exit $status
