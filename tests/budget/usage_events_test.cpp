@@ -126,7 +126,7 @@ TEST_F(UsageEventsTest, come_from_a_thread_that_ends_when_it_has_set_them) {
 TEST_F(UsageEventsTest, can_be_followed_by_a_child_that_has_marks_of_its_parent) {
     TestGroup const group(own_group());
     if (!can_mark(group)) GTEST_SKIP() << k_no_group;
-    auto events = std::make_unique<UsageEvents>(place_in(group.folder(), 64_MiB));
+    auto events = std::make_unique<budget::UsageEvents>(place_in(group.folder(), 64_MiB));
     wait_until_marked(*events, 64_MiB);
     pid_t const child = fork();
     if (child == 0) {

@@ -1,4 +1,4 @@
-#include "coastline/world/world_curve.hpp"
+#include "world/world_curve.hpp"
 
 #include <gtest/gtest.h>
 

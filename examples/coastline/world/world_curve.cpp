@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/hilbert.hpp"
+#include "../../common/hilbert.hpp"
 
 namespace coastline {
 
