@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # sluice_test(NAME SOURCES file… [RANKS n…] [LABELS label…] [LIBRARIES target…] [ARGUMENTS arg…] [ENVIRONMENT var=value…]
 #             [PROCESSOR_SECONDS seconds])
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "coastline/world/world_curve.hpp"
 
 #include <gtest/gtest.h>
