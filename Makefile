@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The front door. Everything it makes lies in build/; what each folder there is, CMakePresets.json says.
 .DEFAULT_GOAL := help
 .PHONY: help demo build test test-all bench check docs install clean

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What people have today, where it is installed for the MPI of this build. Debian's packages of all three are Open MPI's.
 # A peer is a header, libraries and a source of methods/; found, it becomes a library to link and SLUICE_BENCH_<NAME>.
 function(sluice_bench_peer name header libraries hints)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The maps that are measured: where each block of each rank goes. A case is computed, never stored, so that any rank
 /// can ask for any block's destination and the check of a result needs no communication but a sum.
 #pragma once

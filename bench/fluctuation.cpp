@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The benchmark `fluctuation`: section 4.1 of Y. Shi, G. Zheng and L. V. Kale, "Run-time Support for Controlling
 // Communication-Induced Memory Fluctuation" (2007): a relaxation over many small cubes a rank, with all ghost faces at
 // once, cube by cube, and fetched under tokens, in turns in one launch. Prints one JSON object a line; `sluice bench

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The benchmark `inplace`: all-to-all exchanges in place, by this library and by the MPI library itself, in turns in
 // one launch. Prints one JSON object a line; `sluice bench inplace` launches it and draws the table. Exit code 0; 1 for
 // a wrong result or an error.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// One point of MADRE's Figure 3 on a simulated machine: the real library on simulated ranks and links, beside the
 /// lower bound.
 ///

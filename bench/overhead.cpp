@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What watching costs. Links nothing of ours: `sluice bench overhead` launches it with and without `sluice run`.
 //
 //   overhead launch ROUNDS [CASE…]          each exchange as programs do it; seconds of it in this launch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The benchmark `redistribute`: every strategy of the library and what people use today, side by side in one launch,
 // over the cases of cases.hpp. Prints one JSON object a line; `sluice bench redistribute` launches it and draws the
 // table. Exit code 0; 1 for a wrong result or an error; 75 when a method ran longer than its time limit (after a row

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Compiles through ccache where it is installed, unless the caller chose a launcher or Sluice is part of another project.
 # Paths are made relative and the folder of the build is not hashed, so that a second checkout finds what the first compiled.
 if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # find_package(Sluice): target Sluice::sluice, the library that was built for the MPI in use. Looks for MPI unless the
 # project already did; set MPI_CXX_COMPILER (MPI_C_COMPILER in a C project) before to choose another than the one in PATH.
 include(CMakeFindDependencyMacro)

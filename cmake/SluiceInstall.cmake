@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # cmake --install: the library, its headers, and three ways to find it: CMake package, pkg-config, environment module.
 # All of them find the rest relative to themselves, so the installed tree may be moved, and several MPIs share one prefix:
 # whatever differs carries the MPI's name.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Finds the MPI to build against and says which one it is: SLUICE_MPI is openmpi, mpich, simgrid or mpi (any other);
 # SLUICE_MPIEXEC is its launcher, target sluice_mpi what to link.
 # Another MPI than the one in PATH is chosen by its wrappers: -DMPI_CXX_COMPILER=mpicxx.mpich -DMPI_C_COMPILER=mpicc.mpich.

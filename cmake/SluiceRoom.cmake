@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # A room is a folder below src/, an object library and a namespace. The library, the plugin and the command are made of whole
 # rooms; tests/rooms checks that the includes between rooms only go down.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests that a Python script drives: it starts jobs itself and looks at what they leave.
 #
 # sluice_script_test(NAME SCRIPT [RANKS n] [ARGUMENTS arg…])

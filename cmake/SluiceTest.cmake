@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # sluice_test(NAME SOURCES file… [RANKS n…] [LABELS label…] [LIBRARIES target…] [ARGUMENTS arg…] [ENVIRONMENT var=value…]
 #             [PROCESSOR_SECONDS seconds])
 #
-# Makes one GoogleTest executable, linked to the library and able to include its internals ("base/mpi.hpp"), and for each
+# Makes one GoogleTest executable, linked to the library and able to include its internals ("mpi/mpi.hpp"), and for each
 # number of ranks one ctest test named PREFIX/NAME/<ranks>, PREFIX being the MPI's name (with sanitizers
 # openmpi-address-undefined, …). Without RANKS the program runs once, without a launcher and without MPI_Init, as
 # PREFIX/NAME. Labels: what LABELS says (quick unless given) and the name of the MPI.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Warnings and sanitizers of our own code; never passed on to whoever links the library.
 add_library(sluice_warnings INTERFACE)
 target_compile_options(sluice_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)

@@ -1,7 +1,8 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # What every file of the repository must be: smaller than 1 MiB, without a path of one machine, without a line that ends in
-# blanks, a source file not much longer than 400 lines. The README's example is the one that is tested, and every relative
-# link of the pages leads somewhere.
+# blanks, a source file not much longer than 400 lines. A source, script or build file names its licence at its top, the
+# README's example is the one that is tested, and every relative link of the pages leads somewhere.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 failed=0
@@ -17,6 +18,13 @@ while IFS= read -r file; do
         [ "$lines" -le 500 ] || complain "$file: $lines lines; which second concept moved in?"
         ;;
     esac
+    case $file in
+    *.md | *.png | *.svg | *.json | *.cff | *hpccinf.txt | LICENSE | .gitignore | .git-blame-ignore-revs) ;;
+    *)
+        [[ $(head -n 4 "$file") == *"SPDX-License-Identifier: BSD-3-Clause"* ]] ||
+            complain "$file: the line SPDX-License-Identifier: BSD-3-Clause is missing at its top"
+        ;;
+    esac
 done < <(git ls-files --cached --others --exclude-standard)
 
 if git grep -nIE --untracked '/(home|Users|root|work)/[A-Za-z0-9_.-]+/' -- . ':!cmake/check_files.sh'; then
@@ -25,7 +33,7 @@ fi
 if git grep -nIE --untracked '[[:blank:]]+$' -- '*.cpp' '*.hpp' '*.h' '*.c' '*.cmake' '*CMakeLists.txt' '*.sh' '*.py'; then
     complain "blanks at the ends of lines, see above"
 fi
-if [[ $(<README.md) != *"$(<examples/hello/hello.cpp)"* ]]; then
+if [[ $(<README.md) != *"$(grep -v SPDX-License-Identifier examples/hello/hello.cpp)"* ]]; then
     complain "README.md: its example is not examples/hello/hello.cpp"
 fi
 cmake/check_links.py || complain "links that lead nowhere, see above"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # clang-format over every C and C++ source; nothing is changed.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -4,8 +4,9 @@
 
     check_links.py [ROOT]
 
-Pages are README.md, CONTRIBUTING.md, CHANGELOG.md and docs/**/*.md below ROOT. A source that names a page of docs/ must
-name one that exists. Prints file:line for each broken link; exit code 1 if there is one.
+Pages are README.md, CONTRIBUTING.md, CHANGELOG.md and docs/**/*.md below ROOT. A page that names a file or folder of the
+repository in code, as `src/engine`, must name one that exists, and so must a source that names a page of docs/. Not so the
+change log and the decisions: they tell of the past. Prints file:line for each broken link; exit code 1 if there is one.
 """
 
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 FOLDERS = ["include", "src", "tests", "bench", "examples", "cmake"]
+OF_THE_PAST = ["CHANGELOG.md", "docs/decisions"]
 MADE_UP = "tests/checks"  # its pages exist only while it runs
 SOURCES = (".cpp", ".hpp", ".h", ".c", ".py", ".sh", ".cmake", ".txt", ".def", ".pml")
 
@@ -25,6 +27,7 @@ HTML = re.compile(r"<(?:a|img)\s[^>]*?(?:href|src)=\"([^\"]+)\"")
 HEADING = re.compile(r"^#{1,6}[ ]+(.*?)[ ]*#*$", re.MULTILINE)
 LABEL = re.compile(r"[ ]*\{#([\w-]+)\}$")
 NAMED_ANCHOR = re.compile(r"<a\s[^>]*?(?:id|name)=\"([^\"]+)\"|^\\anchor[ ]+(\S+)|@anchor[ ]+(\S+)", re.MULTILINE)
+PATH_IN_CODE = re.compile(rf"(?<!`)`((?:{'|'.join(FOLDERS)})/[\w./-]*)`(?!`)")
 PAGE_IN_SOURCE = re.compile(r"\bdocs/[\w./-]+\.md\b")
 
 
@@ -82,13 +85,28 @@ def fault_of(target: str, page: Path, root: Path) -> str | None:
     return None
 
 
+def pages_of(root: Path) -> list[Path]:
+    return [root / name for name in PAGES if (root / name).exists()] + sorted((root / "docs").rglob("*.md"))
+
+
 def broken_links(root: Path):
-    pages = [root / name for name in PAGES if (root / name).exists()] + sorted((root / "docs").rglob("*.md"))
-    for page in pages:
+    for page in pages_of(root):
         for line, target in sorted(links_of(page.read_text(encoding="utf-8"))):
             fault = fault_of(target, page, root)
             if fault:
                 yield f"{page.relative_to(root)}:{line}: {target}: {fault}"
+
+
+def paths_that_pages_miss(root: Path):
+    past = [root / name for name in OF_THE_PAST]
+    for page in pages_of(root):
+        if any(old in (page, *page.parents) for old in past):
+            continue
+        text = without(FENCE, page.read_text(encoding="utf-8"))
+        for found in PATH_IN_CODE.finditer(text):
+            if not (root / found.group(1)).exists():
+                line = text.count("\n", 0, found.start()) + 1
+                yield f"{page.relative_to(root)}:{line}: {found.group(1)}: no such file"
 
 
 def sources_of(root: Path) -> list[Path]:
@@ -106,7 +124,7 @@ def pages_that_sources_miss(root: Path):
 
 def main() -> int:
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
-    broken = [*broken_links(root), *pages_that_sources_miss(root)]
+    broken = [*broken_links(root), *paths_that_pages_miss(root), *pages_that_sources_miss(root)]
     print(*broken, sep="\n", end="\n" if broken else "", file=sys.stderr)
     return 1 if broken else 0
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # check_tidy.sh BUILD_FOLDER JOBS: clang-tidy over the project's own sources that the build folder compiles. A file that
 # passed is not looked at again until it, a header, or the checks change; the marks are in the build folder.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # phase.sh NAME COMMAND…: runs the command and says how long it took, and how long the processors were busy with it.
 set -uo pipefail
 name=$1

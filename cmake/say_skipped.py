@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """say_skipped.py CTEST.XML: the tests that did not run, each with the reason that it gave, for ctest's own summary has the
 names alone."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * The interface of MADRE (S. Siegel and A. Siegel, EuroPVM/MPI 2008, Figure 1) on top of Sluice, so that a program
  * written for it compiles and runs unchanged: include this header, link the library of your MPI (sluice-openmpi,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The command `sluice`: looks at the machine, and launches what measures. Links no MPI, so that one serves all of them.
 #include <array>
 #include <cstdio>

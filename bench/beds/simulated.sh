@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # The simulated bed: runs a program built with SimGrid's smpicxx on simulated hosts and links.
 #
 #   simulated.sh [--platform torus|fattree|dragonfly] [--network wire|smpi] [--wall SECONDS] [--poll SECONDS] -n RANKS PROGRAM [ARGUMENT…]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What the benchmark `fluctuation` measures: the forms of examples/jacobi3d, with settings, and their two parts alone.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What tasks and fetches cost by themselves.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fluctuation/neighbour.hpp"
 
 #include <fcntl.h>

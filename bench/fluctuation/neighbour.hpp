@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Another process of the node that takes memory and gives it back while a benchmark runs.
 #pragma once
 

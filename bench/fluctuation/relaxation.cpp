@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fluctuation/relaxation.hpp"
 
 #include <mpi.h>

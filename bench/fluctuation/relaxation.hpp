@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Measures several methods in turns on one box of cubes, and checks that all leave the same bits.
 #pragma once
 

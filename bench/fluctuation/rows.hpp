@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The rows of the benchmark `fluctuation`; docs/benchmarks.md says what their fields mean.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fluctuation/step_clock.hpp"
 
 #include <mpi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// When the steps of a relaxation end. A form that fetches has no moment at which a step ends everywhere: on a rank it
 /// ends when as many cubes were relaxed as the rank has.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What the benchmark `inplace` exchanges: blocks in one buffer, for each of MPI's three calls.
 #pragma once
 

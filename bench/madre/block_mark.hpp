@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Blocks that say where they came from, in every one of their words.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The five experiments of MADRE's Figure 3 (S. Siegel and A. Siegel, EuroPVM/MPI 2008, section 3) as maps of any size.
 ///
 /// The paper's arrays have 25,000 blocks; here `blocks` is free, and the shares of free space stay the paper's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What no method can beat: the time the busiest endpoint and the busiest link need for their bytes alone.
 #pragma once
 

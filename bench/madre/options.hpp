@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The arguments of sluice-bench-madre.
 #pragma once
 

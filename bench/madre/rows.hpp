@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The rows that the bench prints: one JSON object a line, fields as in every benchmark.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "madre/simulated_routes.hpp"
 
 #include <mpi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The routes of the simulated platform, asked from the simulator itself.
 #pragma once
 

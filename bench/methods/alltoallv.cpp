@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What people write today: count, pack by destination rank, exchange indices and blocks with MPI_Alltoallv, unpack.
 // Three kinds: warm keeps its buffers from call to call; lean also packs what stays on the rank straight into the
 // receive buffer; cold allocates in the call and gives back, as a code that cannot afford the memory all the time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // No method but a bound: each rank copies as many bytes as it has blocks that must move, once, in one sweep, with
 // whichever of memcpy and non-temporal stores was faster on this machine. Nothing that moves each block once can be
 // faster by copying.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The contract of a method that is measured: ours and everybody else's. One method is one file in this folder and one
 /// line in method.cpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // PETSc's star forest: slots are roots, blocks are leaves that point to them, and PetscSFReduce with MPI_REPLACE moves
 // blocks of a contiguous datatype into a second array, which is copied back, for results belong into the caller's
 // array. In its favour the graph is made once and not timed, as a code would keep it for a map used again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Zoltan's migration (Zoltan_Migrate with pack and unpack callbacks): what users of a load balancer have today. The
 // callbacks handle many objects a call, the object's global id is its slot at the target, and Zoltan packs everything
 // before it unpacks anything, so results land in the caller's array.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The MPI functions that the exchanges call, by one of two ways, and how often each was called.
 ///
 ///     program ── MPI_X ── whatever stands between (a preloaded plugin) ──> libmpi      Calls::of_the_program

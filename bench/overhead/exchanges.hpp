@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What programs do with MPI, as far as the cost of watching is concerned.
 #pragma once
 

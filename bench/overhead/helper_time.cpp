@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "overhead/helper_time.hpp"
 
 #include <ctime>

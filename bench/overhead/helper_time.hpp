@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Processor time of the plugin's helper thread.
 #pragma once
 

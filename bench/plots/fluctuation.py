@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws figures 2, 4 and 5 of Y. Shi, G. Zheng and L. V. Kale, "Run-time Support for Controlling Communication-Induced Memory
 Fluctuation" (2007) from the JSON lines of `sluice bench fluctuation --json`.
 

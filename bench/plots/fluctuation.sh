@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Measures everything that docs/results/fluctuation.md tells of `sluice bench fluctuation`, one file of rows a table, and refreshes
 # the tables and the pictures there. Needs root for the beds; takes about half an hour on a quiet machine.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes the tables of docs/results/fluctuation.md from the JSON lines of `sluice bench fluctuation --json`.
 
     fluctuation_tables.py FOLDER [PAGE.md]

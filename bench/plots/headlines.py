@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws the picture at the head of docs/results.md from the tables in docs/results/*.md, so that it shows what they say.
 
     headlines.py [DOCS]        DOCS: the folder of the pages (docs); leaves DOCS/images/headlines.png

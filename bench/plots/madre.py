@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws the curves of MADRE's Figure 3 from the JSON lines of `sluice bench madre --json`.
 
     madre.py ROWS.json PICTURE.png

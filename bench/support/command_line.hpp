@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// CLI11, also where the simulator has made a macro of exit.
 #pragma once
 

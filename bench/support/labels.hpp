@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Every block of a benchmark says where it came from, so that a result can be checked without knowing the inverse map.
 ///
 ///     | origin: rank and index, mixed | the same plus 1 step | plus 2 steps | …      (64-bit words; bytes left over

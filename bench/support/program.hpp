@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What the main of every benchmark program with options is.
 #pragma once
 

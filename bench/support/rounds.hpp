@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Times several methods in turns on one workload, checks every result, and measures the memory of each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Rows of a benchmark as one JSON object a line, with the field names that all benchmarks share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Order statistics of a few samples: what a row of a benchmark prints.
 #pragma once
 

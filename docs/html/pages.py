@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Doxygen's filter of the pages: pages.py PAGE prints PAGE as Doxygen 1.9 understands it.
 
 Pages are written for a reader of the repository. Doxygen reads another Markdown: a link or a piece of code may not go

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Writes the documentation's page of the settings from the one table, settings.def: sluice_settings_page FILE
 #include <fstream>
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Every coastline point of the world, read in the order of the file and redistributed in place, so that each rank owns
 /// a compact part of the Earth: a stretch of a Hilbert curve. Beside it, for comparison, what people write today.
 ///

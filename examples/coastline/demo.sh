@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # The main job on real data: the coastlines of the world, redistributed in place under a memory limit that pack, MPI_Alltoallv
 # and unpack do not survive. Prints what happened and draws it.
 #

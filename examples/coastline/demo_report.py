@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What the demo found, in words. `limit FOLDER PERCENT` prints the limit for the runs to come, `table FOLDER` the results."""
 
 import os

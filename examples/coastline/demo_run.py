@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One run of the demo as its folder describes it: events of the program, samples and outcome of the limited bed."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws what the demo did: maps of the world by owning rank, and memory over time."""
 
 import glob

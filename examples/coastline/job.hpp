@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What there is to move, and where each block goes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// How much memory the job has, and how much of it a step takes.
 #pragma once
 

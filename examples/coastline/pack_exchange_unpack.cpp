@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "pack_exchange_unpack.hpp"
 
 #include <numeric>

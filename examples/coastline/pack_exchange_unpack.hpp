@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What people write today: pack by destination, MPI_Alltoallv, unpack. Needs twice the data beside the array.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Writes down what a run did, for whoever draws it: events with their time, and where each rank's points lie.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Hilbert's curve over a square of 2^order × 2^order cells: cells that follow each other on the curve are neighbours
 /// in the plane, so a stretch of the curve is a compact region. (D. Hilbert, Mathematische Annalen 38, 1891.)
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// MPI_COMM_WORLD in few words, for programs of a page.
 #pragma once
 

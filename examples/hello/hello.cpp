@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Each rank sends its numbers to the next rank, in reverse order and in place, and looks whether they came.
 #include <cstdio>
 #include <sluice/redistribute.hpp>

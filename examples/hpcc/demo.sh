@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # An unmodified program under `sluice run`: Debian's hpcc. It must pass its own verification, and leaves a report of where its
 # memory went. hpccinf.txt beside this file makes it small: 4 ranks, a few seconds.
 #

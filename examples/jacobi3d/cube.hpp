@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A periodic box cut into cubes, dealt out to the ranks so that (nearly) every face is another rank's.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # The relaxation of examples/jacobi3d twice, its memory watched: every ghost face at once, and fetched under tokens. Then both in a
 # node between the two peaks. Prints both curves side by side and leaves a page with them.
 #

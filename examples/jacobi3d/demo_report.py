@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What demo.sh measured.
 
     demo_report.py limit FOLDER    bytes between the two peaks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What faces are called, for the forms that fetch them.
 #pragma once
 

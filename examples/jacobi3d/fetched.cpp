@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Each cube is a task. It publishes its faces, fetches those of its neighbours when there are tokens for them, and
 // while it waits other cubes compute.
 #include <mpi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A relaxation over a periodic box of many small cubes, five ways: with all ghost faces exchanged at once, cube by
 // cube, as tasks that fetch, as tasks that send, and as tasks that fetch with the points in a file. All leave the same
 // bits.

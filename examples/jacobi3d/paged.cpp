@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The fetched form for more points than there is memory: points and faces live in a file. A cube is in memory while it
 // is relaxed; the next ones are brought while it computes, finished ones written back. Faces lie side by side in the
 // file, so that a neighbour's fetch is served without the cube.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Plain MPI, two ways: every face of every cube at once, and one cube after the other.
 #include <mpi.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The same tasks by the send-based scheme: each cube sends its faces to its neighbours as soon as it has them, packed,
 // and receives theirs. With SLUICE_SEND_CONTROL=on they leave when the reader has tokens for them, with off at once.
 #include <mpi.h>

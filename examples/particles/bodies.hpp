@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Bodies in a fixed potential in a periodic square of side 1, as a structure of arrays.
 #pragma once
 

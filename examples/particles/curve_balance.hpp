@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Equal shares of a Hilbert curve: which rank should hold which body, so that all hold as many and each a compact
 /// region.
 #pragma once

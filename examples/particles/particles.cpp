@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Bodies move through time in a periodic box; every few steps they are dealt out anew along a Hilbert curve, so that
 // each rank holds equally many and a compact region. Positions, velocities and ids are arrays of their own: one plan a
 // rebalance moves all three, in place. The arrays have no slot more than the shares need.

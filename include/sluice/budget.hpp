@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// How many bytes may communication use now? A budget hands out leases; a lease gives its bytes back when it dies.
 #pragma once

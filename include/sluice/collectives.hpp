@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// All-to-all exchanges in place, in bounded extra memory.
 ///

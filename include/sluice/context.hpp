@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Where a program meets the library: one Context for each communicator it uses the library on.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// The one exception of the library. Its text carries the numbers: who, how much was asked, how much there is.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Publish and fetch: communication memory under tokens (Y. Shi, G. Zheng, L. V. Kale, "Run-time Support for
 /// Controlling Communication-Induced Memory Fluctuation", 2007). Data are published where they are and packed only when

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Data larger than memory: a file of blocks (one for each sub-cube, for example) that are brought into memory ahead of
 /// their use, as a plan says, and written back behind it, under the same budget as communication; so a problem of twice

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Moves every block of a distributed array to a new place, in place.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Everything a user can set, as one value. The table is settings.def.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * The C interface of Sluice (C99): redistribution in place, plans, and publish and fetch.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Tasks: many small coroutines on one rank, run in the order in which what they wait for comes (message-driven
 /// execution; L. V. Kale, "The virtualization model of parallel programming", 2002). A rank with many more tasks than

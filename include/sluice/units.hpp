@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Bytes as a type of its own, so that a count of blocks is never taken for a count of bytes.
 #pragma once

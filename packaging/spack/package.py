@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # A Spack recipe: copy it to packages/sluice/package.py of a Spack repository and set SLUICE_GIT to where the source is.
 import os
 

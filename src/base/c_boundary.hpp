@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Where C++ ends: exceptions become codes, and their text is kept for sluice_last_error().
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Counters stand next to the code they count and appear by themselves in every report.
 #pragma once
 

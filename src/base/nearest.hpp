@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// "Did you mean …": the known name that is fewest keystrokes away.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Bytes from text and to text, the same everywhere: settings, errors, reports.
 #pragma once
 

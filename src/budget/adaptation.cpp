@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "budget/adaptation.hpp"
 
 #include <unistd.h>

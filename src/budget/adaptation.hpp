@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// M, M_A and M_C (Y. Shi, G. Zheng, L. V. Kale, 2007, sections 3.2 and 3.3.2), looked at again and again while the
 /// program runs: the adaptation that the paper leaves to the future.
 ///

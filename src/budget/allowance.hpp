@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What a budget may hold of something that others use too.
 #pragma once
 

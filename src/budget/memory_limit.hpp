@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// All limits on this process's memory, not only the one that detect_memory_limit() picks: for whoever explains them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "budget/memory_usage.hpp"
 
 #include <sys/stat.h>

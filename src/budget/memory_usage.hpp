@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What is used now of a place that limits memory, read so cheaply that it can be looked at all the time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "budget/node_ledger.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// One ledger for all processes of a user whose memory has the same limit: what each may hold, so that together they
 /// stay within M_C. In shared memory, found by the name of the limit, without communication.
 ///

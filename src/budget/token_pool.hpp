@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Tokens: the right to hold messages for a moment. One pool for what a rank receives, another for what it serves, so
 /// that neither can use up what the other needs to go on.
 ///

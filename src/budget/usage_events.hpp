@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Threshold events: the kernel's word that what is used of a control group has passed a mark, before the next look at
 /// it is due.
 ///

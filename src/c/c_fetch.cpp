@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The store's part of sluice.h. No exception passes, in either direction.
 #include <exception>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What the files of the C interface share: handles, and faults as values.
 #pragma once
 

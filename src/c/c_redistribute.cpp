@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// sluice.h on top of the C++ interface. No exception passes; what only one rank can see is agreed on before the call.
 #include <new>
 #include <optional>

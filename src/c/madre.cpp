@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// madre.h: the interface of MADRE, over sluice::redistribute.
 #include "madre.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The in-place all-to-all: every pair of members changes blocks, a few pairs at a time, in staging of fixed size.
 ///
 ///     rounds of the tournament (members i and j meet in round (i + j) mod size)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Where the blocks of an in-place all-to-all lie: the arguments of the three calls behind one face. Refers to the
 /// caller's arrays; constant size.
 #pragma once

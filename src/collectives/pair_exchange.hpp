@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// One pair of an in-place all-to-all: two blocks of equal bytes change places.
 ///
 ///                     bytes <= k_small, or bytes that differ

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What a Context holds: the private communicator, who shares a node with us, counters.
 #pragma once
 

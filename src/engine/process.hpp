@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What belongs to one rank of the job, shared by all its Contexts: the budget, and what lets it follow the memory that
 /// is free. Under a simulator, whose ranks are threads of one process, the budget stays as it is at the beginning.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What moves bytes when it is looked at: everything on a context that its caller's waiting drives.
 #pragma once
 

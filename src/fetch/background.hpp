@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Progress while the program computes: a job of the helper thread that looks at a store's communication when the
 /// program has not done so for a while.
 ///

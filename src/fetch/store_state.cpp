@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fetch/store_state.hpp"
 
 #include <sched.h>

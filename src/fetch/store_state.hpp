@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What a Store is made of: the wire, the pools of tokens, the reader's and the owner's side.
 #pragma once
 

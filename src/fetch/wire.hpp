@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What travels between ranks: small control messages, and data, each with a tag of its own.
 ///
 ///     tag 0        control: kind, slot, name, bytes [, text of a refusal]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Nobody falls back or fails alone: decisions that change what goes over the wire are agreed on first.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Who takes part in one collective call, and over which communicator its messages go. Constant size.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "groups/nonblocking_barrier.hpp"
 
 #include "mpi/mpi.hpp"

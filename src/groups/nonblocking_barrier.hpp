@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A barrier that lets its caller do other things until all have come.
 #pragma once
 

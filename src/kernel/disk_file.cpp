@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "kernel/disk_file.hpp"
 
 #include <fcntl.h>

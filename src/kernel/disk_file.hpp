@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A file without a name that belongs to one rank: whole sectors are read and written while the rank computes. Nothing
 /// of it is left behind however the rank ends.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The one helper thread of a rank: jobs that must go on while the program computes. It does not exist until the first
 /// job is added, and sleeps until the next one is due.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A small file of /proc or of a control group that is looked at again and again.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Which process: so that a later one can ask whether it still lives, and takes no other for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Threads of ours take no signals of the program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Memory for blocks of a paged file, each under a lease: up to a limit of its own and what the budget has. Room
 /// that is given back is used again for blocks of the same size.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Memory for the data of messages: freed blocks are kept for the next ones, as long as the budget has room for them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Counts what one operation allocates: its peak goes into the report, and tests bound it or make it fail.
 #pragma once
 

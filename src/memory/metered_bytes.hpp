@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Bytes that are written before they are read: metered, and not touched when they are allocated.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/staging_pool.hpp"
 
 #include <algorithm>

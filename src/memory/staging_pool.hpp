@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Staging for calls that come one after another: one buffer is kept from call to call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The one place that checks MPI return codes, and owners for MPI handles.
 #pragma once
 

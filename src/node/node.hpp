@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The ranks of a context that share this node: who they are, their rings, and whether their memory can be read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Shared memory between the ranks of a node: one ring of packets for each ordered pair, and a doorbell for each rank.
 ///
 ///   window of rank `to`:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "node/peer_access.hpp"
 
 #include <sys/stat.h>

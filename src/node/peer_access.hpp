@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Which peers' memory this process may read and write, found out peer by peer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// One copy inside a node: reads of a peer's memory (process_vm_readv), and whether the kernel allows them.
 #pragma once
 

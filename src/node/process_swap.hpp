@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Swaps bytes with another process of this node: what was ours is its, what was its is ours.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What FileState does with single blocks: where their memory comes from, how they come and leave, what is looked ahead
 // for.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The blocks of a paged file, who uses them and who waits for them.
 ///
 ///     post ──> queue ──> granted: memory for all its blocks ──> complete: all of them are here

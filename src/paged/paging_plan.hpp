@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The order in which blocks of a file will be used, and how far the program has come in it. It need not be kept.
 ///
 ///     done done [first] done planned planned … planned │ (the same again, where the plan goes round)

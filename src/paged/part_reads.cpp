@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "paged/part_reads.hpp"
 
 #include <exception>

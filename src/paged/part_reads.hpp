@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Parts of blocks that are read from the file by themselves, for publications: several at a time, in memory of their
 /// own, so that they do not wait for blocks, nor blocks for them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What the MPI calls itself, without its build's particulars.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The probe of `sluice memory`: goes through the steps of the study (Goodell, Gropp, Zhao, Thakur: Scalable Memory Use
 // in MPI, EuroMPI 2011) on the ranks of one machine and tells what each rank held after each. Rank 0 prints one JSON
 // object for each phase, {"phase","anonymous","shared","files","heap"} with a list over ranks, in bytes.

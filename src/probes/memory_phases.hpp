@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The steps of the study of MPI's own memory, each with what it leaves behind in the MPI.
 #pragma once
 

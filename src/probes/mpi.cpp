@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What this MPI says of itself: run on one rank by `sluice doctor`. One JSON object.
 #include <mpi.h>
 

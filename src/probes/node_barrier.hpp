@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A barrier between processes of one machine that uses no MPI: measuring must not make the MPI communicate.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What this process holds, as the kernel counts it: proportionally, so that the sum over the ranks of a node is what
 /// the node holds.
 #pragma once

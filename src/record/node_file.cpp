@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "record/node_file.hpp"
 
 #include <fmt/format.h>

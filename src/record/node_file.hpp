@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// One file node-*.sluice, read as whoever wrote it left it.
 #pragma once
 

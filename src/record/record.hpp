@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What one rank writes down while it runs, at a fixed size, in memory that is mapped from a file of its node: a job
 /// that is killed leaves it behind, complete to the last store.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The file of a node that the ranks map to write their records into.
 #pragma once
 

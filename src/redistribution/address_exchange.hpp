@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Every rank tells every target which of its slots are filled from where. That validates the map, before any byte
 /// moves, and builds the inverse map. Nonblocking consensus (T. Hoefler, C. Siebert, A. Lumsdaine, PPoPP 2010):
 /// synchronous sends, then a nonblocking barrier; cost and memory follow the number of real partners, not the number of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// For each local slot one address (rank, index), two bits of state and a mark, in 5 or 8 bytes.
 ///
 ///     63/39                                                          0

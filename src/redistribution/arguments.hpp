@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What callers passed: faults that one rank sees by itself, and values that all ranks must have passed alike.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The caller's array as slots, with at most one spare slot behind it that lies elsewhere in memory.
 ///
 ///     slot   0     1     2          slots-1    slots

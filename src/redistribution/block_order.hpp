@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The management of blocks on a single process (MADRE, section 2): the destination of each local block, which travels
 /// with the block; the blocks in order of increasing destination rank with the free slots at the end; the final local
 /// permutation.

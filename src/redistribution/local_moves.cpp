@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "redistribution/local_moves.hpp"
 
 #include <algorithm>

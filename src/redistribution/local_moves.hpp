@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A set of moves between the slots of one rank, made in place: chains from their open end, cycles through one block of
 /// room.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The report around one call: what the context's meter and counters saw between its beginning and its end.
 #pragma once
 

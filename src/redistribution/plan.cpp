@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A validated map that is applied to several arrays or many times.
 #include <array>
 

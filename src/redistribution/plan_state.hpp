@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What a Plan keeps: the validated map, the strategy for it, and the staging while it moves. One call without a plan
 /// makes one for itself.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// One redistribution: checks what the caller gave, agrees with all ranks, prepares a strategy and lets it move.
 #include "sluice/redistribute.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What MPI says of how a datatype was made, in 64 bits, with whatever form of the constructor.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Takes a datatype apart, constructor by constructor (MPI 3.1, section 4.1), into the nodes of a TypeMap.
 #include <algorithm>
 #include <map>

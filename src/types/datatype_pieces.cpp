@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "types/datatype_pieces.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Which bytes of memory a (buffer, count, datatype) names: exactly those, in the order in which MPI packs them.
 ///
 ///     MPI type                      TypeMap: three kinds of nodes          PieceCursor: address, bytes

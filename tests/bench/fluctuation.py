@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """fluctuation.py SLUICE MPI: what `sluice bench fluctuation` prints. Counts, bytes and bits, no seconds."""
 import json
 import sys

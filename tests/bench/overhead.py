@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """overhead.py SLUICE MPI LAUNCHER PROGRAM: facts about the measurement of what watching costs, no seconds.
 
 Under `sluice run` the blocks that go through the wrappers are in the report, call for call, and those that go straight to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// M_C while memory comes and goes, alone and with others.
 #include "budget/adaptation.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A machine of files: 24 GiB of memory of which 20 are available; the process is in the group /job, which has a limit.
 #pragma once
 

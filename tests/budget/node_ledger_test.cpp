@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// One ledger for several processes: what they claim together, who waits, and who dies.
 #include "budget/node_ledger.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Control groups made for a test. Needs root.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Tokens: what is granted, what waits, and what goes back.
 #include "budget/token_pool.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What the kernel tells of a control group: in groups made for it, which needs root, and in a made-up tree.
 #include "budget/usage_events.hpp"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A program in C that publishes, fetches, sends and receives by callbacks, which call the store again; and every kind
  * of wrong use that C adds. Exit code 1 where anything is wrong. */
 #include <mpi.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A program as its author would have written it for MADRE, with nothing but the five functions of Figure 1: particles
  * of three doubles and a key live on the ranks with different amounts of free space; they are sent away in several
  * maps, with the arrays moved to another place between two of them. Every block is checked. argv[1]: the strategy. */

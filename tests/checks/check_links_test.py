@@ -42,7 +42,9 @@ GUIDE = """# Guide
 # not a heading
 ```
 [no heading](#not-a-heading)
+`src/a.hpp`, `src`, `src/gone.hpp`
 """
+DECISION = "`src/gone.hpp` was here, and [the guide](../gone.md), too\n"
 SOURCE = """/// docs/guide.md explains it
 /// docs/gone.md does not
 """
@@ -57,6 +59,8 @@ EXPECTED = {
     "README.md:21: docs/gone_too.md: no such file",
     "docs/guide.md:8: README.md: no such file",
     "docs/guide.md:13: #not-a-heading: no such heading",
+    "docs/guide.md:14: src/gone.hpp: no such file",
+    "docs/decisions/0001.md:1: ../gone.md: no such file",
     "src/a.hpp:2: docs/gone.md: no such page",
 }
 
@@ -66,8 +70,10 @@ def check(script: str, root: Path) -> tuple[int, set[str]]:
     return run.returncode, set(run.stderr.splitlines())
 
 
-def write(root: Path, readme: str, guide: str, source: str) -> None:
-    for name, text in {"README.md": readme, "docs/guide.md": guide, "docs/images/a.png": "", "src/a.hpp": source}.items():
+def write(root: Path, readme: str, guide: str, decision: str, source: str) -> None:
+    files = {"README.md": readme, "docs/guide.md": guide, "docs/decisions/0001.md": decision, "docs/images/a.png": "",
+             "src/a.hpp": source}
+    for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
 
@@ -76,13 +82,14 @@ def main() -> int:
     script = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        write(root, README, GUIDE, SOURCE)
+        write(root, README, GUIDE, DECISION, SOURCE)
         code, found = check(script, root)
         for line in sorted(found ^ EXPECTED):
             print(("missing: " if line in EXPECTED else "too much: ") + line)
         if code != 1 or found != EXPECTED:
             return 1
-        write(root, README[: README.index("[gone]")], GUIDE[: GUIDE.index("[gone]")], SOURCE.splitlines()[0])
+        write(root, README[: README.index("[gone]")], GUIDE[: GUIDE.index("[gone]")], DECISION[: DECISION.index(",")],
+              SOURCE.splitlines()[0])
         code, found = check(script, root)
         print(*found, sep="\n")
         return 0 if code == 0 and not found else 1

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # refuses.sh CODE PATTERN COMMAND…: the command says nothing but one line, "sluice: " and what the extended regular expression
 # PATTERN finds, on standard error, and ends with CODE.
 set -uo pipefail

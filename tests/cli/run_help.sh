@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # run_help.sh SLUICE: the help of `sluice run` is in order, has every setting once with its default, and fits 100 columns.
 set -uo pipefail
 help=$("$1" run --help) || exit 1

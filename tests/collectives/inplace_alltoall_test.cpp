@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The in-place all-to-all: sizes on all sides of every threshold, both ways to move bytes, its bounds and its errors.
 #include "collectives/inplace_alltoall.hpp"
 

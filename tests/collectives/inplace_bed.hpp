@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What the tests of the in-place all-to-all share: bytes that say where they come from, and the means of a call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A block of more than 2 GiB, whose bytes no int counts.
 #include <gtest/gtest.h>
 #include <mpi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The kernel may forbid access to other processes from the start, on one rank alone, or in mid-run: blocks arrive all
 /// the same.
 #include <gtest/gtest.h>

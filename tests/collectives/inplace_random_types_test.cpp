@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Random counts and datatypes, spelled differently on the two sides of each pair, against an exchange out of place by
 /// MPI_Pack and MPI_Unpack. All bytes are compared, so gaps that were written show.
 #include <gtest/gtest.h>

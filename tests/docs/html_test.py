@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The HTML documentation as a reader sees it, in headless Chromium: html_test.py ROOT HTML BUILD
 
 Opens every page: no markup is shown as text, no title names a path of the build, each link inside the documentation

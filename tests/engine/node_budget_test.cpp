@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// One budget for all ranks of a node, whatever communicators they make.
 #include <gtest/gtest.h>
 #include <mpi.h>

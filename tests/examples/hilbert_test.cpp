@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "../../examples/common/hilbert.hpp"
 
 #include <gtest/gtest.h>

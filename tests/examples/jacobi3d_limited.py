@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The relaxation in a node that is too small for all ghost faces at once: that form is killed, fetching ends, and with the
 same checksum as in a large node.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The relaxation with twice the points that its node has memory for. In memory it is killed, or swaps; from a file it
 ends with the same checksum as in a large node, without major faults worth the name.
 

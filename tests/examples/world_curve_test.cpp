@@ -1,4 +1,5 @@
-#include "world/world_curve.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coastline/world/world_curve.hpp"
 
 #include <gtest/gtest.h>
 

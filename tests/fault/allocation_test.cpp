@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Every allocation fails once, on one rank: all ranks get the same error before any byte has moved, or the call goes
 /// through.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Bad input, on one rank or on all: every rank throws the same error, no byte is changed, nobody hangs, and the
 /// context works on.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Makes process_vm_readv and process_vm_writev fail, as a kernel that forbids it or a page that is gone would: this
 /// program's own definition of the calls comes before the C library's.
 #pragma once

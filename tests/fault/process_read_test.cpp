@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Reads of other processes may be forbidden from the start or stop working in mid-run: blocks arrive all the same.
 #include <gtest/gtest.h>
 #include <mpi.h>

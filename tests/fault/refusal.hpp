@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What a call that must be refused leaves behind: the same error on every rank, and nothing changed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Fetches with all the memory that M_C allows while another process of the node takes memory and frees it: the limit
 /// shrinks and grows with it, no page of ours is lost, and the kernel tells of it. To be run in the limited bed, see
 /// adapting_limited.py.

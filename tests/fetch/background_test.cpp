@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Progress by the helper thread: while a rank computes, others get its data.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Single copies inside a node: what lies side by side is read in its owner's memory.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Publications whose bytes are not in memory: brought at once, later, in another order, or not at all.
 #include <gtest/gtest.h>
 #include <mpi.h>

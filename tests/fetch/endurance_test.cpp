@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A million fetches leave nothing behind.
 #include <gtest/gtest.h>
 #include <malloc.h>

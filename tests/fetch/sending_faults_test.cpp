@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The send-based scheme: every kind of wrong use.
 #include <gtest/gtest.h>
 #include <mpi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What the tests of the send-based scheme share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Random task graphs, by both schemes, against a sequential model: every result is sent to whoever needs it, as soon
 /// as it is there, or fetched.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The send-based scheme on a few keys, controlled and not: every way it can go, and what it holds.
 #include <gtest/gtest.h>
 #include <mpi.h>

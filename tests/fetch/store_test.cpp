@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Publish and fetch on a few keys: every way it can go, and every kind of wrong use.
 #include "sluice/fetch.hpp"
 

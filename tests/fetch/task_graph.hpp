@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A random graph of tasks, and what it must give.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Random task graphs against a sequential model: every task of an epoch fetches some results of the epoch before, of
 /// any ranks, and publishes one of its own.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What travels between ranks comes in the order in which it was said.
 #include "fetch/wire.hpp"
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # consumer.sh cmake|pkgconfig SOURCE BUILD: builds the project SOURCE against the tree installed in $SLUICE_TEST_PREFIX with the
 # compiler wrappers $MPICXX and $MPICC, checks which library it was linked to, and runs it with $SLUICE_TEST_LAUNCHER.
 set -euo pipefail

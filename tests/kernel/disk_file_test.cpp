@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A file of a rank's own: what was written is read again, in each of the ways that kernel and file system allow.
 #include "kernel/disk_file.hpp"
 

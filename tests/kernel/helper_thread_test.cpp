@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "kernel/helper_thread.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Memory that is kept for the next message: what it hands out, keeps and gives back.
 #include "memory/buffer_memory.hpp"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Chain pull (src/redistribution/strategies/token): all maps of SLOTS slots on three ranks, all orders of steps and notices.
  *
  * Slots are numbered through: rank 0 owns the first M0, rank 1 the next M1, rank 2 the last M2. Each slot is a process that

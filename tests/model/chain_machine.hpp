@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The chain pull of the library itself, all ranks in one process and no MPI: every fetch is cut into its steps, which
 /// happen in any order that some transport could bring about.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The library's own chain pull ends on every map, whatever the order in which fetches are started, land and are told
 /// of.
 #include <gtest/gtest.h>

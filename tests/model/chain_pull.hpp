@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Chain pull as a state machine without time: every order of steps and of messages is a run of it.
 ///
 ///     a slot:   occupied ──(its block was fetched, the notice arrived)──> vacant ──(final content landed)──> settled

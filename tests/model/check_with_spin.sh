@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # check_with_spin.sh ends|fails MODEL [-Dname=value…]: searches all runs of a Promela model, also for infinite ones where
 # -DNP is among the definitions. "ends": no error, and the search was complete. "fails": an error must be found. Works in
 # the current directory.

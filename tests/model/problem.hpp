@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Small redistribution problems for the models of the protocols, drawn at random.
 #pragma once
 

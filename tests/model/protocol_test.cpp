@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The protocols of the token strategy end on every map under every order of steps and messages, as far as random
 /// orders of many small cases can show; the Promela models beside this file show it for all orders of fewer cases. And
 /// the known mistakes get stuck here, so a stuck protocol would be seen.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The scan form for small blocks as a state machine without time: blocks go through bounded channels, one for each
 /// pair of ranks, into any vacant place, and each rank permutes its own slots at the end.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The scan form for small blocks (src/redistribution/strategies/token): all maps of SLOTS slots on three ranks, all orders of
  * appending and taking, channels of CAPACITY blocks.
  *

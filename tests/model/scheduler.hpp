@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Runs a model to its end in a random order, fair or not.
 #pragma once
 

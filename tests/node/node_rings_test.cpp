@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "node/node_rings.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Blocks of a paged file against a model in memory, with budgets down to one block and any order of use.
 #include "sluice/paged.hpp"
 

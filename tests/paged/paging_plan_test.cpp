@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Where a program is in its plan, also when it does not keep to it.
 #include "paged/paging_plan.hpp"
 

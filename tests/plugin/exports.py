@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """exports.py FUNCTIONS PLUGIN PROGRAM: every function of functions.txt that the program's MPI exports, the plugin exports too, in
 both spellings."""
 import re

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "probes/node_barrier.hpp"
 
 #include <gtest/gtest.h>

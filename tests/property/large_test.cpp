@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Sizes that no int holds: an array of more than 2^31 bytes, and blocks of more than 2^31 bytes.
 #include <gtest/gtest.h>
 #include <mpi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "property/map_case.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// One redistribution to try: the arrays, the map, and how it is asked for.
 #pragma once
 

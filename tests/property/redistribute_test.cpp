@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Every strategy moves every block to its place, whatever the map, and stays inside its bounds.
 #include <gtest/gtest.h>
 #include <mpi.h>

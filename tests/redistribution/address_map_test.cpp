@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "redistribution/address_map.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Arrays of more slots than are looked at in one go. A rank that went to sleep before it had looked at all of its slots
 // waited for peers that waited for it.
 #include <gtest/gtest.h>

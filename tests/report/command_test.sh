@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # `sluice report` as a user calls it: command_test.sh SLUICE MAKE_FOLDER
 set -uo pipefail
 sluice=$1 make_folder=$2

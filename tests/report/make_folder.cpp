@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // make_folder FOLDER RANKS healthy|flooded: what a job leaves behind, for the tests of the page.
 #include <cstdio>
 #include <string>

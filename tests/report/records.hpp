@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Records of jobs that never ran, filled as the plugin fills them: their figures are known.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The simulator's routes on the 4x4x4 torus are the dimension-order routes worked out by hand, so the lower bounds made
 // of both are equal. A program of its own, not a GoogleTest: its 64 ranks are threads of one process.
 #include <mpi.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A headless Chromium for tests of pages, spoken to in plain WebDriver."""
 import base64
 import json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// How much a test should try here: everything, or less where time is dear (an MPI that spins, a sanitizer, the
 /// simulator).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// An array of blocks with guard bytes on both sides, at an address that suits no alignment.
 #pragma once
 

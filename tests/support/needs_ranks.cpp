@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/needs_ranks.hpp"
 
 #include <gtest/gtest.h>

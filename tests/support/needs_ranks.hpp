@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Cases that mean something from a number of ranks on. With fewer they are not run and not counted: a case that skips
 /// itself would look as if something was missing on this machine.
 #pragma once

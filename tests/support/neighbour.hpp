@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Another process of the node, which takes memory and frees it as it is told.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// RapidCheck for programs of many ranks: rank 0 draws the cases and shrinks those that fail, all ranks try each of
 /// them, and a case has failed when it failed on one rank.
 #pragma once

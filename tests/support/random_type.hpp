@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Random datatypes: every constructor, nested, with gaps, in any order, with odd bounds; never two pieces on one byte.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Dimension-order routes of a torus, worked out by hand: what the simulator's routes are compared with.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs a command and ends it when it hangs; no limit by the clock on the wall.
 
     watched.py COMMAND…     ends as the command, or with 124 after saying which process hung

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The watch over commands: what is a hang and what is not, and that programs which hang are ended."""
 
 import os

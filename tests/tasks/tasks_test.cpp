@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Tasks by themselves: order, results of others, requests, time, errors, and what they cost.
 #include "sluice/tasks.hpp"
 

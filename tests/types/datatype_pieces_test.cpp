@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The pieces of a datatype against MPI_Pack and MPI_Unpack of the MPI library.
 #include "types/datatype_pieces.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A block: 4 KiB that hold consecutive points of one bin, with a small table of the segments they belong to.
 ///
 ///     ┌──────┬─────────────────────────┬────────┬───────────────────┐

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "coastline_file.hpp"
 
 #include <malloc.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Reads the binned coastline file of the Generic Mapping Tools (binned_GSHHS_*.nc, netCDF-4).
 ///
 /// The Earth is cut into bins of one degree (full resolution), row by row from the north pole, each row from Greenwich

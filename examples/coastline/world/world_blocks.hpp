@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The blocks of the world: how many each bin needs, reading a share of them, and comparing a part of the curve with
 /// the file.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The map of the redistribution: blocks in the order of their bins on a Hilbert curve, cut into equal parts, one a
 /// rank.
 ///

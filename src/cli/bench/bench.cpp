@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `sluice bench NAME …`: launches a benchmark program on a bed, cell by cell, and prints its table.
 #include <array>
 #include <cstdlib>

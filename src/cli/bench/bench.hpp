@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The benchmarks that `sluice bench` can launch; one is one file.
 #pragma once
 

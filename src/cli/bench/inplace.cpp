@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `sluice bench inplace`: one launch for each MPI, number of ranks and case.
 #include <fmt/format.h>
 

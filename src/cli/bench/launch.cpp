@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/bench/launch.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What every benchmark asks before it launches anything.
 #pragma once
 

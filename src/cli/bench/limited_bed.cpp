@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/bench/limited_bed.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What the limited bed is asked for and says of a run.
 #pragma once
 

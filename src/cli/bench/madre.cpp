@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `sluice bench madre`: the five experiments of MADRE's Figure 3 on simulated machines, beside the step lower bound.
 // One launch for each point and method, so that a method that explodes costs only its own point.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Which cells a sweep of `redistribute` measures: a cell is one launch.
 #pragma once
 

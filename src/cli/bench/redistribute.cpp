@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `sluice bench redistribute`: one launch for each cell, so that first calls are really first calls and a method that
 // hangs costs its cell alone.
 #include <fmt/format.h>

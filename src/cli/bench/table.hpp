@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Draws the rows of a benchmark for people: one block of lines for each cell.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the test beds are made of; each thing is made, looked at and removed again.
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `sluice doctor`: what this machine and its MPIs allow, what that means and how to change it. The groups are files in
 // doctor/.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What `sluice doctor` found out, one thing at a time. One group of findings is one file in this folder.
 #pragma once
 

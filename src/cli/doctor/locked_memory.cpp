@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // How much memory may be pinned: what registration with a network adapter needs.
 #include <fmt/format.h>
 #include <sys/mman.h>

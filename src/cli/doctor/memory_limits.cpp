@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The whole chain of memory limits, and which of them leaves least room.
 #include "budget/memory_limit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Of memory_limits.cpp, what can be tested with made-up limits.
 #pragma once
 

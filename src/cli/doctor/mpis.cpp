@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Each MPI: its library beside this command, its launcher, what it says of itself on one rank.
 #include <fmt/format.h>
 

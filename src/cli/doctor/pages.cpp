@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Huge pages, which make first touch, copies and registration cheaper.
 #include "cli/doctor/pages.hpp"
 

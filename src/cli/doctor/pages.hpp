@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Of pages.cpp, what can be tested on a made-up machine.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // /dev/shm: where MPIs and the rings of a node live.
 #include <fmt/format.h>
 #include <sys/statvfs.h>

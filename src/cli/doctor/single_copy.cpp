@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Reads and writes of another process's memory: the one copy of a transfer inside a node.
 #include <fmt/format.h>
 #include <sys/mman.h>

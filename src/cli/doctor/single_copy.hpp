@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Of single_copy.cpp, what can be tested without such a kernel.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // userfaultfd: pages that wait for their data, and being told what becomes of a range of addresses.
 #include <fcntl.h>
 #include <fmt/format.h>

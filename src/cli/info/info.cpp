@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `sluice info`: what this installation is and how it is set.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Finding out by touching memory how much there is: the second way of Y. Shi, G. Zheng and L. V. Kale (2007, section
 /// 3.3.2), for where no limit can be read, or to check one that was.
 #pragma once

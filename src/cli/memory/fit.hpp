@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// How an amount grows with the number of ranks: least squares, and how far a prediction may be off.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `sluice memory`: what an MPI takes for itself, measured on this machine and predicted for a larger one.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Starts the probe once and reads what it says.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The study of one MPI as rows for programs and as tables for people.
 #pragma once
 

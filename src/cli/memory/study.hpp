@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What the runs of the probe say about an MPI's memory: amounts, medians, laws, predictions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `sluice report`: shows what a job left in its report folder, also after it was killed; or two jobs side by side.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The ranks of a job run the same command line, so they make the same mistake.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What an executable file is, as far as a preload is concerned.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `sluice run`: stands between the MPI's launcher and the program, preloads the plugin for the program's MPI, and
 // becomes it.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/run/run_options.hpp"
 
 #include <unistd.h>

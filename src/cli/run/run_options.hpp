@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The command line of `sluice run`: options of ours, then the program and what belongs to it.
 #pragma once
 

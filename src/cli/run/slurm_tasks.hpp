@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// How many ranks Slurm starts on a node.
 #pragma once
 

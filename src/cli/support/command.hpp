@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The commands of `sluice`. One command is one file in this folder and one line in main.cpp.
 #pragma once
 

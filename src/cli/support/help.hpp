@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// How the help of every command looks: usage as it is typed, then at most 100 columns of text, each option with its
 /// default.
 #pragma once

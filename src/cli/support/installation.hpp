@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Where the command finds what belongs to it, relative to itself, so that the tree may be moved.
 ///
 ///     in a build      build/bin/sluice    build/<mpi>/bin/bench-*              bench/beds/*

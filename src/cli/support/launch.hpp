@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Starts a program, hands its lines on as they come, and ends it when it is silent for too long or when we are ended.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/support/local_ranks.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// How a few ranks are started on this machine, more than it has cores if need be.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Parses a command's options with CLI11; an unknown one is answered with the nearest known one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/nearest.hpp"
 #include "cli/support/command.hpp"
 

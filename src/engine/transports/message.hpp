@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Fetches over MPI messages: works everywhere.
 ///
 ///   receiver                         owner

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Fetches inside a node, in one of two ways.
 ///
 ///   read    the receiver reads the owner's slots itself (process_vm_readv) and tells it which:   left {slots}   -->

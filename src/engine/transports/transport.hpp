@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What moves blocks: a receiver fetches named slots of a peer into places of its own.
 ///
 /// `Slots` is what each side exposes: its array, of which one byte range of each block is on the move.

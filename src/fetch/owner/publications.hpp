@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What a rank has published, and who has asked too early.
 ///
 ///     published ──> asked by a reader ──> served … ──> read by all its readers: forgotten

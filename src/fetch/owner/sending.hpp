@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The owner's side of the send-based scheme (paper, section 3.3.1, figure 3a). Memory is taken in phase 1, before
 /// anybody can say whether there is room for the data; the control comes in phase 2, before they are sent.
 ///

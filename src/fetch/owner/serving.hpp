@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The owner's side: phases 3 to 5 of a fetch. Requests that can be fulfilled wait in order for tokens to pack; one is
 /// always under way.
 #pragma once

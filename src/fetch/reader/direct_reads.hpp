@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Single copies inside a node: data that lie side by side in their owner's memory are read there by who fetches them.
 ///
 ///     reader                                     owner

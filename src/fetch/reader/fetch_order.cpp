@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Phase 2: which of the sets that wait for tokens gets them next.
 #include <algorithm>
 

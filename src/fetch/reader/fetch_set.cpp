@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fetch/reader/fetch_set.hpp"
 
 #include "sluice/error.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A fetch set R = {F1, F2, …, Fn, W} (paper, section 3.4): fetches that are posted together, and the task that waits
 /// for them all.
 ///

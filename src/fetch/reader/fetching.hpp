@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The reader's side: phases 1, 2, 6 and 7 of a fetch.
 ///
 ///                      tokens of the tentative half: asked for at once, data come as soon as they are published

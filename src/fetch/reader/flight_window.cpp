@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fetch/reader/flight_window.hpp"
 
 #include <algorithm>

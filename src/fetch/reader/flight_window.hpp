@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// How many bytes are worth asking for at a time: what the way to here carries while one fetch is under way (the
 /// bandwidth-delay product), twice. More would only wait somewhere and hold memory; less would leave the way idle.
 ///

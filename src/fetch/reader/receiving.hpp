@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The reader's side of the send-based scheme (paper, section 3.3.1, figure 3a): phases 3 and 4.
 ///
 ///                  nothing heard ── offer ──> offered ─┐ all of its set: one queue with fetch sets for tokens,

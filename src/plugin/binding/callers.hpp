@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Who called MPI: the program, also where it came through the MPI's Fortran bindings, whose C functions would
 /// otherwise stand for all of it.
 #pragma once

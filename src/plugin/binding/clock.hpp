@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The processor's time-stamp counter: a tenth of the cost of a clock call, which two of at every MPI call would be
 /// felt.
 #pragma once

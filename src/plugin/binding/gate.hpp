@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Whether a wrapper acts or hands the call on at once.
 ///
 /// A call comes in several times: a program's MPI_Send may reach PMPI_Send through another tool, Open MPI's Fortran

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Finds the MPI that the program uses: one, and of the kind this plugin was built for.
 #include <dlfcn.h>
 #include <link.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/binding/say.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// One line on standard error, beginning with "sluice: ".
 #pragma once
 

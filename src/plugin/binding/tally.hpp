@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Numbers that several threads write or read: the program's threads, where it may call MPI from more than one at once,
 /// and our helper thread, which reads them for its samples.
 ///

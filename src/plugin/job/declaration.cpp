@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/job/declaration.hpp"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Do all ranks of the job run under us? Nobody may use the wire before that is known, and all must know the same.
 ///
 /// On one node: every rank claims a record in the node's file before MPI_Init. None leaves MPI_Init before all have

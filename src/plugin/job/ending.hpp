@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The report of a job, gathered from all ranks while MPI still lives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Who runs what and where: only with the setting `identify`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/job/job.hpp"
 
 #include <sys/stat.h>

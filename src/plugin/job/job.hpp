@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What the environment says of the job that this process is a rank of.
 #pragma once
 

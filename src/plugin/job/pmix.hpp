@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The little of PMIx that declarations need, spoken to the very library that the MPI uses: never loaded by us, never
 /// initialised by us.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// From MPI_Init to MPI_Finalize: what runs in the place of the functions that begin and end a job.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/job/startup_pages.hpp"
 
 #include <link.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The communicators of the program: a record of constant size for each, and an id that its members agree on when it is
 /// made. After Geimer, Hermanns, Siebert, Wolf, Wylie: Scaling Performance Tool MPI Communicator Management (EuroMPI
 /// 2011), whose record per communicator and process it is; members are kept as first + i·stride instead of a list. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Whose memory it is. The kernel says how much of the process is resident; what it grows by inside MPI calls is MPI's,
 /// less the pages of the call's own buffers.
 ///

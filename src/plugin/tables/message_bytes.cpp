@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/tables/message_bytes.hpp"
 
 #include <algorithm>

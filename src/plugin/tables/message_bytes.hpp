@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Bytes of messages, from the arguments of MPI functions. None of these fails: what MPI would refuse counts as 0
 /// bytes.
 #pragma once

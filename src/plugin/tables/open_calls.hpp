@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The calls that the program's threads are in, where they may be several. The record of a rank has room for one: the
 /// oldest, for that is the one that hangs. Threads beyond the room are not shown.
 #pragma once

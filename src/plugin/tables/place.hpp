@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Names a place in the program: "function+0x1f (module)".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Buffers whose pages are known to be in memory, so that the kernel is asked about each but once.
 #pragma once
 

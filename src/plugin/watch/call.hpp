@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// One call of the program into MPI, from its wrapper's first to its last line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Open requests of the program: which bytes they keep busy, since which call, and memory of ours that must stay until
 /// they are complete. A table of fixed size; requests that find no room in it are not counted as in flight.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The helper thread of a rank: looks at the memory of the process every few milliseconds. It calls no MPI function.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What is watched in this process, in one place: its record and who writes into it.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the wrappers of MPI functions from functions.txt.
 
 generate.py FUNCTIONS FOLDER [MPI_H...] writes into FOLDER:

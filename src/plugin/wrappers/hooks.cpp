@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "hooks.hpp"
 
 namespace sluice::plugin {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Strategy `auto`: picks a strategy by free space, partners, block size and room for copies, from an explicit model.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Changes strategy in the middle of a run: phases of parking while free space is ample, then a cyclic schedule for
 /// what is left, as soon as that is predicted to be faster than the phases still to come.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The contract of a strategy. One strategy is one file in this folder and one line in strategy.cpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Puts style, scripts and D3 into report.html. -DPARTS=this folder -DD3=d3.min.js -DOUT=the page
 function(insert mark)
   set(text "")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Puts the page together: one report, or two with what changed between them.
 function header(report) {
   const mark = document.createElementNS("http://www.w3.org/2000/svg", "svg");

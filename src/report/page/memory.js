@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory over time: one rank stacked by owner, all ranks small, many ranks as quantiles.
 const OWNERS = [
   ["application", "application", "var(--application)"],

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Who sends to whom, and messages by size.
 function matrixCard(report) {
   const m = report.matrix;

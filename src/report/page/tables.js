@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Tables that sort by a click on a column's head.
 const ROWS_SHOWN = 12;
 

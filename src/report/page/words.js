@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Figures as the text report writes them, and elements whose text is never read as HTML.
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What became of a rank whose record does not say how it ended.
 #pragma once
 

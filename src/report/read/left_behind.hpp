@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Records that jobs left behind which did not end: how many of them stay, and for how long.
 #pragma once
 

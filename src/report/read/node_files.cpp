@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "report/read/node_files.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Reads what a job left behind: the files node-*.sluice of a folder, also half-written ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "report/show/advice.hpp"
 
 #include <fmt/format.h>

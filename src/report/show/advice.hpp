@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What follows from a report, in plain words with numbers; the most pressing first.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Two reports side by side: before and after.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The files of a report in a folder: report.json, trace.json, report.html.
 #pragma once
 

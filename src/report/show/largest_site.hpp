@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Which call of a report a sentence speaks of.
 #pragma once
 

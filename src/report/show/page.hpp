@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The report as one HTML page that needs no network.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The summary for a terminal: one screen.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A timeline that Perfetto and chrome://tracing open: for each rank that a summary has in full, a track of long calls
 /// and a counter of memory by owner.
 #pragma once

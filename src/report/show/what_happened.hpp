@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Why a job did not end, in plain words with numbers: who is gone, who held how much, in which call, growing since
 /// when.
 #pragma once

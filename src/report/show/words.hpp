@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Figures as people read them, the same in every report.
 #pragma once
 

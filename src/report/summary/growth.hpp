@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What was growing when the record ended, and since when.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Who sends to whom: what one rank's record knows of it.
 #pragma once
 

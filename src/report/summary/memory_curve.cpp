@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "report/summary/memory_curve.hpp"
 
 #include <algorithm>

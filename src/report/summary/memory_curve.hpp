@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Memory over time: of one rank, and of all ranks of a large job as quantiles.
 #pragma once
 

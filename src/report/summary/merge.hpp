@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The tables of a Summary, added up: each is sorted by its key, and cut to its bound by keys that are equal
 /// everywhere.
 #pragma once

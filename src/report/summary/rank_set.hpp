@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Which ranks, in constant size: their number, and the lowest of them by name.
 #pragma once
 

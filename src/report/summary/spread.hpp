@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A figure that every rank has one of, over the ranks: constant size, merged in any order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What a report knows of a whole job. Made from one rank's record, merged pairwise along any tree, in a size that does
 /// not grow with the number of ranks:
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The fields of a Summary by the names they have in report.json, each structure's once: writing and reading go over
 /// these lists. `a` is called with each name and field.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A Summary as JSON (report.json; docs/report.md lists its fields) and as bytes for the way up a tree.
 #pragma once
 

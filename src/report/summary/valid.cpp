@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "report/summary/valid.hpp"
 
 #include <algorithm>

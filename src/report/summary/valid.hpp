@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What a record must be before its figures mean anything: it may come from a file that somebody else wrote, or that
 /// was being written when its writer was killed.
 #pragma once

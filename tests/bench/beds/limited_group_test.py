@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The limited bed against made-up control groups of both versions: what it writes and what it reads. Argument: the bed."""
 
 import importlib.util

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # The limited bed says what became of a command, and leaves nothing behind. Argument: the bed.
 set -uo pipefail
 bed=$1

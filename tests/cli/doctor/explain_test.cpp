@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the doctor says of machines that are made up: what this one does not show.
 #include <gtest/gtest.h>
 

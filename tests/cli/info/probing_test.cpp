@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Memory that is found by touching it.
 #include "cli/info/probing.hpp"
 

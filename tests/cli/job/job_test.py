@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """job_test.py CASE LAUNCHER SLUICE PROGRAM: two ranks of PROGRAM under `sluice run` with something wrong. What Sluice says of
 it is one line for the job, not one for each rank; wrong use ends the job with 2, what Sluice can do without does not end it."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `sluice memory` from end to end, against a truth that is known: ballast that the probe takes itself.
 #include <gtest/gtest.h>
 

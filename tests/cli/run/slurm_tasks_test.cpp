@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/run/slurm_tasks.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """known.py SLUICE LAUNCHER RANKS PROGRAM MODE: runs the program under `sluice run --report` and compares each rank's memory of
 MPI in the report with what the program knows it to be, within 5 %."""
 import json

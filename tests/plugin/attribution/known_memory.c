@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that knows whose memory it holds: it reads its own resident pages around every MPI call that may take some,
    and prints what MPI took of it ("truth RANK OWNER KIB") for known.py to compare with the report. */
 #include <mpi.h>

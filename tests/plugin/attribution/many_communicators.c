@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* 10,000 communicators made and freed: the process may grow by 512 kB at most more than it does after the first 100. */
 #include <mpi.h>
 #include <stdio.h>

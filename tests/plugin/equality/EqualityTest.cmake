@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests that compare an MPI program's run without and with the preload plugin (compare.py).
 #
 # sluice_equality_test(NAME TARGET|PATH [RANKS n…] [ARGUMENTS arg…] [OPTIONS option…] [LABELS label…] [PRELOAD])

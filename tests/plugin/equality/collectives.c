@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Every collective, blocking and not, out of place: results bit by bit, user operations, neighbourhoods,
 // intercommunicator.
 #include <stdlib.h>

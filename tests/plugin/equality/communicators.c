@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Communicators: every way to make one, what is inherited, whose callbacks run and how often. A layer that duplicated a
 // user's communicator, or made messages of its own on it, would show here.
 #include <stdlib.h>

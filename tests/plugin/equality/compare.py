@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs an MPI program without and with the layer and compares everything that can be noticed of the two runs: the
 transcript of each rank (transcript.h), standard output, exit code, standard error. The layer's own lines on standard
 error, which begin with "sluice", are not compared. Exit code 0: alike; 1: not, with the differences on standard output.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Ways to complete requests, over lists that mix messages, collectives (one of them in place), the user's own requests,
 // persistent ones that are not started, and null ones.
 #include <stdlib.h>

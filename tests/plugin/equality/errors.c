@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Erroneous calls under MPI_ERRORS_RETURN: each must give the class that it gives without a layer, must not hang, and
 // must leave MPI usable. Truncation, lists with errors in their statuses, error handlers of the user on each kind of
 // object.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // MPI-IO in the folder $SCRATCH: pointers of each kind, views, collective and nonblocking calls, what the file holds.
 #include <stdio.h>
 #include <stdlib.h>

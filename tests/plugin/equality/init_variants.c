@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Every way to begin: init_variants HOW, HOW being plain, null, single, funneled, serialized or multiple. What is
 // provided and what the queries answer must be as without a layer; so must what is known before MPI_Init and after
 // MPI_Finalize.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // MPI_IN_PLACE wherever it is allowed. The kinds of all-to-all that plain MPI does wrongly are in
 // inplace_truth.c.
 #include <stdio.h>

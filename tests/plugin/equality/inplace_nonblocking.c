@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // MPI_Ialltoallw in place while its sides spell their types differently, completed in every way that MPI has, several
 // at once, on three communicators, with types that are freed at once, and judged by what it must leave ("truth"). The
 // layer serves it with a copy where the MPI library is wrong: the memory of copies must come back. Other calls that

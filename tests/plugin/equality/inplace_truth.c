@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // In-place all-to-alls of every kind, judged by what they must leave, which is computed here ("truth" in the
 // transcript), for both MPIs are themselves wrong in some: MPICH 4.0.2 in MPI_Ialltoallw where the two sides spell
 // their types differently, and in both forms of MPI_Alltoall of structs from 30 KiB a pair on; Open MPI 4.1.4 in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Messages between two: every send mode, orders, wildcards, probes, persistent requests, exchanges.
 #include <stdlib.h>
 #include <string.h>

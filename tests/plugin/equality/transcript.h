@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 // The transcript: everything a program notices of MPI, one line for each thing, the same in each run.
 // It goes to $TRANSCRIPT/<rank>.txt, or to standard output without that variable; beside it, <rank>.layer says whether

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Derived datatypes in messages and collectives, packing, and counts beyond int where the MPI has them.
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // One-sided communication: every kind of window, of synchronisation and of access.
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Our declarations of PMIx's types and numbers are those of its header.
 #include <pmix.h>
 

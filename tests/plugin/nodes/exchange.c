@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // All-to-alls in place, checked to the last number: right whether Sluice serves them, MPI does, or the ranks disagree
 // about it (then it hangs or is wrong).
 #include <mpi.h>

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Jobs over several nodes: nodes_test.sh CASE BED PROGRAM SLUICE RUN…
 #
 # The nodes of the cluster bed have host names of their own, so each has a record file of its own, and ranks can only tell

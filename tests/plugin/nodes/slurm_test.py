@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs that Slurm starts: slurm_test.py openmpi|mpich BED PROGRAM SLUICE RUN…
 
 Each srun in a cluster of its own (bench/beds/slurm) of two nodes, one with twice the memory of the other. Debian's Open MPI

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // What late.c loads: a library that is linked to MPI.
 #include "plugin/equality/transcript.h"
 

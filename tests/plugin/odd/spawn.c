@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // MPI_Comm_spawn: two children, who talk with their parents and among themselves.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Four threads that send, exchange in place and wait at once, each on a communicator of its own.
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A program whose report is known: reported MODE [anything].
  *   hold         rank 1 touches 40 MiB, then both sides wait in MPI_Recv for ever: to be killed. Says "holding" first
  *   collectives  one call of each kind that the matrix has, of sizes that tell which is which, and one that it has not

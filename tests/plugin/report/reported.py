@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What jobs leave behind, and what `sluice report` makes of it: reported.py CASE SLUICE LAUNCHER PROGRAM
 
 Runs the program (reported.c) in two or three ranks in a temporary folder of its own; see the functions below for the cases.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs a program of a Debian package, unmodified, under the layer to the verdict of its own verification.
 strangers.py hpcc|scalapack LAUNCHER RANKS LAYER PLUGIN PROGRAM [INPUT…]
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Four threads of each rank send a known number of messages at once, from the same lines of this file: blocking ones
  * and persistent ones where there are two ranks, nonblocking ones always. Prints for each function how often all
  * threads of all ranks called it, and with how many bytes:

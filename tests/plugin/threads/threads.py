@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """threads.py LAYER LAUNCHER RANKS PROGRAM ROUNDS: runs the program under LAYER ("…/sluice run", or a plugin that is preloaded) with
 --report and compares the report with what the program says it did: every call, every byte, every message, exactly."""
 import collections

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // A small tool as others write them: it counts calls by defining MPI_X and calling PMPI_X, and says the counts at the
 // end on standard output, one line a rank. It is preloaded or linked, above Sluice or below; the counts must be those
 // without Sluice: what Sluice itself sends is not the program's.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Stands for the preload plugin where the driver itself is tested: it passes everything on.
 #include <mpi.h>
 

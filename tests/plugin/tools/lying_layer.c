@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Stands for a preload plugin with a fault; $LIE says which. The driver must see each of them.
 //   data      one byte of an in-place all-to-all is wrong
 //   error     MPI_ERROR of a single completion is written

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The report's page as a reader sees it, in headless Chromium: page_test.py SLUICE MAKE_FOLDER [SCREENSHOTS]
 
 Loads pages of an ended, a killed, a large and two compared jobs at 1280 px and on a phone, light and dark: no error on

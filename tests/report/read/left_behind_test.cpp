@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "report/read/left_behind.hpp"
 
 #include <gmock/gmock.h>

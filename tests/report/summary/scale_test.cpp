@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // 4096 ranks: the report stays small, and so does the work.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Decides whether the ranks of a test hang, from what each has done so far. No clock of the wall alone ends a test: a
 /// machine that does something else makes every test slow.
 ///

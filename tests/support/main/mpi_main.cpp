@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// main of every parallel test; with SLUICE_TEST_THREADS in its environment, of one that uses MPI from several threads.
 /// Rank 0 prints as usual, the others only what fails; a test that fails on one rank fails on all, and so does the
 /// program. What was skipped is told at the end.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The house of the parallel tests, tested: it runs on all ranks, and it notices failures, skips and hangs.
 #include <gtest/gtest.h>
 #include <mpi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// main of every test that needs no MPI.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The main of tests without MPI, tested: these are run only where a skip or a failure is expected.
 #include <gtest/gtest.h>
 

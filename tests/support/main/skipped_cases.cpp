@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/main/skipped_cases.hpp"
 
 #include <cstdio>

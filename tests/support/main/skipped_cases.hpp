@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Tells what a program skipped. ctest counts a program as passed when one of its cases was skipped; by the lines that
 /// this prints it reports the program as skipped (SKIP_REGULAR_EXPRESSION in SluiceTest.cmake).
 #pragma once

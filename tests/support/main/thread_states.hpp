@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What the threads of this process do, as the kernel shows it. Allocates nothing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/main/thread_states.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "support/main/watchdog.hpp"
 
 #include <execinfo.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Ends a test program that hangs, and says which rank hangs where. hang_judge.hpp says when a program hangs.
 #pragma once
 

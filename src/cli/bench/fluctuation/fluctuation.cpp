@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `sluice bench fluctuation`: the case study of Y. Shi, G. Zheng and L. V. Kale (2007), section 4.1, on its beds.
 #include <fmt/format.h>
 

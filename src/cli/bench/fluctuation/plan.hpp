@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Which launches `sluice bench fluctuation` makes. A launch is one case on one bed; in a node of limited memory it is
 /// one method alone, for it may be killed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Draws the rows of the benchmark `fluctuation` for people (docs/benchmarks.md says what they mean).
 #pragma once
 

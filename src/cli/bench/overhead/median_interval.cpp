@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/bench/overhead/median_interval.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The median of a few measurements and how sure it is, without a guess at their distribution.
 #pragma once
 

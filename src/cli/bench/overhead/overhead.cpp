@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // `sluice bench overhead`: what watching costs. Blocks of the same exchanges within one launch, through the wrappers
 // and past them, and whole launches with and without `sluice run`, in turns.
 #include <fmt/format.h>

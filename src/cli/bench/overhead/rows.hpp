@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What the program sluice-bench-overhead prints, and the rows and tables that are made of it.
 #pragma once
 

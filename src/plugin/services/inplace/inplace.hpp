@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// All-to-alls in place of unmodified programs, served by src/collectives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What a nonblocking all-to-all in place sends: its blocks, packed and set aside before the call begins, so that it
 /// can go on as one that is not in place.
 ///

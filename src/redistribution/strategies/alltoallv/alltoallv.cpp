@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Strategy `alltoallv`: pack, exchange, unpack. What programs do today and the reference of correctness.
 /// Memory: the outgoing and the incoming blocks, and at most 32 bytes a slot.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Strategy `cyclic`: the cyclic scheduler of MADRE, section 2.2.
 /// Memory: 16 bytes a slot, O(ranks), one block, and 24 bytes for each action of the schedule, which is kept for the
 /// next array.

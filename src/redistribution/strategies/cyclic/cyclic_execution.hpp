@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Schedule execution of the cyclic scheduler (MADRE, section 2.2): the root plays no part, there are no barriers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Schedule creation of the cyclic scheduler (MADRE, section 2.2): edges flow to the root and actions back, pipelined.
 ///
 ///     every rank                                     root

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The root's part of the cyclic scheduler (MADRE, section 2.2 and Figure 2): a depth-first search of the transmission
 /// graph.
 ///

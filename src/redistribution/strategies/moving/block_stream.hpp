@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The blocks of some slots on their way to or from one partner, first their destinations, then their bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// MPI_Alltoallv with 64-bit counts of units of any size.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What a strategy adds to the report when blocks have moved.
 #pragma once
 

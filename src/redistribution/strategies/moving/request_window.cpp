@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "redistribution/strategies/moving/request_window.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// A bounded number of open MPI requests.
 ///
 /// Transfers of many pairs through windows of any size >= 2 always end when every rank adds its operations in the order

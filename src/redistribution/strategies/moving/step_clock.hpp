@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Seconds by step, for the report.
 #pragma once
 

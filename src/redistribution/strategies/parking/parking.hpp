@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The parking algorithm of Pinar and Hendrickson as MADRE describes it (section 2.1): global phases.
 #pragma once
 

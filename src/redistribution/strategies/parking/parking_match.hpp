@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The root's part in a phase of parking: it matches processes that have data to park with processes that have extra
 /// free space.
 #pragma once

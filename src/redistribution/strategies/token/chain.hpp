@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Chain pull: the token strategy for blocks that are worth a request each.
 ///
 /// The inverse map names, for each slot, the block that belongs there. When a slot becomes vacant its owner fetches

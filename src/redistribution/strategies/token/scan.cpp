@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "redistribution/strategies/token/scan.hpp"
 
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Scan: the token strategy for small blocks inside one node, where a request a block would cost more than the block.
 ///
 ///    slots of this rank              rings (bounded)         slots of the receiver

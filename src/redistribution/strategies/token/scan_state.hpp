@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The states of a slot in the scan form, kept in the state bits of the forward AddressMap.
 #pragma once
 

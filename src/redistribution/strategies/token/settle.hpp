@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The last step of the scan form: every block is on its right rank, and each rank permutes its own slots in place.
 ///
 /// Each step of a cycle misses the caches and the TLB, and the next step is known only after it. So several cycles are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The states of a slot during a chain pull, kept in the two state bits of the inverse AddressMap.
 ///
 ///                      a peer has our content                 fetch of the final content started

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The spare slots of a chain pull: which are free, and which holds the final content of which slot.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// The default strategy: each receiver fetches whenever it has room. See token/chain.hpp for how and why it always
 /// ends.
 #include <sched.h>

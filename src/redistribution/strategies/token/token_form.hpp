@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// Which form of the token strategy moves blocks of one size: chosen from values that are equal on all ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// How the token strategy shares out its staging. Equal on all ranks: computed from agreed values alone.
 ///
 ///      rings into this rank 1/4 | queues, lanes, message buffers 1/4 | spare slots and all fixed tables 1/2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// In which order things that come in a row are visited, round after round.
 ///
 /// In order, neighbours in memory follow each other, which caches like. Spread, the step is the golden section of the

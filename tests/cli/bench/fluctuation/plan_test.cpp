@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/bench/fluctuation/plan.hpp"
 
 #include <gtest/gtest.h>

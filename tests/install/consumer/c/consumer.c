@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends each block to the next rank and says whether it arrived. */
 #include <mpi.h>
 #include <sluice/sluice.h>

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! The essence of the C programs in Fortran, compiled three times: with mpif.h (-DWITH_MPIF), with `use mpi`, and with
 ! `use mpi_f08` (-DWITH_F08), whose handles and statuses are types of their own.
 #ifdef WITH_MPIF

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! transcript.h for Fortran: text, numbers, and the checksum of an array.
 module transcript
   use, intrinsic :: iso_c_binding

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The calls of mpi4py_calls.py by a module of our own, so that they are tested where there is no mpi4py: late_mpi_calls.py FOLDER,
 which has late_mpi.so. Python loads MPI late, from that module, and keeps its symbols local. One line for each thing, into
 $TRANSCRIPT/<rank>.txt, for compare.py."""

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # mpi4py for MPICH: Debian packages it for Open MPI alone, so it is built from the same source package, into a folder of
 # its own; nothing is installed.
 #
