@@ -36,5 +36,6 @@ fi
 if [[ $(<README.md) != *"$(grep -v SPDX-License-Identifier examples/hello/hello.cpp)"* ]]; then
     complain "README.md: its example is not examples/hello/hello.cpp"
 fi
+cmake/check_rooms.py || complain "rooms that are not as docs/rooms/index.md has them, see above"
 cmake/check_links.py || complain "links that lead nowhere, see above"
 exit $failed
