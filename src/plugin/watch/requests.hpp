@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "plugin/binding/tally.hpp"
-#include "plugin/services/inplace/sent_copy.hpp"
+#include "plugin/tables/memory.hpp"
 
 namespace sluice::plugin {
 

@@ -14,19 +14,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "collectives/inplace_blocks.hpp"
+#include "plugin/tables/memory.hpp"
 
 namespace sluice::plugin {
-
-struct Free {
-    void operator()(void* memory) const noexcept { std::free(memory); }
-};
-using Memory = std::unique_ptr<std::byte, Free>;
 
 class SentCopy {
   public:
