@@ -12,17 +12,17 @@ namespace sluice::budget {
 namespace {
 
 constexpr std::uint64_t k_between_looks_ns = 1'000'000;
-// Where there is plenty: leases are a small part of an M_C that nobody can use up in that time.
+// The interval if memory is plentiful: leases are then a small part of an M_C that no process can use up within it.
 constexpr std::uint64_t k_between_looks_at_plenty_ns = 8'000'000;
 constexpr Bytes k_plenty = 256_MiB;
-// Between two looks whether the kernel has told something: a part of the time between looks.
+// Between two looks the process asks this often whether the kernel has signalled something.
 constexpr std::uint64_t k_asks_between_looks = 4;
 constexpr std::uint64_t k_never = ~std::uint64_t{0};
-// What was granted and is not held is kept for that long, at least; at most twice.
+// A process keeps a grant that it does not use for at least one window and at most two.
 constexpr std::uint64_t k_window_ns = 250'000'000;
-// A place that leaves more than twice the least is looked at each 16th time.
+// A place that leaves more than twice the least room is looked at every 16th time.
 constexpr unsigned k_passed_over = 15;
-// Looks between two at who has died, where nobody lacks anything.
+// Looks between two searches for dead processes while no process lacks memory.
 constexpr std::uint64_t k_looks_between_burials = 64;
 constexpr std::uint64_t k_nothing_failed = ~std::uint64_t{0};
 
@@ -38,7 +38,8 @@ Bytes band_of(Bytes computed) noexcept {
     return Bytes{std::clamp<std::uint64_t>(computed.count / 64, 16 << 10, 4 << 20)};
 }
 
-/// So that a process with many small leases does not ask for each: a part of what all may hold.
+/// The part of the bound that is claimed at once, so that a process with many small leases does not ask for each of
+/// them.
 Bytes portion(Bytes bound, std::uint32_t processes) noexcept {
     return Bytes{std::min<std::uint64_t>(bound.count / (16 * std::uint64_t{std::max(processes, 1U)}), 1 << 20)};
 }
@@ -66,7 +67,7 @@ Adaptation::Adaptation(Options const& options)
     else
         why_ = "none: not asked for";
     listen();
-    Budget nobody(Bytes{0});  // until the first look with the one that follows
+    Budget nobody(Bytes{0});  // replaced by the caller's budget at its first look
     look(nobody);
 }
 
@@ -75,7 +76,8 @@ void Adaptation::find_places(Options const& options) {
         places_.push_back(Place{MemoryUsage(std::move(found), options.root), nullptr, false, k_passed_over, {}});
 }
 
-/// Of the least limit of a control group, else of the machine: the same for all processes below it, whenever they come.
+/// The ledger is that of the group with the smallest limit, or else of the machine, so that all processes below that
+/// limit join the same one, whenever they start.
 void Adaptation::join_ledger() {
     Place* shared = nullptr;
     for (Place& place : places_) {
@@ -91,13 +93,13 @@ void Adaptation::join_ledger() {
     std::string why;
     ledger_ = NodeLedger::join(shared->usage.identity(), why);
     why_ = ledger_ ? ledger_->name() : "none: " + why;
-    // Groups come in the order from the process's own up.
+    // Groups are listed from the process's own group upwards.
     for (Place* place = places_.data(); place != shared; ++place)
         place->is_below_ledger = place->usage.place().is_group();
 }
 
-/// Once for each group, which may have two limits. Processes of a node take turns, for the kernel serves them one by
-/// one.
+/// Opens one listener for each group, even if the group has two limits. The processes of a node take turns, because the
+/// kernel serves them one after the other.
 void Adaptation::listen() {
     unsigned const turn =
         ledger_ ? static_cast<unsigned>(ledger_->slot()) : static_cast<unsigned>(getpid()) % processes_;
@@ -113,7 +115,7 @@ void Adaptation::listen() {
 NodeLedger::Sums Adaptation::sums(Bytes resident) const noexcept {
     Bytes const own = node_memory_.count != 0 ? private_memory_.read() : Bytes{};
     if (ledger_) {
-        // Beyond what is claimed it is fragments: the program's own use.
+        // Memory beyond the claim is fragmentation and counts as the program's own use.
         ledger_->tell(std::min(resident, ledger_->claimed()), own, node_memory_);
         return ledger_->sums();
     }
@@ -122,7 +124,8 @@ NodeLedger::Sums Adaptation::sums(Bytes resident) const noexcept {
 }
 
 Bytes Adaptation::reserve_of(MemoryPlace const& place, Bytes m) const noexcept {
-    if (place.kind == MemoryPlace::Kind::setting) return {};  // the user has said what may be used
+    if (place.kind == MemoryPlace::Kind::setting)
+        return {};  // the user's setting already excludes the program's own use
     return asked_reserve_.count != 0 ? asked_reserve_ : automatic_reserve(m);
 }
 
@@ -132,7 +135,7 @@ Adaptation::Figures Adaptation::figures_of(Place& place, Bytes resident, NodeLed
     Bytes const leases = shared && ledger_ && !place.is_below_ledger ? sums.resident : resident;
     Figures figures{reading.limit, less(reading.used, leases), reserve_of(place.usage.place(), reading.limit), {}};
     figures.m_c = less(figures.m, figures.m_a + figures.reserve);
-    // Without a ledger: what it has, and its even part of what is free.
+    // Without a ledger a process may use what it holds and an even share of what is free.
     if (shared && !ledger_) figures.m_c = resident + less(figures.m_c, resident) / processes_;
     return figures;
 }
@@ -183,7 +186,7 @@ NodeLedger::Bounds Adaptation::bounds() const noexcept {
     return {Bytes{shared_m_c_.load(std::memory_order_relaxed)}, Bytes{node_m_c_.load(std::memory_order_relaxed)}};
 }
 
-/// How much of what was granted may be kept.
+/// Returns how much of the grant may be kept.
 Bytes Adaptation::kept(Budget& budget, NodeLedger::Sums const& sums) {
     std::uint64_t const now = now_ns();
     peak_now_ = std::max(peak_now_, budget.take_recent_peak());
@@ -214,7 +217,7 @@ bool Adaptation::look_if_due(Budget& budget) {
     return true;
 }
 
-/// What lies far off is looked at then, too.
+/// A signal also makes the next look read the places that are usually passed over.
 bool Adaptation::was_told() noexcept {
     bool told = false;
     for (Place const& place : places_)
@@ -228,7 +231,7 @@ bool Adaptation::was_told() noexcept {
     return told;
 }
 
-/// Marks follow the limits; nobody asks where nobody can tell.
+/// Sets marks for the current limits, and asks for signals only if a listener can deliver them.
 void Adaptation::follow_limits(std::uint64_t between_looks) noexcept {
     bool is_listening = false;
     for (Place const& place : places_) {
@@ -246,22 +249,23 @@ void Adaptation::look_locked(Budget& budget) {
     next_look_.store(now_ns() + between_looks, std::memory_order_relaxed);
     std::uint64_t const number = looks_.fetch_add(1, std::memory_order_relaxed);
     Bytes const resident = budget.resident();
-    // A lock to try for each process: now and then, and as soon as somebody lacks something.
+    // Looking for dead processes tries a lock for each slot, so it is done rarely, or as soon as a process lacks
+    // memory.
     bool const lacking = failed_wanted_.load(std::memory_order_relaxed) != k_nothing_failed;
     if (ledger_ && (lacking || number % k_looks_between_burials == 0)) ledger_->reclaim_dead();
     last_sums_ = sums(resident);
-    if (Bytes const now = budget.resident(); now < resident) give_back(now);  // by another thread, meanwhile
+    if (Bytes const now = budget.resident(); now < resident) give_back(now);  // another thread released bytes meanwhile
     look_at_places(resident, last_sums_);
     follow_limits(between_looks);
     claimants_.store(std::max(last_sums_.processes, 1U), std::memory_order_relaxed);
     Bytes const keep = ledger_ ? kept(budget, last_sums_) : Bytes{k_no_memory_limit};
     if (ledger_ && failed_wanted_.exchange(k_nothing_failed, std::memory_order_relaxed) == k_nothing_failed)
-        ledger_->want({});  // nothing has been refused since the last look
+        ledger_->want({});  // no request has been refused since the last look
     budget.adapt(m_c(), ceiling(), keep);
 }
 
 Bytes Adaptation::extend(Bytes wanted) noexcept {
-    // Refused before, and nothing has been given back since: not asked again until the next look.
+    // A claim that was refused is not repeated before the next look unless a process has given something back.
     if (wanted.count >= failed_wanted_.load(std::memory_order_relaxed) &&
         ledger_->changes() == failed_changes_.load(std::memory_order_relaxed))
         return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// M, M_A and M_C (Y. Shi, G. Zheng, L. V. Kale, 2007, sections 3.2 and 3.3.2), looked at again and again while the
-/// program runs: the adaptation that the paper leaves to the future.
+/// M, M_A and M_C (Y. Shi, G. Zheng, L. V. Kale, 2007, sections 3.2 and 3.3.2), looked at repeatedly while the program
+/// runs: the adaptation that the paper leaves to the future.
 ///
 ///     M      the memory there is: a limit, wherever it stands
 ///     M_A    what programs use of it: usage − what Sluice's leases hold of it
@@ -10,9 +10,9 @@
 ///     |######### M_A #########|== leases ==|.........|reserve|
 ///                             |<------- M_C -------->|
 ///
-/// M_C is that of the place that leaves least: of control groups and the machine, which processes share, and of what
-/// limits this process alone. What is shared is handed out through the node's ledger: leases of all processes together
-/// are at most M_C.
+/// M_C is computed for each place that limits memory (control groups and the machine, which processes share, and the
+/// limits of this process alone), and the smallest counts. Shared memory is handed out through the node's ledger: the
+/// leases of all processes together are at most M_C.
 #pragma once
 
 #include <atomic>
@@ -30,47 +30,47 @@
 
 namespace sluice::budget {
 
-/// One for each process. Thread-safe. Allocates only when it is made.
+/// A process has one Adaptation. Thread-safe. Only the constructor allocates.
 class Adaptation final : public Allowance {
   public:
     struct Options {
-        Bytes memory;       ///< setting: of this process; 0: none
-        Bytes node_memory;  ///< setting: of all processes of the node that have it; 0: none
+        Bytes memory;       ///< limit of this process by the setting `memory`; 0: none
+        Bytes node_memory;  ///< limit of all processes of the node with this setting; 0: none
         Bytes reserve;      ///< setting memory_reserve; 0: automatic
-        /// Of the node, for an even share where there is no ledger.
+        /// Processes of the node, used for an even share if there is no ledger.
         std::uint32_t processes = 1;
         bool share = true;  ///< join a ledger
-        std::string root;   ///< of a made-up tree
+        std::string root;   ///< root of a made-up file tree, for tests
     };
     explicit Adaptation(Options const& options);
 
-    /// What decides now.
+    /// The figures that decide now.
     struct Account {
         Bytes m;
         Bytes m_a;
         Bytes reserve;
         Bytes m_c;
-        std::string source;           ///< of M
-        Bytes leased;                 ///< by all processes of the ledger
-        std::uint32_t processes = 1;  ///< in the ledger
-        std::string ledger;           ///< its name, or why there is none
+        std::string source;           ///< the place that M comes from
+        Bytes leased;                 ///< bytes leased by all processes of the ledger
+        std::uint32_t processes = 1;  ///< processes in the ledger
+        std::string ledger;           ///< name of the ledger, or the reason why there is none
     };
     Account account() const;
-    /// M_C with a little hysteresis: it shrinks at once and a little more than it must, and grows when there is clearly
-    /// more, so that it does not follow every page.
+    /// M_C with hysteresis, so that it does not follow every page: it shrinks at once and by a little more than
+    /// necessary, and grows only if there is clearly more.
     Bytes m_c() const noexcept { return Bytes{m_c_.load(std::memory_order_relaxed)}; }
     /// The limit of `m_c()` if nothing but Sluice used memory: M − reserve.
     Bytes ceiling() const noexcept { return Bytes{ceiling_.load(std::memory_order_relaxed)}; }
 
     /// Looks at all places and lets `budget` follow.
     void look(Budget& budget);
-    /// The same, at most once a millisecond (once in eight where leases are a small part of 256 MiB or more), or up to
-    /// four times as often where the kernel tells that usage has passed a mark; and not where another thread looks
-    /// already. True when it has looked.
+    /// Looks if a look is due: at most once a millisecond, or once in eight milliseconds if leases are a small part of
+    /// 256 MiB or more, and up to four times as often if the kernel signals that usage has passed a mark. Does nothing
+    /// if another thread is looking. Returns true if it has looked.
     bool look_if_due(Budget& budget);
-    /// Changes with each look.
+    /// Number of looks so far.
     std::uint64_t looks() const noexcept { return looks_.load(std::memory_order_relaxed); }
-    /// How often the kernel has told something.
+    /// Number of signals from the kernel so far.
     std::uint64_t tellings() const noexcept { return tellings_.load(std::memory_order_relaxed); }
     bool has_ledger() const noexcept { return ledger_ != nullptr; }
 
@@ -88,9 +88,9 @@ class Adaptation final : public Allowance {
     };
     struct Place {
         MemoryUsage usage;
-        std::unique_ptr<UsageEvents> events;  // or null
+        std::unique_ptr<UsageEvents> events;  // null if this place cannot signal
         bool is_below_ledger = false;         // only some processes of the ledger have this limit
-        unsigned passed_over = 0;             // looks
+        unsigned passed_over = 0;             // looks since it was last read
         Figures figures;
     };
 
@@ -113,37 +113,37 @@ class Adaptation final : public Allowance {
     std::uint32_t processes_;
     std::vector<Place> places_;
     PrivateMemory private_memory_;
-    std::shared_ptr<NodeLedger> ledger_;  // or null
-    std::string why_;                     // of the ledger, or there is none
+    std::shared_ptr<NodeLedger> ledger_;  // null if there is none
+    std::string why_;                     // why there is no ledger, or its name
 
-    mutable std::mutex mutex_;  // of what follows
+    mutable std::mutex mutex_;  // guards the following members
     Figures least_{};
-    Place const* least_place_ = nullptr;  // null: node_memory, or no limit was found
+    Place const* least_place_ = nullptr;  // null if node_memory decides or no limit was found
     NodeLedger::Sums last_sums_;
-    std::uint64_t window_end_ = 0;  // of the peaks of what was held, in ns
+    std::uint64_t window_end_ = 0;  // in ns; the peaks of the held bytes start again then
     Bytes peak_before_;
     Bytes peak_now_;
     std::uint64_t between_asks_ = 0;  // in ns
 
     std::atomic<std::uint64_t> m_c_{0};
     std::atomic<std::uint64_t> ceiling_{0};
-    // What the claims of processes are held against: of all, and of those with the same node_memory.
+    // The bounds for claims: of all processes, and of those with the same node_memory.
     std::atomic<std::uint64_t> shared_m_c_{0};
     std::atomic<std::uint64_t> node_m_c_{0};
     std::atomic<std::uint32_t> claimants_{1};
     std::atomic<std::uint64_t> next_look_{0};                 // in ns
-    std::atomic<std::uint64_t> next_ask_{~std::uint64_t{0}};  // in ns, whether the kernel has told something
+    std::atomic<std::uint64_t> next_ask_{~std::uint64_t{0}};  // in ns; when to ask for signals of the kernel again
     std::atomic<std::uint64_t> looks_{0};
     std::atomic<std::uint64_t> tellings_{0};
-    // A claim that failed is not tried again before something has changed.
+    // The size of a refused claim, which is not repeated before something has changed.
     std::atomic<std::uint64_t> failed_wanted_{~std::uint64_t{0}};
     std::atomic<std::uint64_t> failed_changes_{0};
 };
 
-/// What `memory_reserve` is when it is 0: M/64, at least 1 MiB and at most 256 MiB.
+/// The reserve used if the setting `memory_reserve` is 0: M/64, at least 1 MiB and at most 256 MiB.
 Bytes automatic_reserve(Bytes m) noexcept;
 
-/// `current` moved to `computed`, with hysteresis.
+/// Returns the next M_C when `current` is in force and `computed` was measured, with hysteresis.
 Bytes steadied(Bytes current, Bytes computed) noexcept;
 
 }  // namespace sluice::budget

@@ -16,21 +16,22 @@ namespace sluice {
 
 namespace detail {
 
-// The bytes, and the queue of those who wait for some:
+// The bytes, and the queue of requests that wait for some:
 //
 //     0            held                       limit
 //     |############|..........................|        waiting: [64 KiB] [2 MiB] [1 KiB] …
-//                                                               front: is served first, nobody overtakes it
+//                                                               front: is served first, no request overtakes it
 //
-// Whoever gives bytes back serves the front as long as it fits. One thread serves at a time and without the lock held,
-// so callbacks run in order, may use the budget, and a callback that gives its bytes back at once does not recurse.
+// A thread that gives bytes back serves the front of the queue as long as it fits. Only one thread serves, and it does
+// not hold the lock during a callback: callbacks run in order, may use the budget, and do not recurse if they give
+// their bytes back.
 //
-// With an allowance there is a third mark, what may be held without asking it again:
+// With an allowance there is a third mark, the bytes that may be held without asking it again:
 //
-//     0            held        granted        limit        told: what the others were told, max(held, granted)
+//     0            held        granted        limit        told: what other processes were told, max(held, granted)
 //     |############|............:.............|
 //
-// It may be below held, after the others needed it more: then each new lease asks.
+// It may be below held after other processes needed the memory more: then each new lease asks.
 struct BudgetState {
     BudgetState(Bytes bound, std::shared_ptr<budget::Allowance> from)
         : limit(bound.count), ceiling(bound), allowance(std::move(from)) {}
@@ -95,10 +96,10 @@ struct BudgetState {
 
 namespace {
 
-// `lock` is held on entry and on return. Calls back with a lease made by `lease_of(waiter)`.
+// Serves the queue with leases made by `lease_of(waiter)`. The caller holds `lock` on entry and on return.
 template <typename LeaseOf>
 void serve(detail::BudgetState& state, std::unique_lock<std::mutex>& lock, LeaseOf lease_of) noexcept {
-    if (state.serving) return;  // who serves looks at the queue again after each callback
+    if (state.serving) return;  // the serving thread looks at the queue again after each callback
     state.serving = true;
     while (!state.waiting.empty() && state.fits(state.waiting.front().amount)) {
         detail::BudgetState::Waiter waiter = std::move(state.waiting.front());
@@ -106,7 +107,7 @@ void serve(detail::BudgetState& state, std::unique_lock<std::mutex>& lock, Lease
         state.take(waiter.amount, waiter.purpose);
         lock.unlock();
         waiter.go(lease_of(waiter));
-        waiter.go = nullptr;  // what the callback captured may give bytes back too: not under the lock
+        waiter.go = nullptr;  // destroying the callback may give bytes back, so it happens without the lock
         lock.lock();
     }
     state.serving = false;
@@ -155,7 +156,7 @@ Budget::Budget(Bytes limit, std::shared_ptr<budget::Allowance> allowance)
 
 std::optional<Lease> Budget::try_lease(Bytes amount, Purpose purpose) {
     std::unique_lock const lock(state_->mutex);
-    // Bytes that come free belong to those who wait; otherwise a large request could wait for ever.
+    // Bytes that come free belong to the requests that wait; otherwise a large request could wait for ever.
     if (amount.count != 0 && !state_->waiting.empty()) return std::nullopt;
     if (!state_->fits(amount)) return std::nullopt;
     state_->take(amount, purpose);
@@ -163,7 +164,7 @@ std::optional<Lease> Budget::try_lease(Bytes amount, Purpose purpose) {
 }
 
 void Budget::when_free(Bytes amount, Purpose purpose, std::function<void(Lease)> go) {
-    // A copy of the pointer: the callback may end the Budget.
+    // The copy keeps the state alive, because the callback may destroy the Budget.
     std::shared_ptr<detail::BudgetState> const state = state_;
     std::unique_lock lock(state->mutex);
     if (!state->can_ever_fit(amount))

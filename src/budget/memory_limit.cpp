@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t k_no_limit = k_no_memory_limit;
 
-/// The lines of a file; none where it cannot be read.
+/// Returns the lines of a file, none if it cannot be read.
 std::vector<std::string> lines_of(std::string const& path) {
     std::ifstream file(path);
     std::vector<std::string> lines;
@@ -35,7 +35,7 @@ std::vector<std::string> words_of(std::string const& line, char separator) {
     return words;
 }
 
-/// The number after `key` in a file of lines such as "VmRSS:    1234 kB".
+/// Returns the number after `key` in a file of lines such as "VmRSS:    1234 kB".
 std::optional<std::uint64_t> number_after(std::string const& path, std::string_view key) {
     for (std::string const& line : lines_of(path)) {
         if (!line.starts_with(key)) continue;
@@ -45,11 +45,11 @@ std::optional<std::uint64_t> number_after(std::string const& path, std::string_v
     return std::nullopt;
 }
 
-/// What the process holds, by the three ways the kernel counts it.
+/// The memory of the process, counted in the three ways of the kernel.
 struct Usage {
-    Bytes resident;       // for control groups, the setting, RLIMIT_RSS and MemAvailable
-    Bytes data;           // for RLIMIT_DATA
-    Bytes address_space;  // for RLIMIT_AS
+    Bytes resident;       // compared with control groups, the setting, RLIMIT_RSS and MemAvailable
+    Bytes data;           // compared with RLIMIT_DATA
+    Bytes address_space;  // compared with RLIMIT_AS
 };
 
 Bytes kilobytes_after(std::string const& path, std::string_view key) {
@@ -65,7 +65,7 @@ std::uint64_t room(MemoryLimit const& limit) {
     return limit.limit > limit.used ? (limit.limit - limit.used).count : 0;
 }
 
-/// All places in the order they were found, those that say "none" with k_no_limit.
+/// All places in the order they were found; a place without a limit has k_no_limit.
 class Found {
   public:
     void consider(MemoryPlace::Kind kind, std::uint64_t limit, Bytes used, std::string const& source,
@@ -95,12 +95,12 @@ CgroupVersion const& version_one() {
 }
 
 CgroupVersion const& version_two() {
-    // Above memory.high the kernel stalls the process in reclaim: for us as good as a limit.
+    // Above memory.high the kernel stalls the process in reclaim, which is as bad as a limit.
     static CgroupVersion const version{Kind::cgroup_v2, "cgroup v2", "cgroup2", {"memory.max", "memory.high"}};
     return version;
 }
 
-/// mountinfo writes blanks and the like as \040.
+/// Decodes blanks and similar characters, which mountinfo writes as \040.
 std::string unescaped(std::string const& text) {
     std::string result;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -119,7 +119,7 @@ struct Mount {
     std::string point;
 };
 
-/// "36 35 98:0 /group /point rw,noatime master:1 - cgroup source rw,memory"
+/// Parses lines such as "36 35 98:0 /group /point rw,noatime master:1 - cgroup source rw,memory".
 std::vector<Mount> mounts_of(CgroupVersion const& version, std::string const& root) {
     std::vector<Mount> mounts;
     for (std::string const& line : lines_of(root + "/proc/self/mountinfo")) {
@@ -135,7 +135,7 @@ std::vector<Mount> mounts_of(CgroupVersion const& version, std::string const& ro
     return mounts;
 }
 
-/// The path of the group that the process is in, from lines "4:memory,cpu:/path" (v1) and "0::/path" (v2).
+/// Returns the path of the process's group, from lines such as "4:memory,cpu:/path" (v1) and "0::/path" (v2).
 std::optional<std::string> group_of_process(CgroupVersion const& version, std::string const& root) {
     for (std::string const& line : lines_of(root + "/proc/self/cgroup")) {
         std::size_t const first = line.find(':');
@@ -150,8 +150,8 @@ std::optional<std::string> group_of_process(CgroupVersion const& version, std::s
     return std::nullopt;
 }
 
-/// Where the group appears below the mount. In a container the mount often shows only a part of the tree, or the path
-/// is one of the host that is not visible at all: then the mount point itself is the group.
+/// Returns the folder of the group below the mount. In a container the mount often shows only a part of the tree, or
+/// the path belongs to the host and is not visible at all: then the mount point itself is the group.
 std::string group_below(Mount const& mount, std::string const& group) {
     if (mount.group == "/") return group == "/" ? "" : group;
     if (group == mount.group) return "";
@@ -169,7 +169,7 @@ void consider_group(CgroupVersion const& version, std::string const& folder, std
             found.consider(version.kind, limit.value_or(k_no_limit), resident,
                            std::string(version.name) + " " + shown + "/" + file, folder, file);
     }
-    // Version 1 also tells the least limit of the groups above, those outside the container included.
+    // Version 1 also reports the smallest limit of all parent groups, including those outside the container.
     if (auto const limit = number_after(folder + "/memory.stat", "hierarchical_memory_limit"))
         found.consider(version.kind, *limit, resident, std::string(version.name) + " " + shown + "/memory.stat", folder,
                        "memory.stat");
@@ -190,7 +190,7 @@ void consider_groups(CgroupVersion const& version, std::string const& root, Byte
 
 // --- resource limits ------------------------------------------------------------------------------------------------
 
-/// Read from the file and not by getrlimit, so that tests can give a made-up one.
+/// The limit is read from the file rather than by getrlimit, so that tests can supply a made-up one.
 std::optional<std::uint64_t> resource_limit(std::string const& root, std::string_view name) {
     std::string text;
     for (std::string const& line : lines_of(root + "/proc/self/limits"))
@@ -223,7 +223,7 @@ std::vector<MemoryPlace> find_memory_places(Bytes setting, std::string const& ro
         found.consider(Kind::data, *limit, used.data, "RLIMIT_DATA");
     if (auto const limit = resource_limit(root, "Max address space"))
         found.consider(Kind::address_space, *limit, used.address_space, "RLIMIT_AS");
-    // The kernel heeds it not; Slurm says by it what a job has on this node.
+    // The kernel ignores this limit, but Slurm uses it to publish what a job has on this node.
     if (auto const limit = resource_limit(root, "Max resident set"); limit && *limit < k_no_limit)
         found.consider(Kind::resident_set, *limit, used.resident, "RLIMIT_RSS");
     if (auto const available = number_after(root + "/proc/meminfo", "MemAvailable:"))

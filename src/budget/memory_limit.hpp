@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// All limits on this process's memory, not only the one that detect_memory_limit() picks: for whoever explains them.
+/// All limits on this process's memory, not only the one that detect_memory_limit() picks.
 #pragma once
 
 #include <cstdint>
@@ -12,36 +12,38 @@
 
 namespace sluice::budget {
 
-/// No machine has that much: how "no limit" is written here. Version 1 of control groups writes a number of about 2^63.
+/// Stands for "no limit", because no machine has this much memory. Version 1 of control groups writes a number of about
+/// 2^63.
 inline constexpr std::uint64_t k_no_memory_limit = std::uint64_t{1} << 60;
 
-/// Where a limit is, so that it can be watched.
+/// Where a limit can be read again, so that it can be watched.
 struct MemoryPlace {
     enum class Kind { setting, cgroup_v2, cgroup_v1, data, address_space, resident_set, available };
     Kind kind;
     MemoryLimit limit;
-    std::string folder;  ///< of a control group, with the root in front; else empty
-    std::string file;    ///< in that folder, that tells the limit
+    std::string folder;  ///< folder of a control group, with the root in front; else empty
+    std::string file;    ///< the file in `folder` that holds the limit
 
     bool is_group() const noexcept { return kind == Kind::cgroup_v1 || kind == Kind::cgroup_v2; }
-    /// Whether other processes use what it limits; else it counts this process alone.
+    /// Whether the limit also counts other processes, or this process alone.
     bool is_shared() const noexcept { return is_group() || kind == Kind::available; }
 };
 
-/// As find_memory_limits.
+/// Like find_memory_limits(), with the place of each limit.
 std::vector<MemoryPlace> find_memory_places(Bytes setting, std::string const& root = "");
 
-/// In the text of /proc/self/limits, "Max data size             unlimited            unlimited            bytes": the
-/// first of the two, the one that bites. 2^60 for "unlimited".
+/// Finds `name` in the text of /proc/self/limits, "Max data size             unlimited            unlimited
+/// bytes", and returns the first of the two numbers, the soft limit, which is the one in force. 2^60 stands for
+/// "unlimited".
 std::optional<std::uint64_t> soft_limit(std::string_view text, std::string_view name) noexcept;
 
-/// Every place that can limit memory, in the order: setting, control groups (v2, then v1; from the group of the process
-/// up), RLIMIT_DATA, RLIMIT_AS, MemAvailable. Where a place says that there is no limit, is_limit() is false.
+/// Finds every place that can limit memory, in this order: setting, control groups (v2, then v1; from the group of the
+/// process up), RLIMIT_DATA, RLIMIT_AS, MemAvailable. is_limit() is false for a place without a limit.
 std::vector<MemoryLimit> find_memory_limits(Bytes setting, std::string const& root = "");
 
 bool is_limit(MemoryLimit const& limit);
 
-/// The one that leaves least room; the first of equals; null where none limits.
+/// Returns the limit that leaves the least room, the first of equals; null if there is no limit.
 MemoryLimit const* least_room(std::vector<MemoryLimit> const& limits);
 
 }  // namespace sluice::budget

@@ -18,14 +18,14 @@ using Kind = MemoryPlace::Kind;
 constexpr std::size_t k_most_text = 8192;
 constexpr unsigned k_looks_between_stats = 16;
 constexpr unsigned k_looks_between_limits = 16;
-// A smaller change of usage is not worth a look at which part of it is cache.
-constexpr std::uint64_t k_noticed_part = 512;  // of the limit
+// A smaller change of usage is not worth reading which part of it is cache.
+constexpr std::uint64_t k_noticed_part = 512;  // fraction of the limit
 
 std::uint64_t page_bytes() {
     return static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// "size resident shared text library data dirty", in pages.
+/// The fields of /proc/self/statm in pages: "size resident shared text library data dirty".
 struct Statm {
     std::uint64_t size = 0;
     std::uint64_t resident = 0;
@@ -46,14 +46,15 @@ std::optional<Statm> read_statm(kernel::KeptFile const& file) noexcept {
     return Statm{numbers[0], numbers[1], numbers[2], numbers[5]};
 }
 
-/// Of memory.stat, in bytes.
+/// Figures from memory.stat, in bytes.
 struct FilePages {
     std::uint64_t kept = 0;
     std::uint64_t mapped = 0;
     std::uint64_t unwritten = 0;
 };
 
-/// In one pass: the text has 40 to 60 lines. `prefix`: version 1 tells by it what belongs to the groups below too.
+/// Reads the figures in one pass, because the text has 40 to 60 lines. Version 1 marks the sums that include child
+/// groups with `prefix`.
 FilePages file_pages_in(std::string_view text, std::string_view prefix) noexcept {
     FilePages pages;
     while (!text.empty()) {
@@ -128,11 +129,12 @@ void MemoryUsage::read_group() noexcept {
     }
 }
 
-/// File pages that the kernel drops before it swaps or kills, without those that somebody has mapped (dropping these is
-/// what makes programs stutter), or that must be written first. Read anew only where usage has moved since.
+/// Returns the file pages that the kernel drops before it swaps or kills. It leaves out mapped pages, because programs
+/// stutter when these are dropped, and dirty pages, which must be written first. The figure is read again only if usage
+/// has moved since.
 Bytes MemoryUsage::droppable_cache(Bytes usage) noexcept {
     Bytes const moved = usage > usage_then_ ? usage - usage_then_ : usage_then_ - usage;
-    // A group that is full of cache stays full while programs take the cache's place: then each time.
+    // A group that is full of cache stays full while programs take the cache's place, so its figure is read each time.
     bool const full = usage.count > last_.limit.count / 8 * 7;
     if (!full && ++since_stat_ < k_looks_between_stats && moved.count <= last_.limit.count / k_noticed_part)
         return cache_;
@@ -179,7 +181,7 @@ std::string MemoryUsage::identity() const {
     struct stat status {};
     std::string const path = place_.is_group() ? place_.folder : root_ + "/";
     if (stat(path.c_str(), &status) != 0) return {};
-    // Of a machine's own root only one exists that matters; a made-up one is another machine.
+    // A made-up root stands for another machine; the real machine has one root only.
     if (!place_.is_group() && root_.empty()) return "machine";
     return (place_.is_group() ? "group-" : "machine-") + std::to_string(status.st_dev) + "-" +
            std::to_string(status.st_ino);

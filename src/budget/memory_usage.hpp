@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What is used now of a place that limits memory, read so cheaply that it can be looked at all the time.
+/// Reads how much of a limited place is used, cheaply enough to do it all the time.
 #pragma once
 
 #include <cstdint>
@@ -10,29 +10,30 @@
 
 namespace sluice::budget {
 
-/// By kept file descriptors; one look in µs, as measured (docs/decisions/0036):
+/// Keeps its file descriptors open. The cost of one look in µs, as measured (docs/decisions/0036):
 ///
-///     control group   limit 0.3 + usage 0.3, and memory.stat 2.5 where usage has moved or the last look at it is old
-///     own process     /proc/self/statm 0.4; RLIMIT_DATA and RLIMIT_AS also /proc/self/limits 3, each 16th time
+///     control group   limit 0.3 + usage 0.3, and memory.stat 2.5 if usage has moved or its last reading is old
+///     own process     /proc/self/statm 0.4; RLIMIT_DATA and RLIMIT_AS also /proc/self/limits 3, every 16th time
 ///     machine         /proc/meminfo 2
 ///
-/// Never smaps, which walks all pages. Not thread-safe.
+/// It never reads smaps, because the kernel walks all pages for it. Not thread-safe.
 class MemoryUsage {
   public:
-    /// M, and what of it is used by anybody.
+    /// M, and how much of it is used by any process.
     struct Reading {
         Bytes limit;
         Bytes used;
     };
 
-    /// `place` as it was found below `root`.
+    /// `place` must have been found below `root`.
     explicit MemoryUsage(MemoryPlace place, std::string const& root = "");
 
     MemoryPlace const& place() const noexcept { return place_; }
-    /// The limit is read anew each time: it may change. What cannot be read (any more) is as it was.
+    /// Reads the usage, and the limit again, because the limit may change. A figure that cannot be read keeps its last
+    /// value.
     Reading read() noexcept;
-    /// The same for all processes whose memory has this limit, and another for each such place of the machine; empty
-    /// where the limit is a process's own.
+    /// Returns a name that is the same for all processes whose memory has this limit and differs between the limits of
+    /// a machine; empty if the limit counts this process alone.
     std::string identity() const;
 
   private:
@@ -48,13 +49,13 @@ class MemoryUsage {
     kernel::KeptFile stat_file_;
     std::uint64_t page_;
     Reading last_;
-    Bytes cache_;  // that the kernel can drop, when usage was usage_then_
+    Bytes cache_;  // what the kernel could drop when usage was usage_then_
     Bytes usage_then_;
     unsigned since_stat_ = 0;    // looks
     unsigned since_limits_ = 0;  // looks
 };
 
-/// What this process holds alone, without what it shares: by /proc/self/statm. 0 where that cannot be read.
+/// Reads from /proc/self/statm how much memory only this process holds; 0 if that cannot be read.
 class PrivateMemory {
   public:
     explicit PrivateMemory(std::string const& root = "");

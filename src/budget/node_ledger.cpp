@@ -20,7 +20,7 @@ namespace sluice::budget {
 
 namespace {
 
-// Of the layout below: processes of another version of the library have a ledger of their own.
+// Identifies the layout below: processes with another version of the library use another ledger.
 constexpr std::uint64_t k_magic = 0x5c1e'4ced'9e72'0001ULL;
 constexpr char const* k_version = "1";
 
@@ -42,7 +42,7 @@ struct flock bytes_to(short lock_or_not, off_t first, off_t number) noexcept {
 
 struct alignas(64) NodeLedger::Slot {
     std::atomic<std::uint32_t> used;
-    std::atomic<std::uint32_t> process;  // for people
+    std::atomic<std::uint32_t> process;  // process number, for people who read the table
     std::atomic<std::uint64_t> claimed;
     std::atomic<std::uint64_t> resident;
     std::atomic<std::uint64_t> private_memory;
@@ -63,7 +63,7 @@ struct alignas(64) NodeLedger::Slot {
 struct NodeLedger::Table {
     std::atomic<std::uint64_t> magic;  // written last
     std::atomic<std::uint64_t> changes;
-    std::atomic<std::uint64_t> slots_used;  // one behind the highest slot that ever was
+    std::atomic<std::uint64_t> slots_used;  // one more than the highest slot that was ever used
     alignas(4096) std::array<Slot, k_slots> slots;
 };
 
@@ -81,7 +81,7 @@ void NodeLedger::unlock(int file, off_t byte) noexcept {
     fcntl(file, F_OFD_SETLK, &what);
 }
 
-/// Not F_OFD_SETLKW: who holds it may have been stopped.
+/// Polls for the lock instead of waiting with F_OFD_SETLKW, because the process that holds it may have been stopped.
 bool NodeLedger::lock_patiently(int file, off_t byte) noexcept {
     for (int i = 0; i < k_patience; ++i) {
         if (lock(file, byte)) return true;
@@ -92,7 +92,8 @@ bool NodeLedger::lock_patiently(int file, off_t byte) noexcept {
     return false;
 }
 
-/// Under the header's lock. All its pages are got now: to touch one that /dev/shm has no room for would be a SIGBUS.
+/// Makes the table under the header's lock. All its pages are allocated now: touching a page that /dev/shm has no room
+/// for would raise SIGBUS.
 bool NodeLedger::make_table(int file, Table*& table, std::string& why) {
     if (int const error = posix_fallocate(file, 0, sizeof(Table)); error != 0) {
         why = std::string("no shared memory for the node's ledger: ") + std::strerror(error);
@@ -105,12 +106,12 @@ bool NodeLedger::make_table(int file, Table*& table, std::string& why) {
     }
     table = static_cast<Table*>(where);
     if (table->magic == k_magic) return true;
-    new (table) Table{};  // new, or its maker died here
+    new (table) Table{};  // the file is new, or its maker died here
     table->magic = k_magic;
     return true;
 }
 
-/// With the header's lock; −1 where that cannot be had.
+/// Opens the ledger and locks its header; −1 if that fails.
 int NodeLedger::open_locked(std::string const& name, std::string& why) {
     while (true) {
         int const file = shm_open(name.c_str(), O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);  // closed on exec
@@ -124,7 +125,7 @@ int NodeLedger::open_locked(std::string const& name, std::string& why) {
         bool const is_locked = is_own && lock_patiently(file, k_header_byte);
         if (is_locked && fstat(file, &status) == 0 && status.st_nlink > 0) return file;
         close(file);
-        if (is_locked) continue;  // its last user went meanwhile
+        if (is_locked) continue;  // the last process left and removed the name meanwhile
         why = "the node's ledger " + name +
               (is_own ? " is held by a process that does not go on" : " is not this user's alone");
         return -1;
@@ -142,7 +143,7 @@ std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::s
         close(file);
         return nullptr;
     }
-    // First a slot that nobody seems to have, then one whose owner may have died.
+    // The first pass takes a slot that looks free, the second one whose owner may have died.
     for (bool const used : {false, true})
         for (std::size_t i = 0; i < k_slots; ++i) {
             Slot& slot = table->slots[i];
@@ -165,13 +166,13 @@ std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::s
 NodeLedger::NodeLedger(std::string name, int file, Table* table, std::size_t slot)
     : name_(std::move(name)), file_(file), table_(table), slot_(slot), owner_(getpid()) {}
 
-/// Under the header's lock.
+/// The caller holds the header's lock.
 void NodeLedger::remove_if_unused(int file, std::string const& name) noexcept {
     struct flock any = bytes_to(F_WRLCK, k_first_slot_byte, static_cast<off_t>(k_slots));
     if (fcntl(file, F_OFD_GETLK, &any) == 0 && any.l_type == F_UNLCK) shm_unlink(name.c_str());
 }
 
-/// Jobs that were killed leave the ledgers of groups that will not come again.
+/// Removes ledgers that killed jobs left behind for groups that will not exist again.
 void NodeLedger::remove_left_behind(std::string const& prefix) {
     std::error_code failed;
     for (auto const& entry : std::filesystem::directory_iterator("/dev/shm", failed)) {
@@ -185,7 +186,7 @@ void NodeLedger::remove_left_behind(std::string const& prefix) {
 }
 
 NodeLedger::~NodeLedger() {
-    // A child of fork() has its parent's locks and its parent's slot: not its to give back.
+    // A child of fork() shares its parent's locks and slot, and must not give them back.
     if (getpid() == owner_ && lock_patiently(file_, k_header_byte)) {
         mine().clear();
         changed();
@@ -202,7 +203,7 @@ NodeLedger::Slot& NodeLedger::mine() const noexcept {
 }
 
 std::size_t NodeLedger::used_slots() const noexcept {
-    return std::min<std::size_t>(table_->slots_used, k_slots);  // another process may have written anything
+    return std::min<std::size_t>(table_->slots_used, k_slots);  // another process may have written anything here
 }
 
 void NodeLedger::changed() noexcept {
@@ -238,7 +239,7 @@ Bytes NodeLedger::Bounds::even_share(std::uint32_t processes) const noexcept {
 bool NodeLedger::others_wait(Bounds const& bounds) const noexcept {
     std::size_t const end = used_slots();
     std::uint32_t processes = 0;
-    std::uint64_t least = ~std::uint64_t{0};  // that one who waits has
+    std::uint64_t least = ~std::uint64_t{0};  // the smallest claim of a process that waits
     for (std::size_t i = 0; i < end; ++i) {
         Slot const& slot = table_->slots[i];
         if (slot.used == 0) continue;
@@ -252,7 +253,7 @@ bool NodeLedger::try_claim(Bytes claim, Bounds const& bounds) noexcept {
     Slot& slot = mine();
     std::uint64_t const before = slot.claimed;
     bool const more = claim.count > before;
-    if (more) slot.claimed = claim.count;  // seen by others, who may give way for nothing
+    if (more) slot.claimed = claim.count;  // others may see this claim and yield without need
     Sums const all = sums();
     Bytes const less = more ? Bytes{} : Bytes{before} - claim;
     bool const fits = all.claimed - less <= bounds.all && all.claimed_here - less <= bounds.here;
@@ -275,7 +276,7 @@ void NodeLedger::want(Bytes wanted) noexcept {
     Slot& slot = mine();
     if (slot.wanted == wanted.count) return;
     slot.wanted = wanted.count;
-    if (wanted.count == 0) changed();  // who was kept back for its sake need not wait any longer
+    if (wanted.count == 0) changed();  // processes that were held back for its sake need not wait any longer
 }
 
 void NodeLedger::tell(Bytes resident, Bytes private_memory, Bytes node_memory) noexcept {
@@ -294,9 +295,9 @@ unsigned NodeLedger::reclaim_dead() noexcept {
     unsigned dead = 0;
     std::size_t const end = used_slots();
     for (std::size_t i = 0; i < end; ++i) {
-        // On its own slot this process holds the lock: to try would succeed, and say nothing.
+        // This process holds the lock of its own slot, so trying it would succeed and prove nothing.
         if (i == slot_ || table_->slots[i].used == 0 || !lock(file_, byte_of(i))) continue;
-        // Used when it was locked by nobody: nobody but who joins, under the same lock, writes that.
+        // The slot is locked now, and only a joining process, under the same lock, writes this field.
         if (table_->slots[i].used != 0) {
             table_->slots[i].clear();
             ++dead;

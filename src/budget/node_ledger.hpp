@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// One ledger for all processes of a user whose memory has the same limit: what each may hold, so that together they
-/// stay within M_C. In shared memory, found by the name of the limit, without communication.
+/// One ledger for all processes of a user whose memory has the same limit: it says how much each may hold, so that
+/// together they stay within M_C. It lies in shared memory and is found by the name of the limit, without
+/// communication.
 ///
 ///     header   magic, changes
 ///     slot 0   held byte lock | claimed | resident | private | node memory | wanting
-///     slot 1   …                                                               one a process, k_slots of them
+///     slot 1   …                                                               one for each process, k_slots of them
 ///
-/// The kernel keeps a lock (F_OFD_SETLK) on a byte for each slot as long as its process lives; whoever can take it
-/// finds that the process has died, however it did, and gives back what it held. A lock on the header's byte is held
-/// while somebody comes or goes; the last to go removes the name.
+/// The kernel keeps a lock (F_OFD_SETLK) on a byte for each slot as long as its process lives. A process that can take
+/// the lock knows that the owner has died, however it died, and gives back what the owner held. A process holds the
+/// lock on the header's byte while it joins or leaves; the last one to leave removes the name.
 ///
-/// A claim is made by writing it down, adding all up and taking it back where they exceed the bound: no lock is held,
-/// nobody can die or sleep in between and stop the others, and claims never add up to more than the bound.
+/// A process claims by writing its claim down, adding up all claims, and taking its claim back if the sum exceeds the
+/// bound. No lock is held, so a process that dies or sleeps in between does not stop the others, and granted claims
+/// never add up to more than the bound.
 #pragma once
 
 #include <sys/types.h>
@@ -26,16 +28,16 @@
 
 namespace sluice::budget {
 
-/// Thread-safe. 68 KiB of shared memory a node, whatever the number of its processes. A process beyond k_slots, or one
-/// that may not use shared memory, goes without.
+/// Thread-safe. Takes 68 KiB of shared memory on each node, however many processes there are. A process beyond k_slots,
+/// or one that may not use shared memory, runs without a ledger.
 class NodeLedger {
   public:
     static constexpr std::size_t k_slots = 1024;
 
-    /// Joins, or makes, the ledger of `identity` (MemoryUsage::identity; letters, digits, - and _). Null where there is
-    /// none to be had: then `why` says so. Does not wait for another process for more than a second.
+    /// Joins or makes the ledger of `identity` (MemoryUsage::identity; letters, digits, - and _). Returns null if that
+    /// fails, with the reason in `why`. Waits at most a second for another process.
     static std::shared_ptr<NodeLedger> join(std::string const& identity, std::string& why);
-    /// Gives back what this process has claimed; the last one removes the ledger.
+    /// Gives back what this process has claimed; the last process removes the ledger.
     ~NodeLedger();
     NodeLedger(NodeLedger const&) = delete;
     NodeLedger& operator=(NodeLedger const&) = delete;
@@ -43,45 +45,46 @@ class NodeLedger {
     struct Sums {
         Bytes claimed;
         Bytes resident;
-        Bytes claimed_here;      ///< by those with the same node_memory
-        Bytes private_memory;    ///< of those
-        Bytes private_resident;  ///< what of `private_memory` is `resident`
+        Bytes claimed_here;      ///< by processes with the same node_memory
+        Bytes private_memory;    ///< private memory of the same processes
+        Bytes private_resident;  ///< the part of `private_memory` that is in `resident`
         std::uint32_t processes = 0;
     };
-    /// Of all processes, this one included.
+    /// Sums over all processes, including this one.
     Sums sums() const noexcept;
 
-    /// What claims are held against: those of all processes, and those of the processes with the same node_memory.
+    /// The bounds for claims: of all processes, and of the processes with the same node_memory.
     struct Bounds {
         Bytes all;
         Bytes here{~std::uint64_t{0}};
         Bytes even_share(std::uint32_t processes) const noexcept;
     };
-    /// Claims `claim` in place of what this process has claimed, if all claims then are within `bounds`, and if nobody
-    /// waits who has less than his even share while this process would have more.
+    /// Replaces this process's claim by `claim` if all claims then are within `bounds`. Fails if another process with
+    /// less than its even share is waiting and this one would hold more than its own.
     bool try_claim(Bytes claim, Bounds const& bounds) noexcept;
-    /// Claims that much, whatever the bound.
+    /// Replaces this process's claim by `claim`, whatever the bound.
     void claim(Bytes claim) noexcept;
     Bytes claimed() const noexcept;
-    /// Says to the others that this process could not claim up to `wanted`; nothing: that it has what it needs.
+    /// Tells the other processes that this one could not claim up to `wanted`; zero bytes mean that it has what it
+    /// needs.
     void want(Bytes wanted) noexcept;
     /// Whether another process waits that has claimed less than an even share.
     bool others_wait(Bounds const& bounds) const noexcept;
-    /// Changes whenever another process may have given something back.
+    /// Returns a number that changes whenever another process may have given something back.
     std::uint64_t changes() const noexcept;
 
-    /// What of the claim is really in memory, and what this process holds altogether, for those of the same
+    /// Publishes the resident part of the claim and the private memory of this process, for the processes with the same
     /// node_memory.
     void tell(Bytes resident, Bytes private_memory, Bytes node_memory) noexcept;
-    /// That no more than this is in memory.
+    /// Lowers the resident figure that tell() published; call it before returning memory to the kernel.
     void tell_at_most(Bytes resident) noexcept;
 
-    /// Gives back what processes held that have died; how many there were.
+    /// Gives back the claims of processes that have died; returns how many there were.
     unsigned reclaim_dead() noexcept;
 
-    /// Which of the slots is this process's.
+    /// The index of this process's slot.
     std::size_t slot() const noexcept { return slot_; }
-    /// Of the shared memory object, for messages and tests.
+    /// The name of the shared memory object, for messages and tests.
     std::string const& name() const noexcept { return name_; }
 
   private:

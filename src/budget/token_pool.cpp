@@ -67,7 +67,7 @@ Tokens TokenPool::granted(std::uint64_t messages, Bytes bytes, Lease lease) {
 std::optional<Tokens> TokenPool::try_take(std::uint64_t messages, Bytes bytes) {
     bool const first = first_ == First::always && counts_->messages == 0;
     limit_.see(bytes);
-    if (messages_ != 0) {  // the bytes are counted, and keep nobody back
+    if (messages_ != 0) {  // messages are limited here; bytes are counted but limit nothing
         if (!first && counts_->messages + messages > messages_) return std::nullopt;
         return take_beyond(messages, bytes);
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Tokens: the right to hold messages for a moment. One pool for what a rank receives, another for what it serves, so
-/// that neither can use up what the other needs to go on.
+/// Tokens are the right to hold messages for a moment. A rank has one pool for messages it receives and another for
+/// messages it serves, so that neither can use up what the other needs to make progress.
 ///
-///     tokens as bytes      |####|####|........|      up to the pool's limit and what the budget has
+///     tokens as bytes      |####|####|........|      up to the pool's limit and the budget's room
 ///     tokens as messages   |#|#|#|.|.|.|.|.|         tokens = 8
 ///
-/// In a pool whose First is `always` one set is always granted: the first where nothing is held, whatever its size.
+/// A pool whose First is `always` grants the first set whatever its size if it holds no tokens.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace sluice::budget {
 
-/// What a set was granted; goes back when it dies. Can be handed on message by message.
+/// The tokens granted to one set, returned to the pool when this object dies. They can be split off message by message.
 class Tokens {
   public:
     Tokens() = default;
@@ -26,39 +26,40 @@ class Tokens {
     Tokens& operator=(Tokens&& other) noexcept;
     ~Tokens() { release(); }
     void release() noexcept;
-    /// Those of one message of `bytes`.
+    /// Splits off the tokens of one message of `bytes`.
     Tokens split(Bytes bytes) noexcept;
     Bytes bytes() const noexcept { return counts_ ? bytes_ : Bytes{}; }
 
   private:
     friend class TokenPool;
-    struct Counts {  // tokens may go back from another thread
+    // Shared, because tokens may go back from another thread.
+    struct Counts {
         std::atomic<std::uint64_t> held{0};
         std::atomic<std::uint64_t> messages{0};
         std::uint64_t peak = 0;
     };
-    std::shared_ptr<Counts> counts_;  // lives on: what was fetched may outlive its store
+    std::shared_ptr<Counts> counts_;  // shared, because fetched data may outlive its store
     std::uint64_t messages_ = 0;
     Bytes bytes_;
     Lease lease_;
 };
 
-/// Not thread-safe, but that tokens may go back from any thread.
+/// Not thread-safe, except that any thread may give tokens back.
 class TokenPool {
   public:
     enum class First { always, like_any };
 
-    /// Bytes that a pool may hold: the least of what is said.
+    /// The bytes that a pool may hold: the smallest of the limits given.
     class Limit {
       public:
         explicit(false) Limit(Bytes fixed) noexcept : fixed_(fixed) {}
-        /// Room for so many sets as large as the largest so far, and at least `least`.
+        /// Room for `sets` sets as large as the largest so far, and at least `least`.
         static Limit room_for(std::uint64_t sets, Bytes least) noexcept {
             Limit limit(least);
             limit.sets_ = sets;
             return limit;
         }
-        /// And no more than a part of the budget's limit, as that shrinks and grows.
+        /// Adds a limit of one `part`-th of the budget's limit, which may change.
         Limit within_part(std::uint64_t part) const noexcept {
             Limit limit = *this;
             limit.part_ = part;
@@ -70,25 +71,26 @@ class TokenPool {
         Bytes of(Budget const& budget) const noexcept;
 
       private:
-        Bytes fixed_;  // where sets_ is not 0: the least
+        Bytes fixed_;  // if sets_ is not 0, the least
         std::uint64_t sets_ = 0;
-        std::uint64_t part_ = 0;  // 0: whatever the budget is
+        std::uint64_t part_ = 0;  // 0: no limit by the budget
         Bytes largest_;
     };
 
-    /// `limit`: bytes that the pool may hold of the budget. `messages`: tokens that count messages instead, where not
-    /// 0: then neither the limit nor the budget keeps anything back.
+    /// `limit`: bytes of the budget that the pool may hold. `messages`: if not 0, tokens count messages, and neither
+    /// the limit nor the budget refuses any.
     TokenPool(Budget& budget, Purpose purpose, Limit limit, First first, std::uint64_t messages = 0)
         : budget_(&budget), purpose_(purpose), limit_(limit), first_(first), messages_(messages) {}
     TokenPool(TokenPool const&) = delete;
     TokenPool& operator=(TokenPool const&) = delete;
 
-    /// For a set of so many messages and bytes; nothing where they do not fit now.
+    /// Takes tokens for a set of `messages` and `bytes`; returns nothing if they do not fit now.
     std::optional<Tokens> try_take(std::uint64_t messages, Bytes bytes);
-    /// Whatever is held.
+    /// Takes tokens even if the pool is full.
     Tokens take_beyond(std::uint64_t messages, Bytes bytes);
 
-    /// What it holds does not come back as it is: where its limit is room for sets, it becomes twice as many.
+    /// Doubles the number of sets that the limit has room for. Call it when the held tokens cannot come back without
+    /// further ones.
     void widen() noexcept { limit_.widen(); }
 
     Bytes limit() const noexcept { return limit_.of(*budget_); }

@@ -19,13 +19,13 @@ namespace sluice::budget {
 
 namespace {
 
-constexpr unsigned k_marks = 6;  // the last leaves a 64th: the automatic reserve of up to 16 GiB
+constexpr unsigned k_marks = 6;  // the last mark leaves a 64th: the automatic reserve of up to 16 GiB
 
 int open_in(std::string const& folder, char const* file, int how) {
     return open((folder + file).c_str(), how | O_CLOEXEC);
 }
 
-/// From then on it has no news, which it has when it is opened.
+/// Reads pending news so that only later ones count; a file just opened always has some.
 bool read_news(int file) noexcept {
     std::array<char, 512> room;
     return pread(file, room.data(), room.size(), 0) > 0;
@@ -69,12 +69,12 @@ void UsageEvents::follow(Bytes limit) noexcept {
     if (usage_ < 0 || limit == marked_ || is_marking_.load(std::memory_order_acquire) || Clock::now() < begin_at_)
         return;
     wait_for_marks();
-    // Not asked again and again where no thread can be made.
+    // If no thread can be made, it is not tried again.
     if (!start_to_mark(limit)) close_if_open(std::exchange(usage_, -1));
 }
 
 bool UsageEvents::start_to_mark(Bytes limit) noexcept {
-    // With the old one its marks go.
+    // Closing the old descriptor removes its marks.
     close_if_open(event_);
     event_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (event_ < 0) return false;
@@ -92,7 +92,7 @@ bool UsageEvents::start_to_mark(Bytes limit) noexcept {
     return true;
 }
 
-/// The nearest to the limit first.
+/// Sets the mark nearest to the limit first.
 void UsageEvents::mark(Bytes limit, int event) noexcept {
     pthread_setname_np(pthread_self(), "sluice-events");
     for (unsigned left = k_marks; left > 0 && !ends_.load(std::memory_order_relaxed); --left) {

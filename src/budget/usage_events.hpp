@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Threshold events: the kernel's word that what is used of a control group has passed a mark, before the next look at
-/// it is due.
+/// Threshold events: the kernel signals that the usage of a control group has passed a mark before the next look is
+/// due.
 ///
 ///     0                          M/2           3M/4     7M/8   …   M
 ///     |###########################|=============|========|==|=|=|==|      each mark halves what is left, down to M/64
 ///
-/// Version 1 tells of marks of ours in both directions (cgroup.event_control, which is often root's alone). Version 2
-/// has no marks; it tells that the limit was met (memory.events).
+/// Version 1 signals marks that a process sets, in both directions (cgroup.event_control, which often only root may
+/// write). Version 2 has no marks; it signals that the limit was reached (memory.events).
 #pragma once
 
 #include <sys/types.h>
@@ -20,26 +20,26 @@
 
 namespace sluice::budget {
 
-/// Nothing here waits but the end of it: the kernel takes 8 to 24 ms to set one mark (a grace period of RCU, in which
-/// it sleeps, and others who want one wait), so a thread of its own sets them and ends; and none is made where this
+/// Only the destructor waits. The kernel takes 8 to 24 ms to set one mark (a grace period of RCU, in which it sleeps
+/// and other processes that set a mark wait), so a thread sets the marks and ends. No thread is made if the object
 /// lives for less than 0.1 s. A look takes 0.2 to 0.4 µs. Not thread-safe.
 class UsageEvents {
   public:
     static constexpr std::chrono::milliseconds k_settling{100};
 
-    /// `group` is a place in a control group; `turn` that of the process among those of the node: each begins later by
-    /// k_settling, so that none waits for many at its end.
+    /// `group` is a place in a control group. `turn` is the index of the process among those of the node: each process
+    /// begins later than the last by k_settling, so that none waits for many others at its end.
     explicit UsageEvents(MemoryPlace const& group, unsigned turn = 0);
     /// Waits for the mark that is being set now.
     ~UsageEvents();
     UsageEvents(UsageEvents const&) = delete;
     UsageEvents& operator=(UsageEvents const&) = delete;
 
-    /// `limit` is M now: marks for it are set where there are none. To be called at each look.
+    /// Sets marks for the limit M if there are none. Call it at each look.
     void follow(Bytes limit) noexcept;
-    /// Whether the kernel has told something since the last call.
+    /// Whether the kernel has signalled something since the last call.
     bool told() noexcept;
-    /// Whether it can: the rights are there, and all marks.
+    /// Whether signals can arrive: this process has the rights, and all marks are set.
     bool is_listening() const noexcept;
 
   private:
@@ -50,16 +50,16 @@ class UsageEvents {
     void wait_for_marks() noexcept;
 
     bool has_marks_;    // version 1
-    int control_ = -1;  // version 1: where marks are set
-    int usage_ = -1;    // version 1: what they are of
+    int control_ = -1;  // version 1: marks are set by writing here
+    int usage_ = -1;    // version 1: the usage that marks refer to
     int event_ = -1;    // version 1: eventfd; version 2: memory.events
-    Bytes marked_;      // the limit that marks are for, or will be
+    Bytes marked_;      // the limit that the marks are or will be for
     Clock::time_point begin_at_;
     std::atomic<unsigned> marks_{0};
     std::atomic<bool> is_marking_{false};
     std::atomic<bool> ends_{false};
     std::thread marking_;
-    pid_t marker_ = 0;  // the process that marking_ is in
+    pid_t marker_ = 0;  // the process that marking_ runs in
 };
 
 }  // namespace sluice::budget

@@ -79,7 +79,7 @@ bool ParkingMatch::run(ParkingOffer const& mine) {
                "MPI_Scatter");
     if (head.verdict ==
         static_cast<int>(Verdict::stuck))  // cannot be while there is a free slot; better than going round for ever
-        throw Error(ErrorCode::internal, "parking: a phase in which nobody can receive or park a block");
+        throw Error(ErrorCode::internal, "parking: a phase in which no rank can receive or park a block");
 
     std::fill(out_.begin(), out_.end(), std::uint64_t{0});
     std::fill(in_.begin(), in_.end(), std::uint64_t{0});
