@@ -20,17 +20,17 @@ namespace sluice::kernel {
 
 namespace {
 
-// Writes through the cache that the kernel is given time for before their pages are asked back.
+// Cached writes that the kernel may have under way before their pages are dropped from the cache.
 constexpr std::size_t k_left_to_kernel = 8;
 
-// In nanoseconds. A message may come meanwhile.
+// In nanoseconds; kept short because a message may arrive meanwhile.
 constexpr long k_moment = 50'000;
 
 std::string text_of(int error) {
     return std::generic_category().message(error);
 }
 
-/// Unlinked at once; -1 and errno where that fails.
+/// Opens a file and unlinks it at once; returns -1 and sets errno if that fails.
 int unnamed_file(std::string const& folder, int flags) {
     int const file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | flags, 0600);
     if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)) return file;
@@ -51,7 +51,7 @@ DiskFile::DiskFile(std::string const& folder, Bytes size, Way best) : size_(size
         throw;
     }
 #ifdef SLUICE_SIMULATED
-    way_ = std::max(way_, Way::direct);  // whose clock does not know of the kernel's
+    way_ = std::max(way_, Way::direct);  // the simulator's clock does not know of asynchronous operations
 #endif
     if (way_ == Way::asynchronous && syscall(SYS_io_setup, k_depth, &kernel_) != 0) way_ = Way::direct;
     for (std::size_t slot = k_depth; slot > 0; --slot)
@@ -83,7 +83,8 @@ void DiskFile::open_in(std::string const& folder) {
 void DiskFile::reserve(std::string const& folder) {
     if (size_.count == 0) return;
     rlimit most{};
-    if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < size_.count)  // beyond it a signal would end us
+    if (getrlimit(RLIMIT_FSIZE, &most) == 0 &&
+        most.rlim_cur < size_.count)  // a write beyond this limit would end the process by a signal
         throw Error(ErrorCode::out_of_memory, "a file of " + base::format_bytes(size_) +
                                                   " exceeds what this process may write, " +
                                                   base::format_bytes(Bytes{most.rlim_cur}) + " (RLIMIT_FSIZE)");
@@ -154,7 +155,7 @@ void DiskFile::submit_waiting() {
     }
 }
 
-/// False where the kernel takes no more.
+/// Returns false if the kernel takes no further operation.
 bool DiskFile::submit(std::size_t slot) {
     Operation const& operation = operations_[slot];
     iocb& block = blocks_[slot];
@@ -175,7 +176,7 @@ void DiskFile::wait_a_moment() noexcept {
     if (finished_.empty()) collect(Wait::moment);
 }
 
-/// Those that have ended.
+/// Collects the operations that have ended.
 void DiskFile::collect(Wait wait) {
     if (in_kernel_ == 0) return;
     std::array<io_event, k_depth> events{};
@@ -201,7 +202,7 @@ void DiskFile::ended(std::size_t slot, std::int64_t result) {
     finished_.push_back({std::move(operation.done), error});
 }
 
-/// On a file system that knows O_DIRECT by name alone.
+/// Called if a file system accepts O_DIRECT but does not carry it out.
 void DiskFile::become_cached() noexcept {
     way_ = Way::cached;
     fcntl(file_, F_SETFL, fcntl(file_, F_GETFL) & ~O_DIRECT);
@@ -225,8 +226,8 @@ int DiskFile::transfer(Operation const& operation, std::uint64_t already) {
     return 0;
 }
 
-/// What was read is not needed twice; what was written leaves the cache when the disk has it, which is waited for some
-/// writes later.
+/// Drops the operation's pages from the cache. Read pages are not needed again; written ones can be dropped once the
+/// disk has them, so they are waited for some writes later.
 void DiskFile::give_cache_back(Operation const& operation) {
     auto const at = static_cast<off_t>(operation.at);
     auto const length = static_cast<off_t>(operation.memory.size());
@@ -248,7 +249,7 @@ bool DiskFile::poll() {
     if (under_way() == 0) return false;
     collect(Wait::no);
     bool moved = false;
-    for (std::size_t i = finished_.size(); i > 0; --i) {  // what these begin is looked at next time
+    for (std::size_t i = finished_.size(); i > 0; --i) {  // operations started by these callbacks are handled next time
         Finished const finished = std::move(finished_.front());
         finished_.pop_front();
         finished.done(finished.error);

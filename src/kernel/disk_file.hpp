@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// A file without a name that belongs to one rank: whole sectors are read and written while the rank computes. Nothing
-/// of it is left behind however the rank ends.
+/// of it remains, however the rank ends.
 ///
 ///     read, write ──> waiting ──> in the kernel (k_depth at most) ──> finished ──> done(error), from poll
 ///
-/// By the kernel's asynchronous input and output, past its page cache: what is in memory is what the callers hold, and
-/// no thread is needed. Where a file system or the kernel offers less, the work is done at once: past the cache, or
-/// through it, and the pages of the cache are given back.
+/// It uses the kernel's asynchronous input and output and bypasses the page cache, so that only the callers' buffers
+/// are in memory and no thread is needed. If the file system or the kernel offers less, operations are synchronous:
+/// they bypass the cache, or go through it and drop its pages afterwards.
 #pragma once
 
 #include <linux/aio_abi.h>
@@ -24,36 +24,36 @@
 
 namespace sluice::kernel {
 
-/// Belongs to one thread. Memory: about 6 KiB, and 80 bytes for each operation that waits.
+/// One thread owns it. Takes about 6 KiB, and 80 bytes for each operation that waits.
 class DiskFile {
   public:
-    static constexpr std::uint64_t k_sector = 4096;  // of places, lengths and addresses
+    static constexpr std::uint64_t k_sector = 4096;  // places, lengths and addresses are multiples of it
     static constexpr std::size_t k_depth = 32;
     enum class Way : std::uint8_t { asynchronous, direct, cached };
-    /// `error`: 0, or an errno.
+    /// `error` is 0 or an errno.
     using Done = std::function<void(int error)>;
 
-    /// Space for `size` bytes is reserved. Throws Error with the numbers where there is none, or no file can be made.
-    /// `best`: tests ask for less.
+    /// Reserves space for `size` bytes. Throws Error with the numbers if there is too little, or if no file can be
+    /// made. Tests ask for a lesser way in `best`.
     DiskFile(std::string const& folder, Bytes size, Way best = Way::asynchronous);
-    /// Waits for what is in the kernel, and calls nobody.
+    /// Waits for the operations in the kernel, without calling their `done`.
     ~DiskFile();
     DiskFile(DiskFile const&) = delete;
     DiskFile& operator=(DiskFile const&) = delete;
 
-    /// The memory must stay until `done` is called, by poll.
+    /// The memory must stay valid until poll() calls `done`.
     void read(std::uint64_t at, std::span<std::byte> into, Done done);
     void write(std::uint64_t at, std::span<std::byte> from, Done done);
-    /// Calls those whose work is done; true when there was one.
+    /// Calls `done` for operations that have ended; returns true if there was one.
     bool poll();
-    /// Sleeps until an operation in the kernel ends, at most for a moment: who yields a busy core in a loop instead
-    /// gets it back late.
+    /// Sleeps until an operation in the kernel ends, at most for a moment. A rank that yielded a busy core in a loop
+    /// instead would get it back late.
     void wait_a_moment() noexcept;
-    /// Operations whose `done` has not been called.
+    /// The number of operations whose `done` has not been called.
     std::size_t under_way() const noexcept { return waiting_.size() + in_kernel_ + finished_.size(); }
 
     Way way() const noexcept { return way_; }
-    /// False where the folder itself lies in memory (tmpfs), so that nothing is saved.
+    /// False if the folder is in memory (tmpfs), so that the file saves no memory.
     bool is_on_disk() const noexcept { return on_disk_; }
 
     /// For tests: after `n` more operations the next `failures` end with `error`.
@@ -90,12 +90,12 @@ class DiskFile {
     int file_ = -1;
     aio_context_t kernel_ = 0;
     std::array<iocb, k_depth> blocks_{};
-    std::array<Operation, k_depth> operations_;  // of the same slots
+    std::array<Operation, k_depth> operations_;  // indexed by the same slots
     std::vector<std::size_t> free_slots_;
     std::size_t in_kernel_ = 0;
     std::deque<Operation> waiting_;
     std::deque<Finished> finished_;
-    std::deque<std::pair<std::uint64_t, std::uint64_t>> written_;  // through the cache, and perhaps still in it
+    std::deque<std::pair<std::uint64_t, std::uint64_t>> written_;  // written through the cache, and perhaps still in it
     std::uint64_t allowed_ = 0;
     std::uint64_t failures_ = 0;
     int failure_ = 0;

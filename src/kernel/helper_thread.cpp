@@ -15,7 +15,7 @@ namespace sluice::kernel {
 
 namespace {
 
-constexpr HelperThread::Clock::duration k_longest_pause = std::chrono::hours(24);  // no sum of times overflows
+constexpr HelperThread::Clock::duration k_longest_pause = std::chrono::hours(24);  // so that no sum of times overflows
 
 }  // namespace
 
@@ -59,7 +59,7 @@ void HelperThread::wake(Job& job) noexcept {
 
 void HelperThread::live() {
     pthread_setname_np(pthread_self(), "sluice-helper");
-    prctl(PR_SET_TIMERSLACK, 1000UL);  // ns; the kernel's 50 µs are as long as what is waited for
+    prctl(PR_SET_TIMERSLACK, 1000UL);  // in ns; the kernel's default of 50 µs is as long as the waits themselves
     std::unique_lock lock(mutex_);
     while (!ends_) {
         auto const next = std::ranges::min_element(entries_, {}, &Entry::due);
@@ -73,7 +73,7 @@ void HelperThread::live() {
         }
         Job& job = *next->job;
         running_ = &job;
-        next->due = Clock::time_point::max();  // who wakes it while it runs makes it due again
+        next->due = Clock::time_point::max();  // wake() during the run makes it due again
         lock.unlock();
         Clock::duration const pause = job.run();
         lock.lock();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The one helper thread of a rank: jobs that must go on while the program computes. It does not exist until the first
-/// job is added, and sleeps until the next one is due.
+/// The one helper thread of a rank, for jobs that must go on while the program computes. The thread is started with the
+/// first job, and sleeps until the next job is due.
 ///
-///     add ──> due ──> running ──> due again after what run() says
+///     add ──> due ──> running ──> due again after what run() returns
 ///              └───────── remove waits for the end of running
 #pragma once
 
@@ -20,8 +20,8 @@ class HelperThread {
 
     class Job {
       public:
-        /// On the helper thread. Must not throw, and must not wait for long: other jobs share the thread. Returns after
-        /// how long it wants to run again.
+        /// Called on the helper thread. Must not throw, and must not wait for long, because other jobs share the
+        /// thread. Returns the time after which the job wants to run again.
         virtual Clock::duration run() noexcept = 0;
 
       protected:
@@ -34,7 +34,7 @@ class HelperThread {
     HelperThread(HelperThread const&) = delete;
     HelperThread& operator=(HelperThread const&) = delete;
 
-    /// False where there are no threads: under the simulator, many ranks are one process, and time is not the clock's.
+    /// False if there are no threads: under the simulator many ranks are one process, and its time is not the clock's.
     static constexpr bool is_possible() noexcept {
 #ifdef SLUICE_SIMULATED
         return false;
@@ -43,11 +43,11 @@ class HelperThread {
 #endif
     }
 
-    /// `job` is not owned, and first due at once. Throws Error(unsupported) where no thread can be made.
+    /// Adds a job, not owned, that is due at once. Throws Error(unsupported) if no thread can be made.
     void add(Job& job);
-    /// When this returns `job` does not run and will not. Not from a job.
+    /// After this returns, `job` does not run. A job must not call this.
     void remove(Job& job) noexcept;
-    /// Due now.
+    /// Makes the job due now.
     void wake(Job& job) noexcept;
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A small file of /proc or of a control group that is looked at again and again.
+/// A small file of /proc or of a control group that is read repeatedly.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace sluice::kernel {
 
-/// Opened once and closed on exec; a look is one pread of 0.2 to 3 µs, where opening it anew would cost as much again.
-/// What it refers to is fixed when it is opened: /proc/self stays the process that opened it. Does not allocate after
-/// its construction. May be read by several threads.
+/// The file is opened once and closed on exec. A look is one pread of 0.2 to 3 µs; opening the file each time would
+/// double that. What it refers to is fixed when it is opened: /proc/self stays the process that opened it. Does not
+/// allocate after its construction. Several threads may read it.
 class KeptFile {
   public:
     KeptFile() = default;
@@ -26,19 +26,19 @@ class KeptFile {
     ~KeptFile();
 
     bool is_open() const noexcept { return file_ >= 0; }
-    /// Its first bytes, as many as `room` takes; none where it cannot be read (any more).
+    /// Returns the first bytes of the file, as many as `room` holds; empty if it cannot be read.
     std::string_view read(std::span<char> room) const noexcept;
-    /// The number that it begins with.
+    /// Returns the number at the beginning of the file.
     std::optional<std::uint64_t> number() const noexcept;
 
   private:
     int file_ = -1;
 };
 
-/// The number that `text` begins with.
+/// Returns the number at the beginning of `text`.
 std::optional<std::uint64_t> number_in(std::string_view text) noexcept;
 
-/// The number behind `key` at the beginning of a line, as in "VmRSS:    1234 kB". `key` must be the whole word.
+/// Returns the number after `key` at the beginning of a line, as in "VmRSS:    1234 kB". `key` must be the whole word.
 std::optional<std::uint64_t> number_after(std::string_view text, std::string_view key) noexcept;
 
 }  // namespace sluice::kernel

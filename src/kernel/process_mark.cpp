@@ -15,11 +15,11 @@ namespace sluice::kernel {
 namespace {
 
 struct Stat {
-    char state = 0;  // 0: there is no such process
+    char state = 0;  // 0: no such process
     std::uint64_t started = 0;
 };
 
-/// No stream: it is asked of in a starting program, whose memory is looked at.
+/// Streams are avoided because this runs in a starting program whose memory is measured.
 template <std::size_t N>
 bool read_text(char const* path, std::array<char, N>& text) noexcept {
     int const file = open(path, O_RDONLY | O_CLOEXEC);
@@ -30,7 +30,7 @@ bool read_text(char const* path, std::array<char, N>& text) noexcept {
     return got > 0;
 }
 
-/// Fields count from behind the name, which may hold anything: the state is the first, the start the 20th.
+/// Fields are counted after the name, which may contain any character: the state is the first, the start the 20th.
 Stat stat_of(char const* process) noexcept {
     std::array<char, 64> path{};
     std::snprintf(path.data(), path.size(), "/proc/%s/stat", process);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Threads of ours take no signals of the program.
+/// Keeps the program's signals away from Sluice's threads.
 #pragma once
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 namespace sluice::kernel {
 
-/// While it lives: a thread that is made inherits that all are blocked.
+/// While this object lives, new threads inherit a mask that blocks all signals.
 class SignalsBlocked {
   public:
     SignalsBlocked() noexcept {

@@ -18,7 +18,7 @@ bool BlockMemory::is_over() const {
     return held_ > limit().count || budget_.held() > budget_.limit();
 }
 
-/// Null memory where the allocator has none.
+/// The room has null memory if the allocation fails.
 BlockRoom BlockMemory::made(std::uint64_t bytes, Lease lease) {
     BlockRoom room;
     room.memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kernel::DiskFile::k_sector, bytes)));
@@ -54,7 +54,7 @@ BlockRoom BlockMemory::take(std::uint64_t bytes) {
             if (std::optional<Lease> lease = budget_.try_lease(Bytes{bytes}, Purpose::paged))
                 if (BlockRoom room = made(bytes, *std::move(lease))) return room;
         if (spare_.empty()) return {};
-        spare_free(spare_.size() - 1);  // of another size
+        spare_free(spare_.size() - 1);  // spare rooms of another size
     }
 }
 

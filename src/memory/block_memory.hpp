@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Memory for blocks of a paged file, each under a lease: up to a limit of its own and what the budget has. Room
-/// that is given back is used again for blocks of the same size.
+/// Memory for the blocks of a paged file, each under a lease, within a limit of its own and the budget's room. Room
+/// that is given back is reused for blocks of the same size.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace sluice::memory {
 
-/// Whole sectors.
+/// Room for one block, a multiple of whole sectors.
 class BlockRoom {
   public:
     BlockRoom() = default;
@@ -34,23 +34,23 @@ class BlockRoom {
 
 class BlockMemory {
   public:
-    /// `limit` 0: a quarter of what the budget is at the time.
+    /// `limit`: bytes; 0 stands for a quarter of the budget's current limit.
     BlockMemory(Budget& budget, Bytes limit) : budget_(budget), limit_(limit) {}
-    /// All rooms are gone, or go now.
+    /// All rooms must have been given back.
     ~BlockMemory() { budget_.remove_resident(held()); }
     BlockMemory(BlockMemory const&) = delete;
     BlockMemory& operator=(BlockMemory const&) = delete;
 
-    /// No room where limit, budget or the allocator have none.
+    /// Returns an empty room if the limit, the budget or the allocator has none.
     BlockRoom take(std::uint64_t bytes);
-    /// Whatever the limit. Throws Error(out_of_memory) where the allocator has none.
+    /// Takes room beyond the limit. Throws Error(out_of_memory) if the allocation fails.
     BlockRoom take_beyond(std::uint64_t bytes);
     void give_back(BlockRoom room);
-    /// What is kept to be used again.
+    /// Gives the rooms kept for reuse back to the allocator.
     void free_spare() noexcept { spare_free(0); }
 
     Bytes limit() const;
-    /// More is held than may be: the budget has become smaller, or a set was granted beyond it.
+    /// Whether more is held than allowed: the budget has shrunk, or take_beyond() was called.
     bool is_over() const;
     Bytes held() const noexcept { return Bytes{held_}; }
     Bytes peak() const noexcept { return Bytes{peak_}; }

@@ -22,16 +22,16 @@ namespace sluice::memory {
 
 namespace {
 
-constexpr std::size_t k_chunk = std::size_t{256} << 10;  // also the alignment of all that is mapped
+constexpr std::size_t k_chunk = std::size_t{256} << 10;  // also the alignment of all mappings
 constexpr std::size_t k_largest_part = std::size_t{64} << 10;
 constexpr std::size_t k_page = 4096;
 constexpr std::size_t k_told_at = 4096;
-constexpr std::size_t k_looked_at = 16;  // kept mappings that might fit
+constexpr std::size_t k_looked_at = 16;  // kept mappings that are tried for a fit
 constexpr std::chrono::milliseconds k_idle{1000};
 
 constexpr std::size_t class_of(std::size_t bytes) {
     if (bytes <= 128) return bytes == 0 ? 0 : (bytes - 1) / 16;
-    std::size_t const quarter = std::bit_width(bytes - 1) - 3;  // log2 of a quarter of the doubling it is in
+    std::size_t const quarter = std::bit_width(bytes - 1) - 3;  // log2 of a quarter of the power of two it is in
     return 8 + 4 * (quarter - 5) + ((bytes - 1) >> quarter) - 4;
 }
 
@@ -44,7 +44,7 @@ constexpr std::size_t k_classes = class_of(k_largest_part) + 1;
 static_assert(size_of_class(class_of(128)) == 128 && size_of_class(class_of(129)) == 160);
 static_assert(size_of_class(class_of(16'384)) == 16'384 && size_of_class(class_of(16'385)) == 20'480);
 static_assert(size_of_class(k_classes - 1) == k_largest_part);
-constexpr std::size_t k_mapping = k_classes;  // the class of a block that is a mapping of its own
+constexpr std::size_t k_mapping = k_classes;  // the class of a block that has a mapping of its own
 
 struct FreePart {
     FreePart* next;
@@ -63,7 +63,7 @@ struct alignas(64) Chunk {
     FreePart* free;
     std::size_t mapped;   // bytes
     std::size_t touched;  // from the beginning on
-    std::size_t carved;   // from the beginning on
+    std::size_t carved;   // from the beginning on; parts are carved in order
     std::uint32_t size_class;
     std::uint32_t in_use;  // parts
 
@@ -97,7 +97,7 @@ class ChunkList {
     Chunk* last_ = nullptr;
 };
 
-/// At a multiple of k_chunk, so that a block finds its head. Null where there is no memory.
+/// Maps memory at a multiple of k_chunk, so that a block finds its head. Returns null if there is none.
 std::byte* map_aligned(std::size_t bytes) noexcept {
     void* const where = mmap(nullptr, bytes + k_chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (where == MAP_FAILED) return nullptr;
@@ -123,7 +123,7 @@ class BufferPool {
         return bytes <= k_largest_part ? part(class_of(bytes)) : mapping(bytes);
     }
 
-    /// From any thread.
+    /// Any thread may call this.
     void free(std::byte* block) noexcept {
         auto* const part = reinterpret_cast<FreePart*>(block);
         std::uint32_t const size_class = chunk_of(block)->size_class;
@@ -151,7 +151,7 @@ class BufferPool {
         tell();
     }
 
-    /// Nothing will be allocated any more. Dies when nothing is in use.
+    /// The owner allocates nothing any more; the pool deletes itself with its last block.
     void orphan() noexcept {
         bool is_last = false;
         {
@@ -226,7 +226,7 @@ class BufferPool {
         return block;
     }
 
-    /// A kept one, or a new one, with all its room.
+    /// Returns a kept chunk, or a new one, with all its parts free.
     Chunk* chunk_for(std::size_t index) noexcept {
         Chunk* chunk = chunks_.front();
         if (chunk != nullptr)
@@ -291,7 +291,7 @@ class BufferPool {
         ++chunks_in_use_;
     }
 
-    /// Until no more than `most` bytes are kept.
+    /// Unmaps the oldest kept memory until at most `most` bytes are kept.
     void give_back_to(std::size_t most) noexcept {
         while (kept_ > most) {
             ChunkList& list = mappings_.back() != nullptr ? mappings_ : chunks_;
@@ -316,15 +316,15 @@ class BufferPool {
 
     Budget budget_;
     std::array<ChunkList, k_classes> with_room_{};
-    ChunkList chunks_;               // kept
-    ChunkList mappings_;             // kept
-    std::size_t kept_ = 0;           // bytes, touched ones
-    std::size_t least_kept_ = 0;     // since idle_at_ was set
+    ChunkList chunks_;               // the kept chunks
+    ChunkList mappings_;             // the kept mappings
+    std::size_t kept_ = 0;           // bytes, counting touched pages only
+    std::size_t least_kept_ = 0;     // smallest kept_ since idle_at_ was set
     std::size_t resident_ = 0;       // bytes
-    std::size_t told_ = 0;           // of it, to the budget
-    std::size_t chunks_in_use_ = 0;  // mappings among them
+    std::size_t told_ = 0;           // the part of resident_ that the budget knows of
+    std::size_t chunks_in_use_ = 0;  // including mappings
     std::chrono::steady_clock::time_point idle_at_ = std::chrono::steady_clock::now() + k_idle;
-    // Blocks that came back, from any thread, and that the owner has not looked at; or that there is no owner any more.
+    // Blocks freed by any thread that the owner has not collected yet, or a mark that there is no owner any more.
     alignas(64) std::atomic<FreePart*> freed_{nullptr};
     FreePart orphaned_{nullptr};
     std::mutex orphan_mutex_;

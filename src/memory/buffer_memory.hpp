@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Memory for the data of messages: freed blocks are kept for the next ones, as long as the budget has room for them.
+/// Memory for the data of messages. Freed blocks are kept for later ones as long as the budget has room for them.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,11 @@ namespace sluice::memory {
 
 class BufferPool;
 
-/// Blocks up to 64 KiB are parts of chunks of 256 KiB, of one size class each (16, 32, … 128, then four a doubling);
-/// larger ones are mappings of their own. What it keeps is given back to the kernel for good, oldest first, when it is
-/// more than the budget's spare(), or when nobody has needed it for a second. What it holds of the kernel, in use or
-/// kept, is the budget's resident(). Belongs to one thread, but that blocks may be freed by any; what was freed is used
-/// again, or given back, from the next call on. Blocks may outlive it, and are then given back to the kernel as they
-/// are freed.
+/// Blocks of up to 64 KiB are parts of chunks of 256 KiB, each with one size class (16, 32, … 128 bytes, then four
+/// classes for each doubling); larger blocks have mappings of their own. Kept memory goes back to the kernel, oldest
+/// first, when it exceeds the budget's spare() or has not been needed for a second. The bytes mapped from the kernel,
+/// in use or kept, are the budget's resident(). One thread owns it, but any thread may free blocks: they are reused or
+/// given back at the owner's next call. Blocks may outlive it, and then go back to the kernel as they are freed.
 class BufferMemory {
   public:
     struct Free {
@@ -31,12 +30,12 @@ class BufferMemory {
     BufferMemory(BufferMemory const&) = delete;
     BufferMemory& operator=(BufferMemory const&) = delete;
 
-    /// At least 16-byte aligned; not zeroed. Null where there is no memory.
+    /// Returns a block that is aligned to at least 16 bytes and not zeroed; null if there is no memory.
     Block allocate(std::uint64_t bytes) noexcept;
-    /// Gives back what is too much to be kept. To be called after each look at the memory that is free.
+    /// Gives back what exceeds the budget's room for kept memory. Call it after each look at the memory that is free.
     void settle() noexcept;
 
-    /// Of the kernel, in use or kept; and what of that is kept and could be given back now.
+    /// resident(): bytes mapped from the kernel, in use or kept. kept(): the kept part, which could be unmapped now.
     Bytes resident() const noexcept;
     Bytes kept() const noexcept;
 
@@ -44,7 +43,7 @@ class BufferMemory {
     void fail_after(std::uint64_t n, std::uint64_t failures) noexcept;
 
   private:
-    BufferPool* pool_;  // dies with its last block
+    BufferPool* pool_;  // deletes itself with its last block
     std::uint64_t allowed_ = 0;
     std::uint64_t failures_ = 0;
 };

@@ -16,7 +16,7 @@ namespace sluice::memory {
 /// Not thread-safe: an operation belongs to one thread.
 class Meter {
   public:
-    /// Counts an allocation about to be made; throws std::bad_alloc where a test asked for it.
+    /// Counts an allocation about to be made; throws std::bad_alloc if a test asked for it.
     void take(std::size_t bytes) {
         if (allowed_ == 0) throw std::bad_alloc();
         if (allowed_ != k_unlimited) --allowed_;
@@ -29,7 +29,7 @@ class Meter {
     Bytes peak() const noexcept { return {peak_}; }
     void reset_peak() noexcept { peak_ = held_; }
 
-    /// For tests: after `n` more allocations the next ones fail.
+    /// For tests: all allocations after the next `n` fail.
     void fail_after(std::uint64_t n) noexcept { allowed_ = n; }
     void never_fail() noexcept { allowed_ = k_unlimited; }
 
@@ -40,7 +40,7 @@ class Meter {
     std::uint64_t allowed_ = k_unlimited;
 };
 
-/// Standard allocator that reports to a Meter.
+/// A standard allocator that reports to a Meter.
 template <typename T>
 class MeteredAllocator {
   public:

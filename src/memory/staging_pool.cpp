@@ -13,7 +13,7 @@ Staging::~Staging() {
 void StagingPool::allocate(Staging& staging, std::size_t bytes) {
     meter_.take(bytes);
     try {
-        staging.memory_.reset(new std::byte[bytes]);  // not zeroed: only what is used becomes resident
+        staging.memory_.reset(new std::byte[bytes]);  // not zeroed, so that only the pages in use become resident
     } catch (...) {
         meter_.give(bytes);
         throw;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Staging for calls that come one after another: one buffer is kept from call to call.
+/// Staging for consecutive calls: one buffer is kept from call to call.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@ namespace sluice::memory {
 
 class StagingPool;
 
-/// A buffer and the lease on it; both go back to their pool when it dies. The pool must outlive it.
+/// A buffer and its lease; both go back to their pool when this object dies. The pool must outlive it.
 class Staging {
   public:
     Staging(Staging&& other) noexcept = default;
     Staging& operator=(Staging&&) = delete;
     ~Staging();
     std::span<std::byte> bytes() const noexcept { return {memory_.get(), size_}; }
-    /// Never gives the memory back: for when MPI may still write to it.
+    /// Never gives the memory back, because MPI may still write to it.
     void abandon() noexcept { static_cast<void>(memory_.release()); }
 
   private:
@@ -38,23 +38,22 @@ class Staging {
     std::optional<Lease> lease_;
 };
 
-/// Thread-safe. Keeps at most one buffer of the largest size that was asked for; a second call at the same time gets
-/// one of its own.
+/// Thread-safe. Keeps at most one buffer of the largest size that was asked for; a concurrent call gets another one.
 class StagingPool {
   public:
-    /// Without a budget nothing is leased. Not owned; may be null.
+    /// The budget is not owned and may be null; then nothing is leased.
     explicit StagingPool(Budget* budget) : budget_(budget) {}
     StagingPool(StagingPool const&) = delete;
     StagingPool& operator=(StagingPool const&) = delete;
 
-    /// A buffer of `wanted` bytes, leased as long as it is out or kept; of `least` where budget or memory do not
-    /// suffice for more. A budget without even `least` is passed over: who comes here has peers that wait. Throws
-    /// std::bad_alloc where there is no memory for `least`.
+    /// Returns a buffer of `wanted` bytes, or of `least` if the budget or the memory do not suffice for more. It is
+    /// leased while it is in use or kept. If the budget has not even `least`, it is exceeded, because the caller's
+    /// peers wait. Throws std::bad_alloc if there is no memory for `least`.
     Staging take(Bytes wanted, Bytes least);
 
-    /// The most bytes that were out or kept at a time.
+    /// The most bytes that were in use or kept at once.
     Bytes peak() const;
-    /// For tests.
+    /// For tests: the allocation after the next `allocations` fails.
     void fail_after(std::uint64_t allocations);
 
   private:

@@ -39,7 +39,7 @@ Node::Node(MPI_Comm comm, std::string const& transport, Bytes rings)
     ranks_.resize(static_cast<std::size_t>(size));
     mpi::check(MPI_Allgather(&mine, 1, MPI_INT, ranks_.data(), 1, MPI_INT, comm_.get()), "MPI_Allgather");
     int const cores_suffice = sysconf(_SC_NPROCESSORS_ONLN) >= size ? 1 : 0;
-    int on_all = 0;  // containers on one node may see it differently
+    int on_all = 0;  // containers on one node may disagree
     mpi::check(MPI_Allreduce(&cores_suffice, &on_all, 1, MPI_INT, MPI_MIN, comm_.get()), "MPI_Allreduce");
     is_crowded_ = on_all == 0;
     pids_.resize(static_cast<std::size_t>(size));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The ranks of a context that share this node: who they are, their rings, and whether their memory can be read.
+/// The ranks of a context that share this node, their rings, and whether they can read each other's memory.
 #pragma once
 
 #include <mpi.h>
@@ -18,30 +18,33 @@ namespace sluice::node {
 
 class Node {
   public:
-    /// Collective over `comm`. `transport` is Settings::transport; `rings`: bytes of the rings into one rank.
-    /// Where rings cannot be had the node consists of this rank alone, on every rank of the node, and `why` says so.
+    /// Collective over `comm`. `transport` is Settings::transport; `rings` is the number of bytes of the rings into one
+    /// rank. If rings cannot be made, the node consists of this rank alone, on every rank of the node, and `why` gives
+    /// the reason.
     Node(MPI_Comm comm, std::string const& transport, Bytes rings);
 
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return static_cast<int>(ranks_.size()); }
-    /// Rank in the node of a rank of the context, or −1.
+    /// Returns the local rank of a rank of the context, or −1.
     int local_of(int rank) const noexcept {
-        // On one node, or with ranks filled node after node from rank 0, a rank is its own local rank.
+        // If all ranks share one node, or fill node after node from rank 0, a rank of the first node is its own local
+        // rank.
         return rank < size() && ranks_[static_cast<std::size_t>(rank)] == rank ? rank : search(rank);
     }
     int global_of(int local) const noexcept { return ranks_[static_cast<std::size_t>(local)]; }
 
     bool has_rings() const noexcept { return rings_ != nullptr; }
     NodeRings& rings() noexcept { return *rings_; }
-    /// Bytes of the largest packet that the rings take; 0 without rings.
+    /// Bytes of the largest packet that fits into a ring; 0 without rings.
     std::size_t largest_packet() const noexcept { return rings_ ? rings_->largest_body() : 0; }
     bool can_read() const noexcept { return can_read_; }
-    /// More of the context's ranks than processors: who waits for a peer keeps it from running. The same on all ranks.
+    /// Whether the context has more ranks than processors, so that a rank that spins keeps a peer from running. The
+    /// same on all ranks.
     bool is_crowded() const noexcept { return is_crowded_; }
     pid_t process_of(int local) const noexcept { return pids_[static_cast<std::size_t>(local)]; }
     MPI_Comm comm() const noexcept { return comm_.get(); }
     Bytes ring_setting() const noexcept { return ring_setting_; }
-    /// "reads inside the node", "rings inside the node", or why there are none.
+    /// "reads inside the node", "rings inside the node", or the reason why there are none.
     std::string const& why() const noexcept { return why_; }
 
   private:
@@ -50,7 +53,7 @@ class Node {
     mpi::Communicator comm_;
     Bytes ring_setting_;
     int rank_ = 0;
-    std::vector<int> ranks_;  // of the context, ascending, by local rank
+    std::vector<int> ranks_;  // ranks of the context, ascending, indexed by local rank
     std::vector<pid_t> pids_;
     std::unique_ptr<NodeRings> rings_;
     bool can_read_ = false;

@@ -60,10 +60,11 @@ void futex_wake(std::atomic<std::uint32_t>& word) noexcept {
     syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-/// MPI implementations make shared windows in /dev/shm and die by SIGBUS where it is too small: ask before.
+/// MPI implementations make shared windows in /dev/shm and die of SIGBUS if it is too small, so its room is checked
+/// first.
 bool shared_memory_has(std::size_t bytes) {
     struct statvfs fs {};
-    if (statvfs("/dev/shm", &fs) != 0) return true;  // another place, then: let MPI decide
+    if (statvfs("/dev/shm", &fs) != 0) return true;  // windows are elsewhere: MPI decides
     return fs.f_bavail * fs.f_frsize >= bytes;
 }
 
@@ -71,7 +72,7 @@ bool shared_memory_has(std::size_t bytes) {
 
 NodeRings::NodeRings(MPI_Comm node, Bytes incoming) : rank_(mpi::rank_in(node)), size_(mpi::size_of(node)) {
     auto const peers = static_cast<std::size_t>(std::max(1, size_ - 1));
-    // At least 1 KiB: a packet may take half a ring, and the scan's largest block must fit into one.
+    // The minimum is 1 KiB because a packet may take half a ring, and the scan's largest block must fit into one.
     ring_bytes_ = std::clamp<std::size_t>(std::bit_floor(incoming.count / peers), 1024, std::size_t{1} << 20);
     window_bytes_ = sizeof(Doorbell) + static_cast<std::size_t>(size_ - 1) * (sizeof(RingHead) + ring_bytes_) + 64;
 
@@ -81,7 +82,7 @@ NodeRings::NodeRings(MPI_Comm node, Bytes incoming) : rank_(mpi::rank_in(node)),
                         "/dev/shm has no room for " + std::to_string(window_bytes_) + " bytes a rank");
     groups::agree_on_no_error(node, problem);
 
-    // Each rank's part on pages of its own: near its memory, and no part moves when another's size changes.
+    // Each rank's part starts on a page of its own: near its memory, and no part moves if another's size changes.
     MPI_Info info = MPI_INFO_NULL;
     mpi::check(MPI_Info_create(&info), "MPI_Info_create");
     mpi::check(MPI_Info_set(info, "alloc_shared_noncontig", "true"), "MPI_Info_set");
@@ -112,7 +113,7 @@ NodeRings::~NodeRings() = default;
 
 NodeRings::RingHead& NodeRings::ring(int from, int to) noexcept {
     std::byte* const base = bases_[static_cast<std::size_t>(to)] + sizeof(Doorbell);
-    auto const position = static_cast<std::size_t>(from < to ? from : from - 1);  // nobody has a ring to himself
+    auto const position = static_cast<std::size_t>(from < to ? from : from - 1);  // no rank has a ring to itself
     return *reinterpret_cast<RingHead*>(base + position * (sizeof(RingHead) + ring_bytes_));
 }
 
@@ -122,7 +123,7 @@ std::size_t NodeRings::room(int to) noexcept {
     std::uint64_t const used = written - head.read.load(std::memory_order_acquire);
     std::size_t const free = ring_bytes_ - used;
     std::size_t const to_end = ring_bytes_ - (written & (ring_bytes_ - 1));
-    // Either before the end of the ring, or after a jump to its start.
+    // The packet goes before the end of the ring, or after a jump to its start.
     std::size_t const before = std::min(free, to_end);
     std::size_t const after = free > to_end ? free - to_end : 0;
     std::size_t const best = std::max(before, after);
@@ -140,7 +141,7 @@ std::byte* NodeRings::reserve(int to, std::size_t bytes) noexcept {
         if (to_end >= k_header) {
             Header const jump{k_wrap, 0, 0, 0};
             std::memcpy(head.bytes() + (written & (ring_bytes_ - 1)), &jump, sizeof jump);
-        }  // else: a consumer that finds less than a header before the end jumps by itself
+        }  // else the consumer finds less than a header before the end and jumps by itself
         written += to_end;
     } else if (free < need) {
         return nullptr;
@@ -181,7 +182,7 @@ void NodeRings::pop(int from) noexcept {
     RingHead& head = ring(from, rank_);
     std::uint64_t const read = peeked_[static_cast<std::size_t>(from)];
     head.read.store(read, std::memory_order_release);
-    // Its producer may sleep for want of room. It is woken once half the ring is free, not for every packet.
+    // The producer may sleep until the ring has room. It is woken once half the ring is free, not for every packet.
     if (head.written.load(std::memory_order_relaxed) - read <= ring_bytes_ / 2) ring_doorbell(from);
 }
 
@@ -234,7 +235,7 @@ void NodeRings::most_of_all(std::span<std::uint64_t> values) noexcept {
     for (int rank = 0; rank < size_; ++rank)
         for (std::size_t i = 0; i < values.size(); ++i)
             values[i] = std::max(values[i], values_of(rank)[i]);
-    barrier();  // all have read before anybody writes again
+    barrier();  // no rank writes again before all have read
 }
 
 std::span<std::byte, 64> NodeRings::board(int rank) noexcept {

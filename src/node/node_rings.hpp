@@ -6,9 +6,9 @@
 ///   | doorbell | ring from 0  | ring from 1  | ... |      a ring: [ head | packet packet packet ..... ]
 ///   +----------+--------------+--------------+-----+                      ^read            ^written
 ///
-/// None from `to` itself. One producer, one consumer for each ring; a packet never wraps around the end. Whoever finds
-/// nothing to do spins briefly, announces that it sleeps, and sleeps on its doorbell; whoever writes a packet or frees
-/// ring space wakes a sleeper.
+/// Each ring has one producer and one consumer, and no rank has a ring to itself. A packet never wraps around the end.
+/// A rank without work spins briefly, announces that it sleeps, and sleeps on its doorbell. A rank that writes a packet
+/// or frees ring space wakes a sleeper.
 #pragma once
 
 #include <mpi.h>
@@ -38,8 +38,8 @@ struct Packet {
 
 class NodeRings {
   public:
-    /// Collective over `node`, the ranks of one node. `incoming`: bytes of all rings into one rank.
-    /// Throws Error(unsupported) on every rank of the node where shared memory is too small.
+    /// Collective over `node`, the ranks of one node. `incoming` is the number of bytes of all rings into one rank.
+    /// Throws Error(unsupported) on every rank of the node if shared memory is too small.
     NodeRings(MPI_Comm node, Bytes incoming);
     ~NodeRings();
     NodeRings(NodeRings const&) = delete;
@@ -52,32 +52,33 @@ class NodeRings {
     /// The largest body that `reserve` can ever grant.
     std::size_t largest_body() const noexcept { return ring_bytes_ / 2 - k_header; }
 
-    /// Bytes that a packet to `to` may have now (0 when not even a header fits).
+    /// Bytes that a packet to `to` may have now; 0 if not even a header fits.
     std::size_t room(int to) noexcept;
-    /// Space for a packet of `bytes`, or null. Written to by the caller, then published by `commit`.
+    /// Returns space for a packet of `bytes`, or null. The caller writes to it and publishes it with `commit`.
     std::byte* reserve(int to, std::size_t bytes) noexcept;
     /// Publishes the packet reserved last for `to`; `bytes` may be less than reserved.
     void commit(int to, std::uint32_t kind, std::uint32_t count, std::uint64_t pass, std::size_t bytes) noexcept;
 
-    /// The oldest packet from `from`; false when there is none.
+    /// The oldest packet from `from`; false if there is none.
     Packet peek(int from) noexcept;
     void pop(int from) noexcept;
 
-    /// Value to hand to `sleep`: taken before the last look for work, so that nothing that comes in between is missed.
+    /// Returns the ticket for `sleep`. Take it before the last look for work, so that nothing that arrives in between
+    /// is missed.
     std::uint32_t prepare_to_sleep() noexcept;
     void cancel_sleep() noexcept;
-    /// Sleeps until the doorbell rings after `ticket` was taken, or for a millisecond at most. False when it did not
-    /// ring.
+    /// Sleeps until the doorbell rings after `ticket` was taken, or for a millisecond at most. Returns false if it did
+    /// not ring.
     bool sleep(std::uint32_t ticket) noexcept;
 
-    /// Meets all ranks of the node; sleeps while it waits, so it costs little with more ranks than cores.
+    /// Waits for all ranks of the node. It sleeps meanwhile, so it costs little with more ranks than cores.
     void barrier() noexcept;
 
     /// Collective over the node: each of at most `k_most_values` values becomes its maximum over all ranks.
     void most_of_all(std::span<std::uint64_t> values) noexcept;
     static constexpr std::size_t k_most_values = 8;
 
-    /// 64 bytes of each rank that all can read: whatever the ranks publish before a barrier.
+    /// 64 bytes for each rank that all can read; a rank publishes values there before a barrier.
     std::span<std::byte, 64> board(int rank) noexcept;
 
   private:
@@ -93,12 +94,12 @@ class NodeRings {
     std::size_t ring_bytes_ = 0;
     std::size_t window_bytes_ = 0;
     mpi::SharedWindow window_;
-    std::vector<std::byte*> bases_;  // of each rank's window, aligned
+    std::vector<std::byte*> bases_;  // one for each rank's window, aligned
     struct Reservation {
         std::uint64_t at = 0;
     };
-    std::vector<Reservation> reserved_;  // by target
-    std::vector<std::uint64_t> peeked_;  // by source: where the packet that peek() showed ends
+    std::vector<Reservation> reserved_;  // indexed by target
+    std::vector<std::uint64_t> peeked_;  // indexed by source: the end of the packet that peek() returned
 };
 
 }  // namespace sluice::node

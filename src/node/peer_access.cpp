@@ -22,7 +22,7 @@ std::uint64_t random_word() {
     return (std::uint64_t{device()} << 32) | device();
 }
 
-/// Equal in two processes of one boot and one namespace of process numbers; 0 where that cannot be told.
+/// Equal in two processes of one boot and one namespace of process numbers; 0 if that is unknown.
 std::uint64_t node_identity() {
     std::string boot;
     if (!(std::ifstream("/proc/sys/kernel/random/boot_id") >> boot)) return 0;
@@ -46,7 +46,7 @@ PeerAccess::PeerAccess(bool allowed) : nonce_(0) {
     try {
         nonce_ = random_word();
         card_ = {node_identity(), nonce_, reinterpret_cast<std::uintptr_t>(&nonce_), getpid()};
-    } catch (std::exception const&) {  // no source of random numbers: no access, messages serve
+    } catch (std::exception const&) {  // without random numbers there is no access, and messages serve
         card_ = {};
     }
 #else

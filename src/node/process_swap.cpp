@@ -11,7 +11,7 @@ namespace sluice::node {
 
 namespace {
 
-/// Calls `once(done)`, which tells how many bytes it moved behind the first `done`, until all are or none does.
+/// Calls `once(done)`, which returns how many bytes it moved after the first `done`, until all are moved or none is.
 template <typename Once>
 std::size_t repeat(std::size_t bytes, Once const& once) {
     std::size_t done = 0;
@@ -57,7 +57,7 @@ std::size_t swap_with_process(pid_t pid, std::span<std::byte> mine, std::uint64_
         std::size_t const given = write_to_process(pid, bounce.first(got), theirs + swapped);
         swapped += given;
         if (given == bytes) continue;
-        // A read that ends early may have touched more than it tells of.
+        // A read that ends early may have overwritten more bytes than it reports.
         std::memcpy(part.data() + given, bounce.data() + given, bytes - given);
         break;
     }

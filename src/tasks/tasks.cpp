@@ -15,10 +15,10 @@ namespace {
 
 // A look at communication costs several switches between tasks.
 constexpr std::uint64_t k_switches_between_looks = 16;
-// With nothing to do: looks before others are let have the core.
+// Looks without result before an idle rank yields its core.
 constexpr int k_looks_before_yield = 50;
-// Nothing has moved for that long: seconds until what a bounded pool holds back is asked to go on beyond it; longer
-// where tasks of this rank wait for something else that will come by itself.
+// Seconds without progress after which bounded pools are asked to exceed their bound. The time is longer while tasks of
+// this rank wait for an operation that ends by itself.
 constexpr double k_stall = 0.001;
 constexpr double k_stall_beside_others = 0.1;
 
@@ -31,7 +31,7 @@ Tasks::~Tasks() {
 }
 
 void Tasks::destroy_all() noexcept {
-    // A frame that is destroyed destroys those that it awaits with it; what it holds may touch peers' queues, not ours.
+    // Destroying a frame destroys the frames it awaits; the objects in it may touch peers' queues, but not this one.
     for (detail::TaskPromise* const task : spawned_)
         task->handle().destroy();
     spawned_.clear();
@@ -135,7 +135,7 @@ bool Tasks::look_around() {
     return moved;
 }
 
-/// Nothing is ready and nothing has moved.
+/// Called if no task is ready and nothing has moved.
 void Tasks::wait_a_little() {
     double const now = MPI_Wtime();
     if (idle_++ == 0) idle_since_ = now;
