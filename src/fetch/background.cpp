@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Waking up takes some 5 µs of a core: half a percent of one where it is for nothing.
+// Waking up costs about 5 µs of a core: half a percent of a core, at k_longest, if it finds nothing to do.
 constexpr kernel::HelperThread::Clock::duration k_shortest = 30us;
 constexpr kernel::HelperThread::Clock::duration k_longest = 1ms;
 

@@ -2,8 +2,8 @@
 /// Progress while the program computes: a job of the helper thread that looks at a store's communication when the
 /// program has not done so for a while.
 ///
-///     the program looks ──> sleeps longer, up to k_longest
-///     it does not       ──> looks in its place, soon again while anything moves
+///     the program looks ──> the job sleeps longer, up to k_longest
+///     it does not       ──> the job looks, and again soon while anything moves
 #pragma once
 
 #include <atomic>
@@ -17,20 +17,21 @@ class Background final : public kernel::HelperThread::Job {
   public:
     class Looked {
       public:
-        /// What moves without the program's code; true when something did. On the helper thread.
+        /// Advances what needs none of the program's code; returns true if something moved. Called on the helper
+        /// thread.
         virtual bool look_in_background() noexcept = 0;
 
       protected:
         ~Looked() = default;
     };
 
-    /// Looks at `looked` until it dies.
+    /// Looks at `looked` until this object is destroyed.
     Background(kernel::HelperThread& helper, Looked& looked);
     ~Background();
     Background(Background const&) = delete;
     Background& operator=(Background const&) = delete;
 
-    /// The program looks itself. On its thread.
+    /// Called on the program's thread when the program itself looks.
     void program_looks() noexcept {
         looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }

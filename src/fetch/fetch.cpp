@@ -40,7 +40,7 @@ std::span<std::byte const> Fetched::operator[](std::size_t i) const noexcept {
 }
 
 FetchAwaiter::~FetchAwaiter() {
-    set->abandoned = true;  // it has gone on, or is destroyed while it waits
+    set->abandoned = true;  // the task has gone on, or is destroyed while it waits
 }
 
 bool FetchAwaiter::await_ready() const noexcept {
@@ -57,7 +57,7 @@ Fetched FetchAwaiter::await_resume() const {
 }
 
 ReadAwaiter::~ReadAwaiter() {
-    if (wait) wait->task = nullptr;  // it has gone on, or is destroyed while it waits
+    if (wait) wait->task = nullptr;  // the task has gone on, or is destroyed while it waits
 }
 
 void ReadAwaiter::await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept {
@@ -71,7 +71,7 @@ Store::~Store() {
     try {
         finish();
     } catch (std::exception const&) {
-        // MPI is broken; who wants to know calls finish himself.
+        // An MPI call failed. Callers that need to see it call finish() themselves.
     }
 }
 

@@ -18,7 +18,8 @@ FetchOrder order_of(std::string_view name) {
     return name == "spread" ? FetchOrder::spread : FetchOrder::posted;
 }
 
-/// The helper thread calls MPI while the program may: only where the program has asked MPI for that.
+/// The helper thread calls MPI while the program may do so too, so the program must have asked MPI for
+/// MPI_THREAD_MULTIPLE.
 bool may_look_in_background(engine::ContextState& context) {
     if (context.settings().progress == "tasks" || !kernel::HelperThread::is_possible()) return false;
     int level = MPI_THREAD_SINGLE;
@@ -26,15 +27,15 @@ bool may_look_in_background(engine::ContextState& context) {
     return level == MPI_THREAD_MULTIPLE && context.size() > 1;
 }
 
-// Of the simulator's barrier, on the context's communicator.
+// The tag of the simulator's barrier, on the context's communicator.
 constexpr int k_barrier_tag = 31000;
 constexpr unsigned k_polls_between_clocks = 8;
-// As in Tasks: with nothing to do, looks before others are let have the core; seconds until what a bounded pool holds
-// back goes on beyond it.
+// As in Tasks: looks without result before an idle rank yields its core, and seconds without progress until bounded
+// pools exceed their bound.
 constexpr int k_looks_before_yield = 50;
 constexpr double k_stall = 0.001;
-// Of each half of the tokens. More than keeps a processor busy is no gain: what is fetched long before its task's turn
-// has left the cache again (docs/fetch.md, "How to choose a budget").
+// The number of sets in each half of the tokens. More than keeps a processor busy gains nothing: data fetched long
+// before their task's turn have left the cache again (docs/fetch.md, "How to choose a budget").
 constexpr std::uint64_t k_sets = 4;
 constexpr Bytes k_least_share = 512_KiB;
 
@@ -69,7 +70,7 @@ StoreState::StoreState(Context& context)
     if (may_look_in_background(*context_)) try {
             background_.emplace(context_->process().helper_thread(), *this);
         } catch (Error const&) {
-            // No thread can be made: between tasks only.
+            // No thread can be made, so communication advances between tasks only.
         }
 }
 
@@ -83,7 +84,7 @@ void StoreState::stall() {
     fetching_.stall();
 }
 
-/// Of tentative sets, and of those whose data exist: half of what there is for each.
+/// Tentative sets, and sets whose data exist, each get half of the memory.
 budget::TokenPool::Limit StoreState::share_of_receiving() const {
     Bytes const setting = context_->settings().fetch_memory;
     budget::TokenPool::Limit const limit = setting.count != 0
@@ -101,7 +102,7 @@ bool StoreState::poll() {
     return move();
 }
 
-/// Here too: who has no tasks polls nothing but the store.
+/// Called here too, because a program without tasks polls only the store.
 void StoreState::follow_memory() {
     if (++polls_ % k_polls_between_clocks == 0) context_->process().look_if_due();
     std::uint64_t const looks = context_->process().looks();
@@ -121,7 +122,7 @@ bool StoreState::move() {
     return moved;
 }
 
-/// The program computes. None of its code runs here: who waits is told, and what it packs is packed, when it looks.
+/// Called while the program computes, so none of its code runs here: its next look resumes waiting tasks and packs.
 bool StoreState::look_in_background() noexcept {
     Hold const held(mutex_, std::try_to_lock);
     if (!held || polling_ || failure_) return false;
@@ -187,7 +188,7 @@ void StoreState::control_from(int peer, Control const& control, std::string_view
             receiving_.noted();
             break;
         case Kind::last:
-            break;  // that it was heard is all
+            break;  // receiving it is all that its sender needs
     }
 }
 
@@ -218,7 +219,7 @@ void StoreState::finish() {
         serving_.finish();
         sending_.finish();
     }
-    // All that is polled on the context: what is published may have to be brought by others.
+    // Everything on the context is polled, because published data may have to be brought by other capabilities.
     engine::Progress& progress = context_->progress();
     auto const wait_until_quiet = [&] {
         while (!is_quiet())
@@ -230,7 +231,7 @@ void StoreState::finish() {
         wire_.make_heard();
     }
     wait_until_quiet();
-    // Nothing of this rank is open, and what it has said has been heard.
+    // No set of this rank is open, and its messages have been heard.
     groups::NonblockingBarrier barrier(context_->comm(), k_barrier_tag);
     while (!barrier.is_passed())
         progress.poll();
@@ -249,7 +250,7 @@ void StoreState::check_no_callback(char const* what) const {
 void StoreState::wait_until(std::function<bool()> const& over) {
     check_no_callback("wait_until");
     engine::Progress& progress = context_->progress();
-    int looks = 0;  // without anything that moved
+    int looks = 0;  // looks without result
     double since = 0;
     while (!over()) {
         if (progress.poll()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a Store is made of: the wire, the pools of tokens, the reader's and the owner's side.
+/// The parts of a Store: the wire, the pools of tokens, the reader's side and the owner's side.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class StoreState final : public engine::Pollable, public Arrivals, public Backgr
     StoreState(StoreState const&) = delete;
     StoreState& operator=(StoreState const&) = delete;
 
-    /// While this lives the helper thread does not look at the store. Every call of the program takes one first;
-    /// nothing is locked where there is no helper thread.
+    /// While this lives the helper thread does not look at the store. Every call of the program takes one first; it
+    /// locks nothing if there is no helper thread.
     using Hold = std::unique_lock<std::recursive_mutex>;
     Hold hold() { return background_ ? Hold(mutex_) : Hold(); }
 
@@ -41,7 +41,7 @@ class StoreState final : public engine::Pollable, public Arrivals, public Backgr
     bool look_in_background() noexcept override;
     /// Collective.
     void finish();
-    /// Looks until `over`. Throws Error(invalid_argument) inside a callback, where nothing would move.
+    /// Looks until `over` returns true. Throws Error(invalid_argument) inside a callback, where nothing would move.
     void wait_until(std::function<bool()> const& over);
     /// Throws Error(invalid_argument) inside a callback.
     void check_no_callback(char const* what) const;
@@ -72,7 +72,7 @@ class StoreState final : public engine::Pollable, public Arrivals, public Backgr
     budget::TokenPool tentative_;
     budget::TokenPool ready_;
     budget::TokenPool serving_pool_;
-    budget::TokenPool packed_;  // these two only count
+    budget::TokenPool packed_;  // packed_ and the next pool only count
     budget::TokenPool uncontrolled_;
     Fetching fetching_;
     Serving serving_;
@@ -80,11 +80,11 @@ class StoreState final : public engine::Pollable, public Arrivals, public Backgr
     Sending sending_;
     Receiving receiving_;
     unsigned polls_ = 0;
-    std::uint64_t looks_ = 0;  // at free memory, that memory_ knows of
+    std::uint64_t looks_ = 0;  // looks at free memory that memory_ has followed
     bool polling_ = false;
     bool finished_ = false;
-    std::recursive_mutex mutex_;  // callbacks of the program call the store
-    std::exception_ptr failure_;  // of the helper thread, for the program
+    std::recursive_mutex mutex_;  // recursive, because callbacks of the program call the store
+    std::exception_ptr failure_;  // an exception of the helper thread, rethrown to the program
     std::optional<Background> background_;
 };
 

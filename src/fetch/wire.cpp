@@ -11,9 +11,9 @@ namespace {
 
 constexpr int k_control_tag = 0;
 constexpr int k_first_data_tag = 1;
-// At most that many messages are looked at before the caller gets its turn.
+// At most this many messages are handled before the caller gets its turn.
 constexpr int k_arrivals_a_look = 64;
-// Up to here a message that MPI has announced is there as a whole: receiving it does not wait for its sender.
+// A message of up to this size that MPI has announced has arrived as a whole, so receiving it does not wait.
 constexpr std::size_t k_small = 1024;
 
 bool is_without_answer(Kind kind) {
@@ -32,7 +32,7 @@ Wire::Wire(MPI_Comm comm)
 }
 
 Wire::~Wire() {
-    // Only where the store could not end: nobody waits for these any more.
+    // Only if the store could not finish; no rank waits for these messages any more.
     for (MPI_Request& request : requests_)
         if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
@@ -70,9 +70,9 @@ void Wire::send(int peer, Control const& control, std::string_view text, Use use
         free_controls_.push_back(place);
 }
 
-/// Sends; true where nothing has to be waited for, as for most small messages. Larger ones are not asked: a test of
-/// what is not complete lets others have the core, with Open MPI on a crowded node, which took 50 ms instead of 4 for a
-/// step of examples/jacobi3d beside two busy processes.
+/// Sends; returns true if the message has left already, as most small ones have. Larger ones are not tested: with Open
+/// MPI on a crowded node, testing an incomplete request yields the core, which took 50 ms instead of 4 for a step of
+/// examples/jacobi3d next to two busy processes.
 bool Wire::has_left(std::byte const* bytes, std::size_t count, int peer, int tag, Open const& what) {
     MPI_Request request = MPI_REQUEST_NULL;
     if (what.use == Use::control_heard)
@@ -90,7 +90,7 @@ bool Wire::send_data(int peer, std::uint32_t slot, std::span<std::byte const> da
     int const tag = k_first_data_tag + static_cast<int>(slot);
     int open_pieces = 0;
     std::size_t at = 0;
-    do {  // a message of no bytes is a message, too
+    do {  // runs once even for an empty message
         std::size_t const bytes = std::min(data.size() - at, k_piece);
         if (!has_left(data.data() + at, bytes, peer, tag, {Use::data_out, ticket, bytes})) ++open_pieces;
         at += bytes;
@@ -156,7 +156,8 @@ bool Wire::test_open(Arrivals& to) {
         MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &number, done_.data(), MPI_STATUSES_IGNORE),
         "MPI_Testsome");
     if (number <= 0) return false;
-    // Taken out before anybody is told: who is told may send. From behind, so that the places ahead stay.
+    // Requests are removed before their receivers are told, because these may send. Removal starts from the end, so
+    // that earlier indices stay valid.
     std::vector<Open> complete;
     std::sort(done_.begin(), done_.begin() + number);
     for (int i = number; i-- > 0;) {

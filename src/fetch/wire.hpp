@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What travels between ranks: small control messages, and data, each with a tag of its own.
+/// Messages between ranks: small control messages, and data, each with a tag of its own.
 ///
 ///     tag 0        control: kind, slot, name, bytes [, text of a refusal]
 ///     tag 1 + s    data for slot s of the receiver, in pieces of at most k_piece bytes
@@ -19,7 +19,7 @@
 
 namespace sluice::fetch {
 
-/// What a publication is called on its owner.
+/// The name of a publication on its owner.
 struct Name {
     std::uint64_t id = 0;
     std::uint64_t epoch = 0;
@@ -34,39 +34,39 @@ struct NameHash {
 };
 
 enum class Kind : std::uint32_t {
-    request,          ///< phase 2: data of `name` to my slot, as soon as they are published
-    ask,              ///< tell my slot when `name` is published
-    ready,            ///< the answer: it is, and has `bytes`
-    refuse,           ///< the request of your slot fails: text
-    request_or_read,  ///< a request whose data I may be able to read; text: my node
-    lies_at,          ///< the answer: `bytes` for your slot lie in my memory; text: where
-    has_read,         ///< I have what you said lies there; bytes: its ticket
-    cannot_read,      ///< I cannot: send it
-    read_too,         ///< `name` has had one more reader here, who found it already fetched
+    request,          ///< phase 2: asks for the data of `name` in this rank's slot, as soon as they are published
+    ask,              ///< asks for an answer to `slot` when `name` is published
+    ready,            ///< answers ask: `name` is published and has `bytes`
+    refuse,           ///< the request of your slot fails; text: why
+    request_or_read,  ///< a request whose data this rank may be able to read; text: its node
+    lies_at,          ///< answers it: `bytes` for your slot are in this rank's memory; text: their address
+    has_read,         ///< the reader has read them; bytes: their ticket
+    cannot_read,      ///< the reader cannot read them: send them
+    read_too,         ///< `name` has one more reader on this rank, which found it already fetched
     // The send-based scheme.
-    offer,   ///< `name` is packed for you, `bytes`
-    take,    ///< what you offered, to my slot
-    push,    ///< `name`, its `bytes` follow to push_slot()
-    expect,  ///< tell me if `name` will not be sent
-    unsent,  ///< it will not: text
-    noted,   ///< the answer, at once: you will be told, if you have not been
-    last,    ///< hear all that I have told you so far
+    offer,   ///< `name` is packed for you and has `bytes`
+    take,    ///< send what you offered to this rank's slot
+    push,    ///< the `bytes` of `name` follow to push_slot()
+    expect,  ///< asks to be told if `name` will not be sent
+    unsent,  ///< `name` will not be sent; text: why
+    noted,   ///< answers expect at once: unsent follows if it becomes true
+    last,    ///< empty: it has been received when all earlier messages have
 };
 
 struct Control {
     Kind kind = Kind::request;
     std::uint32_t slot = 0;
     Name name;
-    std::uint64_t bytes = 0;  ///< request: that are expected; k_any: whatever there is
+    std::uint64_t bytes = 0;  ///< in a request: expected bytes; k_any: any number
     static constexpr std::uint64_t k_any = ~std::uint64_t{0};
 };
 
-/// Who is told of what arrives. Does not throw but for a broken MPI.
+/// Receives what arrives. Throws only if an MPI call fails.
 class Arrivals {
   public:
     virtual void control_from(int peer, Control const& control, std::string_view text) = 0;
-    /// A piece for `slot` is there; it is received by `Wire::receive_data`. False where it cannot be taken now: it
-    /// stays where it is, and nothing behind it is looked at.
+    /// A piece for `slot` has arrived and is received by `Wire::receive_data`. Returns false if it cannot be taken now:
+    /// it then stays in MPI, and no later message is handled.
     virtual bool data_from(int peer, std::uint32_t slot, std::size_t bytes) = 0;
     /// A piece that was received in the background is complete.
     virtual void data_complete(std::uint32_t slot, std::size_t bytes) = 0;
@@ -77,14 +77,14 @@ class Arrivals {
     ~Arrivals() = default;
 };
 
-/// One for each store. Its memory: 24 bytes an open MPI request, a slot of k_control bytes for each control message
-/// that has not left yet.
+/// A store has one Wire. Takes 24 bytes for each open MPI request, and a slot of k_control bytes for each control
+/// message that has not left yet.
 class Wire {
   public:
     static constexpr std::size_t k_control = 256;
     static constexpr std::size_t k_piece = std::size_t{1} << 30;
 
-    /// Collective: a private twin of `comm`.
+    /// Collective over `comm`, which is duplicated.
     explicit Wire(MPI_Comm comm);
     ~Wire();
     Wire(Wire const&) = delete;
@@ -93,20 +93,22 @@ class Wire {
     MPI_Comm comm() const noexcept { return comm_.get(); }
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return size_; }
-    /// Data that may be on their way to this rank at a time: slots are tags, and each may be an open request.
+    /// The most data messages that may be on their way to this rank at once: slots are tags, and each may be an open
+    /// request.
     std::uint32_t most_slots() const noexcept { return most_slots_; }
-    /// For data that nobody asked for: of one sender in the order of sending.
+    /// The slot of data that were not requested; those of one sender arrive in the order of sending.
     std::uint32_t push_slot() const noexcept { return most_slots_; }
 
-    /// What goes to one peer, control and data, is heard there in that order.
+    /// Control and data for one peer arrive there in the order of sending.
     void send(int peer, Control const& control, std::string_view text = {});
-    /// From now on the wire is quiet only when all that was told without an answer has been heard. Where a message is
+    /// From now on the wire is quiet only when all messages without an answer have been confirmed. If a message is
     /// still on its way when its communicator is freed, Open MPI takes it for one of the next communicator's.
     void make_heard();
-    /// True where all has left already; otherwise `data` must stay as it is until Arrivals::sent(ticket).
+    /// Returns true if all bytes have left already; otherwise `data` must stay valid and unchanged until
+    /// Arrivals::sent(ticket).
     bool send_data(int peer, std::uint32_t slot, std::span<std::byte const> data, std::uint64_t ticket);
-    /// The piece that Arrivals::data_from was told of. Small ones at once; others end by data_complete, which is told
-    /// of `number`. True in the first case.
+    /// Receives the piece that Arrivals::data_from was told of. Returns true for a small piece, which is complete at
+    /// once; otherwise data_complete(`number`) follows.
     bool receive_data(int peer, std::uint32_t slot, std::span<std::byte> to, std::uint32_t number);
     bool receive_data(int peer, std::uint32_t slot, std::span<std::byte> to) {
         return receive_data(peer, slot, to, slot);
@@ -119,7 +121,7 @@ class Wire {
     enum class Use : std::uint8_t { control_out, control_heard, data_out, data_in };
     struct Open {
         Use use;
-        std::uint64_t ticket;  // data_out: the caller's; data_in: the slot or number; control_…: its place
+        std::uint64_t ticket;  // data_out: the caller's; data_in: the slot or number; control_…: index of its buffer
         std::size_t bytes;
     };
 
@@ -135,12 +137,12 @@ class Wire {
     int size_;
     std::uint32_t most_slots_;
     std::vector<MPI_Request> requests_;
-    std::vector<Open> open_;  // what each request is
+    std::vector<Open> open_;  // what each request is for
     std::vector<int> done_;
-    std::unordered_map<std::uint64_t, int> pieces_left_;  // of tickets that have several
-    std::vector<std::vector<std::byte>> controls_;        // on their way out
+    std::unordered_map<std::uint64_t, int> pieces_left_;  // by ticket, if it has several
+    std::vector<std::vector<std::byte>> controls_;        // control messages on their way out
     std::vector<std::size_t> free_controls_;
-    std::unordered_set<int> unheard_;  // peers who were told something without an answer
+    std::unordered_set<int> unheard_;  // peers with messages that have no answer
 };
 
 }  // namespace sluice::fetch

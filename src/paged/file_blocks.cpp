@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What FileState does with single blocks: where their memory comes from, how they come and leave, what is looked ahead
-// for.
+// How a FileState handles single blocks: where their memory comes from, how they are read and written back, and which
+// ones are read ahead.
 #include <algorithm>
 #include <system_error>
 #include <tuple>
@@ -13,7 +13,8 @@ namespace sluice::paged::detail {
 
 namespace {
 
-// Reads ahead that are under way at a time: a disk gets no faster by more, and who waits for a block waits for them.
+// Reads ahead that are under way at once: more make a disk no faster, and a task that waits for a block would wait for
+// them.
 constexpr std::size_t k_reads_ahead = 8;
 
 }  // namespace
@@ -36,8 +37,8 @@ void FileState::drop(std::size_t number) {
     memory_.give_back(std::move(block.room));
 }
 
-/// From what there is, or from blocks that nobody uses; for reading ahead only from those that come later than what is
-/// read. No room where there is none.
+/// Takes free room, or the room of an unused block. For reading ahead, only a block that is needed later than
+/// `needed_after` gives its room. Returns empty room if there is none.
 memory::BlockRoom FileState::make_room(std::uint64_t bytes, std::optional<std::uint64_t> needed_after) {
     for (;;) {
         if (memory::BlockRoom room = memory_.take(bytes)) return room;
@@ -47,9 +48,9 @@ memory::BlockRoom FileState::make_room(std::uint64_t bytes, std::optional<std::u
     }
 }
 
-/// L. A. Belady, "A study of replacement algorithms", 1966: what is needed last goes first. But what is looked ahead
-/// for stays, memory of the size that is asked for is taken as it is, not freed and allocated anew, and of what no plan
-/// knows goes what was used first.
+/// Chooses the block to give up: the one that is needed last (L. A. Belady, "A study of replacement algorithms", 1966).
+/// Blocks read ahead stay, memory of the requested size is reused rather than freed and allocated again, and of the
+/// blocks that no plan mentions the least recently used one goes.
 std::optional<std::size_t> FileState::last_needed(std::uint64_t bytes,
                                                   std::optional<std::uint64_t> needed_after) const {
     std::optional<std::size_t> last;
@@ -94,9 +95,9 @@ void FileState::has_come(std::size_t block, int error) {
     if (blocks_[block].lost && blocks_[block].users == 0) drop(block);
 }
 
-/// Blocks that were written and are used no more.
+/// Writes back blocks that were written and are no longer used.
 void FileState::write_behind() {
-    if (!failure_.empty()) return;  // until somebody has been told
+    if (!failure_.empty()) return;  // until a caller has been told
     for (std::size_t const number : residents_) {
         Block const& block = blocks_[number];
         if (block.written && block.users == 0 && block.state == State::here) begin_write(number);
@@ -129,8 +130,8 @@ void FileState::bring(std::size_t number, std::uint64_t offset, std::uint64_t by
     }
 }
 
-/// What the plan says comes next, as far as half of the memory reaches: the other half stays with those who use blocks,
-/// and with what is needed again soon.
+/// Reads ahead what the plan needs next, up to half of the memory. The other half remains for blocks in use and for
+/// those that are needed again soon.
 void FileState::look_ahead() {
     ++looks_;
     std::uint64_t const limit = memory_.limit().count;
@@ -158,7 +159,7 @@ void FileState::look_ahead() {
     });
 }
 
-/// The budget has become smaller, or a set was granted beyond it.
+/// Called after the budget has become smaller or a set was granted beyond the limit.
 void FileState::shrink() {
     while (memory_.is_over()) {
         memory_.free_spare();

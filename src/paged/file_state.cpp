@@ -12,7 +12,8 @@ namespace sluice::paged::detail {
 
 namespace {
 
-// Sets behind the first that may go ahead of it when they need no memory, and how often it lets them.
+// The sets after the first that may be granted before it because they need no memory, and how often the first lets
+// them.
 constexpr std::size_t k_looked_at = 32;
 constexpr std::uint32_t k_most_passed_over = 64;
 
@@ -102,8 +103,8 @@ bool FileState::needs_memory(UseSet const& set) const {
     return std::ranges::any_of(set.uses, [&](Use const& use) { return blocks_[use.block].state == State::away; });
 }
 
-/// Nobody writes to what is being written back, nobody uses what could not be read, and nobody reads what another is
-/// about to write; the last only as long as anything else moves.
+/// A set waits if a block that it would write is being written back, if one of its blocks could not be read, or if it
+/// would read a block that another set is about to write; the last only as long as anything else makes progress.
 bool FileState::has_to_wait_for_others(UseSet const& set, Beyond beyond) const {
     return std::ranges::any_of(set.uses, [&](Use const& use) {
         Block const& block = blocks_[use.block];
@@ -115,7 +116,7 @@ bool FileState::has_to_wait_for_others(UseSet const& set, Beyond beyond) const {
 bool FileState::grant() {
     bool moved = false;
     while (!queue_.empty()) {
-        // One set is always granted: nobody uses a block, and all that nobody uses has been given up or is not enough.
+        // One set is always granted: if no block is in use, all unused blocks have been given up or do not suffice.
         Beyond const beyond = in_use_ == 0 && !is_under_way() ? Beyond::yes : Beyond::no;
         std::shared_ptr<UseSet> const set = queue_.front();
         if (!set->abandoned && !try_grant(set, beyond)) break;
@@ -178,7 +179,7 @@ void FileState::unpin(UseSet const& set) {
     changed_ = true;
 }
 
-/// For all blocks of the set that are away, or none.
+/// Makes room for all absent blocks of the set, or for none.
 bool FileState::make_rooms(UseSet const& set, Beyond beyond, std::vector<memory::BlockRoom>& rooms) {
     bool enough = true;
     try {
@@ -237,7 +238,7 @@ Blocks FileState::blocks_of(UseSet const& set) {
 void FileState::complete(std::shared_ptr<UseSet> const& set) {
     if (set->granted && !set->error && !failure_.empty()) {
         set->error = std::make_exception_ptr(Error(ErrorCode::unsupported, failure_));
-        failure_.clear();  // told; it is tried again
+        failure_.clear();  // the caller has been told; writing is tried again
     }
     ++counts_.sets;
     set->complete = true;
@@ -249,9 +250,9 @@ void FileState::complete(std::shared_ptr<UseSet> const& set) {
     if (set->done) called_back_.push_back(set);
 }
 
-/// From poll alone.
+/// Called by poll only.
 bool FileState::call_back() {
-    std::size_t const number = called_back_.size();  // what they post comes next time
+    std::size_t const number = called_back_.size();  // sets that these callbacks post are handled next time
     for (std::size_t i = 0; i < number; ++i) {
         std::shared_ptr<UseSet> const set = std::move(called_back_.front());
         called_back_.pop_front();
@@ -274,7 +275,7 @@ void FileState::release(std::span<Use const> uses) {
     try {
         write_behind();
     } catch (std::exception const&) {
-        // No memory for that now: poll tries it again.
+        // There is no memory for it now: poll tries again.
     }
 }
 

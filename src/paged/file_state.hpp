@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The blocks of a paged file, who uses them and who waits for them.
+/// The blocks of a paged file, the sets that use them and the sets that wait for them.
 ///
-///     post ──> queue ──> granted: memory for all its blocks ──> complete: all of them are here
+///     post ──> queue ──> granted: memory for all its blocks ──> complete: all of them are in memory
 ///                 │                  from: room under the limit, else
-///                 └ looked ahead     blocks nobody uses, the one that is needed last first
-///                   for only while nobody waits here
+///                 └ looked ahead     unused blocks, the one that is needed last first
+///                   for only while no set waits here
 #pragma once
 
 #include <cstdint>
@@ -33,14 +33,14 @@ inline std::uint64_t whole_sectors(std::uint64_t bytes) {
     return (bytes + k_sector - 1) / k_sector * k_sector;
 }
 
-/// Blocks that are asked for together, and who waits for them.
+/// Blocks that are requested together, and the task that waits for them.
 struct UseSet {
     std::vector<Use> uses;
-    std::size_t missing = 0;        // blocks of a granted set that are not here yet
-    std::uint32_t passed_over = 0;  // by sets that were posted later
+    std::size_t missing = 0;        // blocks of a granted set that are not in memory yet
+    std::uint32_t passed_over = 0;  // how often a set that was posted later was granted first
     bool granted = false;
     bool complete = false;
-    bool abandoned = false;  // nobody waits any more
+    bool abandoned = false;  // no task waits any more
     std::exception_ptr error;
     Blocks blocks;
     sluice::detail::TaskPromise* task = nullptr;
@@ -73,17 +73,17 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
   private:
     enum class State : std::uint8_t { away, coming, here, leaving };
     struct Block {
-        std::uint64_t at = 0;  // in the file
+        std::uint64_t at = 0;  // position in the file
         std::uint64_t bytes = 0;
         memory::BlockRoom room;
-        std::uint64_t seen = 0;    // by the last look ahead
-        std::uint64_t left = 0;    // when it was used last, by a count of uses
-        std::size_t resident = 0;  // its place in residents_, where it is not away
+        std::uint64_t seen = 0;    // number of the last look ahead that met it
+        std::uint64_t left = 0;    // the count of uses when it was last used
+        std::size_t resident = 0;  // its index in residents_, unless it is absent
         std::uint32_t users = 0;
         State state = State::away;
-        bool written = false;  // and not yet given to the disk
-        bool hollow = false;   // to be overwritten: what is in memory means nothing yet
-        bool lost = false;     // could not be read: goes when those who waited for it have gone
+        bool written = false;  // written, and not yet given to the disk
+        bool hollow = false;   // to be overwritten: its memory holds no data yet
+        bool lost = false;     // could not be read: it goes when the sets that waited for it have gone
     };
     enum class Beyond : bool { no, yes };
 
@@ -119,18 +119,19 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     PagingPlan plan_;
     std::vector<Block> blocks_;
     std::optional<PartReads> parts_;
-    std::optional<kernel::DiskFile> disk_;  // dies first: it may still write to the memory of the others
-    std::vector<std::size_t> residents_;    // blocks that are not away
+    std::optional<kernel::DiskFile> disk_;  // destroyed first: it may still write to the memory of the other members
+    std::vector<std::size_t> residents_;    // blocks that are not absent
     std::deque<std::shared_ptr<UseSet>> queue_;
-    std::unordered_map<std::size_t, std::vector<std::shared_ptr<UseSet>>> waiting_;  // granted, for blocks that come
+    std::unordered_map<std::size_t, std::vector<std::shared_ptr<UseSet>>>
+        waiting_;  // granted sets, by the block that they wait for
     std::deque<std::shared_ptr<UseSet>> called_back_;
     std::uint64_t in_use_ = 0;  // sum of the blocks' users
-    std::size_t coming_ = 0;    // blocks
+    std::size_t coming_ = 0;    // blocks being read
     std::uint64_t looks_ = 0;
-    std::uint64_t uses_ = 0;  // that have ended
+    std::uint64_t uses_ = 0;  // uses that have ended
     bool changed_ = false;    // since the last look ahead
     bool polling_ = false;
-    std::string failure_;  // of writing back, that nobody has been told of
+    std::string failure_;  // an error of writing back that no caller has been told of
     Report counts_;
 };
 

@@ -10,7 +10,7 @@ namespace sluice::paged {
 
 namespace {
 
-// Nothing has moved for that long, in seconds: what the limit holds back goes on beyond it.
+// Seconds without progress after which requests that the limit holds back are granted beyond it.
 constexpr double k_stall = 0.001;
 
 std::shared_ptr<detail::UseSet> set_of(std::span<Use const> uses) {

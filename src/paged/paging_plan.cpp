@@ -12,7 +12,7 @@ void PagingPlan::set(std::vector<Use> order, bool again) {
     done_.assign(order_.size(), false);
     first_ = 0;
     passed_over_ = 0;
-    // Counting sort of the places by block.
+    // Sorts the places by block (counting sort).
     std::ranges::fill(first_place_, 0);
     for (Use const& use : order_)
         ++first_place_[use.block];
@@ -25,7 +25,7 @@ void PagingPlan::set(std::vector<Use> order, bool again) {
         places_[next[order_[i].block]++] = i;
 }
 
-/// Entries until this one comes; k_never where it does not come again.
+/// Returns the entries before this one is reached; k_never if it is not reached again.
 std::uint64_t PagingPlan::distance(std::size_t place) const {
     if (place < first_ && !again_) return k_never;
     std::uint64_t const ahead = place >= first_ ? place - first_ : order_.size() - first_ + place;
@@ -40,7 +40,7 @@ std::uint64_t PagingPlan::next_need(std::size_t block) const {
         std::uint64_t const ahead = distance(places_[i]);
         if (ahead >= nearest) continue;
         nearest = ahead;
-        needed = order_[places_[i]].access != Access::write;  // else what is there now will be overwritten
+        needed = order_[places_[i]].access != Access::write;  // a write replaces what is in the block now
     }
     return needed ? nearest : k_never;
 }
@@ -56,14 +56,14 @@ bool PagingPlan::used(std::size_t block) {
     }
     bool const planned = nearest != k_never;
     if (planned) done_[place] = true;
-    // A block that was done for this round passes the first too.
+    // A block that was used early in this round is not needed before the next one.
     bool const passes = planned ? place != first_ : again_ && first_place_[block] < first_place_[block + 1];
     if (passes && ++passed_over_ > k_patience) done_[first_] = true;
     go_on();
     return planned;
 }
 
-/// To the first entry that is not done. One that is passed stands for the next round.
+/// Moves to the first entry that is not done. An entry that is passed belongs to the next round.
 void PagingPlan::go_on() {
     while (first_ < order_.size() && done_[first_]) {
         passed_over_ = 0;

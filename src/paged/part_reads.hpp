@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Parts of blocks that are read from the file by themselves, for publications: several at a time, in memory of their
-/// own, so that they do not wait for blocks, nor blocks for them.
+/// Reads parts of blocks from the file for publications. Several reads are under way at once, in memory of their own,
+/// so that they do not wait for blocks, nor blocks for them.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace sluice::paged::detail {
 
-/// Memory: for at most k_at_once parts that are under way, and about 60 bytes for each that waits.
+/// Takes memory for the parts under way, k_at_once at most, and about 60 bytes for each part that waits.
 class PartReads {
   public:
-    /// `limit`: bytes; one part is always read.
+    /// `limit`: bytes; one part is read even if it is larger.
     PartReads(kernel::DiskFile& disk, Budget& budget, Bytes limit) : disk_(&disk), memory_(budget, limit) {}
 
-    /// From place `at` of the file.
+    /// Adds a read of `bytes` from position `at` of the file.
     void add(std::uint64_t at, std::uint64_t bytes, fetch::Store::Brought brought);
-    /// Begins what can be begun.
+    /// Starts the reads that have room.
     void start();
 
     std::uint64_t read() const noexcept { return read_; }
@@ -28,7 +28,7 @@ class PartReads {
     Bytes peak() const noexcept { return memory_.peak(); }
 
   private:
-    // More brings a disk no further, and each waits longer.
+    // More reads at once make a disk no faster, and each waits longer.
     static constexpr std::size_t k_at_once = 16;
 
     struct Part {

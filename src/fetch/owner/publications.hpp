@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a rank has published, and who has asked too early.
+/// What a rank has published, and the requests that came too early.
 ///
-///     published ──> asked by a reader ──> served … ──> read by all its readers: forgotten
-///         └── withdrawn: forgotten when nothing of it is on its way
+///     published ──> asked by a reader ──> served … ──> read by all its readers: removed
+///         └── withdrawn: removed when no data of it is on its way
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,25 @@
 
 namespace sluice::fetch::detail {
 
-/// Who waits until a publication is read by all.
+/// A task or callback that waits until all readers have a publication.
 struct ReadWait {
-    sluice::detail::TaskPromise* task = nullptr;  // null where it is not waiting (any more), or
+    sluice::detail::TaskPromise* task = nullptr;  // null if no task waits, or
     std::function<void()> done;
 };
 using ReadWaits = std::vector<std::shared_ptr<ReadWait>>;
 
 struct Publication {
     std::uint64_t bytes = 0;
-    Store::Pack pack;                 // or
-    std::byte const* data = nullptr;  // side by side, or
+    Store::Pack pack;                 // or the following
+    std::byte const* data = nullptr;  // contiguous data, or
     Store::Bring bring;
-    int readers_left = 0;  // who have not been sent it yet
-    int on_their_way = 0;  // to readers
+    int readers_left = 0;  // readers that have not been sent it yet
+    int on_their_way = 0;  // messages on their way to readers
     bool withdrawn = false;
-    ReadWaits waiting;  // until it is read by all
+    ReadWaits waiting;  // called when all readers have it
 };
 
-/// Somebody's wish, kept until what he wants is published.
+/// A reader's request, kept until its data is published.
 struct Wish {
     int peer;
     Control control;
@@ -45,23 +45,24 @@ struct Wish {
 
 class Publications {
   public:
-    /// Throws Error(invalid_argument) where the name is taken.
+    /// Throws Error(invalid_argument) if the name is in use.
     Publication& add(Name const& name, Publication&& publication);
     Publication* find(Name const& name);
-    /// Whether `name` can still come to be. Where not, why.
+    /// Returns why `name` can no longer be published; nothing if it still can.
     std::optional<std::string> refusal(Name const& name) const;
 
     void wish(Wish const& wish) { wishes_[wish.control.name].push_back(wish); }
     std::vector<Wish> take_wishes(Name const& name);
-    /// Those that can no longer be fulfilled.
+    /// Returns the requests that can no longer be fulfilled.
     std::vector<Wish> take_refused();
 
-    /// One reader less. Forgets it when it was the last; gives those who waited for that.
+    /// Counts a reader as served. Removes the publication after the last one, and returns the tasks and callbacks that
+    /// waited for that.
     ReadWaits read(Name const& name);
     ReadWaits withdraw(Name const& name);
-    /// One is no longer on its way.
+    /// Counts a message as arrived.
     ReadWaits arrived(Name const& name);
-    /// One was on its way and is not any more: its reader is to be served again.
+    /// A message on its way was refused: its reader must be served again.
     ReadWaits take_back(Name const& name);
 
     void close(std::uint64_t epoch);
@@ -72,14 +73,14 @@ class Publications {
   private:
     ReadWaits forget_if_over(Name const& name);
 
-    // Names that are over are remembered, as far as there is room, so that who comes late is told.
+    // Remembers the last k_remembered finished names, so that a late request gets an error instead of waiting for ever.
     static constexpr std::size_t k_remembered = 1024;
 
     std::unordered_map<Name, Publication, NameHash> published_;
     std::unordered_map<Name, std::vector<Wish>, NameHash> wishes_;
-    std::vector<Name> over_;  // a ring
+    std::vector<Name> over_;  // a ring buffer
     std::size_t next_over_ = 0;
-    std::optional<std::uint64_t> closed_;  // epochs up to this
+    std::optional<std::uint64_t> closed_;  // epochs up to this one are closed
     bool finished_ = false;
 };
 

@@ -34,7 +34,7 @@ void Sending::send(int reader, Name const& name, std::uint64_t bytes, Store::Pac
     if (auto const why = refusal(name)) throw fault(rank, reader, name, bytes, "it " + *why);
     Address const to{reader, name};
     Parcel parcel = packed(reader, name, bytes, pack);
-    // After packing, which may have sent: that, too.
+    // Checked again after packing, because `pack` may have sent it too.
     if (offered_.contains(to)) throw fault(rank, reader, name, bytes, "it has sent that already, and it was not taken");
     expected_.erase(to);
     ++sent_;
@@ -45,7 +45,7 @@ void Sending::send(int reader, Name const& name, std::uint64_t bytes, Store::Pac
         push(to, std::move(parcel));
 }
 
-/// Phase 1: the application's request to send brings its data along.
+/// Phase 1: the application's request to send supplies its data.
 Sending::Parcel Sending::packed(int reader, Name const& name, std::uint64_t bytes, Store::Pack const& pack) {
     Parcel parcel;
     parcel.bytes = bytes;
@@ -61,7 +61,7 @@ Sending::Parcel Sending::packed(int reader, Name const& name, std::uint64_t byte
     return parcel;
 }
 
-/// Phase 2, intercepted: the data wait here until their reader has tokens for them.
+/// Phase 2, controlled: the data stay here until their reader has tokens for them.
 void Sending::offer(Address const& to, Parcel&& parcel) {
     std::uint64_t const bytes = parcel.bytes;
     offered_.emplace(to, std::move(parcel));
@@ -71,10 +71,10 @@ void Sending::offer(Address const& to, Parcel&& parcel) {
         wire_->send(to.reader, {Kind::offer, 0, to.name, bytes});
 }
 
-/// Phase 2, not intercepted.
+/// Phase 2, uncontrolled.
 void Sending::push(Address const& to, Parcel&& parcel) {
     if (to.reader == wire_->rank()) {
-        parcel.tokens.release();  // the reader's count from now on
+        parcel.tokens.release();  // the reader counts them from now on
         receiving_->here({to.reader, to.name.id, to.name.epoch}, std::move(parcel.memory), parcel.bytes);
         return;
     }
@@ -93,7 +93,7 @@ void Sending::take(int reader, Control const& control) {
         start(reader, control.slot, std::move(parcel));
         return;
     }
-    parcel.tokens.release();  // the reader's count from now on
+    parcel.tokens.release();  // the reader counts them from now on
     receiving_->handed_over(control.slot, std::move(parcel.memory));
 }
 

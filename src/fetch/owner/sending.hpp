@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The owner's side of the send-based scheme (paper, section 3.3.1, figure 3a). Memory is taken in phase 1, before
-/// anybody can say whether there is room for the data; the control comes in phase 2, before they are sent.
+/// anyone can know whether there is room for the data; the control comes in phase 2, before they are sent.
 ///
-///                     controlled: offered ──> taken by its reader, who has tokens ─┐
+///                     controlled: offered ──> taken by its reader with tokens ─────┐
 ///     send ──> packed ─┤                                                           ├──> leaving ──> freed
 ///                     uncontrolled ────────────────────────────────────────────────┘
 #pragma once
@@ -23,36 +23,36 @@ class Receiving;
 
 class Sending {
   public:
-    /// `packed` counts, and keeps nobody back. Where `controlled` is false, data go at once.
+    /// `packed` only counts and refuses nothing. If `controlled` is false, data are sent at once.
     Sending(Wire& wire, budget::TokenPool& packed, memory::BufferMemory& memory, bool controlled)
         : wire_(&wire), packed_(&packed), memory_(&memory), controlled_(controlled) {}
     Sending(Sending const&) = delete;
     Sending& operator=(Sending const&) = delete;
-    /// Is told of what this rank sends to itself.
+    /// `receiving` gets what this rank sends to itself.
     void set_receiving(Receiving& receiving) noexcept { receiving_ = &receiving; }
 
     /// Phases 1 and 2. Throws what `pack` throws, and Error.
     void send(int reader, Name const& name, std::uint64_t bytes, Store::Pack const& pack);
-    /// Phase 2 goes on: the reader has tokens for what was offered.
+    /// Continues phase 2: the reader has tokens for the offered data.
     void take(int reader, Control const& control);
-    /// The reader has waited for long: he is told if `name` will not come, now or when that is clear.
+    /// A reader has waited for long: it is told if `name` will not be sent, now or as soon as that is clear.
     void expected(int reader, Name const& name);
     void close(std::uint64_t epoch);
-    /// From now on nothing more is sent.
+    /// After this nothing more is sent.
     void finish();
 
-    /// What nobody has taken when all ranks have finished.
+    /// Drops the data that no reader has taken when all ranks have finished.
     void drop() noexcept { offered_.clear(); }
 
     static bool is_mine(std::uint64_t ticket) noexcept { return (ticket & k_mine) != 0; }
-    /// Data have left.
+    /// The data of `ticket` have left.
     void sent(std::uint64_t ticket) { leaving_.erase(ticket); }
 
     bool is_quiet() const noexcept { return leaving_.empty(); }
     void fill(StoreReport& report) const;
 
   private:
-    // Tells our tickets from those of Serving.
+    // Distinguishes these tickets from those of Serving.
     static constexpr std::uint64_t k_mine = std::uint64_t{1} << 63;
 
     struct Address {
@@ -77,7 +77,7 @@ class Sending {
     void offer(Address const& to, Parcel&& parcel);
     void push(Address const& to, Parcel&& parcel);
     void start(int reader, std::uint32_t slot, Parcel&& parcel);
-    /// Why `name` will not be sent any more.
+    /// Returns why `name` will not be sent any more; nothing if it may be.
     std::optional<std::string> refusal(Name const& name) const;
     void tell(Address const& to, std::string const& text);
     void refuse_what_will_not_come();
@@ -90,7 +90,7 @@ class Sending {
     std::unordered_map<Address, Parcel, AddressHash> offered_;
     std::unordered_map<std::uint64_t, Parcel> leaving_;  // by ticket
     std::unordered_set<Address, AddressHash> expected_;
-    std::optional<std::uint64_t> closed_;  // epochs up to this
+    std::optional<std::uint64_t> closed_;  // epochs up to this one are closed
     bool finished_ = false;
     std::uint64_t next_ticket_ = 0;
     std::uint64_t sent_ = 0;

@@ -30,14 +30,14 @@ void Serving::wake(ReadWaits&& waits) {
 }
 
 bool Serving::wake_up() {
-    ReadWaits waits = std::exchange(woken_, {});  // callbacks may add some
+    ReadWaits waits = std::exchange(woken_, {});  // callbacks may add further waits
     for (auto wait = waits.begin(); wait != waits.end(); ++wait) {
         if ((*wait)->task != nullptr) (*wait)->task->tasks->make_ready(*(*wait)->task);
         if (!(*wait)->done) continue;
         try {
             (*wait)->done();
         } catch (...) {
-            woken_.insert(woken_.end(), wait + 1, waits.end());  // the others are told next time
+            woken_.insert(woken_.end(), wait + 1, waits.end());  // the rest is told next time
             throw;
         }
     }
@@ -87,7 +87,7 @@ void Serving::receive(int peer, Control const& control) {
     }
 }
 
-/// What is wished for exists.
+/// Answers a request whose publication exists.
 void Serving::answer(Wish const& wish) {
     if (wish.control.kind != Kind::ask) {
         queue_.push_back(wish);
@@ -107,8 +107,8 @@ void Serving::refuse(Wish const& wish, std::string const& text) {
         wire_->send(wish.peer, {Kind::refuse, wish.control.slot, wish.control.name, 0}, text);
 }
 
-/// One reader is being served. Counted before any of the program's code runs, which may withdraw the publication: what
-/// is on its way stays until it has arrived.
+/// Counts one reader as being served. This happens before any of the program's code runs, because that may withdraw the
+/// publication, which must stay until its messages have arrived.
 std::uint64_t Serving::depart(Publication& publication) {
     ++publication.on_their_way;
     --publication.readers_left;
@@ -140,7 +140,7 @@ Serving::Outcome Serving::serve_here(Wish const& wish, Publication& publication)
     return Outcome::served;
 }
 
-/// Phase 4 where the data are elsewhere: their tokens and their memory first, then they are brought while others are
+/// Phase 4 for data that are elsewhere: takes their tokens and memory first; the data are then brought while others are
 /// served.
 Serving::Outcome Serving::bring(Wish const& wish, Publication& publication) {
     Job job{wish.control.name, nullptr, {}};
@@ -156,7 +156,7 @@ Serving::Outcome Serving::bring(Wish const& wish, Publication& publication) {
     }
     std::uint64_t const ticket = depart(publication);
     coming_.emplace(ticket, Coming{wish, std::move(job), publication.bytes});
-    Store::Bring const bring = publication.bring;  // a copy: when it has ended, the publication may be over
+    Store::Bring const bring = publication.bring;  // a copy, because the publication may be removed before it returns
     bring([this, ticket, alive = std::weak_ptr(alive_)](std::span<std::byte const> bytes,
                                                         std::exception_ptr const& error) {
         if (!alive.lock()) return;
@@ -191,7 +191,7 @@ void Serving::brought(std::uint64_t ticket, std::span<std::byte const> bytes, st
 
 Serving::Outcome Serving::serve(Wish const& wish) {
     Publication* const publication = publications_.find(wish.control.name);
-    if (publication == nullptr || publication->readers_left <= 0) {  // withdrawn meanwhile, or one reader too many
+    if (publication == nullptr || publication->readers_left <= 0) {  // withdrawn meanwhile, or served once too often
         auto const refusal = publications_.refusal(wish.control.name);
         refuse(wish, refusal.value_or("all its readers have had that"));
         return Outcome::served;
@@ -223,7 +223,7 @@ Serving::Outcome Serving::serve(Wish const& wish) {
         }
         data = out;
     }
-    // Phases 5 and 6: to the reader's runtime.
+    // Phases 5 and 6: the data go to the reader's runtime.
     ++served_;
     if (wire_->send_data(wish.peer, wish.control.slot, data, ticket))
         wake(publications_.arrived(wish.control.name));
@@ -232,7 +232,7 @@ Serving::Outcome Serving::serve(Wish const& wish) {
     return Outcome::served;
 }
 
-/// Phase 5 inside a node: the reader is told where the data lie.
+/// Phase 5 inside a node: the reader is told the address of the data.
 bool Serving::point(Wish const& wish, Publication& publication) {
     if (wish.control.kind != Kind::request_or_read || publication.data == nullptr) return false;
     std::uint64_t const ticket = depart(publication);
@@ -271,7 +271,7 @@ bool Serving::serve_plain() {
 bool Serving::serve() {
     bool moved = false;
     while (!queue_.empty()) {
-        Wish const wish = queue_.front();  // a copy: packing may publish, and so add to the queue
+        Wish const wish = queue_.front();  // a copy, because packing may publish and so add to the queue
         Outcome const outcome = serve(wish);
         if (outcome == Outcome::no_memory) ++retried_;
         if (outcome != Outcome::served) break;
@@ -284,7 +284,7 @@ bool Serving::serve() {
 void Serving::sent(std::uint64_t ticket) {
     auto const job = under_way_.find(ticket);
     Name const name = job->second.name;
-    under_way_.erase(job);  // its memory and its tokens
+    under_way_.erase(job);  // gives back its memory and its tokens
     wake(publications_.arrived(name));
 }
 

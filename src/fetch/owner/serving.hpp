@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The owner's side: phases 3 to 5 of a fetch. Requests that can be fulfilled wait in order for tokens to pack; one is
-/// always under way.
+/// The owner's side: phases 3 to 5 of a fetch. Requests that can be fulfilled wait in order for tokens to pack; at
+/// least one is always under way.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ namespace sluice::fetch::detail {
 
 class DirectReads;
 
-/// The reader's side on the same rank: data do not travel, but wait for their turn like any.
+/// The reader's side on the same rank: its data are not sent, but wait for their turn like any other.
 class LocalReader {
   public:
-    /// Room for the data of `slot`; empty where there is no memory now.
+    /// Returns room for the data of `slot`; empty if there is no memory now.
     virtual std::span<std::byte> room_for(std::uint32_t slot, std::uint64_t bytes) = 0;
     virtual void local_complete(std::uint32_t slot) = 0;
-    /// The same for data that were read in another process.
+    /// Like local_complete(), for data that were read in another process.
     virtual void read_complete(std::uint32_t slot) = 0;
     virtual void refused(std::uint32_t slot, std::string const& text) = 0;
     virtual void ready(std::uint32_t slot, std::uint64_t bytes) = 0;
@@ -42,7 +42,7 @@ class Serving {
   public:
     Serving(Wire& wire, budget::TokenPool& tokens, memory::BufferMemory& memory, LocalReader& local)
         : wire_(&wire), tokens_(&tokens), memory_(&memory), local_(&local) {}
-    /// Data that were elsewhere come outside of the store's calls: they take this first.
+    /// Data from elsewhere arrive outside of the store's calls and take this hold first.
     void set_hold(std::function<std::unique_lock<std::recursive_mutex>()> hold) { hold_ = std::move(hold); }
     Serving(Serving const&) = delete;
     Serving& operator=(Serving const&) = delete;
@@ -50,26 +50,26 @@ class Serving {
     void publish(Name const& name, Publication&& publication);
     void withdraw(Name const& name);
     void close(std::uint64_t epoch);
-    /// From now on nothing more is published.
+    /// After this nothing more is published.
     void finish();
     Publication* find(Name const& name) { return publications_.find(name); }
 
-    /// Phase 3: a request, or a question whether it can be fulfilled.
+    /// Phase 3: handles a request, or the question whether it can be fulfilled.
     void receive(int peer, Control const& control);
-    /// `done` is called by wake_up.
+    /// `done` is called by wake_up().
     void when_read(Name const& name, std::function<void()> done);
     void read_too(Name const& name) { wake(publications_.read(name)); }
-    /// Data have left.
+    /// The data of `ticket` have left.
     void sent(std::uint64_t ticket);
-    /// A reader has read what it was told of, or could not.
+    /// A reader has read the data that it was pointed to, or could not.
     void has_read(std::uint64_t ticket);
     void cannot_read(std::uint64_t ticket);
     void set_reads(DirectReads const& reads) noexcept { reads_ = &reads; }
-    /// Serves what can be served; true when something was.
+    /// Serves the requests that can be served; returns true if there was one.
     bool serve();
-    /// Only what lies side by side: nothing of the program runs.
+    /// Serves contiguous data only, so that no code of the program runs.
     bool serve_plain();
-    /// Lets those go on who waited until a publication was read.
+    /// Resumes the tasks and calls the callbacks that waited until a publication was read.
     bool wake_up();
 
     bool is_quiet() const noexcept {
@@ -110,12 +110,13 @@ class Serving {
     DirectReads const* reads_ = nullptr;
     std::function<std::unique_lock<std::recursive_mutex>()> hold_;
     Publications publications_;
-    ReadWaits woken_;                                   // soon
-    std::deque<Wish> queue_;                            // for what is published
-    std::unordered_map<std::uint64_t, Coming> coming_;  // from elsewhere, to be sent
+    ReadWaits woken_;                                   // to be woken by wake_up()
+    std::deque<Wish> queue_;                            // requests for published data
+    std::unordered_map<std::uint64_t, Coming> coming_;  // data that are being brought from elsewhere to be sent
     std::unordered_map<std::uint64_t, Job> under_way_;
-    std::unordered_map<std::uint64_t, Wish> pointed_;                               // told where it lies
-    std::shared_ptr<bool const> const alive_ = std::make_shared<bool const>(true);  // what comes may come too late
+    std::unordered_map<std::uint64_t, Wish> pointed_;  // requests whose reader was told the address
+    std::shared_ptr<bool const> const alive_ =
+        std::make_shared<bool const>(true);  // shared, because data from elsewhere may arrive after this object's end
     std::uint64_t next_ticket_ = 0;
     std::uint64_t served_ = 0;
     std::uint64_t early_ = 0;

@@ -9,7 +9,7 @@ namespace sluice::fetch::detail {
 
 namespace {
 
-// At most that many bytes before other things get their turn.
+// At most this many bytes are read before other work gets its turn.
 constexpr std::uint64_t k_bytes_a_look = 4 << 20;
 
 }  // namespace
@@ -41,7 +41,7 @@ bool DirectReads::read(LocalReader& reader) {
     for (std::uint64_t bytes = 0; !pending_.empty() && bytes < k_bytes_a_look;) {
         Pending const pending = pending_.front();
         std::span<std::byte> const room = reader.room_for(pending.slot, pending.bytes);
-        if (room.data() == nullptr) break;  // later
+        if (room.data() == nullptr) break;  // no memory now; tried again later
         pending_.pop_front();
         bytes += pending.bytes;
         moved = true;

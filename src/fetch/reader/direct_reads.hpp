@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Single copies inside a node: data that lie side by side in their owner's memory are read there by who fetches them.
+/// Single copies inside a node: the reader copies contiguous data directly from the owner's memory.
 ///
 ///     reader                                     owner
-///     request_or_read  ────────────────────────> shares our node, lies side by side, large enough
+///     request_or_read  ────────────────────────> same node, contiguous, large enough
 ///     lies_at          <────────────────────────
 ///     reads (process_vm_readv)                   computes on
-///     has_read         ────────────────────────> counted; may change it now
-///     cannot_read      ────────────────────────> sends it
+///     has_read         ────────────────────────> counted; the owner may change the data now
+///     cannot_read      ────────────────────────> the owner sends the data
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace sluice::fetch::detail {
 
-/// What an owner says of where data lie. Travels as the text of lies_at.
+/// The address of data as their owner sends it, byte for byte, in the text of lies_at.
 struct Place {
     node::AccessCard card;
     std::uint64_t address = 0;
@@ -30,24 +30,25 @@ struct Place {
 
 class DirectReads {
   public:
-    /// Pieces of less than `least` bytes travel in messages.
+    /// Pieces of less than `least` bytes go in messages.
     DirectReads(Wire& wire, node::PeerAccess& access, Bytes least) : wire_(&wire), access_(&access), least_(least) {}
 
-    /// Whether `bytes` of `owner` may be worth a read; then the request carries `mark()`.
+    /// Whether reading `bytes` from `owner` may pay; the request then carries `mark()`.
     bool may_read(int owner, std::uint64_t bytes) const noexcept {
         return bytes >= least_.count && owner != wire_->rank() && access_->is_possible(owner);
     }
-    /// What tells an owner that a reader shares its node.
+    /// Tells an owner which node the reader is on.
     std::uint64_t const& mark() const noexcept { return access_->card().node; }
-    /// On the owner: whether whoever sent this mark can be told where data lie.
+    /// On the owner: whether the reader that sent this mark can be told an address.
     bool may_point(std::string_view mark) const noexcept;
     Place place_of(std::byte const* data, std::uint64_t ticket) const noexcept {
         return {access_->card(), reinterpret_cast<std::uintptr_t>(data), ticket};
     }
 
-    /// On the reader: data for `slot` lie in the owner's memory.
+    /// On the reader: the data for `slot` can be read from the owner's memory.
     void add(int owner, std::uint32_t slot, std::uint64_t bytes, std::string_view place);
-    /// Reads what there is memory for, into the room of `reader`'s slots; true when something was read or given up.
+    /// Reads the data that there is memory for into the room of `reader`'s slots; returns true if any was read or given
+    /// up.
     bool read(LocalReader& reader);
     std::uint64_t done() const noexcept { return done_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Phase 2: which of the sets that wait for tokens gets them next.
+/// Phase 2: decides which of the waiting sets gets the next tokens.
 #include <algorithm>
 
 #include "fetch/reader/fetching.hpp"
@@ -8,7 +8,7 @@ namespace sluice::fetch::detail {
 
 namespace {
 
-// Sets that a policy chooses among, and how often one may be passed over.
+// The number of sets that a policy chooses among, and how often it may pass one over.
 constexpr std::size_t k_looked_at = 32;
 constexpr std::uint32_t k_most_passed_over = 64;
 
@@ -27,7 +27,7 @@ std::uint64_t Fetching::cost_of(FetchSet const& set) const {
     return cost;
 }
 
-/// The policy. Whoever was passed over too often comes next.
+/// Applies the policy, but a set that was passed over too often comes next.
 std::size_t Fetching::next_set() {
     if (order_ == FetchOrder::posted || queue_.front()->passed_over >= k_most_passed_over) return 0;
     std::size_t best = 0;

@@ -23,7 +23,7 @@
 
 namespace sluice::fetch::detail {
 
-/// Data of one key on the reader, shared by the sets that asked for it while it was here.
+/// Data of one key on the reader, shared by the sets that asked for it while it was in memory.
 struct Buffer {
     memory::BufferMemory::Block memory;
     std::uint64_t bytes = 0;
@@ -33,20 +33,20 @@ struct Buffer {
 
 struct FetchSet {
     std::vector<Want> wants;
-    std::vector<std::shared_ptr<Buffer>> buffers;  // by want
-    budget::Tokens tokens;                         // that no buffer has taken yet
-    std::size_t missing = 0;                       // fetches without an end, or sizes while these are asked for
+    std::vector<std::shared_ptr<Buffer>> buffers;  // indexed like wants
+    budget::Tokens tokens;                         // tokens that no buffer has taken yet
+    std::size_t missing = 0;                       // unfinished fetches, or unknown sizes while these are asked for
     std::uint64_t bytes = 0;
-    std::uint32_t passed_over = 0;  // by sets that were posted later
+    std::uint32_t passed_over = 0;  // how often a set that was posted later was granted first
     bool pushed = false;            // its data are sent, not fetched
     bool tentative = false;
-    std::atomic<bool> complete = false;  // from then on only the owner's thread looks at it
-    bool abandoned = false;              // nobody waits any more
+    std::atomic<bool> complete = false;  // after this only the owner's thread reads the set
+    bool abandoned = false;              // no task waits any more
     std::exception_ptr error;
     sluice::detail::TaskPromise* task = nullptr;
     std::function<void(Fetched, std::exception_ptr)> done;
 
-    /// Phase 7: to the application.
+    /// Phase 7: hands the data to the application.
     Fetched take() {
         Fetched fetched;
         fetched.buffers_ = std::move(buffers);
@@ -63,7 +63,7 @@ struct KeyHash {
 std::string text_of(Key const& key);
 /// " fetches " or " receives "
 char const* verb_of(FetchSet const& set);
-/// The set's first error, with both sides named.
+/// Records the set's first error; its text names both sides.
 void fail(FetchSet& set, std::size_t which, int rank, std::string const& text);
 
 }  // namespace sluice::fetch::detail

@@ -34,12 +34,12 @@ void Fetching::post(std::shared_ptr<FetchSet> const& set) {
         ask(set);
 }
 
-/// Phase 1: the tentative fetch. Data need not exist yet.
+/// Phase 1: tries a tentative fetch. The data need not exist yet.
 bool Fetching::try_tentatively(std::shared_ptr<FetchSet> const& set) {
     if (tentative_ == nullptr) return false;
     for (Want const& want : set->wants)
         if (want.bytes == Want::k_any || !has_room(want, FlightWindow::Data::to_be_made)) return false;
-    // Half of the slots, as of the tokens: data that exist always find some.
+    // Uses half of the slots, as of the tokens, so that fetches of existing data always find some.
     std::size_t const taken = slots_.size() - free_slots_.size() - in_flight_ready_;
     if (taken + set->wants.size() > wire_->most_slots() / 2) return false;
     std::optional<budget::Tokens> tokens = tentative_->try_take(set->wants.size(), Bytes{set->bytes});
@@ -83,7 +83,7 @@ void Fetching::ready(std::uint32_t slot, std::uint64_t bytes) {
         enqueue(fetch.set);
 }
 
-/// Phase 2: all data of the set exist, and it waits for its tokens.
+/// Phase 2: all data of the set exist, and the set waits for its tokens.
 void Fetching::enqueue(std::shared_ptr<FetchSet> const& set) {
     if (set->error || is_too_large(*set)) {
         complete(set);
@@ -93,7 +93,7 @@ void Fetching::enqueue(std::shared_ptr<FetchSet> const& set) {
     queue_.push_back(set);
 }
 
-/// As far as its sizes are known.
+/// Only the sizes known so far count.
 bool Fetching::is_too_large(FetchSet& set) const {
     set.bytes = 0;
     for (Want const& want : set.wants)
@@ -111,7 +111,7 @@ bool Fetching::is_too_large(FetchSet& set) const {
 bool Fetching::grant() {
     bool moved = false;
     issue();
-    while (!queue_.empty() && to_issue_.empty()) {  // what the window holds back has its tokens already
+    while (!queue_.empty() && to_issue_.empty()) {  // sets that the window holds back already have their tokens
         std::size_t const next = next_set();
         std::shared_ptr<FetchSet> const set = queue_[next];
         std::optional<budget::Tokens> tokens = tokens_->try_take(set->wants.size(), Bytes{set->bytes});
@@ -139,10 +139,10 @@ void Fetching::stall() {
 void Fetching::give(std::shared_ptr<FetchSet> const& set, budget::Tokens tokens) {
     set->tokens = std::move(tokens);
     for (std::uint32_t i = 0; i < set->wants.size(); ++i)
-        if (!set->buffers[i]) to_issue_.push_back({set, i});  // what was pushed uncontrolled is here
+        if (!set->buffers[i]) to_issue_.push_back({set, i});  // data pushed uncontrolled are already here
 }
 
-/// What is fetched from this rank itself goes no way.
+/// Fetches from this rank itself need no window.
 bool Fetching::has_room(Want const& want, FlightWindow::Data data) {
     return want.key.owner == wire_->rank() || windows_.to(want.key.owner).has_room(want.bytes, data);
 }
@@ -161,7 +161,7 @@ void Fetching::start(Fetch const& fetch) {
     if (fetch.set->pushed || !attach_to_what_is_here(fetch)) request(fetch);
 }
 
-/// Reuse of data that another set has fetched, or is fetching.
+/// Reuses data that another set has fetched or is fetching.
 bool Fetching::attach_to_what_is_here(Fetch const& fetch) {
     Want const& want = fetch.set->wants[fetch.want];
     auto const at = here_.find(want.key);
@@ -171,7 +171,7 @@ bool Fetching::attach_to_what_is_here(Fetch const& fetch) {
         here_.erase(at);
         return false;
     }
-    if (buffer->bytes != want.bytes) return false;  // the owner will say what is wrong
+    if (buffer->bytes != want.bytes) return false;  // the owner will report the difference
     ++counts_.reused;
     fetch.set->tokens.split(Bytes{want.bytes}).release();
     if (buffer->complete) {
@@ -241,13 +241,13 @@ void Fetching::tell_owner(Want const& want, Control const& control) {
         serving_->receive(wire_->rank(), control);
 }
 
-/// Forgets data that are gone, so that what is here never takes more than twice what is alive.
+/// Removes entries of freed data, so that the table has at most twice as many entries as there are live data.
 void Fetching::sweep() {
     std::erase_if(here_, [](auto const& entry) { return entry.second.buffer.expired(); });
     sweep_at_ = std::max<std::size_t>(1024, 2 * here_.size());
 }
 
-/// Phase 6: the buffer comes to be when the data do.
+/// Phase 6: allocates the buffer when the data arrive.
 bool Fetching::make_room(Slot& slot) {
     if (slot.buffer->memory) return true;
     slot.buffer->memory = memory_->allocate(slot.bytes);
@@ -333,7 +333,7 @@ void Fetching::finish_slot(std::uint32_t slot) {
         tell_read_too(want.key);
 }
 
-/// One more reader has the data without their having travelled again.
+/// Tells the owner that one more reader has the data, without another message of data.
 void Fetching::tell_read_too(Key const& key) {
     Name const name{key.id, key.epoch};
     if (key.owner == wire_->rank())
@@ -378,7 +378,7 @@ void Fetching::complete(std::shared_ptr<FetchSet> const& set) {
 }
 
 bool Fetching::call_back() {
-    std::size_t const number = complete_.size();  // what they post comes next time
+    std::size_t const number = complete_.size();  // sets that these callbacks post are handled next time
     for (std::size_t i = 0; i < number; ++i) {
         std::shared_ptr<FetchSet> const set = std::move(complete_.front());
         complete_.pop_front();

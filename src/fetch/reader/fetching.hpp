@@ -6,11 +6,11 @@
 ///     posted ──┤                                                              ├──> in flight ──> complete
 ///              └─ asked whether published ──> queue ── tokens of the other half ┘
 ///
-/// **It always goes on.** A set gets all its tokens at once, so none waits in the middle for memory that another holds.
-/// Tokens of the second half go only to sets whose data exist, so they come back; whoever waits for data that are still
-/// to be made holds none of them. The first set gets them whatever its size. Where a task holds one set while it waits
-/// for another, tokens may be held by tasks that all wait: then none of these sets is in flight and nothing runs, the
-/// scheduler says so (stall), and the front of the queue is granted beyond the limit.
+/// **It always makes progress.** A set gets all its tokens at once, so no set stops half-way and waits for memory that
+/// another holds. Tokens of the second half go only to sets whose data exist, so they come back; a set that waits for
+/// data still to be made holds none of them. The first set gets its tokens whatever its size. If tasks hold one set
+/// while they wait for another, all tokens may be held by waiting tasks. Then no set is in flight and no task runs, the
+/// scheduler calls stall(), and the front of the queue is granted beyond the limit.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ namespace sluice::fetch::detail {
 
 class Sending;
 
-/// Which set comes next, of those that wait.
+/// Which of the waiting sets comes next.
 enum class FetchOrder { posted, nearly_complete, spread };
 
 class Fetching final : public LocalReader {
   public:
-    /// `tentative` may be null: then all sets go the other way.
+    /// `tentative` may be null: then no set is fetched tentatively.
     Fetching(Wire& wire, budget::TokenPool* tentative, budget::TokenPool& tokens, memory::BufferMemory& memory,
              FetchOrder order, Bytes window, Bytes most_bytes)
         : wire_(&wire),
@@ -46,24 +46,24 @@ class Fetching final : public LocalReader {
           most_bytes_(most_bytes) {}
     Fetching(Fetching const&) = delete;
     Fetching& operator=(Fetching const&) = delete;
-    /// Is told of requests for what this rank itself owns.
+    /// `serving` gets the requests for data of this rank itself.
     void set_serving(Serving& serving) noexcept { serving_ = &serving; }
     void set_reads(DirectReads const& reads) noexcept { reads_ = &reads; }
     void set_sending(Sending& sending) noexcept { sending_ = &sending; }
 
-    /// Counts it among those that are open; false where it is over already, by a key of no rank.
+    /// Counts the set as open; returns false if it has already failed because a key names no rank.
     bool open(std::shared_ptr<FetchSet> const& set);
     /// Phase 1.
     void post(std::shared_ptr<FetchSet> const& set);
-    /// Phase 2: grants what tokens allow; true when something was.
+    /// Phase 2: grants as many sets as tokens allow; returns true if one was granted.
     bool grant();
-    /// Nothing else moves.
+    /// Called when nothing else moves.
     void stall();
-    /// Phase 7 without coroutines: calls those whose sets are complete. What they call may post sets; what they throw
-    /// comes out here.
+    /// Phase 7 without coroutines: calls the callbacks of complete sets. A callback may post sets; an exception that it
+    /// throws leaves this function.
     bool call_back();
 
-    /// Phase 6. False where there is no memory now.
+    /// Phase 6. Returns false if there is no memory now.
     bool arrived(int peer, std::uint32_t slot, std::size_t bytes);
     void piece_complete(std::uint32_t slot, std::size_t bytes);
     void refused(std::uint32_t slot, std::string const& text) override;
@@ -72,12 +72,12 @@ class Fetching final : public LocalReader {
     void local_complete(std::uint32_t slot) override;
     void read_complete(std::uint32_t slot) override;
 
-    /// What was pushed: its data lie packed where they were sent.
+    /// Queues a set of pushed data, which are packed at their sender.
     void wait_for_tokens(std::shared_ptr<FetchSet> const& set) { queue_.push_back(set); }
-    /// As far as its sizes are known; then it has the error that says so.
+    /// True if the sizes known so far exceed what the budget can ever grant; the set then fails with that error.
     bool is_too_large(FetchSet& set) const;
     void complete(std::shared_ptr<FetchSet> const& set);
-    /// This rank sent it to itself.
+    /// This rank sent the data to itself.
     void handed_over(std::uint32_t slot, memory::BufferMemory::Block&& memory);
 
     std::uint64_t open_sets() const noexcept { return open_sets_; }
@@ -91,14 +91,14 @@ class Fetching final : public LocalReader {
         std::shared_ptr<Buffer> buffer;
         std::uint64_t received = 0;
         std::uint64_t complete = 0;
-        std::uint64_t bytes = 0;  // that are to come
+        std::uint64_t bytes = 0;  // expected bytes
         FlightWindow::Departure departure;
     };
     struct Fetch {
         std::shared_ptr<FetchSet> set;
         std::uint32_t want;
     };
-    /// Data that are here, or on their way to here, and the fetches of other sets that wait for them.
+    /// Data in memory or on their way, and the fetches of other sets that wait for them.
     struct Here {
         std::weak_ptr<Buffer> buffer;
         std::vector<Fetch> waiting;
@@ -136,12 +136,12 @@ class Fetching final : public LocalReader {
     Sending* sending_ = nullptr;
     FetchOrder order_;
     FlightWindows windows_;
-    Bytes most_bytes_;  // that a set can ever get
+    Bytes most_bytes_;  // the most that a set can ever get
 
     std::deque<std::shared_ptr<FetchSet>> queue_;
     std::deque<Fetch> to_issue_;
-    std::deque<std::shared_ptr<FetchSet>> complete_;  // and nobody has been told
-    // Questions are numbered apart from slots, which are few: they may wait for data that are still to be made.
+    std::deque<std::shared_ptr<FetchSet>> complete_;  // sets whose task or callback has not been told
+    // Questions are numbered separately from the few slots, because they may wait for data that are still to be made.
     static constexpr std::uint32_t k_first_ask = 1U << 30;
     std::vector<Fetch> asks_;
     std::vector<std::uint32_t> free_asks_;

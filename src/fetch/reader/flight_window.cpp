@@ -8,9 +8,9 @@ namespace sluice::fetch::detail {
 
 namespace {
 
-// Twice: while as much again is on its way, none of it has to wait for a question.
+// With twice the product, as much again is always on its way, so no data wait for a question.
 constexpr double k_gain = 2;
-// Nothing is faster; a clock may stand still between two looks.
+// The lower bound of a round trip, because a clock may stand still between two looks.
 constexpr double k_shortest_round_trip = 1e-7;
 
 double shorter(double a, double b) {

@@ -10,8 +10,8 @@ namespace sluice::fetch::detail {
 
 namespace {
 
-// Seconds that nothing may have been heard of what a set waits for until its sender is asked whether it will come. Most
-// of what is waited for comes by itself, so the question costs nothing there.
+// Seconds of silence after which the sender of data that a set waits for is asked whether it will send them. Most data
+// arrive by themselves before that, so the question costs nothing then.
 constexpr double k_late = 0.01;
 
 }  // namespace
@@ -25,7 +25,8 @@ void Receiving::post(std::shared_ptr<FetchSet> const& set) {
     }
     set->missing = set->wants.size();
     double const now = MPI_Wtime();
-    for (Want const& want : std::vector<Want>(set->wants)) {  // a copy: the last one that settles may hand the set on
+    for (Want const& want :
+         std::vector<Want>(set->wants)) {  // a copy, because settling the last one may move the wants out of the set
         Coming& coming = coming_.at(want.key);
         if (coming.heard == Heard::offered || coming.heard == Heard::here)
             settle(coming);
@@ -34,7 +35,7 @@ void Receiving::post(std::shared_ptr<FetchSet> const& set) {
     }
 }
 
-/// As the one who waits for each of them. Whatever is sent has one reader.
+/// Registers the set as the one that waits for each of its keys. Sent data have one reader.
 bool Receiving::enlist(std::shared_ptr<FetchSet> const& set) {
     for (std::uint32_t i = 0; i < set->wants.size(); ++i) {
         Coming& coming = coming_[set->wants[i].key];
@@ -52,7 +53,7 @@ bool Receiving::enlist(std::shared_ptr<FetchSet> const& set) {
     return true;
 }
 
-/// What it would have taken stays for others.
+/// The data stay for other sets.
 void Receiving::give_up(std::shared_ptr<FetchSet> const& set) {
     for (Want const& want : set->wants) {
         auto const at = coming_.find(want.key);
@@ -62,7 +63,7 @@ void Receiving::give_up(std::shared_ptr<FetchSet> const& set) {
     }
 }
 
-/// Null where something of that name is here already.
+/// Returns null if data of that name are already known.
 Receiving::Coming* Receiving::hear(Key const& key, std::uint64_t bytes, Heard heard) {
     Coming& coming = coming_[key];
     if (coming.heard != Heard::nothing) {
@@ -87,7 +88,7 @@ void Receiving::pushed(int peer, Control const& control) {
         coming->buffer = buffer;
         if (coming->set == nullptr) unexpected_ += Bytes{control.bytes};
     }
-    if (control.bytes == 0) {  // nothing follows
+    if (control.bytes == 0) {  // no data follow
         complete(key, buffer);
         return;
     }
@@ -96,10 +97,10 @@ void Receiving::pushed(int peer, Control const& control) {
     next_of_[peer].push_back(number);
 }
 
-/// The receiving runtime has to put them somewhere.
+/// Uncontrolled data need memory without tokens.
 bool Receiving::arrived(int peer, std::size_t bytes) {
     auto const next = next_of_.find(peer);
-    if (next == next_of_.end()) return false;  // ahead of what tells their name
+    if (next == next_of_.end()) return false;  // came before the message with their name
     std::uint32_t const number = next->second.front();
     Arrival& arrival = arriving_.at(number);
     Buffer& buffer = *arrival.buffer;
@@ -146,12 +147,12 @@ void Receiving::here(Key const& key, memory::BufferMemory::Block&& memory, std::
 void Receiving::complete(Key const& key, std::shared_ptr<Buffer> const& buffer) {
     buffer->complete = true;
     Coming& coming = coming_.at(key);
-    if (coming.buffer != buffer) return;  // the second of that name
+    if (coming.buffer != buffer) return;  // the second push of that name
     coming.heard = Heard::here;
     if (coming.set != nullptr) settle(coming);
 }
 
-/// It is offered or here, as its set wants it.
+/// The data are offered or here, and their set is served accordingly.
 void Receiving::settle(Coming& coming) {
     std::shared_ptr<FetchSet> const set = coming.set;
     Want& want = set->wants[coming.want];
@@ -165,7 +166,7 @@ void Receiving::settle_one(std::shared_ptr<FetchSet> const& set) {
     if (--set->missing == 0) take(set);
 }
 
-/// Phase 4, or phase 2 again: the set's tokens.
+/// Phase 4, or phase 2 again: the set has its tokens.
 void Receiving::take(std::shared_ptr<FetchSet> const& set) {
     for (std::uint32_t i = 0; i < set->wants.size(); ++i)
         if (auto const at = coming_.find(set->wants[i].key); at != coming_.end() && at->second.twice)
@@ -199,7 +200,7 @@ bool Receiving::is_waited_for(Key const& key) const {
 }
 
 void Receiving::unsent(Key const& key, std::string const& text) {
-    if (!is_waited_for(key)) return;  // it was given up, or is here after all
+    if (!is_waited_for(key)) return;  // its set was given up, or the data arrived after all
     Coming& coming = coming_.at(key);
     coming.refused = true;
     fail(*coming.set, coming.want, wire_->rank(), text);

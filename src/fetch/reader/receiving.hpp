@@ -3,10 +3,10 @@
 ///
 ///                  nothing heard ── offer ──> offered ─┐ all of its set: one queue with fetch sets for tokens,
 ///     receive_all ─┤                                   ├──> then taken from the sender's packed buffer
-///                  nothing heard ── push ──> arriving ──> here: beyond any token, whether somebody waits or not
+///                  nothing heard ── push ──> arriving ──> here: beyond any token, whether a set waits or not
 ///
-/// A set takes what it waits for only when all of it has been heard of; until then, and where the set fails, it stays
-/// for whoever receives it then.
+/// A set takes its data only when all of them have been announced. Until then, and if the set fails, they stay for a
+/// later set.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ namespace sluice::fetch::detail {
 
 class Receiving {
   public:
-    /// What Wire::receive_data is told instead of a slot begins here.
+    /// Numbers that Wire::receive_data gets instead of a slot begin here.
     static constexpr std::uint32_t k_first_arrival = 1U << 31;
 
-    /// `beyond` counts what comes without tokens.
+    /// `beyond` counts the data that arrive without tokens.
     Receiving(Wire& wire, Fetching& fetching, budget::TokenPool& beyond, memory::BufferMemory& memory)
         : wire_(&wire), fetching_(&fetching), beyond_(&beyond), memory_(&memory) {}
     Receiving(Receiving const&) = delete;
@@ -37,26 +37,26 @@ class Receiving {
     void set_sending(Sending& sending) noexcept { sending_ = &sending; }
 
     void post(std::shared_ptr<FetchSet> const& set);
-    /// Phase 2 at the sender, controlled.
+    /// Phase 2, controlled: the sender offers data.
     void offered(int peer, Control const& control);
-    /// Its data will go to that slot of Fetching; those of this rank itself are handed over.
+    /// The data go to `slot` of Fetching; data that this rank sent to itself are handed over.
     void handed_over(std::uint32_t slot, memory::BufferMemory::Block&& memory) {
         fetching_->handed_over(slot, std::move(memory));
     }
-    /// Phase 3, uncontrolled: data follow.
+    /// Phase 3, uncontrolled: the data follow.
     void pushed(int peer, Control const& control);
-    /// They do. False where there is no memory now.
+    /// A piece of them has arrived. Returns false if there is no memory now.
     bool arrived(int peer, std::size_t bytes);
     void piece_complete(std::uint32_t arrival, std::size_t bytes);
     void here(Key const& key, memory::BufferMemory::Block&& memory, std::uint64_t bytes);
-    /// The sender will not send that.
+    /// The sender will not send `key`.
     void unsent(Key const& key, std::string const& text);
 
-    /// Asks the senders of what has been waited for long (or, `at_once`, at all) whether it will come; true when
-    /// somebody was asked.
+    /// Asks the senders of data that have been waited for long (or, with `at_once`, for any time) whether they will
+    /// send them; returns true if a question was sent.
     bool ask_for_late(bool at_once);
 
-    /// What nobody has received when all ranks have finished.
+    /// Drops the data that no set has received when all ranks have finished.
     void drop() noexcept { coming_.clear(); }
 
     /// A question has been answered.
@@ -68,17 +68,17 @@ class Receiving {
   private:
     enum class Heard : std::uint8_t { nothing, offered, arriving, here };
 
-    /// Something that was sent to this rank, or is waited for.
+    /// Data sent to this rank, or waited for by one of its sets.
     struct Coming {
-        std::shared_ptr<FetchSet> set;  // that waits for it
+        std::shared_ptr<FetchSet> set;  // the set that waits for it
         std::uint32_t want = 0;
         Heard heard = Heard::nothing;
         bool twice = false;
         bool refused = false;
         std::uint64_t bytes = 0;
-        std::shared_ptr<Buffer> buffer;  // uncontrolled
+        std::shared_ptr<Buffer> buffer;  // only for uncontrolled data
     };
-    /// Data on their way that were not asked for.
+    /// Data on their way that were not requested.
     struct Arrival {
         Key key;
         std::shared_ptr<Buffer> buffer;
@@ -102,7 +102,7 @@ class Receiving {
     void remember(Key const& key);
     bool was_received(Key const& key) const;
 
-    // Keys that are over are remembered, as far as there is room, so that who comes late is told.
+    // Remembers the last k_remembered finished keys, so that a late request gets an error instead of waiting for ever.
     static constexpr std::size_t k_remembered = 1024;
 
     Wire* wire_;
@@ -112,9 +112,9 @@ class Receiving {
     Sending* sending_ = nullptr;
     std::unordered_map<Key, Coming, KeyHash> coming_;
     std::unordered_map<std::uint32_t, Arrival> arriving_;         // by number
-    std::unordered_map<int, std::deque<std::uint32_t>> next_of_;  // peer: whose data come next
+    std::unordered_map<int, std::deque<std::uint32_t>> next_of_;  // arrivals that follow, by peer
     std::deque<Late> late_;                                       // in order of posting
-    std::vector<Key> over_;                                       // a ring
+    std::vector<Key> over_;                                       // a ring buffer
     std::size_t next_over_ = 0;
     std::uint32_t next_arrival_ = 0;
     std::uint64_t questions_ = 0;  // without an answer
