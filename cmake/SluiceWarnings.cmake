@@ -2,6 +2,9 @@
 # Warnings and sanitizers of our own code; never passed on to whoever links the library.
 add_library(sluice_warnings INTERFACE)
 target_compile_options(sluice_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+# No file that is installed names a folder of the machine that built it.
+target_compile_options(sluice_warnings INTERFACE
+  -ffile-prefix-map=${CMAKE_BINARY_DIR}=build -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
 if(SLUICE_WERROR)
   target_compile_options(sluice_warnings INTERFACE -Werror)
 endif()

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# sluice_strip_installed(TARGET DESTINATION): what install(TARGETS TARGET) has put into DESTINATION loses its debug
+# information, which can be installed beside it: cmake --install BUILD --component debug puts it into DESTINATION/.debug,
+# where debuggers look for it. Must follow that install(TARGETS).
+include_guard(DIRECTORY)
+
+function(sluice_strip_installed target destination)
+  if(NOT CMAKE_OBJCOPY)
+    return()
+  endif()
+  set(given "
+    set(objcopy \"${CMAKE_OBJCOPY}\")
+    set(built \"$<TARGET_FILE:${target}>\")
+    set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${destination}\")")
+  set(script "include(\"${PROJECT_SOURCE_DIR}/cmake/strip_installed.cmake\")")
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "STATIC_LIBRARY")
+    install(CODE "${given}\n    set(mode archive)\n    ${script}")
+    return()
+  endif()
+  install(CODE "${given}\n    set(mode installed)\n    ${script}")
+  install(CODE "${given}\n    set(mode debug)\n    ${script}" COMPONENT debug EXCLUDE_FROM_ALL)
+endfunction()
