@@ -21,7 +21,7 @@ namespace {
 constexpr int k_tag_addresses = 1;
 constexpr int k_tag_all_arrived = 2;
 
-/// "Block `block` of the sender goes to your slot `slot`."
+/// Tells the receiver that block `block` of the sender goes to its slot `slot`.
 struct Entry {
     std::uint64_t slot;
     std::uint64_t block;
@@ -33,7 +33,7 @@ Error offence(int rank, std::uint64_t block, Destination const& to, std::string 
                                              std::to_string(to.index) + ": " + why};
 }
 
-/// Entries for one target come together in a packet. Two packets share a place in the table: one is filled while the
+/// Collects the entries for one target in a packet. Two packets share a place in the table: one is filled while the
 /// other is under way.
 ///
 ///     target % places ->  | filling | sending |
@@ -87,8 +87,8 @@ class Packets {
     memory::MeteredVector<MPI_Request> sending_;
 };
 
-/// Takes what arrives and keeps the first offence. With an inverse map, fills it; without, only marks which slots are
-/// taken, in a bit each, which stay in the cache.
+/// Records arriving entries and keeps the first error. It fills an inverse map if it has one; otherwise it only marks
+/// which slots are taken, with one bit for each, so that the marks stay in the cache.
 class Register {
   public:
     Register(AddressMap* inverse, std::uint64_t slots, int rank, memory::Meter& meter)
@@ -97,7 +97,7 @@ class Register {
           slots_(slots),
           rank_(rank) {}
 
-    /// A block is bound for one of our slots.
+    /// Records that a block goes to one of our slots.
     void accept(int source, Entry const& entry) {
         if (entry.slot >= slots_)
             fail(source, entry, "that rank has " + std::to_string(slots_) + " slots");
@@ -111,7 +111,7 @@ class Register {
                      std::to_string((*inverse_)[entry.slot].rank) + " goes there too");
     }
 
-    /// Fetches the entry of the map that `accept` will want.
+    /// Prefetches the entry of the map that `accept` will need.
     void expect(std::uint64_t slot) const noexcept {
         if (inverse_ != nullptr && slot < slots_) inverse_->prefetch(slot);
     }
@@ -138,14 +138,14 @@ class Register {
     std::optional<Error> error_;
 };
 
-/// To and from ranks outside the node: packets of entries by nonblocking consensus.
+/// Sends to and receives from ranks outside the node: packets of entries, by nonblocking consensus.
 class MessageSide {
   public:
     MessageSide(engine::ContextState& context, Register& taken, Bytes bytes)
         : comm_(context.comm()),
           register_(taken),
           packets_(context.size(), bytes - bytes / 9, context.meter()),
-          // An eighth of what the packets take.
+          // An eighth of the bytes of the packets.
           arriving_(std::clamp<std::size_t>(packets_.places() / 4, 1, 8), Arriving{},
                     memory::MeteredAllocator<Arriving>(context.meter())),
           received_(arriving_.size() * packets_.most_entries(), Entry{},
@@ -162,7 +162,7 @@ class MessageSide {
             if (!packets_.empty(place)) flush(place);
     }
 
-    /// True once everybody's packets have arrived. Call until it is.
+    /// Returns true once the packets of all ranks have arrived. Call it until then.
     bool finish() {
         if (finished_) return true;
         receive();
@@ -191,8 +191,8 @@ class MessageSide {
         packets_.send(place, comm_);
     }
 
-    /// Starts to receive what is there. Several packets arrive at a time: one after the other, each would cost the
-    /// latency of the network.
+    /// Starts to receive the messages that are there. Several are received at once, because each would cost the latency
+    /// of the network if they came one after the other.
     void receive() {
         for (;;) {
             while (arriving_count_ > 0 && mpi::is_complete(arriving_[oldest_].request))
@@ -225,7 +225,7 @@ class MessageSide {
 
     Entry* packet_at(std::size_t at) noexcept { return received_.data() + at * packets_.most_entries(); }
 
-    /// A packet on its way into `received_`; a ring, in the order found.
+    /// A packet on its way into `received_`, which is a ring in the order of arrival.
     struct Arriving {
         MPI_Request request = MPI_REQUEST_NULL;
         int source = -1;
@@ -244,8 +244,8 @@ class MessageSide {
     std::uint64_t count_ = 0;
 };
 
-/// To and from ranks of the node: entries are written straight into the ring; a packet of its own kind says "that was
-/// all".
+/// Sends to and receives from ranks of the node: entries are written directly into the ring, and a packet of another
+/// kind ends them.
 class RingSide {
   public:
     RingSide(node::Node& node, Register& taken)
@@ -272,8 +272,8 @@ class RingSide {
         }
     }
 
-    /// True once all ranks of the node have said that they sent all. `alone`: nothing else is waited for, so it may
-    /// sleep.
+    /// Returns true once all ranks of the node have sent their last entry. `alone`: the caller waits for nothing else,
+    /// so this may sleep.
     bool finish(bool alone) {
         if (finished_ == node_.size() - 1) return true;
         std::uint32_t const ticket = rings_.prepare_to_sleep();
@@ -383,7 +383,7 @@ AddressCounts exchange_addresses(engine::ContextState& context, node::Node* node
         if (forward != nullptr) forward->set_fresh(block, to);
         Entry const entry{static_cast<std::uint64_t>(to.index), block};
         if (to.rank == rank) {
-            // A little later, when the entry of the map has come into the cache.
+            // The entry is handled a little later, when its part of the map has come into the cache.
             std::size_t const at = counts.staying++ % staying.size();
             if (counts.staying > staying.size()) taken.accept(rank, staying[at]);
             staying[at] = entry;
@@ -408,7 +408,7 @@ AddressCounts exchange_addresses(engine::ContextState& context, node::Node* node
                 tell(block++, to);
         }
     } catch (Error const& error) {
-        taken.fail(error);  // and go on: all ranks take part to the end, and all get the error
+        taken.fail(error);  // then goes on: all ranks take part to the end, and all get the error
     } catch (std::exception const& error) {
         taken.fail(Error(ErrorCode::invalid_argument, std::string("the destination function threw: ") + error.what()));
     }

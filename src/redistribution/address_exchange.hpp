@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Every rank tells every target which of its slots are filled from where. That validates the map, before any byte
-/// moves, and builds the inverse map. Nonblocking consensus (T. Hoefler, C. Siebert, A. Lumsdaine, PPoPP 2010):
-/// synchronous sends, then a nonblocking barrier; cost and memory follow the number of real partners, not the number of
-/// ranks.
+/// Every rank tells every target which of its slots are filled from where. That validates the map before any byte
+/// moves, and builds the inverse map. It uses nonblocking consensus (T. Hoefler, C. Siebert, A. Lumsdaine, PPoPP 2010):
+/// synchronous sends, then a nonblocking barrier; cost and memory grow with the number of real partners, not with the
+/// number of ranks.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace sluice::redistribution {
 
-/// What the local blocks and slots add up to.
+/// Sums over the local blocks and slots.
 struct AddressCounts {
     std::uint64_t incoming = 0;             ///< blocks that come from other ranks
     std::uint64_t outgoing = 0;             ///< blocks that go to other ranks
@@ -25,13 +25,13 @@ struct AddressCounts {
     std::uint64_t staying = 0;              ///< blocks that stay on this rank, moved or not
 };
 
-/// Where the blocks from `first` on go, `room.size()` of them: in `room`, or wherever they stand already. A call for
-/// each block would cost as much as all else that is done with its address.
+/// Returns the destinations of the `room.size()` blocks from `first` on, either in `room` or where they are stored
+/// already. One call for each block would cost as much as all other work on its address.
 using DestinationsFrom = std::function<std::span<Destination const>(std::uint64_t first, std::span<Destination> room)>;
 
-/// Collective. `destinations` is asked for the blocks below `live`. Fills `inverse` (marks: live blocks) and, where
-/// not null, `forward`. Throws the same Error on every rank where a rank or an index is out of range or two blocks go
-/// to one slot. Memory: a fixed part of `staging`, taken from `meter`.
+/// Collective. Asks `destinations` for the blocks below `live`. Fills `inverse` (its marks are the live blocks) and, if
+/// not null, `forward`. Throws the same Error on every rank if a rank or an index is out of range or two blocks go to
+/// one slot. Memory: a fixed part of `staging`, taken from `meter`.
 AddressCounts exchange_addresses(engine::ContextState& context, node::Node* node, std::uint64_t live,
                                  DestinationsFrom const& destinations, AddressMap* inverse, AddressMap* forward,
                                  Bytes staging);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// For each local slot one address (rank, index), two bits of state and a mark, in 5 or 8 bytes.
+/// Holds for each local slot one address (rank, index), two bits of state and a mark, in 5 or 8 bytes.
 ///
 ///     63/39                                                          0
 ///     +-------+-------+----------------------+------------------------+
@@ -9,7 +9,7 @@
 ///
 /// The forward map says where each block goes; the inverse map says where each slot's final content comes from, its
 /// state bits follow the slot through a redistribution, and its mark says that the slot held a live block at the start.
-/// 5 bytes are used where every address of the context fits into 37 bits.
+/// Entries have 5 bytes if every address of the context fits into 37 bits.
 #pragma once
 
 #include <bit>
@@ -23,7 +23,8 @@ namespace sluice::redistribution {
 
 class AddressMap {
   public:
-    /// `slots` entries, all "nowhere" with state 0 and no mark. `most_slots`: the largest local array of the context.
+    /// Makes `slots` entries, all "nowhere" with state 0 and no mark. `most_slots` is the size of the largest local
+    /// array of the context.
     AddressMap(std::uint64_t slots, int ranks, std::uint64_t most_slots, memory::Meter& meter)
         : slots_(slots),
           rank_bits_(static_cast<unsigned>(
@@ -39,7 +40,7 @@ class AddressMap {
     std::uint64_t size() const noexcept { return slots_; }
     Bytes memory() const noexcept { return {entries_.capacity()}; }
 
-    /// rank −1 where the slot has no address.
+    /// The rank is −1 if the slot has no address.
     Destination operator[](std::uint64_t slot) const noexcept { return unpack(load(slot)); }
     unsigned state(std::uint64_t slot) const noexcept {
         return static_cast<unsigned>(load(slot) >> (width_ * 8 - 3)) & 3U;
@@ -51,12 +52,12 @@ class AddressMap {
         store(slot, (load(slot) & top_mask()) | (static_cast<std::uint64_t>(address.rank) << index_bits_) |
                         static_cast<std::uint64_t>(address.index));
     }
-    /// The same for an entry with state 0 and no mark.
+    /// Like set(), for an entry with state 0 and no mark.
     void set_fresh(std::uint64_t slot, Destination address) noexcept {
         store(slot,
               (static_cast<std::uint64_t>(address.rank) << index_bits_) | static_cast<std::uint64_t>(address.index));
     }
-    /// Changes the index alone.
+    /// Changes only the index.
     void set_index(std::uint64_t slot, std::uint64_t index) noexcept {
         store(slot, (load(slot) & ~((std::uint64_t{1} << index_bits_) - 1)) | index);
     }
@@ -66,7 +67,7 @@ class AddressMap {
     }
     void set_mark(std::uint64_t slot) noexcept { store(slot, load(slot) | (std::uint64_t{1} << (width_ * 8 - 1))); }
 
-    /// Inlined by order: GCC 12 drops calls of functions that do nothing but prefetch.
+    /// Forced inline because GCC 12 drops calls of functions that only prefetch.
     [[gnu::always_inline]] void prefetch(std::uint64_t slot) const noexcept {
         __builtin_prefetch(entries_.data() + slot * width_);
     }
@@ -84,7 +85,7 @@ class AddressMap {
     }
     std::uint64_t load(std::uint64_t slot) const noexcept {
         std::uint64_t word = 0;
-        std::memcpy(&word, entries_.data() + slot * width_, 8);  // 8 bytes of padding stand behind the last entry
+        std::memcpy(&word, entries_.data() + slot * width_, 8);  // 8 bytes of padding follow the last entry
         return width_ == 8 ? word : word & ((std::uint64_t{1} << 40) - 1);
     }
     void store(std::uint64_t slot, std::uint64_t word) noexcept {

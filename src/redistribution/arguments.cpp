@@ -36,7 +36,7 @@ std::uint64_t agree(engine::ContextState& context, std::optional<Error> mine, st
     most[1] = count;
     for (std::size_t i = 0; i < alike.size(); ++i) {
         most[2 + 2 * i] = alike[i].value;
-        most[3 + 2 * i] = ~alike[i].value;  // its maximum is the complement of the least value
+        most[3 + 2 * i] = ~alike[i].value;  // the maximum of complements is the complement of the minimum
     }
     context.most_of_all(most);
     if (most[0] != 0) {

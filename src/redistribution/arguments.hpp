@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What callers passed: faults that one rank sees by itself, and values that all ranks must have passed alike.
+/// Checks the arguments of callers: errors that one rank detects by itself, and values that must be equal on all ranks.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@ namespace sluice::redistribution {
 
 Error invalid(std::string const& text);
 
-/// What is wrong with one array, by local facts alone.
+/// Checks one array by local facts only.
 std::optional<Error> fault_of(Blocks const& blocks);
-/// What is wrong with a list of destinations for an array of `count` blocks.
+/// Checks a list of destinations for an array of `count` blocks.
 std::optional<Error> fault_of(std::uint64_t count, std::span<Destination const> destinations);
 
-/// A value that every rank must have passed alike.
+/// A value that must be equal on every rank.
 struct Alike {
     char const* what;
     std::uint64_t value;
 };
 
-/// Collective: one error on all ranks where one rank found one, or where values that must be alike are not.
-/// At most 3 values. Returns the largest `count` of all ranks.
+/// Collective. Throws the same error on all ranks if one rank has one in `mine`, or if values that must be equal are
+/// not. At most 3 values. Returns the largest `count` of all ranks.
 std::uint64_t agree(engine::ContextState& context, std::optional<Error> mine, std::uint64_t count,
                     std::span<Alike const> alike);
 
-/// The two forms of a map, as the exchange of addresses asks for it. What they are made of must outlive them.
+/// Make either form of a map available to the exchange of addresses. The arguments must outlive the result.
 DestinationsFrom listed(std::span<Destination const> destinations);
 DestinationsFrom computed(std::function<Destination(std::uint64_t index)> const& destination);
 

@@ -6,7 +6,7 @@
 
 namespace sluice::redistribution {
 
-// All rank bits set is no rank, so k_free is no address.
+// No rank has all its bits set, so k_free is no address.
 BlockOrder::BlockOrder(std::uint64_t slots, int ranks, int rank, memory::Meter& meter)
     : ranks_(ranks),
       rank_(rank),

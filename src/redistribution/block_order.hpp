@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The management of blocks on a single process (MADRE, section 2): the destination of each local block, which travels
-/// with the block; the blocks in order of increasing destination rank with the free slots at the end; the final local
-/// permutation.
+/// Manages the blocks on a single process (MADRE, section 2). It keeps the destination of each local block, which is
+/// sent with the block; sorts the blocks by increasing destination rank, with the free slots at the end; and makes the
+/// final local permutation.
 ///
 ///     after sort():   | for rank 0 | for rank 1 | ... | for rank n-1 | free ... |
 ///                     ^begin(0)    ^begin(1)                         ^free_begin()
@@ -17,45 +17,44 @@
 
 namespace sluice::redistribution {
 
-/// 16 bytes a slot and 24 bytes a rank, all allocated when made. Slots are those of a BlockArray, the spare one
-/// included.
+/// Takes 16 bytes for each slot and 24 bytes for each rank, all allocated by the constructor. The slots are those of a
+/// BlockArray, including the spare one.
 class BlockOrder {
   public:
     BlockOrder(std::uint64_t slots, int ranks, int rank, memory::Meter& meter);
 
-    /// Takes the destinations of the blocks. Slots past the map's are free. `slots`: how many are in use from now on.
+    /// Takes the destinations of the blocks. Slots beyond the map are free. `slots` is the number in use from now on.
     void start(AddressMap const& forward, std::uint64_t slots) noexcept;
 
-    /// Blocks for `rank` and, after sort(), the slot of the first of them.
+    /// The number of blocks for `rank` and, after sort(), the slot of the first of them.
     std::uint64_t count(int rank) const noexcept { return count_[static_cast<std::size_t>(rank)]; }
     std::uint64_t begin(int rank) const noexcept { return begin_[static_cast<std::size_t>(rank)]; }
     std::uint64_t live() const noexcept { return live_; }
     std::uint64_t free() const noexcept { return slots_ - live_; }
-    /// After sort(): the first of the free slots.
+    /// The first free slot after sort().
     std::uint64_t free_begin() const noexcept { return live_; }
-    /// Blocks that have to go to another rank.
+    /// The number of blocks that have to go to another rank.
     std::uint64_t leaving() const noexcept { return live_ - count(rank_); }
 
-    /// Brings the blocks into order. A block that lies among those for its rank stays where it is, so that the number
-    /// of copies is that of the misplaced blocks (and one for each cycle, through `room`). Returns the copies.
+    /// Sorts the blocks. A block that is already among those for its rank stays where it is, so that only misplaced
+    /// blocks are copied (and one more for each cycle, through `room`). Returns the number of copies.
     std::uint64_t sort(BlockArray const& blocks, std::byte* room) noexcept;
 
-    /// The final local permutation, once all blocks are for this rank. Returns the copies.
+    /// Makes the final local permutation, once all blocks are on their rank. Returns the number of copies.
     std::uint64_t settle(BlockArray const& blocks, std::byte* room) noexcept;
 
-    /// The destinations as they travel: one word a slot, the same encoding on all ranks.
+    /// The destinations as they are sent: one word for each slot, with the same encoding on all ranks.
     BlockArray words() noexcept;
     Destination operator[](std::uint64_t slot) const noexcept;
 
-    /// The blocks of these slots have left.
+    /// Records that the blocks of these slots have left.
     void release(std::uint64_t first, std::uint64_t count) noexcept;
-    /// Blocks have come into these free slots, and their words with them into words().
+    /// Records that blocks have arrived in these free slots, and their words in words().
     void arrived(std::uint64_t first, std::uint64_t count) noexcept;
-    /// A block with this word has come into a free slot.
+    /// Records that a block with this word has arrived in a free slot.
     void arrived_word(std::uint64_t slot, std::uint64_t word) noexcept;
 
-    /// Room for words of blocks on their way (as many as slots), between sorts; whoever used it forgets it when
-    /// done.
+    /// Room for the words of blocks on their way (one for each slot), to be used between sorts and cleared after use.
     std::uint64_t* word_scratch() noexcept { return moves_.scratch(); }
     void forget_scratch() noexcept { moves_.clear(); }
 
@@ -74,8 +73,8 @@ class BlockOrder {
     std::uint64_t live_ = 0;
     memory::MeteredVector<std::uint64_t> words_;   // (rank, index) of each slot, or k_free
     memory::MeteredVector<std::uint64_t> count_;   // by rank
-    memory::MeteredVector<std::uint64_t> begin_;   // by rank, and the end behind the last
-    memory::MeteredVector<std::uint64_t> cursor_;  // by rank: where sort() looks for the next slot to fill
+    memory::MeteredVector<std::uint64_t> begin_;   // by rank, followed by the end of the last
+    memory::MeteredVector<std::uint64_t> cursor_;  // by rank: the next slot that sort() fills
     LocalMoves moves_;
 };
 

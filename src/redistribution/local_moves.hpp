@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A set of moves between the slots of one rank, made in place: chains from their open end, cycles through one block of
+/// Makes a set of moves between the slots of one rank in place: chains from their open end, cycles through one block of
 /// room.
 #pragma once
 
@@ -10,30 +10,32 @@
 
 namespace sluice::redistribution {
 
-/// Keeps 8 bytes a slot: which slot's block belongs here, and whether the block here has to go elsewhere.
+/// Keeps 8 bytes for each slot: which slot's block belongs there, and whether its own block has to move.
 class LocalMoves {
   public:
     LocalMoves(std::uint64_t slots, memory::Meter& meter);
 
-    /// The block of slot `from` shall go to slot `to`. Each slot at most once as `from` and once as `to`; from != to.
+    /// Adds the move of the block in slot `from` to slot `to`. Each slot is named at most once as `from` and once as
+    /// `to`; from != to.
     void add(std::uint64_t from, std::uint64_t to) noexcept;
     bool empty() const noexcept { return first_ > last_; }
 
-    /// Makes all moves and forgets them; calls `moved(from, to)` after each, so that what belongs to a block can follow
-    /// it. `room` holds one block; a block that passes through it has `k_room` as its slot. Returns the number of
-    /// copies.
+    /// Makes all moves and forgets them. Calls `moved(from, to)` after each, so that data that belong to a block can
+    /// follow it. `room` holds one block; a block that passes through it has `k_room` as its slot. Returns the number
+    /// of copies.
     template <typename Moved>
     std::uint64_t apply(BlockArray const& blocks, std::byte* room, Moved&& moved) noexcept;
 
     static constexpr std::uint64_t k_room = ~std::uint64_t{0};
 
-    /// The 8 bytes a slot, for whoever needs room while no moves are kept. Must be given back cleared (`clear`).
+    /// The 8 bytes for each slot, as scratch room while no moves are kept. The caller must clear it (`clear`) after
+    /// use.
     std::uint64_t* scratch() noexcept { return from_.data(); }
     void clear() noexcept;
 
   private:
-    static constexpr std::uint64_t k_leaves = std::uint64_t{1} << 63;  // the block of this slot has to go
-    static constexpr std::uint64_t k_nothing = k_leaves - 1;           // nothing is to come to this slot
+    static constexpr std::uint64_t k_leaves = std::uint64_t{1} << 63;  // the block of this slot has to move
+    static constexpr std::uint64_t k_nothing = k_leaves - 1;           // no block comes to this slot
 
     bool expects(std::uint64_t slot) const noexcept { return (from_[slot] & k_nothing) != k_nothing; }
     bool leaves(std::uint64_t slot) const noexcept { return (from_[slot] & k_leaves) != 0; }
@@ -44,7 +46,7 @@ class LocalMoves {
     }
 
     memory::MeteredVector<std::uint64_t> from_;
-    std::uint64_t first_;  // the slots in use lie in [first_, last_]
+    std::uint64_t first_;  // all slots in use are in [first_, last_]
     std::uint64_t last_;
 };
 
@@ -61,7 +63,7 @@ std::uint64_t LocalMoves::apply(BlockArray const& blocks, std::byte* room, Moved
             to = from;
         }
     }
-    for (std::uint64_t start = first_; !empty() && start <= last_; ++start) {  // what is left are cycles
+    for (std::uint64_t start = first_; !empty() && start <= last_; ++start) {  // the remaining moves are cycles
         if (!expects(start)) {
             from_[start] = k_nothing;
             continue;

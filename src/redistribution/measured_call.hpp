@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The report around one call: what the context's meter and counters saw between its beginning and its end.
+/// The report of one call: the change of the context's meter and counters between its beginning and its end.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ Plan::State::State(Context& owner, std::uint64_t count, RedistributeOptions cons
 
 void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& destinations, std::uint64_t most_slots,
                            std::optional<std::uint64_t> block_bytes) {
-    bool const is_open = strategy == Strategy::automatic;  // the choice may fall on any, and needs to see the map
+    bool const is_open = strategy == Strategy::automatic;  // `auto` may choose any strategy and needs both maps
     entry_ = &rd::strategy_entry(is_open ? Strategy::token : strategy);
     why_ = "asked for";
     node_ = entry_->needs_node ? context.node(staging / 4) : nullptr;
@@ -68,8 +68,8 @@ rd::Problem Plan::State::problem_with(std::uint64_t block_bytes, Bytes bytes) {
             context.meter()};
 }
 
-/// Collective: the strategy for blocks of this size, by the map; what it does not need goes when it moves only
-/// once.
+/// Collective. Chooses the strategy for blocks of this size by the map, and frees the maps that it does not need if it
+/// moves only once.
 void Plan::State::choose(std::uint64_t block_bytes) {
     rd::Problem facts = problem_with(block_bytes, staging);
     facts.forward = &*forward_;
@@ -102,12 +102,12 @@ void Plan::State::prepare(std::uint64_t block_bytes) {
     groups::agree_on_no_error(context.comm(), mine);
 }
 
-/// Collective: true when all ranks have the memory; `ready_` says whether this one had it.
+/// Collective. Returns true if all ranks have the memory; `ready_` says whether this one has.
 bool Plan::State::try_prepare(std::uint64_t block_bytes, Bytes bytes) {
     lease_.release();
     ready_ = false;
     auto granted = context.budget().try_lease(bytes, Purpose::staging);
-    // What others of the node hold must not end a program that would go on with 4 KiB.
+    // Leases of other processes of the node must not end a program that could go on with 4 KiB.
     if (!granted && bytes <= k_smallest_staging) granted = context.budget().lease_beyond(bytes, Purpose::staging);
     if (granted) {
         lease_ = std::move(*granted);
@@ -130,7 +130,7 @@ bool Plan::State::try_prepare(std::uint64_t block_bytes, Bytes bytes) {
 
 void Plan::State::move(std::byte* data, Report& report) {
     std::string why = why_ + (node_ != nullptr ? "; " + node_->why() : "");
-    // Of arrays that were moved before by another strategy the report tells, too.
+    // The report also mentions arrays that another strategy has moved.
     if (!report.why.empty() && report.strategy != entry_->id)
         why = report.why + "; then " + std::string(entry_->name) + ": " + why;
     report.strategy = entry_->id;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a Plan keeps: the validated map, the strategy for it, and the staging while it moves. One call without a plan
+/// The state of a Plan: the validated map, the strategy for it, and the staging while it moves. A call without a plan
 /// makes one for itself.
 ///
 ///     take_map  ->  choose (auto only)  ->  prepare  ->  move, move, …
@@ -25,18 +25,18 @@ namespace sluice {
 struct Plan::State {
     State(Context& owner, std::uint64_t count, RedistributeOptions const& options);
 
-    /// Collective: validates the map and keeps what the strategy needs of it. `live`: blocks that `destinations` is
-    /// asked for. `most_slots`: of any rank. `block_bytes`: of the one array that is moved once, or nothing for a plan
-    /// that may move several.
+    /// Collective. Validates the map and keeps the parts that the strategy needs. `live`: number of blocks that
+    /// `destinations` is asked for. `most_slots`: the largest of all ranks. `block_bytes`: block size of the one array
+    /// that is moved once, or nothing for a plan that may move several.
     void take_map(std::uint64_t live, redistribution::DestinationsFrom const& destinations, std::uint64_t most_slots,
                   std::optional<std::uint64_t> block_bytes);
 
-    /// Collective: a strategy with all its memory, in the staging asked for or else in the smallest.
+    /// Collective. Prepares a strategy with all its memory, in the staging asked for or else in the smallest.
     void prepare(std::uint64_t block_bytes);
 
     void move(std::byte* data, Report& report);
 
-    /// Bytes that it holds on this rank between moves.
+    /// Bytes that the plan holds on this rank between moves.
     Bytes memory() const;
 
     engine::ContextState& context;
@@ -50,19 +50,20 @@ struct Plan::State {
     void choose(std::uint64_t block_bytes);
     bool try_prepare(std::uint64_t block_bytes, Bytes bytes);
 
-    redistribution::StrategyEntry const* entry_ = nullptr;  // the one that moves; of `auto`, chosen for each block size
+    redistribution::StrategyEntry const* entry_ =
+        nullptr;  // the one that moves; `auto` chooses one for each block size
     std::string why_;
     redistribution::AddressCounts counts_;
     std::optional<redistribution::AddressMap> forward_;
     std::optional<redistribution::AddressMap> inverse_;
     bool once_ = false;
-    bool scan_ = false;  // token may take its form for small blocks
+    bool scan_ = false;  // token may use its form for small blocks
     Lease lease_;
-    std::shared_ptr<node::Node> node_;  // its own share: another call may make the context change its rings
-    std::optional<redistribution::Problem> problem_;  // outlives the mover
+    std::shared_ptr<node::Node> node_;  // shared, because another call may make the context replace its rings
+    std::optional<redistribution::Problem> problem_;  // must outlive the mover
     std::unique_ptr<redistribution::Mover> mover_;
     std::uint64_t mover_block_bytes_ = 0;
-    bool ready_ = false;  // this rank had the memory
+    bool ready_ = false;  // whether this rank had the memory
 };
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// One redistribution: checks what the caller gave, agrees with all ranks, prepares a strategy and lets it move.
+/// One redistribution: checks the arguments, agrees with all ranks, prepares a strategy and lets it move.
 #include "sluice/redistribute.hpp"
 
 #include <array>

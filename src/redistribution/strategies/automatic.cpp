@@ -18,23 +18,23 @@ namespace {
 
 constexpr double k_never = std::numeric_limits<double>::infinity();
 
-/// Another way must be predicted to take less than this share of token's time: predictions err, token's memory bound
-/// does not.
+/// Another strategy must be predicted to take less than this share of token's time, because predictions err and token's
+/// memory bound does not.
 constexpr double k_clearly_faster = 0.8;
 
-/// Seconds. What is the same for all ways matters little; what sets them apart are the prices of a block, a copy and a
-/// wait.
+/// Prices in seconds. Costs that all strategies share matter little; the prices of a block, a copy and a wait make the
+/// difference.
 struct Prices {
     double latency;          // one message
     double message_byte;     // in a large message
     double token_byte;       // fetched by token
     double copy_byte;        // by memcpy, inside a rank
     double fresh_byte;       // memory touched for the first time
-    double chained_block;    // grant or pull one block
+    double chained_block;    // to grant or pull one block
     double scanned_block;    // the same in token's form for small blocks
-    double alltoallv_block;  // list, pack, unpack one block
-    double sorted_block;     // order, send with its destination, settle one block
-    double scanned_slot;     // look at one slot's destination
+    double alltoallv_block;  // to list, pack and unpack one block
+    double sorted_block;     // to sort, send with its destination and settle one block
+    double scanned_slot;     // to look at one slot's destination
 };
 constexpr Prices k_in_one_node{2e-6, 0.35e-9, 0.3e-9, 0.2e-9, 0.3e-9, 0.7e-6, 0.1e-6, 0.15e-6, 0.2e-6, 2e-9};
 constexpr Prices k_between_nodes{20e-6, 1e-9, 1.2e-9, 0.2e-9, 0.3e-9, 0.7e-6, 0.1e-6, 0.15e-6, 0.2e-6, 2e-9};
@@ -65,8 +65,8 @@ double predict_alltoallv(Facts const& facts) {
            number(facts.most_moved) * (price.alltoallv_block + number(facts.block_bytes) * byte);
 }
 
-/// Parking and cyclic keep one or two blocks beside the array; where these are more than the staging, they break the
-/// bound.
+/// Parking and cyclic keep one or two blocks in addition to the array; if these exceed the staging, they break the
+/// memory bound.
 bool blocks_fit_staging(Facts const& facts) {
     return facts.block_bytes <= facts.staging / 2;
 }
@@ -77,7 +77,7 @@ double phase_seconds(Facts const& facts) {
     return steps * price.latency + number(facts.most_slots) * price.scanned_slot;
 }
 
-/// One block sent, sorted once and settled.
+/// The time to send, sort once and settle one block.
 double sorted_block_seconds(Facts const& facts) {
     Prices const& price = prices_of(facts);
     return price.sorted_block + number(facts.block_bytes) * (price.message_byte + 2 * price.copy_byte);
@@ -90,7 +90,7 @@ double predict_parking(Facts const& facts) {
 }
 
 /// Every increment waits for its neighbours. With more than one partner the pairs wait for each other too: on a
-/// complete graph 2n + 3 steps for n - 1 exchanges (MADRE, section 3), and a sort for each of them.
+/// complete graph that takes 2n + 3 steps for n - 1 exchanges (MADRE, section 3), and a sort for each of them.
 double predict_cyclic(Facts const& facts) {
     if (!blocks_fit_staging(facts)) return k_never;
     Prices const& price = prices_of(facts);
@@ -103,7 +103,7 @@ double predict_cyclic(Facts const& facts) {
            serial * number(facts.most_moved) * sorted_block_seconds(facts);
 }
 
-/// What finds free slots at once goes in phases, the rest by a schedule.
+/// Blocks that find free slots at once go in phases, the rest by a schedule.
 double predict_parking_then_cyclic(Facts const& facts) {
     if (!blocks_fit_staging(facts) || facts.first_phase == 0 || facts.first_phase >= facts.all_moved) return k_never;
     double const share = number(facts.first_phase) / number(facts.all_moved);
@@ -126,7 +126,7 @@ std::string milliseconds(double seconds) {
 
 std::uint64_t predict_phases(Facts const& facts) {
     if (facts.all_moved == 0) return 0;
-    if (facts.all_free == 0) return facts.all_moved;  // one slot is made, and one block moves in each phase
+    if (facts.all_free == 0) return facts.all_moved;  // one slot is made, and each phase moves one block
     return std::max<std::uint64_t>(1,
                                    std::min(facts.most_phases, over_rounded_up(2 * facts.all_moved, facts.all_free)));
 }
@@ -157,7 +157,7 @@ Choice choose_strategy(Facts const& facts) {
 
 namespace {
 
-/// Ranks that this one sends to, counted with one bit a rank.
+/// Counts the ranks that this one sends to, with one bit for each rank.
 std::uint64_t count_partners(Problem const& problem) {
     memory::MeteredVector<std::uint64_t> seen(static_cast<std::size_t>(problem.context.size()) / 64 + 1, 0,
                                               memory::MeteredAllocator<std::uint64_t>(problem.meter));
@@ -173,7 +173,7 @@ std::uint64_t count_partners(Problem const& problem) {
     return partners;
 }
 
-/// The same, or a bound where there is no memory to count: nobody fails alone.
+/// Returns the same count, or a bound if there is no memory to count, so that no rank fails alone.
 std::uint64_t partners_of(Problem const& problem) {
     try {
         return count_partners(problem);
@@ -182,7 +182,7 @@ std::uint64_t partners_of(Problem const& problem) {
     }
 }
 
-/// Whether the copies of `alltoallv` fit three quarters of what memory is left now, shared with the ranks of the node.
+/// Whether the copies of `alltoallv` fit into three quarters of the memory left now, shared with the ranks of the node.
 bool has_room_for_copies(Problem const& problem) {
     std::uint64_t const sharers =
         static_cast<std::uint64_t>(problem.node != nullptr ? problem.node->size() : problem.context.size());
@@ -203,13 +203,14 @@ Facts gather_facts(Problem const& problem, TokenForm token) {
     std::uint64_t const free = problem.slots - problem.outgoing - problem.staying;
     bool const takes_part = problem.incoming > 0 || problem.outgoing > 0;
     std::uint64_t const phases = over_rounded_up(problem.incoming, std::max<std::uint64_t>(1, free));
-    std::array<std::uint64_t, 7> most{problem.slots,
-                                      std::max(problem.incoming, problem.outgoing),
-                                      partners_of(problem),
-                                      takes_part ? ~free : 0,  // its maximum is the complement of the least
-                                      phases,
-                                      has_room_for_copies(problem) ? 0U : 1U,
-                                      problem.outgoing_by_message};
+    std::array<std::uint64_t, 7> most{
+        problem.slots,
+        std::max(problem.incoming, problem.outgoing),
+        partners_of(problem),
+        takes_part ? ~free : 0,  // the maximum of complements is the complement of the minimum
+        phases,
+        has_room_for_copies(problem) ? 0U : 1U,
+        problem.outgoing_by_message};
     std::array<std::uint64_t, 3> sums{problem.incoming, free, std::min(problem.incoming, free)};
     MPI_Comm const comm = problem.context.comm();
     mpi::check(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT64_T, MPI_MAX, comm),
@@ -234,7 +235,7 @@ Facts gather_facts(Problem const& problem, TokenForm token) {
 
 Chosen choose_automatically(Problem const& problem, TokenForm token) {
     Choice choice = choose_strategy(gather_facts(problem, token));
-    int way = static_cast<int>(choice.way);  // of rank 0, should floating point differ between machines
+    int way = static_cast<int>(choice.way);  // rank 0 decides, in case floating point differs between machines
     mpi::check(MPI_Bcast(&way, 1, MPI_INT, 0, problem.context.comm()), "MPI_Bcast");
     switch (static_cast<Way>(way)) {
         case Way::token:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Strategy `auto`: picks a strategy by free space, partners, block size and room for copies, from an explicit model.
+/// Strategy `auto` chooses a strategy by free space, partners, block size and room for copies, from an explicit model.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace sluice::redistribution {
 
-/// What the choice is made from. Every value is the same on all ranks.
+/// The facts that the choice is made from. Every value is the same on all ranks.
 struct Facts {
     int ranks = 1;
     bool one_node = true;                ///< no block leaves its node
-    TokenForm token = TokenForm::chain;  ///< the form that token would take
+    TokenForm token = TokenForm::chain;  ///< the form that token would use
     std::uint64_t block_bytes = 1;
     std::uint64_t staging = 0;        ///< bytes
     std::uint64_t most_slots = 0;     ///< of any rank
@@ -24,11 +24,11 @@ struct Facts {
     std::uint64_t least_free = 0;     ///< free slots of any one rank that sends or receives
     std::uint64_t all_free = 0;
     std::uint64_t first_phase = 0;  ///< blocks for which their new rank has free slots at the start
-    std::uint64_t most_phases = 0;  ///< blocks to come over free slots, of the worst rank, rounded up
-    bool room_for_copies = false;   ///< every rank's memory takes the copies of `alltoallv`
+    std::uint64_t most_phases = 0;  ///< incoming blocks divided by free slots, on the worst rank, rounded up
+    bool room_for_copies = false;   ///< every rank has memory for the copies of `alltoallv`
 };
 
-/// Predicted seconds, or infinity where the strategy must not be taken.
+/// Predicted seconds, or infinity if the strategy must not be taken.
 struct Predictions {
     double token;
     double parking;
@@ -38,8 +38,8 @@ struct Predictions {
 };
 Predictions predict(Facts const& facts);
 
-/// Parking's number of phases by the free space alone. Each phase fills the free slots at most, and a parked block
-/// takes two.
+/// Predicts the number of parking phases from the free space alone. Each phase fills at most the free slots, and a
+/// parked block takes two.
 std::uint64_t predict_phases(Facts const& facts);
 
 enum class Way { token, parking, cyclic, alltoallv, parking_then_cyclic };
@@ -49,14 +49,14 @@ struct Choice {
     std::string why;
 };
 
-/// A pure function. Token, whose memory is bounded whatever the map, unless another way is predicted to be clearly
-/// faster.
+/// A pure function. Chooses token, whose memory is bounded whatever the map, unless another strategy is predicted to be
+/// clearly faster.
 Choice choose_strategy(Facts const& facts);
 
-/// Collective: the facts of a problem that has both its maps.
+/// Collective. Gathers the facts of a problem that has both its maps.
 Facts gather_facts(Problem const& problem, TokenForm token);
 
-/// Collective: rank 0 chooses from what all ranks told.
+/// Collective. Rank 0 chooses from the facts of all ranks.
 struct Chosen {
     StrategyEntry const* entry;
     std::string why;

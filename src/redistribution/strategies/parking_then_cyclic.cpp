@@ -28,7 +28,7 @@ class ParkingThenCyclic final : public Mover {
         for (bool more = phases_.start(data); more;) {
             more = phases_.run_phase(report, clock);
             if (!more || !may_switch || phases_.has_spare() || !decide_to_switch()) continue;
-            // Without memory for the schedule the phases go on, which need none.
+            // Without memory for the schedule the phases go on, because they need none.
             bool const has_schedule = maker_.make(phases_.order(), schedule_);
             clock.step("schedule");
             if (has_schedule) {
@@ -41,7 +41,7 @@ class ParkingThenCyclic final : public Mover {
     }
 
   private:
-    /// Collective: the root's decision, from what all told it in the last phase.
+    /// Collective. The root decides from the offers of the last phase.
     bool decide_to_switch() {
         int decision = 0;
         if (ParkingOutlook const* const outlook = phases_.outlook()) {

@@ -15,18 +15,19 @@
 
 namespace sluice::redistribution {
 
-/// One validated redistribution problem: all addresses are in range and no two blocks go to one. Outlives the Mover.
+/// One validated redistribution problem: all addresses are in range and no two blocks go to the same one. Outlives the
+/// Mover.
 struct Problem {
     engine::ContextState& context;
     node::Node* node;     ///< null for a strategy that did not ask for it
     AddressMap* forward;  ///< where each local block goes; null for a strategy that did not ask. Changed only if `once`
     AddressMap* inverse;  ///< where each slot's final content comes from; null for a strategy that did not ask
     std::uint64_t slots;  ///< local slots
-    std::uint64_t block_bytes;          ///< at least 1, equal on all ranks
-    Bytes staging;                      ///< what the strategy may allocate beside bookkeeping, equal on all ranks
-    std::uint64_t incoming;             ///< blocks that come from other ranks
-    std::uint64_t outgoing;             ///< blocks that go to other ranks
-    std::uint64_t outgoing_by_message;  ///< of these, to ranks that cannot be reached inside the node
+    std::uint64_t block_bytes;  ///< at least 1, equal on all ranks
+    Bytes staging;              ///< bytes that the strategy may allocate in addition to bookkeeping, equal on all ranks
+    std::uint64_t incoming;     ///< blocks that come from other ranks
+    std::uint64_t outgoing;     ///< blocks that go to other ranks
+    std::uint64_t outgoing_by_message;  ///< of these, blocks to ranks that cannot be reached inside the node
     std::uint64_t staying;              ///< blocks of this rank that go to this rank
     bool once;                          ///< the maps are not used again after one move
     memory::Meter& meter;               ///< all memory of the strategy is allocated through it (MeteredVector)
@@ -36,8 +37,8 @@ struct Problem {
 class Mover {
   public:
     virtual ~Mover() = default;
-    /// Collective. Moves the blocks of `data` and adds to `report` what it did. Allocates nothing that grows with the
-    /// data; after the first byte has moved it goes through to the end. May be called again for another array.
+    /// Collective. Moves the blocks of `data` and adds its counts to `report`. Allocates nothing that grows with the
+    /// data; after the first byte has moved it cannot fail. May be called again for another array.
     virtual void move(std::byte* data, Report& report) = 0;
 };
 
@@ -50,12 +51,11 @@ struct StrategyEntry {
     /// Local (no communication). Allocates all that `move` needs; throws std::bad_alloc or Error(out_of_memory) if it
     /// cannot.
     std::unique_ptr<Mover> (*prepare)(Problem const& problem);
-    /// What `prepare` allocates at most on this rank, staging apart: for the choice of `auto` and for tests. Null:
-    /// unknown.
+    /// The most that `prepare` allocates on this rank, without the staging, in words. Null: unknown.
     std::string_view memory_bound;
 };
 
-/// All strategies but `auto`, which is a choice among these.
+/// All strategies except `auto`, which chooses among these.
 std::span<StrategyEntry const> strategies();
 StrategyEntry const& strategy_entry(Strategy id);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Strategy `alltoallv`: pack, exchange, unpack. What programs do today and the reference of correctness.
-/// Memory: the outgoing and the incoming blocks, and at most 32 bytes a slot.
+/// Strategy `alltoallv`: pack, exchange, unpack. Programs do this by hand today, and it is the reference of
+/// correctness. Memory: the outgoing and the incoming blocks, and at most 32 bytes for each slot.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -51,14 +51,14 @@ class Alltoallv final : public Mover {
 
         count_sent(report, problem_.outgoing, problem_.block_bytes);
         count_received(report, problem_.incoming, problem_.block_bytes);
-        // Each of them is packed or unpacked.
+        // Each of these blocks is packed or unpacked.
         count_copied(report, local_copies + problem_.outgoing + problem_.incoming, problem_.block_bytes);
         report.rounds += 1;
         report.requests_peak = std::max(report.requests_peak, exchange_.requests_peak());
     }
 
   private:
-    /// The copies are leased like all memory of communication, beside the staging that every strategy has.
+    /// The copies are leased like all memory of communication, in addition to the staging that every strategy has.
     static Lease lease_copies(Problem const& problem) {
         Bytes const copies = Bytes{problem.block_bytes} * (problem.outgoing + problem.incoming);
         auto lease = problem.context.budget().try_lease(copies, Purpose::staging);
@@ -79,8 +79,8 @@ class Alltoallv final : public Mover {
         for (std::uint64_t slot = 0; slot < problem_.slots; ++slot)
             if (Destination const to = (*problem_.forward)[slot]; leaves(to))
                 ++send_counts_[static_cast<std::size_t>(to.rank)];
-        std::span<std::uint64_t> const next(receive_counts_.data(),
-                                            ranks());  // not yet needed for what it is named after
+        // receive_counts_ serves as scratch here; its own use comes later.
+        std::span<std::uint64_t> const next(receive_counts_.data(), ranks());
         std::exclusive_scan(send_counts_.begin(), send_counts_.end(), next.begin(), std::uint64_t{0});
         for (std::uint64_t slot = 0; slot < problem_.slots; ++slot) {
             Destination const to = (*problem_.forward)[slot];
@@ -107,7 +107,7 @@ class Alltoallv final : public Mover {
         }
     }
 
-    /// The outgoing blocks are packed, so their slots may be overwritten.
+    /// The outgoing blocks are packed already, so their slots may be overwritten.
     std::uint64_t move_stayers(std::byte* data) {
         if (problem_.staying == 0) return 0;
         for (std::uint64_t slot = 0; slot < problem_.slots; ++slot) {

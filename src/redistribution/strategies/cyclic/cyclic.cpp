@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Strategy `cyclic`: the cyclic scheduler of MADRE, section 2.2.
-/// Memory: 16 bytes a slot, O(ranks), one block, and 24 bytes for each action of the schedule, which is kept for the
-/// next array.
+/// Strategy `cyclic`: the cyclic scheduler of MADRE, section 2.2. Memory: 16 bytes for each slot, O(ranks), one block,
+/// and 24 bytes for each action of the schedule, which is kept for the next array.
 #include "memory/metered_bytes.hpp"
 #include "redistribution/block_order.hpp"
 #include "redistribution/strategies/cyclic/cyclic_execution.hpp"
@@ -57,7 +56,7 @@ class Cyclic final : public Mover {
     ScheduleMaker maker_;
     Schedule schedule_;
     ActionRunner runner_;
-    memory::MeteredBytes extra_;  // the extra free block; room for cycles of local moves between the actions
+    memory::MeteredBytes extra_;  // the extra free block, and room for cycles of local moves between actions
     bool has_schedule_ = false;
 };
 

@@ -30,7 +30,7 @@ void ActionRunner::run(Action const& action, BlockArray const& blocks, Report& r
     report.requests_peak = std::max(report.requests_peak, window_.peak());
 }
 
-/// The destinations of all blocks of an action travel ahead of the first increment.
+/// The destinations of all blocks of an action are sent before the first increment.
 void ActionRunner::post_words(Action const& action) {
     SlotRange const from{action.send_to < 0 ? 0 : order_.begin(action.send_to),
                          action.send_to < 0 ? 0 : action.quantity};
@@ -66,8 +66,8 @@ void ActionRunner::receive(Action const& action, BlockArray const& blocks) {
     take_words(begin, 0, action.quantity);
 }
 
-/// The first increment lands in free space, or in the extra block, each further one where the one before it was sent
-/// from.
+/// The first increment is received in free space or in the extra block, each further one in the slots that the
+/// increment before it was sent from.
 void ActionRunner::send_and_receive(Action const& action, BlockArray const& blocks) {
     std::uint64_t const begin = order_.begin(action.send_to);
     bool const through_spare = order_.free() == 0;
@@ -96,7 +96,7 @@ void ActionRunner::send_and_receive(Action const& action, BlockArray const& bloc
     take_words(begin, first, action.quantity - first);
 }
 
-/// The words of the blocks that came `first` and after it belong to `slot` and the slots behind it.
+/// Assigns the words of `count` blocks, from word `first` on, to `slot` and the slots that follow.
 void ActionRunner::take_words(std::uint64_t slot, std::uint64_t first, std::uint64_t count) noexcept {
     std::uint64_t const* const words = order_.word_scratch() + first;
     for (std::uint64_t i = 0; i < count; ++i)

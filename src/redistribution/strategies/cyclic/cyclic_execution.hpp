@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Schedule execution of the cyclic scheduler (MADRE, section 2.2): the root plays no part, there are no barriers.
+/// Executes the schedule of the cyclic scheduler (MADRE, section 2.2): the root plays no part, and there are no
+/// barriers.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,10 @@
 
 namespace sluice::redistribution {
 
-/// Executes actions on the blocks of one rank, which must be sorted before each. Allocates when made, nothing later.
+/// Executes actions on the blocks of one rank, which must be sorted before each. Only the constructor allocates.
 class ActionRunner {
   public:
-    /// `order` outlives it.
+    /// `order` must outlive this object.
     ActionRunner(MPI_Comm comm, std::uint64_t outstanding_requests, BlockOrder& order, memory::Meter& meter);
 
     /// `blocks.spare` is the extra free block; it is free again afterwards.

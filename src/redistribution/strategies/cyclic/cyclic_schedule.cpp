@@ -63,7 +63,7 @@ class ScheduleMaker::Root final : public RootPort {
         took_edges(rank, queue);
     }
 
-    /// A message of edges is here; the next one may come while these are used, so that one at most waits for each rank.
+    /// A message of edges has arrived. The next may come while these are used, so that at most one waits for each rank.
     void took_edges(int rank, Queue& queue) {
         queue.next = 0;
         queue.size = static_cast<std::size_t>(std::min<std::uint64_t>(maker_.edges_a_message_, queue.unseen));
@@ -135,7 +135,7 @@ Edge ScheduleMaker::find_next_edge(BlockOrder const& order) noexcept {
     return {.weight = order.count(dest), .dest = dest};
 }
 
-/// Puts the next edges into the message; returns how many there are.
+/// Puts the next edges into the message; returns their number.
 std::size_t ScheduleMaker::fill_edges(BlockOrder const& order) noexcept {
     std::size_t count = 0;
     for (; edge_cursor_ < context_.size() && count < edges_a_message_; ++edge_cursor_)
@@ -144,7 +144,7 @@ std::size_t ScheduleMaker::fill_edges(BlockOrder const& order) noexcept {
     return count;
 }
 
-/// Goes on serving the root when memory fails; all ranks learn of it at the end.
+/// Goes on serving the root if memory fails; all ranks learn of it at the end.
 void ScheduleMaker::append(Action const& action, Schedule& schedule) noexcept {
     if (!is_whole_) return;
     try {
@@ -154,8 +154,8 @@ void ScheduleMaker::append(Action const& action, Schedule& schedule) noexcept {
     }
 }
 
-/// Sends edges without waiting until the root takes them, so that the root, which does wait for us, is never waited
-/// for.
+/// Sends edges without waiting until the root takes them: the root may wait for this rank, so this rank must never wait
+/// for the root.
 void ScheduleMaker::serve_root(BlockOrder const& order, Schedule& schedule) {
     MPI_Request sending = MPI_REQUEST_NULL;
     for (int tag = k_tag_wish; tag != k_tag_last_actions;) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Schedule creation of the cyclic scheduler (MADRE, section 2.2): edges flow to the root and actions back, pipelined.
+/// Creates the schedule of the cyclic scheduler (MADRE, section 2.2): edges flow to the root and actions back,
+/// pipelined.
 ///
 ///     every rank                                     root
 ///     free slots, number of edges, first edges ----> starts the search
-///     next edges                               <---- wish, as soon as it begins with the edges it has
+///     next edges                               <---- request, as soon as it begins with the edges it has
 ///     next edges                               ----> waits here when it needs them
 ///     appends to its schedule                  <---- actions, when a message is full and at the end
 #pragma once
@@ -19,22 +20,22 @@
 
 namespace sluice::redistribution {
 
-/// The actions of one rank, in order. Grows while it is made; no block has moved then.
+/// The actions of one rank, in order. It grows while it is made; no block has moved then.
 using Schedule = memory::MeteredVector<Action>;
 
-/// Memory when made: at the root (16 bytes an edge of a message + 24 bytes an action of a message) a rank, elsewhere
-/// one message of each kind.
+/// Memory, taken by the constructor: at the root, 16 bytes for each edge and 24 bytes for each action of one message of
+/// every rank; elsewhere one message of each kind.
 class ScheduleMaker {
   public:
     ScheduleMaker(engine::ContextState& context, memory::Meter& meter);
 
-    /// Collective. False, on all ranks, when a rank has no memory for its schedule.
+    /// Collective. Returns false, on all ranks, if a rank has no memory for its schedule.
     bool make(BlockOrder const& order, Schedule& schedule);
 
   private:
     class Root;
 
-    /// A message from a rank to the root; the first one begins with what the root has to know at the start.
+    /// A message from a rank to the root. The first one begins with the facts that the root needs at the start.
     struct EdgeHead {
         std::uint64_t degree = 0;
         std::uint64_t free = 0;
@@ -55,16 +56,16 @@ class ScheduleMaker {
     engine::ContextState& context_;
     std::size_t edges_a_message_;
     std::size_t actions_a_message_;
-    int edge_cursor_ = 0;                    // ranks below have had their edges sent
+    int edge_cursor_ = 0;                    // the edges for ranks below this one have been sent
     bool is_whole_ = true;                   // no action was lost for lack of memory
     memory::MeteredVector<Edge> edges_;      // the head, then the edges of one message
     memory::MeteredVector<Action> actions_;  // of one message
 
-    // at the root, one entry or one message a rank
+    // at the root, one entry or one message for each rank
     struct Queue {
         std::size_t next = 0;
         std::size_t size = 0;
-        std::uint64_t unseen = 0;  // edges that have not come yet
+        std::uint64_t unseen = 0;  // edges that have not arrived yet
     };
     CycleSearch search_;
     memory::MeteredVector<Queue> queues_;

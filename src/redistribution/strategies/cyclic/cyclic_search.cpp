@@ -18,7 +18,7 @@ void CycleSearch::run(RootPort& port) {
     int const ranks = static_cast<int>(nodes_.size());
     for (int rank = 0; rank < ranks; ++rank) {
         if (node(rank).degree == 0) continue;
-        ++node(rank).degree;  // next_edge counts one edge off
+        ++node(rank).degree;  // next_edge subtracts one
         next_edge(rank, port);
     }
     for (int i = 0; i < ranks; ++i) {
@@ -56,8 +56,8 @@ void CycleSearch::next_edge(int rank, RootPort& port) {
     from.weight = edge.weight;
 }
 
-/// Case (a): everybody from `first` on sends to the next one, the last one to the first. Whoever has no free slot uses
-/// its extra block, which is free again afterwards, so that nobody's free space changes.
+/// Case (a): every rank from `first` on sends to the next one, the last one to the first. A rank without a free slot
+/// uses its extra block, which is free again afterwards, so that no rank's free space changes.
 void CycleSearch::schedule_cycle(std::size_t first, RootPort& port) {
     std::uint64_t quantity = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t least_free = quantity;
@@ -77,8 +77,8 @@ void CycleSearch::schedule_cycle(std::size_t first, RootPort& port) {
     }
 }
 
-/// Case (b): the last one has nothing to send, so all that has to come to it fits into its free space, in one go. Those
-/// between the first and the last receive and send; theirs are the increments.
+/// Case (b): the last rank has nothing to send, so all its incoming blocks fit into its free space at once. The ranks
+/// between the first and the last receive and send in increments.
 void CycleSearch::schedule_shift(RootPort& port) {
     std::uint64_t quantity = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t least_free = quantity;
@@ -91,7 +91,7 @@ void CycleSearch::schedule_shift(RootPort& port) {
     while (stack_size_ > 0) {
         int const rank = pop();
         bool const is_first = stack_size_ == 0;
-        if (is_first && is_last) return;  // a node alone has nobody to send to
+        if (is_first && is_last) return;  // a node alone has no rank to send to
         Node& here = node(rank);
         port.schedule(rank, {.send_to = is_last ? -1 : here.dest,
                              .receive_from = is_first ? -1 : peek(),

@@ -2,9 +2,9 @@
 /// The root's part of the cyclic scheduler (MADRE, section 2.2 and Figure 2): a depth-first search of the transmission
 /// graph.
 ///
-/// Nodes are ranks; an edge of weight k goes from i to j while i has k blocks to send to j. The root knows one edge of
-/// each node at a time. The stack holds a path; it grows until its last node's edge leads back into it (a cycle) or its
-/// last node has nothing left to send (a shift). Either becomes one action on each node of it.
+/// Nodes are ranks; an edge of weight k goes from i to j while i has k blocks to send to j. At any moment the root
+/// knows one edge of each node. The stack holds a path; it grows until its last node's edge leads back into it (a
+/// cycle) or its last node has nothing left to send (a shift). Either becomes one action on each node of it.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace sluice::redistribution {
 
-/// The current edge that departs from some rank.
+/// The current edge that departs from a rank.
 struct Edge {
     std::uint64_t weight = 0;
     std::int64_t dest = -1;
 };
 
-/// Send `quantity` blocks to one rank, receive as many from another, or both, in steps of `increment`.
+/// Sends `quantity` blocks to one rank, receives as many from another, or both, in steps of `increment`.
 struct Action {
     std::int32_t send_to = -1;
     std::int32_t receive_from = -1;
@@ -29,30 +29,30 @@ struct Action {
     bool operator==(Action const&) const = default;
 };
 
-/// Where the search gets its edges from, and its actions go.
+/// Supplies the edges of the search and takes its actions.
 class RootPort {
   public:
     virtual ~RootPort() = default;
-    /// The next of the edges that depart from `rank`; asked for as often as its degree was at the start.
+    /// Returns the next edge that departs from `rank`; called as often as its degree was at the start.
     virtual Edge next_edge(int rank) = 0;
     virtual void schedule(int rank, Action const& action) = 0;
 };
 
-/// 40 bytes a rank, allocated when made.
+/// Takes 40 bytes for each rank, allocated by the constructor.
 class CycleSearch {
   public:
     CycleSearch(std::size_t ranks, memory::Meter& meter);
 
-    /// What is known of one rank at the start.
+    /// Sets what is known of one rank at the start.
     void set(int rank, std::uint64_t degree, std::uint64_t free) noexcept;
     /// Procedure main of Figure 2.
     void run(RootPort& port);
 
   private:
     struct Node {
-        std::uint64_t degree = 0;  // edges left, the current one included
+        std::uint64_t degree = 0;  // edges left, including the current one
         std::uint64_t weight = 0;  // of the current edge
-        std::uint64_t free = 0;    // free slots after all that is scheduled
+        std::uint64_t free = 0;    // free slots after all scheduled actions
         std::int32_t dest = -1;    // of the current edge
         std::int32_t stack_position = -1;
     };

@@ -11,7 +11,7 @@ namespace {
 constexpr int k_tag = 12;
 }
 
-// A range that reaches into the spare slot is two segments.
+// A range that reaches into the spare slot makes two segments.
 BlockStream::BlockStream(MPI_Comm comm, std::size_t most_ranges, memory::Meter& meter, std::uint64_t most_bytes)
     : comm_(comm),
       most_bytes_(most_bytes),
@@ -64,7 +64,7 @@ BlockStream::Message BlockStream::next_message() {
     segments_ = 0;
     for (std::uint64_t room = most_bytes_; room > 0 && array_ == array_now; skip_finished_arrays()) {
         std::uint64_t const at = ranges_[range_].first * array.block_bytes + offset_;
-        std::uint64_t const border = array.slots * array.block_bytes;  // the spare slot lies elsewhere
+        std::uint64_t const border = array.slots * array.block_bytes;  // the spare slot is elsewhere in memory
         std::uint64_t bytes = std::min(room, ranges_[range_].count * array.block_bytes - offset_);
         if (at < border) bytes = std::min(bytes, border - at);
         std::byte* const address = at < border ? array.data + at : array.spare + (at - border);
@@ -82,7 +82,7 @@ BlockStream::Message BlockStream::next_message() {
     return {MPI_BOTTOM, 1, type};
 }
 
-// MPI keeps what a posted operation needs of its type.
+// The type may be freed at once: MPI keeps the parts that a posted operation needs.
 void BlockStream::forget(Message& message) {
     if (message.type != MPI_BYTE) mpi::check(MPI_Type_free(&message.type), "MPI_Type_free");
 }

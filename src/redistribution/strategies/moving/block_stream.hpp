@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The blocks of some slots on their way to or from one partner, first their destinations, then their bytes.
+/// Transfers the blocks of some slots to or from one partner, first their destinations, then their bytes.
 #pragma once
 
 #include <mpi.h>
@@ -18,18 +18,17 @@ struct SlotRange {
     std::uint64_t count = 0;
 };
 
-/// Cuts a transfer into messages of at most `most_bytes`, at the same places on both ends however the blocks lie there:
-/// straight from and into the slots, through a derived type where one message touches several ranges. Allocates when
-/// made, nothing later.
+/// Cuts a transfer into messages of at most `most_bytes`, at the same places on both ends, however the blocks are
+/// stored. Data go directly from and into the slots, through a derived type if one message touches several ranges. Only
+/// the constructor allocates.
 class BlockStream {
   public:
     /// `most_ranges`: the most ranges of one transfer.
     BlockStream(MPI_Comm comm, std::size_t most_ranges, memory::Meter& meter, std::uint64_t most_bytes = k_most_bytes);
 
-    /// Starts a transfer of the slots `ranges`, which must outlive it, of each of these arrays, one array after the
-    /// other.
+    /// Starts a transfer of the slots `ranges`, which must outlive it, of both arrays, one after the other.
     void open(int partner, std::span<SlotRange const> ranges, BlockArray const& words, BlockArray const& blocks);
-    /// The same of one array alone.
+    /// Starts a transfer of one array.
     void open(int partner, std::span<SlotRange const> ranges, BlockArray const& blocks);
 
     bool at_end() const noexcept { return array_ == arrays_end_; }
@@ -58,14 +57,14 @@ class BlockStream {
     int array_ = 0;
     int arrays_end_ = 0;
     std::span<SlotRange const> ranges_;
-    std::size_t range_ = 0;     // where the next message begins: range,
-    std::uint64_t offset_ = 0;  // and byte in it
+    std::size_t range_ = 0;     // the next message begins in this range,
+    std::uint64_t offset_ = 0;  // at this byte
     memory::MeteredVector<int> lengths_;
     memory::MeteredVector<MPI_Aint> addresses_;
     std::size_t segments_ = 0;
 };
 
-/// Posts the messages of one transfer in and one out, alternating, as RequestWindow's promise to end demands.
+/// Posts the messages of one transfer in and one out, alternately, as the proof of RequestWindow requires.
 void post_alternating(BlockStream& incoming, BlockStream& outgoing, RequestWindow& window);
 
 }  // namespace sluice::redistribution

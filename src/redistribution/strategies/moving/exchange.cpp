@@ -48,7 +48,8 @@ void Exchange::run(std::uint64_t unit_bytes, std::byte const* send, std::span<st
         in_pieces(unit_bytes, send, send_counts, receive, receive_counts, most_bytes);
 }
 
-// The bound is on bytes, not only on MPI's int counts: not every network below an MPI takes more in one message.
+// The bytes are bounded, and not only MPI's int counts, because some networks below MPI do not take more in one
+// message.
 bool Exchange::fits_one_call(std::uint64_t unit_bytes, std::span<std::uint64_t const> counts,
                              std::uint64_t most_bytes) const {
     std::uint64_t const most = *std::max_element(counts.begin(), counts.end());

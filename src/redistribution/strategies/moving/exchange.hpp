@@ -12,14 +12,14 @@
 
 namespace sluice::redistribution {
 
-/// Allocates O(ranks) when made, nothing later.
+/// Takes O(ranks) memory, allocated by the constructor.
 class Exchange {
   public:
     Exchange(engine::ContextState& context, memory::Meter& meter);
 
-    /// Collective. Sends `send_counts[r]` units to each rank r from consecutive places of `send`, and receives alike.
-    /// `unit_bytes` is equal on all ranks. Where every count, displacement and size fits MPI's int it is one
-    /// MPI_Alltoallv of a contiguous type, else pairs of messages of at most `most_bytes` (for tests; equal on all
+    /// Collective. Sends `send_counts[r]` units to each rank r from consecutive places of `send`, and receives in the
+    /// same way. `unit_bytes` is equal on all ranks. If every count, displacement and size fits MPI's int it is one
+    /// MPI_Alltoallv of a contiguous type, otherwise pairs of messages of at most `most_bytes` (for tests; equal on all
     /// ranks, at most INT_MAX).
     void run(std::uint64_t unit_bytes, std::byte const* send, std::span<std::uint64_t const> send_counts,
              std::byte* receive, std::span<std::uint64_t const> receive_counts,

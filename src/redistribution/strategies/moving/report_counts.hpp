@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a strategy adds to the report when blocks have moved.
+/// Adds the blocks that a strategy has moved to the report.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline void count_received(Report& report, std::uint64_t blocks, std::uint64_t b
     report.bytes_received += Bytes{blocks} * block_bytes;
 }
 
-/// Copied inside this rank.
+/// Counts blocks copied inside this rank.
 inline void count_copied(Report& report, std::uint64_t blocks, std::uint64_t block_bytes) {
     report.blocks_local += blocks;
     report.bytes_local += Bytes{blocks} * block_bytes;

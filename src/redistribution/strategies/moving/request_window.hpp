@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// A bounded number of open MPI requests.
 ///
-/// Transfers of many pairs through windows of any size >= 2 always end when every rank adds its operations in the order
-/// of the distance to the partner (see Pairwise): the open pair of least distance has all its operations posted on both
-/// ends.
+/// Transfers of many pairs through windows of any size >= 2 always end if every rank adds its operations in the order
+/// of the distance to the partner (see Pairwise): the open pair with the smallest distance has all its operations
+/// posted on both ends.
 #pragma once
 
 #include <mpi.h>
@@ -14,12 +14,12 @@
 
 namespace sluice::redistribution {
 
-/// Allocates its room when made, nothing later.
+/// Only the constructor allocates.
 class RequestWindow {
   public:
     RequestWindow(std::uint64_t most, memory::Meter& meter);
 
-    /// Where to start the next request. Waits for an older one when all places are taken.
+    /// Returns the place for the next request. Waits for an older one if all places are taken.
     MPI_Request* next();
     /// Waits until no request is open.
     void drain();
@@ -35,7 +35,7 @@ class RequestWindow {
     std::uint64_t peak_ = 0;
 };
 
-/// The order in which a rank deals with its partners: at distance d it sends to rank + d and receives from rank - d.
+/// The order in which a rank visits its partners: at distance d it sends to rank + d and receives from rank - d.
 struct Pairwise {
     int rank;
     int size;

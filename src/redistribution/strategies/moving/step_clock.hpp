@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Seconds by step, for the report.
+/// Counts the seconds of each step for the report.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,8 @@
 
 namespace sluice::redistribution {
 
-/// Adds the time since the last step to the report. MPI_Wtime, so that simulated seconds are counted under a simulator.
+/// Adds the time since the last step to the report. Uses MPI_Wtime, so that simulated seconds are counted under a
+/// simulator.
 class StepClock {
   public:
     explicit StepClock(Report& report) : report_(report), last_(MPI_Wtime()) {}

@@ -10,11 +10,11 @@
 
 namespace sluice::redistribution {
 
-// It ends. Blocks that have arrived never leave; a process hosts parked blocks only when everything that has to come to
-// it is granted, so it never has to park again and each block is parked at most once. And each phase moves a block
-// while there is a free slot anywhere: either somebody with blocks to come has one and grants it, or all of those are
-// full, each has as many blocks to send as to come and so something to park, and whoever has the free slot has it to
-// spare.
+// It always ends. Blocks that have arrived never leave. A process hosts parked blocks only if all its incoming blocks
+// are granted, so it never has to park again and each block is parked at most once. And each phase moves a block while
+// there is a free slot anywhere. Either a process with incoming blocks has a free slot and grants it. Or all of these
+// are full: each then has as many blocks to send as to receive, so it has blocks to park, and the process with the free
+// slot does not need it.
 
 std::uint64_t apportion_first_fit(std::uint64_t free, int rank, std::span<std::uint64_t const> requests,
                                   std::span<std::uint64_t> grants) noexcept {
@@ -37,8 +37,7 @@ std::uint64_t sum_of(std::span<std::uint64_t const> values) noexcept {
     return sum;
 }
 
-/// Only a process without a free slot of its own, to which something has to come, may become the one with the spare
-/// slot.
+/// Only a process without a free slot, but with incoming blocks, may get the spare slot.
 bool may_get_spare(Problem const& problem) noexcept {
     return problem.incoming > 0 && problem.outgoing + problem.staying == problem.slots;
 }
@@ -161,7 +160,7 @@ void ParkingPhases::transfer(Report& report) {
     count_received(report, received, problem_.block_bytes);
 }
 
-/// The first blocks for `target`, as many as it granted, and those that are parked there.
+/// The first blocks for `target`, as many as it granted, and those to be parked there.
 std::span<SlotRange const> ParkingPhases::outgoing_ranges(int target) {
     range_count_ = 0;
     if (std::uint64_t const granted = grants_out_[static_cast<std::size_t>(target)]; granted > 0)
@@ -170,7 +169,7 @@ std::span<SlotRange const> ParkingPhases::outgoing_ranges(int target) {
     return {ranges_.data(), range_count_};
 }
 
-/// Adds the next `count` blocks that were granted nothing to the ranges.
+/// Adds the next `count` blocks without a grant to the ranges.
 void ParkingPhases::take_parked(std::uint64_t count) {
     while (count > 0) {
         int const rank = parked_.rank;
@@ -198,7 +197,7 @@ void ParkingPhases::update_order(Report& report) {
     }();
     std::uint64_t const landing = order_.free_begin();
 
-    range_count_ = 0;  // find all that was parked once more, now that it has left
+    range_count_ = 0;  // finds all parked blocks again, now that they have left
     parked_ = {};
     take_parked(match_.parked_out());
     std::uint64_t sent = match_.parked_out();

@@ -14,34 +14,34 @@
 
 namespace sluice::redistribution {
 
-/// First-fit: goes round the sources, beginning behind `rank`, and grants each as much of its request as still fits
-/// into `free`. Returns what was granted in all. (Section 2.1, after Pinar and Hendrickson 2004. All ranks beginning
-/// with the same source would make the first sources the bottleneck of every phase.)
+/// First-fit: goes round the sources, beginning after `rank`, and grants each as much of its request as still fits into
+/// `free`. Returns the sum of the grants. (Section 2.1, after Pinar and Hendrickson 2004. If all ranks began with the
+/// same source, the first sources would be the bottleneck of every phase.)
 std::uint64_t apportion_first_fit(std::uint64_t free, int rank, std::span<std::uint64_t const> requests,
                                   std::span<std::uint64_t> grants) noexcept;
 
-/// Moves blocks in phases until all are on their final rank. All memory is allocated when made:
-/// 16 bytes a slot, O(ranks), and one block, two where a spare slot may be needed.
+/// Moves blocks in phases until all are on their final rank. The constructor allocates all memory: 16 bytes for each
+/// slot, O(ranks), and one block, or two if a spare slot may be needed.
 class ParkingPhases {
   public:
     explicit ParkingPhases(Problem const& problem);
 
-    /// Collective. Takes the array; where no process has a free slot one gets a spare one. False when no block has to
-    /// move.
+    /// Collective. Takes the array; if no process has a free slot, one gets a spare one. Returns false if no block has
+    /// to move.
     bool start(std::byte* data);
-    /// Collective. One phase; false when it was the last one.
+    /// Collective. Runs one phase; returns false if it was the last one.
     bool run_phase(Report& report, StepClock& clock);
-    /// The local permutation, after the last phase.
+    /// Makes the local permutation after the last phase.
     void settle(Report& report, StepClock& clock);
 
     BlockOrder& order() noexcept { return order_; }
     BlockArray const& blocks() const noexcept { return blocks_; }
     std::byte* room() const noexcept { return room_.data(); }
-    /// At the root, after a phase: what is known of those still to come. Null elsewhere.
+    /// At the root after a phase, the outlook on the phases still to come; null elsewhere.
     ParkingOutlook const* outlook() const noexcept { return match_.outlook(); }
-    /// Brings the blocks into order; each phase begins with it.
+    /// Sorts the blocks; each phase begins with it.
     void sort(Report& report);
-    /// Whether a spare slot was made somewhere.
+    /// Whether a process got a spare slot.
     bool has_spare() const noexcept { return has_spare_; }
 
   private:
@@ -53,7 +53,7 @@ class ParkingPhases {
     std::span<SlotRange const> outgoing_ranges(int target);
     void take_parked(std::uint64_t count);
 
-    /// Goes through the blocks that were granted nothing, in their order, to find those to park.
+    /// Visits the blocks without a grant in their order, to find those to park.
     struct ParkedCursor {
         int rank = 0;
         std::uint64_t taken = 0;

@@ -78,7 +78,7 @@ bool ParkingMatch::run(ParkingOffer const& mine) {
     mpi::check(MPI_Scatter(heads_.data(), head_bytes, MPI_BYTE, &head, head_bytes, MPI_BYTE, k_root, comm),
                "MPI_Scatter");
     if (head.verdict ==
-        static_cast<int>(Verdict::stuck))  // cannot be while there is a free slot; better than going round for ever
+        static_cast<int>(Verdict::stuck))  // impossible while there is a free slot, but better than an endless loop
         throw Error(ErrorCode::internal, "parking: a phase in which no rank can receive or park a block");
 
     std::fill(out_.begin(), out_.end(), std::uint64_t{0});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The root's part in a phase of parking: it matches processes that have data to park with processes that have extra
+/// The root's part in a phase of parking: it matches processes that have blocks to park with processes that have extra
 /// free space.
 #pragma once
 
@@ -12,23 +12,23 @@
 
 namespace sluice::redistribution {
 
-/// What a process tells the root in each phase.
+/// The offer that a process sends to the root in each phase.
 struct ParkingOffer {
-    std::uint64_t to_park = 0;    ///< blocks it would have to get rid of to receive everything in the next phase
-    std::uint64_t extra = 0;      ///< free slots that nobody asked it for
-    std::uint64_t remaining = 0;  ///< blocks that will still have to come to it after this phase
-    std::uint64_t granted = 0;    ///< blocks that come to it in this phase
+    std::uint64_t to_park = 0;    ///< blocks it would have to park to receive everything in the next phase
+    std::uint64_t extra = 0;      ///< free slots that no process requested
+    std::uint64_t remaining = 0;  ///< incoming blocks that remain after this phase
+    std::uint64_t granted = 0;    ///< blocks that it receives in this phase
     std::uint64_t free = 0;       ///< free slots after this phase
-    std::uint64_t partners = 0;   ///< ranks it has blocks for
+    std::uint64_t partners = 0;   ///< ranks that it has blocks for
 };
 
-/// What the offers of a phase say about those still to come.
+/// What the offers of a phase tell about the phases still to come.
 struct ParkingOutlook {
     std::uint64_t all_remaining = 0;
     std::uint64_t most_remaining = 0;
     std::uint64_t all_free = 0;
-    std::uint64_t least_free = 0;   ///< of those to whom blocks still come
-    std::uint64_t most_phases = 0;  ///< blocks to come over free slots, of the worst rank, rounded up
+    std::uint64_t least_free = 0;   ///< of the processes that still have incoming blocks
+    std::uint64_t most_phases = 0;  ///< incoming blocks divided by free slots, on the worst rank, rounded up
     std::uint64_t most_partners = 0;
     std::uint64_t all_granted = 0;
 };
@@ -42,24 +42,25 @@ struct ParkingPair {
     bool operator==(ParkingPair const&) const = default;
 };
 
-/// First-fit in order of rank (section 2.1). Fills `pairs`, which has room for one pair a rank, and returns how many
-/// there are.
+/// First-fit in order of rank (section 2.1). Fills `pairs`, which has room for one pair of each rank, and returns their
+/// number.
 std::size_t match_parking_at_root(std::span<ParkingOffer> offers, std::span<ParkingPair> pairs) noexcept;
 
-/// Gathers the offers at the root, matches, tells each process what concerns it. O(ranks), allocated when made.
+/// Gathers the offers at the root, matches them, and sends each process its part. Takes O(ranks) memory, allocated by
+/// the constructor.
 class ParkingMatch {
   public:
     ParkingMatch(engine::ContextState& context, memory::Meter& meter);
 
     static constexpr int k_root = 0;
 
-    /// Collective. True when this phase is the last one.
+    /// Collective. Returns true if this phase is the last one.
     bool run(ParkingOffer const& mine);
 
-    /// At the root, after `run`; null elsewhere.
+    /// At the root after `run`; null elsewhere.
     ParkingOutlook const* outlook() const noexcept { return at_root() ? &outlook_ : nullptr; }
 
-    /// Blocks that this process parks on `rank`, and that `rank` parks here, in this phase.
+    /// The number of blocks that this process parks on `rank`, and that `rank` parks here, in this phase.
     std::uint64_t parked_on(int rank) const noexcept { return out_[static_cast<std::size_t>(rank)]; }
     std::uint64_t parked_from(int rank) const noexcept { return in_[static_cast<std::size_t>(rank)]; }
     std::uint64_t parked_out() const noexcept { return total_out_; }

@@ -7,7 +7,7 @@
 namespace sluice::redistribution {
 
 namespace {
-// Entries of the map looked at in one go, so that peers are served in between.
+// Entries of the map looked at before peers are served again.
 constexpr std::uint64_t k_scan = 4096;
 }  // namespace
 
@@ -59,7 +59,8 @@ void Chain::begin_pass(engine::Slots const& slots, std::uint64_t live_leaving) {
 void Chain::order_visits() {
     std::uint64_t const size = inverse_.size();
     if (visits_ == Visits::spread) {
-        // From the first source after us on: where slots are sorted by source, ranks start as far apart as they are.
+        // The search begins with the first source after this rank: if slots are sorted by source, ranks then start as
+        // far apart as they are.
         std::uint64_t start = 0;
         while (start < size && inverse_[start].rank <= rank_)
             ++start;
@@ -67,7 +68,7 @@ void Chain::order_visits() {
         return;
     }
     vacant_visits_ = VisitOrder::in_order(size, 0);
-    // Ranks open cycles at different places, else all would open the same ones.
+    // Each rank opens cycles at a different place; otherwise all would open the same ones.
     ahead_visits_ = VisitOrder::in_order(size, static_cast<std::uint64_t>(rank_) * 0x9e3779b97f4a7c15ULL);
 }
 
@@ -141,7 +142,7 @@ std::uint64_t Chain::settle_from_here(std::uint64_t slot, std::uint64_t source) 
     copy(slots_.at(slot), slots_.at(source));
     set(slot, SlotState::settled);
     --unsettled_;
-    return source;  // which has been left by this
+    return source;  // the slot that this copy vacated
 }
 
 void Chain::move_in_from_spare(std::uint64_t slot) {
@@ -221,7 +222,7 @@ bool Chain::fetch_ahead() {
 
 bool Chain::queue_fetches() {
     bool const any = fetch_vacant();
-    // Fetching ahead costs a second copy: only when vacancy alone does not keep the lanes filled.
+    // Fetching ahead costs a second copy, so it is done only if vacant slots alone do not fill the lanes.
     if (!may_fetch_ahead()) return any;
     return fetch_ahead() || any;
 }

@@ -2,17 +2,17 @@
 /// Chain pull: the token strategy for blocks that are worth a request each.
 ///
 /// The inverse map names, for each slot, the block that belongs there. When a slot becomes vacant its owner fetches
-/// that block straight from where it lies; that makes the slot there vacant, whose owner does the same: slots form
-/// paths and cycles, and vacancy travels along them. A path ends at a slot that is free. A cycle has none, so somebody
-/// opens it: the final content of an occupied slot is fetched ahead into a spare, and is copied over as soon as the
-/// slot has been left.
+/// that block directly from its slot, which thereby becomes vacant, and its owner does the same: slots form paths and
+/// cycles, and vacancy travels along them. A path ends at a slot that is free. A cycle has no free slot, so a rank
+/// opens it: it fetches the final content of an occupied slot ahead into a spare, and copies it over as soon as the
+/// slot's block has left.
 ///
-/// It always ends, with one spare a rank: a fetch for a vacant slot needs nothing but its source, which is there; so
+/// It always ends, with one spare on each rank. A fetch for a vacant slot needs only its source, which exists, so
 /// vacancy moves on until its path or opened cycle is finished. A spare is taken only for a slot on an unfinished path
-/// or cycle, and comes back when vacancy has travelled round to that slot. While a rank has unfinished slots and no
-/// vacancy reaches it, its spares are free, and it opens one more cycle. Each block crosses the network once.
+/// or cycle, and is free again when vacancy has reached that slot. While a rank has unfinished slots and no vacancy
+/// reaches it, its spares are free, and it opens one more cycle. Each block crosses the network once.
 ///
-///                inverse map                 lanes, one a source
+///                inverse map                 lanes, one for each source
 ///    vacant ->  slot k <- (s, j)  ------>  | s: (j,k) (j',k') ... |  ---> transport ---> landed(k)
 ///      ^                                                                                    |
 ///      +------------- vacated(j) at s <-----------------------------------------------------+
@@ -34,37 +34,36 @@
 
 namespace sluice::redistribution {
 
-/// How the bytes of one chain pull are shared out.
+/// How a chain pull divides its bytes.
 struct ChainMemory {
-    std::uint64_t piece_bytes;  ///< of each block in a full pass
+    std::uint64_t piece_bytes;  ///< bytes of each block in a full pass
     std::size_t spares;         ///< spare slots of the staging
-    std::size_t lanes;          ///< sources that can be collected for at a time
+    std::size_t lanes;          ///< sources for which fetches are collected at once
     std::size_t lane_entries;   ///< fetches collected for one source
 };
 
-/// The bookkeeping of one rank: no communication, only decisions. A model test drives it without MPI.
+/// The bookkeeping of one rank: it decides and does not communicate. A model test drives it without MPI.
 class Chain final : public engine::FetchListener {
   public:
-    /// In which order slots are looked at: as they lie in memory, or spread for the sake of a network
-    /// (visit_order.hpp).
+    /// The order in which slots are looked at: as they are stored, or spread to suit a network (visit_order.hpp).
     enum class Visits { in_order, spread };
 
     Chain(AddressMap& inverse, int rank, ChainMemory const& memory, memory::Meter& meter, base::Counters& counters,
           Visits visits = Visits::in_order);
 
     /// Starts a pass over one byte range. The states in the inverse map say which slots were free from the start
-    /// (vacant); all others must be occupied. `live_leaving`: blocks of ours that go to other ranks.
+    /// (vacant); all others must be occupied. `live_leaving`: the number of our blocks that go to other ranks.
     void begin_pass(engine::Slots const& slots, std::uint64_t live_leaving);
     bool finished() const noexcept { return unsettled_ == 0 && leaving_ == 0; }
 
-    /// Puts slots that are vacant into lanes, then, while there are spares, occupied ones (fetch ahead).
-    /// True when anything was queued or copied.
+    /// Puts vacant slots into lanes, then, while there are spares, occupied ones (fetch ahead). Returns true if a fetch
+    /// was queued or a block copied.
     bool queue_fetches();
-    /// Whether another call of queue_fetches may find something although nothing happens in between: a call looks at a
-    /// part of the slots only. Who blocks before this is false may wait for peers that wait for him.
+    /// Whether another call of queue_fetches may find a fetch although nothing happens in between, because one call
+    /// looks at only a part of the slots. A rank that blocks before this is false may wait for peers that wait for it.
     bool has_more_to_look_at() const noexcept;
 
-    /// Lanes that hold fetches, for whoever starts them.
+    /// Lanes that hold fetches, for the caller to start.
     struct Lane {
         int source = -1;
         std::size_t count = 0;
@@ -114,14 +113,14 @@ class Chain final : public engine::FetchListener {
     memory::MeteredVector<Lane> lanes_;
     memory::MeteredVector<engine::Fetch> entries_;  // lane i: [i * lane_entries_, …)
     std::size_t queued_ = 0;                        // fetches in all lanes
-    std::uint64_t unsettled_ = 0;                   // slots that still want their final content
-    std::uint64_t leaving_ = 0;                     // blocks of ours that other ranks have still to fetch
-    std::uint64_t backlog_ = 0;                     // vacant slots that want content and are in no lane
-    std::uint64_t vacant_in_vain_ = 0;              // slots looked at since anything was found or happened
+    std::uint64_t unsettled_ = 0;                   // slots that still lack their final content
+    std::uint64_t leaving_ = 0;                     // blocks of ours that other ranks still have to fetch
+    std::uint64_t backlog_ = 0;                     // vacant slots that lack content and are in no lane
+    std::uint64_t vacant_in_vain_ = 0;              // slots looked at since one was found or anything happened
     std::uint64_t ahead_in_vain_ = 0;
     VisitOrder vacant_visits_;
     VisitOrder ahead_visits_;
-    std::uint64_t occupied_wanting_ = 0;  // occupied slots that want content
+    std::uint64_t occupied_wanting_ = 0;  // occupied slots that lack their final content
     std::uint64_t bytes_copied_ = 0;
     base::Counter& ahead_counter_;
 };

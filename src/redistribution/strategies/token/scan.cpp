@@ -71,16 +71,17 @@ void Scan::run(std::byte* data, AddressMap& addresses, std::uint64_t live, std::
     clock.step("settle");
 }
 
-/// All blocks are here, so there is a vacant slot for each block in a spare. Not straight to its place: the walk from
-/// there would go through most of the array before settling has put it in order.
+/// All blocks have arrived, so there is a vacant slot for each block in a spare. Blocks go to any vacant slot rather
+/// than their own: putting each in its place now would visit most of the array at random, before settling does it in
+/// order.
 void Scan::empty_spares() {
     for (std::size_t spare = 0; spare < spare_indices_.size(); ++spare)
         put(take_vacant_slot(), spare_blocks_.data() + spare * block_bytes_, spare_indices_[spare]);
     spare_indices_.clear();
 }
 
-/// Goes on with the scan for a while; false when not one slot further. A slot without a block is progress too: who
-/// slept over a stretch of free slots would make others wait for nothing.
+/// Continues the scan for a while; returns false if it could not pass a single slot. A slot without a block counts as
+/// progress too: a rank that slept before a stretch of free slots would make others wait in vain.
 bool Scan::scan_some() {
     std::uint64_t const start = scan_cursor_;
     std::uint64_t const stop = std::min(start + k_scan, addresses_->size());
@@ -95,9 +96,9 @@ bool Scan::scan_some() {
     return scan_cursor_ > start || (is_full() && look_ahead(k_scan));
 }
 
-/// The receiver of the block at the cursor has no room, perhaps because it waits for what lies behind the cursor: sends
-/// blocks for others out of the next `slots`, from where it looked last. Without this ranks can block each other for
-/// ever.
+/// The receiver of the block at the cursor has no room, perhaps because it waits for blocks after the cursor. So this
+/// sends blocks for other ranks from the next `slots` slots, continuing its last look. Without it ranks could block
+/// each other for ever.
 bool Scan::look_ahead(std::uint64_t slots) {
     bool sent = false;
     std::uint64_t const left = addresses_->size() - scan_cursor_;
@@ -126,7 +127,7 @@ bool Scan::send(std::uint64_t slot, Destination const& to) {
     return true;
 }
 
-/// The block stays on this rank: to its place if that is vacant, else it waits where it is.
+/// The block stays on this rank: it goes to its place if that is vacant, otherwise it waits where it is.
 void Scan::keep(std::uint64_t slot, std::uint64_t index) {
     if (index != slot && many_vacant() && state(index) == ScanState::vacant) {
         copy_block(at(index), at(slot), block_bytes_);
@@ -146,11 +147,11 @@ bool Scan::take_packets() {
         if (local == node_.rank()) continue;
         Peer& peer = peers_[static_cast<std::size_t>(local)];
         while (node::Packet const packet = rings_.peek(local)) {
-            if (packet.pass != pass_) break;  // of a peer that is ahead
+            if (packet.pass != pass_) break;  // from a peer that is one pass ahead
             std::uint32_t const taken = take_blocks(peer.taken, packet.count, packet.body.data());
             moved |= taken > peer.taken;
             peer.taken = taken;
-            if (taken < packet.count) break;  // no vacancy
+            if (taken < packet.count) break;  // no vacant slot is left
             peer.taken = 0;
             rings_.pop(local);
         }
@@ -158,7 +159,7 @@ bool Scan::take_packets() {
     return moved;
 }
 
-/// Lands blocks [first, count) of a packet; returns the first that found no vacancy.
+/// Puts blocks [first, count) of a packet into slots; returns the first that found no vacant slot.
 std::uint32_t Scan::take_blocks(std::uint32_t first, std::uint32_t count, std::byte const* body) {
     constexpr std::uint32_t k_ahead = 8;
     std::byte const* const blocks = body + index_bytes(packet_blocks_);
@@ -204,7 +205,7 @@ void Scan::vacate(std::uint64_t slot) noexcept {
     if (recent_count_ < recent_.size()) recent_[recent_count_++] = static_cast<std::uint32_t>(slot);
 }
 
-/// Only while there is one.
+/// The caller has checked that there is one.
 std::uint64_t Scan::take_vacant_slot() noexcept {
     while (recent_count_ > 0)
         if (std::uint64_t const slot = recent_[--recent_count_]; state(slot) == ScanState::vacant) return slot;
@@ -225,7 +226,7 @@ void Scan::flush_all() {
         flush(local);
 }
 
-/// Nothing moved: let others have what they may be waiting for, then sleep until somebody does something.
+/// Nothing moved: publishes the packets that others may wait for, then sleeps until another rank acts.
 void Scan::wait() {
     flush_all();
     for (int yield = 0; yield < k_yields_before_sleep; ++yield) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Scan: the token strategy for small blocks inside one node, where a request a block would cost more than the block.
+/// Scan: the token strategy for small blocks inside one node, for which a request would cost more than the block
+/// itself.
 ///
 ///    slots of this rank              rings (bounded)         slots of the receiver
-///   [ v v v | l | s . . . ]   -- packets, one a receiver -->  its place if vacant, else any vacant slot,
+///   [ v v v | l | s . . . ]   -- packets, by receiver  -->    its place if vacant, else any vacant slot,
 ///           scan cursor                                       else a spare; settled at the end
 ///
-/// Each rank scans its slots in order; a block is written straight into the ring of its receiver and its slot is vacant
-/// from then on. Room in a ring is the token: who has none for one receiver goes on with blocks for others and comes
-/// back. A receiver takes blocks only while it has a vacancy. It cannot block: a rank without vacancy has received more
-/// than it could place only because it still has at least as many blocks, and K >= 1 spares more, to send than to
-/// receive; summed over all such ranks that exceeds all that is left to receive (the whole argument is in
-/// docs/proofs/scan.md).
+/// Each rank scans its slots in order. It writes a block directly into the ring of its receiver, and the block's slot
+/// is then vacant. Room in a ring is the token: a rank without room for one receiver goes on with blocks for others and
+/// comes back. A receiver takes blocks only while it has a vacancy. The ranks cannot block each other: a rank with
+/// K >= 1 spares that can take no further block still has at least K more blocks to send than to receive; summed over
+/// all such ranks, that exceeds all blocks left to send to them (docs/proofs/scan.md has the whole argument).
 #pragma once
 
 #include <cstddef>
@@ -29,12 +29,13 @@ namespace sluice::redistribution {
 
 class Scan {
   public:
-    /// All ranks of the context are on `node` and it has rings. Indices are below 2^32. `memory`: bytes of spare slots
-    /// and of the list of slots vacated last; more of both lets ranks run further apart before one waits for another.
+    /// All ranks of the context are on `node`, which has rings. Indices are below 2^32. `memory`: bytes of the spare
+    /// slots and of the list of recently vacated slots; more of both lets ranks get further apart before one waits for
+    /// another.
     Scan(node::Node& node, std::uint64_t block_bytes, Bytes memory, memory::Meter& meter);
 
-    /// Moves all blocks. `addresses`: where the block in each slot goes; nowhere marks a free slot,
-    /// all states are 0. It is used up. `live`: how many are not free.
+    /// Moves all blocks. `addresses`: the destination of the block in each slot; nowhere marks a free slot, and all
+    /// states are 0. This function overwrites it. `live`: the number of slots that are not free.
     void run(std::byte* data, AddressMap& addresses, std::uint64_t live, std::uint64_t incoming, std::uint64_t pass,
              StepClock& clock);
 
@@ -54,9 +55,9 @@ class Scan {
     }
     std::byte* at(std::uint64_t slot) const noexcept { return data_ + slot * block_bytes_; }
 
-    /// Looking whether a block's own place is vacant is a cache miss: it pays where the answer is often yes.
+    /// Finding out whether a block's own place is vacant is a cache miss: it pays if the answer is often yes.
     bool many_vacant() const noexcept { return vacant_ > addresses_->size() / 16; }
-    /// Cannot take one block more before one has left.
+    /// Whether no further block can be taken before one has left.
     bool is_full() const noexcept { return vacant_ == 0 && spare_indices_.size() == most_spares_; }
     bool scan_some();
     bool look_ahead(std::uint64_t slots);
@@ -82,7 +83,8 @@ class Scan {
     memory::MeteredVector<Peer> peers_;
     memory::MeteredBytes spare_blocks_;
     memory::MeteredVector<std::uint64_t> spare_indices_;
-    memory::MeteredVector<std::uint32_t> recent_;  // slots vacated last, still in the cache; some may be taken again
+    memory::MeteredVector<std::uint32_t>
+        recent_;  // recently vacated slots, still in the cache; some may be occupied again
 
     std::byte* data_ = nullptr;
     AddressMap* addresses_ = nullptr;

@@ -9,9 +9,9 @@
 namespace sluice::redistribution {
 
 enum class ScanState : unsigned {
-    leaving = 0,  ///< holds a block that has not been looked at, or could not be sent yet
-    vacant = 1,   ///< nothing of value here
-    landed = 2,   ///< holds a block of this rank; its entry says at which index it belongs
+    leaving = 0,  ///< holds a block that has not been looked at or could not be sent yet
+    vacant = 1,   ///< holds no block
+    landed = 2,   ///< holds a block of this rank; its entry has the index where it belongs
 };
 
 /// Blocks of one cache line are so common that they are copied without a call.
@@ -22,7 +22,7 @@ inline void copy_block(std::byte* to, std::byte const* from, std::uint64_t bytes
         std::memcpy(to, from, bytes);
 }
 
-/// A line at a time, so that neither block is read twice.
+/// Swaps line by line, so that neither block is read twice.
 inline void swap_blocks(std::byte* a, std::byte* b, std::uint64_t bytes) noexcept {
     constexpr std::uint64_t k_line = 64;
     std::byte held[k_line];

@@ -5,7 +5,7 @@
 
 namespace sluice::redistribution {
 
-/// The next block that is not in its place; false when there is none.
+/// Picks up the next block that is not in its place; returns false if there is none.
 bool Settling::pick_up(Hand& hand) {
     while (next_ < places_.size() && (is_vacant(next_) || place_of(next_) == next_))
         ++next_;

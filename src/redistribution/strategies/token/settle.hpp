@@ -2,8 +2,8 @@
 /// The last step of the scan form: every block is on its right rank, and each rank permutes its own slots in place.
 ///
 /// Each step of a cycle misses the caches and the TLB, and the next step is known only after it. So several cycles are
-/// followed at a time, each by a hand that carries one block; while the others make their steps, the memory that a hand
-/// needs next is on its way.
+/// followed at once, each by a hand that carries one block; while the others make their steps, the memory that a hand
+/// needs next is being loaded.
 ///
 ///     hand 0: block for slot 17       hand 1: block for slot 4       ...       a step: exchange with the block in that
 ///     hand 0: block for slot  9       hand 1: block for slot 30      ...       slot; if the slot is vacant, put down
@@ -24,7 +24,7 @@ namespace sluice::redistribution {
 
 class Settling {
   public:
-    /// `places[s]`: index of the block in slot s, where its state is landed. No slot is leaving. `room`: for the blocks
+    /// `places[s]`: index of the block in slot s, if its state is landed. No slot is leaving. `room`: for the blocks
     /// that are carried, at least one; 16 are better.
     Settling(std::byte* data, std::uint64_t block_bytes, AddressMap& places, std::span<std::byte> room)
         : data_(data),
@@ -35,7 +35,7 @@ class Settling {
             hand_[i].block = room.data() + i * block_bytes;
     }
 
-    /// Brings every landed block to its place. Returns blocks copied.
+    /// Brings every landed block to its place. Returns the number of blocks copied.
     std::uint64_t run();
 
   private:
@@ -57,13 +57,13 @@ class Settling {
     bool pick_up(Hand& hand);
     void exchange(Hand& hand);
     void put_down(Hand const& hand);
-    /// Inlined by order: GCC 12 drops calls of functions that do nothing but prefetch.
+    /// Forced inline because GCC 12 drops calls of functions that only prefetch.
     [[gnu::always_inline]] void fetch_target(Hand const& hand) const noexcept {
         places_.prefetch(hand.to);
-        // Of a longer block the processor sees the stream by itself.
+        // The processor detects the stream of a longer block by itself.
         for (std::uint64_t line = 0; line < std::min<std::uint64_t>(bytes_, 256); line += 64)
             __builtin_prefetch(at(hand.to) + line, 1);
-        __builtin_prefetch(at(hand.to) + bytes_ - 1, 1);  // arrays need not begin with a cache line
+        __builtin_prefetch(at(hand.to) + bytes_ - 1, 1);  // arrays need not begin at a cache line
     }
 
     std::byte* data_;
@@ -71,7 +71,7 @@ class Settling {
     AddressMap& places_;
     std::size_t hands_;
     std::array<Hand, k_most_hands> hand_;
-    std::uint64_t next_ = 0;  // first slot not yet looked at for a block to pick up
+    std::uint64_t next_ = 0;  // first slot not yet searched for a block to pick up
     std::uint64_t copied_ = 0;
 };
 

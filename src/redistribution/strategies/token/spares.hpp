@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The spare slots of a chain pull: which are free, and which holds the final content of which slot.
+/// The spare slots of a chain pull: which are free, and which slot's final content each of the others holds.
 #pragma once
 
 #include <bit>
@@ -10,16 +10,16 @@
 
 namespace sluice::redistribution {
 
-/// At most `capacity` spares in use at a time. A spare is a place: one of the staging, or a slot of the array that
-/// stays free. Open addressing, keyed by the slot whose content the spare holds; all memory is taken by the
-/// constructor.
+/// At most `capacity` spares are in use at once. A spare is a place in the staging or a slot of the array that stays
+/// free. A hash table with open addressing, keyed by the slot whose content the spare holds; the constructor takes all
+/// memory.
 class Spares {
   public:
     struct InUse {
-        std::uint64_t slot = k_none;  ///< of the array: the spare holds its final content
+        std::uint64_t slot = k_none;  ///< slot of the array whose final content the spare holds
         std::uint64_t place = 0;      ///< where the spare is
         bool landed = false;          ///< the content has arrived in the spare
-        bool vacated = false;         ///< the slot has been left meanwhile: copy as soon as landed
+        bool vacated = false;         ///< the slot's block has left: copy as soon as the content has landed
     };
     static constexpr std::uint64_t k_none = ~std::uint64_t{0};
 
@@ -34,10 +34,10 @@ class Spares {
     std::size_t capacity() const noexcept { return capacity_; }
     bool any_free() const noexcept { return !free_.empty(); }
     bool can_hold_more() const noexcept { return free_.size() + in_use_ < capacity_; }
-    /// A place that may be used as a spare from now on. Only while can_hold_more().
+    /// Adds a place that may be used as a spare from now on. Requires can_hold_more().
     void add(std::uint64_t place) { free_.push_back(place); }
 
-    /// Takes a free spare for the final content of `slot` and says where it is.
+    /// Takes a free spare for the final content of `slot` and returns its place.
     std::uint64_t take(std::uint64_t slot) {
         std::uint64_t const place = free_.back();
         free_.pop_back();
@@ -57,12 +57,12 @@ class Spares {
         return by_slot_[at];
     }
 
-    /// The content of `slot` has been copied out: its spare is free again.
+    /// The content of `slot` has been copied out, so its spare is free again.
     void release(std::uint64_t slot) {
         std::size_t at = static_cast<std::size_t>(&of(slot) - by_slot_.data());
         free_.push_back(by_slot_[at].place);
         --in_use_;
-        // Close the gap, so that searches need no marks of the dead.
+        // Closes the gap, so that searches need no marks of removed entries.
         for (std::size_t next = (at + 1) & mask_; by_slot_[next].slot != k_none; next = (next + 1) & mask_) {
             std::size_t const distance_of_next = (next - home(by_slot_[next].slot)) & mask_;
             if (distance_of_next >= ((next - at) & mask_)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The default strategy: each receiver fetches whenever it has room. See token/chain.hpp for how and why it always
+/// The default strategy: each receiver fetches whenever it has room. token/chain.hpp explains it and why it always
 /// ends.
 #include <sched.h>
 
@@ -46,7 +46,8 @@ class ChainMover final : public Mover {
             messages_.emplace(problem.context.comm(), memory_.chain.piece_bytes, memory_.messages,
                               problem.context.settings().outstanding_requests, problem.meter,
                               problem.context.counters());
-        // A core of one's own may spin for about as long as going to sleep and waking up take; a shared one may not.
+        // A rank with a core of its own may spin about as long as sleeping and waking up would take; a rank that shares
+        // its core may not.
         if (!alone_on_node) spins_ = problem.node->size() <= available_cores() ? 1000 : 20;
     }
 
@@ -66,10 +67,10 @@ class ChainMover final : public Mover {
     static bool crosses_network(Problem const& problem) {
         return alone(problem) || problem.node->size() < problem.context.size();
     }
-    /// That of the rank after us: who is asked first differs from rank to rank.
+    /// The lane of the next rank, so that each rank asks another one first.
     std::uint64_t first_lane() const { return static_cast<std::uint64_t>(problem_.context.rank()) + 1; }
 
-    /// Nobody starts to move before all have finished the move before: requests carry no other mark of the move.
+    /// Requests do not say which move they belong to, so no rank may start this one before all have finished the last.
     void meet(std::byte* data) {
         if (node_) node_->expose(data);
         if (messages_) mpi::check(MPI_Barrier(problem_.context.comm()), "MPI_Barrier");
@@ -111,7 +112,7 @@ class ChainMover final : public Mover {
         return *messages_;
     }
 
-    /// Hands the collected fetches to their transports; unless `small_batches`, only where a batch has come together.
+    /// Hands the collected fetches to their transports; unless `small_batches`, only full batches.
     bool start_fetches(bool small_batches) {
         bool moved = false;
         for (std::size_t looked = 0; looked < chain_.lanes(); ++looked) {
@@ -134,7 +135,7 @@ class ChainMover final : public Mover {
             messages_->wait();
             return;
         }
-        if (!messages_) ++idle_;  // with two things to wait for, MPI and the rings, neither may sleep
+        if (!messages_) ++idle_;  // a rank that waits for both MPI and the rings may sleep in neither
         if (idle_ > spins_ + k_yields_before_sleep) {
             node_->sleep();
         } else if (messages_ || idle_ > spins_) {
@@ -147,7 +148,7 @@ class ChainMover final : public Mover {
         count_sent(report, problem_.outgoing, problem_.block_bytes);
         Bytes const copied = chain_.take_bytes_copied();
         report.bytes_local += copied;
-        report.blocks_local += copied.count / problem_.block_bytes;  // pieces count as parts of a block
+        report.blocks_local += copied.count / problem_.block_bytes;  // a piece counts as a part of a block
         report.requests_peak = std::max(report.requests_peak, messages_ ? messages_->requests_peak() : 0);
     }
 
@@ -160,7 +161,7 @@ class ChainMover final : public Mover {
     std::uint64_t pass_ = 0;
     std::size_t batch_ = 4;
     int idle_ = 0;
-    int spins_ = 0;  // looks for work before sleeping
+    int spins_ = 0;  // looks for work before it sleeps
 };
 
 /// Small blocks inside one node.
@@ -173,7 +174,7 @@ class ScanMover final : public Mover {
 
     void move(std::byte* data, Report& report) override {
         StepClock clock(report);
-        problem_.node->rings().barrier();  // nobody starts before all have finished the move before
+        problem_.node->rings().barrier();  // no rank may start before all have finished the last move
         clock.step("meet");
         if (working_) *working_ = *problem_.forward;
         scan_.run(data, working_ ? *working_ : *problem_.forward, problem_.outgoing + problem_.staying,
@@ -187,14 +188,14 @@ class ScanMover final : public Mover {
   private:
     Problem problem_;
     Scan scan_;
-    std::optional<AddressMap> working_;  // moving changes the map: a plan keeps the original
+    std::optional<AddressMap> working_;  // moving overwrites the map, and a plan keeps the original
     std::uint64_t pass_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<Mover> prepare_token(Problem const& problem) {
-    // Without an inverse map the front has found that scanning is the form; with both maps the block size decides.
+    // Without an inverse map the caller has already chosen scanning; with both maps the block size decides.
     bool const scan =
         problem.forward != nullptr && token_form(problem.node, true, problem.block_bytes) == TokenForm::scan;
     if (scan) return std::make_unique<ScanMover>(problem);

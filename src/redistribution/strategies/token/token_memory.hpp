@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// How the token strategy shares out its staging. Equal on all ranks: computed from agreed values alone.
+/// Divides the staging of the token strategy. The result is equal on all ranks, because only agreed values go into it.
 ///
 ///      rings into this rank 1/4 | queues, lanes, message buffers 1/4 | spare slots and all fixed tables 1/2
 #pragma once
@@ -15,19 +15,20 @@ namespace sluice::redistribution {
 
 struct TokenMemory {
     Bytes rings;
-    Bytes queues;    ///< of the node transport
-    Bytes messages;  ///< of the message transport
+    Bytes queues;    ///< bytes of the node transport
+    Bytes messages;  ///< bytes of the message transport
     ChainMemory chain;
 
-    /// Of the transports: what one open MPI request costs, times the default of the setting; heads of rings and queues.
+    /// Bytes of the transports' tables: the cost of one open MPI request times the default of the setting, and the
+    /// heads of rings and queues.
     static constexpr std::uint64_t k_tables = 12 << 10;
     static constexpr std::uint64_t k_tables_of_peer = 256;
 
-    /// `one_node`: nothing crosses a network. Only the number of spares, which is nobody else's concern, depends on
+    /// `one_node`: no block crosses a network. Only the number of spares, which no other rank depends on, follows from
     /// `ranks_of_node`.
     static TokenMemory of(Bytes staging, std::uint64_t block_bytes, int ranks, int ranks_of_node, bool one_node) {
-        // A block larger than its share moves as pieces, so that there are always spares enough to keep a pipeline
-        // full. Inside a node few are enough, and fewer passes copy less through spares; a network wants more of them
+        // A block larger than its share moves in pieces, so that there are always enough spares to keep a pipeline
+        // full. Inside a node a few are enough, and fewer passes copy less through spares; a network needs more of them
         // under way, but none so small that its latency shows.
         constexpr std::uint64_t k_least_on_network = 32 << 10;
         std::uint64_t const half = staging.count / 2;

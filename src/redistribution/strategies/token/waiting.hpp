@@ -4,8 +4,8 @@
 
 namespace sluice::redistribution {
 
-/// A rank that finds nothing to do lets others have the core that often before it sleeps: on a core that nobody else
-/// wants a sleep and a wake-up cost more than a look, above all in a virtual machine, where the core itself is halted.
+/// A rank without work yields its core this often before it sleeps: on a core that no other process needs, a sleep and
+/// a wake-up cost more than a look, above all in a virtual machine, where the core itself is halted.
 inline constexpr int k_yields_before_sleep = 100;
 
 }  // namespace sluice::redistribution
