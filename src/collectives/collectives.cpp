@@ -10,7 +10,7 @@ namespace sluice::collectives {
 
 namespace {
 
-/// Behind every tag of the other capabilities, which use small numbers.
+/// Lies above every tag of the other capabilities, which use small numbers.
 constexpr int k_tag = 7000;
 
 InplaceReport run(Context& context, InplaceBlocks const& blocks) {

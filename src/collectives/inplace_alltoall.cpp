@@ -14,7 +14,7 @@ namespace sluice::collectives {
 
 namespace {
 
-/// Looks that find nothing before the core is offered to others: ranks may be more than cores.
+/// Looks without result before a rank yields its core, because there may be more ranks than cores.
 constexpr int k_looks_before_yield = 32;
 
 [[noreturn]] void refuse_count(int rank, int member, std::int64_t count) {
@@ -49,7 +49,7 @@ InplaceAlltoall::~InplaceAlltoall() {
     if (left && staging_) staging_->abandon();
 }
 
-/// A type around each: MPI_Type_dup would run the user's attribute callbacks.
+/// Keeps each type alive by a type that contains it: MPI_Type_dup would run the user's attribute callbacks.
 void InplaceAlltoall::hold_types() {
     held_types_.resize(static_cast<std::size_t>(members_.size), MPI_DATATYPE_NULL);
     for (int member = 0; member < members_.size; ++member)
@@ -75,7 +75,7 @@ void InplaceAlltoall::take_staging() {
                                   bytes.subspan(window_ * PairExchange::k_slot_bytes), false, report_});
 }
 
-/// Takes the next round's partner, if there is one with bytes to exchange. False when no round is left.
+/// Takes the partner of the next round that has bytes to exchange. Returns false if no round is left.
 bool InplaceAlltoall::start_next(std::size_t slot) {
     while (round_ < members_.size) {
         int const member = (round_ - members_.rank + members_.size) % members_.size;
@@ -114,7 +114,7 @@ bool InplaceAlltoall::test_requests() {
     return completed != MPI_UNDEFINED && completed > 0;
 }
 
-/// To the earliest pair that wants the lane, unless an earlier one may still come to want it.
+/// Grants the lane to the earliest pair that wants it, unless an earlier pair may still come to want it.
 bool InplaceAlltoall::grant_lane() {
     if (in_lane_ != nullptr) return false;
     Slot* earliest = nullptr;
@@ -142,7 +142,7 @@ void InplaceAlltoall::finish_pair(Slot& slot) {
                                                         ", which has another size for it");
 }
 
-/// True when something moved.
+/// Returns true if something moved.
 bool InplaceAlltoall::advance() {
     bool moved = start_pairs();
     if (under_way_ == 0) return moved;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Where the blocks of an in-place all-to-all lie: the arguments of the three calls behind one face. Refers to the
-/// caller's arrays; constant size.
+/// Describes the blocks of an in-place all-to-all, with one interface to the arguments of all three calls. Refers to
+/// the caller's arrays; constant size.
 #pragma once
 
 #include <mpi.h>
@@ -35,14 +35,14 @@ struct InplaceBlocks {
     void* buffer = nullptr;  ///< may be MPI_BOTTOM
     Layout layout = Layout::in_order;
     NumberList counts;
-    NumberList displacements;               ///< in extents or bytes; unused in order
-    MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of all blocks, where `types` is null
+    NumberList displacements;               ///< in extents or bytes; unused if blocks are in order
+    MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of all blocks, if `types` is null
     MPI_Datatype const* types = nullptr;
 
     static InplaceBlocks alltoall(void* buffer, std::int64_t count, MPI_Datatype type) {
         return {buffer, Layout::in_order, NumberList(count), NumberList(), type, nullptr};
     }
-    /// `Integer`: int or std::int64_t; where MPI_Count or MPI_Aint is another type of 64 bits, the caller casts.
+    /// `Integer`: int or std::int64_t. If MPI_Count or MPI_Aint is another type of 64 bits, the caller casts.
     template <typename Integer>
     static InplaceBlocks alltoallv(void* buffer, Integer const* counts, Integer const* displacements,
                                    MPI_Datatype type) {
@@ -57,7 +57,7 @@ struct InplaceBlocks {
     MPI_Datatype type_of(int rank) const noexcept {
         return types != nullptr ? types[static_cast<std::size_t>(rank)] : type;
     }
-    /// Where block `rank` begins, for a type of that extent.
+    /// The address of block `rank`, for a type of that extent.
     void* address_of(int rank, std::int64_t extent) const noexcept {
         std::int64_t const offset = layout == Layout::in_order     ? rank * counts.at(rank) * extent
                                     : layout == Layout::by_extents ? displacements.at(rank) * extent

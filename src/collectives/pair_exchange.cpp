@@ -11,17 +11,17 @@ namespace sluice::collectives {
 
 namespace {
 
-constexpr std::uint32_t k_dense = 1;     // the block lies in one piece
+constexpr std::uint32_t k_dense = 1;     // the block is contiguous
 constexpr std::uint32_t k_possible = 2;  // its owner may read and write the peer's memory, as far as it knows
-constexpr std::uint32_t k_proven = 4;    // and has proven it in an earlier call
+constexpr std::uint32_t k_proven = 4;    // its owner has proven that in an earlier call
 
-/// The first part of a block, which its lower rank serves.
+/// The first part of a block, which the lower rank of the pair serves.
 std::uint64_t lower_part(std::uint64_t bytes) {
     constexpr std::uint64_t k_line = 64;
     return bytes / 2 / k_line * k_line;
 }
 
-/// Of an area for two chunks out and two in.
+/// Bytes of a chunk, of which an area holds two for sending and two for receiving.
 std::size_t chunk_of(std::span<std::byte> area) {
     constexpr std::size_t k_line = 64;
     return area.size() / 4 / k_line * k_line;
@@ -204,7 +204,7 @@ void PairExchange::begin_staged(std::span<std::byte> area, std::size_t chunk, Ra
     post_chunk(1);
 }
 
-/// Packs and posts what comes next, if anything does.
+/// Packs and posts the next chunk, if there is one.
 void PairExchange::post_chunk(std::size_t lane) {
     Range& from = to_post_[0].begin < to_post_[0].end ? to_post_[0] : to_post_[1];
     Range const chunk{from.begin, std::min(from.end, from.begin + chunk_)};
@@ -214,7 +214,7 @@ void PairExchange::post_chunk(std::size_t lane) {
     if (bytes == 0) return;
     receive(2 * lane + 1, in(lane).data(), bytes);
     if (packing_->is_contiguous()) {
-        // Stays as it is until it has been sent: it is overwritten when both requests are complete.
+        // The chunk stays unchanged until it has been sent: it is reused only when both requests are complete.
         send(2 * lane, packing_->first() + chunk.begin, bytes);
     } else {
         types::pack(*packing_, out(lane).first(bytes));

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// One pair of an in-place all-to-all: two blocks of equal bytes change places.
+/// One pair of an in-place all-to-all: two blocks of equal bytes are swapped.
 ///
 ///                     bytes <= k_small, or bytes that differ
 ///     entry ───────────────────────────────────────────────────────────────> finished
 ///       │ both dense, one node, access thought possible     all swapped        ^
 ///       ├──> proof ──> swap ──> settle ────────────────────────────────────────┤
-///       │ (proof only  │          │ access lost: what is left, by the pair's    │
+///       │ (proof only  │          │ access lost: the rest goes by the pair's    │
 ///       │  once a peer)│ none     v own slot                                   │
 ///       │              │        staged ────────────────────────────────────────┤
 ///       └──────────────┴──────> queued ──> staged, by the lane that was granted ┘
 ///
-/// Both sides decide alike, for each decision is made from what both know: the two entry messages, the two proofs, the
-/// two numbers of bytes that were swapped. In `swap` the lower rank serves the first part of the block, the higher the
-/// rest, each reading and writing the other's memory without its help; nobody touches a part that the other serves
-/// until the other has said in `settle` how far it came.
+/// Both sides decide alike, because each decision depends only on values that both know: the two entry messages, the
+/// two proofs, the two numbers of bytes that were swapped. In `swap` the lower rank serves the first part of the block,
+/// the higher the rest, and each reads and writes the other's memory without its help. Neither touches the part that
+/// the other serves until the other has reported in `settle` how many bytes it swapped.
 #pragma once
 
 #include <mpi.h>
@@ -31,13 +31,13 @@
 
 namespace sluice::collectives {
 
-/// What all pairs of one call share. Outlives them.
+/// Shared by all pairs of one call; must outlive them.
 struct PairMeans {
     MPI_Comm comm;
     int tag;
     node::PeerAccess& access;
-    /// Staging behind the slots. A pair that goes by messages has the lane, one pair at a time; swapping uses what is
-    /// left of it, and only inside one `step`.
+    /// Staging after the slots. A pair that goes by messages has the lane, one pair at once; swapping uses the rest of
+    /// it, and only within one `step`.
     std::span<std::byte> shared;
     bool lane_is_taken;
     InplaceReport& report;
@@ -50,7 +50,7 @@ struct PairMeans {
     }
 };
 
-/// What one member tells the other first. Travels as it is.
+/// The first message of a member to the other, sent byte for byte.
 struct PairEntry {
     std::uint64_t bytes;
     std::uint64_t address;
@@ -62,33 +62,33 @@ struct PairEntry {
 class PairExchange {
   public:
     static constexpr std::size_t k_requests = 4;
-    static constexpr std::size_t k_small = 8192;  ///< bytes of a block that travel with the entry
-    /// What a pair needs of staging for itself.
+    static constexpr std::size_t k_small = 8192;  ///< bytes of a block that are sent with the entry
+    /// Bytes of staging that each pair needs for itself.
     static constexpr std::size_t k_slot_bytes = 2 * (sizeof(PairEntry) + k_small);
 
-    /// A pair that is finished; `start` begins another.
+    /// Makes a finished pair; `start` begins the next one.
     PairExchange() = default;
     PairExchange(PairExchange const&) = delete;
     PairExchange& operator=(PairExchange const&) = delete;
 
-    /// `peer` is a rank of the communicator; `is_lower` says which half is ours and is true on one side. `slot` is
-    /// staging of k_slot_bytes bytes, `requests` the k_requests null requests that the pair may use: the
-    /// caller completes them. `map` must outlive the exchange.
+    /// `peer` is a rank of the communicator; `is_lower` selects our half and is true on one side only. `slot` is
+    /// staging of k_slot_bytes bytes, `requests` the k_requests null requests that the pair may use; the caller
+    /// completes them. `map` must outlive the exchange.
     void start(PairMeans& means, int peer, bool is_lower, std::span<std::byte> slot,
                std::span<MPI_Request, k_requests> requests, types::TypeMap const& map, void* buffer,
                std::uint64_t count);
 
-    /// Goes on as far as it can without waiting, and no further than one bounce of direct swapping. True when something
+    /// Advances as far as it can without waiting, by at most one bounce of direct swapping. Returns true if something
     /// moved.
     bool step();
     bool is_finished() const noexcept { return state_ == State::finished; }
-    /// It may still turn out to need the lane.
+    /// Whether the pair may still turn out to need the lane.
     bool is_undecided() const noexcept { return state_ == State::entry || state_ == State::proof; }
     bool is_queued() const noexcept { return state_ == State::queued; }
-    /// To a queued pair: the lane is its own until it is finished.
+    /// Gives the lane to a queued pair until it is finished.
     void grant_lane();
     int peer() const noexcept { return peer_; }
-    /// Bytes of the peer's block where they differ from ours: nothing was exchanged.
+    /// Bytes of the peer's block if they differ from ours; nothing was exchanged then.
     std::optional<std::uint64_t> const& other_bytes() const noexcept { return other_bytes_; }
 
   private:
@@ -123,7 +123,7 @@ class PairExchange {
     bool is_lower_ = false;
     State state_ = State::finished;
     std::span<std::byte> slot_;
-    std::span<std::byte> area_;  // out and in, half and half: the slot, or the lane
+    std::span<std::byte> area_;  // for sending and receiving, half each: the slot, or the lane
     std::span<MPI_Request> requests_;
     std::optional<types::PieceCursor> packing_;
     std::optional<types::PieceCursor> unpacking_;
@@ -136,13 +136,13 @@ class PairExchange {
     std::uint64_t word_in_ = 0;
 
     Range mine_{};               // swap: the part that this side serves
-    std::uint64_t swapped_ = 0;  // bytes of it that are done
+    std::uint64_t swapped_ = 0;  // bytes of it that have been swapped
 
-    // Staged: ranges of the block that are still to be posted, and the chunks that are under way, one a lane.
+    // While staged: the ranges of the block that are still to be posted, and the chunks under way, one in each lane.
     std::size_t chunk_ = 0;
     std::array<Range, 2> to_post_{};
     std::array<Range, 2> under_way_{};
-    std::size_t lane_ = 0;  // of the oldest chunk under way
+    std::size_t lane_ = 0;  // the lane of the oldest chunk under way
 };
 
 }  // namespace sluice::collectives

@@ -7,7 +7,7 @@ namespace sluice::collectives {
 
 bool worth_serving_alltoall(std::uint64_t bytes_per_pair, int size) noexcept {
 #if defined(MPICH_VERSION)
-    // MPICH 4.0.2's own gives wrong data for structs from about 30 KiB a pair on
+    // MPICH 4.0.2's own call gives wrong data for structs of about 30 KiB or more for each pair
     // (tests/plugin/equality/inplace_truth.c).
     constexpr std::uint64_t k_from = 16384;
 #else

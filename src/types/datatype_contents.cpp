@@ -7,7 +7,7 @@ namespace sluice::types {
 
 namespace {
 
-/// Predefined, so without contents and not to be freed.
+/// Predefined types have no contents and must not be freed.
 bool is_leaf(int combiner) {
     return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
@@ -59,8 +59,8 @@ DatatypeContents::~DatatypeContents() {
         if (inner != MPI_DATATYPE_NULL && !is_predefined(inner)) MPI_Type_free(&inner);
 }
 
-// With large counts every count and displacement stands in one list, in the order of the constructor's arguments, and
-// only ranks, kinds of distribution and the like are left among the integers (MPI 4.0, table 5.1).
+// For types with large counts, every count and displacement is in one list, in the order of the constructor's
+// arguments; only ranks, kinds of distribution and similar values remain among the integers (MPI 4.0, table 5.1).
 
 std::int64_t DatatypeContents::large_integer(std::size_t i) const noexcept {
     if (combiner_ == MPI_COMBINER_SUBARRAY) {  // ndims, sizes, subsizes, starts, order
@@ -75,7 +75,7 @@ std::int64_t DatatypeContents::large_integer(std::size_t i) const noexcept {
 }
 
 std::int64_t DatatypeContents::large_address(std::size_t i) const noexcept {
-    // One number for all blocks stands where a list of lengths would.
+    // One number for all blocks takes the place of a list of lengths.
     if (combiner_ == MPI_COMBINER_HVECTOR || combiner_ == MPI_COMBINER_HINDEXED_BLOCK) return large_[2 + i];
     if (combiner_ == MPI_COMBINER_RESIZED) return large_[i];
     return large_[1 + static_cast<std::size_t>(large_[0]) + i];  // count, lengths, displacements

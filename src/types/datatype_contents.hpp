@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What MPI says of how a datatype was made, in 64 bits, with whatever form of the constructor.
+/// How a datatype was made, as MPI reports it, with 64-bit numbers for every form of the constructor.
 #pragma once
 
 #include <mpi.h>
@@ -9,12 +9,12 @@
 
 namespace sluice::types {
 
-/// Has no contents and must not be freed.
+/// Whether the type is predefined: it then has no contents and must not be freed.
 bool is_predefined(MPI_Datatype type);
 
-/// Integers, addresses and datatypes in the order of MPI-3's MPI_Type_get_contents, also for a type that was made with
-/// large counts (MPI-4). Owns the references to the inner datatypes that MPI hands out. Memory: 12 bytes an entry of an
-/// indexed or struct type, for MPI hands its lists out only whole.
+/// Integers, addresses and datatypes in the order of MPI-3's MPI_Type_get_contents, also for a type made with large
+/// counts (MPI-4). Owns the references to the inner datatypes that MPI returns. Takes 12 bytes for each entry of an
+/// indexed or struct type, because MPI returns its lists only as a whole.
 class DatatypeContents {
   public:
     explicit DatatypeContents(MPI_Datatype type);

@@ -38,14 +38,14 @@ class TypeMapBuilder {
 
     Node node_of(MPI_Datatype type) {
         if (auto const known = known_.find(type); known != known_.end()) return known->second;
-        // The contents stay until the map is made: what they refer to must not get the handle of another type.
+        // The contents are kept until the map is made, so that no other type gets the handle of a type they refer to.
         contents_.push_back(std::make_unique<DatatypeContents>(type));
         Node const made = made_by(type, *contents_.back());
         known_.emplace(type, made);
         return made;
     }
 
-    /// Nesting of loops and lists below `root`. Children stand before their parents, so one sweep suffices.
+    /// The nesting of loops and lists below `root`. Children precede their parents, so one sweep suffices.
     std::size_t depth_of(Node const& root) const {
         std::vector<std::size_t> depths;
         auto const depth = [&](Node const& node) -> std::size_t {
@@ -75,8 +75,8 @@ class TypeMapBuilder {
         return static_cast<std::uint32_t>(map_.nodes_.size() - 1);
     }
 
-    /// `child`, `count` times, `stride` bytes apart, the first at `offset`. Runs that touch become one, and so do loops
-    /// that go on where they end.
+    /// Repeats `child` `count` times, `stride` bytes apart, beginning at `offset`. Adjacent runs become one, and so do
+    /// loops that continue each other.
     Node loop(std::int64_t offset, std::int64_t count, std::int64_t stride, Node const& child) {
         if (count <= 0 || child.size == 0) return run(offset, 0);
         auto const times = static_cast<std::uint64_t>(count);
@@ -100,7 +100,7 @@ class TypeMapBuilder {
         return node;
     }
 
-    /// The parts of a list, in order; adjacent runs become one.
+    /// Builds a list of parts in order; adjacent runs become one.
     class List {
       public:
         explicit List(TypeMapBuilder& builder) : builder_(builder) {}
@@ -146,7 +146,7 @@ class TypeMapBuilder {
             short value;
             int index;
         };
-        // Of the predefined types only this one has a gap inside; those with one at the end (MPI_DOUBLE_INT) are dense.
+        // This is the only predefined type with a gap inside; those with one at the end (MPI_DOUBLE_INT) are dense.
         if (type != MPI_SHORT_INT) return run(0, size_of_type(type));
         List parts(*this);
         parts.add(0, run(0, sizeof(short)));
@@ -161,7 +161,7 @@ class TypeMapBuilder {
         return loop(0, made.integer(0), stride, loop(0, made.integer(1), extent, child));
     }
 
-    /// Blocks of `length(i)` elements at `displacement(i)` bytes.
+    /// Makes blocks of `length(i)` elements at `displacement(i)` bytes.
     template <typename Length, typename Displacement>
     Node indexed(DatatypeContents const& made, Length const& length, Displacement const& displacement) {
         Node const child = node_of(made.type(0));
@@ -182,8 +182,8 @@ class TypeMapBuilder {
         return members.finish();
     }
 
-    /// The dimensions of an array of `made.type(0)`, the fastest first: `each(dimension, distance of its elements,
-    /// what one of its elements is)` gives what the whole dimension is.
+    /// Combines the dimensions of an array of `made.type(0)`, the fastest first: `each(dimension, distance of its
+    /// elements, node of one element)` returns the node of the whole dimension.
     template <typename Each>
     Node array(DatatypeContents const& made, std::size_t dims, std::size_t sizes_at, std::int64_t order,
                Each const& each) {
@@ -229,7 +229,8 @@ class TypeMapBuilder {
         std::int64_t processes;
     };
 
-    /// One dimension of a distributed array: blocks dealt out in turns; by blocks is a single turn.
+    /// Makes one dimension of a distributed array: blocks are dealt out in turns, and a block distribution has a single
+    /// turn.
     Node distributed(Distribution const& how, std::int64_t process, std::int64_t stride, Node const& element) {
         std::int64_t block = how.argument;
         if (how.kind == MPI_DISTRIBUTE_NONE)

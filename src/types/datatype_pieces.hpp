@@ -5,8 +5,8 @@
 ///     vector(3, 2, 4, struct{…})    loop 3 x stride ── list ┬─ run         (0x…00, 8) (0x…10, 24) …
 ///                                                           └─ loop ── run
 ///
-/// Runs that touch are merged while the map is made, so what is dense in memory is a single run whatever its type is
-/// called, and walking costs nothing for each element of it.
+/// Adjacent runs are merged while the map is made, so data that are dense in memory are a single run whatever their
+/// type, and walking them costs nothing for each element.
 #pragma once
 
 #include <mpi.h>
@@ -18,32 +18,32 @@
 
 namespace sluice::types {
 
-/// Bytes that lie side by side. No bytes: the end.
+/// Contiguous bytes. A piece without bytes marks the end.
 struct Piece {
     std::byte* address = nullptr;
     std::size_t bytes = 0;
 };
 
-/// A datatype taken apart (MPI_Type_get_envelope and _contents). Does not refer to the datatype afterwards. Memory:
-/// nothing on the heap for a dense type, else 48 bytes a constructor and 24 bytes for each entry of an indexed or
-/// struct constructor that does not touch the one before; nothing grows with the number of pieces. While it is made the
-/// lists of the type are there twice, as MPI hands them out. (Open MPI gives a new handle at each use of an inner type,
+/// A datatype taken apart (MPI_Type_get_envelope and _contents). Does not refer to the datatype afterwards. Takes no
+/// heap memory for a dense type, otherwise 48 bytes for each constructor and 24 bytes for each entry of an indexed or
+/// struct constructor that does not touch the entry before; nothing grows with the number of pieces. While it is made,
+/// the lists of the type exist twice, as MPI returns them. (Open MPI returns a new handle at each use of an inner type,
 /// so there a type used twice inside counts twice.)
 class TypeMap {
   public:
     enum class Kind : std::uint8_t { run, loop, list };
 
-    /// Offsets are relative to where the node that refers to this one puts it.
+    /// Offsets are relative to the place that the referring node gives this one.
     struct Node {
         Kind kind = Kind::run;
         std::uint32_t child = 0;  ///< loop: the node that is repeated; list: its first entry
         std::uint64_t size = 0;   ///< bytes of all its pieces
         std::uint64_t count = 0;  ///< loop: repetitions; list: entries
-        std::int64_t offset = 0;  ///< run and loop: of the first byte, of the first repetition
+        std::int64_t offset = 0;  ///< run and loop: offset of the first byte, of the first repetition
         std::int64_t stride = 0;  ///< loop: from one repetition to the next
     };
 
-    /// Of a list: a node at an offset, or a run of its own (`node` == k_none).
+    /// An entry of a list: a node at an offset, or a run of its own (`node` == k_none).
     struct Entry {
         std::int64_t offset;
         std::uint64_t size;
@@ -52,14 +52,14 @@ class TypeMap {
     static constexpr std::uint32_t k_none = 0xffffffff;
     static constexpr std::uint32_t k_root = 0xfffffffe;  ///< as a child: the root of the map
 
-    /// Throws Error(mpi) when MPI refuses `type`, Error(unsupported) for a constructor that no MPI-3 function makes.
+    /// Throws Error(mpi) if MPI refuses `type`, and Error(unsupported) for a constructor that no MPI-3 function makes.
     explicit TypeMap(MPI_Datatype type);
 
     std::uint64_t size() const noexcept { return root_.size; }
     std::int64_t extent() const noexcept { return extent_; }
-    /// Nesting of loops and lists.
+    /// The nesting of loops and lists.
     std::size_t depth() const noexcept { return depth_; }
-    /// Heap memory.
+    /// Heap memory in bytes.
     std::uint64_t memory() const noexcept {
         return nodes_.capacity() * sizeof(Node) + entries_.capacity() * sizeof(Entry);
     }
@@ -73,15 +73,15 @@ class TypeMap {
 
   private:
     friend class TypeMapBuilder;
-    std::vector<Node> nodes_;  // children before parents; empty where the root is a run
+    std::vector<Node> nodes_;  // children before parents; empty if the root is a run
     std::vector<Entry> entries_;
     Node root_;
     std::int64_t extent_ = 0;
     std::size_t depth_ = 0;
 };
 
-/// A place in the pieces of (buffer, count, type). Refers to the map. Allocates once, when made, a few words for each
-/// level of the type; nothing for a dense one.
+/// A position in the pieces of (buffer, count, type). Refers to the map, which must outlive it. Allocates only in its
+/// constructor, a few words for each level of the type, and nothing for a dense one.
 class PieceCursor {
   public:
     /// `buffer` may be MPI_BOTTOM for a type of absolute addresses.
@@ -91,20 +91,20 @@ class PieceCursor {
 
     /// Bytes of all pieces.
     std::uint64_t size() const noexcept { return top_.size; }
-    /// True when all bytes lie side by side: `first` is then the address of them all.
+    /// Whether all bytes are contiguous; `first` is then the address of the first one.
     bool is_contiguous() const noexcept { return top_.kind == TypeMap::Kind::run; }
     std::byte* first() const noexcept { return at(base_ + top_.offset); }
 
-    /// The next bytes that lie side by side, at most `most`, and moves behind them.
+    /// Returns the next contiguous bytes, at most `most`, and moves past them.
     Piece next(std::size_t most) noexcept;
-    /// Goes to the byte that is packed at `position` (at most `size()`). Time: the depth of the type and the entries of
-    /// its lists.
+    /// Moves to the byte that is packed at `position` (at most `size()`). The time depends on the depth of the type and
+    /// the entries of its lists.
     void seek(std::uint64_t position) noexcept;
 
   private:
     struct Frame {
         TypeMap::Node const* node;
-        std::uint64_t index;  // of the repetition or entry that comes next
+        std::uint64_t index;  // of the next repetition or entry
         std::int64_t base;
     };
 
@@ -121,13 +121,13 @@ class PieceCursor {
     std::vector<Frame> frames_;
     std::size_t depth_ = 0;
     bool begun_ = false;
-    std::int64_t run_ = 0;  // address of what is left of the current run
+    std::int64_t run_ = 0;  // address of the rest of the current run
     std::uint64_t run_bytes_ = 0;
 };
 
-/// Copies the next `to.size()` bytes that the cursor names, which must be that many, to `to`.
+/// Copies the next `to.size()` bytes of the cursor to `to`. The cursor must have at least that number left.
 void pack(PieceCursor& from, std::span<std::byte> to) noexcept;
-/// Copies `from` over the next `from.size()` bytes that the cursor names, which must be that many.
+/// Copies `from` over the next `from.size()` bytes of the cursor, which must have at least that number left.
 void unpack(std::span<std::byte const> from, PieceCursor& to) noexcept;
 
 }  // namespace sluice::types
