@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "engine/context_state.hpp"
 #include "groups/agree.hpp"
 
@@ -36,14 +37,6 @@ namespace engine {
 
 namespace {
 
-/// FNV-1a: equal texts on all ranks have equal values on all of them.
-std::uint64_t fingerprint(std::string_view text) {
-    std::uint64_t value = 0xcbf29ce484222325ULL;
-    for (char const c : text)
-        value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-    return value;
-}
-
 bool is_own_business(std::string_view name) {
     return name == "memory" || name == "paged_memory" || name == "paged_folder";
 }
@@ -62,7 +55,7 @@ void agree_on(MPI_Comm comm, Settings const& settings) {
 
     std::vector<std::uint64_t> most;
     for (SettingRow const& row : setting_rows()) {
-        std::uint64_t const value = is_own_business(row.name) ? 0 : fingerprint(settings.get(row.name));
+        std::uint64_t const value = is_own_business(row.name) ? 0 : base::Fnv1a().add(settings.get(row.name)).value();
         most.push_back(value);
         most.push_back(~value);  // its maximum is the complement of the least value
     }

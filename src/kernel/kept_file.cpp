@@ -10,7 +10,7 @@
 
 namespace sluice::kernel {
 
-KeptFile::KeptFile(std::string const& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+KeptFile::KeptFile(char const* path) : file_(open(path, O_RDONLY | O_CLOEXEC)) {}
 
 KeptFile::~KeptFile() {
     if (file_ >= 0) close(file_);

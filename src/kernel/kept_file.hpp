@@ -17,7 +17,8 @@ namespace sluice::kernel {
 class KeptFile {
   public:
     KeptFile() = default;
-    explicit KeptFile(std::string const& path);
+    explicit KeptFile(char const* path);
+    explicit KeptFile(std::string const& path) : KeptFile(path.c_str()) {}
     KeptFile(KeptFile&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
     KeptFile& operator=(KeptFile&& other) noexcept {
         std::swap(file_, other.file_);

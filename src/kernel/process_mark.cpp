@@ -2,13 +2,14 @@
 #include "kernel/process_mark.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "kernel/machine.hpp"
 
 namespace sluice::kernel {
 
@@ -46,19 +47,6 @@ Stat stat_of(char const* process) noexcept {
     if (at == nullptr) return {};
     found.started = std::strtoull(at + 1, nullptr, 10);
     return found;
-}
-
-std::uint64_t this_machine() noexcept {
-    std::array<char, 64> boot{};
-    struct stat space {};
-    if (!read_text("/proc/sys/kernel/random/boot_id", boot) || stat("/proc/self/ns/pid", &space) != 0) return 0;
-    std::uint64_t hash = 0xcbf2'9ce4'8422'2325ULL;  // FNV-1a
-    auto const take = [&hash](unsigned char c) { hash = (hash ^ c) * 0x0000'0100'0000'01b3ULL; };
-    for (char const* c = boot.data(); *c != '\0'; ++c)
-        take(static_cast<unsigned char>(*c));
-    for (std::uint64_t left = space.st_ino; left != 0; left >>= 8)
-        take(static_cast<unsigned char>(left & 0xff));
-    return hash;
 }
 
 }  // namespace

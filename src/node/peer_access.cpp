@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node/peer_access.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
-#include <fstream>
 #include <random>
 #include <span>
-#include <string>
 
+#include "kernel/machine.hpp"
 #include "node/process_swap.hpp"
 
 namespace sluice::node {
@@ -21,21 +19,6 @@ std::uint64_t random_word() {
     std::random_device device;
     return (std::uint64_t{device()} << 32) | device();
 }
-
-/// Equal in two processes of one boot and one namespace of process numbers; 0 if that is unknown.
-std::uint64_t node_identity() {
-    std::string boot;
-    if (!(std::ifstream("/proc/sys/kernel/random/boot_id") >> boot)) return 0;
-    struct stat names {};
-    if (stat("/proc/self/ns/pid", &names) != 0) return 0;
-    std::uint64_t value = 0xcbf29ce484222325ULL;  // FNV-1a
-    auto const mix = [&value](unsigned char byte) { value = (value ^ byte) * 0x100000001b3ULL; };
-    for (char const letter : boot)
-        mix(static_cast<unsigned char>(letter));
-    for (unsigned shift = 0; shift < 64; shift += 8)
-        mix(static_cast<unsigned char>(static_cast<std::uint64_t>(names.st_ino) >> shift));
-    return value;
-}
 #endif
 
 }  // namespace
@@ -45,7 +28,7 @@ PeerAccess::PeerAccess(bool allowed) : nonce_(0) {
     if (!allowed) return;
     try {
         nonce_ = random_word();
-        card_ = {node_identity(), nonce_, reinterpret_cast<std::uintptr_t>(&nonce_), getpid()};
+        card_ = {kernel::this_machine(), nonce_, reinterpret_cast<std::uintptr_t>(&nonce_), getpid()};
     } catch (std::exception const&) {  // without random numbers there is no access, and messages serve
         card_ = {};
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/hash.hpp"
 #include "report/summary/matrix.hpp"
 #include "report/summary/merge.hpp"
 #include "report/summary/valid.hpp"
@@ -295,13 +296,7 @@ std::uint32_t of_mpi(record::Sample const& sample) {
 }  // namespace
 
 std::uint64_t site_id(std::string_view function, std::string_view place) {
-    std::uint64_t hash = 0xcbf2'9ce4'8422'2325ULL;  // FNV-1a
-    auto const take = [&hash](char c) { hash = (hash ^ static_cast<unsigned char>(c)) * 0x0000'0100'0000'01b3ULL; };
-    for (char const c : function)
-        take(c);
-    take('\0');
-    for (char const c : place)
-        take(c);
+    std::uint64_t const hash = base::Fnv1a().add(function).add(static_cast<unsigned char>('\0')).add(place).value();
     return std::max<std::uint64_t>((hash ^ (hash >> 52)) & ((std::uint64_t{1} << 52) - 1), k_other_places + 1);
 }
 
