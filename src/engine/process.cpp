@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/process.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-
+#include "kernel/launcher.hpp"
 #include "mpi/mpi.hpp"
 
 namespace sluice::engine {
@@ -39,23 +37,13 @@ Slot* slot_of_this_rank() {
     return found == 0 ? nullptr : static_cast<Slot*>(value);
 }
 
-#ifndef SLUICE_SIMULATED
-/// Of this job on this node, as its launcher says: for an even share where no ledger can be had. 1 where it does not.
-[[maybe_unused]] std::uint32_t ranks_of_node() {
-    for (char const* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"})
-        if (char const* const text = std::getenv(name))
-            return static_cast<std::uint32_t>(std::clamp(std::strtoul(text, nullptr, 10), 1UL, 1UL << 20));
-    return 1;
-}
-#endif
-
 /// Null under the simulator, where many ranks are one process.
 std::shared_ptr<budget::Adaptation> adaptation_of([[maybe_unused]] Settings const& settings) {
 #ifdef SLUICE_SIMULATED
     return nullptr;
 #else
     return std::make_shared<budget::Adaptation>(budget::Adaptation::Options{
-        settings.memory, settings.node_memory, settings.memory_reserve, ranks_of_node(), true, {}});
+        settings.memory, settings.node_memory, settings.memory_reserve, kernel::ranks_of_node().value_or(1), true, {}});
 #endif
 }
 

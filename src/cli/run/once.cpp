@@ -9,8 +9,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <cstdlib>
 #include <functional>
+
+#include "kernel/launcher.hpp"
 
 namespace sluice::cli {
 
@@ -33,23 +34,8 @@ bool takes_the_word(std::string const& text) {
 
 }  // namespace
 
-char const* variable(char const* name) {
-    char const* const value = std::getenv(name);
-    return value != nullptr && *value != '\0' ? value : nullptr;
-}
-
-char const* first_variable(std::initializer_list<char const*> names) {
-    for (char const* const name : names)
-        if (char const* const value = variable(name)) return value;
-    return nullptr;
-}
-
-char const* rank_of_launcher() {
-    return first_variable({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
-}
-
 void complain(std::string const& text) {
-    bool const among_others = rank_of_launcher() != nullptr;
+    bool const among_others = kernel::rank_of_launcher() != nullptr;
     if (among_others && !takes_the_word(text)) return;
     fmt::print(stderr, "sluice: {}\n", text);
     if (among_others) usleep(500'000);  // those that are a little later find the name taken

@@ -16,9 +16,9 @@
 #include "cli/run/once.hpp"
 #include "cli/run/program.hpp"
 #include "cli/run/run_options.hpp"
-#include "cli/run/slurm_tasks.hpp"
 #include "cli/support/command.hpp"
 #include "cli/support/installation.hpp"
+#include "kernel/launcher.hpp"
 #include "record/record.hpp"
 #include "sluice/settings.hpp"
 
@@ -30,14 +30,14 @@ namespace {
 
 /// One line for the whole job, not one for each rank.
 void say(std::string const& line) {
-    char const* const rank = rank_of_launcher();
+    char const* const rank = kernel::rank_of_launcher();
     if (rank == nullptr || std::string_view(rank) == "0") fmt::print(stderr, "sluice: {}\n", line);
 }
 
 /// The MPI whose launcher started us, for programs that load MPI late.
 std::optional<std::string> mpi_of_launcher() {
-    if (first_variable({"OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) != nullptr) return "openmpi";
-    if (first_variable({"PMI_RANK", "MPI_LOCALRANKID"}) != nullptr) return "mpich";
+    if (kernel::first_variable({"OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) != nullptr) return "openmpi";
+    if (kernel::first_variable({"PMI_RANK", "MPI_LOCALRANKID"}) != nullptr) return "mpich";
     return std::nullopt;
 }
 
@@ -86,7 +86,7 @@ Choice choose(fs::path const& file) {
     if (program.kind == ProgramKind::dynamic) mpis = mpis_among(libraries_of(program, file));
     if (mpis.size() > 1) return {{}, "the program is linked to two MPIs, " + mpis[0] + " and " + mpis[1]};
     std::optional<std::string> const launcher = mpi_of_launcher();
-    if (mpis.size() == 1 && launcher && *launcher != mpis.front() && variable("SLURM_JOB_ID") == nullptr)
+    if (mpis.size() == 1 && launcher && *launcher != mpis.front() && kernel::variable("SLURM_JOB_ID") == nullptr)
         say("the program is linked to " + mpis.front() + ", but the launcher is that of " + *launcher +
             ": each rank will be a job of its own");
     if (mpis.size() == 1) return plugin_for(mpis.front());
@@ -98,22 +98,12 @@ void set(std::string const& name, std::string const& value) {
     setenv(name.c_str(), value.c_str(), 1);
 }
 
-/// As the launcher tells; 1 where it does not.
-std::uint64_t ranks_of_node() {
-    if (char const* const ranks = first_variable({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}))
-        return std::max<std::uint64_t>(std::strtoull(ranks, nullptr, 10), 1);
-    char const* const tasks = variable("SLURM_STEP_TASKS_PER_NODE");
-    char const* const node = variable("SLURM_NODEID");
-    if (tasks == nullptr || node == nullptr) return 1;
-    return slurm_tasks_on(tasks, std::strtoull(node, nullptr, 10)).value_or(1);
-}
-
 /// --memory is a node's; each of its ranks gets an equal part.
 void share_memory(std::string const& text) {
     Bytes const node = base::parse_bytes(text);
-    std::uint64_t const local = ranks_of_node();
+    std::uint64_t const local = kernel::ranks_of_node().value_or(1);
     set("SLUICE_NODE_MEMORY", base::exact_bytes(node));
-    if (variable("SLUICE_MEMORY") != nullptr) return;
+    if (kernel::variable("SLUICE_MEMORY") != nullptr) return;
     // 0 would ask to detect.
     std::uint64_t const own = node.count == 0 ? 0 : std::max<std::uint64_t>(node.count / local, 1);
     set("SLUICE_MEMORY", base::exact_bytes(Bytes{own}));
@@ -200,7 +190,7 @@ int run_run(std::vector<std::string> const& arguments) {
     if (!choice.why_not.empty()) {
         say("runs the program plainly: " + choice.why_not);
     } else {
-        char const* const before = variable("LD_PRELOAD");
+        char const* const before = kernel::variable("LD_PRELOAD");
         if (choice.plugin.filename() == "libsluice-preload-openmpi.so") keep_fence_of_init();
         // Behind other tools: they see the program's calls as it makes them.
         set("LD_PRELOAD", before != nullptr ? before + (":" + choice.plugin.string()) : choice.plugin.string());
