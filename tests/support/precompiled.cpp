@@ -1,0 +1,2 @@
+// Nothing but the program that precompiled.hpp is compiled for.
+int main() {}
