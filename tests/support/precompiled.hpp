@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /// What most tests include, compiled once for all of them.
 #pragma once
 
