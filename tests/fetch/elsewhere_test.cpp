@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fetch/fetch_bed.hpp"
 #include "sluice/fetch.hpp"
 #include "support/needs_ranks.hpp"
 
@@ -18,13 +19,6 @@ using fetch::Fetched;
 using fetch::Key;
 using fetch::Store;
 using fetch::Want;
-
-std::vector<std::byte> bytes_of(Key const& key, std::uint64_t bytes) {
-    std::vector<std::byte> data(bytes);
-    for (std::uint64_t i = 0; i < bytes; ++i)
-        data[i] = static_cast<std::byte>(key.owner * 31 + static_cast<int>(key.id * 7 + i * 13));
-    return data;
-}
 
 /// Where data are: brings what it was asked for last first, and only when it is told to.
 class Elsewhere {
@@ -64,19 +58,8 @@ Task fetch_each(Store& store, int owner, int keys, std::uint64_t bytes, int& rig
     for (int id = 0; id < keys; ++id)
         wants.push_back({{owner, static_cast<std::uint64_t>(id), 0}, bytes});
     Fetched const fetched = co_await store.fetch_all(wants);
-    for (std::size_t i = 0; i < wants.size(); ++i) {
-        auto const expected = bytes_of(wants[i].key, bytes);
-        right += std::equal(fetched[i].begin(), fetched[i].end(), expected.begin(), expected.end()) ? 1 : 0;
-    }
-}
-
-/// What a fetch throws, or "".
-Task fault_of(Store& store, Want want, std::string& fault) {
-    try {
-        Fetched const fetched = co_await store.fetch_all(want);
-    } catch (Error const& error) {
-        fault = error.what();
-    }
+    for (std::size_t i = 0; i < wants.size(); ++i)
+        right += is_right(fetched, i, wants[i].key, bytes) ? 1 : 0;
 }
 
 Task until_all_are_here(MPI_Request& request, bool& done) {
@@ -155,12 +138,18 @@ TEST(Elsewhere, that_cannot_be_brought_is_an_error_at_the_reader) {
     std::string missing;
     std::string short_of_one;
     int const peer = (context.rank() + 1) % context.size();
-    tasks.spawn(fault_of(store, {{peer, 1, 0}, 64}, missing));
-    tasks.spawn(fault_of(store, {{peer, 2, 0}, 64}, short_of_one));
+    tasks.spawn(fault_of(store, {{{peer, 1, 0}, 64}}, missing));
+    tasks.spawn(fault_of(store, {{{peer, 2, 0}, 64}}, short_of_one));
     tasks.run();
     EXPECT_NE(missing.find("it could not bring that: the shelf is empty"), std::string::npos) << missing;
     EXPECT_NE(short_of_one.find("it has published 64 bytes and brought 63"), std::string::npos) << short_of_one;
     store.finish();
+}
+
+Task throw_when_asked(Elsewhere const& elsewhere) {
+    while (elsewhere.asked() == 0)
+        co_await yielded();
+    throw std::runtime_error("something else");
 }
 
 TEST(Elsewhere, may_come_when_the_store_is_gone) {
@@ -173,14 +162,12 @@ TEST(Elsewhere, may_come_when_the_store_is_gone) {
         int right = 0;
         Tasks tasks(context);
         tasks.spawn(fetch_each(store, context.rank(), 4, 100, right));
-        for (int turn = 0; turn < 10; ++turn)
-            store.progress();
-        throw std::runtime_error("something else");
+        tasks.spawn(throw_when_asked(elsewhere));
+        tasks.run();
     } catch (std::runtime_error const&) {
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    while (elsewhere.bring_one()) {
-    }
+    EXPECT_TRUE(elsewhere.bring_one());
 }
 
 }  // namespace

@@ -50,9 +50,9 @@ TEST_P(SendingFault, names_both_sides_where_a_receive_is_wrong) {
     std::string wrong_size;
     std::string never;
     std::string no_rank;
-    tasks.spawn(fault_of(store, {{{source(), 1, 0}, 65}}, wrong_size));
-    tasks.spawn(fault_of(store, {{{source(), 2, 0}, 64}, {{source(), 99, 2}, 64}}, never));
-    tasks.spawn(fault_of(store, {{{size, 1, 0}, 64}}, no_rank));
+    tasks.spawn(fault_of_receive(store, {{{source(), 1, 0}, 65}}, wrong_size));
+    tasks.spawn(fault_of_receive(store, {{{source(), 2, 0}, 64}, {{source(), 99, 2}, 64}}, never));
+    tasks.spawn(fault_of_receive(store, {{{size, 1, 0}, 64}}, no_rank));
     store.close(2);
     tasks.run();
     EXPECT_EQ(wrong_size,
@@ -72,7 +72,7 @@ TEST_P(SendingFault, tells_who_waits_when_an_epoch_is_closed_or_the_store_finish
     Store store(context);
     Tasks tasks(context);
     std::string closed;
-    tasks.spawn(fault_of(store, {{{source(), 5, 1}, Want::k_any}}, closed));
+    tasks.spawn(fault_of_receive(store, {{{source(), 5, 1}, Want::k_any}}, closed));
     tasks.spawn([](Store& of) -> Task {
         co_await after(std::chrono::milliseconds(40));  // the question has been asked
         of.close(1);
@@ -98,8 +98,8 @@ TEST_P(SendingFault, tells_who_receives_twice) {
     std::string same_set;
     std::string again;
     tasks.spawn(receive_one(store, {{source(), 1, 0}, 100}, right));
-    tasks.spawn(fault_of(store, {{{source(), 2, 0}, 100}, {{source(), 1, 0}, 100}}, second));
-    tasks.spawn(fault_of(store, {{{source(), 3, 0}, 100}, {{source(), 3, 0}, 100}}, same_set));
+    tasks.spawn(fault_of_receive(store, {{{source(), 2, 0}, 100}, {{source(), 1, 0}, 100}}, second));
+    tasks.spawn(fault_of_receive(store, {{{source(), 3, 0}, 100}, {{source(), 3, 0}, 100}}, same_set));
     tasks.spawn([](Store& to, int reader, int owner) -> Task {
         co_await wait_for_all();  // all have posted what stands above
         for (std::uint64_t i = 1; i <= 3; ++i)
@@ -112,7 +112,7 @@ TEST_P(SendingFault, tells_who_receives_twice) {
     // The others of these sets can be received as if nothing had been.
     tasks.spawn(receive_one(store, {{source(), 2, 0}, 100}, right));
     tasks.spawn(receive_one(store, {{source(), 3, 0}, 100}, right));
-    tasks.spawn(fault_of(store, {{{source(), 1, 0}, 100}}, again));
+    tasks.spawn(fault_of_receive(store, {{{source(), 1, 0}, 100}}, again));
     tasks.run();
     EXPECT_EQ(right, 3);
     EXPECT_TRUE(has(again, "was received before")) << again;
@@ -136,7 +136,7 @@ TEST_P(SendingFault, tells_who_sends_twice) {
     if (is_controlled())
         tasks.spawn(receive_one(store, {{source(), 1, 0}, 100}, right));
     else
-        tasks.spawn(fault_of(store, {{{source(), 1, 0}, 100}}, fault));
+        tasks.spawn(fault_of_receive(store, {{{source(), 1, 0}, 100}}, fault));
     tasks.run();
     EXPECT_EQ(right, is_controlled() ? 2 : 1);
     EXPECT_EQ(has(fault, "it has sent that twice"), !is_controlled()) << fault;
@@ -175,7 +175,7 @@ TEST_P(SendingLimit, refuses_a_set_that_exceeds_all_memory_and_brings_it_in_part
     send(store, peer(), {rank, 2, 0}, 700'000);
     std::string fault;
     Tasks tasks(context);
-    tasks.spawn(fault_of(store, {{{source(), 1, 0}, Want::k_any}, {{source(), 2, 0}, Want::k_any}}, fault));
+    tasks.spawn(fault_of_receive(store, {{{source(), 1, 0}, Want::k_any}, {{source(), 2, 0}, Want::k_any}}, fault));
     tasks.run();
     EXPECT_TRUE(has(fault, "2 fetches of together")) << fault;
     EXPECT_TRUE(has(fault, "exceeds the memory that this process may use")) << fault;

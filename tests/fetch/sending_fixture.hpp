@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fetch/fetch_bed.hpp"
 #include "sluice/fetch.hpp"
 
 namespace sluice::tests {
@@ -19,13 +20,6 @@ using fetch::Key;
 using fetch::Store;
 using fetch::Want;
 
-inline std::vector<std::byte> bytes_of(Key const& key, std::uint64_t bytes) {
-    std::vector<std::byte> data(bytes);
-    for (std::uint64_t i = 0; i < bytes; ++i)
-        data[i] = static_cast<std::byte>(key.owner * 31 + static_cast<int>(key.id * 7 + key.epoch * 3 + i * 13));
-    return data;
-}
-
 inline void send(Store& store, int reader, Key const& key, std::uint64_t bytes) {
     store.send(reader, key, bytes, [key](std::span<std::byte> out) {
         std::vector<std::byte> const data = bytes_of(key, out.size());
@@ -33,13 +27,8 @@ inline void send(Store& store, int reader, Key const& key, std::uint64_t bytes) 
     });
 }
 
-inline bool is_right(Fetched const& got, std::size_t i, Key const& key, std::uint64_t bytes) {
-    std::vector<std::byte> const data = bytes_of(key, bytes);
-    return std::equal(got[i].begin(), got[i].end(), data.begin(), data.end());
-}
-
 /// What a receive of these wants throws, or "".
-inline Task fault_of(Store& store, std::vector<Want> wants, std::string& fault) {
+inline Task fault_of_receive(Store& store, std::vector<Want> wants, std::string& fault) {
     try {
         Fetched const got = co_await store.receive_all(wants);
     } catch (Error const& error) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Publish and fetch on a few keys: every way it can go, and every kind of wrong use.
+#include "fetch/fetch_bed.hpp"
 #include "sluice/fetch.hpp"
 
 #include <gtest/gtest.h>
@@ -19,38 +20,6 @@ using fetch::Fetched;
 using fetch::Key;
 using fetch::Store;
 using fetch::Want;
-
-std::vector<std::byte> bytes_of(Key const& key, std::uint64_t bytes) {
-    std::vector<std::byte> data(bytes);
-    for (std::uint64_t i = 0; i < bytes; ++i)
-        data[i] = static_cast<std::byte>(key.owner * 31 + static_cast<int>(key.id * 7 + key.epoch * 3 + i * 13));
-    return data;
-}
-
-void publish(Store& store, Key const& key, std::uint64_t bytes, int readers) {
-    store.publish(
-        key, bytes,
-        [key, bytes](std::span<std::byte> out) {
-            ASSERT_EQ(out.size(), bytes);
-            std::vector<std::byte> const data = bytes_of(key, bytes);
-            std::copy(data.begin(), data.end(), out.begin());
-        },
-        readers);
-}
-
-bool is_right(Fetched const& fetched, std::size_t i, Key const& key, std::uint64_t bytes) {
-    std::vector<std::byte> const data = bytes_of(key, bytes);
-    return std::equal(fetched[i].begin(), fetched[i].end(), data.begin(), data.end());
-}
-
-/// What a fetch of these wants throws, or "".
-Task fault_of(Store& store, std::vector<Want> wants, std::string& fault) {
-    try {
-        Fetched const fetched = co_await store.fetch_all(wants);
-    } catch (Error const& error) {
-        fault = error.what();
-    }
-}
 
 class StoreTest : public testing::Test {
   protected:

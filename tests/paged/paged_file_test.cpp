@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "support/needs_ranks.hpp"
 
 namespace sluice::tests {
@@ -34,11 +35,6 @@ Settings settings_with(Bytes paged_memory) {
     Settings settings = Settings::from_environment();
     settings.paged_memory = paged_memory;
     return settings;
-}
-
-int effort(int cases) {
-    char const* const effort = std::getenv("SLUICE_TEST_EFFORT");
-    return effort != nullptr && std::string(effort) == "small" ? cases / 5 : cases;
 }
 
 /// What each block should hold: all its words are one number.

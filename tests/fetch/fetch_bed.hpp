@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// What tests of publish and fetch share: data that are known from their key alone.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sluice/fetch.hpp"
+
+namespace sluice::tests {
+
+inline std::vector<std::byte> bytes_of(fetch::Key const& key, std::uint64_t bytes) {
+    std::vector<std::byte> data(bytes);
+    for (std::uint64_t i = 0; i < bytes; ++i)
+        data[i] = static_cast<std::byte>(key.owner * 31 + static_cast<int>(key.id * 7 + key.epoch * 3 + i * 13));
+    return data;
+}
+
+inline void publish(fetch::Store& store, fetch::Key const& key, std::uint64_t bytes, int readers) {
+    store.publish(
+        key, bytes,
+        [key, bytes](std::span<std::byte> out) {
+            ASSERT_EQ(out.size(), bytes);
+            std::ranges::copy(bytes_of(key, bytes), out.begin());
+        },
+        readers);
+}
+
+inline bool is_right(fetch::Fetched const& fetched, std::size_t i, fetch::Key const& key, std::uint64_t bytes) {
+    return std::ranges::equal(fetched[i], bytes_of(key, bytes));
+}
+
+/// What a fetch of these wants throws, or "".
+inline Task fault_of(fetch::Store& store, std::vector<fetch::Want> wants, std::string& fault) {
+    try {
+        fetch::Fetched const fetched = co_await store.fetch_all(wants);
+    } catch (Error const& error) {
+        fault = error.what();
+    }
+}
+
+}  // namespace sluice::tests
