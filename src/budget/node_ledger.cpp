@@ -42,7 +42,7 @@ struct flock bytes_to(short lock_or_not, off_t first, off_t number) noexcept {
 
 struct alignas(64) NodeLedger::Slot {
     std::atomic<std::uint32_t> used;
-    std::atomic<std::uint32_t> process;  // process number, for people who read the table
+    std::atomic<std::uint32_t> process;  // process number, for readers of the table
     std::atomic<std::uint64_t> claimed;
     std::atomic<std::uint64_t> resident;
     std::atomic<std::uint64_t> private_memory;
@@ -127,7 +127,7 @@ int NodeLedger::open_locked(std::string const& name, std::string& why) {
         close(file);
         if (is_locked) continue;  // the last process left and removed the name meanwhile
         why = "the node's ledger " + name +
-              (is_own ? " is held by a process that does not go on" : " is not this user's alone");
+              (is_own ? " is held by a process that makes no progress" : " does not belong to this user alone");
         return -1;
     }
 }

@@ -153,7 +153,7 @@ TEST_F(NodeLedgerTest, goes_without_where_the_name_is_not_this_users_alone) {
     ASSERT_EQ(fchmod(file, 0644), 0);
     std::string why;
     EXPECT_EQ(budget::NodeLedger::join(identity_, why), nullptr);
-    EXPECT_NE(why.find("is not this user's alone"), std::string::npos) << why;
+    EXPECT_NE(why.find("does not belong to this user alone"), std::string::npos) << why;
     close(file);
     shm_unlink(name().c_str());
 }
