@@ -20,7 +20,7 @@ Name name_of(Key const& key) {
 void check_owner(Key const& key, int rank, char const* verb = " publishes ") {
     if (key.owner != rank)
         throw Error(ErrorCode::invalid_argument,
-                    "rank " + std::to_string(rank) + verb + detail::text_of(key) + ": it is not its own");
+                    "rank " + std::to_string(rank) + verb + detail::text_of(key) + ": the key belongs to another rank");
 }
 
 std::shared_ptr<detail::FetchSet> set_of(std::span<Want const> wants) {

@@ -24,7 +24,7 @@ Node::Node(MPI_Comm comm, std::string const& transport, Bytes rings)
     comm_ = mpi::Communicator::of_node(comm);
     int const size = mpi::size_of(comm_.get());
     if (size == 1) {
-        why_ = "messages only (one rank a node)";
+        why_ = "messages only (one rank on each node)";
         return;
     }
     try {

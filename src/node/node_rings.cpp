@@ -79,7 +79,7 @@ NodeRings::NodeRings(MPI_Comm node, Bytes incoming) : rank_(mpi::rank_in(node)),
     std::optional<Error> problem;
     if (!shared_memory_has(window_bytes_ * static_cast<std::size_t>(size_)))
         problem = Error(ErrorCode::unsupported,
-                        "/dev/shm has no room for " + std::to_string(window_bytes_) + " bytes a rank");
+                        "/dev/shm has no room for " + std::to_string(window_bytes_) + " bytes for each rank");
     groups::agree_on_no_error(node, problem);
 
     // Each rank's part starts on a page of its own: near its memory, and no part moves if another's size changes.

@@ -116,7 +116,7 @@ void FileState::has_left(std::size_t block, int error) {
     ++counts_.written;
     if (error == 0) return;
     blocks_[block].written = true;
-    failure_ = "the disk failed to take back " + text_of(block) + ": " + std::generic_category().message(error) +
+    failure_ = "the disk failed to write back " + text_of(block) + ": " + std::generic_category().message(error) +
                "; it stays in memory";
 }
 

@@ -79,7 +79,7 @@ std::exception_ptr FileState::fault_of(UseSet const& set) const {
         }
         Bytes const most = context_->process().memory_limit().limit;
         if (sum > most.count)
-            throw Error(ErrorCode::out_of_memory, std::to_string(set.uses.size()) + " blocks of together " +
+            throw Error(ErrorCode::out_of_memory, std::to_string(set.uses.size()) + " blocks with a total of " +
                                                       base::format_bytes(Bytes{sum}) +
                                                       " exceed the memory that this process may use, " +
                                                       base::format_bytes(most) + " (setting memory)");

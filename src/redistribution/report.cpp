@@ -24,8 +24,8 @@ std::string Report::text() const {
     text << "\n  sent " << blocks_sent << " blocks (" << base::format_bytes(bytes_sent) << "), received "
          << blocks_received << " (" << base::format_bytes(bytes_received) << "), copied on this rank " << blocks_local
          << " (" << base::format_bytes(bytes_local) << ")\n";
-    text << "  rounds " << rounds << ", open requests at most " << requests_peak << ", memory beside the array at most "
-         << base::format_bytes(extra_peak) << '\n';
+    text << "  rounds " << rounds << ", open requests at most " << requests_peak
+         << ", memory in addition to the array at most " << base::format_bytes(extra_peak) << '\n';
     if (!counters.empty()) {
         text << "  counted:";
         for (auto const& [name, value] : counters)

@@ -178,7 +178,8 @@ static void misuse(sluice_context* context) {
     REFUSED(sluice_store_publish_bytes(NULL, key_of(rank, 1, 0), face, sizeof face, 1), "store is NULL");
     OK(sluice_store_create(context, &store));
     REFUSED(sluice_store_publish_bytes(store, key_of(rank, 1, 0), NULL, 8, 1), "data is NULL, bytes is 8");
-    REFUSED(sluice_store_publish_bytes(store, key_of(rank + 1, 1, 0), face, sizeof face, 1), "it is not its own");
+    REFUSED(sluice_store_publish_bytes(store, key_of(rank + 1, 1, 0), face, sizeof face, 1),
+            "the key belongs to another rank");
     REFUSED(sluice_store_publish(store, key_of(rank, 1, 0), 8, NULL, NULL, 1), "the pack function is NULL");
     REFUSED(sluice_store_fetch_all(store, NULL, 3, tell, NULL), "wants is NULL, count is 3");
     REFUSED(sluice_store_fetch_all(store, wants, 0, NULL, NULL), "the done function is NULL");
@@ -188,7 +189,7 @@ static void misuse(sluice_context* context) {
     REFUSED(sluice_store_get_report(store, NULL), "report is NULL");
     REFUSED(sluice_store_send(store, size, key_of(rank, 1, 0), 8, pack, NULL), "but the context has ranks 0 to");
     REFUSED(sluice_store_send(store, 0, key_of(rank, 1, 0), 8, pack_nothing, NULL), "its pack function returned 7");
-    REFUSED(sluice_store_send_bytes(store, 0, key_of(rank + 1, 1, 0), face, 8), "it is not its own");
+    REFUSED(sluice_store_send_bytes(store, 0, key_of(rank + 1, 1, 0), face, 8), "the key belongs to another rank");
 
     memset(&wrong_size, 0, sizeof wrong_size);
     not_packed = unknown = right = unsent = wrong_size;
@@ -196,7 +197,7 @@ static void misuse(sluice_context* context) {
     REFUSED(sluice_store_publish_bytes(store, key_of(rank, 1, 0), face, sizeof face, 1), "published already");
     OK(sluice_store_publish_bytes(store, key_of(rank, 4, 0), face, sizeof face, 1));
     OK(sluice_store_withdraw(store, key_of(rank, 4, 0)));
-    REFUSED(sluice_store_withdraw(store, key_of(rank + 1, 4, 0)), "it is not its own");
+    REFUSED(sluice_store_withdraw(store, key_of(rank + 1, 4, 0)), "the key belongs to another rank");
     OK(sluice_store_publish(store, key_of(rank, 2, 0), 8, pack_nothing, NULL, 1));
     OK(sluice_store_close(store, 0));
     wants[0] = want_of(rank_before(), 1, 0, 25);
@@ -218,7 +219,7 @@ static void misuse(sluice_context* context) {
     EXPECT(wrong_size.kept == NULL);
     EXPECT(not_packed.code == SLUICE_INVALID_ARGUMENT && strstr(not_packed.text, "returned 7") != NULL);
     EXPECT(unknown.code == SLUICE_INVALID_ARGUMENT && strstr(unknown.text, "closed the epochs up to 0") != NULL);
-    EXPECT(unsent.code == SLUICE_INVALID_ARGUMENT && strstr(unsent.text, "it has not sent that") != NULL);
+    EXPECT(unsent.code == SLUICE_INVALID_ARGUMENT && strstr(unsent.text, "it has not sent the data") != NULL);
     EXPECT(right.code == SLUICE_SUCCESS);
     OK(sluice_store_progress(store, &moved));
     OK(sluice_store_free(&store));

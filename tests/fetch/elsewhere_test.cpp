@@ -141,7 +141,7 @@ TEST(Elsewhere, that_cannot_be_brought_is_an_error_at_the_reader) {
     tasks.spawn(fault_of(store, {{{peer, 1, 0}, 64}}, missing));
     tasks.spawn(fault_of(store, {{{peer, 2, 0}, 64}}, short_of_one));
     tasks.run();
-    EXPECT_NE(missing.find("it could not bring that: the shelf is empty"), std::string::npos) << missing;
+    EXPECT_NE(missing.find("it could not bring the data: the shelf is empty"), std::string::npos) << missing;
     EXPECT_NE(short_of_one.find("it has published 64 bytes and brought 63"), std::string::npos) << short_of_one;
     store.finish();
 }

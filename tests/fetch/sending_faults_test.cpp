@@ -24,7 +24,7 @@ TEST_P(SendingFault, refuses_what_cannot_be_sent_and_sends_nothing_then) {
     EXPECT_EQ(text, me() + " sends id 1 of epoch 0 (10 bytes) to rank " + std::to_string(size) +
                         ", but the context has ranks 0 to " + std::to_string(size - 1));
     EXPECT_TRUE(has(sending(-1, {rank, 1, 0}, 10), "to rank -1, but"));
-    EXPECT_TRUE(has(sending(0, {rank + 1, 1, 0}, 10), "it is not its own"));
+    EXPECT_TRUE(has(sending(0, {rank + 1, 1, 0}, 10), "the key belongs to another rank"));
     EXPECT_TRUE(has(sending(0, {rank, 1, 0}, std::uint64_t{1} << 59), "no memory for its"));
     EXPECT_THROW(store.send(0, {rank, 1, 0}, 8, [](std::span<std::byte>) { throw std::runtime_error("no pencil"); }),
                  std::runtime_error);
@@ -58,7 +58,7 @@ TEST_P(SendingFault, names_both_sides_where_a_receive_is_wrong) {
     EXPECT_EQ(wrong_size,
               me() + " receives id 1 of epoch 0 from " + it() + " (65 bytes); " + it() + " says: it has sent 64 bytes");
     EXPECT_EQ(never, me() + " receives id 99 of epoch 2 from " + it() + " (64 bytes); " + it() +
-                         " says: it has not sent that, and has closed the epochs up to 2");
+                         " says: it has not sent the data, and has closed the epochs up to 2");
     EXPECT_TRUE(has(no_rank, "the context has ranks 0 to " + std::to_string(size - 1))) << no_rank;
     // What these sets would have received is still there.
     int right = 0;
@@ -79,7 +79,7 @@ TEST_P(SendingFault, tells_who_waits_when_an_epoch_is_closed_or_the_store_finish
     }(store));
     tasks.run();
     EXPECT_TRUE(has(closed, me() + " receives id 5 of epoch 1 from " + it())) << closed;
-    EXPECT_TRUE(has(closed, "it has not sent that, and has closed the epochs up to 1")) << closed;
+    EXPECT_TRUE(has(closed, "it has not sent the data, and has closed the epochs up to 1")) << closed;
 
     std::string finished;
     store.receive_all(std::vector<Want>{{{source(), 6, 9}, 10}}, [&](Fetched const&, std::exception_ptr const& error) {
@@ -87,7 +87,7 @@ TEST_P(SendingFault, tells_who_waits_when_an_epoch_is_closed_or_the_store_finish
         finished = error_of([&] { std::rethrow_exception(error); });
     });
     store.finish();
-    EXPECT_TRUE(has(finished, "it has not sent that, and has finished")) << finished;
+    EXPECT_TRUE(has(finished, "it has not sent the data, and has finished")) << finished;
 }
 
 TEST_P(SendingFault, tells_who_receives_twice) {
@@ -123,7 +123,7 @@ TEST_P(SendingFault, tells_who_sends_twice) {
     send(store, peer(), {rank, 1, 0}, 100);
     if (is_controlled()) {
         std::string const twice = error_of([&] { send(store, peer(), {rank, 1, 0}, 100); });
-        EXPECT_TRUE(has(twice, "it has sent that already, and it was not taken")) << twice;
+        EXPECT_TRUE(has(twice, "it has already sent these data, which were not taken")) << twice;
     } else {
         send(store, peer(), {rank, 1, 0}, 100);  // has left: only the reader can know
     }
@@ -139,7 +139,7 @@ TEST_P(SendingFault, tells_who_sends_twice) {
         tasks.spawn(fault_of_receive(store, {{{source(), 1, 0}, 100}}, fault));
     tasks.run();
     EXPECT_EQ(right, is_controlled() ? 2 : 1);
-    EXPECT_EQ(has(fault, "it has sent that twice"), !is_controlled()) << fault;
+    EXPECT_EQ(has(fault, "it has sent these data twice"), !is_controlled()) << fault;
     store.finish();
     EXPECT_EQ(store.report().held, 0_B);
 }
@@ -177,7 +177,7 @@ TEST_P(SendingLimit, refuses_a_set_that_exceeds_all_memory_and_brings_it_in_part
     Tasks tasks(context);
     tasks.spawn(fault_of_receive(store, {{{source(), 1, 0}, Want::k_any}, {{source(), 2, 0}, Want::k_any}}, fault));
     tasks.run();
-    EXPECT_TRUE(has(fault, "2 fetches of together")) << fault;
+    EXPECT_TRUE(has(fault, "2 fetches with a total of")) << fault;
     EXPECT_TRUE(has(fault, "exceeds the memory that this process may use")) << fault;
     int right = 0;
     tasks.spawn(receive_one(store, {{source(), 1, 0}, 700'000}, right));

@@ -204,10 +204,10 @@ TEST_F(StoreTest, names_both_sides_where_a_fetch_is_wrong) {
     std::string const it = "rank " + std::to_string(owner) + " says: it has ";
     EXPECT_EQ(wrong_size,
               me + "1 of epoch 0 from rank " + std::to_string(owner) + " (65 bytes); " + it + "published 64 bytes");
-    EXPECT_NE(threw.find("threw while it packed that: no pencil"), std::string::npos) << threw;
+    EXPECT_NE(threw.find("threw an exception while it packed the data: no pencil"), std::string::npos) << threw;
     EXPECT_NE(unknown.find(me + "99 of epoch 2"), std::string::npos) << unknown;
     EXPECT_NE(unknown.find("closed the epochs up to 2"), std::string::npos) << unknown;
-    EXPECT_NE(withdrawn.find(it + "withdrawn that"), std::string::npos) << withdrawn;
+    EXPECT_NE(withdrawn.find(it + "withdrawn the data"), std::string::npos) << withdrawn;
     EXPECT_NE(no_rank.find("the context has ranks 0 to " + std::to_string(size - 1)), std::string::npos) << no_rank;
     EXPECT_NE(unknown_size.find(me + "98 of epoch 1"), std::string::npos) << unknown_size;
 }
@@ -240,7 +240,7 @@ TEST_F(StoreTest, tells_who_comes_after_the_last_reader) {
     std::string late;
     tasks.spawn(fault_of(store, {{{peer(), 5, 0}, 16}}, late));
     tasks.run();
-    EXPECT_NE(late.find("all its readers have had that"), std::string::npos) << late;
+    EXPECT_NE(late.find("all readers have had them"), std::string::npos) << late;
 }
 
 TEST_F(StoreTest, keeps_what_was_fetched_beyond_the_life_of_the_store) {
@@ -397,7 +397,7 @@ TEST_F(StoreTest, refuses_a_set_that_exceeds_all_memory_with_the_numbers) {
     tasks.spawn(
         fault_of(store, {{{peer(), 1, 0}, std::uint64_t{1} << 59}, {{peer(), 2, 0}, std::uint64_t{1} << 59}}, fault));
     tasks.run();
-    EXPECT_NE(fault.find("2 fetches of together"), std::string::npos) << fault;
+    EXPECT_NE(fault.find("2 fetches with a total of"), std::string::npos) << fault;
     EXPECT_NE(fault.find("exceeds the memory that this process may use"), std::string::npos) << fault;
 }
 

@@ -317,7 +317,7 @@ TEST_F(PagedFile, tells_of_a_disk_that_fails_and_loses_nothing) {
     for (int turn = 0; turn < 100; ++turn)
         file.progress();
     std::string const bad_write = fault_of([&] { read(2); });
-    EXPECT_NE(bad_write.find("failed to take back block 1"), std::string::npos) << bad_write;
+    EXPECT_NE(bad_write.find("failed to write back block 1"), std::string::npos) << bad_write;
     for (std::size_t block = 0; block < 3; ++block)
         read(block);
 }

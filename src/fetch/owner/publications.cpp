@@ -23,13 +23,13 @@ Publication* Publications::find(Name const& name) {
 
 std::optional<std::string> Publications::refusal(Name const& name) const {
     if (auto const at = published_.find(name); at != published_.end() && at->second.withdrawn)
-        return "it has withdrawn that";
+        return "it has withdrawn the data";
     if (std::find(over_.begin(), over_.end(), name) != over_.end())
-        return "it has withdrawn that, or all its readers have had that";
+        return "it has withdrawn the data, or all readers have had them";
     if (closed_ && name.epoch <= *closed_)
-        return "it has not published that, or no longer does, and has closed the epochs up to " +
+        return "it has not published the data, or no longer does, and has closed the epochs up to " +
                std::to_string(*closed_);
-    if (finished_) return "it has not published that, and has finished";
+    if (finished_) return "it has not published the data, and has finished";
     return std::nullopt;
 }
 

@@ -35,7 +35,8 @@ void Sending::send(int reader, Name const& name, std::uint64_t bytes, Store::Pac
     Address const to{reader, name};
     Parcel parcel = packed(reader, name, bytes, pack);
     // Checked again after packing, because `pack` may have sent it too.
-    if (offered_.contains(to)) throw fault(rank, reader, name, bytes, "it has sent that already, and it was not taken");
+    if (offered_.contains(to))
+        throw fault(rank, reader, name, bytes, "it has already sent these data, which were not taken");
     expected_.erase(to);
     ++sent_;
     sent_bytes_ += Bytes{bytes};
@@ -51,11 +52,11 @@ Sending::Parcel Sending::packed(int reader, Name const& name, std::uint64_t byte
     parcel.bytes = bytes;
     parcel.memory = memory_->allocate(bytes);
     if (!parcel.memory)
-        throw Error(ErrorCode::out_of_memory, "rank " + std::to_string(wire_->rank()) + " sends id " +
-                                                  std::to_string(name.id) + " of epoch " + std::to_string(name.epoch) +
-                                                  " to rank " + std::to_string(reader) + ": no memory for its " +
-                                                  base::format_bytes(Bytes{bytes}) + ", packed beside " +
-                                                  base::format_bytes(packed_->held()) + " of sends that have not left");
+        throw Error(ErrorCode::out_of_memory,
+                    "rank " + std::to_string(wire_->rank()) + " sends id " + std::to_string(name.id) + " of epoch " +
+                        std::to_string(name.epoch) + " to rank " + std::to_string(reader) + ": no memory for its " +
+                        base::format_bytes(Bytes{bytes}) + ", in addition to " + base::format_bytes(packed_->held()) +
+                        " packed for sends that have not left");
     parcel.tokens = packed_->take_beyond(1, Bytes{bytes});
     pack({parcel.memory.get(), bytes});
     return parcel;
@@ -86,7 +87,7 @@ void Sending::take(int reader, Control const& control) {
     auto const at = offered_.find({reader, control.name});
     if (at == offered_.end())
         throw Error(ErrorCode::internal, "rank " + std::to_string(reader) + " takes from rank " +
-                                             std::to_string(wire_->rank()) + " what was not offered");
+                                             std::to_string(wire_->rank()) + " data that were not offered");
     Parcel parcel = std::move(at->second);
     offered_.erase(at);
     if (reader != wire_->rank()) {
@@ -106,7 +107,7 @@ void Sending::start(int reader, std::uint32_t slot, Parcel&& parcel) {
 }
 
 void Sending::tell(Address const& to, std::string const& text) {
-    std::string const whole = "it has not sent that, and " + text;
+    std::string const whole = "it has not sent the data, and " + text;
     if (to.reader == wire_->rank())
         receiving_->unsent({to.reader, to.name.id, to.name.epoch}, whole);
     else

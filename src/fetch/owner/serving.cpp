@@ -19,7 +19,7 @@ std::string text_of(std::exception_ptr const& error) {
     } catch (std::exception const& known) {
         return known.what();
     } catch (...) {
-        return "an exception that is no std::exception";
+        return "an exception that is not a std::exception";
     }
 }
 
@@ -121,7 +121,7 @@ bool Serving::pack(Wish const& wish, Publication& publication, std::span<std::by
         publication.pack(out);
         return true;
     } catch (...) {
-        refuse(wish, "it threw while it packed that: " + text_of(std::current_exception()));
+        refuse(wish, "it threw an exception while it packed the data: " + text_of(std::current_exception()));
     }
     return false;
 }
@@ -173,7 +173,7 @@ void Serving::brought(std::uint64_t ticket, std::span<std::byte const> bytes, st
     Wish const& wish = coming.wish;
     bool has_left = true;
     if (error) {
-        refuse(wish, "it could not bring that: " + text_of(error));
+        refuse(wish, "it could not bring the data: " + text_of(error));
     } else if (bytes.size() != coming.bytes) {
         refuse(wish, "it has published " + std::to_string(coming.bytes) + " bytes and brought " +
                          std::to_string(bytes.size()));
@@ -193,7 +193,7 @@ Serving::Outcome Serving::serve(Wish const& wish) {
     Publication* const publication = publications_.find(wish.control.name);
     if (publication == nullptr || publication->readers_left <= 0) {  // withdrawn meanwhile, or served once too often
         auto const refusal = publications_.refusal(wish.control.name);
-        refuse(wish, refusal.value_or("all its readers have had that"));
+        refuse(wish, refusal.value_or("all readers have had them"));
         return Outcome::served;
     }
     if (wish.control.bytes != Control::k_any && wish.control.bytes != publication->bytes) {

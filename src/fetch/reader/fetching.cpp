@@ -101,7 +101,7 @@ bool Fetching::is_too_large(FetchSet& set) const {
     if (set.bytes <= most_bytes_.count) return false;
     set.error = std::make_exception_ptr(
         Error(ErrorCode::out_of_memory, "a fetch set of rank " + std::to_string(wire_->rank()) + " alone, " +
-                                            std::to_string(set.wants.size()) + " fetches of together " +
+                                            std::to_string(set.wants.size()) + " fetches with a total of " +
                                             base::format_bytes(Bytes{set.bytes}) +
                                             ", exceeds the memory that this process may use, " +
                                             base::format_bytes(most_bytes_) + " (setting memory)"));
@@ -279,7 +279,7 @@ void Fetching::handed_over(std::uint32_t slot, memory::BufferMemory::Block&& mem
 bool Fetching::arrived(int peer, std::uint32_t slot, std::size_t bytes) {
     if (slot >= slots_.size() || !slots_[slot].set || slots_[slot].received + bytes > slots_[slot].bytes)
         throw Error(ErrorCode::internal, "rank " + std::to_string(wire_->rank()) + " got " + std::to_string(bytes) +
-                                             " bytes from rank " + std::to_string(peer) + " that it did not ask for");
+                                             " bytes from rank " + std::to_string(peer) + " that it did not request");
     Slot& taken = slots_[slot];
     if (!make_room(taken)) return false;
     std::uint64_t const at = taken.received;

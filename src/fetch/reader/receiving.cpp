@@ -46,7 +46,7 @@ bool Receiving::enlist(std::shared_ptr<FetchSet> const& set) {
         }
         set->error = std::make_exception_ptr(Error(
             ErrorCode::invalid_argument, "rank " + std::to_string(wire_->rank()) + " receives " +
-                                             text_of(set->wants[i].key) + " twice: what is sent is received once"));
+                                             text_of(set->wants[i].key) + " twice, but sent data are received once"));
         give_up(set);
         return false;
     }
@@ -170,7 +170,7 @@ void Receiving::settle_one(std::shared_ptr<FetchSet> const& set) {
 void Receiving::take(std::shared_ptr<FetchSet> const& set) {
     for (std::uint32_t i = 0; i < set->wants.size(); ++i)
         if (auto const at = coming_.find(set->wants[i].key); at != coming_.end() && at->second.twice)
-            fail(*set, i, wire_->rank(), "it has sent that twice");
+            fail(*set, i, wire_->rank(), "it has sent these data twice");
     if (set->error || fetching_->is_too_large(*set)) {
         give_up(set);
         fetching_->complete(set);
@@ -219,7 +219,7 @@ bool Receiving::ask_for_late(bool at_once) {
         if (!is_waited_for(late.key)) continue;
         Name const name{late.key.id, late.key.epoch};
         if (was_received(late.key))
-            unsent(late.key, "nothing new; what it has sent of that name was received before");
+            unsent(late.key, "no further data: all data of that name have been received");
         else if (late.key.owner == wire_->rank())
             sending_->expected(wire_->rank(), name);
         else

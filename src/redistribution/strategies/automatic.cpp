@@ -137,7 +137,7 @@ Predictions predict(Facts const& facts) {
 }
 
 Choice choose_strategy(Facts const& facts) {
-    if (facts.all_moved == 0) return {Way::token, "auto: token, for no block changes its rank"};
+    if (facts.all_moved == 0) return {Way::token, "auto: token, because no block changes its rank"};
     Predictions const predicted = predict(facts);
     std::array const seconds{predicted.token, predicted.parking, predicted.cyclic, predicted.alltoallv,
                              predicted.parking_then_cyclic};
@@ -249,7 +249,7 @@ Chosen choose_automatically(Problem const& problem, TokenForm token) {
         case Way::parking_then_cyclic:
             return {&parking_then_cyclic_entry(), std::move(choice.why)};
     }
-    throw Error(ErrorCode::internal, "auto: no way has the number " + std::to_string(way));
+    throw Error(ErrorCode::internal, "auto: there is no strategy with the number " + std::to_string(way));
 }
 
 }  // namespace sluice::redistribution

@@ -96,7 +96,7 @@ StrategyEntry const& parking_then_cyclic_entry() {
         .needs_inverse = false,
         .needs_node = false,
         .prepare = prepare_parking_then_cyclic,
-        .memory_bound = "16 bytes a slot + O(ranks) + 2 blocks + 24 bytes an action"};
+        .memory_bound = "16 bytes for each slot + O(ranks) + 2 blocks + 24 bytes for each action"};
     return k_entry;
 }
 

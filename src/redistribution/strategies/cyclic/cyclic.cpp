@@ -46,7 +46,7 @@ class Cyclic final : public Mover {
         if (!maker_.make(order_, schedule_)) {
             schedule_.clear();
             throw Error(ErrorCode::out_of_memory,
-                        "cyclic: a rank has no memory for its schedule (24 bytes an action); nothing was moved");
+                        "cyclic: a rank has no memory for its schedule (24 bytes for each action); nothing was moved");
         }
         has_schedule_ = true;
     }
