@@ -24,7 +24,7 @@ class TestGroup {
     TestGroup(TestGroup const&) = delete;
     TestGroup& operator=(TestGroup const&) = delete;
     ~TestGroup() {
-        // Who has ended leaves a moment later.
+        // A process that has ended leaves a moment later.
         for (int i = 0; !folder_.empty() && rmdir(folder_.c_str()) != 0 && errno == EBUSY && i < 1000; ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }

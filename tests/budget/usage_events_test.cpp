@@ -100,7 +100,7 @@ TEST_F(UsageEventsTest, come_from_a_thread_that_ends_when_it_has_set_them) {
     {
         budget::UsageEvents early(place_in(group.folder(), 64_MiB));
         early.follow(64_MiB);
-        EXPECT_EQ(threads_of_this_process(), before) << "who lives for a moment makes none";
+        EXPECT_EQ(threads_of_this_process(), before) << "an object that lives for a moment makes none";
     }
     budget::UsageEvents events(place_in(group.folder(), 64_MiB));
     budget::UsageEvents last_of_many(place_in(group.folder(), 64_MiB), 1023);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 // MPI for Python programs, as little of it as late_mpi_calls.py needs. Python loads this module late, and with it the
-// MPI. Communicators and requests are the numbers that Fortran programs have for them. Buffers are the caller's, who
-// keeps them until a request has ended.
+// MPI. Communicators and requests are the numbers that Fortran programs have for them. The caller owns
+// the buffers and keeps them until a request has ended.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <mpi.h>
