@@ -126,7 +126,7 @@ class CellRows {
     double wire_rate_ = 0;
 };
 
-/// Bytes that the busiest node sends to or receives from other nodes. A node is who can share memory.
+/// Bytes that the busiest node sends to or receives from other nodes. A node is a set of ranks that can share memory.
 double busiest_node_bytes(Workload const& workload) {
     mpi::Communicator const node = mpi::Communicator::of_node(workload.comm);
     int leader = workload.rank;

@@ -60,7 +60,7 @@ Task fetch_one_by_one(fetch::Store& store, std::uint64_t epoch, double& seconds)
                                              std::to_string(k_fetches) + " fetches brought something else");
 }
 
-/// Who waits in a task serves meanwhile.
+/// A rank that waits in a task serves its peers meanwhile.
 Task wait_for(MPI_Request& request) {
     co_await completed(request);
 }

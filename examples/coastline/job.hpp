@@ -21,7 +21,7 @@ struct Job {
     WorldCurve curve;
     std::uint64_t slots;  ///< on each rank
 
-    /// Computed from the block itself: nobody keeps a list of destinations.
+    /// Computed from the block itself, so that no rank keeps a list of destinations.
     sluice::Destination destination(std::span<std::byte const> block) const {
         BlockHead const head = head_of(block);
         if (head.points == 0) return sluice::free_block;

@@ -88,7 +88,7 @@ class Cube {
     int edge_;
     int width_;
     Box const* box_;
-    std::unique_ptr<double[]> own_;  // null where the memory is somebody else's
+    std::unique_ptr<double[]> own_;  // null if the memory belongs to another object
     std::array<std::span<double>, 2> points_;
 };
 

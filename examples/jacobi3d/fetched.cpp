@@ -24,7 +24,7 @@ sluice::Task live(fetch::Store& store, Box const& box, Cube& cube, int steps) {
         publish_faces(store, box, cube, step);
         std::vector<fetch::Want> const wants = neighbours_faces(box, cube.number(), step);
         fetch::Fetched const faces = co_await store.fetch_all(wants);
-        // The points of the step before are overwritten now: all who read their faces must have them.
+        // The points of the last step are overwritten now, so all readers must have their faces.
         for (int side = 0; step > 0 && side < k_sides; ++side)
             co_await store.read(key_of(box, cube.number(), side, step - 1));
         cube.relax(step, ghosts_of(faces));

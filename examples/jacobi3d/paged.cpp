@@ -70,11 +70,11 @@ sluice::Task live(fetch::Store& store, paged::File& file, Box const& box, Places
         publish_faces(store, file, box, places, number, step);
         std::vector<fetch::Want> const wants = neighbours_faces(box, number, step);
         fetch::Fetched const faces = co_await store.fetch_all(wants);
-        // The faces of the step before are overwritten now: all who read them must have them.
+        // The faces of the last step are overwritten now, so all readers must have them.
         for (int side = 0; step > 0 && side < k_sides; ++side)
             co_await store.read(key_of(box, number, side, step - 1));
         Ghosts const ghosts = ghosts_of(faces);
-        // Blocks last: who has them waits for nothing more.
+        // Blocks come last: a task that has them waits for nothing more.
         std::array<Use, 3> const uses = uses_of(places, step);
         paged::Blocks const blocks = co_await file.use(uses);
         std::array<std::span<double>, 2> points{blocks.as<double>(0), blocks.as<double>(1)};

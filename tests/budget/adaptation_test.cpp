@@ -217,7 +217,7 @@ TEST_F(AdaptationTest, starves_nobody) {
         got = poor.lease(40_MiB);
     }
     EXPECT_TRUE(got) << "two thirds of an even share";
-    // And who was kept back goes on when nobody waits any more.
+    // The process that was kept back goes on when no other one waits any more.
     got.reset();
     for (int i = 0; i < 3; ++i) {
         poor.look();

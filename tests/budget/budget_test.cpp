@@ -219,7 +219,7 @@ TEST(Budget, threads_that_fight_for_it_never_hold_more_than_the_limit) {
                 }
             });
     }
-    EXPECT_EQ(answered, k_threads * k_rounds) << "somebody was never called";
+    EXPECT_EQ(answered, k_threads * k_rounds) << "a callback was never called";
     EXPECT_EQ(budget.held(), 0_B);
     EXPECT_LE(most.load(), (256_KiB).count);
     EXPECT_LE(budget.peak(), 256_KiB);

@@ -28,7 +28,7 @@ class MadeUpNode : public testing::Test {
         if (getpid() == owner_) std::filesystem::remove_all(root_);
     }
 
-    /// In place: who has the file open reads the new text.
+    /// Writes in place, so that a process with the file open reads the new text.
     void write(std::string const& path, std::string const& text) const {
         std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
         std::ofstream(root_ + path) << text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// One ledger for several processes: what they claim together, who waits, and who dies.
+/// One ledger for several processes: their common claims, and processes that wait or die.
 #include "budget/node_ledger.hpp"
 
 #include <fcntl.h>
@@ -96,7 +96,7 @@ TEST_F(NodeLedgerTest, lets_all_claim_up_to_the_bound_and_no_more) {
     EXPECT_EQ(one->sums().processes, 2U);
     std::uint64_t const before = two->changes();
     one->claim(5_MiB);
-    EXPECT_NE(two->changes(), before) << "who waits is told";
+    EXPECT_NE(two->changes(), before) << "a process that waits is told";
     EXPECT_TRUE(two->try_claim(5_MiB, {10_MiB}));
 }
 
@@ -247,7 +247,7 @@ TEST_F(NodeLedgerTest, keeps_what_its_process_holds_when_a_child_of_it_ends_or_r
 TEST_F(NodeLedgerTest, refuses_more_than_an_even_share_while_another_waits_who_has_less) {
     auto const greedy = join();
     auto const poor = join();
-    EXPECT_TRUE(greedy->try_claim(10_MiB, {10_MiB})) << "nobody else needs it";
+    EXPECT_TRUE(greedy->try_claim(10_MiB, {10_MiB})) << "no other process needs it";
     EXPECT_FALSE(poor->try_claim(2_MiB, {10_MiB}));
     EXPECT_FALSE(greedy->others_wait({10_MiB}));
     poor->want(2_MiB);
@@ -258,7 +258,7 @@ TEST_F(NodeLedgerTest, refuses_more_than_an_even_share_while_another_waits_who_h
     EXPECT_TRUE(poor->try_claim(2_MiB, {10_MiB}));
     poor->want(0_B);
     EXPECT_TRUE(greedy->try_claim(8_MiB, {10_MiB}));
-    // Who has more than an even share himself keeps nobody back.
+    // A waiting process that has more than an even share keeps no other one back.
     EXPECT_TRUE(poor->try_claim(2_MiB, {10_MiB}));
     greedy->claim(1_MiB);
     EXPECT_TRUE(poor->try_claim(9_MiB, {10_MiB}));
@@ -361,7 +361,7 @@ TEST_F(NodeLedgerTest, comes_and_goes_with_processes_that_join_at_the_same_time)
                 std::string why;
                 auto const ledger = budget::NodeLedger::join(identity_, why);
                 if (!ledger) return 1;
-                // In one ledger with all who are there: what it claims is seen by itself and kept from the others.
+                // It shares the ledger with the other processes: it sees its own claim, which the others cannot claim.
                 if (!ledger->try_claim(1_KiB, {6_KiB})) return 2;
                 if (ledger->sums().claimed < 1_KiB) return 3;
             }

@@ -148,7 +148,7 @@ TEST(InplaceRandomTypes, arrive_byte_for_byte_and_gaps_stay) {
 
 TEST(InplaceRandomTypes, one_type_for_all_blocks_with_a_gap_is_stepped_by_its_extent) {
     InplaceBed bed;
-    // Three of four ints, the fourth belongs to somebody else.
+    // Three of four ints; the exchange must not touch the fourth.
     MPI_Datatype triple = MPI_DATATYPE_NULL;
     MPI_Datatype spaced = MPI_DATATYPE_NULL;
     MPI_Type_contiguous(3, MPI_INT, &triple);

@@ -78,7 +78,7 @@ TEST_F(NodeBudget, is_one_for_all_ranks_and_all_their_communicators) {
 SLUICE_NEEDS_RANKS(2, NodeBudget, lets_one_rank_have_most_of_it_until_the_others_need_it);
 TEST_F(NodeBudget, lets_one_rank_have_most_of_it_until_the_others_need_it) {
     if (!has_ledger()) GTEST_SKIP() << process().adaptation()->account().ledger;
-    // Seven eighths by the last rank, while nobody else needs it.
+    // The last rank takes seven eighths, while no other rank needs them.
     std::uint64_t m_c = context_.budget().limit().count;
     MPI_Bcast(&m_c, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     bool const is_rich = rank_ == size_ - 1;

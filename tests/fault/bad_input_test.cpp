@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Bad input, on one rank or on all: every rank throws the same error, no byte is changed, nobody hangs, and the
+/// Bad input, on one rank or on all: every rank throws the same error, no byte is changed, no rank hangs, and the
 /// context works on.
 #include <gtest/gtest.h>
 

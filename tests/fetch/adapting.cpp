@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::uint64_t k_bytes = 256 << 10;
 constexpr int k_tasks = 600;    // each wants one; together far more than M_C
-constexpr long k_of_files = 4;  // major faults by code that runs for the first time; who swaps has thousands
+constexpr long k_of_files = 4;  // major faults by code that runs for the first time; a rank that swaps has thousands
 
 long major_faults() {
     rusage usage{};

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Fetches with all the memory that is free in a node of 192 MiB, two ranks, while another process takes a third of the node
-and frees it again: nobody is killed, none of our pages is lost, and the limit follows.
+and frees it again: no rank is killed, none of our pages is lost, and the limit follows.
 
     adapting_limited.py BED PROGRAM LAUNCHER...
 """

@@ -71,7 +71,7 @@ class SendingTest : public testing::TestWithParam<char const*> {
           rank(context.rank()),
           size(context.size()) {}
     int peer(int distance = 1) const { return (rank + distance) % size; }
-    /// Who sends to this rank when all send to peer(distance).
+    /// The rank that sends to this one when all send to peer(distance).
     int source(int distance = 1) const { return (rank + size - distance % size) % size; }
     static bool is_controlled() { return std::string(GetParam()) == "on"; }
     std::string me() const { return "rank " + std::to_string(rank); }

@@ -197,7 +197,7 @@ TEST_P(SendingMemory, is_bounded_by_tokens_at_the_reader_where_it_is_controlled_
     if (is_controlled()) {
         EXPECT_EQ(store.report().held, all);  // the sender has packed it all
     } else {
-        while (store.report().uncontrolled_peak < all)  // the reader's runtime buffers it all, though nobody waits
+        while (store.report().uncontrolled_peak < all)  // the reader's runtime buffers it all, though no task waits
             store.progress();
     }
     Tasks tasks(context);

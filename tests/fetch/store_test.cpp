@@ -294,7 +294,7 @@ class TinyBudget : public StoreTest {
     TinyBudget() : StoreTest(tiny()) {}
 };
 
-/// Holds one set while it waits for another: what nobody should do with a small budget, and what must not hang.
+/// Holds one set while it waits for another: bad practice with a small budget, but it must not hang.
 Task nested(Store& store, int owner, std::uint64_t first, std::uint64_t depth, int& right) {
     Fetched const fetched = co_await store.fetch_all(Want{{owner, first, 0}, 1000});
     right += is_right(fetched, 0, {owner, first, 0}, 1000) ? 1 : 0;

@@ -49,7 +49,7 @@ struct Graph {
                         ++count[{input.owner, input.id, input.epoch}];
         return count;
     }
-    /// Who needs the result of `key`: each as (rank, task, place among its inputs).
+    /// The consumers of the result of `key`, each as (rank, task, place among its inputs).
     std::vector<std::tuple<int, std::uint64_t, std::size_t>> consumers(fetch::Key const& key) const {
         std::vector<std::tuple<int, std::uint64_t, std::size_t>> found;
         if (key.epoch == epochs) return found;

@@ -21,7 +21,7 @@ class Scan {
     enum class Kind { append, take };
     struct Step {
         Kind kind;
-        int rank;   ///< who acts
+        int rank;   ///< the acting rank
         int which;  ///< append: the slot; take: the rank it comes from
         int acting_rank() const { return rank; }
     };

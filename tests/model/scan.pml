@@ -84,7 +84,7 @@ end:
     od
 }
 
-/* Brings every block of the places home: into its slot when that is vacant; who is in the way goes to a vacant place. */
+/* Brings every block of the places home: into its slot when that is vacant; a block in the way goes to a vacant place. */
 inline settle() {
     place = 0;
     moves = 0;

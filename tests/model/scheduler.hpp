@@ -16,7 +16,7 @@ enum class Order {
     one_by_one,  ///< the lowest rank that can do something, as if the others slept
     late_kind,   ///< steps of the kind that is declared first (messages, sends) only when nothing else is possible
     early_kind,  ///< the other way round
-    slow_rank,   ///< one rank only when nobody else can move
+    slow_rank,   ///< one rank only when no other rank can move
 };
 inline constexpr int k_orders = 5;
 

@@ -165,7 +165,7 @@ TEST_F(PagedFile, brings_ahead_what_the_plan_says_and_reads_nothing_twice_in_a_r
     }
     file.plan(plan, Again::yes);
     while (file.report().brought < 4)
-        file.progress();  // nobody has asked for any
+        file.progress();  // no task has requested any
     paged::Report const before = file.report();
     Tasks tasks(context);
     std::uint64_t sum = 0;

@@ -50,7 +50,7 @@ std::string leave_out_cases_of_more_ranks(int ranks) {
         if (!cases.contains(name)) return "no case is called " + name + ", which is said to need ranks";
         if (most > 0 && least > most)
             return name + " needs " + std::to_string(least) + " ranks, and the program is started with " +
-                   std::to_string(most) + " at most: nobody ever runs it";
+                   std::to_string(most) + " at most: it never runs";
         if (least <= ranks) continue;
         filter += (has_left_out ? ":" : "-") + name + ":*/" + name + "/*";
         has_left_out = true;

@@ -22,7 +22,7 @@ class Neighbour {
         process_ = fork();
         if (process_ == 0) live();
         close(to_[0]);
-        close(from_[1]);  // who reads is told when it dies
+        close(from_[1]);  // the reading process is told when this one dies
         fcntl(from_[0], F_SETFL, O_NONBLOCK);
     }
     Neighbour(Neighbour const&) = delete;

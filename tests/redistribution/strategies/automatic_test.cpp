@@ -193,7 +193,7 @@ TEST(ParkingThenCyclic, moves_everything_wherever_it_changes_the_strategy) {
 SLUICE_NEEDS_RANKS(3, ParkingThenCyclic, leaves_the_phases_when_one_rank_alone_is_short_of_space);
 TEST(ParkingThenCyclic, leaves_the_phases_when_one_rank_alone_is_short_of_space) {
     Context context(MPI_COMM_WORLD);
-    // Ranks 0 and 1 swap 400 blocks and have one free slot each; nobody else moves or has space for parking.
+    // Ranks 0 and 1 swap 400 blocks and have one free slot each; no other rank moves blocks or has space for parking.
     std::uint64_t const live = context.rank() < 2 ? 400 : 0;
     std::uint64_t const slots = live == 0 ? 0 : 401;
     memory::Meter meter;

@@ -104,7 +104,7 @@ TEST(ParkingStrategy, parks_blocks_on_the_one_rank_with_free_space) {
     Report const report = redistribute_by_parking(context, slots, free, [&](std::uint64_t i) {
         return Destination{1 - context.rank(), static_cast<std::int64_t>(i)};
     });
-    EXPECT_LE(report.rounds, 3U);  // without parking nobody could ever receive
+    EXPECT_LE(report.rounds, 3U);  // without parking no rank could ever receive
     if (context.rank() == 2) {
         EXPECT_EQ(report.blocks_received, report.blocks_sent);
         EXPECT_GT(report.blocks_received, 0U);

@@ -72,7 +72,7 @@ def check_page(browser, page, kind, size):
     for story, wanted in (("killed", True), ("ended", False)):
         if kind == story:
             table = browser.run("const t = document.getElementById('whereabouts'); return t ? t.innerText : ''")
-            check(("gone" in table) == wanted, f"{name}: the table says who is gone: {table}")
+            check(("gone" in table) == wanted, f"{name}: the table names the ranks that are gone: {table}")
             beside = browser.run("const e = document.getElementById('beside-matrix'); return e ? e.innerText : ''")
             check("of MPI_" in beside, f"{name}: what is not in the matrix stands beside it: {beside}")
     alarm = browser.run("return !!document.getElementById('what-happened')")

@@ -41,7 +41,7 @@ class Child {
         if (number_ > 0) waitpid(number_, nullptr, 0);
         number_ = -1;
     }
-    /// Ended, and nobody has asked for its exit code.
+    /// Waits until the process has ended; its exit code remains uncollected.
     void wait_until_dead() const {
         siginfo_t info{};
         waitid(P_PID, static_cast<id_t>(number_), &info, WEXITED | WNOWAIT);

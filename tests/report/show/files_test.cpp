@@ -69,7 +69,7 @@ TEST_F(Files, of_all_nodes_become_one_summary) {
     EXPECT_EQ(left.summary.nodes[0].ranks + left.summary.nodes[1].ranks + left.summary.nodes[2].ranks, 12U);
     EXPECT_EQ(left.summary.comms_total, 7U);
     EXPECT_EQ(left.summary.in_state(record::State::gone).count(), 12U)
-        << "nobody can be asked, and all are silent for years";
+        << "no process can be asked, and all have been silent for years";
     for (CommSum const& comm : left.summary.comms)
         EXPECT_TRUE(comm.id.has_value());
     EXPECT_THAT(to_screen(left.summary), HasSubstr("MPI_Recv"));
