@@ -20,13 +20,15 @@ char quote = '"'; int his = 1;  // 'history', whose, whom
 // two lines? It is a question.
 // This one does not, for who
 // spans ends here. Does it?
+// `who` is a name
 """,
     "src/report/left_out.cpp": "// nobody looks here yet\n",
     "cmake/a.py": '''"""Nobody knows."""
-who = {"who": "who is it?"}  # somebody
+who = {"who": "who is it?", "whom": f"{who} is who"}  # somebody
 ''',
-    "cmake/a.sh": 'echo "his" ${#nobody} $who # him\n',
+    "cmake/a.sh": 'echo "his lease" ${#nobody} $who # him\n',
     "cmake/check_english.py": "# who\n",
+    "tests/a/CMakeLists.txt": "# his\nset(who \"to him\" nobody)\n",
     "docs/a.md": """# Who needs it?
 
 `nobody` needs
@@ -43,6 +45,7 @@ EXPECTED = {
     "src/budget/a.cpp:2: who", "src/budget/a.cpp:3: nobody", "src/budget/a.cpp:4: somebody", "src/budget/a.cpp:5: him",
     "src/budget/a.cpp:6: his", "src/budget/a.cpp:6: nobody", "src/budget/a.cpp:11: who", "cmake/a.py:1: Nobody",
     "cmake/a.py:2: who", "cmake/a.py:2: somebody", "cmake/a.sh:1: his", "cmake/a.sh:1: him", "docs/a.md:8: who",
+    "tests/a/CMakeLists.txt:1: his", "tests/a/CMakeLists.txt:2: him",
 }
 
 

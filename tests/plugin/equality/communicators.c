@@ -26,7 +26,7 @@ static int on_delete(MPI_Comm comm, int key, void* value, void* extra) {
     return MPI_SUCCESS;
 }
 
-// Size, rank, who is in it, name, attribute, and that it works.
+// Shows size, rank, members, name and attribute, and that the communicator works.
 static void describe(char const* what, MPI_Comm comm, int key) {
     if (comm == MPI_COMM_NULL) {
         say("%s: null", what);

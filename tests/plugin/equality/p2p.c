@@ -33,7 +33,7 @@ static void orders(void) {
                 say_ints("received", pair, 2);
             }
         }
-        // From anywhere: who is first is open, but not the order of each.
+        // From any source: the order of the senders is open, but not the order of the messages of each.
         int* last = room(sizeof(int) * (size_t)ranks);
         int ordered = 1;
         for (int i = 0; i < ranks; ++i)
@@ -152,8 +152,8 @@ static void probes(void) {
 
     status = untouched_status();
     CALL(MPI_Mprobe(MPI_PROC_NULL, 1, MPI_COMM_WORLD, &message, &status));
-    say("message of nobody: %d", message == MPI_MESSAGE_NO_PROC);
-    say("nobody: %d %d", status.MPI_SOURCE == MPI_PROC_NULL, status.MPI_TAG == MPI_ANY_TAG);
+    say("message of MPI_PROC_NULL: %d", message == MPI_MESSAGE_NO_PROC);
+    say("MPI_PROC_NULL: %d %d", status.MPI_SOURCE == MPI_PROC_NULL, status.MPI_TAG == MPI_ANY_TAG);
     CALL(MPI_Mrecv(in, 4, MPI_INT, &message, MPI_STATUS_IGNORE));
 }
 
@@ -172,12 +172,12 @@ static void exchanges(void) {
 
     status = untouched_status();
     CALL(MPI_Recv(in, 5, MPI_DOUBLE, MPI_PROC_NULL, 3, MPI_COMM_WORLD, &status));
-    say_status("from nobody", &status, MPI_DOUBLE);
+    say_status("from MPI_PROC_NULL", &status, MPI_DOUBLE);
     CALL(MPI_Send(out, 5, MPI_DOUBLE, MPI_PROC_NULL, 3, MPI_COMM_WORLD));
     status = untouched_status();
     CALL(MPI_Sendrecv(out, 1, MPI_DOUBLE, MPI_PROC_NULL, 1, in, 1, MPI_DOUBLE, MPI_PROC_NULL, 1, MPI_COMM_WORLD,
                       &status));
-    say_status("nobody both ways", &status, MPI_DOUBLE);
+    say_status("MPI_PROC_NULL both ways", &status, MPI_DOUBLE);
 
     MPI_Request request;
     int self = 41;

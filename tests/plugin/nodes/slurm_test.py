@@ -57,7 +57,7 @@ def served(said, ranks):
 def plain(said, ranks, line):
     ended_right(said, ranks)
     expect("served" not in said, "something was served", said)
-    expect(line in said, f"nobody said '{line}'", said)
+    expect(line in said, f"no rank said '{line}'", said)
 
 
 def limits(folder):

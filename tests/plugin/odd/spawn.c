@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// MPI_Comm_spawn: two children, who talk with their parents and among themselves.
+// MPI_Comm_spawn: two children, which talk with their parents and with each other.
 #include <string.h>
 
 #include "plugin/equality/transcript.h"

@@ -110,7 +110,7 @@ def killed_one(bed):
     job, ranks = bed.start_and_hold(["--report", str(folder)])
     text = bed.text(folder)
     check("still running" in text.splitlines()[0], f"while it runs it is said to run:\n{text}")
-    check("gone" not in text and "did not end" not in text, f"nobody is gone yet:\n{text}")
+    check("gone" not in text and "did not end" not in text, f"no rank is gone yet:\n{text}")
     running = bed.json(folder)
     check([state_of(running, r) for r in (0, 1)] == ["running"] * 2, f"both ranks run: {running['states']}")
     check(not (folder / "report.json").exists(), "of a job that runs no report is written into its folder")
@@ -119,7 +119,7 @@ def killed_one(bed):
     check("did not end" in text.splitlines()[0], f"the job did not end:\n{text}")
     check("state both ranks gone" in re.sub(" +", " ", text), f"the state is named:\n{text}")
     check("killed, or ended without MPI_Finalize" in text, f"and what it means:\n{text}")
-    check("running" not in text, f"nobody runs any more:\n{text}")
+    check("running" not in text, f"no rank runs any more:\n{text}")
     check(re.search(r"last seen +(both ranks|rank \d) at [\d.]+ m?s.* in MPI_Recv at .* for [\d.]+ m?s, held", text),
           f"when, where, for how long and with how much each was seen last:\n{text}")
     report = bed.json(folder)
@@ -128,7 +128,7 @@ def killed_one(bed):
     rows = report["whereabouts"]
     check(rows and all(row["function"] == "MPI_Recv" and row["state"] == "gone" and row["last_us"]["min"] > 500_000 and
                        row["for_us"]["min"] > 400_000 for row in rows), f"whereabouts: {rows}")
-    check(report["last_kib"]["max_rank"] == 1 and report["last_kib"]["max"] > 40 * 1024, f"who held most: {report['last_kib']}")
+    check(report["last_kib"]["max_rank"] == 1 and report["last_kib"]["max"] > 40 * 1024, f"the rank that held most: {report['last_kib']}")
     grown = {s["function"]: s["grown_bytes"]["max"] >> 20 for s in report["sites"]}
     check(grown["MPI_Init_thread"] > 1 and grown["MPI_Recv"] <= 1, f"what MPI_Init took is on no other call's account: {grown}")
     page = folder / "page.html"
@@ -154,7 +154,7 @@ def cleaned(bed):
     check("did not end" in out, out)
     # A week later: no process is asked, for the machine was started again in between.
     (bed.jobs / "notes").mkdir()
-    (bed.jobs / "notes" / "text").write_text("somebody's own")
+    (bed.jobs / "notes" / "text").write_text("a user's own")
     for folder in dead[-4:-1]:
         for file in folder.glob("node-*.sluice"):
             age(file)
@@ -242,7 +242,7 @@ def communicators(bed):
 
 
 def identity(bed):
-    """Nothing tells who ran what and where, unless it was asked for."""
+    """Nothing names the user, the program and the host, unless it was asked for."""
     words = {"user": "Zz9userzZ", "argument": "Zz9argumentzZ", "variable": "Zz9variablezZ", "host": socket.gethostname()}
     changes = {"LOGNAME": words["user"], "USER": words["user"], "ZZ_VARIABLE": words["variable"]}
     inner = Bed(bed.folder / "Zz9folderzZ")
@@ -303,7 +303,7 @@ def phases(bed):
 
 
 def start_and_hold_one(self):
-    """The same with one rank, which needs nobody to be ended."""
+    """The same with one rank, which ends without help."""
     job = self.start_until_it_holds([sluice, "run", program, "hold"])
     time.sleep(0.1)
     return job, [job.pid]
