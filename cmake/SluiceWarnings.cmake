@@ -8,7 +8,7 @@ target_compile_options(sluice_warnings INTERFACE
 if(SLUICE_WERROR)
   target_compile_options(sluice_warnings INTERFACE -Werror)
 endif()
-if(SLUICE_SANITIZE)
+if(SLUICE_SANITIZE)  # for all targets of this folder and those below, tests in C too; a parent project is not touched
   add_compile_options(-fsanitize=${SLUICE_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${SLUICE_SANITIZE})
   if(SLUICE_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
