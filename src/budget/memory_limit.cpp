@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "budget/memory_limit.hpp"
 #include "kernel/kept_file.hpp"
+#include "kernel/proc_text.hpp"
 
 namespace sluice::budget {
 
@@ -35,14 +37,12 @@ std::vector<std::string> words_of(std::string const& line, char separator) {
     return words;
 }
 
+constexpr std::size_t k_most_text = 8192;
+
 /// Returns the number after `key` in a file of lines such as "VmRSS:    1234 kB".
 std::optional<std::uint64_t> number_after(std::string const& path, std::string_view key) {
-    for (std::string const& line : lines_of(path)) {
-        if (!line.starts_with(key)) continue;
-        std::size_t const digit = line.find_first_of("0123456789", key.size());
-        if (digit != std::string::npos) return kernel::number_in(std::string_view(line).substr(digit));
-    }
-    return std::nullopt;
+    std::array<char, k_most_text> room;
+    return kernel::number_after(kernel::KeptFile(path).read(room), key);
 }
 
 /// The memory of the process, counted in the three ways of the kernel.
@@ -52,13 +52,11 @@ struct Usage {
     Bytes address_space;  // compared with RLIMIT_AS
 };
 
-Bytes kilobytes_after(std::string const& path, std::string_view key) {
-    return Bytes{number_after(path, key).value_or(0)} * 1024;
-}
-
 Usage usage(std::string const& root) {
-    std::string const status = root + "/proc/self/status";
-    return {kilobytes_after(status, "VmRSS:"), kilobytes_after(status, "VmData:"), kilobytes_after(status, "VmSize:")};
+    std::array<char, k_most_text> room;
+    std::string_view const status = kernel::KeptFile(root + "/proc/self/status").read(room);
+    auto const bytes = [status](std::string_view key) { return Bytes{kernel::bytes_after(status, key).value_or(0)}; };
+    return {bytes("VmRSS:"), bytes("VmData:"), bytes("VmSize:")};
 }
 
 std::uint64_t room(MemoryLimit const& limit) {
@@ -192,10 +190,8 @@ void consider_groups(CgroupVersion const& version, std::string const& root, Byte
 
 /// The limit is read from the file rather than by getrlimit, so that tests can supply a made-up one.
 std::optional<std::uint64_t> resource_limit(std::string const& root, std::string_view name) {
-    std::string text;
-    for (std::string const& line : lines_of(root + "/proc/self/limits"))
-        text += line + "\n";
-    return soft_limit(text, name);
+    std::array<char, k_most_text> room;
+    return soft_limit(kernel::KeptFile(root + "/proc/self/limits").read(room), name);
 }
 
 }  // namespace

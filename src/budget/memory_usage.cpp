@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
+
+#include "kernel/proc_text.hpp"
 
 namespace sluice::budget {
 
@@ -25,25 +26,9 @@ std::uint64_t page_bytes() {
     return static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// The fields of /proc/self/statm in pages: "size resident shared text library data dirty".
-struct Statm {
-    std::uint64_t size = 0;
-    std::uint64_t resident = 0;
-    std::uint64_t shared = 0;
-    std::uint64_t data = 0;
-};
-
-std::optional<Statm> read_statm(kernel::KeptFile const& file) noexcept {
+std::optional<kernel::Statm> read_statm(kernel::KeptFile const& file) noexcept {
     std::array<char, 256> room;
-    std::string_view text = file.read(room);
-    std::array<std::uint64_t, 6> numbers{};
-    for (std::uint64_t& number : numbers) {
-        text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-        auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (error != std::errc{}) return std::nullopt;
-        text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    }
-    return Statm{numbers[0], numbers[1], numbers[2], numbers[5]};
+    return kernel::statm_in(file.read(room));
 }
 
 /// Figures from memory.stat, in bytes.
@@ -190,7 +175,7 @@ std::string MemoryUsage::identity() const {
 PrivateMemory::PrivateMemory(std::string const& root) : statm_(root + "/proc/self/statm"), page_(page_bytes()) {}
 
 Bytes PrivateMemory::read() const noexcept {
-    std::optional<Statm> const statm = read_statm(statm_);
+    std::optional<kernel::Statm> const statm = read_statm(statm_);
     if (!statm) return {};
     return Bytes{(statm->resident - std::min(statm->resident, statm->shared)) * page_};
 }

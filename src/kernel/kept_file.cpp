@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "kernel/proc_text.hpp"
 
 namespace sluice::kernel {
 
@@ -25,26 +25,6 @@ std::string_view KeptFile::read(std::span<char> room) const noexcept {
 std::optional<std::uint64_t> KeptFile::number() const noexcept {
     std::array<char, 32> room;
     return number_in(read(room));
-}
-
-std::optional<std::uint64_t> number_in(std::string_view text) noexcept {
-    std::uint64_t value = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end == text.data()) return std::nullopt;
-    return value;
-}
-
-std::optional<std::uint64_t> number_after(std::string_view text, std::string_view key) noexcept {
-    while (!text.empty()) {
-        std::string_view const line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(text.size(), line.size() + 1));
-        if (!line.starts_with(key)) continue;
-        std::string_view const rest = line.substr(key.size());
-        std::size_t const digit = rest.find_first_not_of(" \t");
-        if (digit != std::string_view::npos && (digit > 0 || key.ends_with(':')))
-            if (auto const number = number_in(rest.substr(digit))) return number;
-    }
-    return std::nullopt;
 }
 
 }  // namespace sluice::kernel

@@ -36,10 +36,4 @@ class KeptFile {
     int file_ = -1;
 };
 
-/// Returns the number at the beginning of `text`.
-std::optional<std::uint64_t> number_in(std::string_view text) noexcept;
-
-/// Returns the number after `key` at the beginning of a line, as in "VmRSS:    1234 kB". `key` must be the whole word.
-std::optional<std::uint64_t> number_after(std::string_view text, std::string_view key) noexcept;
-
 }  // namespace sluice::kernel

@@ -5,13 +5,15 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "kernel/proc_text.hpp"
 
 namespace sluice::probes {
 
@@ -54,17 +56,6 @@ class ProcLines {
     std::array<char, 16384> buffer_;  // on the stack, which is grown that far before the first reading
 };
 
-/// The bytes of a line "Pss:   12 kB" if it has that key.
-bool has(std::string_view line, std::string_view key, std::uint64_t& bytes) {
-    if (!line.starts_with(key)) return false;
-    line.remove_prefix(key.size());
-    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-    std::uint64_t kib = 0;
-    std::from_chars(line.data(), line.data() + line.size(), kib);
-    bytes = kib * 1024;
-    return true;
-}
-
 /// A mapping's first line: "7f00-7f01 rw-s 00000000 00:01 12 /dev/shm/segment"; the others begin with a key and a
 /// colon.
 bool is_mapping(std::string_view line, bool& shared) {
@@ -81,13 +72,13 @@ ProcessMemory read_process_memory() {
     ProcessMemory memory{};
     ProcLines lines("/proc/self/smaps");
     bool shared = false;
-    std::uint64_t bytes = 0;
     for (std::string_view line; lines.next(line);) {
         if (is_mapping(line, shared)) continue;
-        if (has(line, "Pss:", bytes)) (shared ? memory.shared : memory.files) += bytes;
-        if (has(line, "Anonymous:", bytes) && !shared) {
-            memory.anonymous += bytes;
-            memory.files -= std::min(memory.files, bytes);  // it was counted in this mapping's Pss
+        if (auto const bytes = kernel::bytes_after(line, "Pss:")) (shared ? memory.shared : memory.files) += *bytes;
+        if (shared) continue;
+        if (auto const bytes = kernel::bytes_after(line, "Anonymous:")) {
+            memory.anonymous += *bytes;
+            memory.files -= std::min(memory.files, *bytes);  // it was counted in this mapping's Pss
         }
     }
     struct mallinfo2 const heap = mallinfo2();

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/job/identity.hpp"
 
-#include <fcntl.h>
 #include <pwd.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <span>
 #include <string_view>
+
+#include "kernel/kept_file.hpp"
+#include "kernel/launcher.hpp"
 
 namespace sluice::plugin {
 
@@ -23,8 +24,7 @@ void copy_text(std::span<char> to, std::string_view from) noexcept {
 /// As the login has it; a batch system may run a job without one.
 void name_user(std::span<char> to) noexcept {
     for (char const* name : {"LOGNAME", "USER"})
-        if (char const* const value = std::getenv(name); value != nullptr && *value != '\0')
-            return copy_text(to, value);
+        if (char const* const value = kernel::variable(name)) return copy_text(to, value);
     std::array<char, 4096> room;
     passwd entry{};
     passwd* found = nullptr;
@@ -36,11 +36,7 @@ void name_user(std::span<char> to) noexcept {
 
 /// Arguments stand in a row, each ended by a zero.
 void name_command(std::span<char> to) noexcept {
-    int const file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return;
-    ssize_t const got = read(file, to.data(), to.size() - 1);
-    close(file);
-    auto length = static_cast<std::size_t>(got > 0 ? got : 0);
+    std::size_t length = kernel::KeptFile("/proc/self/cmdline").read(to.first(to.size() - 1)).size();
     while (length > 0 && to[length - 1] == '\0')
         --length;
     for (std::size_t i = 0; i < length; ++i)

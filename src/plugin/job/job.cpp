@@ -4,50 +4,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <functional>
 
+#include "kernel/kept_file.hpp"
+#include "kernel/launcher.hpp"
+#include "kernel/process_stat.hpp"
 #include "record/record_file.hpp"
 
 namespace sluice::plugin {
 
 namespace {
 
-char const* variable(char const* name) {
-    char const* const value = std::getenv(name);
-    return value != nullptr && *value != '\0' ? value : nullptr;
-}
-
 /// Start time and number of a process: together unlike those of any other since the machine started.
 std::string process_name(pid_t pid) {
-    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-    std::string line;
-    std::getline(stat, line);
-    // Fields count from behind the name, which may hold anything; the start time is the 20th of them.
-    std::size_t at = line.rfind(')');
-    for (int field = 0; field < 20 && at != std::string::npos; ++field)
-        at = line.find(' ', at + 1);
-    std::string const start = at == std::string::npos ? "0" : line.substr(at + 1, line.find(' ', at + 1) - at - 1);
-    return std::to_string(pid) + "." + start;
+    auto const stat = kernel::process_stat(pid);
+    return std::to_string(pid) + "." + std::to_string(stat ? stat->started : 0);
 }
 
 pid_t parent_of(pid_t pid) {
-    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-    std::string line;
-    std::getline(stat, line);
-    std::size_t const at = line.rfind(')');
-    return at == std::string::npos ? 0 : static_cast<pid_t>(std::atoi(line.c_str() + at + 4));
+    auto const stat = kernel::process_stat(pid);
+    return stat ? static_cast<pid_t>(stat->parent) : 0;
 }
 
 std::string command_of(pid_t pid) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
-    std::string name;
-    std::getline(file, name);
-    return name;
+    std::array<char, 64> room;
+    return std::string(kernel::KeptFile("/proc/" + std::to_string(pid) + "/comm").read(room));
 }
 
 /// The process of MPICH's launcher that started the ranks of this node; a shell may stand between.
@@ -86,14 +72,14 @@ bool make_folder(std::string const& path, mode_t mode) {
 
 std::string job_name() {
     // Some launchers put the host's name into it.
-    if (char const* const pmix = variable("PMIX_NAMESPACE")) return "pmix." + hashed(pmix);
+    if (char const* const pmix = kernel::variable("PMIX_NAMESPACE")) return "pmix." + hashed(pmix);
     // MPI_Init of a program without a launcher is a job of its own.
-    if (variable("PMI_RANK") == nullptr) return clean(process_name(getpid()));
+    if (kernel::variable("PMI_RANK") == nullptr) return clean(process_name(getpid()));
     // Before Slurm's names: one script of Slurm may start many jobs by MPICH's launcher.
     if (pid_t const launcher = launcher_of_node(); launcher != 0) return clean(process_name(launcher));
-    if (char const* const slurm = variable("SLURM_JOB_ID"))
+    if (char const* const slurm = kernel::variable("SLURM_JOB_ID"))
         return clean(std::string(slurm) + "." +
-                     (variable("SLURM_STEP_ID") != nullptr ? variable("SLURM_STEP_ID") : "0"));
+                     (kernel::variable("SLURM_STEP_ID") != nullptr ? kernel::variable("SLURM_STEP_ID") : "0"));
     return clean(process_name(getppid()));
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/tables/memory_watch.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+
+#include "kernel/proc_text.hpp"
 
 namespace sluice::plugin {
 
@@ -16,15 +17,6 @@ namespace {
 constexpr std::uint64_t k_growth = 65536;
 // While memory stays as it is, readings are so many times as far apart.
 constexpr std::uint64_t k_rarest = 8;
-
-std::uint64_t number_at(char const*& text) noexcept {
-    std::uint64_t value = 0;
-    while (*text == ' ')
-        ++text;
-    for (; *text >= '0' && *text <= '9'; ++text)
-        value = value * 10 + static_cast<std::uint64_t>(*text - '0');
-    return value;
-}
 
 std::uint64_t above(std::uint64_t now, std::uint64_t before) noexcept {
     return now > before ? now - before : 0;
@@ -62,22 +54,13 @@ std::uint32_t kib(std::uint64_t bytes) noexcept {
 
 }  // namespace
 
-MemoryWatch::MemoryWatch()
-    : statm_(open("/proc/self/statm", O_RDONLY | O_CLOEXEC)),
-      page_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))) {}
-
-MemoryWatch::~MemoryWatch() {
-    if (statm_ >= 0) close(statm_);
-}
+MemoryWatch::MemoryWatch() : statm_("/proc/self/statm"), page_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))) {}
 
 Resident MemoryWatch::read() const noexcept {
-    std::array<char, 128> text{};
-    if (statm_ < 0 || pread(statm_, text.data(), text.size() - 1, 0) <= 0) return {};
-    char const* at = text.data();
-    number_at(at);
-    std::uint64_t const resident = number_at(at) * page_;
-    std::uint64_t const shared = number_at(at) * page_;
-    return {above(resident, shared), shared};
+    std::array<char, 128> room;
+    auto const statm = kernel::statm_in(statm_.read(room));
+    if (!statm) return {};
+    return {above(statm->resident, statm->shared) * page_, statm->shared * page_};
 }
 
 void MemoryWatch::start(std::uint64_t gap) noexcept {

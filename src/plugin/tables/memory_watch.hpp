@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "kernel/kept_file.hpp"
 #include "plugin/binding/tally.hpp"
 #include "record/record.hpp"
 
@@ -36,7 +37,6 @@ class MemoryWatch {
     MemoryWatch();
     MemoryWatch(MemoryWatch const&) = delete;
     MemoryWatch& operator=(MemoryWatch const&) = delete;
-    ~MemoryWatch();
 
     Resident read() const noexcept;
 
@@ -88,7 +88,7 @@ class MemoryWatch {
     Resident last() const noexcept { return {look_at(last_.private_bytes), look_at(last_.shared_bytes)}; }
     void keep(Resident const& is, Resident const& before, std::uint64_t now) noexcept;
 
-    int statm_ = -1;
+    kernel::KeptFile statm_;
     std::uint64_t page_;
     std::uint64_t least_gap_ = 0;
     std::uint64_t gap_ = 0;

@@ -5,11 +5,13 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
-#include <fstream>
-#include <string>
+#include <string_view>
 
+#include "kernel/kept_file.hpp"
+#include "kernel/proc_text.hpp"
 #include "kernel/signals_blocked.hpp"
 
 namespace sluice::plugin {
@@ -97,21 +99,13 @@ void Sampler::keep_in_history(record::Sample const& sample) {
 }
 
 void Sampler::read_proportional() {
-    std::ifstream rollup("/proc/self/smaps_rollup");
+    std::array<char, 4096> room;
+    std::string_view const rollup = kernel::KeptFile("/proc/self/smaps_rollup").read(room);
+    auto const bytes = [rollup](std::string_view key) { return kernel::bytes_after(rollup, key).value_or(0); };
     record::RankHead& head = watch_.record().head;
-    std::uint64_t private_kib = 0;
-    std::uint64_t shared_kib = 0;
-    for (std::string line; std::getline(rollup, line);) {
-        std::size_t const colon = line.find(':');
-        if (colon == std::string::npos) continue;
-        std::string const name = line.substr(0, colon);
-        std::uint64_t const kib = std::strtoull(line.c_str() + colon + 1, nullptr, 10);
-        if (name == "Pss") head.proportional_bytes = kib * 1024;
-        if (name == "Private_Clean" || name == "Private_Dirty") private_kib += kib;
-        if (name == "Shared_Clean" || name == "Shared_Dirty") shared_kib += kib;
-    }
-    head.private_bytes = private_kib * 1024;
-    head.shared_bytes = shared_kib * 1024;
+    head.proportional_bytes = bytes("Pss:");
+    head.private_bytes = bytes("Private_Clean:") + bytes("Private_Dirty:");
+    head.shared_bytes = bytes("Shared_Clean:") + bytes("Shared_Dirty:");
 }
 
 }  // namespace sluice::plugin
