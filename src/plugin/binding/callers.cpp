@@ -4,10 +4,10 @@
 #include <link.h>
 #include <unwind.h>
 
-#include <array>
-#include <atomic>
-#include <mutex>
+#include <optional>
 #include <string_view>
+
+#include "base/fixed_table.hpp"
 
 namespace sluice::plugin {
 
@@ -23,13 +23,8 @@ bool in_bindings(std::uint64_t address) {
 
 /// A binding's frame has the same size at every call from the same place. So the unwinder, which takes microseconds, is
 /// asked once for each return address, and afterwards the caller's address is read at that distance.
-struct Known {
-    std::atomic<std::uint64_t> binding{0};
-    std::uint64_t distance = 0;  // from the frame to the word that holds the caller; 0: could not be found
-};
-constexpr std::size_t k_known = 512;
-std::array<Known, k_known> known;
-std::mutex adding;
+/// The values are that distance, from the frame to the word that holds the caller; 0 if it was not found.
+base::FixedTable<std::uint64_t, 9> g_distances;
 
 struct Walk {
     std::uint64_t frame;
@@ -55,6 +50,15 @@ _Unwind_Reason_Code look(_Unwind_Context* context, void* data) {
     return _URC_NO_REASON;
 }
 
+/// Asks the unwinder; 0 if the stack does not hold the address that it finds.
+std::optional<std::uint64_t> distance_from(std::uint64_t base) {
+    Walk walk{base};
+    _Unwind_Backtrace(look, &walk);
+    bool const sound = walk.caller != 0 && walk.caller_at > base && walk.caller_at - base < 65536 &&
+                       *reinterpret_cast<std::uint64_t*>(walk.caller_at) == walk.caller;
+    return sound ? walk.caller_at - base : 0;
+}
+
 }  // namespace
 
 void find_bindings() {
@@ -77,28 +81,11 @@ void find_bindings() {
 }
 
 void* caller_behind(void* binding, void* frame) noexcept {
-    auto const key = reinterpret_cast<std::uint64_t>(binding);
     auto const base = reinterpret_cast<std::uint64_t>(frame);
-    std::size_t at = (key * 0x9e37'79b9'7f4a'7c15ULL >> 40) % k_known;
-    for (std::size_t probes = 0; probes < 16; ++probes, at = (at + 1) % k_known) {
-        std::uint64_t const found = known[at].binding.load(std::memory_order_acquire);
-        if (found == key)
-            return known[at].distance == 0 ? binding : *reinterpret_cast<void**>(base + known[at].distance);
-        if (found != 0) continue;
-        std::lock_guard const lock(adding);
-        if (known[at].binding.load(std::memory_order_relaxed) != 0) {
-            --at;  // somebody was quicker: look at it again
-            continue;
-        }
-        Walk walk{base};
-        _Unwind_Backtrace(look, &walk);
-        bool const sound = walk.caller != 0 && walk.caller_at > base && walk.caller_at - base < 65536 &&
-                           *reinterpret_cast<std::uint64_t*>(walk.caller_at) == walk.caller;
-        known[at].distance = sound ? walk.caller_at - base : 0;
-        known[at].binding.store(key, std::memory_order_release);
-        return sound ? reinterpret_cast<void*>(walk.caller) : binding;
-    }
-    return binding;
+    std::uint64_t const* const distance =
+        g_distances.find_or_add(reinterpret_cast<std::uint64_t>(binding), [base] { return distance_from(base); });
+    if (distance == nullptr || *distance == 0) return binding;
+    return *reinterpret_cast<void**>(base + *distance);
 }
 
 }  // namespace sluice::plugin

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "base/fixed_table.hpp"
+
 namespace sluice::plugin {
 
 namespace {
@@ -40,12 +42,13 @@ struct Dense {
     MPI_Datatype type{};
     std::uint64_t size = 0;
 };
-std::array<Dense, 256> dense{};
+constexpr unsigned k_dense_bits = 8;
+std::array<Dense, std::size_t{1} << k_dense_bits> dense{};
 
 Dense& dense_of(MPI_Datatype type) noexcept {
     std::uint64_t key = 0;
     std::memcpy(&key, &type, sizeof type);
-    return dense[(key * 0x9e37'79b9'7f4a'7c15ULL >> 40) % dense.size()];
+    return dense[base::slot_of_key(key, k_dense_bits)];
 }
 
 /// Neighbours in and out; by the kind of topology.

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/fixed_table.hpp"
 #include "record/record.hpp"
 
 namespace sluice::plugin {
@@ -25,7 +26,7 @@ class OpenCalls {
     /// The number is for `left`; k_none where there is no room.
     std::uint32_t entered(std::uint32_t site, std::uint64_t since_us) noexcept {
         std::uint64_t const word = since_us << k_site_bits | (site + 1);
-        std::uint64_t at = static_cast<std::uint64_t>(pthread_self()) * 0x9e37'79b9'7f4a'7c15ULL >> 40;
+        std::size_t at = base::slot_of_key(static_cast<std::uint64_t>(pthread_self()), k_room_bits);
         for (std::uint32_t tries = 0; tries < k_room; ++tries, ++at) {
             std::uint64_t free = 0;
             auto const number = static_cast<std::uint32_t>(at % k_room);
@@ -46,7 +47,8 @@ class OpenCalls {
     }
 
   private:
-    static constexpr std::uint32_t k_room = 32;
+    static constexpr unsigned k_room_bits = 5;
+    static constexpr std::uint32_t k_room = 1U << k_room_bits;
     static constexpr unsigned k_site_bits = 9;
     static_assert(record::k_sites < 1U << k_site_bits);
     // Since when, and the site plus 1; 0: free.

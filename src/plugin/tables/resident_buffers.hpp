@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/fixed_table.hpp"
 #include "plugin/binding/tally.hpp"
 
 namespace sluice::plugin {
@@ -34,17 +35,16 @@ class ResidentBuffers {
     void forget_all() noexcept { generation_.fetch_add(1, std::memory_order_relaxed); }
 
   private:
-    static constexpr std::size_t k_slots = 256;
-    static constexpr std::uint64_t k_mix = 0x9e37'79b9'7f4a'7c15ULL;
+    static constexpr unsigned k_slot_bits = 8;
     struct Entry {
         std::uint64_t bytes = 0;
         std::uint64_t check = 0;  // of all that must be as it was
     };
-    static std::size_t slot_of(std::uint64_t from) noexcept { return (from * k_mix >> 40) % k_slots; }
+    static std::size_t slot_of(std::uint64_t from) noexcept { return base::slot_of_key(from, k_slot_bits); }
     static std::uint64_t check_of(std::uint64_t from, std::uint64_t bytes, std::uint64_t generation) noexcept {
-        return (from ^ (bytes * k_mix)) + generation * 0xbf58'476d'1ce4'e5b9ULL;
+        return (from ^ (bytes * base::k_golden)) + generation * 0xbf58'476d'1ce4'e5b9ULL;
     }
-    std::array<Entry, k_slots> entries_{};
+    std::array<Entry, std::size_t{1} << k_slot_bits> entries_{};
     std::atomic<std::uint64_t> generation_{1};
 };
 

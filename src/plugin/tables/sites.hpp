@@ -3,11 +3,10 @@
 /// those that come later share entry 0.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstdint>
-#include <mutex>
+#include <optional>
 
+#include "base/fixed_table.hpp"
 #include "functions.hpp"
 #include "record/record.hpp"
 
@@ -19,32 +18,26 @@ class Sites {
 
     /// Index of the site; makes it at the first call. Thread-safe; no lock once it is known.
     std::uint32_t of(Function function, void const* caller) noexcept {
-        std::uint64_t const key = key_of(function, caller);
-        for (std::size_t at = slot_of(key);; at = (at + 1) % k_slots) {
-            std::uint64_t const found = slots_[at].key.load(std::memory_order_acquire);
-            if (found == key) return slots_[at].index;
-            if (found == 0) return add(function, caller, key);
-        }
+        std::uint32_t const* const index =
+            indices_.find_or_add(key_of(function, caller), [&] { return add(function, caller); });
+        return index != nullptr ? *index : 0;
     }
 
   private:
-    static constexpr std::size_t k_slots = 4 * record::k_sites;
-    struct Slot {
-        std::atomic<std::uint64_t> key{0};
-        std::uint32_t index = 0;
-    };
+    // Four slots for each site, so that a search for an unknown site ends soon.
+    using Indices = base::FixedTable<std::uint32_t, 10>;
+    static_assert(Indices::k_most >= record::k_sites);
 
     /// Addresses have 48 bits, functions fit in the rest.
     static std::uint64_t key_of(Function function, void const* caller) noexcept {
         return (static_cast<std::uint64_t>(function) + 1) << 48 |
                (reinterpret_cast<std::uint64_t>(caller) & 0xffff'ffff'ffffULL);
     }
-    static std::size_t slot_of(std::uint64_t key) noexcept { return (key * 0x9e37'79b9'7f4a'7c15ULL >> 40) % k_slots; }
-    std::uint32_t add(Function function, void const* caller, std::uint64_t key) noexcept;
+    /// Nothing if the record has no room for another site.
+    std::optional<std::uint32_t> add(Function function, void const* caller) noexcept;
 
     record::RankRecord& record_;
-    std::mutex adding_;
-    std::array<Slot, k_slots> slots_;
+    Indices indices_;
 };
 
 }  // namespace sluice::plugin

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/fixed_table.hpp"
 #include "memory/meter.hpp"
 
 namespace sluice::redistribution {
@@ -25,7 +26,8 @@ class Spares {
 
     Spares(std::size_t capacity, memory::Meter& meter)
         : capacity_(capacity),
-          mask_(std::bit_ceil(2 * capacity + 2) - 1),
+          bits_(static_cast<unsigned>(std::bit_width(2 * capacity + 1))),
+          mask_((std::size_t{1} << bits_) - 1),
           by_slot_(mask_ + 1, InUse{}, memory::MeteredAllocator<InUse>(meter)),
           free_(memory::MeteredAllocator<std::uint64_t>(meter)) {
         free_.reserve(capacity);
@@ -86,11 +88,10 @@ class Spares {
     }
 
   private:
-    std::size_t home(std::uint64_t slot) const noexcept {
-        return static_cast<std::size_t>(slot * 0x9e3779b97f4a7c15ULL >> 32) & mask_;
-    }
+    std::size_t home(std::uint64_t slot) const noexcept { return base::slot_of_key(slot, bits_); }
 
     std::size_t capacity_;
+    unsigned bits_;
     std::size_t mask_;
     std::size_t in_use_ = 0;
     memory::MeteredVector<InUse> by_slot_;
