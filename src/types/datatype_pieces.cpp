@@ -85,28 +85,6 @@ Piece PieceCursor::next(std::size_t most) noexcept {
     return {at(begin), bytes};
 }
 
-void PieceCursor::seek(std::uint64_t position) noexcept {
-    depth_ = 0;
-    run_bytes_ = 0;
-    begun_ = true;
-    if (position >= top_.size) return;
-    enter(top_, base_);
-    while (run_bytes_ == 0) {
-        Frame& frame = frames_[depth_ - 1];
-        if (frame.node->kind == Kind::loop) {
-            std::uint64_t const each = frame.node->size / frame.node->count;
-            frame.index = position / each;
-            position %= each;
-        } else {
-            while (position >= map_->entry(frame.node->child + frame.index).size)
-                position -= map_->entry(frame.node->child + frame.index++).size;
-        }
-        enter_next(frame);
-    }
-    run_ += static_cast<std::int64_t>(position);
-    run_bytes_ -= position;
-}
-
 void pack(PieceCursor& from, std::span<std::byte> to) noexcept {
     while (!to.empty()) {
         Piece const piece = from.next(to.size());

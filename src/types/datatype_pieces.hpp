@@ -97,9 +97,6 @@ class PieceCursor {
 
     /// Returns the next contiguous bytes, at most `most`, and moves past them.
     Piece next(std::size_t most) noexcept;
-    /// Moves to the byte that is packed at `position` (at most `size()`). The time depends on the depth of the type and
-    /// the entries of its lists.
-    void seek(std::uint64_t position) noexcept;
 
   private:
     struct Frame {

@@ -37,6 +37,11 @@ std::vector<std::byte> packed_by_us(types::PieceCursor& cursor, std::mt19937_64&
     }
 }
 
+void skip(types::PieceCursor& cursor, std::uint64_t bytes) {
+    for (std::size_t skipped = 1; bytes > 0 && skipped > 0; bytes -= skipped)
+        skipped = cursor.next(bytes).bytes;
+}
+
 std::size_t pieces_of(types::TypeMap const& map, void const* buffer, std::uint64_t count) {
     types::PieceCursor cursor(map, buffer, count);
     std::size_t pieces = 0;
@@ -62,8 +67,9 @@ TEST(DatatypePieces, of_random_types_are_what_mpi_packs_and_unpacks) {
         ASSERT_EQ(packed_by_us(cursor, random), expected);
 
         std::size_t const from = random() % (expected.size() + 1);
-        cursor.seek(from);
-        ASSERT_EQ(packed_by_us(cursor, random),
+        types::PieceCursor rest(map, block.buffer(), static_cast<std::uint64_t>(count));
+        skip(rest, from);
+        ASSERT_EQ(packed_by_us(rest, random),
                   std::vector<std::byte>(expected.begin() + static_cast<long>(from), expected.end()))
             << "from byte " << from;
 
@@ -185,7 +191,7 @@ TEST(DatatypePieces, beyond_two_gibibytes_are_counted_in_64_bits) {
     types::TypeMap const map(type);
     types::PieceCursor cursor(map, nullptr, 1);
     EXPECT_EQ(cursor.size(), std::uint64_t{3} << 33);
-    cursor.seek((std::uint64_t{1} << 33) + 5);
+    skip(cursor, (std::uint64_t{1} << 33) + 5);
     types::Piece const piece = cursor.next(100);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece.address), (std::uintptr_t{1} << 40) + 5);
     MPI_Type_free(&half);

@@ -89,14 +89,12 @@ std::unique_ptr<Mover> prepare_parking_then_cyclic(Problem const& problem) {
 }
 
 StrategyEntry const& parking_then_cyclic_entry() {
-    static constexpr StrategyEntry k_entry{
-        .id = Strategy::parking,
-        .name = "parking then cyclic",
-        .needs_forward = true,
-        .needs_inverse = false,
-        .needs_node = false,
-        .prepare = prepare_parking_then_cyclic,
-        .memory_bound = "16 bytes for each slot + O(ranks) + 2 blocks + 24 bytes for each action"};
+    static constexpr StrategyEntry k_entry{.id = Strategy::parking,
+                                           .name = "parking then cyclic",
+                                           .needs_forward = true,
+                                           .needs_inverse = false,
+                                           .needs_node = false,
+                                           .prepare = prepare_parking_then_cyclic};
     return k_entry;
 }
 

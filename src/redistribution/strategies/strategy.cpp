@@ -7,13 +7,10 @@ namespace sluice::redistribution {
 
 namespace {
 constexpr std::array k_strategies{
-    StrategyEntry{Strategy::token, "token", false, true, true, prepare_token, "staging + 64 bytes for each partner"},
-    StrategyEntry{Strategy::parking, "parking", true, false, false, prepare_parking,
-                  "16 bytes for each slot + O(ranks) + 2 blocks"},
-    StrategyEntry{Strategy::cyclic, "cyclic", true, false, false, prepare_cyclic,
-                  "16 bytes for each slot + O(ranks) + 1 block + 24 bytes for each action"},
-    StrategyEntry{Strategy::alltoallv, "alltoallv", true, false, false, prepare_alltoallv,
-                  "outgoing and incoming blocks + 32 bytes for each slot + O(ranks)"},
+    StrategyEntry{Strategy::token, "token", false, true, true, prepare_token},
+    StrategyEntry{Strategy::parking, "parking", true, false, false, prepare_parking},
+    StrategyEntry{Strategy::cyclic, "cyclic", true, false, false, prepare_cyclic},
+    StrategyEntry{Strategy::alltoallv, "alltoallv", true, false, false, prepare_alltoallv},
 };
 }  // namespace
 

@@ -51,8 +51,6 @@ struct StrategyEntry {
     /// Local (no communication). Allocates all that `move` needs; throws std::bad_alloc or Error(out_of_memory) if it
     /// cannot.
     std::unique_ptr<Mover> (*prepare)(Problem const& problem);
-    /// The most that `prepare` allocates on this rank, without the staging, in words. Null: unknown.
-    std::string_view memory_bound;
 };
 
 /// All strategies except `auto`, which chooses among these.
