@@ -115,7 +115,7 @@ TEST_P(SendingFault, tells_who_receives_twice) {
     tasks.spawn(fault_of_receive(store, {{{source(), 1, 0}, 100}}, again));
     tasks.run();
     EXPECT_EQ(right, 3);
-    EXPECT_TRUE(has(again, "was received before")) << again;
+    EXPECT_TRUE(has(again, "have been received")) << again;
 }
 
 TEST_P(SendingFault, tells_who_sends_twice) {
