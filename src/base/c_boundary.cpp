@@ -8,8 +8,8 @@
 namespace sluice::base {
 
 namespace {
-// The one variable of the library that outlives a call. An error must be readable although no object came into being (a
-// context that could not be made), by the thread that got the code, and without a lock: so it belongs to the thread.
+// The only variable of the library that outlives a call. An error must be readable by the thread that got the code,
+// even if no object was made (a context that failed), and without a lock: so it belongs to the thread.
 thread_local std::array<char, 2001> last_error{};
 }  // namespace
 

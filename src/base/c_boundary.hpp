@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Where C++ ends: exceptions become codes, and their text is kept for sluice_last_error().
+/// The end of C++: exceptions become codes, and their text is kept for sluice_last_error().
 #pragma once
 
 #include <exception>
@@ -9,12 +9,12 @@
 
 namespace sluice::base {
 
-/// Keeps `text` (its first 2000 letters) as the last error of this thread. Allocates nothing: it may be told of a lack
-/// of memory.
+/// Keeps `text` (its first 2000 letters) as the last error of this thread. Allocates nothing, because the error may be
+/// a lack of memory.
 void keep_error_text(char const* text) noexcept;
 char const* last_error_text() noexcept;
 
-/// Runs `action`; returns 0 or the code of what it threw.
+/// Runs `action`; returns 0 or the code of its exception.
 template <typename Action>
 int c_boundary(Action const& action) noexcept {
     try {

@@ -11,7 +11,7 @@ namespace sluice::base {
 /// Letters to insert, delete or replace to turn `a` into `b` (Levenshtein's distance).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The first of the nearest among `known`; empty where `known` is empty.
+/// Returns the first of the nearest names in `known`; empty if `known` is empty.
 std::string_view nearest(std::string_view name, std::span<std::string_view const> known);
 
 }  // namespace sluice::base

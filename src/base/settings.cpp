@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::string_view k_prefix = "SLUICE_";
 
-// Variables that are not settings: of the tests and the benchmarks, and those that module files and package managers
-// set to where the library is installed.
+// These variables are not settings: tests and benchmarks use them, or module files and package managers set them to the
+// folder of the library.
 constexpr std::array<std::string_view, 2> k_foreign_prefixes{"SLUICE_TEST_", "SLUICE_BENCH_"};
 constexpr std::array<std::string_view, 3> k_foreign_names{"SLUICE_ROOT", "SLUICE_DIR", "SLUICE_HOME"};
 
@@ -42,7 +42,7 @@ std::string variable_of(std::string_view name) {
                                                  ") cannot be '" + std::string(text) + "': " + why);
 }
 
-// The names a word may take are those its help lists: "auto, message (MPI only), ring (…) or other".
+// The help of a word lists the names that it may take: "auto, message (MPI only), ring (…) or other".
 std::vector<std::string> words_of(std::string_view help) {
     std::vector<std::string> words(1);
     int depth = 0;

@@ -24,7 +24,7 @@ constexpr std::uint64_t power(std::uint64_t base, int exponent) {
     return result;
 }
 
-// The binary units first and in rising order: exact_bytes and format_bytes walk over these.
+// The binary units come first and in rising order: exact_bytes and format_bytes walk over these.
 constexpr std::size_t k_binary_units = 6;
 constexpr std::array k_units{
     Unit{"B", 1},

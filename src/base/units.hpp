@@ -18,7 +18,7 @@ std::string exact_bytes(Bytes bytes);
 
 /// Reads "0", "4096", "64MiB", "64M", "1.5GB". KiB, MiB … and K, M, G, T, P are powers of 1024; kB (or KB), MB … of
 /// 1000. Blanks may stand around the number; case matters only in that "kB" and "KB" are both known. A fraction of a
-/// byte is cut off. Throws Error(invalid_argument) for anything else and for what does not fit into 64 bits.
+/// byte is cut off. Throws Error(invalid_argument) for any other text and for numbers that do not fit into 64 bits.
 Bytes parse_bytes(std::string_view text);
 
 }  // namespace sluice::base

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What the C interface calls a context.
+/// The context of the C interface.
 #pragma once
 
 #include "sluice/context.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The store's part of sluice.h. No exception passes, in either direction.
+/// The store's part of sluice.h. No exception passes in either direction.
 #include <exception>
 #include <functional>
 #include <memory>
@@ -70,7 +70,7 @@ std::vector<fetch::Want> wants_from(sluice_want const* wants, std::size_t count)
 
 using Done = std::function<void(fetch::Fetched, std::exception_ptr)>;
 
-/// What the callback is given is allocated now: then nothing can be missing.
+/// Allocates the arguments of the callback now, so that the call itself cannot fail for lack of memory.
 Done calling(sluice_done_function done, void* user) {
     if (done == nullptr) throw invalid("the done function is NULL");
     auto fetched = std::make_shared<std::unique_ptr<sluice_fetched>>(std::make_unique<sluice_fetched>());
@@ -182,7 +182,7 @@ int sluice_store_free(sluice_store** store) {
     return c_boundary([&] {
         sluice_store*& place = existing(store, "the address of the handle");
         if (place == nullptr) return;
-        place->store.finish();  // throws inside a callback: then the store stays
+        place->store.finish();  // an exception here, inside a callback, keeps the store
         delete std::exchange(place, nullptr);
     });
 }

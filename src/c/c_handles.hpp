@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What the files of the C interface share: handles, and faults as values.
+/// Helpers that the files of the C interface share: handles, and errors as values.
 #pragma once
 
 #include <new>
@@ -16,7 +16,7 @@ inline Error invalid(std::string const& text) {
     return {ErrorCode::invalid_argument, text};
 }
 
-/// What `action` throws, as a value: for errors that all ranks have to agree on.
+/// Returns the exception of `action` as a value: for errors that all ranks have to agree on.
 template <typename Action>
 std::optional<Error> fault_in(Action const& action) {
     try {
@@ -35,7 +35,7 @@ Handle& existing(Handle* handle, char const* what) {
     return *handle;
 }
 
-/// `*handle` becomes a new T; the address is looked at first, so that nothing is lost where it is null.
+/// Sets `*handle` to a new T; a null address is refused first, so that no object is lost.
 template <typename T>
 int new_handle(T** handle, char const* what) {
     return base::c_boundary([&] {
@@ -44,7 +44,7 @@ int new_handle(T** handle, char const* what) {
     });
 }
 
-/// Frees through a guard as well: the end of a context frees communicators.
+/// Also frees through a guard, because the end of a context frees communicators.
 template <typename Handle>
 int free_handle(Handle** handle) {
     return base::c_boundary([&] { delete std::exchange(existing(handle, "the address of the handle"), nullptr); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// sluice.h on top of the C++ interface. No exception passes; what only one rank can see is agreed on before the call.
+/// sluice.h on top of the C++ interface. No exception passes; errors that only one rank can see are agreed on first.
 #include <new>
 #include <optional>
 #include <span>
@@ -62,7 +62,7 @@ sluice::RedistributeOptions overrides_of(sluice_options const* options) {
     return overrides;
 }
 
-/// The map as C gives it: two arrays, for the first `length` blocks.
+/// The map as the C interface takes it: two arrays, for the first `length` blocks.
 struct MapArrays {
     std::uint64_t length;
     int const* ranks;
@@ -103,7 +103,7 @@ int sluice_options_set(sluice_options* options, char const* name, char const* va
         sluice_options& target = existing(options, "options");
         std::string const row = &existing(name, "name");
         std::string const text = &existing(value, "value");
-        sluice::Settings().set(row, text);  // throws for what no call would accept
+        sluice::Settings().set(row, text);  // throws for a value that every call would refuse
         target.values.emplace_back(row, text);
     });
 }
@@ -122,7 +122,7 @@ int sluice_context_create(MPI_Comm comm, sluice_options const* options, sluice_c
             for (auto const& [name, value] : options->values)
                 settings.set(name, value);
         });
-        // A rank whose settings are wrong makes the context all the same: without one it could not tell the others.
+        // A rank with wrong settings makes the context all the same: without one it could not tell the other ranks.
         sluice::Context made(comm, fault ? sluice::Settings() : settings);
         sluice::groups::agree_on_no_error(made.state().comm(), fault);
         *context = new sluice_context{std::move(made)};

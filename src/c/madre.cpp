@@ -27,7 +27,7 @@ Error invalid(std::string const& text) {
     return {ErrorCode::invalid_argument, text};
 }
 
-/// Names that MADRE programs use for what Sluice calls otherwise, as `plain` writes them.
+/// The names that MADRE programs use, and Sluice's names for the same things, as `plain` writes them.
 struct Alias {
     std::string_view alias;
     std::string_view name;
@@ -54,11 +54,11 @@ sluice::Strategy strategy_of(char const* asked, sluice::Settings const& settings
     try {
         return sluice::strategy_named(letters);
     } catch (Error const&) {
-        return sluice::strategy_named(asked);  // throws with the name as it was given
+        return sluice::strategy_named(asked);  // throws with the name as the caller wrote it
     }
 }
 
-/// Bytes of one block, of a datatype that is laid out without gaps.
+/// Returns the bytes of one block of a datatype without gaps.
 std::uint64_t block_bytes_of(int block_length, MPI_Datatype datatype) {
     if (block_length < 1) throw invalid("blockLength is " + std::to_string(block_length) + ", must be at least 1");
     if (datatype == MPI_DATATYPE_NULL) throw invalid("datatype is MPI_DATATYPE_NULL");
@@ -80,7 +80,7 @@ void report_error(int rank) {
 
 }  // namespace
 
-/// One object. What it holds is added to the sum of the rank whenever it may have changed.
+/// One object of MADRE. A change of its memory is added to the sum of the rank.
 struct MADRE_Object_s {
     MADRE_Object_s(void* blocks, MPI_Comm users, sluice::Context made)
         : data(blocks), comm(users), context(std::move(made)) {
@@ -93,7 +93,7 @@ struct MADRE_Object_s {
     void account() {
         sluice::engine::ContextState& state = context.state();
         std::uint64_t const holds = sizeof(*this) + sizeof(state) + (state.meter().held() + state.ring_memory()).count;
-        state.process().madre_bytes() += holds - accounted;  // wraps around where it became less, and so does the sum
+        state.process().madre_bytes() += holds - accounted;  // wraps around if it became less, and so does the sum
         accounted = holds;
     }
 
@@ -119,7 +119,7 @@ MADRE_Object MADRE_create(void* data, char* strategy, int numBlocks, int blockLe
         } catch (Error const& error) {
             fault = error;
         }
-        // Made also where something is wrong: the ranks agree on the error over it.
+        // The context is made even after an error: the ranks agree on the error over it.
         auto made = std::make_unique<MADRE_Object_s>(data, comm, sluice::Context(comm, settings));
         try {
             if (!fault && numBlocks < 0) fault = invalid("numBlocks is " + std::to_string(numBlocks));

@@ -41,8 +41,8 @@ bool is_own_business(std::string_view name) {
     return name == "memory" || name == "paged_memory" || name == "paged_folder";
 }
 
-/// Collective. Throws the same Error on every rank where a setting of one rank is out of range, or where one differs
-/// that decides what goes over the wire: all but the memory of the process and where its files lie.
+/// Collective. Throws the same Error on every rank if a setting of one rank is out of range, or if a setting differs
+/// that decides what goes over the wire: all but the memory of the process and the folders of its files.
 void agree_on(MPI_Comm comm, Settings const& settings) {
     std::optional<Error> fault;
     for (SettingRow const& row : setting_rows())
@@ -81,7 +81,7 @@ ContextState::ContextState(MPI_Comm comm, Settings settings)
       budget_look_(*process_) {
     agree_on(comm_.get(), settings_);
     progress_.add(budget_look_);
-    // Then it keeps to an even share; Adaptation::account() says why.
+    // Then the process keeps to an even share; Adaptation::account() explains why.
     if (process_->adaptation() != nullptr && !process_->adaptation()->has_ledger())
         counters_.named("budget.without_ledger").add();
 }

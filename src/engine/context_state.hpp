@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a Context holds: the private communicator, who shares a node with us, counters.
+/// The state of a Context: the private communicator, the ranks that share a node with us, counters.
 #pragma once
 
 #include <mpi.h>
@@ -22,7 +22,7 @@
 
 namespace sluice::engine {
 
-/// Lets the budget follow the memory that is free while something waits.
+/// Lets the budget follow the free memory while the caller waits.
 class BudgetLook final : public Pollable {
   public:
     explicit BudgetLook(Process& process) : process_(&process) {}
@@ -48,26 +48,26 @@ class ContextState {
     Process& process() noexcept { return *process_; }
     Budget& budget() noexcept { return process_->budget(); }
     base::Counters& counters() noexcept { return counters_; }
-    /// What the operations on this context allocate. Tests make it fail.
+    /// The memory that operations on this context allocate. Tests make it fail.
     memory::Meter& meter() noexcept { return meter_; }
 
-    /// Collective: the ranks of this node with rings of `rings` bytes into each rank, made at first use or when `rings`
-    /// changes.
+    /// Collective. Returns the ranks of this node with rings of `rings` bytes into each rank, made at first use or when
+    /// `rings` changes.
     std::shared_ptr<node::Node> node(Bytes rings);
-    /// Whose memory on this node we may read and write; by ranks of `comm`. No communication.
+    /// The ranks of this node whose memory we may read and write, by ranks of `comm`. No communication.
     node::PeerAccess& peer_access() noexcept { return peer_access_; }
-    /// What the waiting of tasks on this context drives.
+    /// The work that progresses while tasks on this context wait.
     Progress& progress() noexcept { return progress_; }
-    /// Staging of calls that need little and come often.
+    /// The staging memory of calls that need little of it and come often.
     memory::StagingPool& staging_pool() noexcept { return staging_pool_; }
-    /// Collective: each value becomes its maximum over all ranks. By shared memory where all are on one node with
+    /// Collective: each value becomes its maximum over all ranks. Uses shared memory if all ranks are on one node with
     /// rings: MPI libraries spin in collectives, which is slow with more ranks than cores.
     void most_of_all(std::span<std::uint64_t> values);
     bool all_true(bool mine);
-    /// Collective. When any rank brings an error, every rank throws the one of the lowest such rank.
+    /// Collective. If any rank passes an error, every rank throws the error of the lowest such rank.
     void agree_on_no_error(std::optional<Error> const& mine);
 
-    /// Bytes of the rings that are kept from call to call.
+    /// The bytes of the rings that are kept from call to call.
     Bytes ring_memory() const noexcept;
 
   private:

@@ -8,8 +8,8 @@ namespace sluice::engine {
 
 namespace {
 
-// The attribute holds a weak reference: the Contexts own the Process. The key lives as an attribute's key must, for the
-// whole run, but no C++ object of ours depends on when MPI_COMM_SELF is freed.
+// The attribute holds a weak reference, because the Contexts own the Process. The key must live for the whole run, as
+// keys of attributes do, but no C++ object of ours depends on when MPI_COMM_SELF is freed.
 struct Slot {
     std::weak_ptr<Process> process;
 };
@@ -29,7 +29,7 @@ int process_key() {
     return key;
 }
 
-/// Null where none has been hung up yet.
+/// Null if the attribute is not set yet.
 Slot* slot_of_this_rank() {
     void* value = nullptr;
     int found = 0;
@@ -37,7 +37,7 @@ Slot* slot_of_this_rank() {
     return found == 0 ? nullptr : static_cast<Slot*>(value);
 }
 
-/// Null under the simulator, where many ranks are one process.
+/// Null under the simulator, which runs many ranks in one process.
 std::shared_ptr<budget::Adaptation> adaptation_of([[maybe_unused]] Settings const& settings) {
 #ifdef SLUICE_SIMULATED
     return nullptr;

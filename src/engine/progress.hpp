@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What moves bytes when it is looked at: everything on a context that its caller's waiting drives.
+/// Polls everything on a context that moves data while its caller waits.
 #pragma once
 
 #include <algorithm>
@@ -9,21 +9,21 @@ namespace sluice::engine {
 
 class Pollable {
   public:
-    /// Does what can be done without waiting; true when something moved.
+    /// Does the work that is possible without waiting; returns true if data moved.
     virtual bool poll() = 0;
-    /// Nothing of the caller's runs, and only a peer can change that: what a bounded pool holds back may have to go on
-    /// beyond it.
+    /// Called when no work of the caller runs and only a peer can change that: a bounded pool may then have to let a
+    /// held-back task go on beyond its bound.
     virtual void stall() {}
-    /// Something of it ends by itself, without a peer: a disk's work, for example.
+    /// True if some work of it completes without a peer, such as a disk's.
     virtual bool is_under_way() const noexcept { return false; }
-    /// Sleeps until something of that has ended, or for a moment.
+    /// Sleeps until some of that work has completed, or for a moment.
     virtual void wait_a_moment() noexcept {}
 
   protected:
     ~Pollable() = default;
 };
 
-/// That something is being polled, for as long as this lives: who polls calls the program back, which may poll.
+/// Marks that a pollable is being polled, as long as this lives: polling calls the program back, which may poll, too.
 class Polling {
   public:
     explicit Polling(bool& now) noexcept : now_(&now) { now = true; }
@@ -35,19 +35,19 @@ class Polling {
     bool* now_;
 };
 
-/// One for each context. Belongs to one thread. Pollables are not owned; each takes itself out before it dies.
+/// One object for each context. Belongs to one thread. Pollables are not owned; each removes itself before it dies.
 class Progress {
   public:
     void add(Pollable& pollable) { pollables_.push_back(&pollable); }
     void remove(Pollable& pollable) noexcept { std::erase(pollables_, &pollable); }
     bool poll() {
         bool moved = false;
-        // By index: a callback may add one.
+        // The loop is by index, because a callback may add a pollable.
         for (std::size_t i = 0; i < pollables_.size(); ++i)
             moved |= pollables_[i]->poll();
         return moved;
     }
-    /// Nobody gives way while something ends by itself.
+    /// No pollable gives way while some work completes by itself.
     void stall() {
         if (is_under_way()) return;
         for (std::size_t i = 0; i < pollables_.size(); ++i)
@@ -59,7 +59,7 @@ class Progress {
                            [](Pollable const* pollable) { return pollable->is_under_way(); });
     }
 
-    /// For who has nothing to do: sleeps where something ends by itself. False where nothing does.
+    /// Called when idle. Sleeps if some pollable (a disk) will complete without a peer; returns false if there is none.
     bool wait_a_moment() noexcept {
         auto const at = std::ranges::find_if(pollables_, &Pollable::is_under_way);
         if (at == pollables_.end()) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Nobody falls back or fails alone: decisions that change what goes over the wire are agreed on first.
+/// Decisions that change the messages of a call are agreed on first, so that no rank falls back or fails alone.
 #pragma once
 
 #include <mpi.h>
@@ -11,13 +11,13 @@
 
 namespace sluice::groups {
 
-/// Collective. When any rank brings an error, every rank throws the one of the lowest such rank.
+/// Collective. If any rank passes an error, every rank throws the error of the lowest such rank.
 void agree_on_no_error(MPI_Comm comm, std::optional<Error> const& mine);
 
-/// Collective. True when every rank brings the same value.
+/// Collective. True if every rank passes the same value.
 bool all_equal(MPI_Comm comm, std::uint64_t value);
 
-/// Collective. True when it is true on every rank.
+/// Collective. True if the value is true on every rank.
 bool all_true(MPI_Comm comm, bool value);
 
 /// Collective minimum, maximum and sum.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Who takes part in one collective call, and over which communicator its messages go. Constant size.
+/// The ranks that take part in one collective call, and the communicator of its messages. Constant size.
 #pragma once
 
 #include <mpi.h>
@@ -15,8 +15,8 @@ struct Members {
     int size = 1;
     int tag = 0;
 
-    /// Member i is rank `first` + i × `stride` of `comm`, or, where `translate` is given, what that says. `who` is
-    /// handed to it; must live as long as the call.
+    /// Member i is rank `first` + i × `stride` of `comm` or, if `translate` is given, the rank that it returns. `who`
+    /// is passed to `translate` and must live as long as the call.
     int first = 0;
     int stride = 1;
     int (*translate)(void const* who, int member) = nullptr;

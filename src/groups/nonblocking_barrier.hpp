@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A barrier that lets its caller do other things until all have come.
+/// A barrier that lets its caller do other things until all ranks have arrived.
 #pragma once
 
 #include <mpi.h>
 
 namespace sluice::groups {
 
-/// MPI_Ibarrier, but for SMPI 3.32: there a rank that is not rank 0 gets through as soon as rank 0 has come, so the
+/// MPI_Ibarrier, except under SMPI 3.32: its MPI_Ibarrier lets other ranks pass as soon as rank 0 has arrived, so the
 /// simulator has a barrier of messages instead (dissemination: in round k each rank hears from the one 2^k before it;
 /// D. Hensgen, R. Finkel and U. Manber, 1988). `tag` must be used for nothing else on the communicator.
 class NonblockingBarrier {
   public:
-    /// Says that the caller has come. Collective.
+    /// Announces the arrival of the caller. Collective.
     NonblockingBarrier(MPI_Comm comm, int tag);
     NonblockingBarrier(NonblockingBarrier const&) = delete;
     NonblockingBarrier& operator=(NonblockingBarrier const&) = delete;
-    /// True once all have come. Must be called until then.
+    /// True once all ranks have arrived. Must be called until then.
     bool is_passed();
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The one place that checks MPI return codes, and owners for MPI handles.
+/// Checks of MPI return codes, in one place, and owners for MPI handles.
 #pragma once
 
 #include <mpi.h>
@@ -23,9 +23,9 @@ class Communicator {
     }
     ~Communicator();
 
-    /// A private twin of `comm` by group creation; errors are returned, not fatal. Collective.
+    /// Returns a private twin of `comm` by group creation; its errors are returned, not fatal. Collective.
     static Communicator twin_of(MPI_Comm comm);
-    /// The ranks of `comm` that can share memory with the caller, by rank. Collective.
+    /// Returns the ranks of `comm` that can share memory with the caller, by rank. Collective.
     static Communicator of_node(MPI_Comm comm);
 
     MPI_Comm get() const noexcept { return comm_; }
@@ -52,8 +52,8 @@ class SharedWindow {
     MPI_Win win_ = MPI_WIN_NULL;
 };
 
-/// MPI_Test without a status. A null request is complete, also under SMPI 3.32, whose MPI_Test says so only where it is
-/// given a status.
+/// MPI_Test without a status. A null request is complete, also under SMPI 3.32, whose MPI_Test says so only if it gets
+/// a status.
 bool is_complete(MPI_Request& request);
 
 int rank_in(MPI_Comm comm);

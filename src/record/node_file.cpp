@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view k_prefix = "node-";
 constexpr std::string_view k_suffix = ".sluice";
 
-/// One object of the file at `offset`; false where the file ends before it does.
+/// Reads one object of the file at `offset`; returns false if the file ends before the object does.
 template <class T>
 bool read_at(std::ifstream& file, std::uint64_t offset, T& object) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -32,7 +32,7 @@ std::uint64_t offset_of(std::uint64_t number) {
     return sizeof(NodeHeader) + number * sizeof(RankRecord);
 }
 
-/// Why the file is none of ours, or empty.
+/// Returns why the file is not a valid node file, or an empty text.
 std::string fault_of(NodeHeader const& header) {
     if (header.magic == 0) return "it was never begun (its head is empty)";
     if (header.magic != k_magic) return "it is no file of Sluice";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// One file node-*.sluice, read as whoever wrote it left it.
+/// Reads one file node-*.sluice in the state in which its writers left it.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace sluice::record {
 
-/// Those of a folder, node-2 before node-10. Throws Error(invalid_argument) where the folder cannot be read.
+/// Returns a folder's node files, node-2 before node-10. Throws Error(invalid_argument) if the folder is unreadable.
 std::vector<std::filesystem::path> node_files_of(std::filesystem::path const& folder);
 
 class NodeFile {
   public:
     explicit NodeFile(std::filesystem::path const& path);
 
-    /// Why nothing of it can be used; empty where something can.
+    /// Says why no record of the file can be used; empty if at least one can.
     std::string const& fault() const { return fault_; }
     std::uint64_t claimed() const { return claimed_; }
-    /// Records that the file holds in full.
+    /// The number of records that the file holds in full.
     std::uint64_t whole() const { return whole_; }
 
-    /// False where the file ends before. Trusts nothing of what it reads.
+    /// Returns false if the file ends before the record does. The contents of the record are not trusted.
     bool read(std::uint64_t number, RankRecord& record);
     bool read_head(std::uint64_t number, RankHead& head);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What one rank writes down while it runs, at a fixed size, in memory that is mapped from a file of its node: a job
-/// that is killed leaves it behind, complete to the last store.
+/// What one rank writes down while it runs, at a fixed size, in memory that is mapped from a file of its node: the
+/// record of a killed job remains, complete to the last store.
 ///
 ///   node-<n>.sluice
 ///   +------------+-------------+-------------+-----+
@@ -8,7 +8,7 @@
 ///   +------------+-------------+-------------+-----+       which they came; none grows with the number of ranks
 ///
 ///   RankRecord
-///     head       who, state, the call it is in now, peaks, sums
+///     head       rank, state, the call it is in now, peaks, sums
 ///     sites      one for each place that calls MPI: calls, bytes, time, growth
 ///     peers      bytes to each 256th of MPI_COMM_WORLD
 ///     received   bytes from each 256th, of calls of which only the receiver knows cheaply (broadcast, scatter)
@@ -42,7 +42,7 @@ inline constexpr std::size_t k_sizes = 32;  ///< buckets of the histogram; i hol
                                             ///< 0 holds empty ones, the last all larger
 inline constexpr std::uint32_t k_no_site = 0xffff'ffff;
 
-/// What an MPI function is for; sums are shown by these.
+/// The purpose of an MPI function; reports show sums by kind.
 enum class Kind : std::uint32_t {
     other,
     setup,
@@ -57,40 +57,40 @@ enum class Kind : std::uint32_t {
 };
 
 enum class State : std::uint32_t {
-    running,     ///< in a file also after a kill, for nothing could be written any more: see fate.hpp
+    running,     ///< also found in the file of a killed rank, which could not write a final state: see fate.hpp
     finalizing,  ///< inside MPI_Finalize
     ended,       ///< MPI_Finalize returned
     exited,      ///< the process ended in an orderly way without MPI_Finalize
     aborted,     ///< MPI_Abort was called
-    // What a reader finds out; nobody writes these.
-    gone,     ///< killed, or ended without MPI_Finalize: its process is no more
+    // A reader derives these states; no rank writes them.
+    gone,     ///< killed, or ended without MPI_Finalize: the process no longer exists
     unknown,  ///< it was running at its last sign of life, and its process cannot be asked from here
 };
 
-/// Memory at one moment, in KiB. resident = application + mpi_private + mpi_shared + sluice.
+/// The memory at one moment, in KiB. resident = application + mpi_private + mpi_shared + sluice.
 struct Sample {
     std::uint64_t time_us = 0;       ///< since RankHead::start
     std::uint32_t resident = 0;      ///< all pages of the process that are in memory, shared ones in full
     std::uint32_t mpi_private = 0;   ///< grown inside MPI calls: buffers, unexpected messages, queues
     std::uint32_t mpi_shared = 0;    ///< the same, in segments shared with other ranks or files
-    std::uint32_t sluice = 0;        ///< ours: this record, staging, tables
+    std::uint32_t sluice = 0;        ///< memory of Sluice: this record, staging, tables
     std::uint32_t in_flight = 0;     ///< of the application's buffers: in calls and requests that are not complete
     std::uint32_t site = k_no_site;  ///< the call it was in
 
     bool operator==(Sample const&) const = default;
 };
 
-/// One place in the program that calls MPI, told apart by return address and function.
+/// One place in the program that calls MPI, identified by return address and function.
 struct Site {
-    std::uint64_t address = 0;   ///< 0: not used. Site 0 collects those that found no room.
-    std::uint32_t function = 0;  ///< index into the names of function_names.hpp
+    std::uint64_t address = 0;   ///< 0: unused. Site 0 collects the calls that found no free entry.
+    std::uint32_t function = 0;  ///< index into the names of functions.hpp
     Kind kind = Kind::other;
     std::array<char, 96> place{};  ///< "name+0x1f (module)", ended by a zero
     std::uint64_t calls = 0;
-    std::uint64_t bytes_out = 0;   ///< that this rank handed to MPI to be sent or written
+    std::uint64_t bytes_out = 0;   ///< bytes that this rank handed to MPI to be sent or written
     std::uint64_t bytes_in = 0;    ///< room that this rank gave to MPI to receive or read into
     std::uint64_t time_ns = 0;     ///< inside the call
-    std::uint64_t waiting_ns = 0;  ///< of that, in calls that wait for somebody else
+    std::uint64_t waiting_ns = 0;  ///< the part of time_ns spent in calls that wait for another rank
     std::uint64_t longest_ns = 0;
     std::uint64_t grown_private = 0;  ///< bytes by which MPI's private memory grew in these calls
     std::uint64_t grown_shared = 0;   ///< the same, shared segments
@@ -104,8 +104,8 @@ struct Site {
     std::array<std::uint32_t, k_sizes> sizes{};
 };
 
-/// The bin of a world rank in the matrix. Bin b holds ranks b·size/256 … (b+1)·size/256 - 1; with at most 256 ranks,
-/// bin b is rank b.
+/// Returns the bin of a world rank in the matrix. Bin b holds ranks b·size/256 … (b+1)·size/256 - 1; with at most 256
+/// ranks, bin b is rank b.
 constexpr std::uint32_t bin_of(std::uint32_t rank, std::uint32_t world_size) {
     if (world_size <= k_peers) return rank;
     return static_cast<std::uint32_t>(((std::uint64_t{rank} + 1) * k_peers - 1) / world_size);
@@ -124,15 +124,15 @@ struct Comm {
     std::uint32_t root = 0;
     std::uint32_t number = 0;
     std::uint32_t size = 0;
-    std::uint32_t rank = 0;          ///< of this process in it
+    std::uint32_t rank = 0;          ///< rank of this process in the communicator
     std::uint32_t first = 0;         ///< members in a compressed form: world rank of local rank i is first + i·stride
-    std::int32_t stride = 0;         ///< 0: they are not regular, and only their number is known
-    std::uint32_t site = k_no_site;  ///< where it was made
-    std::uint32_t memory_kib = 0;    ///< by which the rank grew when it was made
+    std::int32_t stride = 0;         ///< 0: the ranks are not regular, and only their number is known
+    std::uint32_t site = k_no_site;  ///< the place that made the communicator
+    std::uint32_t memory_kib = 0;    ///< growth of the rank's memory while the communicator was made
     std::uint64_t made_us = 0;
     std::uint64_t freed_us = 0;       ///< 0: not freed
-    std::uint64_t each_bytes = 0;     ///< that this rank had for each other member (allgather, alltoall)
-    std::uint64_t each_messages = 0;  ///< in so many calls
+    std::uint64_t each_bytes = 0;     ///< bytes that this rank had for each other member (allgather, alltoall)
+    std::uint64_t each_messages = 0;  ///< number of those calls
 };
 
 /// A call that took long.
@@ -150,7 +150,7 @@ struct RankHead {
     std::uint32_t world_rank = 0;
     std::uint32_t world_size = 0;
     State state = State::running;
-    kernel::ProcessMark process;             ///< whose record it is, also before `used`
+    kernel::ProcessMark process;             ///< process that owns the record, also before `used`
     std::uint64_t start_unix_us = 0;         ///< when MPI_Init was entered
     std::uint64_t now_us = 0;                ///< last sign of life, since then
     std::uint64_t end_us = 0;                ///< when the state became final
@@ -159,7 +159,7 @@ struct RankHead {
     std::uint32_t abort_code = 0;
     std::uint64_t current_since_us = 0;
     std::uint64_t memory_limit = 0;  ///< bytes; the least limit that was found, for this rank's node
-    // Peaks. Those of the owners are at the moment of the resident peak.
+    // The peaks of the owners are their values at the resident peak.
     Sample peak;
     std::uint64_t high_water = 0;  ///< bytes, VmHWM at the end or at the last sample
     std::uint64_t private_bytes = 0, shared_bytes = 0, proportional_bytes = 0;  ///< at the last reading of smaps_rollup
@@ -167,8 +167,8 @@ struct RankHead {
     std::uint64_t init_private = 0, init_shared = 0;  ///< grown in MPI_Init
     std::uint64_t time_in_mpi_ns = 0;
     std::uint64_t waiting_ns = 0;
-    // What Sluice did.
-    std::uint64_t served_calls = 0;  ///< in-place all-to-alls served by our engine
+    // The work that Sluice did.
+    std::uint64_t served_calls = 0;  ///< in-place all-to-alls served by Sluice's engine
     std::uint64_t served_bytes = 0;  ///< bytes that they exchanged with other ranks
     std::uint64_t saved_bytes =
         0;  ///< of extra memory, the most in one call: what MPI would have allocated less what we did
@@ -186,7 +186,7 @@ struct RankHead {
     // Only with the setting `identify`; else empty.
     std::array<char, 64> host{};
     std::array<char, 64> user{};
-    std::array<char, 512> command{};  ///< the program and its arguments, cut where they are longer
+    std::array<char, 512> command{};  ///< the program and its arguments, truncated if they are longer
 };
 
 struct alignas(4096) RankRecord {
@@ -203,11 +203,11 @@ struct alignas(4096) RankRecord {
 struct NodeHeader {
     std::uint64_t magic = 0;
     std::uint32_t format = 0;
-    std::uint32_t record_bytes = 0;  ///< sizeof(RankRecord): a reader of another version refuses
+    std::uint32_t record_bytes = 0;  ///< sizeof(RankRecord): a reader of another version refuses the file
     std::uint32_t claimed = 0;       ///< RankRecords in use
-    std::uint32_t ended = 0;         ///< of them, those whose MPI_Finalize returned
+    std::uint32_t ended = 0;         ///< how many of these have returned from MPI_Finalize
     std::uint32_t declared = 0;      ///< ranks that have left MPI_Init
-    std::uint32_t decision = 0;      ///< 1: all ranks of the job are here; 2: they are not
+    std::uint32_t decision = 0;      ///< 1: all ranks of the job are in this file; 2: some are missing
     std::array<std::uint64_t, 508> spare{};
 };
 

@@ -18,11 +18,11 @@ namespace sluice::record {
 
 namespace {
 
-// Records begin on pages of their own.
+// Each record begins on a page of its own.
 constexpr std::size_t k_record_room = sizeof(RankRecord);
 static_assert(k_record_room % 4096 == 0);
 
-// Jobs may have the same name one after the other, or below one another (MPI_Comm_spawn).
+// Jobs with the same name may follow one another or be nested (MPI_Comm_spawn).
 constexpr int k_jobs_of_a_name = 100;
 
 /// "node-a.sluice", "node-a-2.sluice", …
@@ -31,7 +31,7 @@ std::string next_name(std::string const& path, int number) {
     return path.substr(0, dot) + "-" + std::to_string(number) + path.substr(dot);
 }
 
-/// Holds the file open and locked against the other ranks of the node that claim a record at this moment.
+/// Holds the file open and locked against the other ranks of the node that are claiming a record.
 class LockedFile {
   public:
     explicit LockedFile(std::string const& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
@@ -44,7 +44,7 @@ class LockedFile {
     LockedFile& operator=(LockedFile const&) = delete;
     ~LockedFile() {
         if (file_ < 0) return;
-        flock(file_, LOCK_UN);  // closing does not unlock what stays mapped
+        flock(file_, LOCK_UN);  // closing does not unlock a file that stays mapped
         close(file_);
     }
     int number() const noexcept { return file_; }
@@ -53,7 +53,7 @@ class LockedFile {
     int file_;
 };
 
-/// The rank that claimed first lives no more, and nobody decided: its job ended inside MPI_Init.
+/// True if the first rank that claimed a record has ended and no rank decided: its job ended inside MPI_Init.
 bool is_abandoned(int file, NodeHeader const& node) {
     kernel::ProcessMark first;
     auto const at = static_cast<off_t>(sizeof(NodeHeader) + offsetof(RankRecord, head) + offsetof(RankHead, process));
@@ -94,7 +94,7 @@ bool RecordFile::map_file() {
     if (file.number() < 0) return false;
     struct stat status {};
     if (fstat(file.number(), &status) != 0) return false;
-    if (status.st_nlink == 0) {  // removed between our open and our lock, as an earlier job's
+    if (status.st_nlink == 0) {  // an earlier job's file, removed between our open and our lock
         errno = EALREADY;
         return false;
     }
@@ -112,7 +112,7 @@ bool RecordFile::map_file() {
     }
     std::size_t const offset = sizeof(NodeHeader) + node->claimed * k_record_room;
     bool const usable = node->magic == k_magic && node->format == k_format && node->record_bytes == k_record_room;
-    // All claim before they enter MPI_Init, and decide behind it: these are another job's.
+    // Ranks claim their records before MPI_Init and decide after it: a file with a decision belongs to another job.
     bool const decided = usable && (std::atomic_ref(node->decision).load() != 0 || is_abandoned(file.number(), *node));
     int const error = decided  ? EALREADY
                       : usable ? posix_fallocate(file.number(), static_cast<off_t>(offset), k_record_room)

@@ -10,26 +10,26 @@
 
 namespace sluice::record {
 
-/// Where jobs of this user leave their records when nobody named a folder: below TMPDIR (/tmp), a folder for each job,
-/// removed when the job ends by MPI_Finalize; of jobs that did not, the last ones stay (left_behind.hpp).
+/// The folder of this user's job records if no report folder is given: below TMPDIR (/tmp), one folder for each job. It
+/// is removed when the job ends by MPI_Finalize; the folders of the last jobs that did not are kept (left_behind.hpp).
 std::string folder_of_jobs();
 
-/// One rank's record, in the file of its node or, where there can be none, in private memory.
+/// One rank's record, in the file of its node or, if there can be no such file, in private memory.
 class RecordFile {
   public:
-    /// Maps `path`, makes it where it is not there, and claims the next record in it. Its blocks are allocated on the
-    /// disk at once, for a mapped hole of a full disk would kill the program later. A file whose ranks have decided
-    /// about their job is an earlier job's of the same name, and stays as it is: then `path` gets a number. Where
-    /// anything of this fails the record lies in private memory, and `why()` says so.
+    /// Maps `path`, creates it if it is missing, and claims the next record in it. Its blocks are allocated on the disk
+    /// at once, because a mapped hole of a full disk would kill the program later. A file whose ranks have decided
+    /// about their job belongs to an earlier job of the same name and is left unchanged: then `path` gets a number. If
+    /// any of this fails, the record is kept in private memory, and `why()` gives the reason.
     explicit RecordFile(std::string path);
     RecordFile(RecordFile const&) = delete;
     RecordFile& operator=(RecordFile const&) = delete;
-    /// Unmaps. Removes nothing.
+    /// Unmaps the file. Removes nothing.
     ~RecordFile();
 
     RankRecord& record() noexcept { return *record_; }
     NodeHeader& node() noexcept { return *node_; }
-    /// The file was not there before: this is the first rank of its job on this node.
+    /// True if the file did not exist before: this is the first rank of its job on this node.
     bool made_file() const noexcept { return made_; }
     bool in_file() const noexcept { return in_file_; }
     std::string const& why() const noexcept { return why_; }

@@ -22,7 +22,7 @@ char quote = '"'; int his = 1;  // 'history', whose, whom
 // spans ends here. Does it?
 // `who` is a name
 """,
-    "src/report/left_out.cpp": "// nobody looks here yet\n",
+    "elsewhere/left_out.cpp": "// nobody looks here yet\n",
     "cmake/a.py": '''"""Nobody knows."""
 who = {"who": "who is it?", "whom": f"{who} is who"}  # somebody
 ''',

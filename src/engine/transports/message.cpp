@@ -9,11 +9,11 @@
 namespace sluice::engine {
 
 namespace {
-// Two tags each: a peer may be one pass ahead of us, and its messages must not be taken for this pass.
+// Two tags for each purpose: a peer may be one pass ahead of us, and its messages must not be taken for this pass.
 constexpr int k_tag_request = 10;
 constexpr int k_tag_piece = 12;
 constexpr std::size_t k_most_buffers = 8;          // in each direction
-constexpr std::size_t k_request_bytes = 64 << 10;  // asked of one owner at a time where pieces travel alone
+constexpr std::size_t k_request_bytes = 64 << 10;  // requested from one owner at once if pieces travel alone
 }  // namespace
 
 MessageTransport::MessageTransport(MPI_Comm comm, std::uint64_t piece_bytes, Bytes memory, std::uint64_t open_requests,
@@ -56,7 +56,7 @@ MessageTransport::MessageTransport(MPI_Comm comm, std::uint64_t piece_bytes, Byt
     for (std::size_t asked = asked_.size(); asked-- > 0;)
         free_asked_.push_back(asked);
 
-    // Buffers serve the small pieces only; the last pass over a block may have small ones too.
+    // The buffers serve small pieces only; the last pass over a block may have small ones, too.
     std::uint64_t const buffers = memory.count - memory.count / 4;
     std::uint64_t const largest_packed = std::min(piece_bytes, k_direct_bytes - 1);
     buffer_bytes_ =
@@ -92,7 +92,7 @@ std::size_t MessageTransport::take_job(Kind kind, std::size_t index, std::uint64
 std::size_t MessageTransport::room(int) {
     if (asking_ == most_asking_ || free_asked_.empty() || in_ == most_in_) return 0;
     if (direct()) {
-        // Not the whole window from one owner: he may be busy with others, and then nothing would come.
+        // Do not ask one owner for the whole window: it may be busy with other ranks, and then no data would arrive.
         std::size_t const share = std::max<std::size_t>(1, k_request_bytes / slots_.piece_bytes);
         return std::min({most_in_ - in_, slots_in_request_, share});
     }
@@ -112,7 +112,7 @@ void MessageTransport::start(int peer, std::span<Fetch const> fetches) {
         request.places[i] = fetches[i].for_slot;
     }
 
-    // Receives first: what we ask for finds its place posted.
+    // Receives come first, so that the pieces that we ask for find them posted.
     int const bytes = static_cast<int>(slots_.piece_bytes);
     if (direct()) {
         for (Fetch const& fetch : fetches) {
@@ -258,7 +258,7 @@ bool MessageTransport::serve() {
         if (request.next < request.count) continue;
         serving_head_ = (serving_head_ + 1) % serving_.size();
         --serving_count_;
-        // A vacated slot may start a fetch at once; the request is out of the queue by now, its text stays until
+        // A vacated slot may start a fetch at once. The request has left the queue by now, but its text is valid until
         // overwritten.
         if (packed)
             for (std::size_t i = 0; i < request.count; ++i)

@@ -25,8 +25,8 @@ class MessageTransport final : public Transport {
     /// Pieces from this size on travel alone, straight between the slots.
     static constexpr std::uint64_t k_direct_bytes = 4096;
 
-    /// `memory`: bytes for lists of slots and for packing; a few KiB for the open requests come on top. `piece_bytes`:
-    /// of a full pass. Allocates all it will ever need.
+    /// `memory`: bytes for lists of slots and for packing; the open requests take a few KiB in addition. `piece_bytes`:
+    /// of a full pass. Allocates all memory that it will ever need.
     MessageTransport(MPI_Comm comm, std::uint64_t piece_bytes, Bytes memory, std::uint64_t open_requests,
                      memory::Meter& meter, base::Counters& counters);
 
@@ -36,7 +36,7 @@ class MessageTransport final : public Transport {
     void start(int peer, std::span<Fetch const> fetches) override;
     bool progress() override;
 
-    /// How many slots of ours other ranks will still ask for by message in this pass.
+    /// Says how many of our slots other ranks will still request by message in this pass.
     void expect(std::uint64_t slots_to_be_asked) noexcept;
     /// Blocks until one of the open MPI requests completes, if there is any, and handles it.
     bool wait();
@@ -48,11 +48,11 @@ class MessageTransport final : public Transport {
     static constexpr std::size_t k_queue = 16;  // requests of peers that wait to be served
     enum class Kind : unsigned char { idle, piece_in, packed_in, piece_out, packed_out, request_in, request_out };
 
-    /// What one MPI request is for; in the same position as in `open_`.
+    /// The purpose of one MPI request; at the same position as in `open_`.
     struct Job {
         Kind kind = Kind::idle;
         std::size_t index = 0;    // packed_in, request_out: in `asked_`; packed_out: the buffer
-        std::uint64_t place = 0;  // piece_in: where it lands; piece_out: the slot that is left
+        std::uint64_t place = 0;  // piece_in: its destination; piece_out: the slot that is vacated
     };
     /// A request for slots: ours (asked_) or a peer's (serving_).
     struct Request {
@@ -82,13 +82,13 @@ class MessageTransport final : public Transport {
     std::uint64_t pass_ = 0;
     FetchListener* listener_ = nullptr;
     std::uint64_t to_be_asked_ = 0;
-    std::size_t most_in_;      // receives of pieces open at a time
+    std::size_t most_in_;      // most receives of pieces open at once
     std::size_t most_out_;     // sends of pieces
     std::size_t most_asking_;  // sends of requests
     std::size_t in_ = 0;
     std::size_t out_ = 0;
     std::size_t asking_ = 0;
-    std::size_t active_ = 0;  // all of them
+    std::size_t active_ = 0;  // open MPI requests of all kinds
     std::uint64_t requests_peak_ = 0;
 
     memory::MeteredVector<MPI_Request> open_;

@@ -81,7 +81,7 @@ void NodeTransport::start_reads(int local, std::span<Fetch const> fetches) {
     std::span<iovec> const ours(ours_.data(), fetches.size());
     std::span<iovec> const theirs(theirs_.data(), fetches.size());
     if (!node::read_process(node_.process_of(local), ours, theirs)) {
-        // Reads have failed in mid-run (memory of a device, a policy that changed): the owner gathers from now on.
+        // Reads have failed during the run (memory of a device, a policy that changed): from now on the owner gathers.
         there.readable = false;
         start_asking(local, fetches);
         return;
@@ -129,7 +129,7 @@ bool NodeTransport::take_packets(int local) {
     bool moved = false;
     Peer& peer = peers_[static_cast<std::size_t>(local)];
     while (node::Packet const packet = rings_.peek(local)) {
-        if (packet.pass != pass_) break;  // a peer that is ahead: it is not waiting for us
+        if (packet.pass != pass_) break;  // a peer that is ahead does not wait for us
         moved = true;
         if (packet.kind == k_bytes) {
             take_bytes(peer, static_cast<std::size_t>(local), packet.body);
@@ -157,7 +157,7 @@ bool NodeTransport::answer(int local) {
     std::uint64_t* const asks = asks_.data() + static_cast<std::size_t>(local) * window_;
     std::size_t const wanted = peer.asks * slots_.piece_bytes - peer.sent_of_head;
     std::size_t const bytes = std::min({wanted, rings_.room(local), rings_.largest_body() / 2});
-    if (bytes == 0 || (bytes < wanted && bytes < rings_.largest_body() / 4)) return false;  // small crumbs do not pay
+    if (bytes == 0 || (bytes < wanted && bytes < rings_.largest_body() / 4)) return false;  // small parts do not pay
 
     std::byte* const packet = rings_.reserve(local, bytes);
     std::size_t filled = 0;

@@ -2,7 +2,7 @@
 /// Fetches inside a node, in one of two ways.
 ///
 ///   read    the receiver reads the owner's slots itself (process_vm_readv) and tells it which:   left {slots}   -->
-///   ring    small pieces, or where reads are forbidden: the owner gathers into the ring:         ask {slots}    -->
+///   ring    small pieces, or if reads are forbidden:    the owner gathers into the ring:         ask {slots}    -->
 ///           a stream of bytes in the order asked, cut anywhere                                   <--  bytes ...
 ///
 /// Slots asked for are kept in a bounded queue for each peer, so a ring never waits for another ring and cannot block.
@@ -27,9 +27,9 @@ namespace sluice::engine {
 
 class NodeTransport final : public Transport {
   public:
-    /// `queues`: bytes that the queues of asked slots may use. `read_from`: the smallest piece that is read, because a
-    /// read costs the kernel about as much as copying that many bytes; `read_bytes`: what one read fetches at most.
-    /// Allocates all it will ever need.
+    /// `queues`: bytes for the queues of requested slots. `read_from`: the smallest piece that is read, because a read
+    /// costs the kernel about as much as copying that many bytes; `read_bytes`: the most that one read fetches.
+    /// Allocates all memory that it will ever need.
     NodeTransport(node::Node& node, Bytes queues, Bytes read_from, Bytes read_bytes, memory::Meter& meter,
                   base::Counters& counters);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What moves blocks: a receiver fetches named slots of a peer into places of its own.
+/// Moves blocks: a receiver fetches named slots of a peer into places of its own.
 ///
 /// `Slots` is what each side exposes: its array, of which one byte range of each block is on the move.
 /// The owner learns by the fetch itself that a slot has been left; no other message makes slots vacant.
@@ -27,14 +27,14 @@ struct Fetch {
     std::uint64_t for_slot;
 };
 
-/// Decides where content lands and is told what has happened.
+/// Chooses the destinations of content and is told of what has happened.
 class FetchListener {
   public:
     virtual ~FetchListener() = default;
-    /// Where the content for that slot goes: the slot itself or a spare. The same answer until it has landed.
+    /// The destination of the content for that slot: the slot or a spare. It stays the same until the content landed.
     virtual std::byte* place_for(std::uint64_t slot) = 0;
     virtual void landed(std::uint64_t slot) = 0;   ///< a fetch for that slot is complete
-    virtual void vacated(std::uint64_t slot) = 0;  ///< a peer has the content of that slot of ours
+    virtual void vacated(std::uint64_t slot) = 0;  ///< a peer has received the content of that slot of ours
 };
 
 class Transport {
@@ -44,11 +44,11 @@ class Transport {
     /// `pass` counts the byte ranges that this transport has moved, equal on all ranks. A peer may be one pass ahead of
     /// us.
     virtual void begin_pass(Slots const& slots, std::uint64_t pass, FetchListener& listener) = 0;
-    /// Fetches that may be started from `peer` now.
+    /// The number of fetches that may be started from `peer` now.
     virtual std::size_t room(int peer) = 0;
     /// Starts at most `room(peer)` fetches; `landed` is called now or from `progress`.
     virtual void start(int peer, std::span<Fetch const> fetches) = 0;
-    /// True when something moved.
+    /// Returns true if data moved.
     virtual bool progress() = 0;
 };
 

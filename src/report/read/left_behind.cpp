@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What `sluice report` makes in a job's folder.
+// The files that `sluice report` makes in a job's folder.
 constexpr std::string_view k_reports[] = {"report.json", "trace.json", "report.html"};
 
 std::uint64_t written_at(fs::path const& path) {
@@ -35,7 +35,7 @@ bool is_my_folder(fs::path const& path) {
     return lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
 }
 
-/// Adds what a file tells to what is known.
+/// Adds the contents of one file to `remains`.
 void look_at(fs::path const& path, Remains& remains) {
     record::NodeFile file(path);
     bool all_gone = file.fault().empty() && file.whole() > 0 && file.whole() == file.claimed();
@@ -74,7 +74,7 @@ bool is_old(Remains const& remains) {
     return remains.last_sign_unix_us + limit < now_unix_us();
 }
 
-/// Unless somebody is about to claim a record in it at this moment.
+/// Leaves the file alone if a process is about to claim a record in it.
 void remove_file(fs::path const& path) {
     int const file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     bool const busy = file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -87,10 +87,10 @@ void remove_job(fs::path const& folder) {
         remove_file(file);
     for (std::string_view const name : k_reports)
         unlink((folder / name).c_str());
-    rmdir(folder.c_str());  // stays where anything else lies in it
+    rmdir(folder.c_str());  // fails, as it should, if the folder is not empty
 }
 
-/// Of a list whose last come first: those that are beyond `most`, and with `aged` those that are too old.
+/// Removes entries of a list that begins with the newest: those beyond `most`, and with `aged` those that are too old.
 template <class Remove>
 void remove_beyond(std::vector<Remains> const& list, std::size_t most, bool aged, Remove const& remove) {
     std::size_t kept = 0;
@@ -105,8 +105,8 @@ void remove_beyond(std::vector<Remains> const& list, std::size_t most, bool aged
     }
 }
 
-/// Whether a look at the records could find anything to remove. Asked at the start of every job, whose memory is
-/// counted: no more code is brought in for it than needed.
+/// Returns whether a look at the records could find anything to remove. Every job asks this at its start, when its
+/// memory is counted: so this brings in no more code than needed.
 bool may_be_too_much(char const* folder, char const* prefix, std::size_t most, bool aged) noexcept {
     DIR* const listing = opendir(folder);
     if (listing == nullptr) return false;
@@ -121,7 +121,7 @@ bool may_be_too_much(char const* folder, char const* prefix, std::size_t most, b
                       status.st_mtim.tv_sec < limit);
     }
     closedir(listing);
-    return found > most + 1 || old;  // one is the caller's
+    return found > most + 1 || old;  // one entry is the caller's
 }
 
 }  // namespace
@@ -141,7 +141,7 @@ void remove_old_jobs(fs::path const& jobs, fs::path const& mine) noexcept {
         std::vector<Remains> list = jobs_left_in(jobs);
         std::erase_if(list, [&mine](Remains const& job) { return job.path.filename() == mine.filename(); });
         remove_beyond(list, k_jobs_kept, true, remove_job);
-    } catch (...) {  // a disk that fails, no memory: nothing of it concerns the job that starts
+    } catch (...) {  // a failing disk or a lack of memory does not concern the starting job
     }
 }
 

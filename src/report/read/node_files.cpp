@@ -21,10 +21,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Clocks of two nodes may differ, and files of one job must still be taken for that.
+// The clocks of two nodes may differ, and the files of one job must still be recognised.
 constexpr std::uint64_t k_clocks_differ_us = 60'000'000;
 
-/// What a file says of itself: whose it is, and when.
+/// What a file says of its job: the name and the times.
 struct Surveyed {
     fs::path path;
     std::string job;  // as its name has it: "node-<job>-<node>.sluice"
@@ -78,14 +78,14 @@ class Reader {
     std::string first_reason() const { return skipped_.empty() ? "it holds no node-*.sluice" : skipped_.front(); }
 
   private:
-    /// Looks at every head and says what cannot be used.
+    /// Looks at every head and notes the records that cannot be used.
     void survey(fs::path const& path);
     void survey_record(record::NodeFile& file, std::uint64_t number, Surveyed& found);
     void keep_the_last_job();
     void skip(std::string const& what, std::string const& why) { skipped_.push_back(what + ": skipped, " + why); }
 
     std::vector<Surveyed> files_;
-    std::unique_ptr<record::RankRecord> record_;  // too large for a stack
+    std::unique_ptr<record::RankRecord> record_;  // on the heap, because it is too large for a stack
     std::vector<std::string> skipped_;
 };
 
@@ -122,8 +122,8 @@ void Reader::survey_record(record::NodeFile& file, std::uint64_t number, Surveye
     found.duration_us = std::max({found.duration_us, head.now_us, head.end_us});
 }
 
-/// A folder may hold records of several jobs, one after the other: those of the last one are used. Its file that began
-/// last, and all that fit to it: of the same name first, for two jobs may run at a time.
+/// A folder may hold records of several jobs, one after the other: those of the last job are used. They are the file
+/// that began last and all files that fit it, first those of the same name, because two jobs may run at once.
 void Reader::keep_the_last_job() {
     if (files_.empty()) return;
     auto const newest = std::max_element(files_.begin(), files_.end(), [](Surveyed const& a, Surveyed const& b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Reads what a job left behind: the files node-*.sluice of a folder, also half-written ones.
+/// Reads the records of a job: the files node-*.sluice of a folder, also half-written ones.
 #pragma once
 
 #include <filesystem>
@@ -19,10 +19,10 @@ struct LeftBehind {
 /// True when the folder holds at least one node-*.sluice.
 bool has_node_files(std::filesystem::path const& folder);
 
-/// Of the records of several jobs in one folder those of the job that began last are used, the others are among the
-/// skipped. A rank whose record does not say how it ended is asked for (fate.hpp). One record is held in memory at a
-/// time. Throws Error(invalid_argument) when no rank's record can be used, with the
-/// first reason.
+/// If a folder holds the records of several jobs, those of the job that began last are used and the others are listed
+/// as skipped. If a record does not say how its rank ended, the process is queried (fate.hpp). One record is held in
+/// memory at once. Throws Error(invalid_argument), with the first reason, if no rank's record can be used. The summary
+/// names the places by `functions`.
 LeftBehind read_node_files(std::filesystem::path const& folder, std::span<char const* const> functions);
 
 }  // namespace sluice::report

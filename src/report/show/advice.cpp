@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t k_mib = 1 << 20;
 
-/// MPI's memory that grew where messages are received or wait; what is made on purpose has its own advice.
+/// Advises on the MPI's memory that grew in calls that receive or wait; objects made on purpose have their own advice.
 std::string about_growth(Summary const& summary) {
     SiteSum const* const site = greatest(summary, [](SiteSum const& s) {
         bool const made =
@@ -30,7 +30,7 @@ std::string about_growth(Summary const& summary) {
         size_text(site->grown.most), call_of(*site), site->grown.most_rank, since);
 }
 
-/// What a call sends and receives lies in one buffer already: less is in flight than goes out and in.
+/// The send and receive data of the call share one buffer already: less is in flight than is sent and received.
 bool is_in_place(SiteSum const& site) {
     return site.calls > 0 && site.in_flight.most < (site.bytes_out + site.bytes_in) / site.calls * 3 / 4;
 }
@@ -50,7 +50,7 @@ std::string about_flight(Summary const& summary) {
                           "Half of them are a second copy: with MPI_IN_PLACE, which Sluice serves with at most "
                           "256 KiB more, the rank would hold about {}.",
                           size_text(peak - flight / 2));
-    return text + fmt::format("With half as much in flight at a time the rank would hold about {}.",
+    return text + fmt::format("With half as much in flight at once the rank would hold about {}.",
                               size_text(peak - flight / 2));
 }
 
@@ -99,9 +99,9 @@ std::string about_budget(Summary const& summary) {
     auto const fullest = std::max_element(summary.nodes.begin(), summary.nodes.end(),
                                           [](auto const& a, auto const& b) { return a.peaks_kib() < b.peaks_kib(); });
     if (fullest->peaks_kib() == 0) return {};
-    // A tenth more, for what lies between two samples and for the rest of the process.
+    // A tenth more, for peaks between two samples and for the rest of the process.
     std::uint64_t const budget = (fullest->peaks_kib() + fullest->peaks_kib() / 10 + 1023) / 1024;
-    // Of a job that did not end the rest is not known.
+    // The rest of a job that did not end is not known.
     if (!summary.all_ended())
         return fmt::format(
             "The peaks of the ranks of a node came to {} ({}) so far; the rest of the job may need more.",

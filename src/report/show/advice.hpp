@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What follows from a report, in plain words with numbers; the most pressing first.
+/// Advice that follows from a report, in plain words with numbers; the most pressing first.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace sluice::report {
 
-/// At most six, at least one.
+/// Returns at least one and at most six sentences.
 std::vector<std::string> advice_for(Summary const& summary);
 
-/// One who holds memory: an owner, or a place that calls MPI.
+/// A consumer of memory: an owner, or a place that calls MPI.
 struct Consumer {
     std::string who;
     std::uint64_t bytes = 0;  ///< on the rank that has most
@@ -21,7 +21,7 @@ struct Consumer {
     std::string how;
 };
 
-/// All that hold something, the largest first.
+/// Returns all consumers that hold memory, the largest first.
 std::vector<Consumer> consumers_of(Summary const& summary);
 
 }  // namespace sluice::report

@@ -48,7 +48,7 @@ std::uint64_t bytes_sent(Summary const& s) {
     return sum;
 }
 
-/// Calls that cost most time in one of the two, the greatest difference first.
+/// Adds the calls that cost most time in one of the two jobs, the greatest difference first.
 void add_calls(std::vector<Compared>& rows, Summary const& before, Summary const& after) {
     struct Call {
         std::string name;

@@ -9,12 +9,12 @@
 
 namespace sluice::report {
 
-/// A figure of both.
+/// A figure of both reports.
 struct Compared {
     std::string what;
     std::string before;
     std::string after;
-    std::string change;  ///< "−34 %", "×2.1", "same"; empty where both are 0
+    std::string change;  ///< "−34 %", "×2.1", "same"; empty if both are 0
 };
 
 std::vector<Compared> compared(Summary const& before, Summary const& after);

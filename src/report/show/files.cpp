@@ -28,7 +28,7 @@ namespace {
                 "cannot write " + path.string() + ": " + std::generic_category().message(reason));
 }
 
-/// A file of a temporary name that goes away unless it is kept; a stream buffer that remembers why a write failed.
+/// A temporary file that is removed unless it is kept; a stream buffer that remembers why a write failed.
 class TemporaryFile : public std::streambuf {
   public:
     explicit TemporaryFile(fs::path target)

@@ -11,16 +11,16 @@
 
 namespace sluice::report {
 
-/// Writes to a temporary name beside `path`, syncs it and renames it, so that there is the whole file or none. Throws
-/// Error(unsupported) with the path and the system's reason: not writable, disk full.
+/// Writes to a temporary name in the folder of `path`, syncs it and renames it, so the file is complete or absent.
+/// Throws Error(unsupported) with the path and the system's reason: not writable, disk full.
 void write_whole(std::filesystem::path const& path, std::function<void(std::ostream&)> const& write);
 
-/// Makes the folder when it is missing and writes report.json, trace.json and, where `page_template` is not empty,
+/// Makes the folder if it is missing and writes report.json, trace.json and, if `page_template` is not empty,
 /// report.html. Throws like write_whole.
 void write_report(std::filesystem::path const& folder, Summary const& summary,
                   std::filesystem::path const& page_template);
 
-/// Throws Error(invalid_argument) for what is missing or no report.
+/// Throws Error(invalid_argument) if the file is missing or is not a report.
 Summary read_report(std::filesystem::path const& path);
 
 }  // namespace sluice::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Which call of a report a sentence speaks of.
+/// Finds the call of a report that a sentence speaks of.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace sluice::report {
 
-/// The site whose figure is greatest; null where all are 0.
+/// Returns the site with the greatest figure; null if all are 0.
 template <class Figure>
 SiteSum const* greatest(Summary const& summary, Figure figure) {
     auto const found = std::max_element(summary.sites.begin(), summary.sites.end(),
@@ -23,7 +23,7 @@ inline std::string call_of(SiteSum const& site) {
     return call_text(site.function, site.place);
 }
 
-/// At least 1 MiB and a 20th of the highest peak.
+/// True for at least 1 MiB and a 20th of the highest peak.
 inline bool is_large(std::uint64_t bytes, Summary const& summary) {
     return bytes >= (std::uint64_t{1} << 20) && bytes * 20 >= summary.highest.kib << 10;
 }

@@ -52,7 +52,7 @@ std::string read_template(std::filesystem::path const& path) {
 }  // namespace
 
 std::string safe_in_script(std::string const& text) {
-    // Within JSON these stand in strings only, where they may be written as escapes.
+    // Within JSON these characters occur in strings only, so they may be written as escapes.
     std::string result;
     result.reserve(text.size());
     for (std::size_t i = 0; i < text.size(); ++i) {

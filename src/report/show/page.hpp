@@ -15,7 +15,7 @@ namespace sluice::report {
 void write_page(std::filesystem::path const& page_template, std::span<Summary const> summaries,
                 std::filesystem::path const& out);
 
-/// JSON that may stand inside a <script> element, whatever its strings hold.
+/// Returns JSON that is safe inside a <script> element, whatever its strings hold.
 std::string safe_in_script(std::string const& text);
 
 }  // namespace sluice::report

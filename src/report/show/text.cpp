@@ -18,7 +18,7 @@ namespace {
 /// Paragraphs with a label in front; counts lines as they come.
 class Screen {
   public:
-    /// False where there is no room for it: then it is left out.
+    /// Returns false if there is no room for the text: then it is left out.
     bool put(std::string_view label, std::string const& text) {
         std::string const lines = wrapped(fmt::format("{:<11}", label), text, k_text_columns);
         auto const count = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
@@ -44,7 +44,7 @@ std::string heading(Summary const& s) {
     return text + " · " + time_text(s.duration_us) + " · " + outcome_text(s);
 }
 
-/// Only with the setting `identify`.
+/// Empty without the setting `identify`.
 std::string identified(Summary const& s) {
     std::string text = s.identity.user.empty() ? std::string() : "by " + s.identity.user;
     std::vector<std::string> hosts;
@@ -127,7 +127,7 @@ char const* words_for(record::State state) {
     }
 }
 
-/// Who held how much, and in which call: the largest groups first.
+/// Says which ranks held how much memory, and in which call: the largest groups first.
 void put_whereabouts(Screen& screen, Summary const& s) {
     std::vector<Whereabouts const*> rows;
     for (Whereabouts const& row : s.now)

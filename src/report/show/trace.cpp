@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Writes the commas.
+/// Writes the events and the commas between them.
 class Lines {
   public:
     explicit Lines(std::ostream& out) : out_(out) {}
@@ -71,7 +71,7 @@ void put_memory(Lines& lines, RankDetail const& rank) {
     }
 }
 
-/// A call that never came back: the rank's last.
+/// Writes a call that never returned: the rank's last.
 void put_last_call(Lines& lines, Summary const& summary, RankDetail const& rank) {
     SiteSum const* const site = summary.site(rank.current_site);
     if (site == nullptr || rank.state == record::State::ended || rank.now_us < rank.current_since_us) return;

@@ -12,7 +12,7 @@ namespace sluice::report {
 
 namespace {
 
-/// Ranks end together where somebody ends the job; where one dies, the launcher needs longer to end the others.
+/// Ranks end together if a process ends the job; if one rank dies, the launcher needs longer to end the others.
 constexpr std::uint64_t k_at_once_us = 300'000;
 
 /// Samples are 0.1 s apart.
@@ -23,7 +23,7 @@ std::string capital(std::string text) {
     return text;
 }
 
-/// Null where the rank is not among those in full.
+/// Null if the rank is not among those stored in full.
 RankDetail const* detail_of(Summary const& summary, std::uint32_t rank) {
     auto const detail = std::find_if(summary.ranks.begin(), summary.ranks.end(),
                                      [rank](RankDetail const& r) { return r.rank == rank; });
@@ -35,7 +35,7 @@ std::string where_last(Summary const& summary, RankDetail const& rank) {
     return site != nullptr ? "in " + call_of(*site) : "outside MPI";
 }
 
-/// What a rank did when it was seen last: ", in MPI_Recv at f+0x3 (app) for 0.52 s, holding 1.17 GiB".
+/// Describes a rank's last state: ", in MPI_Recv at f+0x3 (app) for 0.52 s, holding 1.17 GiB".
 std::string last_of(Summary const& summary, std::uint32_t rank) {
     RankDetail const* const detail = detail_of(summary, rank);
     if (detail == nullptr) return {};
@@ -46,7 +46,7 @@ std::string last_of(Summary const& summary, std::uint32_t rank) {
     return text;
 }
 
-/// Who is gone, and which of them first.
+/// Says which ranks are gone, and which of them was the first.
 std::string about_gone(Summary const& summary) {
     RankSet const& gone = summary.in_state(record::State::gone);
     if (gone.count() == 0) return {};
@@ -90,7 +90,7 @@ std::string who_held_most(Summary const& summary) {
                        rank->rank, kib_text(rank->last.resident), kib_text(part_of(rank->last, owner)), name_of(owner));
 }
 
-/// Everybody inside MPI for long: nobody is left who could go on.
+/// Reports a hang: all ranks have been inside MPI for long, so no rank is left that could make progress.
 std::string about_hang(Summary const& summary) {
     constexpr std::uint64_t k_long_us = 5'000'000;
     std::uint64_t ranks = 0;

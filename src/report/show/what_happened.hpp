@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Why a job did not end, in plain words with numbers: who is gone, who held how much, in which call, growing since
-/// when.
+/// Explains with numbers why a job did not end: which ranks are gone, how much memory each held, in which call, and
+/// since when it grew.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace sluice::report {
 
-/// A few sentences, the most telling first; empty for a job that ended.
+/// Returns a few sentences, the most telling first; empty for a job that ended.
 std::vector<std::string> what_happened(Summary const& summary);
 
 }  // namespace sluice::report

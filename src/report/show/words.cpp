@@ -17,7 +17,7 @@ std::string size_text(std::uint64_t bytes) {
         ++unit;
     }
     int const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    // What is whole is written whole; a figure that was rounded shows all of its digits, as its neighbours do.
+    // A whole number is written without decimals; a rounded figure shows all of its digits, as its neighbours do.
     bool const is_whole = value == static_cast<double>(static_cast<std::uint64_t>(value));
     std::string const number = fmt::format("{:.{}f}", value, is_whole ? 0 : digits);
     return number + " " + k_units[unit];

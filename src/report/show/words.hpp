@@ -8,7 +8,7 @@
 
 namespace sluice::report {
 
-/// Three digits, fewer only for what is whole: "0 B", "640 KiB", "1.37 GiB", "89.0 MiB", "2 GiB".
+/// Three digits, fewer only for whole numbers: "0 B", "640 KiB", "1.37 GiB", "89.0 MiB", "2 GiB".
 std::string size_text(std::uint64_t bytes);
 std::string kib_text(std::uint64_t kib);
 /// "0.52 s", "12.4 s", "3 min 12 s", "2 h 05 min".
@@ -22,7 +22,7 @@ std::string plural(std::uint64_t count, std::string_view what);
 /// "MPI_Send at f+0x3 (app)", "outside MPI" for an empty function.
 std::string call_text(std::string_view function, std::string_view place);
 
-/// Code points; what counts for columns.
+/// Counts code points, each of which takes one column.
 std::size_t columns_of(std::string_view text);
 /// The text in lines of at most `columns`, cut at blanks; the first begins with the label, the others with as many
 /// blanks. A word that is too long stands alone and is cut with an ellipsis in its middle.

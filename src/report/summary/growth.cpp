@@ -33,7 +33,7 @@ bool is_steady(std::vector<record::Sample> const& samples, std::size_t begin, Ow
     return true;
 }
 
-/// The last moment at which the memory was still near what it was at `begin`.
+/// Returns the last moment at which the memory was still near its value at `begin`.
 std::size_t where_it_began(std::vector<record::Sample> const& samples, std::size_t begin, Owner owner) {
     std::uint64_t const low = part_of(samples[begin], owner);
     std::uint64_t const rise = part_of(samples.back(), owner) - low;
@@ -89,7 +89,7 @@ std::vector<std::uint64_t> sampled_growth(std::vector<record::Sample> const& sam
     std::vector<std::int64_t> grown(sites, 0);
     auto const of_mpi = [](record::Sample const& s) { return std::int64_t{s.mpi_private} + s.mpi_shared; };
     for (std::size_t i = 1; i < samples.size(); ++i) {
-        // Between two calls it is the one before that took the memory.
+        // Growth between two calls belongs to the call before.
         std::uint32_t const site = samples[i].site != record::k_no_site ? samples[i].site : samples[i - 1].site;
         if (site < sites) grown[site] += of_mpi(samples[i]) - of_mpi(samples[i - 1]);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What was growing when the record ended, and since when.
+/// Finds the memory that was growing when the record ended, and since when it grew.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace sluice::report {
 
-/// Whose memory it is.
+/// The owner of a part of a process's memory.
 enum class Owner : std::uint32_t { application, mpi_private, mpi_shared, sluice };
 inline constexpr std::array k_owners{Owner::application, Owner::mpi_private, Owner::mpi_shared, Owner::sluice};
 
@@ -31,13 +31,13 @@ struct Growth {
     bool operator==(Growth const&) const = default;
 };
 
-/// The longest time up to the last sample over which the owner's memory grew steadily: in each quarter of it by at
-/// least a tenth of all, together by at least 1 MiB and a 20th of the process. Nothing when it did not grow at the end.
+/// The longest time up to the last sample over which the owner's memory grew steadily: in each quarter of it by a tenth
+/// of the growth or more, in total by at least 1 MiB and a 20th of the process. Empty if it did not grow at the end.
 std::optional<Growth> steady_growth(std::vector<record::Sample> const& samples, Owner owner);
 
-/// KiB by which MPI's memory grew for good while the rank was in each site (by index, `sites` of them), as far as
-/// samples tell: for growth that no exact measurement around a call has seen. None is more than what was left of it at
-/// the end.
+/// Returns for each site (by index, `sites` of them) the KiB by which MPI's memory grew for good while the rank was in
+/// it, as far as samples tell: for growth that no exact measurement around a call has seen. A site gets at most what
+/// was left of its growth at the end.
 std::vector<std::uint64_t> sampled_growth(std::vector<record::Sample> const& samples, std::size_t sites);
 
 }  // namespace sluice::report

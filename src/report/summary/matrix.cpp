@@ -8,10 +8,10 @@ namespace sluice::report {
 
 namespace {
 
-/// Cells of one rank, by bin of the other.
+/// The cells of one rank, by bin of the other rank.
 using Row = std::array<record::Peer, record::k_peers>;
 
-/// What the rank had for each other member of its communicators, as far as these are known by their rule.
+/// Adds what the rank had for each other member of its communicators, if the members follow a known rule.
 void spread_over_members(record::RankRecord const& record, Row& sent) {
     std::uint32_t const world = record.head.world_size;
     std::uint64_t const used = std::min<std::uint64_t>(record.head.comms, record::k_comms);

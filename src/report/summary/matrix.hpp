@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Who sends to whom: what one rank's record knows of it.
+/// The bytes from rank to rank, as far as one rank's record knows them.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace sluice::report {
 
-/// The cells of the matrix from and to this rank, by from and to; only those that are not empty. What it sent, what it
-/// had for each other member of a communicator, and what came to it in calls that only the receiver counts.
+/// Returns the rank's row and column of the matrix without empty cells: what it sent, its part for each other member of
+/// a communicator, and what it received in calls that only the receiver counts. Sorted by from and to.
 std::vector<Cell> cells_of(record::RankRecord const& record);
 
 }  // namespace sluice::report

@@ -17,7 +17,7 @@ void append_ring(std::vector<record::Sample>& samples, record::RankRecord const&
     std::uint64_t const kept = std::min<std::uint64_t>(written, record::k_recent);
     for (std::uint64_t i = written - kept; i < written; ++i) {
         record::Sample const& sample = record.recent[i % record::k_recent];
-        // A half-written ring may hold a sample of the round before.
+        // A half-written ring may hold a sample of the last round.
         if (samples.empty() || sample.time_us > samples.back().time_us) samples.push_back(sample);
     }
 }
@@ -40,7 +40,7 @@ void insert_peak(std::vector<record::Sample>& curve, record::Sample const& peak)
     } else if (curve.size() < k_curve_points) {
         curve.insert(after, peak);
     } else {
-        // The neighbour before gives its place; there is one unless the peak is the first of all.
+        // The peak replaces the sample before it; there is one unless the peak is the first of all.
         *(after == curve.begin() ? after : std::prev(after)) = peak;
     }
 }
@@ -124,7 +124,7 @@ OverRanks OverRanks::of(std::vector<record::Sample> const& samples, std::uint64_
     OverRanks result;
     if (samples.empty()) return result;
     result.bin_us_ = bin_us;
-    // A rank whose last sample lies beyond what its record says is cut off: twice the bins of any job.
+    // The curve is cut off at twice the bins of any job, in case a last sample is later than the record says.
     std::uint64_t const last = std::min<std::uint64_t>(samples.back().time_us / bin_us, 2 * k_time_bins);
     std::vector<std::uint32_t> most(last + 1, 0);
     std::vector<bool> seen(last + 1, false);

@@ -14,20 +14,20 @@ namespace sluice::report {
 inline constexpr std::size_t k_curve_points = 300;
 inline constexpr std::size_t k_time_bins = 200;
 
-/// All samples of a record in the order of time: the history up to where the ring begins, then the ring.
+/// Returns all samples of a record in the order of time: the history up to the first sample of the ring, then the ring.
 std::vector<record::Sample> samples_of(record::RankRecord const& record);
 
-/// At most `most` of them, at least 2: the time is cut into equal bins, and of each the sample with the most resident
-/// memory stays, and the very last one.
+/// Returns at most `most` samples, at least 2: the time is cut into equal bins, and each keeps the sample with the most
+/// resident memory; the very last sample is kept, too.
 std::vector<record::Sample> thinned(std::vector<record::Sample> const& samples, std::size_t most);
 
 /// The curve of a record with at most k_curve_points: a part of them for the last minutes, which the ring knows better,
 /// the rest for the run before; the record's peak is among them.
 std::vector<record::Sample> curve_of(record::RankRecord const& record);
 
-/// One figure over all ranks by time, in constant size whatever their number. Each rank counts once in each bin, with
-/// its most in it; a rank that ended counts no more. Values are kept in eight buckets for each power of two, so
-/// quantiles are right within 7 %; least and most are exact.
+/// One figure over all ranks by time, in a size that does not depend on their number. Each rank counts once in each
+/// bin, with its maximum in it; a rank that ended counts no more. Values are kept in eight buckets for each power of
+/// two, so quantiles are right within 7 %; least and most are exact.
 class OverRanks {
   public:
     struct Bin {
@@ -39,16 +39,16 @@ class OverRanks {
 
     OverRanks() = default;
     OverRanks(std::uint64_t bin_us, std::vector<Bin> bins) : bin_us_(bin_us), bins_(std::move(bins)) {}
-    /// A width for which a job of that length has at most k_time_bins: 2^k microseconds, so that two widths fit.
+    /// Returns a width that gives such a job at most k_time_bins: 2^k microseconds, so that two widths are compatible.
     static std::uint64_t width_for(std::uint64_t duration_us);
-    /// Of one rank. `value` in KiB.
+    /// The figure of one rank. `value` in KiB.
     static OverRanks of(std::vector<record::Sample> const& samples, std::uint64_t bin_us,
                         std::uint32_t (*value)(record::Sample const&));
 
     /// Bins of two widths are brought to the wider one; a rank may then count several times in one.
     void add(OverRanks other);
 
-    /// The value below which that part (0 … 1) of the ranks lies in the bin; 0 where it has none. KiB.
+    /// The value that this part (0 … 1) of the ranks in the bin does not exceed; 0 if the bin has no rank. KiB.
     static std::uint32_t quantile(Bin const& bin, double part);
     static std::uint32_t bucket_of(std::uint32_t kib);
     static std::uint32_t middle_of(std::uint32_t bucket);

@@ -67,7 +67,7 @@ void mark(std::vector<Row> const& rows, std::size_t most, Figure figure, std::se
     keep.insert(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most));
 }
 
-/// Where there are more than k_sites places, those with much time, memory or bytes stay; the others are added up.
+/// If there are more than k_sites places, those with much time, memory or bytes stay; the others are added up.
 void bound_sites(std::vector<SiteSum>& sites) {
     if (sites.size() <= record::k_sites) return;
     std::set<std::size_t> keep;
@@ -108,7 +108,7 @@ void add_whereabouts(Whereabouts& into, Whereabouts const& from) {
     into.resident_kib.add(from.resident_kib);
 }
 
-/// The k_sites lowest ids stay; all else goes to the row of other places.
+/// Keeps the k_sites lowest ids; all other rows are added to the row of other places.
 void bound_whereabouts(std::vector<Whereabouts>& rows) {
     if (rows.size() <= record::k_sites) return;
     Whereabouts other;

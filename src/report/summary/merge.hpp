@@ -9,7 +9,7 @@
 
 namespace sluice::report {
 
-/// All but the spreads.
+/// Adds all fields but the spreads.
 void add_plain_figures(SiteSum& into, SiteSum const& from);
 
 void add_comm_table(std::vector<CommSum>& into, std::vector<CommSum> const& from);

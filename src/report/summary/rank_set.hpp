@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Which ranks, in constant size: their number, and the lowest of them by name.
+/// A set of ranks in constant size: their number, and the lowest of them by name.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class RankSet {
 
     RankSet() = default;
     explicit RankSet(std::uint32_t rank) : count_(1), lowest_{rank} {}
-    /// `lowest` in rising order, at most k_named and at most `count`; what is more is left out.
+    /// `lowest` in rising order, at most k_named and at most `count`; further ranks are left out.
     RankSet(std::uint64_t count, std::vector<std::uint32_t> lowest);
 
     /// The two must have no rank in common.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A figure that every rank has one of, over the ranks: constant size, merged in any order.
+/// A figure that each rank may have, summed up over the ranks: constant size, merged in any order.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 namespace sluice::report {
 
 struct Spread {
-    std::uint64_t ranks = 0;  ///< that have the figure; 0: nobody, and all else is 0
+    std::uint64_t ranks = 0;  ///< that have the figure; 0: no rank has it, and all else is 0
     std::uint64_t sum = 0;
     std::uint64_t least = 0;
     std::uint64_t most = 0;
-    std::uint32_t least_rank = 0;  ///< of several the lowest rank
+    std::uint32_t least_rank = 0;  ///< the lowest rank, if several have the least value
     std::uint32_t most_rank = 0;
 
     static Spread of(std::uint64_t value, std::uint32_t rank) { return {1, value, value, value, rank, rank}; }

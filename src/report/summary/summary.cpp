@@ -19,7 +19,7 @@ std::string function_name(Scope const& scope, std::uint32_t function) {
     return "function " + std::to_string(function);
 }
 
-/// Site 0 collects what found no room; its address is not one.
+/// Site 0 collects the calls without an entry of their own; its address means nothing.
 SiteSum sum_of(record::Site const& site, Scope const& scope, std::uint32_t rank, bool other) {
     SiteSum sum;
     if (!other) {
@@ -69,7 +69,7 @@ void add_same_rank(SiteSum& into, SiteSum const& from) {
 struct OpenCall {
     std::uint32_t site = record::k_no_site;
     std::uint64_t ns = 0;
-    std::uint64_t waiting_ns = 0;  // all of it, in a call of a kind that waits for others
+    std::uint64_t waiting_ns = 0;  // the whole time if the call is of a kind that waits for other ranks
 };
 
 OpenCall open_call_of(record::RankRecord const& record) {
@@ -83,7 +83,7 @@ OpenCall open_call_of(record::RankRecord const& record) {
     return {head.current_site, ns, waits ? ns : 0};
 }
 
-/// The calls of one rank; ids[i] is the id of its site i, k_outside where it is not used.
+/// Adds the calls of one rank; ids[i] is the id of its site i, or k_outside if the site is unused.
 void add_sites(Summary& summary, record::RankRecord const& record, Scope const& scope,
                std::vector<record::Sample> const& samples, std::vector<std::uint64_t>& ids) {
     std::vector<std::uint64_t> const sampled = sampled_growth(samples, record::k_sites);
@@ -188,7 +188,7 @@ void add_growth(Summary& summary, record::RankRecord const& record, std::vector<
     }
 }
 
-/// The longest calls and the newest ones, by time.
+/// Returns the longest calls and the newest ones, by time.
 std::vector<record::Event> events_of(record::RankRecord const& record) {
     std::uint64_t const written = record.head.events;
     std::uint64_t const kept = std::min<std::uint64_t>(written, record::k_events);
@@ -223,7 +223,7 @@ RankDetail detail_of(record::RankRecord const& record, std::vector<std::uint64_t
     detail.current_since_us = head.current_since_us;
     detail.curve = curve_of(record);
     detail.events = events_of(record);
-    // Only sites that something refers to are named, in the order of the first reference.
+    // Only sites that are referred to are named, in the order of the first reference.
     std::vector<std::uint32_t> local(record::k_sites, record::k_no_site);
     auto const rename = [&](std::uint32_t& site) {
         if (site >= record::k_sites || ids[site] == k_outside) {
@@ -244,7 +244,7 @@ RankDetail detail_of(record::RankRecord const& record, std::vector<std::uint64_t
     return detail;
 }
 
-/// It was in some call when it was seen last; that of an orderly end is of no interest.
+/// True if the call at the last sign of life is of interest: after an orderly end it is not.
 bool was_going_on(record::State state) {
     return state != record::State::ended && state != record::State::exited;
 }
@@ -264,7 +264,7 @@ void add_whereabouts(Summary& summary, record::RankRecord const& record, std::ve
         here.function = site->function;
         here.place = site->place;
     }
-    // Outside MPI: since it left the last call.
+    // Outside MPI the time counts from the end of the last call.
     bool const known = head.current_since_us > 0 && head.now_us >= head.current_since_us;
     here.since_us = Spread::of(known ? head.now_us - head.current_since_us : 0, head.world_rank);
     here.ranks = RankSet(head.world_rank);

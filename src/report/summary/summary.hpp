@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a report knows of a whole job. Made from one rank's record, merged pairwise along any tree, in a size that does
-/// not grow with the number of ranks:
+/// What a report knows of a whole job. It is made from one rank's record and merged pairwise along any tree, and its
+/// size does not grow with the number of ranks:
 ///
 ///   Summary
 ///     how it ended     ranks by state, the call each was in
@@ -12,8 +12,8 @@
 ///     ranks            at most k_full_ranks ranks in full: curve, long calls
 ///     nodes            at most k_nodes, those whose memory is fullest
 ///
-/// merge() is commutative and associative; only where more than 256 different places call MPI, the order decides which
-/// of the small ones are kept by name. Needs no MPI.
+/// merge() is commutative and associative; but if more than 256 different places call MPI, the order decides which of
+/// the small ones are kept by name. Needs no MPI.
 #pragma once
 
 #include <array>
@@ -38,8 +38,8 @@ inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
 inline constexpr std::size_t k_states = 7;
 inline constexpr std::size_t k_kinds = 10;
-inline constexpr std::uint64_t k_outside = 0;       ///< id of no site: outside MPI
-inline constexpr std::uint64_t k_other_places = 1;  ///< id of the site that collects those without room
+inline constexpr std::uint64_t k_outside = 0;       ///< the id that stands for no site: outside MPI
+inline constexpr std::uint64_t k_other_places = 1;  ///< the id of the site that collects calls without room
 
 /// A name of a place that is equal on all ranks and fits into a double: 2 … 2^52 - 1.
 std::uint64_t site_id(std::string_view function, std::string_view place);
@@ -64,7 +64,7 @@ struct SiteSum {
     std::uint64_t last_us = 0;
     std::uint64_t growing_since_us = 0;  ///< the earliest of all ranks; 0: nowhere
     std::uint64_t growing_ranks = 0;
-    std::uint64_t unplaced_bytes = 0;  ///< handed over here, and not in the matrix
+    std::uint64_t unplaced_bytes = 0;  ///< handed over here, but not in the matrix
     std::array<std::uint64_t, record::k_sizes> sizes{};
     bool operator==(SiteSum const&) const = default;
 };
@@ -99,13 +99,13 @@ struct Whereabouts {
     record::State state = record::State::running;
     std::string function, place;  ///< empty outside MPI
     RankSet ranks;
-    Spread last_us;       ///< that sign of life, since the first rank entered MPI_Init
-    Spread since_us;      ///< how long they had been there
-    Spread resident_kib;  ///< what they held at last
+    Spread last_us;       ///< their last sign of life, since the first rank entered MPI_Init
+    Spread since_us;      ///< how long they had been in the call
+    Spread resident_kib;  ///< the memory that they held last
     bool operator==(Whereabouts const&) const = default;
 };
 
-/// One owner's memory that grew until the end, on how many ranks, and where most.
+/// The memory of one owner that grew until the end: on how many ranks, and on which rank most.
 struct GrowthSum {
     RankSet ranks;
     std::uint32_t most_rank = 0;
@@ -114,7 +114,7 @@ struct GrowthSum {
     bool operator==(GrowthSum const&) const = default;
 };
 
-/// A rank at its peak. KiB of the owners are those of that moment.
+/// A rank at its peak. The KiB of the owners are those at that moment.
 struct PeakOf {
     std::uint32_t rank = 0;
     std::uint64_t kib = 0;  ///< the most resident memory, also between two samples
@@ -123,7 +123,7 @@ struct PeakOf {
     bool operator==(PeakOf const&) const = default;
 };
 
-/// All ranks of a node together, shared segments counted once: as large as the rank that has most of them.
+/// All ranks of a node together. Shared segments are counted once, with the size that the largest rank has.
 struct NodeSum {
     std::uint32_t node = 0;
     std::uint32_t ranks = 0;
@@ -153,7 +153,7 @@ struct RankDetail {
     bool operator==(RankDetail const&) const = default;
 };
 
-/// Who ran what, only with the setting `identify`; else all is empty. Of several commands that of the lowest rank.
+/// The identity of the job, empty without the setting `identify`. Of several commands, that of the lowest rank.
 struct Identity {
     std::uint32_t rank = 0;
     std::string user;
@@ -167,7 +167,7 @@ struct Summary {
     Identity identity;
     std::uint64_t start_unix_us = 0;  ///< the earliest
     std::uint64_t duration_us = 0;    ///< the longest
-    std::uint64_t ranks_seen = 0;     ///< that left a record
+    std::uint64_t ranks_seen = 0;     ///< ranks that left a record
     std::array<RankSet, k_states> states;
     std::int64_t abort_code = 0;
     // The parts are those at each rank's own peak.
@@ -191,7 +191,7 @@ struct Summary {
 
     RankSet const& in_state(record::State state) const { return states[static_cast<std::size_t>(state)]; }
     bool all_ended() const { return in_state(record::State::ended).count() == world_size; }
-    /// Some rank lives, as far as can be told from here.
+    /// True if some rank lives, as far as this process can tell.
     bool may_run() const {
         return in_state(record::State::running).count() + in_state(record::State::finalizing).count() +
                    in_state(record::State::unknown).count() >
@@ -201,8 +201,8 @@ struct Summary {
     bool operator==(Summary const&) const = default;
 };
 
-/// Communicators whose rank 0 a rank is, or how many of lower ranks, or of all: those of several members and those of
-/// one are numbered apart, so that MPI_COMM_WORLD is 0 and the ids of all have no gap.
+/// The number of communicators that one rank, all lower ranks or all ranks lead as rank 0. Those of several members and
+/// those of one are numbered apart, so that MPI_COMM_WORLD is 0 and the ids of all have no gap.
 struct CommCounts {
     std::uint64_t several = 0;
     std::uint64_t alone = 0;
@@ -223,10 +223,10 @@ struct Scope {
     std::uint64_t start_unix_us = 0;         ///< the least of all ranks; 0: its own
 };
 
-/// Communicators in the record whose rank 0 this rank is.
+/// Counts the communicators in the record that have this rank as rank 0.
 CommCounts rooted_comms(record::RankRecord const& record);
 
-/// Trusts no index of the record. Throws Error(invalid_argument) for a record whose head cannot be true.
+/// Trusts no index of the record. Throws Error(invalid_argument) if the head of the record cannot be true.
 Summary summary_of(record::RankRecord const& record, Scope const& scope);
 
 /// Adds one rank to the sum of its node; each rank of it once.

@@ -68,7 +68,7 @@ void get_value(json const& in, RankSet& set) {
     set = RankSet(in.at("count").get<std::uint64_t>(), lowest);
 }
 
-/// Long tables are stored by column: short, and as a page wants them.
+/// Long tables are stored by column: that is shorter, and it is the form that the page reads.
 template <class Row, class... Members>
 json columns(std::vector<Row> const& rows, std::array<char const*, sizeof...(Members)> names, Members... members) {
     json out;
@@ -260,7 +260,7 @@ void Reader::get(json const& in, T& value) {
     }
 }
 
-/// What merge() and the reports rely on, whoever wrote the file.
+/// Restores what merge() and the reports rely on, whatever program wrote the file.
 void restore_order(Summary& summary) {
     std::sort(summary.sites.begin(), summary.sites.end(),
               [](SiteSum const& a, SiteSum const& b) { return a.id < b.id; });

@@ -18,12 +18,12 @@ char const* name_of(record::Kind kind);
 char const* name_of(record::State state);
 
 void to_json(nlohmann::json& out, Summary const& summary);
-/// Throws nlohmann::json::exception for what is no summary, Error(unsupported) for one of another format.
+/// Throws nlohmann::json::exception if `in` is not a summary, Error(unsupported) if it has another format.
 void from_json(nlohmann::json const& in, Summary& summary);
 
 /// report.json in full, ending in a newline.
 std::string to_text(Summary const& summary);
-/// Throws Error(invalid_argument) that names `origin`.
+/// Throws an Error(invalid_argument) that names `origin`.
 Summary from_text(std::string const& text, std::string const& origin);
 
 /// CBOR.

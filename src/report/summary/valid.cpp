@@ -22,7 +22,7 @@ std::string fault_of(record::RankHead const& head) {
 
 namespace {
 
-/// Length of the UTF-8 sequence that begins there, 0 where none does. Overlong forms and surrogates are none.
+/// Returns the length of the UTF-8 sequence at `s`, or 0 if there is none. Overlong forms and surrogates are invalid.
 std::size_t sequence(unsigned char const* s, std::size_t left) {
     auto const follows = [&](std::size_t i) { return i < left && (s[i] & 0xc0) == 0x80; };
     if (s[0] < 0x80) return s[0] >= 0x20 && s[0] != 0x7f ? 1 : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a record must be before its figures mean anything: it may come from a file that somebody else wrote, or that
-/// was being written when its writer was killed.
+/// Checks a record before its figures are used: another program may have written the file, or its writer may have been
+/// killed while writing.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace sluice::report {
 
 inline constexpr std::uint32_t k_most_ranks = 1U << 24;
 
-/// Empty, or what in the head cannot be true, with the numbers.
+/// Returns an empty text, or the part of the head that cannot be true, with the numbers.
 std::string fault_of(record::RankHead const& head);
 
 /// A name from a record as valid UTF-8 without control characters, whether a zero ends it or not.
@@ -24,7 +24,7 @@ std::string text_of(std::array<char, N> const& text) {
     return clean_text(text.data(), N);
 }
 
-/// 0 … 9; a number that is no Kind counts as other.
+/// Returns 0 … 9; a number that is not a Kind counts as other.
 std::size_t kind_index(record::Kind kind);
 
 }  // namespace sluice::report
