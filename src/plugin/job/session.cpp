@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/job/session.hpp"
-
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <exception>
 #include <filesystem>
-#include <optional>
+#include <ranges>
+#include <vector>
 
 #include "functions.hpp"
 #include "mpi/mpi.hpp"
@@ -24,10 +22,10 @@
 #include "plugin/job/identity.hpp"
 #include "plugin/job/job.hpp"
 #include "plugin/job/startup_pages.hpp"
-#include "plugin/services/inplace/inplace.hpp"
+#include "plugin/services/service.hpp"
 #include "plugin/tables/message_bytes.hpp"
-#include "plugin/watch/sampler.hpp"
 #include "plugin/watch/watch.hpp"
+#include "plugin/wrappers/around.hpp"
 #include "report/read/left_behind.hpp"
 #include "sluice/budget.hpp"
 #include "sluice/settings.hpp"
@@ -39,17 +37,7 @@ namespace {
 // A pair of readings costs about a microsecond: half a percent at most.
 constexpr std::uint64_t k_reading_gap_us = 200;
 
-/// What lives from MPI_Init to MPI_Finalize.
-struct Session {
-    Settings settings;
-    std::optional<Sampler> sampler;
-    mpi::Communicator all;  // every rank, for our own traffic; null unless all ranks run under us
-    pid_t process = getpid();
-    std::int64_t taken_before_init = 0;  // bytes, ours; less than 0 where the start gave more back than it took
-    bool started = false;
-    bool ended = false;
-};
-Session* session = nullptr;
+Job* job = nullptr;  // from MPI_Init on
 
 Settings settings_or_defaults() {
     try {
@@ -72,6 +60,8 @@ std::uint64_t unix_us() {
 /// In a child that the program forks nothing is watched: our thread is not there, and the record is its parent's.
 void stop_in_child() {
     g_watching.store(false, std::memory_order_relaxed);
+    for (Service* const service : job->running)
+        service->in_child();
 }
 
 void describe_rank(record::RankHead& head, int rank, int size) {
@@ -135,49 +125,74 @@ void account_for_init(Watch& watch, Function function, void* caller, Resident be
     record.head.time_in_mpi_ns = site.time_ns;
     std::uint64_t const began_us = watch.clock().us_since_start(began);
     watch.keep_event(index, began_us, site.time_ns / 1000, 0);
-    if (session->settings.watch == "on") begin_history(watch, index, began_us, before, after);
+    if (job->settings.watch == "on") begin_history(watch, index, began_us, before, after);
+}
+
+/// The services that this rank starts. Settings and thread levels may differ between ranks; what goes over the wire may
+/// not, so the ranks agree on it.
+std::vector<Service*> able_to_start(int level) {
+    std::vector<int> yes{level != MPI_THREAD_MULTIPLE ? 1 : 0};
+    for (Service const* const service : services())
+        yes.push_back(service->wanted(*job) ? 1 : 0);
+    std::vector<int> agreed = yes;
+    auto const count = static_cast<int>(agreed.size());
+    if (job->all) MPI_Allreduce(MPI_IN_PLACE, agreed.data(), count, MPI_INT, MPI_MIN, job->all.get());
+    job->one_thread = agreed[0] != 0;
+    std::vector<Service*> able;
+    for (std::size_t i = 0; i < services().size(); ++i) {
+        Service* const service = services()[i];
+        Needs const needs = service->needs();
+        bool const wanted = needs == Needs::nothing ? yes[i + 1] != 0 : job->all && agreed[i + 1] != 0;
+        bool const fits = needs != Needs::one_thread || job->one_thread;
+        if (wanted && fits) able.push_back(service);
+        if (wanted && !fits && job->rank == 0)
+            say("%s are left to MPI: the program initialised it with MPI_THREAD_MULTIPLE", service->name());
+    }
+    return able;
+}
+
+/// The last that started stops first.
+void stop_services(Ending ending) {
+    for (Service* const service : job->running | std::views::reverse)
+        service->stop(ending);
+    job->running.clear();
 }
 
 void start_watching(Watch& watch, Function function, void* caller, Resident before, std::uint64_t began) {
-    int rank = 0;
-    int size = 1;
     int level = MPI_THREAD_SINGLE;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_rank(MPI_COMM_WORLD, &job->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &job->size);
     MPI_Query_thread(&level);
     Resident const after = watch.memory().read();
-    describe_rank(watch.record().head, rank, size);
+    describe_rank(watch.record().head, job->rank, job->size);
     account_for_init(watch, function, caller, before, after, began);
-    if (session->settings.identify == "on") identify(watch.record().head);
+    if (job->settings.identify == "on") identify(watch.record().head);
     g_several_threads = level == MPI_THREAD_MULTIPLE;
-    Bytes const asked = session->settings.node_memory;
+    Bytes const asked = job->settings.node_memory;
     watch.record().head.memory_limit =
-        asked.count > 0 ? asked.count : detect_memory_limit(session->settings.memory).limit.count;
+        asked.count > 0 ? asked.count : detect_memory_limit(job->settings.memory).limit.count;
 
-    bool const all = all_ranks_declared(watch.file(), size);
-    if (all) session->all = mpi::Communicator::twin_of(MPI_COMM_WORLD);
-    if (!all && rank == 0)
+    bool const all = all_ranks_declared(watch.file(), job->size);
+    if (all) job->all = mpi::Communicator::twin_of(MPI_COMM_WORLD);
+    if (!all && job->rank == 0)
         say("only some of the %d ranks run under sluice, or they could not tell each other over their nodes: watching "
             "only",
-            size);
-    // Settings and levels may differ between ranks; what goes over the wire may not.
-    std::array<int, 2> agreed{level != MPI_THREAD_MULTIPLE ? 1 : 0, session->settings.inplace == "on" ? 1 : 0};
-    if (all) MPI_Allreduce(MPI_IN_PLACE, agreed.data(), 2, MPI_INT, MPI_MIN, session->all.get());
-    watch.communicators().start(rank, size, all, agreed[0] != 0);
-    if (all && rank == 0 && agreed[0] == 0 && agreed[1] != 0)
-        say("all-to-alls in place are left to MPI: the program initialised it with MPI_THREAD_MULTIPLE");
-    if (all && agreed[1] != 0) serve_alltoalls_in_place(session->all.get(), session->settings);
+            job->size);
+    std::vector<Service*> const able = able_to_start(level);
+    watch.communicators().start(job->rank, job->size, all, job->one_thread);
     find_bindings();
     learn_types();
     pthread_atfork(nullptr, nullptr, stop_in_child);
     put(watch.record().head.current_since_us, watch.clock().us_since_start(ticks()));  // outside MPI, from here on
-    if (session->settings.watch == "on") session->sampler.emplace(watch);
+    for (Service* const service : able) {
+        service->start(*job);
+        job->running.push_back(service);
+    }
     Resident const now = watch.memory().read();
-    watch.memory().sluice = grown(after, now, session->taken_before_init);
+    watch.memory().sluice = grown(after, now, job->taken_before_init);
     watch.memory().start(watch.clock().ticks_in_us(k_reading_gap_us));
-    bool const serves = all && agreed[0] != 0 && agreed[1] != 0;
-    session->started = true;
-    g_watching.store(session->settings.watch == "on" || serves, std::memory_order_release);
+    job->started = true;
+    g_watching.store(!job->running.empty(), std::memory_order_release);
 }
 
 /// The first rank of a job on its node removes what older jobs of this user left there, beyond the limits.
@@ -191,24 +206,24 @@ void remove_older_records(record::RecordFile& file, std::string const& report_fo
 template <class Init>
 int begin_job(Function function, void* caller, Init const& init) {
     Inside const inside;
-    if (session != nullptr) return init();
+    if (job != nullptr) return init();
     Resident const untouched = MemoryWatch().read();
-    session = new Session();  // lives as long as the process: MPI may be used up to its end
-    session->settings = settings_or_defaults();
+    job = new Job();  // lives as long as the process: MPI may be used up to its end
+    job->settings = settings_or_defaults();
     std::string why;
     // Without watching the file only tells ranks of each other; it is removed like any that nobody asked for.
-    if (session->settings.watch == "off") session->settings.report.clear();
-    std::string const path = record_path(session->settings.report, why);
+    if (job->settings.watch == "off") job->settings.report.clear();
+    std::string const path = record_path(job->settings.report, why);
     if (!why.empty()) say("no record is kept in a file: %s", why.c_str());
     g_watch = new Watch(path);
     if (!path.empty() && !g_watch->file().in_file())
         say("no record is kept in a file: %s", g_watch->file().why().c_str());
-    remove_older_records(g_watch->file(), session->settings.report);
+    remove_older_records(g_watch->file(), job->settings.report);
     g_watch->clock().start();
     g_watch->record().head.start_unix_us = unix_us();
     give_back_startup_pages();  // before anything of it is counted: what comes back is then counted where it does
     Resident const before = g_watch->memory().read();
-    session->taken_before_init = static_cast<std::int64_t>(before.all()) - static_cast<std::int64_t>(untouched.all());
+    job->taken_before_init = static_cast<std::int64_t>(before.all()) - static_cast<std::int64_t>(untouched.all());
     g_watch->memory().sluice = grown(untouched, before, 0);
     declare();
     std::uint64_t const began = ticks();
@@ -255,9 +270,9 @@ void end_state(record::State state) {
 
 /// A program that ends without MPI_Finalize: nothing can be gathered any more, but what was written stays.
 [[gnu::destructor]] void note_exit() {
-    if (session == nullptr || session->ended || session->process != getpid() || !g_watching.load()) return;
+    if (job == nullptr || job->ended || job->process != getpid() || !g_watching.load()) return;
     g_watching.store(false);
-    session->sampler.reset();
+    stop_services(Ending::exit);
     end_state(record::State::exited);
     if (g_watch->record().head.world_rank == 0)
         say("no report: the program ended without MPI_Finalize%s", how_to_see(g_watch->file()).c_str());
@@ -276,28 +291,27 @@ int initialize_thread(int (*below)(int*, char***, int, int*), void* caller, int*
 
 int finalize(int (*below)(), void*) {
     Inside const inside;
-    if (session == nullptr || session->ended || !session->started) return below();
+    if (job == nullptr || job->ended || !job->started) return below();
     g_watching.store(false);
-    session->ended = true;
-    session->sampler.reset();
+    job->ended = true;
+    stop_services(Ending::finalize);
     end_state(record::State::ended);  // as the report has it
-    stop_serving_alltoalls();
-    bool const wanted = session->settings.watch == "on";
-    if (wanted && session->all)
-        report_at_end(session->all.get(), g_watch->record(), session->settings.report);
+    bool const wanted = job->settings.watch == "on";
+    if (wanted && job->all)
+        report_at_end(job->all.get(), g_watch->record(), job->settings.report);
     else if (wanted && g_watch->record().head.world_rank == 0)
         say("no report was gathered, because not all ranks run under sluice");
-    session->all = mpi::Communicator();
+    job->all = mpi::Communicator();
     end_state(record::State::finalizing);
     int const code = below();
     end_state(record::State::ended);
-    leave_node(g_watch->file(), !session->settings.report.empty());
+    leave_node(g_watch->file(), !job->settings.report.empty());
     return code;
 }
 
 int abort_job(int (*below)(MPI_Comm, int), void*, MPI_Comm comm, int code) {
     Inside const inside;
-    if (session != nullptr && g_watching.load()) {
+    if (job != nullptr && g_watching.load()) {
         g_watch->record().head.abort_code = static_cast<std::uint32_t>(code);
         end_state(record::State::aborted);
         say("no report: MPI_Abort(%d) by rank %u%s", code, g_watch->record().head.world_rank,

@@ -6,7 +6,7 @@ generate.py FUNCTIONS FOLDER [MPI_H...] writes into FOLDER:
   functions.hpp   the names and kinds of all functions, and an enum to tell them apart: the same for every MPI
 and, for the functions that the headers declare:
   libmpi.hpp      pointers to every function of the MPI that is loaded, in both spellings
-  hooks.hpp       one typed place for each function, where a capability can put itself
+  chains.hpp      one typed chain for each function, where services put their links
   straight.h      included ahead of our own sources: their MPI_X calls go straight to libmpi, past every wrapper
   wrappers.cpp    MPI_X and PMPI_X
 """
@@ -189,23 +189,40 @@ def straight_h(functions, declared, handles):
 {macros}{global_macro}"""
 
 
-def hooks_hpp(functions):
-    fields = ""
-    for function in functions:
-        declarations = "".join(f", {parameter.declaration(function.large)}" for parameter in function.parameters)
-        fields += f"    int (*{function.name})(decltype(Libmpi::PMPI_{function.name}) below{declarations}) = nullptr;\n"
+def chains_hpp(functions):
+    functions = [function for function in functions if "around" not in function.watches]
+    fields = "".join(f"    Chain<decltype(Libmpi::PMPI_{function.name})> {function.name};\n" for function in functions)
+    # A generic lambda serves both forms of a function, with int and with MPI_Count.
+    visits = "".join(f"        if constexpr (requires {{ Links::{function.base}; }}) visit({function.name}, Links::{function.base});\n"
+                     for function in functions)
     return f"""{NOTE}#pragma once
 
 #include "libmpi.hpp"
+#include "plugin/services/chain.hpp"
 
 namespace sluice::plugin {{
 
-/// Where a capability puts itself in the place of a function: it gets the program's arguments and gives the error code. What
-/// it does not want it passes to `below`. Set while nothing runs yet, in MPI_Init.
-struct Hooks {{
-{fields}}};
+/// The chain of each function. A service names its links in a struct of static generic lambdas,
+///     static constexpr auto Alltoall = [](Call& call, auto next, auto... arguments) {{ return …; }};
+/// and adds or removes all of them at once; what is named Alltoall is the link of MPI_Alltoall_c as well.
+struct Chains {{
+{fields}
+    template <class Links>
+    void add() noexcept {{
+        each<Links>([](auto& chain, auto link) {{ chain.add(link); }});
+    }}
+    template <class Links>
+    void remove() noexcept {{
+        each<Links>([](auto& chain, auto link) {{ chain.remove(link); }});
+    }}
 
-extern Hooks g_hooks;
+  private:
+    template <class Links, class Visit>
+    void each(Visit const& visit) noexcept {{
+{visits}    }}
+}};
+
+extern Chains g_chains;
 
 }}  // namespace sluice::plugin
 """
@@ -264,7 +281,7 @@ def wrapper(function):
         indented = lambda lines, by: "".join(f"{by}{line}\n" for line in lines)
         after = told_after(watches)
         body = (f"    Call call(Function::{name}, caller);\n" + indented(told_before(watches, function.kind), "    ")
-                + f"    int const code = g_hooks.{name} != nullptr ? g_hooks.{name}(below{', ' if arguments else ''}{arguments}) : below({arguments});\n"
+                + f"    int const code = g_chains.{name}.run(call, below{', ' if arguments else ''}{arguments});\n"
                 + (f"    if (code == MPI_SUCCESS) {{\n{indented(after, '        ')}    }}\n" if after else "")
                 + "    return call.end(code);\n")
     text = f"""
@@ -283,10 +300,10 @@ static int watched_{name}(decltype(&::MPI_{name}) below, void* caller{declaratio
 def wrappers_cpp(functions):
     return NOTE + """#include "plugin/watch/call.hpp"
 #include "plugin/binding/callers.hpp"
-#include "hooks.hpp"
+#include "chains.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/requests.hpp"
-#include "plugin/job/session.hpp"
+#include "plugin/wrappers/around.hpp"
 
 using namespace sluice::plugin;
 
@@ -306,7 +323,7 @@ def main():
         handles = globals_in(headers)
         files |= {
             "libmpi.hpp": libmpi_hpp(functions, declared, handles),
-            "hooks.hpp": hooks_hpp(functions),
+            "chains.hpp": chains_hpp(functions),
             "straight.h": straight_h(functions, declared, handles),
             "wrappers.cpp": wrappers_cpp(functions),
         }

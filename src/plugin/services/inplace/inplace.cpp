@@ -7,10 +7,11 @@
 #include <optional>
 #include <vector>
 
+#include "chains.hpp"
 #include "collectives/inplace_alltoall.hpp"
-#include "hooks.hpp"
 #include "plugin/services/inplace/sent_copy.hpp"
 #include "plugin/tables/message_bytes.hpp"
+#include "plugin/watch/watch.hpp"
 #include "sluice/collectives.hpp"
 #include "sluice/error.hpp"
 
@@ -21,8 +22,8 @@ namespace {
 using collectives::InplaceBlocks;
 
 /// What calls have in common.
-struct Service {
-    Service(MPI_Comm comm, Settings const& settings)
+struct Serving {
+    Serving(MPI_Comm comm, Settings const& settings)
         : all(comm), staging(settings.inplace_staging), access(settings.transport == "auto"), pool(nullptr) {
         int* upper = nullptr;
         int found = 0;
@@ -35,7 +36,7 @@ struct Service {
     std::uint64_t counted = 0;  // of the staging, as memory of Sluice
     int largest_tag = 32767;    // what MPI promises at least
 };
-Service* service = nullptr;
+Serving* serving = nullptr;
 
 // Tags below are those of the report.
 constexpr int k_first_tag = 16;
@@ -50,8 +51,8 @@ groups::Members members_of(MPI_Comm const& comm) {
     groups::Members members;
     members.size = 0;
     if (known.id == 0 || known.size < 2) return members;
-    if (known.id > static_cast<std::uint32_t>(service->largest_tag - k_first_tag)) return members;
-    members.comm = service->all;
+    if (known.id > static_cast<std::uint32_t>(serving->largest_tag - k_first_tag)) return members;
+    members.comm = serving->all;
     members.rank = known.rank;
     members.size = known.size;
     members.tag = k_first_tag + static_cast<int>(known.id);
@@ -69,15 +70,15 @@ groups::Members members_of(MPI_Comm const& comm) {
 int serve(MPI_Comm comm, groups::Members const& members, InplaceBlocks const& blocks, std::uint64_t largest) {
     collectives::InplaceReport report;
     int const code =
-        collectives::run_in_place({service->access, service->pool, service->staging}, members, blocks, &report);
+        collectives::run_in_place({serving->access, serving->pool, serving->staging}, members, blocks, &report);
     record::RankHead& head = g_watch->record().head;
     ++head.served_calls;
     head.served_bytes += report.exchanged.count;
     if (largest > report.staging.count) head.saved_bytes = std::max(head.saved_bytes, largest - report.staging.count);
-    std::uint64_t const staging = service->pool.peak().count;
-    g_watch->memory().sluice += staging - service->counted;
-    g_watch->own_pages(staging - service->counted);  // not MPI's
-    service->counted = staging;
+    std::uint64_t const staging = serving->pool.peak().count;
+    g_watch->memory().sluice += staging - serving->counted;
+    g_watch->own_pages(staging - serving->counted);  // not MPI's
+    serving->counted = staging;
     if (code != MPI_SUCCESS) MPI_Comm_call_errhandler(comm, code);
     return code;
 }
@@ -102,9 +103,9 @@ bool is_worth(groups::Members const& members, Count const counts[], MPI_Datatype
     return collectives::worth_serving_alltoall(bytes(counts[other], types != nullptr ? types[other] : type), 2);
 }
 
-/// The program's arguments, for both kinds of counts. What is not served goes on to `below`.
-template <class Below, class Count>
-int alltoall(Below below, void const* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+/// The program's arguments, for both kinds of counts. What is not served goes on to `next`.
+template <class Next, class Count>
+int alltoall(Next next, void const* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
              MPI_Datatype recvtype, MPI_Comm comm) {
     if (placed(sendbuf) && recvcount > 0 && comm != MPI_COMM_NULL && recvtype != MPI_DATATYPE_NULL) {
         groups::Members const members = members_of(comm);
@@ -112,11 +113,11 @@ int alltoall(Below below, void const* sendbuf, Count sendcount, MPI_Datatype sen
         if (members.size > 1 && collectives::worth_serving_alltoall(pair, members.size))
             return serve(comm, members, InplaceBlocks::alltoall(recvbuf, recvcount, recvtype), pair);
     }
-    return below(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
-template <class Below, class Count, class Displacement>
-int alltoallv(Below below, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
+template <class Next, class Count, class Displacement>
+int alltoallv(Next next, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
               MPI_Datatype sendtype, void* recvbuf, Count const* recvcounts, Displacement const* rdispls,
               MPI_Datatype recvtype, MPI_Comm comm) {
     if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
@@ -126,11 +127,11 @@ int alltoallv(Below below, void const* sendbuf, Count const* sendcounts, Displac
             largest && is_worth(members, recvcounts, nullptr, recvtype))
             return serve(comm, members, InplaceBlocks::alltoallv(recvbuf, recvcounts, rdispls, recvtype), *largest);
     }
-    return below(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 
-template <class Below, class Count, class Displacement>
-int alltoallw(Below below, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
+template <class Next, class Count, class Displacement>
+int alltoallw(Next next, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
               MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts, Displacement const* rdispls,
               MPI_Datatype const* recvtypes, MPI_Comm comm) {
     if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
@@ -140,20 +141,14 @@ int alltoallw(Below below, void const* sendbuf, Count const* sendcounts, Displac
         if (largest && is_worth(members, recvcounts, recvtypes, MPI_DATATYPE_NULL))
             return serve(comm, members, InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes), *largest);
     }
-    return below(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
 /// MPICH (4.0.2 and before, at least) gives wrong data in MPI_Ialltoallw in place where two ranks spell the types of
 /// their pair differently. Our engine cannot serve it: it needs the processor of both sides, and a program may wait for
 /// a peer in any call of MPI. So the blocks are copied, and the call goes on as one that is not in place.
-#ifdef MPICH_VERSION
-constexpr bool k_copies_ialltoallw = true;
-#else
-constexpr bool k_copies_ialltoallw = false;
-#endif
-
-template <class Below, class Count, class Displacement>
-int ialltoallw_of_copy(Below below, groups::Members const& members, void* recvbuf, Count const* recvcounts,
+template <class Next, class Count, class Displacement>
+int ialltoallw_of_copy(Next next, groups::Members const& members, void* recvbuf, Count const* recvcounts,
                        Displacement const* rdispls, MPI_Datatype const* recvtypes, MPI_Comm comm,
                        MPI_Request* request) {
     int code = MPI_ERR_INTERN;
@@ -169,8 +164,8 @@ int ialltoallw_of_copy(Below below, groups::Members const& members, void* recvbu
             receivecounts[i] = recvcounts[i];
         }
         std::vector<Displacement> const no_displacements(n, 0);
-        code = below(copy.buffer(), sendcounts.data(), no_displacements.data(), copy.types(), recvbuf,
-                     receivecounts.data(), rdispls, recvtypes, comm, request);
+        code = next(copy.buffer(), sendcounts.data(), no_displacements.data(), copy.types(), recvbuf,
+                    receivecounts.data(), rdispls, recvtypes, comm, request);
         g_watch->own_pages(copy.fresh_bytes());  // ours, not MPI's
         record::RankHead& head = g_watch->record().head;
         ++head.served_calls;
@@ -186,47 +181,49 @@ int ialltoallw_of_copy(Below below, groups::Members const& members, void* recvbu
     return code;
 }
 
-template <class Below, class Count, class Displacement>
-int ialltoallw(Below below, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
+template <class Next, class Count, class Displacement>
+int ialltoallw(Next next, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
                MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts, Displacement const* rdispls,
                MPI_Datatype const* recvtypes, MPI_Comm comm, MPI_Request* request) {
     if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
         recvtypes != nullptr && request != nullptr) {
         groups::Members const members = members_of(comm);
         if (members.size > 1 && largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size))
-            return ialltoallw_of_copy(below, members, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+            return ialltoallw_of_copy(next, members, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     }
-    return below(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
 }
+
+struct Links {
+    static constexpr auto Alltoall = [](Call&, auto... rest) { return alltoall(rest...); };
+    static constexpr auto Alltoallv = [](Call&, auto... rest) { return alltoallv(rest...); };
+    static constexpr auto Alltoallw = [](Call&, auto... rest) { return alltoallw(rest...); };
+#ifdef MPICH_VERSION
+    static constexpr auto Ialltoallw = [](Call&, auto... rest) { return ialltoallw(rest...); };
+#endif
+};
+
+class Inplace final : public Service {
+  public:
+    char const* name() const noexcept override { return "all-to-alls in place"; }
+    Needs needs() const noexcept override { return Needs::one_thread; }
+    bool wanted(Job const& job) const noexcept override { return job.settings.inplace == "on"; }
+    void start(Job& job) override {
+        // Lives on: peers read the nonce in it until they have left their last call.
+        serving = new Serving(job.all.get(), job.settings);
+        g_chains.add<Links>();
+    }
+    void stop(Ending ending) override {
+        g_chains.remove<Links>();
+        if (ending == Ending::finalize) MPI_Barrier(serving->all);  // after it no peer touches this rank's memory
+    }
+};
 
 }  // namespace
 
-void serve_alltoalls_in_place(MPI_Comm all, Settings const& settings) {
-    service = new Service(all, settings);  // lives on: peers read the nonce in it until they have left their last call
-    g_hooks.Alltoall = [](auto... arguments) { return alltoall(arguments...); };
-    g_hooks.Alltoallv = [](auto... arguments) { return alltoallv(arguments...); };
-    g_hooks.Alltoallw = [](auto... arguments) { return alltoallw(arguments...); };
-    if (k_copies_ialltoallw) g_hooks.Ialltoallw = [](auto... arguments) { return ialltoallw(arguments...); };
-#if MPI_VERSION >= 4
-    g_hooks.Alltoall_c = [](auto... arguments) { return alltoall(arguments...); };
-    g_hooks.Alltoallv_c = [](auto... arguments) { return alltoallv(arguments...); };
-    g_hooks.Alltoallw_c = [](auto... arguments) { return alltoallw(arguments...); };
-    if (k_copies_ialltoallw) g_hooks.Ialltoallw_c = [](auto... arguments) { return ialltoallw(arguments...); };
-#endif
-}
-
-void stop_serving_alltoalls() {
-    g_hooks.Alltoall = nullptr;
-    g_hooks.Alltoallv = nullptr;
-    g_hooks.Alltoallw = nullptr;
-    g_hooks.Ialltoallw = nullptr;
-#if MPI_VERSION >= 4
-    g_hooks.Alltoall_c = nullptr;
-    g_hooks.Alltoallv_c = nullptr;
-    g_hooks.Alltoallw_c = nullptr;
-    g_hooks.Ialltoallw_c = nullptr;
-#endif
-    if (service != nullptr) MPI_Barrier(service->all);
+Service& inplace_service() {
+    static auto* const service = new Inplace();  // lives as long as the process
+    return *service;
 }
 
 }  // namespace sluice::plugin

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// From MPI_Init to MPI_Finalize: what runs in the place of the functions that begin and end a job.
+/// What runs in the place of the functions that begin and end a job. Defined in job/session.cpp, for wrappers do not
+/// include the job.
 #pragma once
 
 #include <mpi.h>

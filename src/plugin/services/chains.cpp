@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "hooks.hpp"
+#include "chains.hpp"
 
 namespace sluice::plugin {
 
-Hooks g_hooks{};
+constinit Chains g_chains{};
 
 }  // namespace sluice::plugin

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+
+#include "plugin/services/chain.hpp"
+#include "plugin/services/inplace/inplace.hpp"
+#include "plugin/services/service.hpp"
+#include "plugin/services/watching/watching.hpp"
+
+namespace sluice::plugin {
+
+std::span<Service* const> services() {
+    // Watching comes last: its samples then begin when the others hold what they need, and end before they let go of
+    // it.
+    static std::array<Service*, 2> const list{&inplace_service(), &watching_service()};
+    static_assert(list.size() <= k_most_links);
+    return list;
+}
+
+}  // namespace sluice::plugin

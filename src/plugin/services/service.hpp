@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// A capability of the plugin. The job starts those that are wanted in MPI_Init and stops them in MPI_Finalize; between
+/// them a service acts through its links (chains.hpp).
+///
+///     MPI_Init ── wanted? ── agreed by all ranks? ── start ── … links … ── stop ── MPI_Finalize
+#pragma once
+
+#include <span>
+
+#include "plugin/services/job.hpp"
+
+namespace sluice::plugin {
+
+/// What a service needs before it can start.
+enum class Needs {
+    nothing,     ///< each rank decides for itself
+    all_ranks,   ///< all ranks run under Sluice and want it; they start and stop it together
+    one_thread,  ///< that, and no rank has MPI_THREAD_MULTIPLE
+};
+
+enum class Ending {
+    finalize,  ///< every rank that started the service stops it, and MPI can still be used
+    exit,      ///< the process ends without MPI_Finalize; MPI must not be used
+};
+
+class Service {
+  public:
+    Service() = default;
+    Service(Service const&) = delete;
+    Service& operator=(Service const&) = delete;
+    virtual ~Service() = default;
+
+    /// In the plural, as messages name what it does: "all-to-alls in place".
+    virtual char const* name() const noexcept = 0;
+    virtual Needs needs() const noexcept = 0;
+    /// What this rank's settings say.
+    virtual bool wanted(Job const& job) const noexcept = 0;
+    virtual void start(Job& job) = 0;
+    virtual void stop(Ending ending) = 0;
+    /// In a process that the program forked, which has none of our threads; no link runs there.
+    virtual void in_child() noexcept {}
+};
+
+/// All services, in the order in which they start; the links of a function follow each other in this order, too.
+std::span<Service* const> services();
+
+}  // namespace sluice::plugin

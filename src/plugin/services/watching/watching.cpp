@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/services/watching/watching.hpp"
+
+#include <memory>
+
+#include "plugin/watch/sampler.hpp"
+#include "plugin/watch/watch.hpp"
+
+namespace sluice::plugin {
+
+namespace {
+
+class Watching final : public Service {
+  public:
+    char const* name() const noexcept override { return "samples"; }
+    Needs needs() const noexcept override { return Needs::nothing; }
+    bool wanted(Job const& job) const noexcept override { return job.settings.watch == "on"; }
+    void start(Job&) override { sampler_ = std::make_unique<Sampler>(*g_watch); }
+    void stop(Ending) override { sampler_.reset(); }
+    void in_child() noexcept override { static_cast<void>(sampler_.release()); }  // its thread cannot be joined there
+
+  private:
+    std::unique_ptr<Sampler> sampler_;
+};
+
+}  // namespace
+
+Service& watching_service() {
+    static auto* const service = new Watching();  // lives as long as the process
+    return *service;
+}
+
+}  // namespace sluice::plugin

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Attribution of memory over time: the helper thread that samples.
+#pragma once
+
+#include "plugin/services/service.hpp"
+
+namespace sluice::plugin {
+
+Service& watching_service();
+
+}  // namespace sluice::plugin
