@@ -18,8 +18,9 @@ from pathlib import Path
 # Folders and pages without such pronouns; one that is cleaned is added here.
 CLEAN = [
     "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench", "cmake", "docs", "examples", "packaging", "tests",
-    "src/base", "src/budget", "src/c", "src/collectives", "src/engine", "src/fetch", "src/groups", "src/kernel", "src/memory",
-    "src/mpi", "src/node", "src/paged", "src/record", "src/redistribution", "src/report", "src/tasks", "src/types",
+    "src/base", "src/budget", "src/c", "src/cli", "src/collectives", "src/engine", "src/fetch", "src/groups", "src/kernel",
+    "src/main.cpp", "src/memory", "src/mpi", "src/node", "src/paged", "src/probes", "src/record", "src/redistribution",
+    "src/report", "src/tasks", "src/types",
 ]
 PRONOUNS = re.compile(r"\b(who|nobody|somebody|his|him)\b", re.IGNORECASE)
 NOT_PROSE = ("check_english.py", "check_english_test.py")  # they name the words

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command `sluice`: looks at the machine, and launches what measures. Links no MPI, so that one serves all of them.
+// The command `sluice`: inspects the machine and launches measurements. It links no MPI, so that one binary serves all.
 #include <array>
 #include <cstdio>
 #include <iostream>
@@ -15,8 +15,8 @@ namespace {
 constexpr std::array k_commands{
     Command{"run", "runs an unmodified MPI program, watched and helped: mpirun -n 4 sluice run PROGRAM", run_run},
     Command{"info", "version, builds found, settings, memory limit", run_info},
-    Command{"doctor", "what works on this machine, and what follows where it does not", run_doctor},
-    Command{"report", "shows what a job left behind, also a killed one; or two side by side", run_report},
+    Command{"doctor", "what works on this machine, and what follows if it does not", run_doctor},
+    Command{"report", "shows the report of a job, also of a killed one; or two side by side", run_report},
     Command{"memory", "measures what an MPI takes for itself, and predicts it for larger jobs", run_memory},
     Command{"bench", "runs a benchmark and prints its table", run_bench},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What the MPI calls itself, without its build's particulars.
+/// The name of the MPI library, without the particulars of its build.
 #pragma once
 
 #include <mpi.h>

@@ -48,7 +48,7 @@ int run(Options const& options, int argc, char** argv) {
     NodeBarrier barrier(options.barrier, options.ranks);
     Snapshots snapshots(barrier);
     auto const buffers = std::make_unique<MessageBuffers>();
-    read_process_memory();  // its stack and its libraries' pages are there before anything is measured
+    read_process_memory();  // brings the pages of the stack and the libraries into memory before the first measurement
     barrier.wait();
     snapshots.take("before");
     MPI_Init(&argc, &argv);
@@ -82,8 +82,8 @@ int run(Options const& options, int argc, char** argv) {
         if (rank == 0) print(Row{{"phase", refusal.phase}, {"refused", refusal.why}});
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) print(Row{{"complete", true}});
-    // MPICH 4.0.2 over UCX's tcp hangs in MPI_Finalize in one run of twelve. All has been told: no reason to wait for
-    // it.
+    // MPICH 4.0.2 over UCX's tcp hangs in MPI_Finalize in one run of twelve. All results are printed by now, so the
+    // process need not wait.
     std::signal(SIGALRM, [](int) { _exit(0); });
     alarm(5);
     MPI_Finalize();

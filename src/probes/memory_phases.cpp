@@ -20,7 +20,7 @@ int world_size() {
 
 enum class WindowKind { create, allocate, shared };
 
-/// MPI_SUCCESS and a window whose local part is written all over, or MPI's error.
+/// Returns MPI_SUCCESS and a window whose local part is written in full, or MPI's error.
 int make_window(WindowKind kind, std::size_t bytes, std::vector<char>& own, MPI_Win& window) {
     auto const size = static_cast<MPI_Aint>(bytes);
     void* base = nullptr;

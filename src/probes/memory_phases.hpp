@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The steps of the study of MPI's own memory, each with what it leaves behind in the MPI.
+/// The steps of the study of MPI's own memory, each with the objects that it makes in the MPI.
 #pragma once
 
 #include <mpi.h>
@@ -14,12 +14,12 @@
 
 namespace sluice::probes {
 
-/// What this process held after each step. Room for all of it is there, and touched, from the start.
+/// The memory of this process after each step. Room for all results is allocated and touched from the start.
 class Snapshots {
   public:
     explicit Snapshots(NodeBarrier& barrier) : barrier_(barrier) { entries_.fill({}); }
 
-    /// Reads while all processes of the job stand still: shared pages are divided among those that have touched them.
+    /// Reads while all processes of the job are idle: shared pages are divided among the processes that touched them.
     void take(char const* phase);
 
     struct Entry {
@@ -35,13 +35,13 @@ class Snapshots {
     std::size_t used_ = 0;
 };
 
-/// Something that this MPI refused to do, in its own words.
+/// An operation that this MPI refused, in its own words.
 struct Refusal {
     std::string phase;
     std::string why;
 };
 
-/// Sums over all ranks: ten times, so that every algorithm's buffers are there.
+/// Sums over all ranks, ten times, so that the buffers of every algorithm exist.
 void reduce_over_all();
 
 /// The messages of the application: written before anything is measured, so that they never count.
@@ -54,8 +54,8 @@ struct MessageBuffers {
     std::array<char, 65536> in;
 };
 
-/// Every rank exchanges messages with every other: 1 KiB, and one of 64 KiB, which takes the way of long messages.
-/// Ranks that share cores take turns: in step d only ranks that are d apart talk.
+/// Every rank exchanges messages with every other: one of 1 KiB, and one of 64 KiB, which takes the protocol of long
+/// messages. Ranks that share cores take turns: in step d only ranks that are d apart talk.
 void talk_with_everybody(MessageBuffers& mine);
 
 /// Takes `communicators` duplicates of MPI_COMM_WORLD: communicator_warm (one made and freed), communicator_half,
@@ -65,7 +65,7 @@ void talk_with_everybody(MessageBuffers& mine);
 void try_communicators(int communicators, Snapshots& snapshots);
 
 /// The same for windows of `bytes` on each rank, all of them written: window_KIND_warm, window_KIND_all,
-/// window_KIND_trimmed for KIND create, allocate and shared. Gives what the MPI refused.
+/// window_KIND_trimmed for KIND create, allocate and shared. Returns what the MPI refused.
 std::vector<Refusal> try_windows(int windows, std::size_t bytes, Snapshots& snapshots);
 
 }  // namespace sluice::probes

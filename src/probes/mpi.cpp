@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What this MPI says of itself: run on one rank by `sluice doctor`. One JSON object.
+// Prints the properties of this MPI as one JSON object: run on one rank by `sluice doctor`.
 #include <mpi.h>
 
 #include <cstdio>

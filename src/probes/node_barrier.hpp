@@ -7,17 +7,17 @@
 
 namespace sluice::probes {
 
-/// Lives in a page of a file that whoever starts the processes has made (4096 zero bytes), one file for each job.
+/// Lives in a page of a file (4096 zero bytes) that the launching process has made, one file for each job.
 class NodeBarrier {
   public:
-    /// Maps the page. Throws std::runtime_error where it cannot.
+    /// Maps the page. Throws std::runtime_error if that fails.
     NodeBarrier(std::string const& file, int processes);
     NodeBarrier(NodeBarrier const&) = delete;
     NodeBarrier& operator=(NodeBarrier const&) = delete;
     ~NodeBarrier();
 
-    /// Returns when all processes have called it. Sleeps while it waits, for ranks may share a core. Throws
-    /// std::runtime_error when that takes more than `seconds`.
+    /// Returns when all processes have called it. Sleeps while it waits, because ranks may share a core. Throws
+    /// std::runtime_error if that takes more than `seconds`.
     void wait(int seconds = 120);
 
   private:

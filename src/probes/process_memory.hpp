@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What this process holds, as the kernel counts it: proportionally, so that the sum over the ranks of a node is what
-/// the node holds.
+/// The memory of this process as the kernel counts it: proportionally, so that the sum over the ranks of a node is the
+/// memory of the node.
 #pragma once
 
 #include <cstdint>
 
 namespace sluice::probes {
 
-/// Bytes, by who holds them. From /proc/self/smaps, where smaps_rollup has only their sum.
+/// Bytes, by their use. From /proc/self/smaps, because smaps_rollup has only their sum.
 struct ProcessMemory {
     std::uint64_t anonymous;  ///< this process alone: heap, stacks, written pages of libraries
     std::uint64_t shared;     ///< its share of segments that processes map together (Pss of MAP_SHARED mappings)
@@ -15,8 +15,8 @@ struct ProcessMemory {
     std::uint64_t heap;   ///< handed out by malloc and not freed; exact, and a part of `anonymous` as far as touched
 };
 
-/// Reads it without allocating anything, so that reading changes nothing. Throws std::runtime_error where the kernel
-/// has no /proc/self/smaps.
+/// Reads the memory of this process.
+/// Allocates nothing, so that reading changes nothing. Throws std::runtime_error if the kernel has no /proc/self/smaps.
 ProcessMemory read_process_memory();
 
 }  // namespace sluice::probes

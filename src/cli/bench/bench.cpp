@@ -20,7 +20,7 @@ struct Benchmark {
 constexpr std::array k_benchmarks{
     Benchmark{"redistribute", "moves blocks in place: every strategy and what people use today, side by side",
               bench_redistribute},
-    Benchmark{"inplace", "all-to-all exchanges in place, beside those of the MPI library", bench_inplace},
+    Benchmark{"inplace", "all-to-all exchanges in place, compared with those of the MPI library", bench_inplace},
     Benchmark{"fluctuation", "ghost faces at once, or fetched under tokens: time and memory, also in a small node",
               bench_fluctuation},
     Benchmark{"madre", "the five experiments of MADRE's Figure 3 on simulated machines", bench_madre},

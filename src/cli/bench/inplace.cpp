@@ -39,7 +39,7 @@ struct Cell {
     std::string exchange;
 };
 
-/// MPICH's waiting ranks spin, so it is measured at 8 ranks only where that is asked for.
+/// MPICH's waiting ranks spin, so it is measured at 8 ranks only on request.
 std::vector<Cell> plan(Options const& options) {
     std::vector<Cell> cells;
     for (std::string const& mpi : options.mpis.empty() ? mpis_with_program(k_program, false) : options.mpis) {

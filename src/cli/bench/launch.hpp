@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What every benchmark asks before it launches anything.
+/// The checks that every benchmark makes before it launches anything.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace sluice::cli {
 
-/// The MPIs beside whose library the benchmark `program` lies; the simulator alone, or all but the simulator. Throws
-/// where there is none.
+/// Returns the MPIs that have the benchmark `program` next to their library; the simulator alone, or all but the
+/// simulator. Throws if there is none.
 std::vector<std::string> mpis_with_program(char const* program, bool simulated);
 
-/// "NAME=value" that lets root start Open MPI, and nothing that changes how an MPI waits: it is measured as it comes.
+/// Returns "NAME=value" that lets root start Open MPI. It leaves the way in which an MPI waits at its default.
 std::vector<std::string> launch_environment();
 
 /// Refuses names of MPIs that do not exist and numbers of ranks below 1. Throws UsageError.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What the limited bed is asked for and says of a run.
+/// The requests to the limited bed, and its report of a run.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 
 namespace sluice::cli {
 
-/// One run on bench/beds/limited: its command line, and the files it leaves, which are removed with this object.
+/// One run on bench/beds/limited: its command line, and its output files, which are removed with this object.
 class LimitedRun {
   public:
     struct Limits {
         int node_mib = 192;
         int swap_mib = 0;      ///< 0: pages cannot be swapped out
-        double seconds = 60;   ///< after which it is ended
-        int processes = 2;     ///< that share the node where no control group can be made
+        double seconds = 60;   ///< after which the run is ended
+        int processes = 2;     ///< that share the node if no control group can be made
         bool samples = false;  ///< memory over time is wanted
     };
-    /// Throws std::runtime_error where the bed's script is not beside this command or no file can be made.
+    /// Throws std::runtime_error if the bed's script is missing or no file can be made.
     explicit LimitedRun(Limits limits);
     LimitedRun(LimitedRun const&) = delete;
     LimitedRun& operator=(LimitedRun const&) = delete;
     ~LimitedRun();
 
-    /// What stands before the launcher.
+    /// The part of the command line that precedes the launcher.
     std::vector<std::string> prefix() const;
-    /// After the run: outcome, limit, peak_held_bytes, major_faults, seconds …, or null where the bed left nothing.
+    /// After the run: outcome, limit, peak_held_bytes, major_faults, seconds …, or null if the bed wrote nothing.
     nlohmann::json report() const;
     /// Memory that all its processes held over time, at most `most` points of which each is the highest of its stretch:
     /// seconds since the first, MiB.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `sluice bench madre`: the five experiments of MADRE's Figure 3 on simulated machines, beside the step lower bound.
-// One launch for each point and method, so that a method that explodes costs only its own point.
+// `sluice bench madre`: the five experiments of MADRE's Figure 3 on simulated machines, with the step lower bound.
+// There is one launch for each point and method, so that a method that explodes costs only its own point.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,10 +41,10 @@ struct Options {
 struct Point {
     int experiment;
     int ranks;
-    std::uint64_t free_blocks;  ///< of experiment 3, where it is what varies
+    std::uint64_t free_blocks;  ///< the varied quantity of experiment 3
 };
 
-/// Experiment 3 keeps the ranks (the second number asked for, or the only one) and takes free space away.
+/// Experiment 3 keeps the number of ranks (the second one given, or the only one) and reduces the free space.
 std::vector<Point> points_of(Options const& options, int experiment) {
     std::vector<Point> points;
     if (experiment == 3) {
@@ -204,7 +204,7 @@ class MadreSweep {
 
 int bench_madre(std::vector<std::string> const& arguments) {
     Options options;
-    CLI::App app("The five experiments of MADRE's Figure 3 on simulated machines, beside the step lower bound",
+    CLI::App app("The five experiments of MADRE's Figure 3 on simulated machines, with the step lower bound",
                  "bench madre");
     app.add_option("--experiment", options.experiments, "1 to 5, separated by commas")
         ->delimiter(',')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Which cells a sweep of `redistribute` measures: a cell is one launch.
+/// The cells that a sweep of `redistribute` measures: a cell is one launch.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct BenchCell {
     std::uint64_t block_bytes;
 };
 
-/// What was asked for; an empty list means all.
+/// The user's choice; an empty list means all.
 struct BenchChoice {
     std::vector<std::string> mpis;
     std::vector<int> ranks;
@@ -24,10 +24,10 @@ struct BenchChoice {
     bool full = false;
 };
 
-/// Every combination of what was asked for. When nothing was asked for, and not everything either (`full`): all cases
-/// and both MPIs, but not every combination, so that it ends within minutes on two cores: Open MPI with the two hardest
-/// cases at 2, 4 and 8 ranks and the others at 4; MPICH, whose waiting ranks spin, with the two at as many ranks as
-/// there may be cores.
+/// Returns the cells to measure.
+/// Every combination of the choice. If the choice is empty and not `full`: all cases and both MPIs, but not every
+/// combination, so that it ends within minutes on two cores: Open MPI with the two hardest cases at 2, 4 and 8 ranks
+/// and the others at 4; MPICH, whose waiting ranks spin, with the two at as many ranks as there may be cores.
 std::vector<BenchCell> plan_cells(BenchChoice const& choice, std::vector<std::string> const& mpis_found);
 
 }  // namespace sluice::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `sluice bench redistribute`: one launch for each cell, so that first calls are really first calls and a method that
-// hangs costs its cell alone.
+// hangs spoils only its own cell.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class Sweep {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() / 60;
     }
 
-    /// Relaunches without a method that took too long, until the rest is measured.
+    /// Relaunches without a method that took too long, until the other methods are measured.
     int run_cell(BenchCell const& cell) {
         std::vector<Row> rows;
         std::vector<std::string> too_slow;
@@ -111,7 +111,7 @@ class Sweep {
         auto operator<=>(Slow const&) const = default;
     };
 
-    /// Methods that took too long with fewer ranks or larger blocks, so with fewer blocks in all.
+    /// Returns the methods that took too long with fewer ranks or larger blocks, so with fewer blocks in total.
     std::set<std::string> slow_before(BenchCell const& cell) const {
         std::set<std::string> methods;
         for (Slow const& slow : slow_)
@@ -152,7 +152,7 @@ class Sweep {
         return command;
     }
 
-    /// What stands before the program on the command line.
+    /// The part of the command line that precedes the program.
     std::vector<std::string> bed_for(BenchCell const& cell) const {
         std::string const ranks = std::to_string(cell.ranks);
         if (options_.bed == "cluster") {
@@ -212,7 +212,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_flag("--json", options.json, "one JSON object a line instead of tables");
 }
 
-/// What the programs would refuse one by one is refused here once.
+/// Refuses here, once, the words that each program would refuse.
 void check_words(Options const& options) {
     static constexpr std::string_view cases[] = {"next",   "next20", "hotspot",  "transpose",
                                                  "random", "skewed", "rebalance"};

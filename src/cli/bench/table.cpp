@@ -22,7 +22,7 @@ std::string title(Row const& row) {
     return text;
 }
 
-/// The ratio row "ours/theirs", if it was printed.
+/// Returns the ratio row "ours/theirs" if it was printed.
 Row const* ratio_to(std::vector<Row> const& rows, std::string const& ours, std::string const& theirs) {
     for (Row const& row : rows)
         if (row.contains("ratio") && row.at("ratio") == ours + "/" + theirs) return &row;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the test beds are made of; each thing is made, looked at and removed again.
+// The requirements of the test beds: each object is made, inspected and removed again.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
@@ -69,7 +69,7 @@ Finding check_shaping() {
     constexpr char const* without = "bed cluster is left out";
     if (!in_path("ip") || !in_path("tc"))
         return {Health::missing, what, "ip or tc is not in PATH", without, "apt-get install iproute2"};
-    // In a network namespace of its own: the machine's interfaces are not touched.
+    // This uses a network namespace of its own, so the machine's interfaces are not touched.
     bool const ok = true_in_child([] {
         if (unshare(CLONE_NEWNET) != 0) return false;
         return launch(
@@ -84,7 +84,7 @@ Finding check_shaping() {
             ok ? "" : (is_root() ? "modprobe veth sch_tbf, or a kernel that has them" : "run as root")};
 }
 
-/// Programs of the system's folders are often not in a user's PATH.
+/// The programs of the system's folders are often not in a user's PATH.
 std::string system_program(std::string const& name) {
     if (auto const found = in_path(name)) return found->string();
     for (char const* const folder : {"/usr/sbin/", "/sbin/"})

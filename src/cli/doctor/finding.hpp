@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What `sluice doctor` found out, one thing at a time. One group of findings is one file in this folder.
+/// The findings of `sluice doctor`, one object for each. One group of findings is one file in this folder.
 #pragma once
 
 #include <functional>
@@ -18,9 +18,9 @@ enum class Health {
 struct Finding {
     Health health;
     std::string what;    ///< "process_vm_readv"
-    std::string value;   ///< what was found, with numbers
-    std::string means;   ///< what it is good for, or what happens without
-    std::string change;  ///< how to change it, as a command where there is one; empty where there is nothing to change
+    std::string value;   ///< the value found, with numbers
+    std::string means;   ///< the use of it, or the effect of its lack
+    std::string change;  ///< how to change it, as a command if there is one; empty if nothing needs a change
 };
 
 using Findings = std::vector<Finding>;
@@ -39,16 +39,16 @@ Findings look_at_shared_memory();
 Findings look_at_mpis();
 Findings look_at_beds();
 
-/// Runs `body` in a process of its own; true when it said so.
+/// Runs `body` in a process of its own; returns its result.
 bool true_in_child(std::function<bool()> const& body);
 
-/// The first line of a file; empty where it cannot be read.
+/// Returns the first line of a file; empty if the file cannot be read.
 std::string first_line(std::string const& path);
 
-/// What stands behind "NAME:" in this process's /proc/self/status, or in another such file.
+/// Returns the text after "NAME:" in this process's /proc/self/status, or in another such file.
 std::string status_field(std::string const& name, std::string const& path = "/proc/self/status");
 
-/// Whether a mask as in CapEff (hexadecimal) has that capability.
+/// True if a mask as in CapEff (hexadecimal) has that capability.
 bool has_capability(std::string const& mask, int capability);
 
 }  // namespace sluice::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much memory may be pinned: what registration with a network adapter needs.
+// How much memory may be pinned: registration with a network adapter needs this.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int k_cap_ipc_lock = 14;
 
-/// In a process of its own, which gives it back by ending.
+/// Runs in a process of its own, which returns the memory when it ends.
 bool can_lock(std::size_t bytes) {
     return true_in_child([bytes] {
         void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -33,7 +33,7 @@ Findings look_at_locked_memory() {
     getrlimit(RLIMIT_MEMLOCK, &limit);
     bool const free_of_it = has_capability(status_field("CapEff"), k_cap_ipc_lock);
     bool const enough = free_of_it || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= (std::uint64_t{1} << 30);
-    // Just beyond the limit: what the capability promises is tried and not believed.
+    // One page beyond the limit: the promise of the capability is tested.
     std::size_t const trial =
         limit.rlim_cur < (64 << 20) ? static_cast<std::size_t>(limit.rlim_cur) + (1 << 20) : 1 << 20;
     bool const locked = can_lock(trial);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Of memory_limits.cpp, what can be tested with made-up limits.
+/// The part of memory_limits.cpp that can be tested with made-up limits.
 #pragma once
 
 #include "cli/doctor/finding.hpp"

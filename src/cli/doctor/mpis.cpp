@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each MPI: its library beside this command, its launcher, what it says of itself on one rank.
+// Each MPI: its library next to this command, its launcher, its properties on one rank.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -26,7 +26,7 @@ Finding check_build(MpiBuild const& build) {
                                      : ""};
 }
 
-/// What the probe says; null where there is none or it fails.
+/// Returns the answer of the probe; null if there is no probe or it fails.
 nlohmann::json asked(MpiBuild const& build, std::string& why) {
     auto const program = program_for(build.name, "sluice-probe-mpi");
     if (!program) {
@@ -60,7 +60,7 @@ Findings check_running(MpiBuild const& build) {
              "it runs", ""},
             {all ? Health::ok : Health::limited, build.name + " thread level",
              fmt::format("asked MULTIPLE, got {}", provided),
-             all ? "helper threads may call MPI where a capability needs it"
+             all ? "helper threads may call MPI if a capability needs it"
                  : "what needs a helper thread that calls MPI stays off",
              all ? ""
                  : "a build of the MPI with thread support (--enable-mpi-thread-multiple, --enable-threads=multiple)"}};

@@ -33,8 +33,7 @@ Finding transparent(std::string const& root) {
     Finding finding{Health::ok, "transparent huge pages", mode, "large arrays get pages of 2 MiB by themselves", ""};
     if (mode == "madvise") {
         finding.health = Health::limited;
-        finding.means =
-            "large arrays get pages of 2 MiB where a program asks (madvise); others touch 512 times the pages";
+        finding.means = "large arrays get pages of 2 MiB if a program asks (madvise); others touch 512 times the pages";
         finding.change =
             "echo always >/sys/kernel/mm/transparent_hugepage/enabled; or GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
     } else if (mode != "always") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Of pages.cpp, what can be tested on a made-up machine.
+/// The part of pages.cpp that can be tested on a made-up machine.
 #pragma once
 
 #include "cli/doctor/finding.hpp"

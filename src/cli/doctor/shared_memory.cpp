@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// /dev/shm: where MPIs and the rings of a node live.
+// /dev/shm, which holds the segments of MPIs and the rings of a node.
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 
@@ -21,8 +21,8 @@ Findings look_at_shared_memory() {
     bool const ok = free >= 64_MiB;
     return {{ok ? Health::ok : Health::limited, "/dev/shm",
              fmt::format("{}, {} free", base::format_bytes(size), base::format_bytes(free)),
-             ok ? "room for the segments of the MPIs and for the rings of a node; it counts as memory of who touches it"
-                : "MPIs and the rings of a node need some 64 MiB; programs die by SIGBUS where it ends",
+             ok ? "room for the segments of the MPIs and the rings of a node; it counts for the process that touches it"
+                : "MPIs and the rings of a node need some 64 MiB; programs die by SIGBUS if it is full",
              ok ? "" : "mount -o remount,size=50% /dev/shm; docker run --shm-size=2g"}};
 }
 

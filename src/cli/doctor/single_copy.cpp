@@ -26,7 +26,7 @@ bool all_are(unsigned char const* bytes, unsigned char value) {
     return true;
 }
 
-/// What a brother of the process that owns `at` is told by the kernel; 0 when the bytes are right too.
+/// Returns the kernel's error when a sibling of the process that owns `at` reads it; 0 if the bytes are right, too.
 int read_from(pid_t owner, void* at) {
     std::array<unsigned char, k_bytes> seen{};
     iovec const local{seen.data(), seen.size()};
@@ -43,7 +43,7 @@ int write_to(pid_t owner, void* at) {
     return process_vm_writev(owner, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(k_bytes) ? 0 : errno;
 }
 
-/// The process whose memory is read, then written; it says what became of it.
+/// The process that owns the memory to be read, then written; it reports the result.
 [[noreturn]] void be_the_owner(unsigned char* at, int commands, int answers) {
     std::memset(at, k_theirs, k_bytes);
     char token = 'w';
@@ -52,7 +52,7 @@ int write_to(pid_t owner, void* at) {
     _exit(write(answers, &token, 1) == 1 ? 0 : 1);
 }
 
-/// The exit code of a brother who tried `access`; 255 where there was none.
+/// Returns the exit code of a sibling process that tried `access`; 255 if there was none.
 int tried_by_brother(int (*access)(pid_t, void*), pid_t owner, void* at) {
     pid_t const brother = fork();
     if (brother == 0) _exit(access(owner, at));
@@ -66,7 +66,7 @@ struct Access {
     int write = 255;
 };
 
-/// Two brothers, as two ranks of a node are.
+/// Uses two sibling processes, as two ranks of a node are.
 Access try_brothers() {
     Access access;
     void* const at = mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -76,7 +76,7 @@ Access try_brothers() {
     if (pipe(answers) != 0) return access;
     pid_t const owner = fork();
     if (owner == 0) {
-        close(commands[1]);  // else the end of the parent's side is never seen
+        close(commands[1]);  // otherwise the end of the parent's side is never seen
         be_the_owner(static_cast<unsigned char*>(at), commands[0], answers[1]);
     }
     char token = 0;
@@ -120,7 +120,8 @@ Finding explain_ptrace_scope(std::string const& value) {
         finding.change = "sysctl kernel.yama.ptrace_scope=0 (for good: a line in /etc/sysctl.d/10-ptrace.conf)";
     } else {
         finding.health = Health::limited;
-        finding.means = value == "2" ? "only processes with CAP_SYS_PTRACE may read others" : "nobody may read others";
+        finding.means =
+            value == "2" ? "only processes with CAP_SYS_PTRACE may read others" : "no process may read others";
         finding.change = value == "2" ? "sysctl kernel.yama.ptrace_scope=0, or run with CAP_SYS_PTRACE"
                                       : "only a reboot resets 3: kernel.yama.ptrace_scope=0 in /etc/sysctl.d";
     }

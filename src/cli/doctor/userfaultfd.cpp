@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// userfaultfd: pages that wait for their data, and being told what becomes of a range of addresses.
+// userfaultfd: pages that wait for their data, and notices of changes to a range of addresses.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/userfaultfd.h>
@@ -19,7 +19,7 @@ namespace sluice::cli {
 
 namespace {
 
-// Newer than the headers of Debian 12, and a part of the kernel's interface for ever.
+// This is newer than the headers of Debian 12, and a permanent part of the kernel's interface.
 constexpr std::uint64_t k_feature_move = 1 << 16;
 constexpr int k_user_mode_only = 1;
 constexpr int k_move_number = 0x05;
@@ -54,7 +54,7 @@ class Descriptor {
     int number_;
 };
 
-/// The handshake with those features; what the kernel offers, or 0 and errno.
+/// Makes the handshake with those features; returns the features that the kernel offers, or 0 and errno.
 std::uint64_t shake_hands(int descriptor, std::uint64_t features) {
     uffdio_api api{};
     api.api = UFFD_API;
@@ -62,14 +62,14 @@ std::uint64_t shake_hands(int descriptor, std::uint64_t features) {
     return ioctl(descriptor, UFFDIO_API, &api) == 0 ? api.features : 0;
 }
 
-/// Whether a feature can be had and not only exists: each on a descriptor of its own.
+/// True if a feature is available and not only known: each is tried on a descriptor of its own.
 bool can_have(std::uint64_t feature, int flags) {
     Descriptor const descriptor(flags);
     return descriptor.number() >= 0 && (shake_hands(descriptor.number(), feature) & feature) != 0;
 }
 
-/// Operations that a registered range of anonymous memory allows, as a mask of 1 << number; 0 where it cannot be
-/// registered.
+/// Returns the operations that a registered range of anonymous memory allows, as a mask of 1 << number; 0 if it cannot
+/// be registered.
 std::uint64_t operations_of_a_range(int flags, std::uint64_t mode) {
     Descriptor const descriptor(flags);
     if (descriptor.number() < 0 || shake_hands(descriptor.number(), 0) == 0) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `sluice info`: what this installation is and how it is set.
+// `sluice info`: the parts of this installation and its settings.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -30,7 +30,7 @@ std::vector<MpiBuild> builds_to_show() {
     return shown;
 }
 
-/// What there is to say about memory.
+/// The lines about memory.
 struct Memory {
     MemoryLimit limit;
     budget::Adaptation::Account account;
@@ -53,7 +53,7 @@ void print_memory(Memory const& memory) {
     fmt::print("  M_C                  {} = M - M_A - reserve: for communication, of all processes together\n",
                format_bytes(account.m_c));
     if (!memory.probing) return;
-    fmt::print("  by probing           {} beside M_A, of {} that were touched; {}\n",
+    fmt::print("  by probing           {} in addition to M_A, of {} that were touched; {}\n",
                format_bytes(memory.probing->resident), format_bytes(memory.probing->touched),
                text_of(memory.probing->end));
 }
@@ -108,7 +108,7 @@ void print_rows(std::vector<SettingOrigin> const& settings, Memory const& memory
                   {"end", text_of(memory.probing->end)}});
 }
 
-/// As a process of its own that starts now would see it.
+/// Returns the account that a process would see that starts now.
 budget::Adaptation::Account account_of(Settings const& settings) {
     budget::Adaptation::Options options;
     options.memory = settings.memory;
@@ -132,7 +132,7 @@ int run_info(std::vector<std::string> const& arguments) {
     app.add_flag(
         "--probe", probe,
         "also touches memory until it does not stay resident, and tells how much that was. Puts the node under "
-        "pressure: not beside programs that matter");
+        "pressure: do not use it while programs run that matter");
     std::string probe_most;
     app.add_option("--probe-most", probe_most, "with --probe: touch no more than that (all of M)")->type_name("BYTES");
     int probe_seconds = 20;

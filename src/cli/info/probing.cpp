@@ -26,10 +26,10 @@ namespace {
 constexpr std::size_t k_page = 4096;
 constexpr std::size_t k_least_step = std::size_t{256} << 10;
 constexpr std::size_t k_most_step = std::size_t{64} << 20;
-// Steps in which the resident size has hardly grown, until that is believed.
+// After this number of steps with hardly any growth, the resident size counts as final.
 constexpr int k_steps_without_growth = 4;
 
-/// What the child says: it may be killed at any time.
+/// The child's messages: it may be killed at any time.
 struct Said {
     std::atomic<std::uint64_t> touched{0};
     std::atomic<std::uint64_t> resident{0};
@@ -38,11 +38,11 @@ struct Said {
 
 void ask_to_be_killed_first() {
     int const file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (file < 0 || write(file, "1000", 4) != 4) _exit(1);  // else another might be killed
+    if (file < 0 || write(file, "1000", 4) != 4) _exit(1);  // otherwise another process might be killed
     close(file);
 }
 
-/// In the child: after fork, nothing but system calls.
+/// Runs in the child: after fork it may make system calls only.
 void touch(Said& said, std::size_t most, budget::PrivateMemory const& memory) {
     std::uint64_t const before = memory.read().count;
     std::uint64_t best = 0;
@@ -54,7 +54,7 @@ void touch(Said& said, std::size_t most, budget::PrivateMemory const& memory) {
             said.end = static_cast<int>(Probing::End::refused);
             return;
         }
-        // Of its own pages and small ones: a large page would come at a touch, and be counted before it is.
+        // The memory has pages of its own and small ones: a large page would come at one touch and be counted early.
         madvise(where, step, MADV_NOHUGEPAGE);
         for (std::size_t at = 0; at < step; at += k_page)
             static_cast<char*>(where)[at] = 1;
@@ -73,7 +73,7 @@ void touch(Said& said, std::size_t most, budget::PrivateMemory const& memory) {
     said.end = static_cast<int>(Probing::End::all_touched);
 }
 
-/// Whether the child has ended in time; it has ended in any case afterwards.
+/// Returns whether the child has ended in time; it has ended in any case afterwards.
 bool wait_for(pid_t child, std::chrono::seconds limit, int& status) {
     auto const end = std::chrono::steady_clock::now() + limit;
     bool in_time = true;

@@ -11,7 +11,7 @@ namespace sluice::cli {
 /// "--inplace-staging".
 std::string option_of(SettingRow const& row);
 
-/// What stands for its value in the help: SIZE, N, WORD or DIR; and in a sentence: "a size", "a number", ….
+/// Returns the placeholder of its value in the help: SIZE, N, WORD or DIR; and in a sentence: "a size", "a number", ….
 std::string value_name_of(SettingRow const& row);
 std::string value_in_words(SettingRow const& row);
 

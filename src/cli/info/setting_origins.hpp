@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Where each setting got its value.
+/// The origin of each setting's value.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ struct SettingOrigin {
 /// There is no settings file. Throws Error(invalid_argument) for values out of range.
 std::vector<SettingOrigin> setting_origins(std::map<std::string, std::string> const& options);
 
-/// "4KiB … 1TiB", "1 … 4096"; for a word the names it may take stand in its help.
+/// "4KiB … 1TiB", "1 … 4096"; empty for a word, because its help lists the names that it may take.
 std::string range_of(SettingRow const& row);
 
 }  // namespace sluice::cli

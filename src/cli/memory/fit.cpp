@@ -49,7 +49,7 @@ std::array<std::array<double, 3>, 3> inverse_of(std::array<std::array<double, 3>
     return inverse;
 }
 
-/// Root of the mean square of what the law misses of each sample when it is fitted to the others.
+/// Returns the root mean square of the errors of the law for each sample when it is fitted to the others.
 double error_of_left_out(Law law, std::vector<Sample> const& samples, double grain) {
     double sum = 0;
     for (std::size_t out = 0; out < samples.size(); ++out) {
@@ -111,7 +111,7 @@ Fit Fit::choose(std::vector<Sample> const& samples, Law richest, double grain) {
     Law best = Law::constant;
     double least = samples.size() > 1 ? error_of_left_out(Law::constant, samples, grain) : 0;
     for (Law const law : {Law::affine, Law::quadratic}) {
-        // One sample more than coefficients, so that one can be left out and the law still says how far off it is.
+        // A law needs one sample more than coefficients, so that one can be left out to measure its error.
         if (law > richest || samples.size() < terms_of(law) + 1) break;
         double const error = error_of_left_out(law, samples, grain);
         Fit const fit = of(law, samples, grain);

@@ -23,7 +23,7 @@ struct Interval {
     double high;
 };
 
-/// value(P) = a + b P + c P²; what the law does not have is 0.
+/// value(P) = a + b P + c P²; coefficients that the law does not have are 0.
 class Fit {
   public:
     /// The law of `law`'s form nearest to the samples. Throws std::invalid_argument with fewer samples than
@@ -49,7 +49,7 @@ class Fit {
     Law law_ = Law::constant;
     std::array<double, 3> coefficients_{};
     Matrix inverse_{};  // of the normal equations, in units of `scale_`
-    double scale_ = 1;  // ranks are divided by it, else P⁴ drowns the rest
+    double scale_ = 1;  // ranks are divided by it, otherwise P⁴ outweighs the other terms
     double residual_ = 0;
     std::size_t freedom_ = 0;
 };

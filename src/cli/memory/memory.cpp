@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `sluice memory`: what an MPI takes for itself, measured on this machine and predicted for a larger one.
+// `sluice memory`: the memory that an MPI takes for itself, measured on this machine and predicted for a larger one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ MemoryReport measure(std::string const& mpi, Options const& options) {
     report.peers = options.peers == "node" ? Peers::node : Peers::network;
     std::vector<ProbeRun> runs;
     std::vector<int> const counts = options.ranks.empty() ? usual_ranks(mpi) : options.ranks;
-    // Round by round, so that what changes on the machine meanwhile is not taken for growth with the ranks.
+    // The runs go round by round, so that changes of the machine meanwhile are not taken for growth with the ranks.
     for (int round = 0; round < options.runs; ++round)
         for (int const ranks : counts) {
             ProbeRequest const request{

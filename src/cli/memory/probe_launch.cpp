@@ -40,7 +40,7 @@ class BarrierFile {
     std::string path_;
 };
 
-/// What makes each MPI treat all peers as if they were on other nodes; variables of the other one do no harm.
+/// Returns the variables that make each MPI treat all peers as if they were on other nodes; the other ignores them.
 std::vector<std::string> environment_for(Peers peers) {
     std::vector<std::string> added = local_environment();
     if (peers == Peers::network)
@@ -93,7 +93,7 @@ ProbeRun launch_memory_probe(ProbeRequest const& request) {
         command.push_back(word);
     ProbeRun run;
     run.ranks = request.ranks;
-    std::string wrong;  // not thrown inside: the program must be waited for
+    std::string wrong;  // not thrown inside, because the program must be waited for
     Ended const ended =
         launch(command, environment_for(request.peers), request.limit_seconds, [&](std::string const& line) {
             try {

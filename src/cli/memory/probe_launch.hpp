@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Starts the probe once and reads what it says.
+/// Starts the probe once and reads its output.
 #pragma once
 
 #include <string>
@@ -20,17 +20,17 @@ struct ProbeRequest {
     ProbeObjects objects;
     int ballast_mib = 0;
     Peers peers = Peers::node;
-    int limit_seconds = 120;  ///< without a word
+    int limit_seconds = 120;  ///< without any output
 };
 
-/// Whether the build of `mpi` beside this command has the probe.
+/// True if the build of `mpi` next to this command has the probe.
 bool has_memory_probe(std::string const& mpi);
 
-/// Throws std::runtime_error, with what the probe and the MPI wrote, when it fails or says nothing for too long.
+/// Throws std::runtime_error, with the output of the probe and the MPI, if the probe fails or is silent for too long.
 ProbeRun launch_memory_probe(ProbeRequest const& request);
 
-/// Puts one line of the probe into `run`; lines that are not its own are passed over. Throws std::runtime_error for a
-/// row that lacks what it must have.
+/// Reads one line of the probe into `run`; other lines are skipped. Throws std::runtime_error for a row that lacks a
+/// required field.
 void read_probe_line(std::string const& line, ProbeRun& run);
 
 }  // namespace sluice::cli

@@ -20,8 +20,8 @@ double mean_of(std::vector<double> const& values) {
     return sum_of(values) / static_cast<double>(values.size());
 }
 
-/// The user's bytes of a window lie in shared segments or in private memory, as the MPI likes: they are taken off where
-/// there is room for them.
+/// The user's bytes of a window are in shared segments or in private memory, as the MPI chooses: they are subtracted
+/// from whichever is large enough.
 void take_off_user_bytes(Amount& amount, double bytes, double ranks) {
     if (amount.shared_node >= 0.9 * bytes * ranks) {
         amount.shared_node -= bytes * ranks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What the runs of the probe say about an MPI's memory: amounts, medians, laws, predictions.
+/// The results of the probe's runs on an MPI's memory: amounts, medians, laws, predictions.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sluice::cli {
 
-/// What all ranks held after one phase of one run, in bytes.
+/// The memory of all ranks after one phase of one run, in bytes.
 struct PhaseMemory {
     std::vector<double> anonymous;
     std::vector<double> shared;
@@ -24,8 +24,8 @@ struct ProbeRun {
     int ranks = 0;
     std::string library;
     std::map<std::string, PhaseMemory> phases;
-    std::map<std::string, std::string> refused;  ///< phases that the MPI refused, with its words
-    bool complete = false;                       ///< the probe has told all; how it ended then does not matter
+    std::map<std::string, std::string> refused;  ///< phases that the MPI refused, with its error
+    bool complete = false;                       ///< the probe has printed all; how it ended then does not matter
 };
 
 /// How many objects the probe makes of each kind.
@@ -46,21 +46,21 @@ struct Amount {
 
 enum class ItemKind { process, object };
 
-/// Something that is measured: the difference of two phases, for one object.
+/// A measured item: the difference of two phases, for one object.
 struct Item {
     std::string name;
     ItemKind kind;
-    bool grows;             ///< worth a law and a prediction
+    bool grows;             ///< a law and a prediction make sense
     std::string from;       ///< phase; empty: from nothing
     std::string to;         ///< phase
     double count = 1;       ///< objects made between the two
-    double user_bytes = 0;  ///< on each rank in each object; the user's own, so taken off
+    double user_bytes = 0;  ///< on each rank in each object; the user's own, so subtracted
 };
 
 /// All items, in the order they are reported; those of phases that a run does not have are left out later.
 std::vector<Item> items(ProbeObjects const& objects);
 
-/// Nothing when the run lacks one of the phases.
+/// Returns nothing if the run lacks one of the phases.
 std::vector<Amount> amount_of(Item const& item, ProbeRun const& run);
 
 struct Spread {
@@ -88,7 +88,7 @@ struct ItemStudy {
     Item item;
     std::vector<Measured> measured;
     std::vector<Fit> laws;  ///< of private_rank, shared_node, files_node; empty with fewer than three numbers of ranks,
-                            ///< or where nothing grows
+                            ///< or if nothing grows
 };
 
 std::vector<ItemStudy> study(std::vector<ProbeRun> const& runs, ProbeObjects const& objects);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double k_kib = 1024;
 constexpr double k_mib = 1024 * 1024;
-/// Further beyond what was measured than this, a prediction is called far.
+/// A prediction beyond this factor of the measured range is called far.
 constexpr double k_far = 4;
 
 double unit_of(Item const& item) {

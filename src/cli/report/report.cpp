@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `sluice report`: shows what a job left in its report folder, also after it was killed; or two jobs side by side.
+// `sluice report`: shows the report of a job, also of a killed one, from its report folder; or two jobs side by side.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct Wishes {
     std::string trace;
 };
 
-/// Names by number, as the records have them.
+/// The names of MPI functions by their number in records.
 std::span<char const* const> function_names() {
     return plugin::k_function_names;
 }
@@ -43,7 +43,7 @@ void say(std::string const& line) {
     fmt::print(stderr, "sluice: {}\n", line);
 }
 
-/// What a folder tells of its job, and whether the reports are still to be made from the records.
+/// The summary of a folder's job, and whether the reports are still to be made from the records.
 struct Loaded {
     report::Summary summary;
     bool is_new = false;
@@ -55,12 +55,12 @@ void write_what_was_missing(fs::path const& folder, report::Summary const& summa
         say(fmt::format("{}: made from the records of its ranks: report.json, trace.json{}", folder.string(),
                         report_template() ? ", report.html" : "; no page, for this build has no template of it"));
     } catch (Error const& error) {
-        say(error.what());  // a folder that may only be read is no reason to show nothing
+        say(error.what());  // a read-only folder is no reason to show nothing
     }
 }
 
-/// What report.json of the folder tells; nothing where there is none. One that is broken is said in a line where
-/// records can take its place, else it is the error.
+/// Returns the summary of the folder's report.json; empty if there is none. A broken file gets a line if records can
+/// replace it, otherwise it is an error.
 std::optional<report::Summary> written_in(fs::path const& folder, bool has_records) {
     fs::path const file = folder / "report.json";
     if (!fs::exists(file)) return std::nullopt;
@@ -73,7 +73,7 @@ std::optional<report::Summary> written_in(fs::path const& folder, bool has_recor
     }
 }
 
-/// report.json, unless the folder holds the records of a later job, which did not come to write its own.
+/// Reads report.json, unless the folder holds the records of a later job that did not write its own.
 Loaded load(fs::path const& folder) {
     if (!fs::is_directory(folder)) throw UsageError(folder.string() + " is no folder; name one that --report made");
     bool const has_records = report::has_node_files(folder);
@@ -98,8 +98,8 @@ Loaded load(fs::path const& folder) {
     return {std::move(left->summary), !may_run};
 }
 
-/// The folder of the last job that did not end, among those whose records nobody named a folder for; else of one that
-/// runs.
+/// Returns the folder of the last job that did not end, among the jobs without a report folder of their own; or else of
+/// a job that is still running.
 std::string last_left_behind() {
     fs::path const where = record::folder_of_jobs();
     std::vector<report::Remains> jobs = report::jobs_left_in(where);
@@ -162,7 +162,7 @@ int run_report(std::vector<std::string> const& arguments) {
         throw UsageError(fmt::format("at most two folders can be compared, and {} were named", wishes.folders.size()));
     if (wishes.folders.empty()) wishes.folders.push_back(last_left_behind());
     std::vector<report::Summary> summaries;
-    std::vector<std::size_t> to_write;  // only when nothing was wrong with any folder
+    std::vector<std::size_t> to_write;  // written only if no folder had an error
     for (std::string const& folder : wishes.folders) {
         Loaded loaded = load(folder);
         if (loaded.is_new) to_write.push_back(summaries.size());

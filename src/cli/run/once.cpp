@@ -17,13 +17,13 @@ namespace sluice::cli {
 
 namespace {
 
-/// Takes a name that stands for the launcher's process on this node and the text, until this process ends. False when a
-/// process has it already.
+/// Takes a name for the pair of the launcher's process on this node and the text, until this process ends. Returns
+/// false if another process has the name already.
 bool takes_the_word(std::string const& text) {
     std::string const name = fmt::format("sluice-{}-{}-{:x}", getuid(), getppid(), std::hash<std::string>{}(text));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    // A first byte of 0: a name that is in no folder and goes with the process.
+    // A first byte of 0 makes a name without a file that ends with the process.
     std::size_t const length = std::min(name.size(), sizeof address.sun_path - 1);
     std::copy_n(name.begin(), length, address.sun_path + 1);
     int const taken = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -38,7 +38,7 @@ void complain(std::string const& text) {
     bool const among_others = kernel::rank_of_launcher() != nullptr;
     if (among_others && !takes_the_word(text)) return;
     fmt::print(stderr, "sluice: {}\n", text);
-    if (among_others) usleep(500'000);  // those that are a little later find the name taken
+    if (among_others) usleep(500'000);  // ranks that are a little later find the name taken
 }
 
 }  // namespace sluice::cli

@@ -6,8 +6,8 @@
 
 namespace sluice::cli {
 
-/// Prints "sluice: text" on standard error. Of ranks of one node that say the same when they begin, one alone is heard;
-/// it takes half a second longer.
+/// Prints "sluice: text" on standard error. Of the ranks of one node that print the same when they begin, only one is
+/// heard; this takes half a second longer.
 void complain(std::string const& text);
 
 }  // namespace sluice::cli

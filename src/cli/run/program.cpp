@@ -23,7 +23,7 @@ bool read_at(std::ifstream& file, std::uint64_t offset, T& into) {
     return static_cast<bool>(file);
 }
 
-/// The header that this process itself was started with.
+/// Returns the header of this process's own program.
 ElfW(Ehdr) own_header() {
     std::ifstream file("/proc/self/exe", std::ios::binary);
     ElfW(Ehdr) header{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What an executable file is, as far as a preload is concerned.
+/// The kind of an executable file, as far as a preload is concerned.
 #pragma once
 
 #include <filesystem>
@@ -13,19 +13,19 @@ enum class ProgramKind {
     script,         ///< another program reads it
     static_binary,  ///< no dynamic loader
     foreign,        ///< of another architecture
-    privileged,     ///< set-uid or set-gid for somebody else: the loader ignores a preload
+    privileged,     ///< set-uid or set-gid for another user: the loader ignores a preload
     unreadable,
 };
 
 struct Program {
     ProgramKind kind = ProgramKind::unreadable;
-    std::filesystem::path loader;  ///< of a dynamic one
+    std::filesystem::path loader;  ///< of a dynamic program
 };
 
 Program look_at(std::filesystem::path const& file);
 
-/// The shared libraries that the loader would load at the start, with theirs, as it says itself. Nothing of the program
-/// runs. Empty where the loader cannot say.
+/// Returns the shared libraries that the loader would load at the start, with their dependencies, as the loader lists
+/// them. Nothing of the program runs. Empty if the loader cannot list them.
 std::vector<std::string> libraries_of(Program const& program, std::filesystem::path const& file);
 
 }  // namespace sluice::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `sluice run`: stands between the MPI's launcher and the program, preloads the plugin for the program's MPI, and
-// becomes it.
+// `sluice run`: starts between the MPI's launcher and the program, preloads the plugin for the program's MPI, and
+// becomes the program.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ std::optional<std::string> mpi_of_launcher() {
     return std::nullopt;
 }
 
-/// Names of plugins, for the libraries among `libraries` that are MPIs.
+/// Returns the names of the plugins for the MPIs among `libraries`.
 std::vector<std::string> mpis_among(std::vector<std::string> const& libraries) {
     std::vector<std::string> found;
     for (std::string const& library : libraries) {
@@ -55,7 +55,7 @@ std::vector<std::string> mpis_among(std::vector<std::string> const& libraries) {
     return found;
 }
 
-/// The plugin for the program, or nothing and why.
+/// The plugin for the program, or the reason why there is none.
 struct Choice {
     fs::path plugin;
     std::string why_not;
@@ -98,20 +98,20 @@ void set(std::string const& name, std::string const& value) {
     setenv(name.c_str(), value.c_str(), 1);
 }
 
-/// --memory is a node's; each of its ranks gets an equal part.
+/// --memory is the memory of a node; each of its ranks gets an equal part.
 void share_memory(std::string const& text) {
     Bytes const node = base::parse_bytes(text);
     std::uint64_t const local = kernel::ranks_of_node().value_or(1);
     set("SLUICE_NODE_MEMORY", base::exact_bytes(node));
     if (kernel::variable("SLUICE_MEMORY") != nullptr) return;
-    // 0 would ask to detect.
+    // A value of 0 would mean to detect the memory.
     std::uint64_t const own = node.count == 0 ? 0 : std::max<std::uint64_t>(node.count / local, 1);
     set("SLUICE_MEMORY", base::exact_bytes(Bytes{own}));
 }
 
-/// The folder as an absolute path, made if it is not there; nothing where it cannot be written to. Looked at here and
-/// not by the plugin alone, where each rank would say it, and where records that cannot be written tell no rank of the
-/// others.
+/// Returns the folder as an absolute path and makes it if it is missing; nothing if it is not writable. It is checked
+/// here and not only by the plugin, because there each rank would report it, and records that cannot be written tell no
+/// rank of the other ranks.
 std::optional<fs::path> make_report_folder(std::string const& text) {
     std::error_code failed;
     fs::path const folder = fs::absolute(text, failed);
@@ -127,8 +127,8 @@ std::optional<fs::path> make_report_folder(std::string const& text) {
     return std::nullopt;
 }
 
-/// Ranks on several nodes tell each other through the fence of MPI_Init that they run under us (declaration.hpp). It
-/// carries that only as it is by default, and a rank must know that no file of parameters says otherwise.
+/// Ranks on several nodes tell each other through the fence of MPI_Init that they run under Sluice (declaration.hpp).
+/// The fence carries that only with its default settings, and a rank must know that no parameter file changes them.
 void keep_fence_of_init() {
     for (auto const& [name, value] :
          {std::pair{"OMPI_MCA_pmix_base_async_modex", "0"}, std::pair{"OMPI_MCA_pmix_base_collect_data", "1"}})
@@ -141,7 +141,7 @@ fs::path find_program(std::string const& name) {
     return name;
 }
 
-/// Mistakes that would otherwise be reported by every rank in other words.
+/// Reports mistakes that otherwise every rank would report in other words.
 void check_program(fs::path const& file) {
     std::string const name = file.filename();
     if (name == "mpirun" || name == "mpiexec" || name.starts_with("mpirun.") || name.starts_with("mpiexec.") ||
@@ -185,14 +185,14 @@ int run_run(std::vector<std::string> const& arguments) {
     check_program(program);
     std::error_code unseen;
     bool const is_found = program.string().find('/') != std::string::npos && fs::exists(program, unseen);
-    if (!is_found) become(command);  // says why not
+    if (!is_found) become(command);  // prints the reason
     Choice const choice = choose(program);
     if (!choice.why_not.empty()) {
         say("runs the program plainly: " + choice.why_not);
     } else {
         char const* const before = kernel::variable("LD_PRELOAD");
         if (choice.plugin.filename() == "libsluice-preload-openmpi.so") keep_fence_of_init();
-        // Behind other tools: they see the program's calls as it makes them.
+        // Sluice's plugin comes after other tools: they see the program's calls as it makes them.
         set("LD_PRELOAD", before != nullptr ? before + (":" + choice.plugin.string()) : choice.plugin.string());
     }
     become(command);

@@ -35,8 +35,8 @@ constexpr char k_footer[] =
     "node's, SLUICE_MEMORY a process's.\n\n"
     "Exit code: the program's. 2: wrong use; 126: the program cannot be run; 127: there is none.";
 
-/// What most people want, in the order in which they meet it, told in their words; the others follow as the table of
-/// settings has them.
+/// The options that most users want, in the order in which they meet them, explained for users; the others follow in
+/// the order of the table of settings.
 struct First {
     std::string_view name;
     std::string_view help;
@@ -58,7 +58,7 @@ auto first_named(std::string_view name) {
     return std::find_if(k_first.begin(), k_first.end(), [name](First const& first) { return first.name == name; });
 }
 
-/// --memory is what SLUICE_NODE_MEMORY is: of it no option is made.
+/// --memory sets what SLUICE_NODE_MEMORY is for, so that row gets no option of its own.
 std::vector<SettingRow const*> rows_of_options() {
     std::vector<SettingRow const*> rows;
     for (SettingRow const& row : setting_rows())
@@ -68,7 +68,7 @@ std::vector<SettingRow const*> rows_of_options() {
     return rows;
 }
 
-/// An option and its value, as they were typed.
+/// An option and its value, as the user typed them.
 struct Typed {
     SettingRow const* row;
     std::string option;
@@ -81,7 +81,7 @@ SettingRow const* row_of_option(std::string const& option) {
     return nullptr;
 }
 
-/// What is off unless it is asked for: its option may stand alone, for on.
+/// Settings that are off by default: the option without a value means on.
 bool is_switch(SettingRow const& row) {
     if (row.kind != "word" || row.default_text != "off") return false;
     try {
@@ -94,13 +94,13 @@ bool is_switch(SettingRow const& row) {
     }
 }
 
-/// Our options end where the program begins: at the first argument that is neither one nor the value of one, or behind
-/// "--". All of ours but the help and switches take a value. Unknown ones are taken for an option alone: CLI11
-/// finds them.
+/// Our options end at the start of the program: at the first argument that is neither an option nor its value, or after
+/// "--". All our options but the help and switches take a value. Unknown ones are taken for options without a value:
+/// CLI11 reports them.
 struct Split {
     std::vector<std::string> options;
     std::vector<std::string> command;
-    std::optional<Typed> last;  ///< the last option whose value stands in an argument of its own
+    std::optional<Typed> last;  ///< the last option whose value is an argument of its own
 };
 
 Split split(std::vector<std::string> const& arguments) {
@@ -121,7 +121,7 @@ Split split(std::vector<std::string> const& arguments) {
         seen.push_back(row->name);
         std::string const wants = option_of(*row) + " takes " + value_in_words(*row);
         if (std::size_t const equals = at->find('='); equals != std::string::npos) {
-            if (equals + 1 == at->size()) throw UsageError(wants + ", and nothing stands behind " + *at);
+            if (equals + 1 == at->size()) throw UsageError(wants + ", and nothing follows " + *at);
             continue;
         }
         auto const value = at + 1;
@@ -145,11 +145,11 @@ bool is_program(std::string const& name) {
     return std::filesystem::is_regular_file(name, unseen) && access(name.c_str(), X_OK) == 0;
 }
 
-/// `sluice run --report ./program`: the option has swallowed what was meant to be run.
+/// `sluice run --report ./program`: the option has taken the program as its value.
 void refuse_swallowed_program(Split const& split) {
     if (!split.last || !is_program(split.last->value)) return;
     auto const& [row, option, value] = *split.last;
-    if (!split.command.empty() && row->kind != "path") return;  // what is wrong with the value is said of the value
+    if (!split.command.empty() && row->kind != "path") return;  // a wrong value is reported as such
     std::string text = option + " takes " + value_in_words(*row) + ", and " + value + " is a program";
     if (split.command.empty() && split.options.back() == value) text += "; no program is left to run";
     throw UsageError(text + ": sluice run " + option + " " + value_name_of(*row) + " " + value);
@@ -174,7 +174,7 @@ std::optional<RunOptions> parse_run_options(std::vector<std::string> const& argu
     }
     app.set_help_flag("-h,--help", "Print this help");
     Split split = cli::split(arguments);
-    refuse_swallowed_program(split);  // first: what follows is an option of that program
+    refuse_swallowed_program(split);  // first, because the following arguments are options of that program
     if (!parse_options(app, split.options, k_usage)) return std::nullopt;
     if (split.command.empty()) throw UsageError(std::string("which program? ") + k_usage);
     RunOptions run;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The command line of `sluice run`: options of ours, then the program and what belongs to it.
+/// The command line of `sluice run`: options of ours, then the program and its arguments.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ struct RunOptions {
     std::vector<std::string> command;
 };
 
-/// Nothing when the help was asked for and printed. Throws UsageError, and Error(invalid_argument) for a value, also of
-/// the environment, that a setting does not take.
+/// Returns nothing if the help was requested and printed. Throws UsageError, and Error(invalid_argument) for a value,
+/// also of the environment, that a setting does not take.
 std::optional<RunOptions> parse_run_options(std::vector<std::string> const& arguments);
 
 }  // namespace sluice::cli

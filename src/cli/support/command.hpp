@@ -16,8 +16,8 @@ class UsageError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Exit codes of the command; `sluice run` becomes its program and ends as that does, or cannot, with the codes of
-/// shells.
+/// Exit codes of the command; `sluice run` becomes its program and ends with its code, or, if it cannot, with the codes
+/// of shells.
 inline constexpr int k_failed = 1;
 inline constexpr int k_wrong_use = 2;
 inline constexpr int k_program_cannot_run = 126;
@@ -26,7 +26,7 @@ inline constexpr int k_no_program = 127;
 struct Command {
     std::string_view name;
     std::string_view help;
-    /// Gets what stands behind the command's name; gives the exit code. Throws UsageError.
+    /// Gets the arguments after the command's name; returns the exit code. Throws UsageError.
     int (*run)(std::vector<std::string> const& arguments);
 };
 
@@ -37,7 +37,7 @@ int run_report(std::vector<std::string> const& arguments);
 int run_memory(std::vector<std::string> const& arguments);
 int run_bench(std::vector<std::string> const& arguments);
 
-/// "no `what` is called 'name'; did you mean 'nearest'?", or where none is near: "known are a, b".
+/// "no `what` is called 'name'; did you mean 'nearest'?", or if no known name is near: "known are a, b".
 UsageError unknown(std::string_view what, std::string_view name, std::span<std::string_view const> known);
 
 }  // namespace sluice::cli

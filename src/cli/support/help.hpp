@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// How the help of every command looks: usage as it is typed, then at most 100 columns of text, each option with its
-/// default.
+/// The layout of the help of every command: usage as it is typed, then at most 100 columns of text, each option with
+/// its default.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@ namespace sluice::cli {
 
 class Help : public CLI::Formatter {
   public:
-    /// `usage` is what stands behind "Usage:"; empty: "sluice NAME [OPTIONS]" and the positional arguments.
+    /// `usage` is the text after "Usage:"; empty: "sluice NAME [OPTIONS]" and the positional arguments.
     explicit Help(std::string usage) : usage_(std::move(usage)) {}
 
     std::string make_help(CLI::App const* app, std::string name, CLI::AppFormatMode mode) const override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Where the command finds what belongs to it, relative to itself, so that the tree may be moved.
+/// The places of the command's files, relative to the command itself, so that the tree may be moved.
 ///
 ///     in a build      build/bin/sluice    build/<mpi>/bin/bench-*              bench/beds/*
 ///     installed       bin/sluice          libexec/sluice/<mpi>/bench-*         libexec/sluice/beds/*
@@ -17,18 +17,18 @@ namespace sluice::cli {
 /// One MPI that the library can be built for.
 struct MpiBuild {
     std::string name;                ///< "openmpi"
-    std::filesystem::path library;   ///< empty where there is none beside the command
-    std::filesystem::path plugin;    ///< that `sluice run` preloads; empty where there is none beside the command
-    std::filesystem::path launcher;  ///< empty where there is none in PATH
+    std::filesystem::path library;   ///< empty if there is none next to the command
+    std::filesystem::path plugin;    ///< preloaded by `sluice run`; empty if there is none next to the command
+    std::filesystem::path launcher;  ///< empty if there is none in PATH
 };
 
 /// Open MPI, MPICH, another MPI and the simulator; in this order.
 std::vector<MpiBuild> mpi_builds();
 
-/// A benchmark program of the build for `mpi`, if it is there.
+/// Returns a benchmark program of the build for `mpi`, if it exists.
 std::optional<std::filesystem::path> program_for(std::string const& mpi, std::string const& name);
 
-/// A script that sets up a test bed or runs a whole benchmark, if it is there.
+/// Returns a script that sets up a test bed or runs a whole benchmark, if it exists.
 std::optional<std::filesystem::path> bed_script(std::string const& name);
 std::optional<std::filesystem::path> bench_script(std::string const& name);
 

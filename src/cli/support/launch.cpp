@@ -64,7 +64,7 @@ class Descriptor {
     _exit(127);
 }
 
-/// The last part of a file in memory; the rest of a flood is of no use.
+/// Returns the last part of a file in memory; the start of a long output is not needed.
 std::string tail_of(int file) {
     std::array<char, 4000> text{};
     off_t const size = lseek(file, 0, SEEK_END);
@@ -73,7 +73,7 @@ std::string tail_of(int file) {
     return got > 0 ? std::string(text.data(), static_cast<std::size_t>(got)) : std::string();
 }
 
-/// False when nothing came for `silence_seconds`.
+/// Returns false if no line came for `silence_seconds`.
 bool read_lines(int from, int silence_seconds, std::function<void(std::string const&)> const& on_line) {
     std::string pending;
     std::array<char, 65536> buffer{};
@@ -92,7 +92,7 @@ bool read_lines(int from, int silence_seconds, std::function<void(std::string co
     }
 }
 
-/// Waits for `child`; asks it to end first when it is to be stopped, and insists after five seconds.
+/// Waits for `child`. If it is to be stopped, asks it to end first and kills it after five seconds.
 int wait_for(pid_t child, bool stop) {
     int status = 0;
     if (stop) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Starts a program, hands its lines on as they come, and ends it when it is silent for too long or when we are ended.
+/// Starts a program, passes its lines on as they come, and ends it if it is silent for too long or if we are ended.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace sluice::cli {
 struct Ended {
     int code = 0;            ///< exit code; 128 + signal when a signal ended it
     bool silent = false;     ///< killed by us because no line came for too long
-    std::string complaints;  ///< the end of what it wrote to standard error
+    std::string complaints;  ///< the end of its output to standard error
 };
 
 /// Runs `command` (program and arguments) with `environment` ("NAME=value") added to ours. `on_line` gets each line of

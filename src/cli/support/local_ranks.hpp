@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// How a few ranks are started on this machine, more than it has cores if need be.
+/// Starts a few ranks on this machine, more than it has cores if necessary.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace sluice::cli {
 
-/// What stands before the program on the command line. Not bound to cores: several ranks share one here, and where a
-/// rank runs is the kernel's choice. Throws std::runtime_error where `mpi` has no launcher in PATH.
+/// Returns the part of the command line that precedes the program. Ranks are not bound to cores: several share one
+/// here, and the kernel places them. Throws std::runtime_error if `mpi` has no launcher in PATH.
 std::vector<std::string> local_launcher(std::string const& mpi, int ranks);
 
 /// "NAME=value": lets root start Open MPI, and lets waiting ranks of both MPIs yield.

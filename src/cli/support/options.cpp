@@ -40,7 +40,7 @@ void refuse_unknown_options(CLI::App const& app, std::vector<std::string> const&
         if (std::find(names.begin(), names.end(), name) != names.end()) continue;
         std::string const what = "option of sluice " + app.get_name();
         if (name[1] == '-') throw unknown(what, name, std::vector<std::string_view>(names.begin(), names.end()));
-        // Of "-r" the nearest is not the shortest name, but one with that letter.
+        // The nearest option to "-r" is not the shortest name, but one with that letter.
         auto const same = std::find_if(names.begin(), names.end(), [&](std::string const& one) {
             return one.starts_with("-" + name.substr(0, 2));
         });
@@ -54,7 +54,7 @@ void refuse_unknown_options(CLI::App const& app, std::vector<std::string> const&
 bool parse_options(CLI::App& app, std::vector<std::string> const& arguments, std::string const& usage) {
     app.formatter(std::make_shared<Help>(usage));
     refuse_unknown_options(app, arguments);
-    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes them from the back
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes them from the end
     try {
         app.parse(reversed);
         return true;

@@ -8,8 +8,8 @@
 
 namespace sluice::cli {
 
-/// True when the command should go on; false when the help was asked for and printed, with `usage` (help.hpp). Throws
-/// UsageError.
+/// Returns true if the command should go on; false if the help was requested and printed, with `usage` (help.hpp).
+/// Throws UsageError.
 bool parse_options(CLI::App& app, std::vector<std::string> const& arguments, std::string const& usage = {});
 
 }  // namespace sluice::cli

@@ -7,7 +7,7 @@ namespace sluice::cli {
 UsageError unknown(std::string_view what, std::string_view name, std::span<std::string_view const> known) {
     std::string text = "no " + std::string(what) + " is called '" + std::string(name) + "'";
     std::string_view const nearest = base::nearest(name, known);
-    // Half of the letters may be wrong, as in "rnu"; beyond that it is a guess.
+    // Up to half of the letters may be wrong, as in "rnu"; beyond that a suggestion would be a guess.
     if (!nearest.empty() && base::edit_distance(name, nearest) <= (name.size() + 1) / 2)
         return UsageError(text + "; did you mean '" + std::string(nearest) + "'?");
     for (std::string_view const one : known)

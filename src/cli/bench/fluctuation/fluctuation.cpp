@@ -37,7 +37,7 @@ struct Options {
     bool json = false;
 };
 
-/// What identifies a method on one size: its rows without a limit are kept for those with one.
+/// Identifies a method on one size: its rows without a limit are kept for those with one.
 std::string same_work(Row const& row) {
     return fmt::format("{} {} {} {} {} {}", row.at("case").get<std::string>(), row.at("mpi").get<std::string>(),
                        row.at("ranks").get<int>(), row.at("base_mib").get<double>(), row.at("edge").get<int>(),
@@ -193,7 +193,7 @@ class Sweep {
         row["curve"] = Row{{"seconds", seconds}, {"mib", mib}};
     }
 
-    /// With the launch without a limit: the same bits, and the time beside its own without pressure.
+    /// Compares with the launch without a limit: the results must be the same bits; the time is shown next to it.
     int compare(std::vector<Row>& rows) {
         std::vector<Row> ratios;
         for (Row const& row : rows) {

@@ -22,7 +22,7 @@ bool is_in(std::vector<std::string> const& list, std::string const& word) {
     return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-/// Fetching as it comes, with so many tokens of a message each, and with all tokens it could want.
+/// Fetching without control, with these numbers of tokens of one message each, and with as many tokens as it can use.
 std::vector<std::string> usual_methods(Choice const& choice, bool parts,
                                        std::vector<int> const& usual_tokens = {2, 4, 8, 16}) {
     if (!choice.methods.empty()) return choice.methods;
@@ -64,7 +64,7 @@ std::vector<std::string> const k_policies{
     "fetch:fetch_order=posted:fetch_window=1MiB",
 };
 
-/// On ranks that share processors and memory, or that a wire joins.
+/// Adds runs on ranks that share processors and memory, or that a wire connects.
 void add_plain(Launches& launches, Choice const& choice, std::string const& mpi, std::string const& bed,
                std::string const& name) {
     int const base = bed == "cluster" ? 24 : 80;
@@ -90,7 +90,7 @@ void add_plain(Launches& launches, Choice const& choice, std::string const& mpi,
     }
 }
 
-/// Sizes across the limit; each method alone.
+/// Adds runs with sizes across the limit; each method alone.
 void add_limited(Launches& launches, Choice const& choice, std::string const& mpi, std::string const& name) {
     for (int const ranks : asked_or(choice.ranks, {2}))
         for (int const mib : asked_or(choice.base_mib, {64, 72, 80, 88, 96, 104, 112})) {
@@ -109,7 +109,7 @@ void add_limited(Launches& launches, Choice const& choice, std::string const& mp
         }
 }
 
-/// The cubes of all ranks are less than 40 % of the node; half of it is taken by another process meanwhile.
+/// The cubes of all ranks take less than 40 % of the node; meanwhile another process takes half of it.
 void add_adaptation(Launches& launches, Choice const& choice, std::string const& mpi) {
     int const ranks = asked_or(choice.ranks, {2}).front();
     int const node = choice.node_mib * 8 / 3;
@@ -126,7 +126,7 @@ void add_adaptation(Launches& launches, Choice const& choice, std::string const&
     }
 }
 
-/// The points of all ranks are twice the node's memory: out of core, and swapped.
+/// The points of all ranks take twice the node's memory: out of core, and swapped.
 void add_outofcore(Launches& launches, Choice const& choice, std::string const& mpi) {
     int const ranks = asked_or(choice.ranks, {2}).front();
     for (int const mib : asked_or(choice.base_mib, {2 * choice.node_mib / ranks})) {
@@ -148,9 +148,9 @@ void add_outofcore(Launches& launches, Choice const& choice, std::string const& 
     }
 }
 
-/// Dealt like cards no face stays at home: one step along y or z is fewer cubes than there are ranks, along x no
-/// multiple of their number. (The simulated machines have no way from a host to itself.) Few cubes on many ranks, for
-/// the simulator's time grows with the square of the messages under way.
+/// If the cubes are dealt like cards, no face stays on its rank: one step along y or z is fewer cubes than there are
+/// ranks, along x no multiple of their number. (The simulated machines have no link from a host to itself.) There are
+/// few cubes on many ranks, because the simulator's time grows with the square of the messages under way.
 std::array<int, 3> simulated_box(int ranks) {
     int side = 2;
     while (side < 16 && 4 * side * side < ranks)
@@ -172,7 +172,7 @@ void add_simulated(Launches& launches, Choice const& choice, std::string const& 
         launch.pairs = 1;
         launch.compute_us = choice.compute_us;
         launch.methods = name == "policies" ? asked_or(choice.methods, k_policies) : usual_methods(choice, true, {8});
-        // One cube after the other is a thousand steps of the whole machine.
+        // The method "one cube after the other" takes a thousand steps of the whole machine.
         if (choice.methods.empty()) std::erase(launch.methods, "cube_by_cube");
         launches.push_back(launch);
         if (name != "policies") continue;
@@ -201,7 +201,7 @@ Launches plan_fluctuation(Choice const& choice, std::vector<std::string> const& 
             std::vector<std::string> usual{"jacobi13", "jacobi7"};
             if (bed == "local") usual.insert(usual.end(), {"micro", "policies"});
             if (bed == "limited") usual = {"jacobi13", "outofcore", "adaptation", "jacobi7"};
-            // MPICH's ranks page as others do; its limited runs are made where they are asked for.
+            // MPICH's ranks page as Open MPI's do, so its limited runs are made only on request.
             if (bed == "limited" && mpi == "mpich" && choice.mpis.empty()) continue;
             for (std::string const& name : asked_or(choice.cases, usual)) {
                 bool const relaxes = is_in({"jacobi7", "jacobi13"}, name);

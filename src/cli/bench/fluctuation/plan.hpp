@@ -10,7 +10,7 @@
 
 namespace sluice::cli {
 
-/// What was asked for; an empty list means what is usual on that bed.
+/// The user's choice; an empty list means the usual values of that bed.
 struct FluctuationChoice {
     std::vector<std::string> cases;  ///< jacobi7, jacobi13, micro, policies, adaptation, outofcore
     std::vector<std::string> mpis;
@@ -31,7 +31,7 @@ struct FluctuationLaunch {
     std::string bed;
     std::string name;  ///< the case
     int ranks = 2;
-    int base_mib = 0;  ///< of cubes on each rank
+    int base_mib = 0;  ///< of the cubes on each rank
     std::array<int, 3> cubes{};
     int edge = 32;
     std::string deal = "checkerboard";
@@ -41,17 +41,17 @@ struct FluctuationLaunch {
     int pairs = 5;
     double compute_us = 0;
     int node_mib = 0;       ///< of bed limited; 0: no limit
-    int neighbour_mib = 0;  ///< that another process takes meanwhile
-    int time_limits = 1;    ///< it may take so many of what one run may
-    /// Its rows stand beside those of the same methods in a launch without a limit.
+    int neighbour_mib = 0;  ///< memory that another process takes meanwhile
+    int time_limits = 1;    ///< factor on the time that one run may take
+    /// Its rows are compared with those of the same methods in a launch without a limit.
     bool after_one_without_limit = false;
 };
 
-/// A box of so many cubes or a few more, with even numbers along each axis, so that on a checkerboard no face stays at
-/// home.
+/// Returns a box of that number of cubes or a few more, with even numbers along each axis, so that on a checkerboard no
+/// face stays on its rank.
 std::array<int, 3> box_of(std::uint64_t cubes);
 
-/// In the order in which they are to run. `mpis`: those found.
+/// Returns the launches in the order in which they run. `mpis`: the MPIs found.
 std::vector<FluctuationLaunch> plan_fluctuation(FluctuationChoice const& choice, std::vector<std::string> const& mpis);
 
 }  // namespace sluice::cli

@@ -25,7 +25,7 @@ std::string kib(Row const& row, char const* field) {
     return row.contains(field) ? fmt::format("{:.0f}", number(row, field) / 1024) : "–";
 }
 
-/// The ratio whose upper part `row` is.
+/// Returns the ratio with `row` in its numerator.
 Row const* ratio_of(std::vector<Row> const& rows, Row const& row) {
     for (Row const& other : rows)
         if (other.contains("ratio") && text(other, "ratio").starts_with(text(row, "method")) &&

@@ -9,11 +9,11 @@
 
 namespace sluice::cli {
 
-/// Of the case, the ranks and the bed that a row belongs to, and the names of columns. Rows with the same head stand in
+/// Returns the case, the ranks and the bed of a row, and the names of columns. All rows with the same head are shown in
 /// one table.
 std::string fluctuation_head(Row const& row);
 
-/// A line for each method's row among those of one launch, beside its ratio.
+/// Returns a line for each method's row of one launch, with its ratio.
 std::string fluctuation_lines(std::vector<Row> const& rows);
 
 /// "fetch, 8 tokens"

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double k_tail = 0.025;
 
-/// How many of `n` measurements may lie outside the interval on each side.
+/// Returns how many of `n` measurements may be outside the interval on each side.
 std::size_t outside(std::size_t n) {
     // The probability that at most k of n are below the median, summed up in logarithms: 2^-n underflows.
     double below = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `sluice bench overhead`: what watching costs. Blocks of the same exchanges within one launch, through the wrappers
-// and past them, and whole launches with and without `sluice run`, in turns.
+// `sluice bench overhead`: the cost of watching. It alternates blocks of the same exchanges within one launch, through
+// the wrappers and around them, and whole launches with and without `sluice run`.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ struct Wish {
     int rounds = 2000;
 };
 
-/// How one MPI's program is started.
+/// Starts the program of one MPI.
 class Launches {
   public:
     Launches(std::string const& mpi, int ranks)
@@ -42,14 +42,14 @@ class Launches {
         watched_.insert(watched_.end(), {std::filesystem::canonical("/proc/self/exe").string(), "run"});
         for (auto* command : {&plain_, &watched_})
             command->push_back(program->string());
-        // Both MPIs spin while they wait: with a core for each rank that is what users have.
+        // Both MPIs spin while they wait: users run with a core for each rank.
         if (ranks <= sysconf(_SC_NPROCESSORS_ONLN)) {
             environment_ = launch_environment();
             environment_.emplace_back("OMPI_MCA_mpi_yield_when_idle=0");
         }
     }
 
-    /// One launch; adds what it measured. Throws where the program fails, or is not watched though it should be.
+    /// Runs one launch and adds its measurements. Throws if the program fails, or is not watched although it should be.
     void run(bool watched, std::vector<std::string> const& arguments, OverheadLines& into) const {
         std::vector<std::string> command = watched ? watched_ : plain_;
         command.insert(command.end(), arguments.begin(), arguments.end());
@@ -74,7 +74,7 @@ struct Measured {
     OverheadLines plain;
 };
 
-/// In turns, the first of each pair by turns too.
+/// The launches alternate, and so does the first of each pair.
 Measured measure(Launches const& launches, int pairs, std::vector<std::string> arguments,
                  std::vector<std::string> const& cases) {
     arguments.insert(arguments.end(), cases.begin(), cases.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What the program sluice-bench-overhead prints, and the rows and tables that are made of it.
+/// The output of the program sluice-bench-overhead, and the rows and tables that are made of it.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace sluice::cli {
 
-/// Measurements of one exchange, over any number of launches. Seconds of a message or a step.
+/// The measurements of one exchange, over any number of launches. Seconds of a message or a step.
 struct OverheadCell {
     std::string name;
     std::uint64_t bytes = 0;
-    std::vector<double> launches;                   ///< one of each launch
+    std::vector<double> launches;                   ///< one for each launch
     std::vector<std::pair<double, double>> blocks;  ///< as a program calls MPI, and straight in libmpi
     double helper_seconds = 0;                      ///< of the helper threads of all ranks
     double of_seconds = 0;
@@ -24,10 +24,10 @@ class OverheadLines {
   public:
     /// One line of its output; others are ignored.
     void take(std::string const& line);
-    /// In the order in which they came.
+    /// Returns the cells in the order in which they came.
     std::vector<OverheadCell> const& cells() const { return cells_; }
     OverheadCell const* find(std::string const& name, std::uint64_t bytes) const;
-    /// Whether something stood between the program and its MPI, in all launches.
+    /// True if a library was between the program and its MPI in all launches.
     bool between() const { return between_; }
 
   private:
@@ -37,7 +37,7 @@ class OverheadLines {
     bool told_ = false;
 };
 
-/// What all rows of one table share.
+/// The columns that all rows of one table share.
 struct OverheadPlace {
     std::string mpi;
     int ranks = 2;
@@ -46,14 +46,14 @@ struct OverheadPlace {
 using OverheadRow = nlohmann::ordered_json;
 
 /// Blocks within launches: "watched/direct" of launches under `sluice run`, each followed by "direct/direct" of plain
-/// ones, if there are: what the measurement shows where there is nothing to be seen.
+/// launches, if there are any: this is the difference that the measurement shows if there is none.
 std::vector<OverheadRow> block_rows(OverheadPlace const& place, OverheadLines const& watched,
                                     OverheadLines const& plain);
-/// Whole launches in turns: "watched/plain".
+/// Whole launches that alternate: "watched/plain".
 std::vector<OverheadRow> launch_rows(OverheadPlace const& place, OverheadLines const& watched,
                                      OverheadLines const& plain);
 
-/// For people. Rows of one of the two functions above.
+/// A table for people, of the rows of one of the two functions above.
 std::string block_table(OverheadPlace const& place, std::vector<OverheadRow> const& rows);
 std::string launch_table(OverheadPlace const& place, std::vector<OverheadRow> const& rows);
 
