@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/fixed_table.hpp"
 #include "plugin/watch/watch.hpp"
 
 namespace sluice::plugin {
@@ -22,16 +23,13 @@ std::uint64_t key_of(MPI_Request request) noexcept {
     return key + 2;
 }
 
-std::size_t slot_of(std::uint64_t key, std::size_t slots) noexcept {
-    return (key * 0x9e37'79b9'7f4a'7c15ULL >> 40) % slots;
-}
-
 }  // namespace
 
 OpenRequest* Requests::find(MPI_Request request) noexcept {
     if (!slots_) return nullptr;
     std::uint64_t const key = key_of(request);
-    for (std::size_t at = slot_of(key, k_slots), probes = 0; probes < k_slots; at = (at + 1) % k_slots, ++probes) {
+    for (std::size_t at = base::slot_of_key(key, k_slot_bits), probes = 0; probes < k_slots;
+         at = (at + 1) % k_slots, ++probes) {
         OpenRequest& slot = (*slots_)[at];
         if (slot.key == key) return &slot;
         if (slot.key == k_free) return nullptr;
@@ -83,7 +81,7 @@ void Requests::add(MPI_Request request, OpenRequest const& what) noexcept {
     if (!slots_) slots_.reset(new (std::nothrow) std::array<OpenRequest, k_slots>());
     if (!slots_ || kept_ >= k_most) return;
     std::uint64_t const key = key_of(request);
-    std::size_t at = slot_of(key, k_slots);
+    std::size_t at = base::slot_of_key(key, k_slot_bits);
     while ((*slots_)[at].key > k_was_freed)
         at = (at + 1) % k_slots;
     OpenRequest& slot = (*slots_)[at];

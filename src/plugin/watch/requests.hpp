@@ -57,7 +57,8 @@ class Requests {
     void hold(MPI_Request request, Memory memory, std::uint64_t bytes) noexcept;
 
   private:
-    static constexpr std::size_t k_slots = 4096;
+    static constexpr unsigned k_slot_bits = 12;
+    static constexpr std::size_t k_slots = std::size_t{1} << k_slot_bits;
     static constexpr std::size_t k_most = k_slots * 3 / 4;
     static constexpr std::uint32_t k_any = 0;  // serial numbers
     static constexpr std::uint32_t k_unknown = 1;
