@@ -15,6 +15,7 @@
 #include "base/c_boundary.hpp"
 #include "engine/context_state.hpp"
 #include "groups/agree.hpp"
+#include "groups/agreement.hpp"
 #include "mpi/mpi.hpp"
 #include "sluice/redistribute.hpp"
 
@@ -133,14 +134,11 @@ MADRE_Object MADRE_create(void* data, char* strategy, int numBlocks, int blockLe
         } catch (Error const& error) {
             fault = error;
         }
-        MPI_Comm const agreed = made->context.state().comm();
-        sluice::groups::agree_on_no_error(agreed, fault);
-        if (!sluice::groups::all_equal(agreed, made->block_bytes))
-            throw invalid("the bytes of a block differ between ranks; rank " + std::to_string(rank) + " has " +
-                          std::to_string(made->block_bytes));
-        if (!sluice::groups::all_equal(agreed, static_cast<std::uint64_t>(made->strategy)))
-            throw invalid("the strategy differs between ranks; rank " + std::to_string(rank) + " has " +
-                          std::string(sluice::name_of(made->strategy)));
+        sluice::groups::Agreement agreement;
+        agreement.fault(fault);
+        agreement.alike("block size in bytes", made->block_bytes);
+        agreement.alike("strategy", sluice::name_of(made->strategy));
+        made->context.state().agree(agreement);
         madre = std::move(made);
     });
     if (code == 0) return madre.release();

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/hash.hpp"
 #include "engine/context_state.hpp"
 #include "groups/agree.hpp"
+#include "groups/agreement.hpp"
 
 namespace sluice {
 
@@ -44,28 +44,20 @@ bool is_own_business(std::string_view name) {
 /// Collective. Throws the same Error on every rank if a setting of one rank is out of range, or if a setting differs
 /// that decides what goes over the wire: all but the memory of the process and the folders of its files.
 void agree_on(MPI_Comm comm, Settings const& settings) {
-    std::optional<Error> fault;
-    for (SettingRow const& row : setting_rows())
+    groups::Agreement agreement;
+    std::vector<std::string> names;
+    names.reserve(setting_rows().size());  // the agreement refers to them
+    for (SettingRow const& row : setting_rows()) {
         try {
             Settings().set(row.name, settings.get(row.name));
         } catch (Error const& error) {
-            if (!fault) fault = Error(error.code(), "rank " + std::to_string(mpi::rank_in(comm)) + ": " + error.what());
+            agreement.fault(error);
         }
-    groups::agree_on_no_error(comm, fault);
-
-    std::vector<std::uint64_t> most;
-    for (SettingRow const& row : setting_rows()) {
-        std::uint64_t const value = is_own_business(row.name) ? 0 : base::Fnv1a().add(settings.get(row.name)).value();
-        most.push_back(value);
-        most.push_back(~value);  // its maximum is the complement of the least value
+        if (is_own_business(row.name)) continue;
+        names.push_back("setting " + std::string(row.name) + " (" + std::string(row.variable) + ")");
+        agreement.alike(names.back(), settings.get(row.name));
     }
-    mpi::check(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT64_T, MPI_MAX, comm),
-               "MPI_Allreduce");
-    for (std::size_t i = 0; i < setting_rows().size(); ++i)
-        if (most[2 * i] != ~most[2 * i + 1])
-            throw Error(ErrorCode::invalid_argument, "setting " + std::string(setting_rows()[i].name) + " (" +
-                                                         std::string(setting_rows()[i].variable) +
-                                                         ") differs between ranks");
+    agreement.run(comm);
 }
 
 }  // namespace
@@ -101,6 +93,10 @@ void ContextState::most_of_all(std::span<std::uint64_t> values) {
         mpi::check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_MAX,
                                  comm_.get()),
                    "MPI_Allreduce");
+}
+
+void ContextState::agree(groups::Agreement& agreement) {
+    agreement.run(comm_.get(), [this](std::span<std::uint64_t> values) { most_of_all(values); });
 }
 
 bool ContextState::all_true(bool mine) {

@@ -20,6 +20,10 @@
 #include "sluice/error.hpp"
 #include "sluice/settings.hpp"
 
+namespace sluice::groups {
+class Agreement;
+}
+
 namespace sluice::engine {
 
 /// Lets the budget follow the free memory while the caller waits.
@@ -63,6 +67,8 @@ class ContextState {
     /// Collective: each value becomes its maximum over all ranks. Uses shared memory if all ranks are on one node with
     /// rings: MPI libraries spin in collectives, which is slow with more ranks than cores.
     void most_of_all(std::span<std::uint64_t> values);
+    /// Collective: agreement.run() by most_of_all().
+    void agree(groups::Agreement& agreement);
     bool all_true(bool mine);
     /// Collective. If any rank passes an error, every rank throws the error of the lowest such rank.
     void agree_on_no_error(std::optional<Error> const& mine);

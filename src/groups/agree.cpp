@@ -43,10 +43,4 @@ bool all_true(MPI_Comm comm, bool value) {
     return least_of(comm, value ? 1 : 0) == 1;
 }
 
-bool all_equal(MPI_Comm comm, std::uint64_t value) {
-    std::array<std::uint64_t, 2> range{value, ~value};  // the maximum of ~value is the complement of the minimum
-    mpi::check(MPI_Allreduce(MPI_IN_PLACE, range.data(), 2, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
-    return range[0] == ~range[1];
-}
-
 }  // namespace sluice::groups

@@ -14,9 +14,6 @@ namespace sluice::groups {
 /// Collective. If any rank passes an error, every rank throws the error of the lowest such rank.
 void agree_on_no_error(MPI_Comm comm, std::optional<Error> const& mine);
 
-/// Collective. True if every rank passes the same value.
-bool all_equal(MPI_Comm comm, std::uint64_t value);
-
 /// Collective. True if the value is true on every rank.
 bool all_true(MPI_Comm comm, bool value);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "redistribution/arguments.hpp"
 
-#include <array>
 #include <cstddef>
 #include <limits>
 
@@ -26,28 +25,6 @@ std::optional<Error> fault_of(std::uint64_t count, std::span<Destination const> 
         return invalid(std::to_string(destinations.size()) + " destinations were given for an array of " +
                        std::to_string(count) + " blocks");
     return std::nullopt;
-}
-
-std::uint64_t agree(engine::ContextState& context, std::optional<Error> mine, std::uint64_t count,
-                    std::span<Alike const> alike) {
-    std::array<std::uint64_t, 8> values{};
-    std::span<std::uint64_t> const most = std::span(values).first(2 + 2 * alike.size());
-    most[0] = mine ? 1 : 0;
-    most[1] = count;
-    for (std::size_t i = 0; i < alike.size(); ++i) {
-        most[2 + 2 * i] = alike[i].value;
-        most[3 + 2 * i] = ~alike[i].value;  // the maximum of complements is the complement of the minimum
-    }
-    context.most_of_all(most);
-    if (most[0] != 0) {
-        if (mine) mine = Error(mine->code(), "rank " + std::to_string(context.rank()) + ": " + mine->what());
-        context.agree_on_no_error(mine);
-    }
-    for (std::size_t i = 0; i < alike.size(); ++i)
-        if (most[2 + 2 * i] != ~most[3 + 2 * i])
-            throw invalid(std::string(alike[i].what) + " differs between ranks: from " +
-                          std::to_string(~most[3 + 2 * i]) + " to " + std::to_string(most[2 + 2 * i]));
-    return most[1];
 }
 
 DestinationsFrom listed(std::span<Destination const> destinations) {

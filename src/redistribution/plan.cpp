@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// A validated map that is applied to several arrays or many times.
-#include <array>
-
+#include "groups/agreement.hpp"
 #include "redistribution/arguments.hpp"
 #include "redistribution/measured_call.hpp"
 #include "redistribution/plan_state.hpp"
@@ -19,10 +18,12 @@ std::unique_ptr<Plan::State> planned(Context& context, std::uint64_t count, std:
                                      std::uint64_t live, rd::DestinationsFrom const& destinations,
                                      RedistributeOptions const& options) {
     auto state = std::make_unique<Plan::State>(context, count, options);
-    std::uint64_t const most_slots =
-        rd::agree(state->context, fault, count,
-                  std::array{rd::Alike{"staging", state->staging.count},
-                             rd::Alike{"strategy", static_cast<std::uint64_t>(state->strategy)}});
+    groups::Agreement agreement;
+    agreement.fault(fault);
+    agreement.alike("staging", state->staging.count);
+    agreement.alike("strategy", static_cast<std::uint64_t>(state->strategy));
+    std::uint64_t const& most_slots = agreement.most(count);
+    state->context.agree(agreement);
     state->take_map(live, destinations, most_slots, std::nullopt);
     return state;
 }
@@ -60,9 +61,14 @@ Report Plan::apply(std::span<Blocks const> arrays) {
             fault = rd::invalid("the plan is for arrays of " + std::to_string(state_->slots) +
                                 " blocks, this one has " + std::to_string(blocks.count));
     }
-    rd::agree(context, fault, 0, std::array{rd::Alike{"number of arrays", arrays.size()}});
+    groups::Agreement same_number;
+    same_number.fault(fault);
+    same_number.alike("number of arrays", arrays.size());
+    context.agree(same_number);
     for (Blocks const& blocks : arrays) {
-        rd::agree(context, std::nullopt, 0, std::array{rd::Alike{"block_bytes", blocks.block_bytes}});
+        groups::Agreement same_blocks;
+        same_blocks.alike("block_bytes", blocks.block_bytes);
+        context.agree(same_blocks);
         state_->prepare(blocks.block_bytes);
         clock.step("prepare");
         state_->move(static_cast<std::byte*>(blocks.data), report);

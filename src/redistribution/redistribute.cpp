@@ -2,8 +2,7 @@
 /// One redistribution: checks the arguments, agrees with all ranks, prepares a strategy and lets it move.
 #include "sluice/redistribute.hpp"
 
-#include <array>
-
+#include "groups/agreement.hpp"
 #include "redistribution/arguments.hpp"
 #include "redistribution/measured_call.hpp"
 #include "redistribution/plan_state.hpp"
@@ -23,10 +22,13 @@ Report redistribute_once(Context& context, Blocks const& blocks, std::optional<E
     rd::StepClock clock(report);
     Plan::State plan(context, blocks.count, options);
     if (!fault) fault = rd::fault_of(blocks);
-    std::uint64_t const most_slots =
-        rd::agree(state, fault, blocks.count,
-                  std::array{rd::Alike{"block_bytes", blocks.block_bytes}, rd::Alike{"staging", plan.staging.count},
-                             rd::Alike{"strategy", static_cast<std::uint64_t>(plan.strategy)}});
+    groups::Agreement agreement;
+    agreement.fault(fault);
+    agreement.alike("block_bytes", blocks.block_bytes);
+    agreement.alike("staging", plan.staging.count);
+    agreement.alike("strategy", static_cast<std::uint64_t>(plan.strategy));
+    std::uint64_t const& most_slots = agreement.most(blocks.count);
+    state.agree(agreement);
     plan.take_map(live, destinations, most_slots, blocks.block_bytes);
     clock.step("addresses");
     plan.prepare(blocks.block_bytes);

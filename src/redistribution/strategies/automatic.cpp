@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "groups/agreement.hpp"
 #include "mpi/mpi.hpp"
 #include "node/node.hpp"
 #include "redistribution/strategies/parking_then_cyclic.hpp"
@@ -203,34 +204,33 @@ Facts gather_facts(Problem const& problem, TokenForm token) {
     std::uint64_t const free = problem.slots - problem.outgoing - problem.staying;
     bool const takes_part = problem.incoming > 0 || problem.outgoing > 0;
     std::uint64_t const phases = over_rounded_up(problem.incoming, std::max<std::uint64_t>(1, free));
-    std::array<std::uint64_t, 7> most{
-        problem.slots,
-        std::max(problem.incoming, problem.outgoing),
-        partners_of(problem),
-        takes_part ? ~free : 0,  // the maximum of complements is the complement of the minimum
-        phases,
-        has_room_for_copies(problem) ? 0U : 1U,
-        problem.outgoing_by_message};
-    std::array<std::uint64_t, 3> sums{problem.incoming, free, std::min(problem.incoming, free)};
+    groups::Agreement agreement;
+    std::uint64_t const& most_slots = agreement.most(problem.slots);
+    std::uint64_t const& most_moved = agreement.most(std::max(problem.incoming, problem.outgoing));
+    std::uint64_t const& most_partners = agreement.most(partners_of(problem));
+    std::uint64_t const& least_free = agreement.least(takes_part ? free : std::numeric_limits<std::uint64_t>::max());
+    std::uint64_t const& most_phases = agreement.most(phases);
+    std::uint64_t const& room_everywhere = agreement.least(has_room_for_copies(problem) ? 1 : 0);
+    std::uint64_t const& most_by_message = agreement.most(problem.outgoing_by_message);
     MPI_Comm const comm = problem.context.comm();
-    mpi::check(MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT64_T, MPI_MAX, comm),
-               "MPI_Allreduce");
+    agreement.run(comm);
+    std::array<std::uint64_t, 3> sums{problem.incoming, free, std::min(problem.incoming, free)};
     mpi::check(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM, comm),
                "MPI_Allreduce");
     return {.ranks = problem.context.size(),
-            .one_node = most[6] == 0,
+            .one_node = most_by_message == 0,
             .token = token,
             .block_bytes = problem.block_bytes,
             .staging = problem.staging.count,
-            .most_slots = most[0],
-            .most_moved = most[1],
+            .most_slots = most_slots,
+            .most_moved = most_moved,
             .all_moved = sums[0],
-            .most_partners = most[2],
-            .least_free = sums[0] > 0 ? ~most[3] : 0,
+            .most_partners = most_partners,
+            .least_free = sums[0] > 0 ? least_free : 0,
             .all_free = sums[1],
             .first_phase = sums[2],
-            .most_phases = most[4],
-            .room_for_copies = most[5] == 0};
+            .most_phases = most_phases,
+            .room_for_copies = room_everywhere == 1};
 }
 
 Chosen choose_automatically(Problem const& problem, TokenForm token) {
