@@ -5,13 +5,11 @@
 
 #include "collectives/inplace_alltoall.hpp"
 #include "engine/context_state.hpp"
+#include "groups/tags.hpp"
 
 namespace sluice::collectives {
 
 namespace {
-
-/// Lies above every tag of the other capabilities, which use small numbers.
-constexpr int k_tag = 7000;
 
 InplaceReport run(Context& context, InplaceBlocks const& blocks) {
     engine::ContextState& state = context.state();
@@ -19,7 +17,7 @@ InplaceReport run(Context& context, InplaceBlocks const& blocks) {
     members.comm = state.comm();
     members.rank = state.rank();
     members.size = state.size();
-    members.tag = k_tag;
+    members.tag = groups::tags::k_collectives.first;
     InplaceAlltoall call({state.peer_access(), state.staging_pool(), state.settings().inplace_staging}, members,
                          blocks);
     call.finish();

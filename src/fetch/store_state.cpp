@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "groups/nonblocking_barrier.hpp"
+#include "groups/tags.hpp"
 #include "mpi/mpi.hpp"
 
 namespace sluice::fetch::detail {
@@ -27,8 +28,6 @@ bool may_look_in_background(engine::ContextState& context) {
     return level == MPI_THREAD_MULTIPLE && context.size() > 1;
 }
 
-// The tag of the simulator's barrier, on the context's communicator.
-constexpr int k_barrier_tag = 31000;
 constexpr unsigned k_polls_between_clocks = 8;
 // As in Tasks: looks without result before an idle rank yields its core, and seconds without progress until bounded
 // pools exceed their bound.
@@ -232,7 +231,7 @@ void StoreState::finish() {
     }
     wait_until_quiet();
     // No set of this rank is open, and its messages have been heard.
-    groups::NonblockingBarrier barrier(context_->comm(), k_barrier_tag);
+    groups::NonblockingBarrier barrier(context_->comm(), groups::tags::k_store_barrier.first);
     while (!barrier.is_passed())
         progress.poll();
     wait_until_quiet();

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 
+#include "groups/tags.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::fetch {
 
 namespace {
 
-constexpr int k_control_tag = 0;
-constexpr int k_first_data_tag = 1;
+constexpr int k_control_tag = groups::tags::k_store_control.first;
+constexpr int k_first_data_tag = groups::tags::k_store_data.first;
 // At most this many messages are handled before the caller gets its turn.
 constexpr int k_arrivals_a_look = 64;
 // A message of up to this size that MPI has announced has arrived as a whole, so receiving it does not wait.
@@ -27,8 +28,9 @@ Wire::Wire(MPI_Comm comm)
     int* upper = nullptr;
     int found = 0;
     mpi::check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&upper), &found), "MPI_Comm_get_attr");
-    int const largest_tag = found != 0 ? *upper : 32767;
-    most_slots_ = static_cast<std::uint32_t>(std::min(largest_tag - k_first_data_tag, 4096));
+    int const largest_tag = found != 0 ? *upper : groups::tags::k_largest;
+    most_slots_ =
+        static_cast<std::uint32_t>(std::min(largest_tag - k_first_data_tag, groups::tags::k_store_data.count));
 }
 
 Wire::~Wire() {

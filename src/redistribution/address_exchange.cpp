@@ -11,6 +11,7 @@
 
 #include "groups/agree.hpp"
 #include "groups/nonblocking_barrier.hpp"
+#include "groups/tags.hpp"
 #include "mpi/mpi.hpp"
 #include "node/node.hpp"
 
@@ -18,8 +19,8 @@ namespace sluice::redistribution {
 
 namespace {
 
-constexpr int k_tag_addresses = 1;
-constexpr int k_tag_all_arrived = 2;
+constexpr int k_tag_addresses = groups::tags::k_addresses[0];
+constexpr int k_tag_all_arrived = groups::tags::k_addresses[1];
 
 /// Tells the receiver that block `block` of the sender goes to its slot `slot`.
 struct Entry {

@@ -4,14 +4,16 @@
 #include <algorithm>
 #include <cstring>
 
+#include "groups/tags.hpp"
 #include "mpi/mpi.hpp"
 
 namespace sluice::engine {
 
 namespace {
 // Two tags for each purpose: a peer may be one pass ahead of us, and its messages must not be taken for this pass.
-constexpr int k_tag_request = 10;
-constexpr int k_tag_piece = 12;
+// These are of even passes; those of odd passes follow each.
+constexpr int k_tag_request = groups::tags::k_message_transport[0];
+constexpr int k_tag_piece = groups::tags::k_message_transport[2];
 constexpr std::size_t k_most_buffers = 8;          // in each direction
 constexpr std::size_t k_request_bytes = 64 << 10;  // requested from one owner at once if pieces travel alone
 }  // namespace

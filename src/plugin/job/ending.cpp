@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "functions.hpp"
+#include "groups/tags.hpp"
 #include "mpi/mpi.hpp"
 #include "plugin/binding/say.hpp"
 #include "report/show/files.hpp"
@@ -23,7 +24,7 @@ namespace sluice::plugin {
 
 namespace {
 
-constexpr int k_tag = 1;
+constexpr int k_tag = groups::tags::k_job_report.first;
 
 /// Nodes are numbered by the order of the ranks that have their sums.
 std::uint32_t number_of_node(MPI_Comm all, bool has_sum) {

@@ -9,6 +9,7 @@
 
 #include "chains.hpp"
 #include "collectives/inplace_alltoall.hpp"
+#include "groups/tags.hpp"
 #include "plugin/services/inplace/sent_copy.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/watch.hpp"
@@ -34,12 +35,9 @@ struct Serving {
     node::PeerAccess access;
     memory::StagingPool pool;
     std::uint64_t counted = 0;  // of the staging, as memory of Sluice
-    int largest_tag = 32767;    // what MPI promises at least
+    int largest_tag = groups::tags::k_largest;
 };
 Serving* serving = nullptr;
-
-// Tags below are those of the report.
-constexpr int k_first_tag = 16;
 
 int world_rank_of(void const* comm, int member) {
     return g_watch->communicators().world_rank(*static_cast<MPI_Comm const*>(comm), member);
@@ -51,11 +49,11 @@ groups::Members members_of(MPI_Comm const& comm) {
     groups::Members members;
     members.size = 0;
     if (known.id == 0 || known.size < 2) return members;
-    if (known.id > static_cast<std::uint32_t>(serving->largest_tag - k_first_tag)) return members;
+    if (known.id > static_cast<std::uint32_t>(serving->largest_tag - groups::tags::k_served.first)) return members;
     members.comm = serving->all;
     members.rank = known.rank;
     members.size = known.size;
-    members.tag = k_first_tag + static_cast<int>(known.id);
+    members.tag = groups::tags::k_served[static_cast<int>(known.id)];
     members.first = known.first;
     members.stride = known.stride;
     if (known.stride == 0) {

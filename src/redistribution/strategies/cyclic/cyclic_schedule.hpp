@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "engine/context_state.hpp"
+#include "groups/tags.hpp"
 #include "memory/meter.hpp"
 #include "redistribution/block_order.hpp"
 #include "redistribution/strategies/cyclic/cyclic_search.hpp"
@@ -42,7 +43,12 @@ class ScheduleMaker {
     };
     static_assert(sizeof(EdgeHead) == sizeof(Edge));
 
-    enum Tag : int { k_tag_edges = 21, k_tag_wish, k_tag_actions, k_tag_last_actions };
+    enum Tag : int {
+        k_tag_edges = groups::tags::k_cyclic_schedule.first,
+        k_tag_wish,
+        k_tag_actions,
+        k_tag_last_actions
+    };
     static constexpr int k_root = 0;
 
     bool at_root() const noexcept { return context_.rank() == k_root; }

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 
+#include "groups/tags.hpp"
 #include "mpi/mpi.hpp"
 
 namespace sluice::redistribution {
 
 namespace {
-constexpr int k_tag = 12;
+constexpr int k_tag = groups::tags::k_block_stream.first;
 }
 
 // A range that reaches into the spare slot makes two segments.

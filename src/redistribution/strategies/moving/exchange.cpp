@@ -6,13 +6,14 @@
 #include <numeric>
 
 #include "groups/agree.hpp"
+#include "groups/tags.hpp"
 #include "mpi/mpi.hpp"
 
 namespace sluice::redistribution {
 
 namespace {
 
-constexpr int k_tag = 11;
+constexpr int k_tag = groups::tags::k_exchange.first;
 
 /// A type of `bytes` contiguous bytes.
 class ByteType {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Which tags the messages of each room have. Rooms that share a communicator must not receive each other's messages,
+/// so every tag is given out here, and the compiler refuses two ranges of one communicator that overlap.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace sluice::groups {
+
+struct TagRange {
+    int first = 0;
+    int count = 1;
+
+    constexpr int last() const noexcept { return first + count - 1; }
+    constexpr int operator[](int which) const noexcept { return first + which; }
+};
+
+namespace tags {
+
+/// MPI promises every program this many (MPI_TAG_UB is at least that).
+inline constexpr int k_largest = 32767;
+
+template <std::size_t N>
+constexpr bool are_apart(std::array<TagRange, N> const& ranges) noexcept {
+    for (std::size_t i = 0; i < N; ++i) {
+        if (ranges[i].first < 0 || ranges[i].count < 1 || ranges[i].last() > k_largest) return false;
+        for (std::size_t j = 0; j < i; ++j)
+            if (ranges[i].first <= ranges[j].last() && ranges[j].first <= ranges[i].last()) return false;
+    }
+    return true;
+}
+
+/// On the communicator of a Context. Redistributions, all-to-alls and a store of one Context may be under way together.
+inline constexpr TagRange k_addresses{1, 2};           ///< addresses; the barrier after them
+inline constexpr TagRange k_message_transport{10, 4};  ///< requests and pieces, of even and of odd passes
+inline constexpr TagRange k_exchange{14, 1};           ///< blocks of parking and alltoallv
+inline constexpr TagRange k_block_stream{15, 1};       ///< blocks of cyclic
+inline constexpr TagRange k_cyclic_schedule{21, 4};    ///< edges, wishes, actions, last actions
+inline constexpr TagRange k_collectives{7000, 1};      ///< all-to-alls in place
+inline constexpr TagRange k_store_barrier{31000, 1};   ///< the end of a store
+static_assert(are_apart(std::array{k_addresses, k_message_transport, k_exchange, k_block_stream, k_cyclic_schedule,
+                                   k_collectives, k_store_barrier}));
+
+/// On the communicator of a store: control messages have the first tag, data for slot s the tag after it plus s.
+inline constexpr TagRange k_store_control{0, 1};
+inline constexpr TagRange k_store_data{1, 4096};
+static_assert(are_apart(std::array{k_store_control, k_store_data}));
+
+/// On the communicator that the preload plugin has of all ranks. An all-to-all is served with the tag k_served[id] of
+/// its communicator; where MPI has more tags than it promises, ids may go on beyond the range.
+inline constexpr TagRange k_job_report{1, 1};
+inline constexpr TagRange k_served{16, k_largest - 15};
+static_assert(are_apart(std::array{k_job_report, k_served}));
+
+}  // namespace tags
+}  // namespace sluice::groups
