@@ -140,7 +140,6 @@ class Tasks {
     bool look_around();
     bool test_requests();
     bool test_timers();
-    void wait_a_little();
     void ended(detail::TaskPromise& task) noexcept;
     void throw_unobserved();
     void destroy_all() noexcept;
@@ -159,8 +158,6 @@ class Tasks {
     std::uint64_t alive_ = 0;
     std::uint64_t switches_ = 0;
     std::uint64_t timers_made_ = 0;
-    int idle_ = 0;
-    double idle_since_ = 0;
 };
 
 namespace detail {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/inplace_alltoall.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <limits>
 #include <string>
 
 #include "base/c_boundary.hpp"
+#include "engine/patience.hpp"
 #include "mpi/mpi.hpp"
 
 namespace sluice::collectives {
@@ -15,7 +14,7 @@ namespace sluice::collectives {
 namespace {
 
 /// Looks without result before a rank yields its core, because there may be more ranks than cores.
-constexpr int k_looks_before_yield = 32;
+constexpr std::uint64_t k_looks_before_yield = 32;
 
 [[noreturn]] void refuse_count(int rank, int member, std::int64_t count) {
     throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(rank) + ": the count for rank " +
@@ -162,14 +161,9 @@ bool InplaceAlltoall::progress() {
 }
 
 void InplaceAlltoall::finish() {
-    int idle = 0;
-    while (!is_done()) {
-        if (advance()) {
-            idle = 0;
-        } else if (++idle > k_looks_before_yield) {
-            sched_yield();
-        }
-    }
+    engine::Patience patience({.spins = k_looks_before_yield});
+    while (!is_done())
+        patience.after(advance());
 }
 
 int mpi_class_of(Error const& error) noexcept {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fetch/store_state.hpp"
 
-#include <sched.h>
-
 #include <string>
 #include <utility>
 
+#include "engine/patience.hpp"
 #include "groups/nonblocking_barrier.hpp"
 #include "groups/tags.hpp"
 #include "mpi/mpi.hpp"
@@ -29,10 +28,8 @@ bool may_look_in_background(engine::ContextState& context) {
 }
 
 constexpr unsigned k_polls_between_clocks = 8;
-// As in Tasks: looks without result before an idle rank yields its core, and seconds without progress until bounded
-// pools exceed their bound.
-constexpr int k_looks_before_yield = 50;
-constexpr double k_stall = 0.001;
+// As in Tasks: looks without result before an idle rank yields its core.
+constexpr std::uint64_t k_looks_before_yield = 50;
 // The number of sets in each half of the tokens. More than keeps a processor busy gains nothing: data fetched long
 // before their task's turn have left the cache again (docs/fetch.md, "How to choose a budget").
 constexpr std::uint64_t k_sets = 4;
@@ -249,21 +246,9 @@ void StoreState::check_no_callback(char const* what) const {
 void StoreState::wait_until(std::function<bool()> const& over) {
     check_no_callback("wait_until");
     engine::Progress& progress = context_->progress();
-    int looks = 0;  // looks without result
-    double since = 0;
-    while (!over()) {
-        if (progress.poll()) {
-            looks = 0;
-            continue;
-        }
-        double const now = MPI_Wtime();
-        if (looks++ == 0) since = now;
-        if (now - since >= k_stall) {
-            progress.stall();
-            since = now;
-        }
-        if (looks > k_looks_before_yield) sched_yield();
-    }
+    engine::ProgressPatience patience(progress, k_looks_before_yield);
+    while (!over())
+        patience.after(progress.poll());
 }
 
 bool StoreState::is_quiet() {

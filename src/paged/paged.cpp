@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <sched.h>
-
 #include <utility>
 
+#include "engine/patience.hpp"
 #include "paged/file_state.hpp"
 #include "sluice/paged.hpp"
 
 namespace sluice::paged {
 
 namespace {
-
-// Seconds without progress after which requests that the limit holds back are granted beyond it.
-constexpr double k_stall = 0.001;
 
 std::shared_ptr<detail::UseSet> set_of(std::span<Use const> uses) {
     auto set = std::make_shared<detail::UseSet>();
@@ -82,17 +78,9 @@ Blocks File::use_now(std::span<Use const> uses) {
     auto const set = set_of(uses);
     state_->post(set);
     engine::Progress& progress = state_->context().progress();
-    double idle_since = MPI_Wtime();
-    while (!set->complete) {
-        if (progress.poll()) {
-            idle_since = MPI_Wtime();
-        } else if (MPI_Wtime() - idle_since >= k_stall) {
-            progress.stall();
-            idle_since = MPI_Wtime();
-        } else if (!progress.wait_a_moment()) {
-            sched_yield();
-        }
-    }
+    engine::ProgressPatience patience(progress, 0);
+    while (!set->complete)
+        patience.after(progress.poll());
     if (set->error) std::rethrow_exception(set->error);
     return std::move(set->blocks);
 }

@@ -14,6 +14,7 @@
 #include "groups/tags.hpp"
 #include "mpi/mpi.hpp"
 #include "node/node.hpp"
+#include "node/sleep_unless.hpp"
 
 namespace sluice::redistribution {
 
@@ -277,11 +278,7 @@ class RingSide {
     /// so this may sleep.
     bool finish(bool alone) {
         if (finished_ == node_.size() - 1) return true;
-        std::uint32_t const ticket = rings_.prepare_to_sleep();
-        if (receive() || !alone)
-            rings_.cancel_sleep();
-        else
-            rings_.sleep(ticket);
+        node::sleep_unless(rings_, [&] { return receive() || !alone; });
         return finished_ == node_.size() - 1;
     }
 
@@ -295,11 +292,7 @@ class RingSide {
     std::byte* reserve(int local, std::size_t bytes) {
         for (;;) {
             if (std::byte* const packet = rings_.reserve(local, bytes)) return packet;
-            std::uint32_t const ticket = rings_.prepare_to_sleep();
-            if (receive() || rings_.room(local) >= bytes)
-                rings_.cancel_sleep();
-            else
-                rings_.sleep(ticket);
+            node::sleep_unless(rings_, [&] { return receive() || rings_.room(local) >= bytes; });
         }
     }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sluice/tasks.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <functional>
 
 #include "engine/context_state.hpp"
+#include "engine/patience.hpp"
 #include "mpi/mpi.hpp"
 
 namespace sluice {
@@ -16,10 +15,8 @@ namespace {
 // A look at communication costs several switches between tasks.
 constexpr std::uint64_t k_switches_between_looks = 16;
 // Looks without result before an idle rank yields its core.
-constexpr int k_looks_before_yield = 50;
-// Seconds without progress after which bounded pools are asked to exceed their bound. The time is longer while tasks of
-// this rank wait for an operation that ends by itself.
-constexpr double k_stall = 0.001;
+constexpr std::uint64_t k_looks_before_yield = 50;
+// Seconds until a stall; more than usual, for tasks of this rank wait for an operation that ends by itself.
 constexpr double k_stall_beside_others = 0.1;
 
 }  // namespace
@@ -135,30 +132,19 @@ bool Tasks::look_around() {
     return moved;
 }
 
-/// Called if no task is ready and nothing has moved.
-void Tasks::wait_a_little() {
-    double const now = MPI_Wtime();
-    if (idle_++ == 0) idle_since_ = now;
-    bool const beside_others = !requests_.empty() || !timers_.empty();
-    if (now - idle_since_ >= (beside_others ? k_stall_beside_others : k_stall)) {
-        context_->state().progress().stall();
-        idle_since_ = now;
-    }
-    if (idle_ > k_looks_before_yield && !context_->state().progress().wait_a_moment()) sched_yield();
-}
-
 void Tasks::run() {
     std::uint64_t next_look = switches_;
+    engine::ProgressPatience patience(context_->state().progress(), k_looks_before_yield);
     while (alive_ > 0) {
         if (first_ready_ != nullptr) {
             resume_next();
             if (switches_ < next_look) continue;
         }
         next_look = switches_ + k_switches_between_looks;
-        if (look_around() || first_ready_ != nullptr)
-            idle_ = 0;
-        else if (alive_ > 0)
-            wait_a_little();
+        bool const moved = look_around() || first_ready_ != nullptr;
+        if (!moved && alive_ == 0) break;
+        bool const beside_others = !requests_.empty() || !timers_.empty();
+        patience.after(moved, beside_others ? k_stall_beside_others : engine::ProgressPatience::k_stall);
     }
     throw_unobserved();
 }

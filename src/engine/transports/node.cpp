@@ -6,6 +6,7 @@
 
 #include "node/node.hpp"
 #include "node/process_read.hpp"
+#include "node/sleep_unless.hpp"
 
 namespace sluice::engine {
 
@@ -193,13 +194,7 @@ bool NodeTransport::progress() {
 }
 
 void NodeTransport::sleep() {
-    std::uint32_t const ticket = rings_.prepare_to_sleep();
-    if (progress()) {
-        rings_.cancel_sleep();
-        return;
-    }
-    sleeps_.add();
-    rings_.sleep(ticket);
+    if (node::sleep_unless(rings_, [this] { return progress(); }) != node::Slept::found_work) sleeps_.add();
 }
 
 }  // namespace sluice::engine

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "node/sleep_unless.hpp"
 #include "redistribution/strategies/token/settle.hpp"
 #include "redistribution/strategies/token/waiting.hpp"
 
@@ -229,14 +230,11 @@ void Scan::flush_all() {
 /// Nothing moved: publishes the packets that others may wait for, then sleeps until another rank acts.
 void Scan::wait() {
     flush_all();
-    for (int yield = 0; yield < k_yields_before_sleep; ++yield) {
+    for (std::uint64_t yield = 0; yield < k_yields_before_sleep; ++yield) {
         sched_yield();
         if (take_packets() || scan_some()) return;
     }
-    std::uint32_t const ticket = rings_.prepare_to_sleep();
-    if (take_packets() || scan_some())
-        rings_.cancel_sleep();
-    else if (!rings_.sleep(ticket))
+    if (node::sleep_unless(rings_, [this] { return take_packets() || scan_some(); }) == node::Slept::was_not_rung)
         look_ahead(k_look_ahead);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/patience.hpp"
 #include "engine/transports/message.hpp"
 #include "engine/transports/node.hpp"
 #include "mpi/mpi.hpp"
@@ -47,8 +48,10 @@ class ChainMover final : public Mover {
                               problem.context.settings().outstanding_requests, problem.meter,
                               problem.context.counters());
         // A rank with a core of its own may spin about as long as sleeping and waking up would take; a rank that shares
-        // its core may not.
-        if (!alone_on_node) spins_ = problem.node->size() <= available_cores() ? 1000 : 20;
+        // its core may not, and one that waits for both MPI and the rings may sleep in neither.
+        if (!messages_)
+            patience_ = engine::Patience(
+                {.spins = problem.node->size() <= available_cores() ? 1000U : 20U, .yields = k_yields_before_sleep});
     }
 
     void move(std::byte* data, Report& report) override {
@@ -90,10 +93,7 @@ class ChainMover final : public Mover {
             moved |= chain_.queue_fetches();
             moved |= start_fetches(false);
             if (!moved) moved = start_fetches(true);
-            if (moved)
-                idle_ = 0;
-            else if (!chain_.has_more_to_look_at())
-                wait();
+            if (moved || !chain_.has_more_to_look_at()) wait_after(moved);
         }
         if (messages_)
             while (messages_->wait()) {
@@ -130,16 +130,14 @@ class ChainMover final : public Mover {
         return moved;
     }
 
-    void wait() {
-        if (!node_) {
+    void wait_after(bool moved) {
+        if (node_) {
+            patience_.after(moved, [this] {
+                node_->sleep();
+                return true;
+            });
+        } else if (!moved) {
             messages_->wait();
-            return;
-        }
-        if (!messages_) ++idle_;  // a rank that waits for both MPI and the rings may sleep in neither
-        if (idle_ > spins_ + k_yields_before_sleep) {
-            node_->sleep();
-        } else if (messages_ || idle_ > spins_) {
-            sched_yield();
         }
     }
 
@@ -160,8 +158,7 @@ class ChainMover final : public Mover {
     std::optional<engine::MessageTransport> messages_;
     std::uint64_t pass_ = 0;
     std::size_t batch_ = 4;
-    int idle_ = 0;
-    int spins_ = 0;  // looks for work before it sleeps
+    engine::Patience patience_{{}};
 };
 
 /// Small blocks inside one node.
