@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// How many bytes may communication use now? A budget hands out leases; a lease gives its bytes back when it dies.
+/// How many bytes communication may use now. A budget hands out leases; a lease gives its bytes back when it is
+/// destroyed.
 #pragma once
 
 #include <functional>
@@ -12,7 +13,7 @@
 
 namespace sluice {
 
-/// What the bytes of a lease are for; reports sum by purpose.
+/// The use of a lease's bytes; reports sum by purpose.
 enum class Purpose { staging, bookkeeping, ring, fetched, served, paged, other };
 
 namespace budget {
@@ -35,7 +36,7 @@ class Lease {
     Purpose purpose() const noexcept { return purpose_; }
     /// Gives the bytes back now.
     void release() noexcept;
-    /// A lease of `part` bytes of it, at most all; this one keeps the rest.
+    /// Splits off a lease of `part` bytes, or of all bytes if there are fewer; this lease keeps the rest.
     Lease split(Bytes part) noexcept;
 
   private:
@@ -54,54 +55,56 @@ class Lease {
 /// lease fits depends on what the others hold.
 class Budget {
   public:
-    /// A lease of at most this many bytes succeeds even over the limit while nothing else is held.
+    /// A lease of at most this size succeeds even over the limit while nothing else is held.
     static constexpr Bytes guaranteed_minimum{64 * 1024};
 
     explicit Budget(Bytes limit);
-    /// May hold only what `allowance` grants, up to `limit`. The allowance lives as long as the last lease.
+    /// Makes a budget that holds only what `allowance` grants, up to `limit`. The allowance lives as long as the last
+    /// lease.
     Budget(Bytes limit, std::shared_ptr<budget::Allowance> allowance);
 
-    /// A lease, or nothing when `amount` does not fit now.
+    /// Takes a lease of `amount` bytes for `purpose`; returns nothing if it does not fit now.
     std::optional<Lease> try_lease(Bytes amount, Purpose purpose);
 
-    /// Calls `go` with a lease as soon as `amount` fits: now, or from a thread that gives bytes back. In order of
-    /// asking, one at a time, with no lock held: `go` may use the budget; it must not throw and must not wait for
-    /// another `go`. Throws Error(out_of_memory) where `amount` can never fit. Where others share the memory, bytes
-    /// that they give back are noticed at the next adapt().
+    /// Calls `go` with a lease of `amount` bytes as soon as it fits: now, or from the thread that gives bytes back.
+    /// Requests are served in order, one after the other, with no lock held. `go` may use the budget; it must not throw
+    /// and must not wait for another `go`. Throws Error(out_of_memory) if `amount` can never fit. Bytes that other
+    /// processes give back are noticed at the next adapt().
     void when_free(Bytes amount, Purpose purpose, std::function<void(Lease)> go);
 
-    /// A lease whatever the limit: for the one that must be granted so that anything moves. Others wait until what is
-    /// held is below the limit again.
+    /// Takes a lease whatever the limit, for a request that must be granted so that the program makes progress. Other
+    /// requests wait until the bytes held are below the limit again.
     Lease lease_beyond(Bytes amount, Purpose purpose);
 
-    /// From now on. Where more is held nothing is taken away; where more fits now, those who wait are served.
+    /// Changes the limit. If more is held, no lease is taken away; if more fits now, waiting requests are served.
     void set_limit(Bytes limit);
-    /// The same for a limit that follows the memory that is free, and never exceeds `ceiling`: what fits below that may
-    /// be waited for. Of what the allowance has granted and nobody holds now, no more than `keep` in all is kept.
+    /// Changes a limit that follows the free memory and never exceeds `ceiling`: a request up to that size may wait.
+    /// Keeps at most `keep` bytes of the allowance's grant, or what is held if that is more.
     void adapt(Bytes limit, Bytes ceiling, Bytes keep);
-    /// The most that was held since the last call.
+    /// Returns the most bytes held since the last call.
     Bytes take_recent_peak();
-    /// What may be held without asking the allowance, and is not: memory that is kept for later must fit into it.
+    /// Bytes that may be held without asking the allowance and are not held: memory that is kept for reuse must fit
+    /// into them.
     Bytes spare() const;
-    /// Memory that is really there for leases, or kept for them: counted by who allocates it.
+    /// Counts memory that is mapped for leases or kept for them; called by the code that allocates it.
     void add_resident(Bytes bytes) noexcept;
-    void remove_resident(Bytes bytes) noexcept;  ///< before it goes back to the kernel
+    void remove_resident(Bytes bytes) noexcept;  ///< call it before the memory goes back to the kernel
     Bytes resident() const noexcept;
 
     Bytes limit() const noexcept;
     Bytes held() const;
     Bytes held(Purpose purpose) const;
     Bytes peak() const;
-    /// Starts a new peak at what is held now.
+    /// Starts a new peak at the bytes held now.
     void reset_peak();
 
   private:
     std::shared_ptr<detail::BudgetState> state_;
 };
 
-/// A limit on this process's memory, and where it was found.
+/// A limit on this process's memory, and the place where it was found.
 struct MemoryLimit {
-    Bytes limit;  ///< of all that apply the one that leaves least room
+    Bytes limit;  ///< the limit that leaves the least room
     Bytes
         used;  ///< what the process holds of it now: resident; for RLIMIT_DATA and RLIMIT_AS as the kernel counts them
     std::string source;  ///< "setting", "cgroup v1 …", "no limit found", "RLIMIT_DATA", "MemAvailable", …

@@ -2,8 +2,9 @@
 /// @file
 /// All-to-all exchanges in place, in bounded extra memory.
 ///
-/// What MPI_Alltoall, Alltoallv and Alltoallw do with MPI_IN_PLACE: block j of rank i and block i of rank j change
-/// places. MPI libraries put a whole peer's block aside for each exchange; here 256 KiB suffice, whatever the blocks.
+/// These functions do what MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw do with MPI_IN_PLACE: block j of rank i and
+/// block i of rank j are swapped. MPI libraries copy a peer's whole block for each exchange; here 256 KiB suffice for
+/// blocks of any size.
 #pragma once
 
 #include <mpi.h>
@@ -16,14 +17,14 @@
 
 namespace sluice::collectives {
 
-/// What one in-place exchange did on this rank.
+/// The figures of one in-place exchange on this rank.
 struct InplaceReport {
-    Bytes exchanged;                  ///< bytes of this rank that changed places with others
-    Bytes staging;                    ///< staging that the call took
-    std::uint64_t pairs_swapped = 0;  ///< peers whose memory was swapped with ours directly
+    Bytes exchanged;                  ///< bytes of this rank that were exchanged with other ranks
+    Bytes staging;                    ///< staging that the call used
+    std::uint64_t pairs_swapped = 0;  ///< peers whose memory was swapped directly with this rank's
     std::uint64_t pairs_staged = 0;   ///< peers reached by messages, chunk by chunk
-    std::uint64_t pairs_small = 0;    ///< peers whose block went along with the first message
-    std::uint64_t pairs_lost = 0;     ///< of pairs_swapped: access was lost in mid-run, messages did the rest
+    std::uint64_t pairs_small = 0;    ///< peers whose block was sent with the first message
+    std::uint64_t pairs_lost = 0;     ///< of pairs_swapped: access was lost, messages did the rest
 };
 
 /// Collective over the context. Block j, `count` elements of `type` at `buffer` + j × `count` extents, changes places

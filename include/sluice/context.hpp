@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Where a program meets the library: one Context for each communicator it uses the library on.
+/// The entry of a program into the library: one Context for each communicator that it uses the library on.
 #pragma once
 
 #include <mpi.h>

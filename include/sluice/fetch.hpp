@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
 /// Publish and fetch: communication memory under tokens (Y. Shi, G. Zheng, L. V. Kale, "Run-time Support for
-/// Controlling Communication-Induced Memory Fluctuation", 2007). Data are published where they are and packed only when
-/// somebody who has the memory for them asks; a task that asks waits, and others run.
+/// Controlling Communication-Induced Memory Fluctuation", 2007). An owner publishes data in place and packs them only
+/// when a reader that has memory for them asks; a task that fetches waits while others run.
 ///
 ///     owner                                 reader
 ///     publish(key, bytes, pack)             co_await fetch_all(keys)      1 the application poses a tentative fetch
@@ -10,10 +10,11 @@
 ///     request  <──────────────────────────── slot                        3 the owner's runtime receives it
 ///     pack(buffer), under a serving token                                 4, 5 the owner's application returns data
 ///     buffer   ────────────────────────────> buffer, allocated on arrival 6
-///                                           Fetched                      7 delivered; the tokens go back when it dies
+///                                           Fetched                      7 delivered; its end gives the tokens back
 ///
-/// M: memory there is. M_A: what the program itself uses. M_C = M - M_A - reserve: what communication may use for a
-/// moment (Context::budget()); tokens are bytes of it, or messages where Settings::tokens is not 0.
+/// M is the memory of the machine or its limit, M_A is what the program itself uses, and M_C = M - M_A - reserve is
+/// what communication may use for a moment (Context::budget()). Tokens are bytes of M_C, or messages if
+/// Settings::tokens is not 0.
 #pragma once
 
 #include <concepts>
@@ -34,11 +35,11 @@
 
 namespace sluice::fetch {
 
-/// What data are called everywhere.
+/// The name of published data, valid on every rank.
 struct Key {
     int owner = 0;            ///< rank in the store's context
-    std::uint64_t id = 0;     ///< the owner's choice
-    std::uint64_t epoch = 0;  ///< for example the iteration
+    std::uint64_t id = 0;     ///< chosen by the owner
+    std::uint64_t epoch = 0;  ///< chosen by the owner, for example the iteration
     bool operator==(Key const&) const = default;
 };
 
@@ -46,7 +47,7 @@ struct Key {
 struct Want {
     static constexpr std::uint64_t k_any = ~std::uint64_t{0};
     Key key;
-    std::uint64_t bytes = k_any;  ///< k_any: the owner is asked first
+    std::uint64_t bytes = k_any;  ///< size of the published data; k_any: the owner is asked first
 };
 
 namespace detail {
@@ -95,32 +96,32 @@ struct [[nodiscard]] ReadAwaiter {
     bool await_ready() const noexcept { return wait == nullptr; }
     void await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept;
     void await_resume() const noexcept {}
-    std::shared_ptr<detail::ReadWait> wait;  // null: it is read already
+    std::shared_ptr<detail::ReadWait> wait;  // null: all readers have it already
 };
 
-/// What a store has done so far on this rank, and what it holds.
+/// The figures of a store on this rank, from its creation on.
 struct StoreReport {
-    std::uint64_t sets = 0;          ///< complete
-    std::uint64_t fetched = 0;       ///< of other ranks
-    std::uint64_t fetched_here = 0;  ///< of the own rank
-    std::uint64_t reused = 0;        ///< that were here already, for another set
-    std::uint64_t served = 0;        ///< for others
-    Bytes fetched_bytes;             ///< of all these
-    Bytes held;                      ///< buffers of sets and of serving, now
-    Bytes peak;                      ///< and at most
-    std::uint64_t beyond = 0;        ///< sets that were granted beyond the limit, because nothing else would have moved
-    std::uint64_t early = 0;         ///< requests that came before their publication
-    std::uint64_t retried = 0;       ///< arrivals that waited for memory
-    std::uint64_t read = 0;          ///< of `fetched`: read in the owner's memory, by one copy
+    std::uint64_t sets = 0;                 ///< complete sets
+    std::uint64_t fetched = 0;              ///< publications fetched from other ranks
+    std::uint64_t fetched_here = 0;         ///< publications fetched from this rank
+    std::uint64_t reused = 0;               ///< fetches that found the data here, fetched for another set
+    std::uint64_t served = 0;               ///< publications served to other ranks
+    Bytes fetched_bytes;                    ///< bytes of all fetched data
+    Bytes held;                             ///< bytes of the buffers of sets and of serving, now
+    Bytes peak;                             ///< most bytes of these buffers at once
+    std::uint64_t beyond = 0;               ///< sets granted beyond the limit, because nothing else would have moved
+    std::uint64_t early = 0;                ///< requests that came before their publication
+    std::uint64_t retried = 0;              ///< arrivals that waited for memory
+    std::uint64_t read = 0;                 ///< part of `fetched`: copied directly from the owner's memory
     std::uint64_t moved_in_background = 0;  ///< looks of the helper thread that moved something (setting progress)
-    std::uint64_t most_on_their_way = 0;    ///< fetches that had been asked for and were not here, at a time
-    std::uint64_t sent = 0;                 ///< messages, by `send`
-    std::uint64_t received = 0;             ///< by `receive_all`
+    std::uint64_t most_on_their_way = 0;    ///< most fetches in flight at once
+    std::uint64_t sent = 0;                 ///< messages sent by `send`
+    std::uint64_t received = 0;             ///< messages received by `receive_all`
     Bytes sent_bytes;
     Bytes received_bytes;
-    Bytes packed_peak;        ///< that lay packed at a time, for readers who had not taken them: part of `peak`
-    Bytes uncontrolled_peak;  ///< that were here at a time beyond any token, for their sender had not asked: part of it
-    Bytes unexpected;         ///< of these, that came before anybody waited for them; in all
+    Bytes packed_peak;        ///< most bytes at once packed for readers that had not taken them; included in `peak`
+    Bytes uncontrolled_peak;  ///< peak bytes received without a token (uncontrolled sends); included in `peak`
+    Bytes unexpected;         ///< bytes, in total, of uncontrolled messages that arrived before a set waited for them
 };
 
 /// One for each set of keys; created collectively over the context's ranks, who all must destroy it. Belongs to one
@@ -129,44 +130,51 @@ struct StoreReport {
 class Store {
   public:
     using Pack = std::function<void(std::span<std::byte> out)>;
-    /// Of data that are not in memory: called once, with the bytes, which must be there during the call alone, or with
-    /// an error.
+    /// Called once with the data that a Bring function was asked for, or with an error. The bytes need only be valid
+    /// during the call.
     using Brought = std::function<void(std::span<std::byte const> bytes, std::exception_ptr error)>;
     using Bring = std::function<void(Brought brought)>;
 
-    /// Collective. Throws Error.
+    /// Collective over `context`, which must outlive the store. Throws Error.
     explicit Store(Context& context);
-    /// finish(), unless an exception is on its way.
+    /// Calls finish(), unless an exception is being handled.
     ~Store();
     Store(Store const&) = delete;
     Store& operator=(Store const&) = delete;
 
-    /// Data of `bytes` bytes that `pack` writes, each time a reader has tokens for it, until `readers` have fetched
-    /// them. What `pack` reads must stay as it is until then (see `read`). `key.owner` must be this rank. Throws
-    /// Error(invalid_argument) for a key that is published already or another rank's.
+    /// Publishes data until `readers` fetches have got them.
+    /// @param key     their name; `key.owner` must be this rank
+    /// @param bytes   their size
+    /// @param pack    writes them into a message, each time a reader has tokens for them; the data that it reads must
+    /// stay unchanged until all readers have them
+    /// @param readers number of fetches
+    /// @throws Error invalid_argument for a key that is already published or belongs to another rank
     void publish(Key const& key, std::uint64_t bytes, Pack pack, int readers = 1);
-    /// The same for bytes that lie side by side: they are sent from where they are, without a copy.
+    /// Publishes contiguous data, which the caller owns. They are sent from their place without a copy, and must stay
+    /// unchanged until all readers have them.
     void publish(Key const& key, std::span<std::byte const> data, int readers = 1);
 
-    /// The same for data that lie somewhere else, on a disk for example (sluice/paged.hpp): `bring` begins to bring
-    /// them when a reader has tokens for them, and calls `brought` then, or later on the same thread from what the
-    /// context polls. Others are served meanwhile.
+    /// Publishes data that are somewhere else, for example on a disk (sluice/paged.hpp). `bring` starts to fetch them
+    /// when a reader has tokens for them, and calls `brought` at once, or later on the same thread from a poll of the
+    /// context. Other readers are served meanwhile.
     void publish_elsewhere(Key const& key, std::uint64_t bytes, Bring bring, int readers = 1);
 
-    /// `co_await store.read(key)`: goes on when all readers of a publication of this rank have it, or it is withdrawn.
+    /// The task that awaits this goes on when all readers of a publication of this rank have it, or when it is
+    /// withdrawn.
     ReadAwaiter read(Key const& key);
-    /// Without coroutines: `done` is called from `progress`; at once there, for what is not published (any more).
+    /// The same without coroutines: `progress` calls `done`, and does so at its next call if `key` is not (or no
+    /// longer) published.
     void when_read(Key const& key, std::function<void()> done);
-    /// Readers that come later, and those that wait, get an error.
+    /// Ends a publication. Readers that wait for it or ask later get an error.
     void withdraw(Key const& key);
-    /// Nothing more will be published or sent for epochs up to this: who asks, or has asked, for a key that does not
-    /// exist gets an error.
+    /// Promises that this rank will publish and send nothing more for epochs up to `epoch`. A fetch of a key that does
+    /// not exist then fails instead of waiting.
     void close(std::uint64_t epoch);
 
-    /// `auto faces = co_await store.fetch_all(wants)`: one fetch set, posted at once, granted whole. Throws
-    /// at the co_await, with both sides named: Error(invalid_argument) for an unknown, withdrawn or wrongly sized key,
-    /// or where the owner threw while it packed; Error(out_of_memory) where the set alone exceeds what the budget can
-    /// ever be.
+    /// `auto faces = co_await store.fetch_all(wants)` fetches a set, which is posted at once and granted as a whole.
+    /// Throws at the co_await, with both ranks in its text: Error(invalid_argument) for an unknown, withdrawn or
+    /// wrongly sized key, or if the owner threw while it packed; Error(out_of_memory) if the set alone exceeds what the
+    /// budget can ever be.
     FetchAwaiter fetch_all(std::span<Want const> wants);
     /// `fetch_all(Want{key, bytes}, …)`. (GCC 12 cannot compile a co_await of a braced list.)
     template <std::same_as<Want>... Wants>
@@ -174,43 +182,47 @@ class Store {
         Want const wants[]{first, others...};
         return fetch_all(std::span<Want const>(wants));
     }
-    /// Without coroutines: `done` is called from `progress` (never from inside this call), with the error instead of
-    /// data where there is one. It may call the store.
+    /// The same without coroutines: `progress` calls `done`, never this function, with the data or an error. `done` may
+    /// call the store.
     void fetch_all(std::span<Want const> wants, std::function<void(Fetched, std::exception_ptr)> done);
 
-    /// The send-based scheme, for callers that must push: `pack` is called at once, into memory that stays here until
-    /// the data have left; whose size nothing bounds. With Settings::send_control "on" they leave when the reader waits
-    /// for them and has tokens, otherwise at once. Throws what `pack` throws; Error(invalid_argument) where `key` is
-    /// another rank's, the reader no rank of the context, the epoch closed or the store finished, or where that was
-    /// sent to him already and he has not taken it; Error(out_of_memory). Nothing has been sent then.
+    /// The send-based scheme, for programs that must push. `pack` is called at once; its data stay in memory here,
+    /// whose size nothing bounds, until they have left. With Settings::send_control "on" they leave when the reader
+    /// waits for them and has tokens, otherwise at once. If it throws, nothing has been sent.
+    /// @param reader rank that receives the data with receive_all(), once
+    /// @param key    their name; `key.owner` must be this rank
+    /// @param bytes  their size
+    /// @param pack   writes them
+    /// @throws Error invalid_argument for another rank's key, a reader outside the context, a closed epoch, a finished
+    /// store, or data sent to that reader before that it has not taken; out_of_memory; or what `pack` throws
     void send(int reader, Key const& key, std::uint64_t bytes, Pack const& pack);
-    /// The same for bytes that lie side by side. They are copied: the caller may write to them afterwards.
+    /// The same for contiguous data. They are copied, so the caller may overwrite them afterwards.
     void send(int reader, Key const& key, std::span<std::byte const> data);
 
-    /// `auto faces = co_await store.receive_all(wants)`: what their owners send to this rank, one set, as if fetched.
-    /// Each message is received once. Throws at the co_await, with both sides named: Error(invalid_argument) for other
-    /// bytes than were sent, what its owner will not send any more (closed, finished), sent twice, or received already;
-    /// Error(out_of_memory) where the set alone exceeds what the budget can ever be. What else the set would have
-    /// received stays for others.
+    /// `auto faces = co_await store.receive_all(wants)` receives a set of data that their owners send to this rank.
+    /// Each message is received once. Throws at the co_await, with both ranks in its text: Error(invalid_argument) if
+    /// another number of bytes was sent, or if the owner will not send the data any more (closed, finished), has sent
+    /// them twice, or they were received already; Error(out_of_memory) if the set alone exceeds what the budget can
+    /// ever be. The other messages of a failed set remain for later sets.
     FetchAwaiter receive_all(std::span<Want const> wants);
     template <std::same_as<Want>... Wants>
     FetchAwaiter receive_all(Want const& first, Wants const&... others) {
         Want const wants[]{first, others...};
         return receive_all(std::span<Want const>(wants));
     }
-    /// Without coroutines, like that fetch_all.
+    /// The same without coroutines, like that form of fetch_all.
     void receive_all(std::span<Want const> wants, std::function<void(Fetched, std::exception_ptr)> done);
 
-    /// Moves what can be moved, without waiting; true when something did. Tasks do it between them; a long task may
-    /// call it now and then, for peers wait for what we serve.
+    /// Moves what can be moved, without waiting; returns true if something moved. Tasks call it between tasks. A long
+    /// task should call it now and then, because peers wait for the data that this rank serves.
     bool progress();
-    /// For programs without tasks: makes progress, and so serves peers and calls back, until `over()`. Throws
-    /// Error(invalid_argument) when it is called from a callback of this store.
+    /// For programs without tasks: makes progress, and so serves peers and calls back, until `over()` returns true.
+    /// Throws Error(invalid_argument) in a callback of this store.
     void wait_until(std::function<bool()> const& over);
-    /// Fetch sets of this rank, received ones too, that are posted and not complete.
+    /// The number of posted sets of this rank, fetched and received, that are not complete.
     std::uint64_t open_sets() const;
-    /// Collective: until every rank has finished. Afterwards nothing is published any more. Throws what a waiting fetch
-    /// of this rank throws.
+    /// Collective. Waits until every rank has finished; nothing can be published afterwards. Throws what a waiting
+    /// fetch of this rank throws.
     void finish();
 
     StoreReport report() const;

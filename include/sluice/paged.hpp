@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Data larger than memory: a file of blocks (one for each sub-cube, for example) that are brought into memory ahead of
-/// their use, as a plan says, and written back behind it, under the same budget as communication; so a problem of twice
-/// the memory runs at the pace of the disk, where swapping does not ("out-of-core": the last section of Y. Shi, G.
-/// Zheng, L. V. Kale, "Run-time Support for Controlling Communication-Induced Memory Fluctuation", 2007).
+/// Data larger than memory: a file of blocks (one for each sub-cube, for example) that are read into memory before
+/// their use, as a plan says, and written back after it, under the same budget as communication. A problem of twice the
+/// memory then runs at the speed of the disk, which swapping does not reach ("out-of-core": the last section of Y. Shi,
+/// G. Zheng, L. V. Kale, "Run-time Support for Controlling Communication-Induced Memory Fluctuation", 2007).
 ///
 ///     away ──> coming ──> here ──> in use ──> leaving ──> here ──> away
-///               plan, or a task   Blocks die;   written     when others need its memory
+///               plan, or a task   Blocks end;   written     when others need its memory
 ///               that waits        was written
 ///
 ///     sluice::paged::File file(context, cubes, bytes_of_a_cube);
@@ -14,7 +14,7 @@
 ///     sluice::Task step(...) {
 ///         auto const blocks = co_await file.use(Use{before, Access::read}, Use{after, Access::write});
 ///         relax(blocks.as<double const>(0), blocks.as<double>(1));
-///     }                                                  // after is written back while others compute
+///     }                                                  // after is written back while other tasks compute
 ///     sluice::paged::publish(store, key, file, block, offset, bytes);     // served from the file, or from memory
 #pragma once
 
@@ -35,11 +35,11 @@
 
 namespace sluice::paged {
 
-/// What is done with a block while it is used.
+/// The use of a block.
 enum class Access : std::uint8_t {
-    read,    ///< as it is; not written back
-    update,  ///< as it is, then written back
-    write,   ///< all of it is overwritten, so it need not be brought: its bytes are anything at first
+    read,    ///< its bytes are read and not written back
+    update,  ///< its bytes are read, changed, and written back
+    write,   ///< all of it is overwritten, so it is not read: its bytes are unspecified at first
 };
 
 struct Use {
@@ -48,7 +48,7 @@ struct Use {
     bool operator==(Use const&) const = default;
 };
 
-/// Whether a plan begins anew when it has come to its end.
+/// Whether a plan begins again after its end.
 enum class Again : bool { no, yes };
 
 namespace detail {
@@ -92,20 +92,20 @@ struct [[nodiscard]] UseAwaiter {
     std::shared_ptr<detail::UseSet> set;
 };
 
-/// What a file has done so far, and what it holds.
+/// The figures of a file from its creation on.
 struct Report {
-    std::uint64_t sets = 0;         ///< of blocks, granted
-    std::uint64_t found = 0;        ///< blocks that were in memory, or on their way, when they were asked for
-    std::uint64_t brought = 0;      ///< blocks that were read for a plan or for a use
-    std::uint64_t written = 0;      ///< blocks that were written back
-    std::uint64_t unplanned = 0;    ///< uses that no plan had foreseen
-    std::uint64_t parts = 0;        ///< of blocks, brought for publications
-    std::uint64_t parts_found = 0;  ///< of them in memory
-    std::uint64_t beyond = 0;       ///< sets that were granted beyond the limit, because nothing else would have moved
-    Bytes held;                     ///< in memory now
-    Bytes peak;                     ///< and at most
-    bool on_disk = true;            ///< false: the folder lies in memory itself, so nothing is saved
-    bool past_cache = true;         ///< false: the file system knows no direct input and output
+    std::uint64_t sets = 0;         ///< granted sets of blocks
+    std::uint64_t found = 0;        ///< blocks that were in memory or on their way when they were requested
+    std::uint64_t brought = 0;      ///< blocks read for a plan or for a use
+    std::uint64_t written = 0;      ///< blocks written back
+    std::uint64_t unplanned = 0;    ///< uses that no plan contained
+    std::uint64_t parts = 0;        ///< parts of blocks read for publications
+    std::uint64_t parts_found = 0;  ///< parts of blocks that were in memory
+    std::uint64_t beyond = 0;       ///< sets granted beyond the limit, because nothing else would have moved
+    Bytes held;                     ///< bytes in memory now
+    Bytes peak;                     ///< most bytes in memory at once
+    bool on_disk = true;            ///< false: the folder is in memory itself, so the file saves none
+    bool past_cache = true;         ///< false: the file system has no direct input and output
 };
 
 /// Private to a rank; making one is not collective. Belongs to one thread. The file has no name and goes with the
@@ -114,40 +114,43 @@ struct Report {
 /// never written reads as zeros. Blocks, and publications of it, may outlive it, but not the context.
 class File {
   public:
-    /// Blocks of that many bytes each, at least 1. Throws Error(out_of_memory) where the disk has no room for them, or
-    /// Error(unsupported) where no file can be made, with the numbers and the folder (setting paged_folder).
+    /// Makes a file with one block of each of these sizes, in bytes, at least 1. Throws Error(out_of_memory) if the
+    /// disk has no room for them, or Error(unsupported) if no file can be made, with the numbers and the folder
+    /// (setting paged_folder).
     File(Context& context, std::span<std::uint64_t const> bytes_of_blocks);
     File(Context& context, std::size_t blocks, std::uint64_t bytes_of_each);
     ~File();
     File(File const&) = delete;
     File& operator=(File const&) = delete;
 
-    /// The order in which blocks will be used, in place of any plan before. What comes next is brought ahead, and what
-    /// comes last leaves memory first. It need not be kept: any other use is right too, and slower.
+    /// Sets the order in which blocks will be used, instead of any earlier plan. The next blocks are read ahead, and
+    /// the last ones leave memory first. The program need not keep to it: any other use is correct too, but slower.
+    /// Throws Error(invalid_argument) for a block that does not exist.
     void plan(std::vector<Use> order, Again again = Again::no);
 
-    /// `auto blocks = co_await file.use(uses)`: all of them at once, when there is memory for all. In order of asking,
-    /// but what needs no more memory may go first. Throws at the co_await: Error(invalid_argument) for a block
-    /// that does not exist, Error(out_of_memory) where the set alone exceeds the memory of the process or an
-    /// allocation fails, Error(unsupported) where the disk fails, also where it failed to write something back.
-    /// Take blocks last: a task that holds some and then waits for others that need its memory keeps them waiting
-    /// until nothing else moves.
+    /// `auto blocks = co_await file.use(uses)` waits for all these blocks, until there is memory for all. Sets are
+    /// granted in the order of their requests, but one that needs no further memory may go first. Throws at the
+    /// co_await: Error(invalid_argument) for a block that does not exist, Error(out_of_memory) if the set alone exceeds
+    /// the memory of the process or an allocation fails, Error(unsupported) if the disk fails, also if it failed to
+    /// write a block back earlier. Take blocks last: a task that holds some and then waits for others that need its
+    /// memory keeps them waiting until nothing else moves.
     UseAwaiter use(std::span<Use const> uses);
     template <std::same_as<Use>... Uses>
     UseAwaiter use(Use const& first, Uses const&... others) {
         Use const uses[]{first, others...};
         return use(std::span<Use const>(uses));
     }
-    /// Without coroutines: `done` is called from what the context polls, with the error instead of blocks.
+    /// The same without coroutines: a poll of the context calls `done`, with the blocks or an error.
     void use(std::span<Use const> uses, std::function<void(Blocks, std::exception_ptr)> done);
-    /// Waits, and lets communication on the context move meanwhile.
+    /// The same as a call that waits; communication on the context advances meanwhile.
     Blocks use_now(std::span<Use const> uses);
 
-    /// For Store::publish_elsewhere: a part of a block, from memory where it is there, else read from the file by
-    /// itself, without its block. It must stay as it is until its readers have it (Store::read).
+    /// For Store::publish_elsewhere: reads a part of a block, from memory if the block is there, otherwise from the
+    /// file without the rest of the block. `offset` and `bytes` count bytes within the block. The part must stay
+    /// unchanged until its readers have it (Store::read).
     fetch::Store::Bring part(std::size_t block, std::uint64_t offset, std::uint64_t bytes) const;
 
-    /// Moves what can be moved, without waiting; Tasks do it between them.
+    /// Moves what can be moved, without waiting; returns true if something moved. Tasks call it between tasks.
     bool progress();
 
     Report report() const;

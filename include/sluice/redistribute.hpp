@@ -2,9 +2,9 @@
 /// @file
 /// Moves every block of a distributed array to a new place, in place.
 ///
-/// Each rank of a communicator holds an array of blocks of equal size; a map sends each live block to a new address
-/// (rank, index), no two to one address. Afterwards the block at f(b) holds what b held before; slots to which no block
-/// was sent hold unspecified bytes. It ends on every valid map, also without one free slot anywhere. (Problem
+/// Each rank of a communicator holds an array of blocks of equal size. A map f sends each live block b to a new address
+/// (rank, index), no two blocks to the same one. Afterwards the slot f(b) holds the block b; slots that receive no
+/// block hold unspecified bytes. The redistribution ends for every valid map, even if no rank has a free slot. (Problem
 /// statement: S. Siegel and A. Siegel, MADRE, EuroPVM/MPI 2008, section 2.)
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace sluice {
 
-/// Where a block goes: slot `index` of `rank`'s array. A negative rank marks the block free: its bytes need not
+/// The new place of a block: slot `index` of `rank`'s array. A negative rank marks the block free: its bytes need not
 /// survive.
 struct Destination {
     int rank = -1;
@@ -48,8 +48,8 @@ Blocks blocks_of(std::span<T> array) {
     return {array.data(), array.size(), sizeof(T)};
 }
 
-/// Computes where block `index` goes, from its bytes. Called on the calling thread, at least once for each local block
-/// while that block is still in place; must give the same answer each time and must not call MPI.
+/// Computes the destination of block `index` from its bytes. Called on the calling thread, at least once for each local
+/// block while that block is still in place. It must give the same answer each time and must not call MPI.
 using DestinationFunction = std::function<Destination(std::uint64_t index, std::span<std::byte const> block)>;
 
 enum class Strategy {
@@ -64,7 +64,7 @@ std::string_view name_of(Strategy strategy);
 /// "token", "parking", "cyclic", "alltoallv" or "auto"; throws Error(invalid_argument) with the known names otherwise.
 Strategy strategy_named(std::string_view name);
 
-/// What one call may override of Context::settings(). Must be equal on all ranks.
+/// Settings that one call overrides. Must be equal on all ranks.
 struct RedistributeOptions {
     std::optional<Strategy> strategy;
     std::optional<Bytes> staging;
@@ -75,17 +75,17 @@ struct Report {
     Strategy strategy = Strategy::token;                ///< that moved the last array, where a plan moved several
     std::string why;                                    ///< why this strategy, those before it, and these transports
     std::vector<std::pair<std::string, double>> steps;  ///< (step, seconds), in order
-    std::uint64_t blocks_sent = 0;                      ///< left for another rank
-    std::uint64_t blocks_received = 0;                  ///< came from another rank
-    std::uint64_t blocks_local = 0;                     ///< copied inside this rank, double copies included
+    std::uint64_t blocks_sent = 0;                      ///< blocks that left for another rank
+    std::uint64_t blocks_received = 0;                  ///< blocks that came from another rank
+    std::uint64_t blocks_local = 0;  ///< copies of blocks inside this rank; a block copied twice counts twice
     Bytes bytes_sent, bytes_received, bytes_local;
     std::uint64_t rounds = 0;         ///< phases (parking), actions (cyclic), passes over byte ranges (token)
-    std::uint64_t requests_peak = 0;  ///< most MPI requests open at a time
-    Bytes extra_peak;                 ///< most bytes held beside the caller's arrays
-    std::vector<std::pair<std::string, std::uint64_t>> counters;  ///< what the transports counted during the call
+    std::uint64_t requests_peak = 0;  ///< most MPI requests open at once
+    Bytes extra_peak;                 ///< most bytes held in addition to the caller's arrays
+    std::vector<std::pair<std::string, std::uint64_t>> counters;  ///< counters of the transports during the call
 
     double seconds() const;
-    /// A few lines for people.
+    /// The report in a few lines that people can read.
     std::string text() const;
 };
 
@@ -106,11 +106,12 @@ Report redistribute(Context& context, Blocks blocks, DestinationFunction const& 
 /// apply. Keeps at most 16 bytes a local block and nothing of `destinations`. Must not outlive the context.
 class Plan {
   public:
-    /// `count`: slots of the local array, as Blocks::count.
+    /// `count` is the number of slots of the local array, as Blocks::count; the other parameters and errors are those
+    /// of redistribute().
     Plan(Context& context, std::uint64_t count, std::span<Destination const> destinations,
          RedistributeOptions const& options = {});
-    /// The same with a map that is computed from the index of the block: no list is needed. `destination` is called
-    /// only here, on this thread, and must not call MPI.
+    /// Makes a plan with a map that is computed from the index of the block, so that no list is needed. `destination`
+    /// is called only during this call, on this thread, and must not call MPI.
     static Plan computed(Context& context, std::uint64_t count,
                          std::function<Destination(std::uint64_t index)> const& destination,
                          RedistributeOptions const& options = {});
@@ -118,11 +119,12 @@ class Plan {
     Plan(Plan&&) noexcept;
     Plan& operator=(Plan&&) noexcept;
 
-    /// Moves the blocks of each array by the map, array after array; `count` of each must be the plan's.
+    /// Moves the blocks of each array by the map, array after array; the `count` of each must be the plan's. If the
+    /// ranks disagree about the block size of an array, the arrays before it have been moved.
     Report apply(std::span<Blocks const> arrays);
     Report apply(Blocks blocks) { return apply(std::span<Blocks const>(&blocks, 1)); }
 
-    /// Bytes the plan holds on this rank.
+    /// Bytes that the plan holds on this rank.
     Bytes memory() const;
 
     struct State;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Everything a user can set, as one value. The table is settings.def.
+/// All settings of a user in one value. Their table is settings.def.
 #pragma once
 
 #include <cstdint>
@@ -25,21 +25,21 @@ struct Settings {
 #include "sluice/settings.def"
 #undef SLUICE_SETTING
 
-    /// Defaults, overridden by the SLUICE_* variables of the environment.
-    /// Throws Error(invalid_argument) for a value out of range or an unknown SLUICE_* variable, naming the nearest
-    /// known one.
+    /// Returns the defaults, overridden by the SLUICE_* variables of the environment. Throws Error(invalid_argument)
+    /// for a value out of range, or for an unknown SLUICE_* variable, with the nearest known name.
     static Settings from_environment();
 
-    /// Sets one row from text, as an environment variable or a command-line option gives it. Throws as above.
+    /// Sets one value from text, as an environment variable or a command-line option has it. Throws like
+    /// from_environment().
     void set(std::string_view name, std::string_view text);
 
-    /// The value of one row as text that `set` accepts.
+    /// Returns one value as text that `set` accepts.
     std::string get(std::string_view name) const;
 
     bool operator==(Settings const&) const = default;
 };
 
-/// One row of the table, for whoever prints it.
+/// One row of the table, for programs that print it.
 struct SettingRow {
     std::string_view name;      ///< "staging"
     std::string_view variable;  ///< "SLUICE_STAGING"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Tasks: many small coroutines on one rank, run in the order in which what they wait for comes (message-driven
-/// execution; L. V. Kale, "The virtualization model of parallel programming", 2002). A rank with many more tasks than
-/// one computes on while some wait.
+/// Tasks: many small coroutines on one rank, each resumed when the data it waits for arrive (message-driven execution;
+/// L. V. Kale, "The virtualization model of parallel programming", 2002). A rank with many tasks computes on while some
+/// of them wait.
 ///
 ///     spawn ──> ready ──> running ──> done
 ///                 ^          │ co_await fetch, request, task, time, yielded
@@ -38,12 +38,12 @@ namespace detail {
 
 struct JoinState;
 
-/// What a coroutine's frame holds for us: 56 bytes.
+/// The scheduler's part of a coroutine's frame: 56 bytes.
 struct TaskPromise {
-    Tasks* tasks = nullptr;           ///< that runs it; set when it is spawned or awaited
-    TaskPromise* next = nullptr;      ///< in the queue of those that are ready
-    std::coroutine_handle<> caller;   ///< the task that awaits it, if one does
-    std::shared_ptr<JoinState> join;  ///< of a spawned one
+    Tasks* tasks = nullptr;           ///< the scheduler that runs it; set when it is spawned or awaited
+    TaskPromise* next = nullptr;      ///< next in the queue of ready tasks
+    std::coroutine_handle<> caller;   ///< the task that awaits this one; null if none does
+    std::shared_ptr<JoinState> join;  ///< null unless the task was spawned
     std::exception_ptr error;
 
     std::coroutine_handle<TaskPromise> handle() noexcept {
@@ -53,8 +53,8 @@ struct TaskPromise {
 
 }  // namespace detail
 
-/// A coroutine that has not begun. Owns its frame until it is spawned or awaited. What it refers to must live until it
-/// ends; its parameters taken by value do.
+/// A coroutine that has not begun. It owns its frame until it is spawned or awaited. Objects that it refers to must
+/// live until it ends; parameters taken by value do.
 class [[nodiscard]] Task {
   public:
     struct promise_type;
@@ -69,7 +69,8 @@ class [[nodiscard]] Task {
     }
 
     struct Awaiter;
-    /// Runs it at once inside the awaiting task, which goes on when it has ended; what it throws comes out here.
+    /// Runs the task at once inside the awaiting task, which goes on after its end; an exception of the task is
+    /// rethrown here.
     Awaiter operator co_await() && noexcept;
 
   private:
@@ -78,13 +79,13 @@ class [[nodiscard]] Task {
     std::coroutine_handle<promise_type> frame_;
 };
 
-/// A spawned task, to be awaited by others.
+/// A handle of a spawned task, which other tasks can await.
 class TaskHandle {
   public:
     bool is_done() const noexcept;
 
     struct Awaiter;
-    /// Goes on when the task has ended. Throws what the task threw.
+    /// The awaiting task goes on when the spawned one has ended. Rethrows its exception.
     Awaiter operator co_await() const noexcept;
 
   private:
@@ -98,25 +99,27 @@ class TaskHandle {
 class Tasks {
   public:
     explicit Tasks(Context& context);
-    /// Tasks that have not ended are destroyed where they stand.
+    /// Destroys the tasks that have not ended, wherever they wait.
     ~Tasks();
     Tasks(Tasks const&) = delete;
     Tasks& operator=(Tasks const&) = delete;
 
-    /// Puts it behind those that are ready. Throws std::bad_alloc.
+    /// Appends a task to the ready ones. Throws std::bad_alloc.
     TaskHandle spawn(Task task);
 
-    /// Until all tasks have ended. Where one ends by an exception, and nobody keeps its handle, throws that at once;
-    /// the others stay where they are. Where the handle is kept and never awaited, throws it at the end.
+    /// Runs until all tasks have ended. If a task ends by an exception and no handle of it exists, this rethrows the
+    /// exception at once, and the other tasks stay where they are. If a handle exists but is never awaited, this
+    /// rethrows it at the end.
     void run();
 
     std::uint64_t alive() const noexcept { return alive_; }
-    /// Resumptions so far.
+    /// The number of resumptions so far.
     std::uint64_t switches() const noexcept { return switches_; }
 
-    /// For what tasks wait for: `task` can go on.
+    /// Called by awaitables: `task` can go on.
     void make_ready(detail::TaskPromise& task) noexcept;
-    /// `request` becomes MPI_REQUEST_NULL when it is complete; both must live until then.
+    /// Called by awaitables: `task` can go on when `request` is complete. `request` becomes MPI_REQUEST_NULL then; it
+    /// and `status` must live until then.
     void wait_for(MPI_Request& request, MPI_Status& status, detail::TaskPromise& task);
     void wait_until(double wtime, detail::TaskPromise& task);
 
@@ -147,7 +150,7 @@ class Tasks {
     Context* context_;
     detail::TaskPromise* first_ready_ = nullptr;
     detail::TaskPromise* last_ready_ = nullptr;
-    std::vector<detail::TaskPromise*> spawned_;  // those alive, each at the place that its JoinState knows
+    std::vector<detail::TaskPromise*> spawned_;  // the living tasks, each at the index in its JoinState
     std::vector<Request> requests_;
     std::vector<MPI_Request> handles_;
     std::vector<MPI_Status> statuses_;
@@ -163,9 +166,9 @@ class Tasks {
 namespace detail {
 
 struct JoinState {
-    std::size_t place = 0;  // in Tasks::spawned_
+    std::size_t place = 0;  // index in Tasks::spawned_
     bool done = false;
-    bool observed = false;  // somebody has awaited it
+    bool observed = false;  // a task has awaited it
     std::exception_ptr error;
     std::vector<TaskPromise*> waiting;
 };
@@ -228,12 +231,12 @@ inline TaskHandle::Awaiter TaskHandle::operator co_await() const noexcept {
     return Awaiter{state_};
 }
 
-/// `co_await sluice::completed(request)`: goes on when MPI says that it is complete, with its status. The request is
-/// the program's, and MPI_REQUEST_NULL afterwards (a persistent one inactive).
+/// `co_await sluice::completed(request)` goes on when the MPI request is complete, and returns its status. The program
+/// owns the request, which is MPI_REQUEST_NULL afterwards (a persistent one is inactive).
 struct completed {
     explicit completed(MPI_Request& request) noexcept : request_(&request) {}
     bool await_ready() noexcept {
-        int done = 0;  // at once, too, for what is null or inactive
+        int done = 0;  // also set for a null or inactive request
         return MPI_Test(request_, &done, &status_) == MPI_SUCCESS && done != 0;
     }
     void await_suspend(std::coroutine_handle<Task::promise_type> waiting) {
@@ -246,7 +249,7 @@ struct completed {
     MPI_Status status_{};
 };
 
-/// `co_await sluice::after(2ms)`: not before that time has passed.
+/// `co_await sluice::after(2ms)` goes on when at least that time has passed.
 struct after {
     explicit after(std::chrono::duration<double> seconds) noexcept : wtime_(MPI_Wtime() + seconds.count()) {}
     bool await_ready() const noexcept { return MPI_Wtime() >= wtime_; }
@@ -259,7 +262,7 @@ struct after {
     double wtime_;
 };
 
-/// `co_await sluice::yielded()`: lets the others that are ready go first, and communication move.
+/// `co_await sluice::yielded()` lets the other ready tasks go first, and communication advance.
 struct yielded {
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// @file
-/// Bytes as a type of its own, so that a count of blocks is never taken for a count of bytes.
+/// Bytes as a type of its own, so that a number of blocks is never mistaken for a number of bytes.
 #pragma once
 
 #include <compare>
