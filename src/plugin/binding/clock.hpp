@@ -28,7 +28,7 @@ class Clock {
     void start();
     std::uint64_t ns(std::uint64_t elapsed_ticks) const noexcept { return scaled(elapsed_ticks, ns_per_tick_); }
     std::uint64_t us_since_start(std::uint64_t at) const noexcept { return scaled(at - start_, us_per_tick_); }
-    /// Ticks in so many microseconds.
+    /// Returns the ticks in that number of microseconds.
     std::uint64_t ticks_in_us(std::uint64_t us) const noexcept {
         return static_cast<std::uint64_t>(static_cast<double>(us) * 1000.0 / ns_per_tick_);
     }

@@ -18,7 +18,7 @@ extern constinit thread_local int t_depth __attribute__((tls_model("initial-exec
 extern bool g_acting;
 /// Between MPI_Init and MPI_Finalize of a job that is watched.
 extern std::atomic<bool> g_watching;
-/// Set last: who sees it sees what was found.
+/// Set last: a thread that sees it sees the other fields, too.
 extern std::atomic<bool> g_located;
 
 /// Looks for what lies below us; says once on standard error why we stand aside, if we do.

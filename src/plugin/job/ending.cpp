@@ -110,7 +110,7 @@ std::filesystem::path page_template() {
     return {};
 }
 
-/// Every line begins with our name, so that nobody takes it for the program's.
+/// Every line begins with our name, so that it is not taken for the program's.
 void print(std::string const& text) {
     std::istringstream lines(text);
     std::string out;

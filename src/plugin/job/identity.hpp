@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Who runs what and where: only with the setting `identify`.
+/// The user, the command and the hosts of the job: only with the setting `identify`.
 #pragma once
 
 #include "record/record.hpp"

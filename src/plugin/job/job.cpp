@@ -88,7 +88,7 @@ std::string record_path(std::string const& folder, std::string& why) {
     if (where.empty()) {
         std::string const mine = record::folder_of_jobs();
         struct stat status {};
-        // Somebody else's folder of that name could be a trap.
+        // Another user's folder of that name could be a trap.
         bool const ours = make_folder(mine, 0700) && stat(mine.c_str(), &status) == 0 && status.st_uid == getuid();
         where = mine + "/" + job_name();
         if (!ours) why = mine + ": cannot be made, or belongs to somebody else";

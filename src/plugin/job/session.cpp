@@ -89,7 +89,7 @@ std::uint64_t grown(Resident from, Resident to, std::int64_t before) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
 }
 
-/// The curve begins with what the process held before MPI_Init and what it held behind it; the samples follow.
+/// The first two points of the curve are the process's memory before and after MPI_Init.
 void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Resident before, Resident after) {
     record::RankRecord& record = watch.record();
     auto const kib = [](std::uint64_t bytes) { return static_cast<std::uint32_t>(bytes / 1024); };
@@ -211,7 +211,7 @@ int begin_job(Function function, void* caller, Init const& init) {
     job = new Job();  // lives as long as the process: MPI may be used up to its end
     job->settings = settings_or_defaults();
     std::string why;
-    // Without watching the file only tells ranks of each other; it is removed like any that nobody asked for.
+    // Without watching the file only tells ranks of each other; it is removed if no report was requested.
     if (job->settings.watch == "off") job->settings.report.clear();
     std::string const path = record_path(job->settings.report, why);
     if (!why.empty()) say("no record is kept in a file: %s", why.c_str());
@@ -252,7 +252,7 @@ std::string how_to_see(record::RecordFile const& file) {
     return file.in_file() ? ". What the ranks wrote down: sluice report " + folder_of(file) : std::string();
 }
 
-/// The last to end clean removes a file that nobody asked for.
+/// The last rank that ends in order removes a file that no setting asked for.
 void leave_node(record::RecordFile& file, bool asked_for) {
     if (!file.in_file()) return;
     std::uint32_t const ended = std::atomic_ref(file.node().ended).fetch_add(1) + 1;

@@ -15,7 +15,7 @@ namespace {
 
 // What a call must add for it to be where memory grows; a few pages are nothing.
 constexpr std::uint64_t k_growth = 65536;
-// While memory stays as it is, readings are so many times as far apart.
+// While memory does not change, the interval between readings grows by this factor.
 constexpr std::uint64_t k_rarest = 8;
 
 std::uint64_t above(std::uint64_t now, std::uint64_t before) noexcept {

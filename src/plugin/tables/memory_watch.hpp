@@ -47,7 +47,7 @@ class MemoryWatch {
     bool is_due(std::uint64_t now) const noexcept { return now - look_at(last_ticks_) >= look_at(gap_); }
     /// At the begin of such a call. False where another thread is reading; otherwise `leave` must be told.
     bool enter(std::uint64_t now) noexcept;
-    /// Whether a call that took so many ticks has a reading at its end, had it one at its begin or not.
+    /// Whether a call that took `elapsed` ticks has a reading at its end, had it one at its begin or not.
     bool is_long(std::uint64_t elapsed) const noexcept { return elapsed >= look_at(gap_); }
     /// At the end of a call of `site` that took `elapsed` ticks and began at `start_us()`. `own_pages`: bytes of the
     /// call's own buffers that became resident in it.
@@ -92,7 +92,7 @@ class MemoryWatch {
     std::uint64_t page_;
     std::uint64_t least_gap_ = 0;
     std::uint64_t gap_ = 0;
-    std::mutex reading_;  // held by who writes the following three
+    std::mutex reading_;  // held while the following three are written
     Resident last_;
     std::uint64_t last_ticks_ = 0;
     std::atomic<bool> shrunk_{false};

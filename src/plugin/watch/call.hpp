@@ -27,7 +27,7 @@ class Call {
     /// What leaves goes to the root; or what comes, comes from it. The other side counts nothing.
     void to_root(int root, MPI_Comm comm) noexcept;
     void from_root(int root, MPI_Comm comm) noexcept;
-    /// So many bytes to each other member.
+    /// The bytes to each other member.
     void to_each(std::uint64_t bytes, MPI_Comm comm) noexcept;
     /// To member i counts[i] of one type, or of types[i].
     template <class Count, class Types>

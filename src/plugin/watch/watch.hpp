@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What is watched in this process, in one place: its record and who writes into it.
+/// What is watched in this process, in one place: its record and the writers of it.
 #pragma once
 
 #include <array>

@@ -43,7 +43,7 @@ int world_rank_of(void const* comm, int member) {
     return g_watch->communicators().world_rank(*static_cast<MPI_Comm const*>(comm), member);
 }
 
-/// Who takes part in a call on `comm`; size 0 where it is not served. Depends only on what its members agreed on.
+/// The ranks of a call on `comm`; size 0 if it is not served. Depends only on what its members agreed on.
 groups::Members members_of(MPI_Comm const& comm) {
     Known const known = g_watch->communicators().find(comm);
     groups::Members members;
