@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Every rank tells every target which of its slots are filled from where. That validates the map before any byte
-/// moves, and builds the inverse map. It uses nonblocking consensus (T. Hoefler, C. Siebert, A. Lumsdaine, PPoPP 2010):
-/// synchronous sends, then a nonblocking barrier; cost and memory grow with the number of real partners, not with the
-/// number of ranks.
+/// moves, and builds the inverse map. The addresses travel by a sparse exchange (engine/sparse).
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/sparse/sparse_exchange.hpp"
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <map>
+#include <set>
+
+#include "sluice/context.hpp"
+
+namespace sluice::engine {
+namespace {
+
+struct Letter {
+    std::uint64_t number;
+    std::uint64_t sender;
+    std::uint64_t target;
+};
+
+/// Keeps the numbers that arrive from each rank.
+class Mailbox {
+  public:
+    explicit Mailbox(int rank) : rank_(rank) {}
+    void accept(int source, Letter const& letter) {
+        EXPECT_EQ(letter.sender, static_cast<std::uint64_t>(source));
+        EXPECT_EQ(letter.target, static_cast<std::uint64_t>(rank_));
+        EXPECT_TRUE(numbers[source].insert(letter.number).second) << letter.number << " arrived twice";
+    }
+    void expect(Letter const& letter) const noexcept { EXPECT_EQ(letter.target, static_cast<std::uint64_t>(rank_)); }
+    std::map<int, std::set<std::uint64_t>> numbers;
+
+  private:
+    int rank_;
+};
+
+enum class Way { messages, rings };
+
+class SparseExchangeTest : public testing::TestWithParam<Way> {
+  protected:
+    ContextState& state() { return context_.state(); }
+    /// Collective: `count(from, to)` letters from each rank to each other one, `bytes` of memory for packets.
+    template <typename Count>
+    void exchange(Count const& count, Bytes bytes) {
+        int const rank = state().rank();
+        std::shared_ptr<node::Node> const node = GetParam() == Way::rings ? state().node(256_KiB) : nullptr;
+        Mailbox mailbox(rank);
+        SparseExchange<Letter, Mailbox> letters(state(), node.get(), mailbox, bytes, groups::tags::k_addresses);
+        for (int to = 0; to < state().size(); ++to) {
+            if (to == rank) continue;
+            for (std::uint64_t number = 0; number < count(rank, to); ++number) {
+                bool const by_message =
+                    letters.send(to, {number, static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(to)});
+                EXPECT_TRUE(by_message || node != nullptr);
+            }
+        }
+        letters.finish();
+        std::uint64_t all = 0;
+        for (int from = 0; from < state().size(); ++from) {
+            if (from == rank) continue;
+            EXPECT_EQ(mailbox.numbers[from].size(), count(from, rank)) << "from rank " << from;
+            all += count(from, rank);
+        }
+        EXPECT_EQ(letters.received(), all);
+        EXPECT_TRUE(state().all_true(true));  // the ranks meet before the next exchange
+    }
+
+  private:
+    Context context_{MPI_COMM_WORLD};
+};
+
+TEST_P(SparseExchangeTest, ends_when_no_rank_sends) {
+    exchange([](int, int) { return std::uint64_t{0}; }, 4_KiB);
+}
+
+TEST_P(SparseExchangeTest, letters_reach_ranks_that_do_not_know_of_them) {
+    exchange([](int from, int to) { return static_cast<std::uint64_t>(from == 0 && to % 2 == 1 ? 3 : 0); }, 4_KiB);
+}
+
+TEST_P(SparseExchangeTest, full_packets_go_on_while_others_send) {
+    exchange([](int from, int to) { return static_cast<std::uint64_t>(500 * (1 + from) + to); }, 16_KiB);
+}
+
+TEST_P(SparseExchangeTest, one_item_a_packet_is_enough_memory) {
+    exchange([](int from, int to) { return static_cast<std::uint64_t>(10 + from + to); }, Bytes{1});
+}
+
+TEST_P(SparseExchangeTest, many_follow_each_other) {
+    for (int round = 0; round < 20; ++round)
+        exchange([round](int from, int to) { return static_cast<std::uint64_t>((from * 7 + to * 3 + round) % 5); },
+                 4_KiB);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, SparseExchangeTest, testing::Values(Way::messages, Way::rings),
+                         [](auto const& each) { return each.param == Way::messages ? "messages" : "rings"; });
+
+}  // namespace
+}  // namespace sluice::engine
