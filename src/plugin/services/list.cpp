@@ -2,6 +2,7 @@
 #include <array>
 
 #include "plugin/services/chain.hpp"
+#include "plugin/services/check/links.hpp"
 #include "plugin/services/inplace/inplace.hpp"
 #include "plugin/services/service.hpp"
 #include "plugin/services/watching/watching.hpp"
@@ -9,9 +10,9 @@
 namespace sluice::plugin {
 
 std::span<Service* const> services() {
-    // Watching comes last: its samples then begin when the others hold what they need, and end before they let go of
-    // it.
-    static std::array<Service*, 2> const list{&inplace_service(), &watching_service()};
+    // Checks come first, for what they find must not have begun. Watching comes last: its samples then begin when the
+    // others hold what they need, and end before they let go of it.
+    static std::array<Service*, 3> const list{&check_service(), &inplace_service(), &watching_service()};
     static_assert(list.size() <= k_most_links);
     return list;
 }

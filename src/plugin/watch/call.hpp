@@ -17,6 +17,8 @@ class Call {
     Call(Call const&) = delete;
     Call& operator=(Call const&) = delete;
 
+    /// Index into the table of call sites.
+    std::uint32_t site() const noexcept { return site_; }
     void out(std::uint64_t bytes) noexcept { out_ = bytes; }
     void in(std::uint64_t bytes) noexcept { in_ = bytes; }
     /// The bytes that leave and those that come are in one buffer (MPI_IN_PLACE).

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/services/check/check.hpp"
+
+#include <array>
+#include <exception>
+#include <vector>
+
+#include "mpi/mpi.hpp"
+#include "plugin/binding/say.hpp"
+#include "plugin/watch/watch.hpp"
+
+namespace sluice::plugin {
+
+namespace {
+
+using types::SignatureWord;
+
+/// Messages between the members of a communicator of the program, over the communicator of all ranks.
+class Messages : public Exchange {
+  public:
+    Messages(MPI_Comm all, int tag, MPI_Comm comm) : all_(all), tag_(tag), comm_(comm) {}
+
+    void run(std::span<Leg const> legs) override {
+        constexpr std::size_t k_most = 64;
+        std::array<MPI_Request, k_most> requests;
+        int open = 0;
+        for (Leg const& leg : legs) {
+            if (leg.in.empty()) continue;
+            mpi::check(MPI_Irecv(leg.in.data(), static_cast<int>(leg.in.size()), MPI_BYTE, rank_of(leg.from), tag_,
+                                 all_, &requests[static_cast<std::size_t>(open++)]),
+                       "MPI_Irecv");
+        }
+        for (Leg const& leg : legs) {
+            if (leg.out.empty()) continue;
+            mpi::check(MPI_Isend(leg.out.data(), static_cast<int>(leg.out.size()), MPI_BYTE, rank_of(leg.to), tag_,
+                                 all_, &requests[static_cast<std::size_t>(open++)]),
+                       "MPI_Isend");
+        }
+        mpi::check(MPI_Waitall(open, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    }
+
+  private:
+    int rank_of(int member) { return g_watch->communicators().world_rank(comm_, member); }
+
+    MPI_Comm all_;
+    int tag_;
+    MPI_Comm comm_;
+};
+
+/// Only what all its members know alike decides whether a communicator is checked. Tags from the largest downwards:
+/// those of all-to-alls in place go upwards.
+bool has_tag(Known const& known, int largest_tag) {
+    return known.id > 0 && known.id < static_cast<std::uint32_t>(largest_tag) / 2;
+}
+
+}  // namespace
+
+Check::Check(MPI_Comm all) : all_(all) {
+    int* upper = nullptr;
+    int found = 0;
+    if (MPI_Comm_get_attr(all, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0) largest_tag_ = *upper;
+}
+
+Check::Place Check::place_in(MPI_Comm comm) noexcept {
+    Known const known = g_watch->communicators().find(comm);
+    return {known.rank, known.size};
+}
+
+SignatureWord Check::word(Data const& data) const {
+    if (data.type == MPI_DATATYPE_NULL || data.count < 0) return {};  // none, or for MPI to refuse
+    return SignatureWord(signatures_.of(static_cast<std::uint64_t>(data.count), data.type));
+}
+
+std::string Check::shown(Data const& data) const {
+    if (data.type == MPI_DATATYPE_NULL) return "";
+    return std::to_string(data.count) + " x " + signatures_.name_of(data.type);
+}
+
+std::string Check::describe(CheckedCall const& call, std::string const& what) const {
+    std::string text = k_function_names[static_cast<std::size_t>(call.function)];
+    if (call.root >= 0) text += ", root " + std::to_string(call.root);
+    if (!what.empty()) text += ", " + what;
+    std::string const place = g_watch->record().sites[call.site].place.data();
+    return text + (place.empty() ? "" : ", at " + place);
+}
+
+/// All members come here together. The last agreement lets each of them print before one of them ends the job.
+int Check::refuse(CheckedCall const& call, Comparison& comparison, std::string const& what) {
+    std::string const told = comparison.tell(describe(call, what));
+    say("rank %u: a collective call differs between its members, by rank in their communicator: %s",
+        g_watch->record().head.world_rank, told.c_str());
+    comparison.agree({});
+    MPI_Comm_call_errhandler(call.comm, MPI_ERR_OTHER);
+    return MPI_ERR_OTHER;
+}
+
+/// `compare` gives true where the call is right, and says in `what` what the member has.
+template <class Run>
+int Check::run(CheckedCall const& call, Run const& compare) noexcept {
+    try {
+        if (call.comm == MPI_COMM_NULL) return MPI_SUCCESS;
+        Known const known = g_watch->communicators().find(call.comm);
+        if (known.size == 1) return MPI_SUCCESS;
+        if (!has_tag(known, largest_tag_)) {
+            ++passed_on_;
+            return MPI_SUCCESS;
+        }
+        ++checked_;
+        Messages messages(all_, largest_tag_ - static_cast<int>(known.id), call.comm);
+        Comparison comparison(messages, known.rank, known.size);
+        std::string what;
+        if (compare(comparison, known, what)) return MPI_SUCCESS;
+        return refuse(call, comparison, what);
+    } catch (std::exception const& error) {
+        say("a collective call was not checked: %s", error.what());
+        return MPI_SUCCESS;
+    }
+}
+
+namespace {
+
+Facts facts_of(CheckedCall const& call, SignatureWord data = {}, bool mismatch = false) {
+    return {static_cast<std::uint32_t>(call.function), call.root, data, mismatch};
+}
+
+}  // namespace
+
+int Check::same(CheckedCall const& call, Data gives, Data takes) noexcept {
+    return run(call, [&](Comparison& comparison, Known const&, std::string& what) {
+        SignatureWord const out = word(gives);
+        SignatureWord const in = word(takes);
+        bool const both = gives.type != MPI_DATATYPE_NULL && takes.type != MPI_DATATYPE_NULL;
+        if (comparison.agree(facts_of(call, out.stricter(in), !out.matches(in)))) return true;
+        what = both ? shown(gives) + " to " + shown(takes) : shown(gives) + shown(takes);
+        return false;
+    });
+}
+
+int Check::listed(CheckedCall const& call, Data gives, DataOf const& takes) noexcept {
+    return run(call, [&](Comparison& comparison, Known const& known, std::string& what) {
+        std::vector<SignatureWord> words(static_cast<std::size_t>(known.size));
+        MPI_Count all = 0;
+        for (int member = 0; member < known.size; ++member) {
+            words[static_cast<std::size_t>(member)] = word(takes(member));
+            all += takes(member).count;
+        }
+        bool const mismatch = !word(gives).matches(words[static_cast<std::size_t>(known.rank)]);
+        if (comparison.agree(facts_of(call, SignatureWord(words), mismatch))) return true;
+        what = shown(takes(known.rank)) + " of " + std::to_string(all);
+        if (gives.type != MPI_DATATYPE_NULL) what = shown(gives) + " to " + what;
+        return false;
+    });
+}
+
+int Check::with_root(CheckedCall const& call, Data mine, DataOf const& of_member) noexcept {
+    return run(call, [&](Comparison& comparison, Known const& known, std::string& what) {
+        what = shown(mine);
+        if (!comparison.agree(facts_of(call))) return false;
+        if (call.root < 0 || call.root >= known.size) return true;  // for MPI to refuse
+        int const wrong =
+            comparison.compare_with_root(call.root, word(mine), [&](int member) { return word(of_member(member)); });
+        if (comparison.agree(facts_of(call, {}, wrong >= 0))) return true;
+        if (wrong >= 0) what = "which expects " + shown(of_member(wrong)) + " of rank " + std::to_string(wrong);
+        return false;
+    });
+}
+
+int Check::pairs(CheckedCall const& call, DataOf const& gives, DataOf const& takes) noexcept {
+    return run(call, [&](Comparison& comparison, Known const&, std::string& what) {
+        if (!comparison.agree(facts_of(call))) return false;
+        int const wrong = comparison.compare_pairs([&](int member) { return word(gives(member)); },
+                                                   [&](int member) { return word(takes(member)); });
+        if (comparison.agree(facts_of(call, {}, wrong >= 0))) return true;
+        if (wrong >= 0)
+            what = "which expects " + shown(takes(wrong)) + " from rank " + std::to_string(wrong) + " and gets others";
+        return false;
+    });
+}
+
+}  // namespace sluice::plugin

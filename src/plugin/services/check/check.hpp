@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// --check: before a blocking collective call of the program its members compare what they call. A call that they do
+/// not have in common does not begin: each member prints the calls of all ranks with their places, the communicator's
+/// error handler gets MPI_ERR_OTHER, and that is what the call returns.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "functions.hpp"
+#include "plugin/services/check/comparison.hpp"
+#include "types/signature.hpp"
+
+namespace sluice::plugin {
+
+/// `count` elements of a type. Without a type, or with a count below 0: nothing that could be compared.
+struct Data {
+    MPI_Count count = 0;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
+/// A call that is compared.
+struct CheckedCall {
+    Function function;   ///< without _c: both forms are one operation
+    std::uint32_t site;  ///< index into the table of call sites
+    MPI_Comm comm;
+    int root = -1;
+};
+
+class Check {
+  public:
+    /// `all`: every rank of the job.
+    explicit Check(MPI_Comm all);
+
+    using DataOf = std::function<Data(int member)>;
+
+    /// Data that are the same on all members; `gives` and `takes` must match, too. MPI_SUCCESS, or what the call is to
+    /// return.
+    int same(CheckedCall const& call, Data gives = {}, Data takes = {}) noexcept;
+    /// Each member gives data of its own size, and every member knows all of the sizes.
+    int listed(CheckedCall const& call, Data gives, DataOf const& takes) noexcept;
+    /// The root has the size of each member's part.
+    int with_root(CheckedCall const& call, Data mine, DataOf const& of_member) noexcept;
+    /// Each pair of members has a size of its own.
+    int pairs(CheckedCall const& call, DataOf const& gives, DataOf const& takes) noexcept;
+
+    /// Rank of the caller and size; size 0 for a communicator that is not checked.
+    struct Place {
+        int rank = 0;
+        int size = 0;
+    };
+    static Place place_in(MPI_Comm comm) noexcept;
+
+    std::uint64_t checked() const noexcept { return checked_; }
+    std::uint64_t passed_on() const noexcept { return passed_on_; }
+
+  private:
+    template <class Run>
+    int run(CheckedCall const& call, Run const& compare) noexcept;
+    types::SignatureWord word(Data const& data) const;
+    std::string shown(Data const& data) const;
+    std::string describe(CheckedCall const& call, std::string const& what) const;
+    int refuse(CheckedCall const& call, Comparison& comparison, std::string const& what);
+
+    MPI_Comm all_;
+    int largest_tag_ = 32767;  // what MPI promises at least
+    types::Signatures signatures_;
+    std::uint64_t checked_ = 0;
+    std::uint64_t passed_on_ = 0;  // calls on communicators whose members agreed on no id
+};
+
+}  // namespace sluice::plugin
