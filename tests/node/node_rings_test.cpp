@@ -81,7 +81,7 @@ TEST(NodeRings, packets_of_any_size_arrive_whole_and_in_order_through_a_large_ri
     exchange_all(rings, 50);
 }
 
-SLUICE_NEEDS_RANKS(2, node::NodeRings, a_packet_that_fits_is_always_granted_in_the_end);
+SLUICE_NEEDS_RANKS(2, NodeRings, a_packet_that_fits_is_always_granted_in_the_end);
 TEST(NodeRings, a_packet_that_fits_is_always_granted_in_the_end) {
     node::NodeRings rings(MPI_COMM_WORLD, 4_KiB);
     int const next = (rings.rank() + 1) % rings.size();
@@ -100,7 +100,7 @@ TEST(NodeRings, a_packet_that_fits_is_always_granted_in_the_end) {
     }
 }
 
-SLUICE_NEEDS_RANKS(2, node::NodeRings, a_full_ring_refuses_and_what_was_refused_changes_nothing);
+SLUICE_NEEDS_RANKS(2, NodeRings, a_full_ring_refuses_and_what_was_refused_changes_nothing);
 TEST(NodeRings, a_full_ring_refuses_and_what_was_refused_changes_nothing) {
     node::NodeRings rings(MPI_COMM_WORLD, 1_B);
     int const next = (rings.rank() + 1) % rings.size();
@@ -123,7 +123,7 @@ TEST(NodeRings, a_full_ring_refuses_and_what_was_refused_changes_nothing) {
     rings.barrier();
 }
 
-SLUICE_NEEDS_RANKS(2, node::NodeRings, whoever_sleeps_is_woken_by_a_packet);
+SLUICE_NEEDS_RANKS(2, NodeRings, whoever_sleeps_is_woken_by_a_packet);
 TEST(NodeRings, whoever_sleeps_is_woken_by_a_packet) {
     node::NodeRings rings(MPI_COMM_WORLD, 4_KiB);
     // A token goes round; all but its owner sleep. A lost wake-up would cost a millisecond, a lost packet would hang.

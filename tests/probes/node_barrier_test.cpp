@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <new>
 
-namespace sluice::probe {
+namespace sluice::probes {
 namespace {
 
 class BarrierFile : public testing::Test {
@@ -75,4 +75,4 @@ TEST_F(BarrierFile, refuses_a_file_without_room_or_that_is_not_there) {
 }
 
 }  // namespace
-}  // namespace sluice::probe
+}  // namespace sluice::probes

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-namespace sluice::probe {
+namespace sluice::probes {
 namespace {
 
 constexpr std::size_t k_bytes = 8 << 20;
@@ -99,4 +99,4 @@ TEST(ProcessMemory, is_read_without_taking_any) {
 }
 
 }  // namespace
-}  // namespace sluice::probe
+}  // namespace sluice::probes
