@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "plugin/equality/transcript.h"
+#include "transcript.h"
 
 static void exchange(void) {
     enum { k_each = 20000 };

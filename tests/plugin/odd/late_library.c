@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 // What late.c loads: a library that is linked to MPI.
-#include "plugin/equality/transcript.h"
+#include "transcript.h"
 
 int run_late(void);
 

@@ -2,7 +2,7 @@
 // MPI_Comm_spawn: two children, which talk with their parents and with each other.
 #include <string.h>
 
-#include "plugin/equality/transcript.h"
+#include "transcript.h"
 
 static void talk(MPI_Comm between) {
     MPI_Comm all;

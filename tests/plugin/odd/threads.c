@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "plugin/equality/transcript.h"
+#include "transcript.h"
 
 enum { k_threads = 4, k_rounds = 200, k_each = 3000 };
 
