@@ -90,9 +90,7 @@ void ContextState::most_of_all(std::span<std::uint64_t> values) {
     if (node_ && node_->has_rings() && node_->size() == size_ && values.size() <= node::NodeRings::k_most_values)
         node_->rings().most_of_all(values);
     else
-        mpi::check(MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_MAX,
-                                 comm_.get()),
-                   "MPI_Allreduce");
+        groups::most_of_all(comm_.get(), values);
 }
 
 void ContextState::agree(groups::Agreement& agreement) {

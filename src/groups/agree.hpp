@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "sluice/error.hpp"
 
@@ -17,6 +18,8 @@ void agree_on_no_error(MPI_Comm comm, std::optional<Error> const& mine);
 /// Collective. True if the value is true on every rank.
 bool all_true(MPI_Comm comm, bool value);
 
+/// Collective. Each value becomes its maximum over all ranks, in one reduction; as unsigned numbers on every MPI.
+void most_of_all(MPI_Comm comm, std::span<std::uint64_t> values);
 /// Collective minimum, maximum and sum.
 std::uint64_t least_of(MPI_Comm comm, std::uint64_t value);
 std::uint64_t most_of(MPI_Comm comm, std::uint64_t value);

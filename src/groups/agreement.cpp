@@ -54,11 +54,7 @@ void Agreement::alike(std::string_view name, std::string_view text) {
 }
 
 void Agreement::run(MPI_Comm comm) {
-    run(comm, [comm](std::span<std::uint64_t> values) {
-        mpi::check(
-            MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_MAX, comm),
-            "MPI_Allreduce");
-    });
+    run(comm, [comm](std::span<std::uint64_t> values) { most_of_all(comm, values); });
 }
 
 void Agreement::run(MPI_Comm comm, Maxima const& maxima) {
