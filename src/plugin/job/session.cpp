@@ -8,7 +8,6 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
-#include <ranges>
 #include <vector>
 
 #include "functions.hpp"
@@ -153,9 +152,8 @@ std::vector<Service*> able_to_start(int level) {
 
 /// The last that started stops first.
 void stop_services(Ending ending) {
-    for (Service* const service : job->running | std::views::reverse)
-        service->stop(ending);
-    job->running.clear();
+    for (; !job->running.empty(); job->running.pop_back())
+        job->running.back()->stop(ending);
 }
 
 void start_watching(Watch& watch, Function function, void* caller, Resident before, std::uint64_t began) {
