@@ -31,17 +31,17 @@ class Patience {
         after(moved, [] { return false; });
     }
 
-    /// `sleep` waits on what ends by itself or by a peer; it returns false where there is nothing to sleep on, and then
-    /// the core is offered to others.
+    /// `fall_asleep` waits on what ends by itself or by a peer; it returns false where there is nothing to sleep on,
+    /// and then the core is offered to others.
     template <typename Sleep>
-    void after(bool moved, Sleep const& sleep) {
+    void after(bool moved, Sleep const& fall_asleep) {
         if (moved) {
             in_vain_ = 0;
             return;
         }
         ++in_vain_;
         if (in_vain_ <= policy_.spins) return;
-        if (in_vain_ <= policy_.spins + policy_.yields || !sleep()) sched_yield();
+        if (in_vain_ <= policy_.spins + policy_.yields || !fall_asleep()) sched_yield();
     }
 
     std::uint64_t in_vain() const noexcept { return in_vain_; }

@@ -24,14 +24,14 @@ TEST(Patience, sleeps_only_after_its_spins_and_yields) {
 TEST(Patience, what_moves_starts_the_count_again) {
     Patience patience({.spins = 1, .yields = 0});
     int sleeps = 0;
-    auto const sleep = [&sleeps] { return ++sleeps > 0; };
-    patience.after(false, sleep);
+    auto const fall_asleep = [&sleeps] { return ++sleeps > 0; };
+    patience.after(false, fall_asleep);
     EXPECT_EQ(patience.in_vain(), 1U);
-    patience.after(true, sleep);
+    patience.after(true, fall_asleep);
     EXPECT_EQ(patience.in_vain(), 0U);
-    patience.after(false, sleep);
+    patience.after(false, fall_asleep);
     EXPECT_EQ(sleeps, 0);
-    patience.after(false, sleep);
+    patience.after(false, fall_asleep);
     EXPECT_EQ(sleeps, 1);
 }
 
