@@ -17,7 +17,7 @@
 /// pmix_base_async_modex or pmix_base_collect_data. So a rank puts its key only if its environment says for sure that
 /// both are as they should be (`sluice run` sets them where the user has not): whoever finds all P keys knows that
 /// every rank's fence was such a one, and that every rank finds what it found. Whoever misses one key, misses it for
-/// good: a missing key answers at once (pmix.immediate), nobody waits for it. No message is sent but those of MPI_Init.
+/// good: a missing key answers at once (pmix.immediate), no rank waits for it. Only MPI_Init sends messages.
 ///
 /// Elsewhere (MPICH over several nodes, LD_PRELOAD alone without the two variables) the answer is no on all ranks.
 #pragma once
