@@ -14,7 +14,13 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INC
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.def")
 
 install(EXPORT SluiceTargets-${SLUICE_MPI} NAMESPACE Sluice:: DESTINATION ${_sluice_cmake_dir})
-write_basic_package_version_file(${_sluice_packaging}/SluiceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+# As the soname says: docs/compatibility.md.
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(_sluice_compatibility SameMinorVersion)
+else()
+  set(_sluice_compatibility SameMajorVersion)
+endif()
+write_basic_package_version_file(${_sluice_packaging}/SluiceConfigVersion.cmake COMPATIBILITY ${_sluice_compatibility})
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/SluiceConfig.cmake ${PROJECT_SOURCE_DIR}/cmake/SluiceMpiFlavour.cmake
   ${_sluice_packaging}/SluiceConfigVersion.cmake DESTINATION ${_sluice_cmake_dir})
 

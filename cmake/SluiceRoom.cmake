@@ -33,7 +33,9 @@ function(_sluice_compile_room target name)
   cmake_parse_arguments(arg "MPI" "" "LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   add_library(${target} OBJECT ${sources})
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  # What the library exports is marked SLUICE_API (sluice/export.h).
+  set_target_properties(${target} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${target} PRIVATE sluice_warnings PUBLIC ${arg_LIBRARIES})

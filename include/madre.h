@@ -15,6 +15,8 @@
 #include <mpi.h>
 #include <stddef.h>
 
+#include "sluice/export.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -45,8 +47,8 @@ typedef struct MADRE_Object_s* MADRE_Object;
  * @param datatype    type of an element, which must have no gaps and begin at its lower bound 0
  * @param comm        the ranks that hold the array; it must live as long as the object
  * @return The object, which MADRE_destroy() frees; MADRE_OBJECT_NULL on every rank if an argument is wrong. */
-MADRE_Object MADRE_create(void* data, char* strategy, int numBlocks, int blockLength, MPI_Datatype datatype,
-                          MPI_Comm comm);
+SLUICE_API MADRE_Object MADRE_create(void* data, char* strategy, int numBlocks, int blockLength, MPI_Datatype datatype,
+                                     MPI_Comm comm);
 
 /** Moves block i to position `destIndices[i]` of rank `destRanks[i]`, for i < `length`. Collective. Blocks from
  * `length` on are dead: their bytes need not survive.
@@ -54,20 +56,20 @@ MADRE_Object MADRE_create(void* data, char* strategy, int numBlocks, int blockLe
  * @param length      number of destinations, from 0 to the number of blocks
  * @param destRanks   `length` ranks; -1 marks block i as dead, and `destIndices[i]` is ignored
  * @param destIndices `length` positions, from 0 on; no two live blocks may have one destination */
-void MADRE_redistribute(MADRE_Object madre, int length, int* destRanks, int* destIndices);
+SLUICE_API void MADRE_redistribute(MADRE_Object madre, int length, int* destRanks, int* destIndices);
 
 /** Frees an object. Collective. MADRE_OBJECT_NULL is ignored.
  * @param madre the object */
-void MADRE_destroy(MADRE_Object madre);
+SLUICE_API void MADRE_destroy(MADRE_Object madre);
 
 /** Tells that from now on the blocks of this rank are at another address. Local.
  * @param madre the object
  * @param data  the new address */
-void MADRE_setDataPointer(MADRE_Object madre, void* data);
+SLUICE_API void MADRE_setDataPointer(MADRE_Object madre, void* data);
 
 /** Tells how much memory all MADRE objects of this rank hold now.
  * @return Bytes, kept buffers included; 0 before MPI_Init and without objects. */
-long MADRE_getMem(void);
+SLUICE_API long MADRE_getMem(void);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,7 @@
 namespace {
 
 std::string range_of(sluice::SettingRow const& row) {
-    if (row.kind == "word") return "see right";
+    if (row.kind == "word") return std::string(row.words);
     if (row.kind == "path") return "a path";
     if (row.kind == "bytes")
         return sluice::base::exact_bytes({row.least}) + " … " + sluice::base::exact_bytes({row.most});

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "sluice/export.h"
 #include "sluice/units.hpp"
 
 namespace sluice {
@@ -25,7 +26,7 @@ struct BudgetState;
 }
 
 /// The right to hold that many bytes. Movable; gives them back when it dies.
-class Lease {
+class SLUICE_API Lease {
   public:
     Lease() = default;
     Lease(Lease&& other) noexcept;
@@ -53,7 +54,7 @@ class Lease {
 ///
 /// Where the processes of a node share what there is, the limit is M_C, what they may hold together, and whether a
 /// lease fits depends on what the others hold.
-class Budget {
+class SLUICE_API Budget {
   public:
     /// A lease of at most this size succeeds even over the limit while nothing else is held.
     static constexpr Bytes guaranteed_minimum{64 * 1024};
@@ -112,6 +113,6 @@ struct MemoryLimit {
 
 /// Least of: `setting` (0 = none), the limits up the control-group chain (v1 and v2), RLIMIT_DATA and RLIMIT_AS,
 /// and MemAvailable plus own use. Reads files under `root` (tests give a made-up tree).
-MemoryLimit detect_memory_limit(Bytes setting, std::string const& root = "");
+SLUICE_API MemoryLimit detect_memory_limit(Bytes setting, std::string const& root = "");
 
 }  // namespace sluice

@@ -14,6 +14,7 @@
 
 #include "sluice/context.hpp"
 #include "sluice/error.hpp"
+#include "sluice/export.h"
 
 namespace sluice::collectives {
 
@@ -34,16 +35,17 @@ struct InplaceReport {
 /// bytes for each block of an indexed or struct type, nothing for others), nothing that grows with ranks or counts.
 /// Throws Error(invalid_argument) on both ranks of a pair whose blocks differ in bytes, with the other pairs exchanged
 /// and theirs left as it was; on the caller alone, with nothing exchanged, for a negative count.
-InplaceReport alltoall_in_place(Context& context, void* buffer, std::int64_t count, MPI_Datatype type);
+SLUICE_API InplaceReport alltoall_in_place(Context& context, void* buffer, std::int64_t count, MPI_Datatype type);
 
 /// The same with counts and displacements, in extents of `type`, for each rank. A pair whose blocks are empty on both
 /// sides costs nothing; as in MPI, where only one of them is empty the other rank waits for ever.
-InplaceReport alltoallv_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
-                                 std::span<std::int64_t const> displacements, MPI_Datatype type);
+SLUICE_API InplaceReport alltoallv_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
+                                            std::span<std::int64_t const> displacements, MPI_Datatype type);
 
 /// The same with a datatype for each rank; displacements are in bytes. Memory: the descriptions of at most seven types
 /// at a time.
-InplaceReport alltoallw_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
-                                 std::span<std::int64_t const> displacements, std::span<MPI_Datatype const> types);
+SLUICE_API InplaceReport alltoallw_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
+                                            std::span<std::int64_t const> displacements,
+                                            std::span<MPI_Datatype const> types);
 
 }  // namespace sluice::collectives

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "sluice/budget.hpp"
+#include "sluice/export.h"
 #include "sluice/settings.hpp"
 
 namespace sluice {
@@ -20,7 +21,7 @@ class ContextState;
 /// private communicator made by group creation: no attribute callback, error handler or hint of the user's is
 /// inherited. Memory: constant, plus the rings of the node (a part of Settings::staging) from the first redistribution
 /// on. Throws Error on every rank when one rank's settings are invalid or MPI fails.
-class Context {
+class SLUICE_API Context {
   public:
     explicit Context(MPI_Comm comm, Settings settings = Settings::from_environment());
     ~Context();
@@ -33,10 +34,8 @@ class Context {
     /// The budget of this process, shared by all its Contexts.
     Budget& budget() const noexcept;
 
-    /// For the capabilities of the library.
-    engine::ContextState& state() const noexcept { return *state_; }
-
   private:
+    friend class engine::ContextState;
     std::unique_ptr<engine::ContextState> state_;
 };
 

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "sluice/export.h"
+
 namespace sluice {
 
 /// The kinds of errors that a caller can act on. The C interface returns the same values.
@@ -19,7 +21,7 @@ enum class ErrorCode : int {
     internal = 5,          ///< the library has a defect
 };
 
-class Error : public std::runtime_error {
+class SLUICE_API Error : public std::runtime_error {
   public:
     Error(ErrorCode code, std::string const& what) : std::runtime_error(what), code_(code) {}
     ErrorCode code() const noexcept { return code_; }

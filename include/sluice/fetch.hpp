@@ -25,11 +25,12 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "sluice/context.hpp"
 #include "sluice/error.hpp"
+#include "sluice/export.h"
 #include "sluice/tasks.hpp"
 #include "sluice/units.hpp"
 
@@ -59,7 +60,7 @@ class StoreState;
 
 /// A complete fetch set, in the order of the wants. Movable; gives its tokens back when it dies. Two sets that fetched
 /// the same key at a time may share its bytes: nobody writes to them.
-class Fetched {
+class SLUICE_API Fetched {
   public:
     Fetched() = default;
     std::size_t size() const noexcept;
@@ -76,7 +77,7 @@ class Fetched {
 };
 
 /// What `co_await store.fetch_all(...)` is made of.
-struct [[nodiscard]] FetchAwaiter {
+struct [[nodiscard]] SLUICE_API FetchAwaiter {
     explicit FetchAwaiter(std::shared_ptr<detail::FetchSet> posted) noexcept : set(std::move(posted)) {}
     FetchAwaiter(FetchAwaiter const&) = delete;
     FetchAwaiter& operator=(FetchAwaiter const&) = delete;
@@ -88,7 +89,7 @@ struct [[nodiscard]] FetchAwaiter {
 };
 
 /// What `co_await store.read(key)` is made of.
-struct [[nodiscard]] ReadAwaiter {
+struct [[nodiscard]] SLUICE_API ReadAwaiter {
     ReadAwaiter(std::shared_ptr<detail::ReadWait> posted) noexcept : wait(std::move(posted)) {}
     ReadAwaiter(ReadAwaiter const&) = delete;
     ReadAwaiter& operator=(ReadAwaiter const&) = delete;
@@ -127,7 +128,7 @@ struct StoreReport {
 /// One for each set of keys; created collectively over the context's ranks, who all must destroy it. Belongs to one
 /// thread. Memory: for each publication about 150 bytes and what its function holds, for each fetch that is open about
 /// 200 bytes, and what tokens allow for.
-class Store {
+class SLUICE_API Store {
   public:
     using Pack = std::function<void(std::span<std::byte> out)>;
     /// Called once with the data that a Bring function was asked for, or with an error. The bytes need only be valid
@@ -227,10 +228,8 @@ class Store {
 
     StoreReport report() const;
 
-    /// For tests: after `n` more allocations of buffers the next `failures` fail.
-    void fail_allocations(std::uint64_t n, std::uint64_t failures);
-
   private:
+    friend class detail::StoreState;
     std::unique_ptr<detail::StoreState> state_;
 };
 

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "sluice/context.hpp"
+#include "sluice/export.h"
 #include "sluice/fetch.hpp"
 #include "sluice/tasks.hpp"
 #include "sluice/units.hpp"
@@ -58,7 +59,7 @@ struct UseSet;
 
 /// Blocks in memory, in the order of the uses they were asked by. Movable; when it dies, what was written goes back to
 /// the file. Several may hold the same block: they share its bytes, and their order is the program's business.
-class Blocks {
+class SLUICE_API Blocks {
   public:
     Blocks() = default;
     Blocks(Blocks&& other) noexcept = default;
@@ -81,7 +82,7 @@ class Blocks {
 };
 
 /// What `co_await file.use(...)` is made of.
-struct [[nodiscard]] UseAwaiter {
+struct [[nodiscard]] SLUICE_API UseAwaiter {
     explicit UseAwaiter(std::shared_ptr<detail::UseSet> asked) noexcept : set(std::move(asked)) {}
     UseAwaiter(UseAwaiter const&) = delete;
     UseAwaiter& operator=(UseAwaiter const&) = delete;
@@ -112,7 +113,7 @@ struct Report {
 /// process, however it ends; its space is reserved when it is made. Memory: 72 bytes a block, 25 for each entry of the
 /// plan, and for blocks up to Settings::paged_memory; one set of blocks is always granted, whatever its size. What is
 /// never written reads as zeros. Blocks, and publications of it, may outlive it, but not the context.
-class File {
+class SLUICE_API File {
   public:
     /// Makes a file with one block of each of these sizes, in bytes, at least 1. Throws Error(out_of_memory) if the
     /// disk has no room for them, or Error(unsupported) if no file can be made, with the numbers and the folder
@@ -155,15 +156,13 @@ class File {
 
     Report report() const;
 
-    /// For tests: after `n` more operations of the disk the next `failures` fail with `error`, an errno.
-    void fail_disk(std::uint64_t n, std::uint64_t failures, int error);
-
   private:
+    friend class detail::FileState;
     std::shared_ptr<detail::FileState> state_;
 };
 
 /// Data that live in a file, for others to fetch. Readers are served while their owner computes on other blocks.
-void publish(fetch::Store& store, fetch::Key const& key, File const& file, std::size_t block, std::uint64_t offset,
-             std::uint64_t bytes, int readers = 1);
+SLUICE_API void publish(fetch::Store& store, fetch::Key const& key, File const& file, std::size_t block,
+                        std::uint64_t offset, std::uint64_t bytes, int readers = 1);
 
 }  // namespace sluice::paged

@@ -16,11 +16,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "sluice/context.hpp"
 #include "sluice/error.hpp"
+#include "sluice/export.h"
 
 namespace sluice {
 
@@ -52,17 +54,8 @@ Blocks blocks_of(std::span<T> array) {
 /// block while that block is still in place. It must give the same answer each time and must not call MPI.
 using DestinationFunction = std::function<Destination(std::uint64_t index, std::span<std::byte const> block)>;
 
-enum class Strategy {
-    token,      ///< each receiver fetches whenever it has room (default): bounded staging, no root, no phases
-    parking,    ///< Pinar and Hendrickson's phases with parking, as MADRE section 2.1
-    cyclic,     ///< cycles and shifts scheduled by a root, as MADRE section 2.2
-    alltoallv,  ///< pack, MPI_Alltoallv, unpack: the reference; needs twice the data beside the array
-    automatic,  ///< picks one and says why
-};
-
-std::string_view name_of(Strategy strategy);
 /// "token", "parking", "cyclic", "alltoallv" or "auto"; throws Error(invalid_argument) with the known names otherwise.
-Strategy strategy_named(std::string_view name);
+SLUICE_API Strategy strategy_named(std::string_view name);
 
 /// Settings that one call overrides. Must be equal on all ranks.
 struct RedistributeOptions {
@@ -71,7 +64,7 @@ struct RedistributeOptions {
 };
 
 /// What one redistribution did on this rank.
-struct Report {
+struct SLUICE_API Report {
     Strategy strategy = Strategy::token;                ///< that moved the last array, where a plan moved several
     std::string why;                                    ///< why this strategy, those before it, and these transports
     std::vector<std::pair<std::string, double>> steps;  ///< (step, seconds), in order
@@ -94,17 +87,17 @@ struct Report {
 /// case) + 64 bytes a real partner, whatever the block size. Throws the same Error on every rank, before any byte has
 /// moved: rank or index out of range, two blocks to one address, `destinations` longer than the array, null pointers,
 /// sizes that overflow or differ, different options on different ranks, no memory.
-Report redistribute(Context& context, Blocks blocks, std::span<Destination const> destinations,
-                    RedistributeOptions const& options = {});
+SLUICE_API Report redistribute(Context& context, Blocks blocks, std::span<Destination const> destinations,
+                               RedistributeOptions const& options = {});
 
 /// The same with a computed map: no list is needed, and with strategy token 5 bytes a local block suffice (8 where
 /// ranks and indices together need more than 37 bits).
-Report redistribute(Context& context, Blocks blocks, DestinationFunction const& destination,
-                    RedistributeOptions const& options = {});
+SLUICE_API Report redistribute(Context& context, Blocks blocks, DestinationFunction const& destination,
+                               RedistributeOptions const& options = {});
 
 /// A validated map that is applied to several arrays (structure of arrays) or many times. Collective to make and to
 /// apply. Keeps at most 16 bytes a local block and nothing of `destinations`. Must not outlive the context.
-class Plan {
+class SLUICE_API Plan {
   public:
     /// `count` is the number of slots of the local array, as Blocks::count; the other parameters and errors are those
     /// of redistribute().
@@ -127,7 +120,7 @@ class Plan {
     /// Bytes that the plan holds on this rank.
     Bytes memory() const;
 
-    struct State;
+    struct [[gnu::visibility("hidden")]] State;
 
   private:
     explicit Plan(std::unique_ptr<State> state);

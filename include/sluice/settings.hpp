@@ -8,19 +8,31 @@
 #include <string>
 #include <string_view>
 
+#include "sluice/export.h"
 #include "sluice/units.hpp"
 
 namespace sluice {
 
+#define SLUICE_WORDS(Type, ...) enum class Type : std::uint8_t { __VA_ARGS__ };
+#include "sluice/settings.def"
+#undef SLUICE_WORDS
+
+/// The word as a setting accepts it: "token", "auto".
+#define SLUICE_WORDS(Type, ...) SLUICE_API std::string_view name_of(Type word);
+#include "sluice/settings.def"
+#undef SLUICE_WORDS
+
 namespace setting_kind {
 using bytes = Bytes;
 using count = std::uint64_t;
-using word = std::string;
 using path = std::string;
+#define SLUICE_WORDS(Type, ...) using sluice::Type;
+#include "sluice/settings.def"
+#undef SLUICE_WORDS
 }  // namespace setting_kind
 
 /// A value of each row of settings.def, with its default.
-struct Settings {
+struct SLUICE_API Settings {
 #define SLUICE_SETTING(name, kind, default_value, least, most, help) setting_kind::kind name{default_value};
 #include "sluice/settings.def"
 #undef SLUICE_SETTING
@@ -45,12 +57,13 @@ struct SettingRow {
     std::string_view variable;  ///< "SLUICE_STAGING"
     std::string_view kind;      ///< "bytes", "count", "word" or "path"
     std::string_view default_text;
+    std::string_view words;  ///< those that a word may be: "auto, message, ring"; else empty
     std::uint64_t least;
     std::uint64_t most;
     std::string_view help;
 };
 
 /// All rows, in the order of the table.
-std::span<SettingRow const> setting_rows();
+SLUICE_API std::span<SettingRow const> setting_rows();
 
 }  // namespace sluice

@@ -20,11 +20,10 @@
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
-
+#pragma GCC visibility push(default) /* as SLUICE_API (sluice/export.h) for each function */
 /** @name Errors
  * @{ */
 
@@ -493,6 +492,7 @@ int sluice_store_get_report(sluice_store* store, sluice_store_report* report);
 
 /** @} */
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

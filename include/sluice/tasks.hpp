@@ -21,6 +21,7 @@
 
 #include <chrono>
 #include <coroutine>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -29,6 +30,7 @@
 #include <vector>
 
 #include "sluice/context.hpp"
+#include "sluice/export.h"
 
 namespace sluice {
 
@@ -96,7 +98,7 @@ class TaskHandle {
 
 /// The scheduler of a rank: one thread runs its tasks in turns, and moves the communication of the context between
 /// them. Memory: a few words, and 64 bytes for each spawned task beside its frame. Not thread-safe.
-class Tasks {
+class SLUICE_API Tasks {
   public:
     explicit Tasks(Context& context);
     /// Destroys the tasks that have not ended, wherever they wait.

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <type_traits>
 #include <vector>
 
 #include "base/nearest.hpp"
@@ -42,21 +43,42 @@ std::string variable_of(std::string_view name) {
                                                  ") cannot be '" + std::string(text) + "': " + why);
 }
 
-// The help of a word lists the names that it may take: "auto, message (MPI only), ring (…) or other".
-std::vector<std::string> words_of(std::string_view help) {
-    std::vector<std::string> words(1);
-    int depth = 0;
-    for (char const c : help) {
-        if (c == '(') ++depth;
-        if (depth == 0) {
-            bool const letter = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
-            if (letter) words.back() += c;
-            if (!letter && !words.back().empty()) words.emplace_back();
+/// The enumerators of a type of words as settings.def lists them: "automatic, message, ring".
+template <typename Type>
+constexpr std::string_view k_enumerators{};
+#define SLUICE_WORDS(Type, ...) \
+    template <>                 \
+    constexpr std::string_view k_enumerators<Type> = #__VA_ARGS__;
+#include "sluice/settings.def"
+#undef SLUICE_WORDS
+
+/// The words in the order of the enumerators.
+template <typename Type>
+std::vector<std::string_view> const& words_of() {
+    static auto const words = [] {
+        std::vector<std::string_view> result;
+        std::string_view rest = k_enumerators<Type>;
+        while (!rest.empty()) {
+            std::string_view const enumerator = rest.substr(0, rest.find(','));
+            result.push_back(enumerator == "automatic" ? "auto" : enumerator);
+            rest.remove_prefix(std::min(rest.size(), enumerator.size() + std::string_view(", ").size()));
         }
-        if (c == ')') --depth;
-    }
-    std::erase_if(words, [](std::string const& word) { return word.empty() || word == "or"; });
+        return result;
+    }();
     return words;
+}
+
+template <typename Type>
+std::string listed_words() {
+    std::string list;
+    if constexpr (std::is_enum_v<Type>)
+        for (std::string_view const word : words_of<Type>())
+            list.append(list.empty() ? "" : ", ").append(word);
+    return list;
+}
+
+constexpr std::string_view kind_named(std::string_view kind) {
+    return kind == "bytes" || kind == "count" || kind == "path" ? kind : "word";
 }
 
 void read(SettingRow const& row, std::string_view text, Bytes& value) {
@@ -80,19 +102,17 @@ void read(SettingRow const& row, std::string_view text, std::uint64_t& value) {
     value = parsed;
 }
 
-void read(SettingRow const& row, std::string_view text, std::string& value) {
-    if (row.kind == "path") {
-        value = text;
-        return;
-    }
-    std::vector<std::string> const words = words_of(row.help);
-    if (std::find(words.begin(), words.end(), text) == words.end()) {
-        std::string known;
-        for (std::string const& word : words)
-            known += (known.empty() ? "" : ", ") + word;
-        refuse(row, text, "known are " + known);
-    }
+void read(SettingRow const&, std::string_view text, std::string& value) {
     value = text;
+}
+
+template <typename Type>
+requires std::is_enum_v<Type>
+void read(SettingRow const& row, std::string_view text, Type& value) {
+    std::vector<std::string_view> const& words = words_of<Type>();
+    auto const found = std::find(words.begin(), words.end(), text);
+    if (found == words.end()) refuse(row, text, "known are " + listed_words<Type>());
+    value = static_cast<Type>(found - words.begin());
 }
 
 std::string text_of(Bytes value) {
@@ -103,6 +123,10 @@ std::string text_of(std::uint64_t value) {
 }
 std::string text_of(std::string const& value) {
     return value;
+}
+template <typename Type>
+requires std::is_enum_v<Type> std::string text_of(Type value) {
+    return std::string(name_of(value));
 }
 
 SettingRow const& row_named(std::string_view name) {
@@ -127,6 +151,13 @@ SettingRow const& row_of_variable(std::string_view variable) {
 }
 
 }  // namespace
+
+#define SLUICE_WORDS(Type, ...)                                     \
+    std::string_view name_of(Type word) {                           \
+        return words_of<Type>().at(static_cast<std::size_t>(word)); \
+    }
+#include "sluice/settings.def"
+#undef SLUICE_WORDS
 
 Settings Settings::from_environment() {
     Settings settings;
@@ -161,10 +192,12 @@ std::span<SettingRow const> setting_rows() {
     struct Text {
         std::string variable;
         std::string default_text;
+        std::string words;
     };
     static Settings const defaults;
     static std::array const texts{
-#define SLUICE_SETTING(name, kind, default_value, least, most, help) Text{variable_of(#name), text_of(defaults.name)},
+#define SLUICE_SETTING(name, kind, default_value, least, most, help) \
+    Text{variable_of(#name), text_of(defaults.name), listed_words<setting_kind::kind>()},
 #include "sluice/settings.def"
 #undef SLUICE_SETTING
     };
@@ -172,13 +205,14 @@ std::span<SettingRow const> setting_rows() {
         std::size_t i = 0;
         std::array result{
 #define SLUICE_SETTING(name, kind, default_value, least, most, help) \
-    SettingRow{#name, {}, #kind, {}, std::uint64_t{least}, std::uint64_t{most}, help},
+    SettingRow{#name, {}, kind_named(#kind), {}, {}, std::uint64_t{least}, std::uint64_t{most}, help},
 #include "sluice/settings.def"
 #undef SLUICE_SETTING
         };
         for (SettingRow& row : result) {
             row.variable = texts[i].variable;
             row.default_text = texts[i].default_text;
+            row.words = texts[i].words;
             ++i;
         }
         return result;

@@ -105,7 +105,7 @@ int sluice_store_create(sluice_context* context, sluice_store** store) {
     return c_boundary([&] {
         sluice::Context& over = existing(context, "context").context;
         std::optional<Error> const fault = fault_in([&] { existing(store, "store") = nullptr; });
-        sluice::groups::agree_on_no_error(over.state().comm(), fault);
+        sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(over).comm(), fault);
         *store = new sluice_store(over);
     });
 }

@@ -53,7 +53,7 @@ sluice::RedistributeOptions overrides_of(sluice_options const* options) {
     for (auto const& [name, value] : options->values) {
         settings.set(name, value);
         if (name == "strategy")
-            overrides.strategy = sluice::strategy_named(settings.strategy);
+            overrides.strategy = settings.strategy;
         else if (name == "staging")
             overrides.staging = settings.staging;
         else
@@ -124,7 +124,7 @@ int sluice_context_create(MPI_Comm comm, sluice_options const* options, sluice_c
         });
         // A rank with wrong settings makes the context all the same: without one it could not tell the other ranks.
         sluice::Context made(comm, fault ? sluice::Settings() : settings);
-        sluice::groups::agree_on_no_error(made.state().comm(), fault);
+        sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(made).comm(), fault);
         *context = new sluice_context{std::move(made)};
     });
 }
@@ -144,7 +144,7 @@ int sluice_redistribute(sluice_context* context, void* data, uint64_t count, uin
             map.check(count);
             overrides = overrides_of(options);
         });
-        sluice::groups::agree_on_no_error(over.state().comm(), fault);
+        sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(over).comm(), fault);
         fill(report, redistribute(
                          over, {data, count, block_bytes},
                          [&](std::uint64_t block, std::span<std::byte const>) { return map(block); }, overrides));
@@ -161,7 +161,7 @@ int sluice_redistribute_computed(sluice_context* context, void* data, uint64_t c
             if (destination == nullptr) throw invalid("the destination function is NULL");
             overrides = overrides_of(options);
         });
-        sluice::groups::agree_on_no_error(over.state().comm(), fault);
+        sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(over).comm(), fault);
         auto const computed = [&](std::uint64_t index, std::span<std::byte const> block) {
             sluice::Destination to;
             destination(user, index, block.data(), &to.rank, &to.index);
@@ -182,8 +182,9 @@ int sluice_plan_create(sluice_context* context, uint64_t count, uint64_t length,
             map.check(count);
             overrides = overrides_of(options);
         });
-        sluice::groups::agree_on_no_error(over.state().comm(), fault);
-        *plan = new sluice_plan{sluice::Plan::computed(over, count, map, overrides), over.state()};
+        sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(over).comm(), fault);
+        *plan = new sluice_plan{sluice::Plan::computed(over, count, map, overrides),
+                                sluice::engine::ContextState::of(over)};
     });
 }
 

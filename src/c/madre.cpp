@@ -48,7 +48,7 @@ std::string plain(std::string_view name) {
 }
 
 sluice::Strategy strategy_of(char const* asked, sluice::Settings const& settings) {
-    if (asked == nullptr || *asked == '\0') return sluice::strategy_named(settings.strategy);
+    if (asked == nullptr || *asked == '\0') return settings.strategy;
     std::string const letters = plain(asked);
     for (Alias const& known : k_aliases)
         if (known.alias == letters) return sluice::strategy_named(known.name);
@@ -87,12 +87,12 @@ struct MADRE_Object_s {
         : data(blocks), comm(users), context(std::move(made)) {
         account();
     }
-    ~MADRE_Object_s() { context.state().process().madre_bytes() -= accounted; }
+    ~MADRE_Object_s() { sluice::engine::ContextState::of(context).process().madre_bytes() -= accounted; }
     MADRE_Object_s(MADRE_Object_s const&) = delete;
     MADRE_Object_s& operator=(MADRE_Object_s const&) = delete;
 
     void account() {
-        sluice::engine::ContextState& state = context.state();
+        sluice::engine::ContextState& state = sluice::engine::ContextState::of(context);
         std::uint64_t const holds = sizeof(*this) + sizeof(state) + (state.meter().held() + state.ring_memory()).count;
         state.process().madre_bytes() += holds - accounted;  // wraps around if it became less, and so does the sum
         accounted = holds;
@@ -138,7 +138,7 @@ MADRE_Object MADRE_create(void* data, char* strategy, int numBlocks, int blockLe
         agreement.fault(fault);
         agreement.alike("block size in bytes", made->block_bytes);
         agreement.alike("strategy", sluice::name_of(made->strategy));
-        made->context.state().agree(agreement);
+        sluice::engine::ContextState::of(made->context).agree(agreement);
         madre = std::move(made);
     });
     if (code == 0) return madre.release();
@@ -155,7 +155,7 @@ void MADRE_redistribute(MADRE_Object madre, int length, int* destRanks, int* des
                             " blocks");
         else if (length > 0 && (destRanks == nullptr || destIndices == nullptr))
             fault = invalid("destRanks or destIndices is NULL, length is " + std::to_string(length));
-        sluice::groups::agree_on_no_error(madre->context.state().comm(), fault);
+        sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(madre->context).comm(), fault);
 
         std::uint64_t const live = static_cast<std::uint64_t>(length);
         auto const destination = [&](std::uint64_t block, std::span<std::byte const>) {

@@ -12,7 +12,7 @@ namespace sluice::collectives {
 namespace {
 
 InplaceReport run(Context& context, InplaceBlocks const& blocks) {
-    engine::ContextState& state = context.state();
+    engine::ContextState& state = engine::ContextState::of(context);
     groups::Members members;
     members.comm = state.comm();
     members.rank = state.rank();

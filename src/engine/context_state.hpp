@@ -17,6 +17,7 @@
 #include "mpi/mpi.hpp"
 #include "node/node.hpp"
 #include "node/peer_access.hpp"
+#include "sluice/context.hpp"
 #include "sluice/error.hpp"
 #include "sluice/settings.hpp"
 
@@ -44,6 +45,9 @@ class BudgetLook final : public Pollable {
 class ContextState {
   public:
     ContextState(MPI_Comm comm, Settings settings);
+
+    /// What a context holds, for the capabilities of the library.
+    static ContextState& of(Context const& context) noexcept { return *context.state_; }
 
     MPI_Comm comm() const noexcept { return comm_.get(); }
     int rank() const noexcept { return rank_; }

@@ -191,9 +191,4 @@ StoreReport Store::report() const {
     return state_->report();
 }
 
-void Store::fail_allocations(std::uint64_t n, std::uint64_t failures) {
-    auto const held = state_->hold();
-    state_->memory().fail_after(n, failures);
-}
-
 }  // namespace sluice::fetch

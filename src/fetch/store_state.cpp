@@ -13,15 +13,10 @@ namespace sluice::fetch::detail {
 
 namespace {
 
-FetchOrder order_of(std::string_view name) {
-    if (name == "nearly_complete") return FetchOrder::nearly_complete;
-    return name == "spread" ? FetchOrder::spread : FetchOrder::posted;
-}
-
 /// The helper thread calls MPI while the program may do so too, so the program must have asked MPI for
 /// MPI_THREAD_MULTIPLE.
 bool may_look_in_background(engine::ContextState& context) {
-    if (context.settings().progress == "tasks" || !kernel::HelperThread::is_possible()) return false;
+    if (context.settings().progress == ProgressBy::tasks || !kernel::HelperThread::is_possible()) return false;
     int level = MPI_THREAD_SINGLE;
     mpi::check(MPI_Query_thread(&level), "MPI_Query_thread");
     return level == MPI_THREAD_MULTIPLE && context.size() > 1;
@@ -38,7 +33,7 @@ constexpr Bytes k_least_share = 512_KiB;
 }  // namespace
 
 StoreState::StoreState(Context& context)
-    : context_(&context.state()),
+    : context_(&engine::ContextState::of(context)),
       memory_(context_->budget()),
       wire_(context_->comm()),
       tentative_(context_->budget(), Purpose::fetched, share_of_receiving(), budget::TokenPool::First::like_any),
@@ -49,11 +44,11 @@ StoreState::StoreState(Context& context)
       packed_(context_->budget(), Purpose::served, Bytes{}, budget::TokenPool::First::always),
       uncontrolled_(context_->budget(), Purpose::fetched, Bytes{}, budget::TokenPool::First::always),
       fetching_(wire_, context_->settings().tokens == 0 ? &tentative_ : nullptr, ready_, memory_,
-                order_of(context_->settings().fetch_order), context_->settings().fetch_window,
+                context_->settings().fetch_order, context_->settings().fetch_window,
                 context_->process().memory_limit().limit),
       serving_(wire_, serving_pool_, memory_, fetching_),
       reads_(wire_, context_->peer_access(), context_->settings().read_from),
-      sending_(wire_, packed_, memory_, context_->settings().send_control == "on"),
+      sending_(wire_, packed_, memory_, context_->settings().send_control == Switch::on),
       receiving_(wire_, fetching_, uncontrolled_, memory_) {
     fetching_.set_serving(serving_);
     fetching_.set_sending(sending_);

@@ -31,6 +31,14 @@ class StoreState final : public engine::Pollable, public Arrivals, public Backgr
     StoreState(StoreState const&) = delete;
     StoreState& operator=(StoreState const&) = delete;
 
+    /// What a store holds, for tests.
+    static StoreState& of(Store const& store) noexcept { return *store.state_; }
+    /// For tests: after `n` more allocations of buffers the next `failures` fail.
+    void fail_allocations(std::uint64_t n, std::uint64_t failures) {
+        auto const held = hold();
+        memory_.fail_after(n, failures);
+    }
+
     /// While this lives the helper thread does not look at the store. Every call of the program takes one first; it
     /// locks nothing if there is no helper thread.
     using Hold = std::unique_lock<std::recursive_mutex>;

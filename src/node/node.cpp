@@ -11,13 +11,12 @@
 
 namespace sluice::node {
 
-Node::Node(MPI_Comm comm, std::string const& transport, Bytes rings)
-    : ring_setting_(rings), ranks_{mpi::rank_in(comm)} {
+Node::Node(MPI_Comm comm, Transport transport, Bytes rings) : ring_setting_(rings), ranks_{mpi::rank_in(comm)} {
 #ifdef SLUICE_SIMULATED
     why_ = "messages only (simulator)";
     (void)transport;
 #else
-    if (transport == "message") {
+    if (transport == Transport::message) {
         why_ = "messages only (setting)";
         return;
     }
@@ -43,12 +42,12 @@ Node::Node(MPI_Comm comm, std::string const& transport, Bytes rings)
     mpi::check(MPI_Allreduce(&cores_suffice, &on_all, 1, MPI_INT, MPI_MIN, comm_.get()), "MPI_Allreduce");
     is_crowded_ = on_all == 0;
     pids_.resize(static_cast<std::size_t>(size));
-    can_read_ = transport != "ring" && all_can_read_all(*rings_, comm_.get(), pids_);
+    can_read_ = transport != Transport::ring && all_can_read_all(*rings_, comm_.get(), pids_);
     if (can_read_)
         why_ = "reads of the peers' memory inside the node";
     else
-        why_ = transport == "ring" ? "rings inside the node (setting)"
-                                   : "rings inside the node (the kernel forbids reads)";
+        why_ = transport == Transport::ring ? "rings inside the node (setting)"
+                                            : "rings inside the node (the kernel forbids reads)";
 #endif
 }
 

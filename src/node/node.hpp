@@ -13,6 +13,7 @@
 #include "mpi/mpi.hpp"
 #include "node/node_rings.hpp"
 #include "sluice/budget.hpp"
+#include "sluice/settings.hpp"
 
 namespace sluice::node {
 
@@ -21,7 +22,7 @@ class Node {
     /// Collective over `comm`. `transport` is Settings::transport; `rings` is the number of bytes of the rings into one
     /// rank. If rings cannot be made, the node consists of this rank alone, on every rank of the node, and `why` gives
     /// the reason.
-    Node(MPI_Comm comm, std::string const& transport, Bytes rings);
+    Node(MPI_Comm comm, Transport transport, Bytes rings);
 
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return static_cast<int>(ranks_.size()); }

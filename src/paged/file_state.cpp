@@ -26,7 +26,7 @@ std::string folder_of(Settings const& settings) {
 }  // namespace
 
 FileState::FileState(Context& context, std::span<std::uint64_t const> bytes_of_blocks)
-    : context_(&context.state()),
+    : context_(&engine::ContextState::of(context)),
       memory_(context_->budget(), context_->settings().paged_memory),
       plan_(bytes_of_blocks.size()),
       blocks_(bytes_of_blocks.size()) {

@@ -54,6 +54,9 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     FileState(FileState const&) = delete;
     FileState& operator=(FileState const&) = delete;
 
+    /// What a file holds. Tests make its disk fail.
+    static FileState& of(File const& file) noexcept { return *file.state_; }
+
     void plan(std::vector<Use> order, bool again);
     void post(std::shared_ptr<UseSet> const& set);
     void release(std::span<Use const> uses);

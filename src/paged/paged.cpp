@@ -100,10 +100,6 @@ Report File::report() const {
     return state_->report();
 }
 
-void File::fail_disk(std::uint64_t n, std::uint64_t failures, int error) {
-    state_->disk().fail_after(n, failures, error);
-}
-
 void publish(fetch::Store& store, fetch::Key const& key, File const& file, std::size_t block, std::uint64_t offset,
              std::uint64_t bytes, int readers) {
     store.publish_elsewhere(key, bytes, file.part(block, offset, bytes), readers);

@@ -17,10 +17,10 @@ constexpr Bytes k_smallest_staging = 4_KiB;
 }
 
 Plan::State::State(Context& owner, std::uint64_t count, RedistributeOptions const& options)
-    : context(owner.state()),
+    : context(engine::ContextState::of(owner)),
       slots(count),
       staging(std::max(options.staging.value_or(context.settings().staging), k_smallest_staging)),
-      strategy(options.strategy ? *options.strategy : strategy_named(context.settings().strategy)) {}
+      strategy(options.strategy ? *options.strategy : context.settings().strategy) {}
 
 void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& destinations, std::uint64_t most_slots,
                            std::optional<std::uint64_t> block_bytes) {

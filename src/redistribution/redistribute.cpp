@@ -16,7 +16,7 @@ namespace {
 
 Report redistribute_once(Context& context, Blocks const& blocks, std::optional<Error> fault, std::uint64_t live,
                          rd::DestinationsFrom const& destinations, RedistributeOptions const& options) {
-    engine::ContextState& state = context.state();
+    engine::ContextState& state = engine::ContextState::of(context);
     rd::MeasuredCall const call(state, state.meter().held());
     Report report;
     rd::StepClock clock(report);

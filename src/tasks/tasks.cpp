@@ -126,7 +126,7 @@ bool Tasks::test_timers() {
 }
 
 bool Tasks::look_around() {
-    bool moved = context_->state().progress().poll();
+    bool moved = engine::ContextState::of(*context_).progress().poll();
     moved |= test_requests();
     moved |= test_timers();
     return moved;
@@ -134,7 +134,7 @@ bool Tasks::look_around() {
 
 void Tasks::run() {
     std::uint64_t next_look = switches_;
-    engine::ProgressPatience patience(context_->state().progress(), k_looks_before_yield);
+    engine::ProgressPatience patience(engine::ContextState::of(*context_).progress(), k_looks_before_yield);
     while (alive_ > 0) {
         if (first_ready_ != nullptr) {
             resume_next();

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "sluice/error.hpp"
 
@@ -42,7 +44,7 @@ TEST(Settings, have_the_defaults_of_the_table) {
     Settings const settings;
     EXPECT_EQ(settings.memory, 0_B);
     EXPECT_EQ(settings.staging, 2_MiB);
-    EXPECT_EQ(settings.strategy, "token");
+    EXPECT_EQ(settings.strategy, Strategy::token);
     EXPECT_EQ(settings.outstanding_requests, 128u);
 }
 
@@ -109,13 +111,32 @@ TEST(Settings, a_refused_value_changes_nothing_and_the_error_says_what_is_allowe
     EXPECT_EQ(settings, Settings{});
 }
 
-TEST(Settings, a_word_must_be_one_of_those_in_the_help) {
+TEST(Settings, a_word_must_be_one_of_those_in_the_table) {
     Settings settings;
     for (char const* const word : {"token", "parking", "cyclic", "alltoallv", "auto"})
         settings.set("strategy", word);
     for (char const* const word : {"", "or", "Token", "token, parking", "MPI", "only"})
         EXPECT_THROW(settings.set("strategy", word), Error) << word;
-    EXPECT_THROW(settings.set("transport", "only"), Error);  // stands in brackets
+    EXPECT_THROW(settings.set("transport", "only"), Error);      // stands in the help
+    EXPECT_THROW(settings.set("strategy", "automatic"), Error);  // the enumerator of auto
+}
+
+TEST(Settings, each_word_is_accepted_and_read_back) {
+    std::size_t rows_of_words = 0;
+    for (SettingRow const& row : setting_rows()) {
+        EXPECT_EQ(row.words.empty(), row.kind != "word") << row.name;
+        std::string_view rest = row.words;
+        rows_of_words += rest.empty() ? 0 : 1;
+        while (!rest.empty()) {
+            std::string_view const word = rest.substr(0, rest.find(", "));
+            Settings settings;
+            settings.set(row.name, word);
+            EXPECT_EQ(settings.get(row.name), word) << row.name;
+            EXPECT_TRUE(contains(std::string(row.help), word)) << row.name << ": its help does not tell " << word;
+            rest.remove_prefix(std::min(rest.size(), word.size() + 2));
+        }
+    }
+    EXPECT_EQ(rows_of_words, 9U);
 }
 
 TEST(Settings, an_unknown_name_is_answered_with_the_nearest_known_one) {
@@ -130,7 +151,7 @@ TEST(Settings, the_environment_overrides_the_defaults) {
     Variable const strategy("SLUICE_STRATEGY", "parking");
     Settings const settings = Settings::from_environment();
     EXPECT_EQ(settings.staging, 64_KiB);
-    EXPECT_EQ(settings.strategy, "parking");
+    EXPECT_EQ(settings.strategy, Strategy::parking);
     EXPECT_EQ(settings.outstanding_requests, Settings{}.outstanding_requests);
 }
 

@@ -38,7 +38,7 @@ enum class Way { messages, rings };
 
 class SparseExchangeTest : public testing::TestWithParam<Way> {
   protected:
-    ContextState& state() { return context_.state(); }
+    ContextState& state() { return ContextState::of(context_); }
     /// Collective: `count(from, to)` letters from each rank to each other one, `bytes` of memory for packets.
     template <typename Count>
     void exchange(Count const& count, Bytes bytes) {

@@ -32,7 +32,7 @@ TEST_P(NoMemory, is_one_error_on_all_ranks_whichever_allocation_fails) {
     bed_.expect_working(GetParam());
     bool went_through = false;
     for (std::uint64_t allowed = 0; allowed < k_most_allocations && !went_through; ++allowed) {
-        memory::Meter& meter = context_.state().meter();
+        memory::Meter& meter = engine::ContextState::of(context_).meter();
         if (bed_.last()) meter.fail_after(allowed);
         int failed = 0;
         std::string text;
@@ -63,7 +63,7 @@ TEST_P(NoMemory, is_one_error_on_all_ranks_whichever_allocation_fails) {
 
 TEST_P(NoMemory, gives_back_all_it_took_when_it_fails) {
     bed_.expect_working(GetParam());
-    memory::Meter& meter = context_.state().meter();
+    memory::Meter& meter = engine::ContextState::of(context_).meter();
     Bytes const held = meter.held();
     Bytes const leased = context_.budget().held();
     for (std::uint64_t allowed : std::initializer_list<std::uint64_t>{0, 1, 2, 3, 5, 8}) {

@@ -224,7 +224,7 @@ TEST(BadSettings, out_of_range_on_one_rank_are_refused_on_all) {
 SLUICE_NEEDS_RANKS(2, BadSettings, that_differ_between_ranks_are_refused_on_all);
 TEST(BadSettings, that_differ_between_ranks_are_refused_on_all) {
     Settings settings;
-    if (on_last_rank()) settings.transport = "message";
+    if (on_last_rank()) settings.transport = Transport::message;
     expect_no_context(settings, "transport");
 }
 

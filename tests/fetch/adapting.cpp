@@ -113,7 +113,7 @@ int go_round(Context& context, Story* story, Bytes& peak) {
     int wrong = 0;
     for (std::uint64_t i = 0; i < k_tasks; ++i)
         tasks.spawn(fetch_one(store, {(context.rank() + 1) % context.size(), i, 0}, left, wrong));
-    if (story != nullptr) tasks.spawn(tell(*story, context.state().process(), left));
+    if (story != nullptr) tasks.spawn(tell(*story, engine::ContextState::of(context).process(), left));
     tasks.run();
     store.finish();
     peak = std::max(peak, store.report().peak);
@@ -136,7 +136,7 @@ bool run_all(Neighbour const& neighbour, int steps) {
         MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     long const more = major_faults() - faults;
-    budget::Adaptation const& adaptation = *context.state().process().adaptation();
+    budget::Adaptation const& adaptation = *engine::ContextState::of(context).process().adaptation();
     std::printf("rank %d: %d rounds, held at most %s, %ld major faults, %d wrong, the kernel told %llu times\n",
                 context.rank(), rounds, base::format_bytes(peak).c_str(), more, wrong,
                 static_cast<unsigned long long>(adaptation.tellings()));

@@ -127,7 +127,7 @@ TEST(Background, none_of_the_programs_code_runs_on_the_helper_thread) {
 
 TEST(Background, is_off_where_the_setting_says_so) {
     Settings settings = Settings::from_environment();
-    settings.progress = "tasks";
+    settings.progress = ProgressBy::tasks;
     Context context(MPI_COMM_WORLD, settings);
     Store store(context);
     std::vector<double> const data = values(context.rank(), 1, 10);

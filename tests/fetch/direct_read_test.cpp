@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/context_state.hpp"
+#include "fetch/store_state.hpp"
 #include "sluice/fetch.hpp"
 #include "support/needs_ranks.hpp"
 
@@ -60,7 +61,8 @@ class DirectRead : public testing::Test {
 SLUICE_NEEDS_RANKS(2, DirectRead, is_used_for_what_is_large_and_lies_side_by_side);
 TEST_F(DirectRead, is_used_for_what_is_large_and_lies_side_by_side) {
     Context context(MPI_COMM_WORLD, settings);
-    if (!context.state().peer_access().is_possible(0)) GTEST_SKIP() << "no memory of other processes can be read here";
+    if (!engine::ContextState::of(context).peer_access().is_possible(0))
+        GTEST_SKIP() << "no memory of other processes can be read here";
     StoreReport const report = exchange(context, sizes());
     EXPECT_EQ(report.fetched, 8U);
     EXPECT_EQ(report.served, 8U);
@@ -68,7 +70,7 @@ TEST_F(DirectRead, is_used_for_what_is_large_and_lies_side_by_side) {
 }
 
 TEST_F(DirectRead, is_not_used_where_the_setting_wants_messages) {
-    settings.transport = "message";
+    settings.transport = Transport::message;
     Context context(MPI_COMM_WORLD, settings);
     EXPECT_EQ(exchange(context, sizes()).read, 0U);
 }
@@ -76,7 +78,7 @@ TEST_F(DirectRead, is_not_used_where_the_setting_wants_messages) {
 TEST_F(DirectRead, goes_on_when_memory_is_missing_for_a_moment) {
     Context context(MPI_COMM_WORLD, settings);
     Store store(context);
-    store.fail_allocations(1, 20);
+    fetch::detail::StoreState::of(store).fail_allocations(1, 20);
     std::vector<std::uint32_t> const data = words(context.rank(), 0, 50'000);
     int equal = 0;
     Tasks tasks(context);
@@ -108,7 +110,7 @@ TEST_F(DirectRead, falls_back_to_a_message_where_the_reader_cannot) {
         ++ends;
     });
     // The owner will say where they lie; now they cannot be read any more.
-    context.state().peer_access().refuse(next);
+    engine::ContextState::of(context).peer_access().refuse(next);
     store.publish({context.rank(), 0, 0}, std::as_bytes(std::span(data)));
     store.publish({context.rank(), 1, 0}, std::as_bytes(std::span(data)));
     while (ends == 0)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fetch/sending_fixture.hpp"
+#include "fetch/store_state.hpp"
 
 namespace sluice::tests {
 namespace {
@@ -146,7 +147,7 @@ TEST_P(SendingFault, tells_who_sends_twice) {
 
 TEST_P(SendingFault, throws_where_memory_for_what_is_sent_is_missing) {
     Store store(context);
-    store.fail_allocations(0, 1);
+    fetch::detail::StoreState::of(store).fail_allocations(0, 1);
     std::string const fault = error_of([&] { send(store, peer(), {rank, 1, 0}, 4000); });
     EXPECT_TRUE(has(fault, "no memory for its")) << fault;
     EXPECT_EQ(store.report().sent, 0U);

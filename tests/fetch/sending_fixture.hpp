@@ -64,7 +64,7 @@ inline bool has(std::string const& text, std::string const& part) {
     return text.find(part) != std::string::npos;
 }
 
-class SendingTest : public testing::TestWithParam<char const*> {
+class SendingTest : public testing::TestWithParam<Switch> {
   protected:
     explicit SendingTest(Settings settings = Settings::from_environment())
         : context(MPI_COMM_WORLD, (settings.send_control = GetParam(), settings)),
@@ -73,7 +73,7 @@ class SendingTest : public testing::TestWithParam<char const*> {
     int peer(int distance = 1) const { return (rank + distance) % size; }
     /// The rank that sends to this one when all send to peer(distance).
     int source(int distance = 1) const { return (rank + size - distance % size) % size; }
-    static bool is_controlled() { return std::string(GetParam()) == "on"; }
+    static bool is_controlled() { return GetParam() == Switch::on; }
     std::string me() const { return "rank " + std::to_string(rank); }
     std::string it() const { return "rank " + std::to_string(source()); }
 
@@ -82,9 +82,7 @@ class SendingTest : public testing::TestWithParam<char const*> {
     int size;
 };
 
-inline auto const k_controls = testing::Values("on", "off");
-inline auto const k_names = [](auto const& drawn) {
-    return std::string(drawn.param) == "on" ? "controlled" : "normal";
-};
+inline auto const k_controls = testing::Values(Switch::on, Switch::off);
+inline auto const k_names = [](auto const& drawn) { return drawn.param == Switch::on ? "controlled" : "normal"; };
 
 }  // namespace sluice::tests

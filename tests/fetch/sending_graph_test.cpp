@@ -24,7 +24,7 @@ constexpr std::uint64_t k_most_inputs = 8;
 
 struct Scheme {
     std::string name;
-    std::string control;
+    Switch control;
     bool mixed;  // half of the results are fetched
     Bytes fetch_memory;
     std::uint64_t tokens;
@@ -107,7 +107,7 @@ TEST_P(SendingGraph, gives_what_a_sequential_model_gives) {
         store.finish();
         fetch::StoreReport const report = store.report();
         EXPECT_EQ(report.held, 0_B);
-        EXPECT_EQ(report.uncontrolled_peak.count == 0, GetParam().control == "on");
+        EXPECT_EQ(report.uncontrolled_peak.count == 0, GetParam().control == Switch::on);
         constexpr std::uint64_t k_largest = 23'000 * 8;
         if (GetParam().name == "one_set") {
             EXPECT_LE(report.peak, report.packed_peak + Bytes{6 * k_largest});  // one set, beside what lies packed
@@ -115,16 +115,18 @@ TEST_P(SendingGraph, gives_what_a_sequential_model_gives) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Fetch, SendingGraph,
-    testing::Values(Scheme{"plenty", "on", false, 16_MiB, 0}, Scheme{"one_set", "on", false, 1_B, 0},
-                    Scheme{"some", "on", false, 300_KiB, 0}, Scheme{"token_1", "on", false, 16_MiB, 1},
-                    Scheme{"uncontrolled", "off", false, 16_MiB, 0},
-                    Scheme{"uncontrolled_one_set", "off", false, 1_B, 0}, Scheme{"both_schemes", "on", true, 16_MiB, 0},
-                    Scheme{"both_schemes_one_set", "on", true, 1_B, 0},
-                    Scheme{"both_schemes_tokens_2", "on", true, 1_B, 2},
-                    Scheme{"both_schemes_uncontrolled", "off", true, 100_KiB, 0}),
-    [](auto const& drawn) { return drawn.param.name; });
+INSTANTIATE_TEST_SUITE_P(Fetch, SendingGraph,
+                         testing::Values(Scheme{"plenty", Switch::on, false, 16_MiB, 0},
+                                         Scheme{"one_set", Switch::on, false, 1_B, 0},
+                                         Scheme{"some", Switch::on, false, 300_KiB, 0},
+                                         Scheme{"token_1", Switch::on, false, 16_MiB, 1},
+                                         Scheme{"uncontrolled", Switch::off, false, 16_MiB, 0},
+                                         Scheme{"uncontrolled_one_set", Switch::off, false, 1_B, 0},
+                                         Scheme{"both_schemes", Switch::on, true, 16_MiB, 0},
+                                         Scheme{"both_schemes_one_set", Switch::on, true, 1_B, 0},
+                                         Scheme{"both_schemes_tokens_2", Switch::on, true, 1_B, 2},
+                                         Scheme{"both_schemes_uncontrolled", Switch::off, true, 100_KiB, 0}),
+                         [](auto const& drawn) { return drawn.param.name; });
 
 }  // namespace
 }  // namespace sluice::tests

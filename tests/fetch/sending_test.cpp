@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fetch/sending_fixture.hpp"
+#include "fetch/store_state.hpp"
 
 namespace sluice::tests {
 namespace {
@@ -261,7 +262,7 @@ TEST_P(SendingTest, retries_where_memory_for_what_arrives_is_missing) {
     Store store(context);
     for (std::uint64_t i = 0; i < 30; ++i)
         send(store, peer(), {rank, i, 0}, 4000);
-    store.fail_allocations(7, 25);
+    fetch::detail::StoreState::of(store).fail_allocations(7, 25);
     Tasks tasks(context);
     int right = 0;
     for (std::uint64_t i = 0; i < 30; ++i)

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "fetch/store_state.hpp"
+
 namespace sluice::tests {
 namespace {
 
@@ -356,7 +358,7 @@ TEST_F(StoreTest, retries_where_memory_for_what_arrives_is_missing) {
     Store store(context);
     for (std::uint64_t i = 0; i < 30; ++i)
         publish(store, {rank, i, 0}, 4000, 1);
-    store.fail_allocations(7, 25);
+    fetch::detail::StoreState::of(store).fail_allocations(7, 25);
     Tasks tasks(context);
     int right = 0;
     for (std::uint64_t i = 0; i < 30; ++i)

@@ -59,7 +59,7 @@ struct Budgets {
     Bytes serve_memory;
     std::uint64_t tokens;
     Bytes window;
-    std::string order;
+    FetchOrder order;
 };
 
 class TaskGraph : public testing::TestWithParam<Budgets> {};
@@ -94,13 +94,14 @@ TEST_P(TaskGraph, gives_what_a_sequential_model_gives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fetch, TaskGraph,
-                         testing::Values(Budgets{"plenty", 0_B, 4_MiB, 0, 0_B, "posted"},
-                                         Budgets{"one_set", 1_B, 1_B, 0, 0_B, "posted"},
-                                         Budgets{"some", 500_KiB, 64_KiB, 0, 100_KiB, "posted"},
-                                         Budgets{"tokens_8", 0_B, 4_MiB, 8, 0_B, "posted"},
-                                         Budgets{"token_1", 0_B, 4_MiB, 1, 1_B, "posted"},
-                                         Budgets{"nearly_complete", 300_KiB, 4_MiB, 0, 0_B, "nearly_complete"},
-                                         Budgets{"spread", 300_KiB, 4_MiB, 0, 0_B, "spread"}),
+                         testing::Values(Budgets{"plenty", 0_B, 4_MiB, 0, 0_B, FetchOrder::posted},
+                                         Budgets{"one_set", 1_B, 1_B, 0, 0_B, FetchOrder::posted},
+                                         Budgets{"some", 500_KiB, 64_KiB, 0, 100_KiB, FetchOrder::posted},
+                                         Budgets{"tokens_8", 0_B, 4_MiB, 8, 0_B, FetchOrder::posted},
+                                         Budgets{"token_1", 0_B, 4_MiB, 1, 1_B, FetchOrder::posted},
+                                         Budgets{"nearly_complete", 300_KiB, 4_MiB, 0, 0_B,
+                                                 FetchOrder::nearly_complete},
+                                         Budgets{"spread", 300_KiB, 4_MiB, 0, 0_B, FetchOrder::spread}),
                          [](auto const& drawn) { return drawn.param.name; });
 
 }  // namespace

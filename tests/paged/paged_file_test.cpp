@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "paged/file_state.hpp"
 #include "support/effort.hpp"
 #include "support/needs_ranks.hpp"
 
@@ -304,7 +305,7 @@ TEST_F(PagedFile, tells_of_a_disk_that_fails_and_loses_nothing) {
         Blocks const blocks = file.use_now({&use, 1});
         EXPECT_EQ(blocks.as<std::uint64_t>(0)[0], block);
     };
-    file.fail_disk(0, 1, EIO);
+    paged::detail::FileState::of(file).disk().fail_after(0, 1, EIO);
     std::string const bad_read = fault_of([&] { read(0); });
     EXPECT_NE(bad_read.find("failed to read block 0"), std::string::npos) << bad_read;
     read(0);
@@ -312,7 +313,7 @@ TEST_F(PagedFile, tells_of_a_disk_that_fails_and_loses_nothing) {
         Use const use{1, Access::write};
         Blocks const blocks = file.use_now({&use, 1});
         std::ranges::fill(blocks.as<std::uint64_t>(0), 1U);
-        file.fail_disk(0, 1, EIO);
+        paged::detail::FileState::of(file).disk().fail_after(0, 1, EIO);
     }
     for (int turn = 0; turn < 100; ++turn)
         file.progress();
@@ -391,7 +392,7 @@ TEST_F(PagedFile, tells_the_reader_of_a_disk_that_fails) {
         file.progress();
     Store store(context);
     paged::publish(store, {context.rank(), 0, 0}, file, 0, 0, 4096);
-    file.fail_disk(0, 1, EIO);
+    paged::detail::FileState::of(file).disk().fail_after(0, 1, EIO);
     std::string fault;
     Tasks tasks(context);
     tasks.spawn([](Store& from, int owner, std::string& text) -> Task {

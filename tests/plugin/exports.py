@@ -6,11 +6,7 @@ import re
 import subprocess
 import sys
 
-
-def exported(library):
-    lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
-    return {line.split()[-1].split("@")[0] for line in lines.splitlines()}
-
+from exported import exported
 
 functions, plugin, program = sys.argv[1:]
 needed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout

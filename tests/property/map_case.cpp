@@ -212,7 +212,7 @@ std::uint64_t MapCase::partners(int rank) const {
 std::ostream& operator<<(std::ostream& out, MapCase const& map_case) {
     constexpr char const* k_forms[] = {"list", "short list", "computed", "plan"};
     out << "blocks of " << map_case.block_bytes << " bytes, " << k_forms[static_cast<std::size_t>(map_case.form)]
-        << ", transport " << k_transports[map_case.transport] << ", staging " << map_case.staging << ", slots";
+        << ", transport " << name_of(k_transports[map_case.transport]) << ", staging " << map_case.staging << ", slots";
     for (std::uint64_t const slots : map_case.slots)
         out << ' ' << slots;
     out << ", " << map_case.moves.size() << " moves";

@@ -21,7 +21,7 @@ enum class Form : std::uint64_t {
     plan_reused,  ///< a Plan, applied to two arrays of different block sizes at once and then again
 };
 
-inline constexpr char const* k_transports[] = {"auto", "ring", "message"};
+inline constexpr Transport k_transports[] = {Transport::automatic, Transport::ring, Transport::message};
 
 struct MapCase {
     std::vector<std::uint64_t> slots;                            ///< of each rank

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-class LongArrays : public testing::TestWithParam<char const*> {};
+class LongArrays : public testing::TestWithParam<Transport> {};
 
 TEST_P(LongArrays, end_without_a_free_slot) {
     Settings settings;
@@ -36,8 +36,8 @@ TEST_P(LongArrays, end_without_a_free_slot) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, LongArrays, testing::Values("auto", "message"),
-                         [](auto const& test) { return std::string(test.param); });
+INSTANTIATE_TEST_SUITE_P(Transports, LongArrays, testing::Values(Transport::automatic, Transport::message),
+                         [](auto const& test) { return std::string(name_of(test.param)); });
 
 }  // namespace
 }  // namespace sluice

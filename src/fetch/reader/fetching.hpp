@@ -24,13 +24,11 @@
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/reader/flight_window.hpp"
 #include "fetch/wire.hpp"
+#include "sluice/settings.hpp"
 
 namespace sluice::fetch::detail {
 
 class Sending;
-
-/// Which of the waiting sets comes next.
-enum class FetchOrder { posted, nearly_complete, spread };
 
 class Fetching final : public LocalReader {
   public:

@@ -124,7 +124,7 @@ void account_for_init(Watch& watch, Function function, void* caller, Resident be
     record.head.time_in_mpi_ns = site.time_ns;
     std::uint64_t const began_us = watch.clock().us_since_start(began);
     watch.keep_event(index, began_us, site.time_ns / 1000, 0);
-    if (job->settings.watch == "on") begin_history(watch, index, began_us, before, after);
+    if (job->settings.watch == Switch::on) begin_history(watch, index, began_us, before, after);
 }
 
 /// The services that this rank starts. Settings and thread levels may differ between ranks; what goes over the wire may
@@ -164,7 +164,7 @@ void start_watching(Watch& watch, Function function, void* caller, Resident befo
     Resident const after = watch.memory().read();
     describe_rank(watch.record().head, job->rank, job->size);
     account_for_init(watch, function, caller, before, after, began);
-    if (job->settings.identify == "on") identify(watch.record().head);
+    if (job->settings.identify == Switch::on) identify(watch.record().head);
     g_several_threads = level == MPI_THREAD_MULTIPLE;
     Bytes const asked = job->settings.node_memory;
     watch.record().head.memory_limit =
@@ -210,7 +210,7 @@ int begin_job(Function function, void* caller, Init const& init) {
     job->settings = settings_or_defaults();
     std::string why;
     // Without watching the file only tells ranks of each other; it is removed if no report was requested.
-    if (job->settings.watch == "off") job->settings.report.clear();
+    if (job->settings.watch == Switch::off) job->settings.report.clear();
     std::string const path = record_path(job->settings.report, why);
     if (!why.empty()) say("no record is kept in a file: %s", why.c_str());
     g_watch = new Watch(path);
@@ -294,7 +294,7 @@ int finalize(int (*below)(), void*) {
     job->ended = true;
     stop_services(Ending::finalize);
     end_state(record::State::ended);  // as the report has it
-    bool const wanted = job->settings.watch == "on";
+    bool const wanted = job->settings.watch == Switch::on;
     if (wanted && job->all)
         report_at_end(job->all.get(), g_watch->record(), job->settings.report);
     else if (wanted && g_watch->record().head.world_rank == 0)

@@ -28,11 +28,6 @@ StrategyEntry const& strategy_entry(Strategy id) {
 
 namespace sluice {
 
-std::string_view name_of(Strategy strategy) {
-    if (strategy == Strategy::automatic) return "auto";
-    return redistribution::strategy_entry(strategy).name;
-}
-
 Strategy strategy_named(std::string_view name) {
     if (name == "auto") return Strategy::automatic;
     std::string known;

@@ -98,7 +98,7 @@ TEST(AutomaticChoice, says_why_with_numbers) {
 SLUICE_NEEDS_RANKS(2, AutomaticChoice, of_each_array_of_a_plan_is_told_in_the_report);
 TEST(AutomaticChoice, of_each_array_of_a_plan_is_told_in_the_report) {
     Settings settings;
-    settings.transport = "message";
+    settings.transport = Transport::message;
     Context context(MPI_COMM_WORLD, settings);
     std::uint64_t const slots = 1000;
     std::vector<Destination> destinations(slots);
@@ -152,7 +152,7 @@ struct RandomMap {
 };
 
 void check_mover(Context& context, RandomMap const& map) {
-    engine::ContextState& state = context.state();
+    engine::ContextState& state = engine::ContextState::of(context);
     auto const rank = static_cast<std::size_t>(context.rank());
     std::uint64_t const slots = map.slots[rank];
     memory::Meter meter;
@@ -203,7 +203,8 @@ TEST(ParkingThenCyclic, leaves_the_phases_when_one_rank_alone_is_short_of_space)
         forward.set(slot, {1 - context.rank(), static_cast<std::int64_t>(slot)});
         numbers[slot] = static_cast<std::uint64_t>(context.rank()) * 1000 + slot;
     }
-    Problem const problem{context.state(), nullptr, &forward, nullptr, slots, 8, 2_MiB, live, live, 0, 0, false, meter};
+    Problem const problem{
+        engine::ContextState::of(context), nullptr, &forward, nullptr, slots, 8, 2_MiB, live, live, 0, 0, false, meter};
     Report report;
     prepare_parking_then_cyclic(problem)->move(reinterpret_cast<std::byte*>(numbers.data()), report);
     for (std::uint64_t slot = 0; slot < live; ++slot)

@@ -17,8 +17,8 @@ void check_ring(std::vector<SlotRange> const& from, std::vector<SlotRange> const
     Context context(MPI_COMM_WORLD);
     memory::Meter meter;
     RequestWindow window(2, meter);
-    BlockStream incoming(context.state().comm(), into.size(), meter, most_bytes);
-    BlockStream outgoing(context.state().comm(), from.size(), meter, most_bytes);
+    BlockStream incoming(engine::ContextState::of(context).comm(), into.size(), meter, most_bytes);
+    BlockStream outgoing(engine::ContextState::of(context).comm(), from.size(), meter, most_bytes);
     std::vector<std::byte> mine(120), spare(12), got(120, std::byte{255}), got_spare(12, std::byte{255});
     for (std::size_t i = 0; i < 132; ++i)
         (i < 120 ? mine[i] : spare[i - 120]) = static_cast<std::byte>(i);

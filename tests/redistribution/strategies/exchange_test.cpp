@@ -17,7 +17,7 @@ void check_exchange(std::uint64_t unit, std::uint64_t most_bytes, std::uint64_t 
     settings.outstanding_requests = outstanding;
     Context context(MPI_COMM_WORLD, settings);
     memory::Meter meter;
-    Exchange exchange(context.state(), meter);
+    Exchange exchange(engine::ContextState::of(context), meter);
     auto const units = [](std::uint64_t from, std::uint64_t to) { return (from + 2 * to) % 4; };
     auto const mark = [](std::uint64_t from, std::uint64_t to) { return static_cast<std::byte>(16 * from + to); };
     auto const me = static_cast<std::uint64_t>(context.rank());

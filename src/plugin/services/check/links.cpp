@@ -140,7 +140,7 @@ class CheckService final : public Service {
     char const* name() const noexcept override { return "checks of collectives"; }
     Needs needs() const noexcept override { return Needs::one_thread; }
     bool wanted(Job const& job) const noexcept override {
-        return job.settings.check == "collectives" || job.settings.check == "all";
+        return job.settings.check == CheckedCalls::collectives || job.settings.check == CheckedCalls::all;
     }
     void start(Job& job) override {
         check = std::make_unique<Check>(job.all.get());

@@ -25,7 +25,10 @@ using collectives::InplaceBlocks;
 /// What calls have in common.
 struct Serving {
     Serving(MPI_Comm comm, Settings const& settings)
-        : all(comm), staging(settings.inplace_staging), access(settings.transport == "auto"), pool(nullptr) {
+        : all(comm),
+          staging(settings.inplace_staging),
+          access(settings.transport == Transport::automatic),
+          pool(nullptr) {
         int* upper = nullptr;
         int found = 0;
         if (MPI_Comm_get_attr(comm, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0) largest_tag = *upper;
@@ -205,7 +208,7 @@ class Inplace final : public Service {
   public:
     char const* name() const noexcept override { return "all-to-alls in place"; }
     Needs needs() const noexcept override { return Needs::one_thread; }
-    bool wanted(Job const& job) const noexcept override { return job.settings.inplace == "on"; }
+    bool wanted(Job const& job) const noexcept override { return job.settings.inplace == Switch::on; }
     void start(Job& job) override {
         // Lives on: peers read the nonce in it until they have left their last call.
         serving = new Serving(job.all.get(), job.settings);

@@ -14,7 +14,7 @@ class Watching final : public Service {
   public:
     char const* name() const noexcept override { return "samples"; }
     Needs needs() const noexcept override { return Needs::nothing; }
-    bool wanted(Job const& job) const noexcept override { return job.settings.watch == "on"; }
+    bool wanted(Job const& job) const noexcept override { return job.settings.watch == Switch::on; }
     void start(Job&) override { sampler_ = std::make_unique<Sampler>(*g_watch); }
     void stop(Ending) override { sampler_.reset(); }
     void in_child() noexcept override { static_cast<void>(sampler_.release()); }  // its thread cannot be joined there
