@@ -4,6 +4,8 @@
 
 #include <mpi.h>
 
+#include "groups/rank_map.hpp"
+
 namespace sluice::groups {
 
 /// Messages go point-to-point over `comm`, which contains all members and perhaps others, with `tag` alone. Two calls
@@ -15,14 +17,8 @@ struct Members {
     int size = 1;
     int tag = 0;
 
-    /// Member i is rank `first` + i × `stride` of `comm` or, if `translate` is given, the rank that it returns. `who`
-    /// is passed to `translate` and must live as long as the call.
-    int first = 0;
-    int stride = 1;
-    int (*translate)(void const* who, int member) = nullptr;
-    void const* who = nullptr;
-
-    int in_comm(int member) const { return translate != nullptr ? translate(who, member) : first + member * stride; }
+    /// Ranks of `comm`; what it refers to must live as long as the call.
+    RankMap in_comm;
 };
 
 }  // namespace sluice::groups

@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "groups/rank_map.hpp"
 #include "kernel/process_mark.hpp"
 
 namespace sluice::record {
@@ -133,6 +134,9 @@ struct Comm {
     std::uint64_t freed_us = 0;       ///< 0: not freed
     std::uint64_t each_bytes = 0;     ///< bytes that this rank had for each other member (allgather, alltoall)
     std::uint64_t each_messages = 0;  ///< number of those calls
+
+    /// World ranks of its members.
+    groups::StridedRanks members() const noexcept { return {static_cast<int>(first), stride}; }
 };
 
 /// A call that took long.

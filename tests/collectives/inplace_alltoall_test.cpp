@@ -147,11 +147,12 @@ TEST_P(InplaceAlltoallTest, calls_on_several_communicators_may_run_in_any_order)
     auto const make = [&](int c) {
         groups::Members members = bed.members(10 + c);
         members.rank = (bed.rank() + shifts[static_cast<std::size_t>(c)].by) % bed.size();
-        members.who = &shifts[static_cast<std::size_t>(c)];
-        members.translate = [](void const* who, int member) {
-            Shift const& shift = *static_cast<Shift const*>(who);
-            return ((member - shift.by) % shift.size + shift.size) % shift.size;
-        };
+        members.in_comm = groups::RankMap::function(
+            [](void const* argument, int member) {
+                Shift const& shift = *static_cast<Shift const*>(argument);
+                return ((member - shift.by) % shift.size + shift.size) % shift.size;
+            },
+            &shifts[static_cast<std::size_t>(c)]);
         return std::make_unique<InplaceAlltoall>(
             bed.means(), members,
             InplaceBlocks::alltoall(blocks[static_cast<std::size_t>(c)].data(), k_bytes, MPI_BYTE));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "plugin/binding/tally.hpp"
 
@@ -25,29 +26,26 @@ bool translate(MPI_Group group, MPI_Group world, int begin, int n, std::array<in
     return MPI_Group_translate_ranks(group, n, local.data(), world, ranks.data()) == MPI_SUCCESS;
 }
 
-/// Finds first and stride of the members in world ranks; a few hundred at a time, so that it needs no memory of its
+/// Finds the stride of the members in world ranks; a few hundred at a time, so that it needs no memory of its
 /// own.
 bool find_members(MPI_Comm comm, Known& known) noexcept {
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Group world = MPI_GROUP_NULL;
     MPI_Comm_group(comm, &group);
     MPI_Comm_group(MPI_COMM_WORLD, &world);
-    bool regular = true;
+    groups::StrideFinder finder;
     bool ours = true;
     std::array<int, 256> ranks{};
     for (int begin = 0; ours && begin < known.size; begin += 256) {
         int const n = std::min(256, known.size - begin);
         ours = translate(group, world, begin, n, ranks);
-        for (int i = 0; i < n; ++i)
-            ours = ours && ranks[static_cast<std::size_t>(i)] != MPI_UNDEFINED;
-        if (begin == 0) {
-            known.first = ranks[0];
-            known.stride = known.size > 1 ? ranks[1] - ranks[0] : 1;
+        for (int const rank : std::span(ranks).first(static_cast<std::size_t>(n))) {
+            ours = ours && rank != MPI_UNDEFINED;
+            finder.take(rank);
         }
-        for (int i = 0; i < n; ++i)
-            regular = regular && ranks[static_cast<std::size_t>(i)] == known.first + (begin + i) * known.stride;
     }
-    if (!regular || !ours) known.stride = 0;
+    known.ranks = finder.found();
+    if (!ours) known.ranks.stride = 0;
     MPI_Group_free(&group);
     MPI_Group_free(&world);
     return ours;
@@ -60,8 +58,9 @@ void Communicators::start(int world_rank, int world_size, bool may_agree, bool o
     one_thread_ = one_thread;
     std::lock_guard const lock(changing_);
     std::uint32_t const id = may_agree && one_thread ? next_id_++ : 0;
-    keep(MPI_COMM_WORLD, {world_size, world_rank, 0, 1, id, record::k_comms}, next_number_++, record::k_no_site, 0, 0);
-    keep(MPI_COMM_SELF, {1, 0, world_rank, 1, 0, record::k_comms}, next_number_++, record::k_no_site, 0, 0);
+    keep(MPI_COMM_WORLD, {world_size, world_rank, {0, 1}, id, record::k_comms}, next_number_++, record::k_no_site, 0,
+         0);
+    keep(MPI_COMM_SELF, {1, 0, {world_rank, 1}, 0, record::k_comms}, next_number_++, record::k_no_site, 0, 0);
 }
 
 /// Collective over `made`, and not under the lock, for another thread may be doing the same on another communicator.
@@ -105,12 +104,12 @@ void Communicators::keep(MPI_Comm comm, Known known, std::uint32_t number, std::
     if (record_.head.comms < record::k_comms) {
         known.entry = static_cast<std::uint32_t>(record_.head.comms);
         record::Comm& entry = record_.comms[known.entry];
-        entry.root = static_cast<std::uint32_t>(std::max(known.first, 0));
+        entry.root = static_cast<std::uint32_t>(std::max(known.ranks.first, 0));
         entry.number = number;
         entry.size = static_cast<std::uint32_t>(known.size);
         entry.rank = static_cast<std::uint32_t>(known.rank);
-        entry.first = static_cast<std::uint32_t>(std::max(known.first, 0));
-        entry.stride = known.stride;
+        entry.first = entry.root;
+        entry.stride = known.ranks.stride;
         entry.site = site;
         entry.memory_kib = static_cast<std::uint32_t>(memory / 1024);
         entry.made_us = now_us;
@@ -151,7 +150,7 @@ Known Communicators::find(MPI_Comm comm) noexcept {
 int Communicators::world_rank(MPI_Comm comm, int rank) noexcept {
     Known const known = find(comm);
     if (known.size == 0 || rank < 0 || rank >= known.size) return -1;
-    if (known.stride != 0 || known.size == 1) return known.first + rank * known.stride;
+    if (known.ranks.is_regular() || known.size == 1) return static_cast<int>(known.ranks.at(rank));
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Group world = MPI_GROUP_NULL;
     MPI_Comm_group(comm, &group);
@@ -166,9 +165,9 @@ int Communicators::world_rank(MPI_Comm comm, int rank) noexcept {
 int Communicators::members(MPI_Comm comm, Known const& known, int begin, std::array<int, 256>& ranks) noexcept {
     int const n = std::min(256, known.size - begin);
     if (n <= 0) return 0;
-    if (known.stride != 0 || known.size == 1) {
+    if (known.ranks.is_regular() || known.size == 1) {
         for (int i = 0; i < n; ++i)
-            ranks[static_cast<std::size_t>(i)] = known.first + (begin + i) * known.stride;
+            ranks[static_cast<std::size_t>(i)] = static_cast<int>(known.ranks.at(begin + i));
         return n;
     }
     MPI_Group group = MPI_GROUP_NULL;
@@ -184,7 +183,7 @@ int Communicators::members(MPI_Comm comm, Known const& known, int begin, std::ar
 bool Communicators::add_to_each(MPI_Comm comm, std::uint64_t bytes) noexcept {
     Known const known = find(comm);
     if (known.size == 1) return true;
-    if (known.size == 0 || known.stride == 0 || known.entry >= record::k_comms) return false;
+    if (known.size == 0 || !known.ranks.is_regular() || known.entry >= record::k_comms) return false;
     record::Comm& entry = record_.comms[known.entry];
     plugin::add(entry.each_bytes, bytes);
     plugin::add(entry.each_messages, 1);

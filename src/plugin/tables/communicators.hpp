@@ -13,6 +13,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "groups/rank_map.hpp"
 #include "record/record.hpp"
 
 namespace sluice::plugin {
@@ -21,8 +22,7 @@ namespace sluice::plugin {
 struct Known {
     int size = 0;
     int rank = 0;
-    int first = 0;         ///< world rank of local rank i: first + i·stride
-    int stride = 0;        ///< 0: irregular
+    groups::StridedRanks ranks{0, 0};  ///< of the world
     std::uint32_t id = 0;  ///< unlike that of any other communicator that shares a member with it; 0: none was agreed
     std::uint32_t entry = record::k_comms;  ///< in the record; k_comms: it found no room
 };

@@ -19,7 +19,7 @@ void spread_over_members(record::RankRecord const& record, Row& sent) {
         record::Comm const& comm = record.comms[i];
         if (comm.each_messages == 0) continue;
         for (std::uint32_t member = 0; member < std::min(comm.size, world); ++member) {
-            std::int64_t const rank = comm.first + std::int64_t{member} * comm.stride;
+            std::int64_t const rank = comm.members().at(member);
             if (member == comm.rank || rank < 0 || rank >= world) continue;
             record::Peer& peer = sent[record::bin_of(static_cast<std::uint32_t>(rank), world)];
             peer.bytes += comm.each_bytes;

@@ -57,12 +57,8 @@ groups::Members members_of(MPI_Comm const& comm) {
     members.rank = known.rank;
     members.size = known.size;
     members.tag = groups::tags::k_served[static_cast<int>(known.id)];
-    members.first = known.first;
-    members.stride = known.stride;
-    if (known.stride == 0) {
-        members.translate = world_rank_of;
-        members.who = &comm;
-    }
+    members.in_comm =
+        known.ranks.is_regular() ? groups::RankMap(known.ranks) : groups::RankMap::function(world_rank_of, &comm);
     return members;
 }
 
