@@ -30,7 +30,7 @@ class Counter {
 /// The counters of one Context. A part of the engine keeps a reference to the ones it counts with.
 class Counters {
   public:
-    /// The counter of that name, made at first use. The reference stays valid as long as this object.
+    /// Returns the counter of that name, which is made at first use. The reference stays valid as long as this object.
     Counter& named(std::string_view name);
     std::vector<std::pair<std::string, std::uint64_t>> values() const;
 

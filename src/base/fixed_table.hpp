@@ -32,15 +32,15 @@ class FixedTable {
     static constexpr std::size_t k_most = k_slots - k_slots / 4;
     static_assert(k_most < k_slots, "a search ends at a free slot");
 
-    /// Null if the key is not in the table.
+    /// Returns null if the key is not in the table.
     Value const* find(std::uint64_t key) const noexcept {
         Place const place = place_of(key);
         return place.is_found ? &slots_[place.at].value : nullptr;
     }
 
     /// Returns the value of `key`. If the key is not in the table, `make` is called under a lock and returns the value
-    /// as a std::optional, or nothing if the key shall not be added. Null without a value, and if k_most keys are in
-    /// the table.
+    /// as a std::optional, or nothing if the key shall not be added. Returns null if `make` returns nothing, or if
+    /// k_most keys are in the table.
     template <class Make>
     Value const* find_or_add(std::uint64_t key, Make&& make) {
         if (Value const* const found = find(key)) [[likely]]

@@ -19,7 +19,7 @@ class Fnv1a {
             add(static_cast<unsigned char>(c));
         return *this;
     }
-    /// All eight bytes, the least significant first.
+    /// Adds all eight bytes, the least significant first.
     constexpr Fnv1a& add(std::uint64_t number) noexcept {
         for (unsigned shift = 0; shift < 64; shift += 8)
             add(static_cast<unsigned char>(number >> shift & 0xff));

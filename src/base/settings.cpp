@@ -43,7 +43,7 @@ std::string variable_of(std::string_view name) {
                                                  ") cannot be '" + std::string(text) + "': " + why);
 }
 
-/// The enumerators of a type of words as settings.def lists them: "automatic, message, ring".
+/// The enumerators of a setting's type, as settings.def lists them: "automatic, message, ring".
 template <typename Type>
 constexpr std::string_view k_enumerators{};
 #define SLUICE_WORDS(Type, ...) \
@@ -52,7 +52,7 @@ constexpr std::string_view k_enumerators{};
 #include "sluice/settings.def"
 #undef SLUICE_WORDS
 
-/// The words in the order of the enumerators.
+/// The words that the setting accepts, in the order of the enumerators.
 template <typename Type>
 std::vector<std::string_view> const& words_of() {
     static auto const words = [] {

@@ -9,11 +9,11 @@
 
 namespace sluice::base {
 
-/// For people: "0 B", "512 B", "2 MiB", "1.37 GiB". Rounded, so not for reading back.
+/// Formats bytes for people: "0 B", "512 B", "2 MiB", "1.37 GiB". The text is rounded, so it must not be read back.
 std::string format_bytes(Bytes bytes);
 
-/// For machines: the shortest text without a fraction that parse_bytes reads back as the same value: "0", "2MiB",
-/// "1500".
+/// Formats bytes for machines: the shortest text without a fraction that parse_bytes reads back as the same value: "0",
+/// "2MiB", "1500".
 std::string exact_bytes(Bytes bytes);
 
 /// Reads "0", "4096", "64MiB", "64M", "1.5GB". KiB, MiB … and K, M, G, T, P are powers of 1024; kB (or KB), MB … of

@@ -12,7 +12,8 @@ namespace sluice::budget {
 namespace {
 
 constexpr std::uint64_t k_between_looks_ns = 1'000'000;
-// The interval if memory is plentiful: leases are then a small part of an M_C that no process can use up within it.
+// The interval between two looks if memory is plentiful: M_C is then so large that no process can use it up within the
+// interval.
 constexpr std::uint64_t k_between_looks_at_plenty_ns = 8'000'000;
 constexpr Bytes k_plenty = 256_MiB;
 // Between two looks the process asks this often whether the kernel has signalled something.
@@ -20,9 +21,9 @@ constexpr std::uint64_t k_asks_between_looks = 4;
 constexpr std::uint64_t k_never = ~std::uint64_t{0};
 // A process keeps a grant that it does not use for at least one window and at most two.
 constexpr std::uint64_t k_window_ns = 250'000'000;
-// A place that leaves more than twice the least room is looked at every 16th time.
+// A place with more than twice the room of the tightest place is looked at every 16th time only.
 constexpr unsigned k_passed_over = 15;
-// Looks between two searches for dead processes while no process lacks memory.
+// The number of looks between two searches for dead processes, while no process lacks memory.
 constexpr std::uint64_t k_looks_between_burials = 64;
 constexpr std::uint64_t k_nothing_failed = ~std::uint64_t{0};
 

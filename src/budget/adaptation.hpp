@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// M, M_A and M_C (Y. Shi, G. Zheng, L. V. Kale, 2007, sections 3.2 and 3.3.2), looked at repeatedly while the program
-/// runs: the adaptation that the paper leaves to the future.
+/// Measures M, M_A and M_C (Y. Shi, G. Zheng, L. V. Kale, 2007, sections 3.2 and 3.3.2) again and again while the
+/// program runs. The paper leaves this adaptation to future work.
 ///
-///     M      the memory there is: a limit, wherever it stands
-///     M_A    what programs use of it: usage − what Sluice's leases hold of it
+///     M      the memory that may be used: the limit in force
+///     M_A    the part of M that programs use: usage − the bytes that Sluice's leases hold
 ///     M_C    what communication may use for a moment: M − M_A − reserve
 ///
 ///     0                                                        M
@@ -56,13 +56,13 @@ class Adaptation final : public Allowance {
         std::string ledger;           ///< name of the ledger, or the reason why there is none
     };
     Account account() const;
-    /// M_C with hysteresis, so that it does not follow every page: it shrinks at once and by a little more than
-    /// necessary, and grows only if there is clearly more.
+    /// Returns M_C with hysteresis, so that the limit does not follow every page: it shrinks at once and by a little
+    /// more than necessary, and grows only if there is clearly more.
     Bytes m_c() const noexcept { return Bytes{m_c_.load(std::memory_order_relaxed)}; }
     /// The limit of `m_c()` if nothing but Sluice used memory: M − reserve.
     Bytes ceiling() const noexcept { return Bytes{ceiling_.load(std::memory_order_relaxed)}; }
 
-    /// Looks at all places and lets `budget` follow.
+    /// Looks at all places and adjusts the limit of `budget`.
     void look(Budget& budget);
     /// Looks if a look is due: at most once a millisecond, or once in eight milliseconds if leases are a small part of
     /// 256 MiB or more, and up to four times as often if the kernel signals that usage has passed a mark. Does nothing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// How much a budget may hold of memory that other processes use too.
+/// Decides how much memory a budget may hold when other processes use the same memory.
 #pragma once
 
 #include "sluice/units.hpp"

@@ -19,7 +19,7 @@ using Kind = MemoryPlace::Kind;
 constexpr std::size_t k_most_text = 8192;
 constexpr unsigned k_looks_between_stats = 16;
 constexpr unsigned k_looks_between_limits = 16;
-// A smaller change of usage is not worth reading which part of it is cache.
+// For a smaller change of usage it is not worth while to read again which part of it is cache.
 constexpr std::uint64_t k_noticed_part = 512;  // fraction of the limit
 
 std::uint64_t page_bytes() {

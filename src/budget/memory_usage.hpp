@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Reads how much of a limited place is used, cheaply enough to do it all the time.
+/// Reads how much of a memory limit is in use, cheaply enough to do it all the time.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace sluice::budget {
 /// It never reads smaps, because the kernel walks all pages for it. Not thread-safe.
 class MemoryUsage {
   public:
-    /// M, and how much of it is used by any process.
+    /// M, and the part of it that all processes together use.
     struct Reading {
         Bytes limit;
         Bytes used;

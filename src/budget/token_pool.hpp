@@ -53,7 +53,7 @@ class TokenPool {
     class Limit {
       public:
         explicit(false) Limit(Bytes fixed) noexcept : fixed_(fixed) {}
-        /// Room for `sets` sets as large as the largest so far, and at least `least`.
+        /// Makes a limit with room for `sets` sets as large as the largest so far, and for at least `least`.
         static Limit room_for(std::uint64_t sets, Bytes least) noexcept {
             Limit limit(least);
             limit.sets_ = sets;

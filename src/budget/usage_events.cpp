@@ -19,13 +19,13 @@ namespace sluice::budget {
 
 namespace {
 
-constexpr unsigned k_marks = 6;  // the last mark leaves a 64th: the automatic reserve of up to 16 GiB
+constexpr unsigned k_marks = 6;  // the last mark leaves M/64, which is the automatic reserve of an M up to 16 GiB
 
 int open_in(std::string const& folder, char const* file, int how) {
     return open((folder + file).c_str(), how | O_CLOEXEC);
 }
 
-/// Reads pending news so that only later ones count; a file just opened always has some.
+/// Reads pending events, so that only later ones count; a file that was just opened always reports one.
 bool read_news(int file) noexcept {
     std::array<char, 512> room;
     return pread(file, room.data(), room.size(), 0) > 0;

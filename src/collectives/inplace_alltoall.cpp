@@ -13,7 +13,7 @@ namespace sluice::collectives {
 
 namespace {
 
-/// Looks without result before a rank yields its core, because there may be more ranks than cores.
+/// A rank yields its core after this many looks without result, because there may be more ranks than cores.
 constexpr std::uint64_t k_looks_before_yield = 32;
 
 [[noreturn]] void refuse_count(int rank, int member, std::int64_t count) {

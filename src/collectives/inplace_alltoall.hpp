@@ -7,8 +7,8 @@
 ///
 ///     staging   | slot | slot | … at most k_most_pairs | shared: the lane of one pair that goes by messages, bounce |
 ///
-/// The lane is granted in the order of the rounds too: to a pair that wants it once no earlier one may still come to
-/// want it.
+/// The lane is granted in the order of the rounds too: a pair that wants it gets it once no earlier pair can still come
+/// to want it.
 ///
 /// It always ends. Of all unfinished pairs take one of the lowest round. Both its members have finished all earlier
 /// pairs, so on both sides it has a slot, and the lane if it wants it: no later pair can have got the lane while this
@@ -99,7 +99,7 @@ class InplaceAlltoall {
     groups::Members members_;
     InplaceBlocks blocks_;
     InplaceReport report_;
-    std::optional<types::TypeMap> map_;     // of all blocks
+    std::optional<types::TypeMap> map_;     // the map of all blocks, if they have one type
     std::vector<MPI_Datatype> held_types_;  // own references to the types of `types`
     std::optional<memory::Staging> staging_;
     std::optional<PairMeans> pair_means_;

@@ -42,7 +42,7 @@ struct InplaceBlocks {
     static InplaceBlocks alltoall(void* buffer, std::int64_t count, MPI_Datatype type) {
         return {buffer, Layout::in_order, NumberList(count), NumberList(), type, nullptr};
     }
-    /// `Integer`: int or std::int64_t. If MPI_Count or MPI_Aint is another type of 64 bits, the caller casts.
+    /// `Integer` is int or std::int64_t. If MPI_Count or MPI_Aint is another type of 64 bits, the caller casts.
     template <typename Integer>
     static InplaceBlocks alltoallv(void* buffer, Integer const* counts, Integer const* displacements,
                                    MPI_Datatype type) {

@@ -21,7 +21,7 @@ std::uint64_t lower_part(std::uint64_t bytes) {
     return bytes / 2 / k_line * k_line;
 }
 
-/// Bytes of a chunk, of which an area holds two for sending and two for receiving.
+/// The bytes of a chunk: an area holds two chunks for sending and two for receiving.
 std::size_t chunk_of(std::span<std::byte> area) {
     constexpr std::size_t k_line = 64;
     return area.size() / 4 / k_line * k_line;

@@ -44,7 +44,7 @@ struct PairMeans {
 
     std::span<std::byte> lane() const noexcept { return shared.first(shared.size() / 4 * 3); }
     std::span<std::byte> bounce() const noexcept {
-        constexpr std::size_t k_most = 256 << 10;  // stays in the cache between its two copies
+        constexpr std::size_t k_most = 256 << 10;  // so that bytes stay in the cache between their two copies
         std::span<std::byte> const free = lane_is_taken ? shared.subspan(lane().size()) : shared;
         return free.first(std::min(free.size(), k_most));
     }
@@ -88,7 +88,7 @@ class PairExchange {
     /// Gives the lane to a queued pair until it is finished.
     void grant_lane();
     int peer() const noexcept { return peer_; }
-    /// Bytes of the peer's block if they differ from ours; nothing was exchanged then.
+    /// The bytes of the peer's block if they differ from ours; then nothing was exchanged.
     std::optional<std::uint64_t> const& other_bytes() const noexcept { return other_bytes_; }
 
   private:

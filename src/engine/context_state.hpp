@@ -46,7 +46,7 @@ class ContextState {
   public:
     ContextState(MPI_Comm comm, Settings settings);
 
-    /// What a context holds, for the capabilities of the library.
+    /// Returns what a context holds, for the capabilities of the library.
     static ContextState& of(Context const& context) noexcept { return *context.state_; }
 
     MPI_Comm comm() const noexcept { return comm_.get(); }
@@ -62,16 +62,16 @@ class ContextState {
     /// Collective. Returns the ranks of this node with rings of `rings` bytes into each rank, made at first use or when
     /// `rings` changes.
     std::shared_ptr<node::Node> node(Bytes rings);
-    /// The ranks of this node whose memory we may read and write, by ranks of `comm`. No communication.
+    /// Returns the ranks of this node whose memory we may read and write, by ranks of `comm`. Does not communicate.
     node::PeerAccess& peer_access() noexcept { return peer_access_; }
     /// The work that progresses while tasks on this context wait.
     Progress& progress() noexcept { return progress_; }
-    /// The staging memory of calls that need little of it and come often.
+    /// The staging memory of calls that need little staging and come often.
     memory::StagingPool& staging_pool() noexcept { return staging_pool_; }
     /// Collective: each value becomes its maximum over all ranks. Uses shared memory if all ranks are on one node with
     /// rings: MPI libraries spin in collectives, which is slow with more ranks than cores.
     void most_of_all(std::span<std::uint64_t> values);
-    /// Collective: agreement.run() by most_of_all().
+    /// Collective. Runs the agreement with most_of_all().
     void agree(groups::Agreement& agreement);
     bool all_true(bool mine);
     /// Collective. If any rank passes an error, every rank throws the error of the lowest such rank.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// How a loop waits that looks for work and finds none.
+/// How a loop waits when it looks for work and finds none.
 #pragma once
 
 #include <mpi.h>
@@ -12,7 +12,7 @@
 
 namespace sluice::engine {
 
-/// Looks in vain, counted since something has last moved:
+/// What the loop does after each look in vain, counted since something last moved:
 ///
 ///     | spins: look again at once | yields: offer the core to others | sleep |
 ///
@@ -26,13 +26,13 @@ class Patience {
   public:
     explicit Patience(WaitPolicy policy) noexcept : policy_(policy) {}
 
-    /// After each look: whether it has `moved` anything.
+    /// The loop calls this after each look; `moved` says whether the look moved anything.
     void after(bool moved) {
         after(moved, [] { return false; });
     }
 
-    /// `fall_asleep` waits on what ends by itself or by a peer; it returns false where there is nothing to sleep on,
-    /// and then the core is offered to others.
+    /// `fall_asleep` sleeps until an operation ends or a peer acts; if it has nothing to wait for it returns false, and
+    /// the core is offered to others.
     template <typename Sleep>
     void after(bool moved, Sleep const& fall_asleep) {
         if (moved) {
@@ -51,11 +51,12 @@ class Patience {
     std::uint64_t in_vain_ = 0;
 };
 
-/// The same for a loop that drives a Progress. What stands still for a while is told so, because a bounded pool may
-/// have to go on beyond its bound; and the loop sleeps, past its spins, where something ends without a peer.
+/// The same for a loop that drives a Progress. If nothing has moved for a while, the loop calls Progress::stall(),
+/// because a bounded pool may have to go beyond its bound. After its spins the loop sleeps if some work completes
+/// without a peer.
 class ProgressPatience {
   public:
-    /// Seconds without anything moved until Progress::stall().
+    /// After this many seconds without movement the loop calls Progress::stall().
     static constexpr double k_stall = 0.001;
 
     ProgressPatience(Progress& progress, std::uint64_t spins) noexcept

@@ -19,7 +19,8 @@ int delete_slot(MPI_Comm, int, void* slot, void*) {
     return MPI_SUCCESS;
 }
 
-/// A copy of MPI_COMM_SELF has no Process. A function of our own, because the plugin cannot name a function of libmpi.
+/// A copy of MPI_COMM_SELF has no Process. This is a function of our own, because the plugin cannot name a function of
+/// libmpi.
 int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copied) {
     *copied = 0;
     return MPI_SUCCESS;
@@ -34,7 +35,7 @@ int process_key() {
     return key;
 }
 
-/// Null if the attribute is not set yet.
+/// Returns null if the attribute is not set yet.
 Slot* slot_of_this_rank() {
     void* value = nullptr;
     int found = 0;
@@ -42,7 +43,7 @@ Slot* slot_of_this_rank() {
     return found == 0 ? nullptr : static_cast<Slot*>(value);
 }
 
-/// Null under the simulator, which runs many ranks in one process.
+/// Returns null under the simulator, which runs many ranks in one process.
 std::shared_ptr<budget::Adaptation> adaptation_of([[maybe_unused]] Settings const& settings) {
 #ifdef SLUICE_SIMULATED
     return nullptr;

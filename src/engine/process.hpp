@@ -32,15 +32,15 @@ class Process {
     void look_if_due() {
         if (adaptation_) adaptation_->look_if_due(budget_);
     }
-    /// Looks now: for a caller whose lease was refused.
+    /// Looks now, for a caller whose lease was refused.
     void look() {
         if (adaptation_) adaptation_->look(budget_);
     }
-    /// Changes with each look.
+    /// A number that changes with each look.
     std::uint64_t looks() const noexcept { return adaptation_ ? adaptation_->looks() : 0; }
     /// Null under a simulator.
     budget::Adaptation const* adaptation() const noexcept { return adaptation_.get(); }
-    /// The memory of all objects of madre.h on this rank: MADRE_getMem names no object.
+    /// The memory of all objects of madre.h on this rank, because MADRE_getMem names no object.
     std::atomic<std::uint64_t>& madre_bytes() noexcept { return madre_bytes_; }
 
   private:

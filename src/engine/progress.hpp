@@ -14,7 +14,7 @@ class Pollable {
     /// Called when no work of the caller runs and only a peer can change that: a bounded pool may then have to let a
     /// held-back task go on beyond its bound.
     virtual void stall() {}
-    /// True if some work of it completes without a peer, such as a disk's.
+    /// Returns true if some of its work completes without a peer, such as a disk's.
     virtual bool is_under_way() const noexcept { return false; }
     /// Sleeps until some of that work has completed, or for a moment.
     virtual void wait_a_moment() noexcept {}
@@ -23,7 +23,8 @@ class Pollable {
     ~Pollable() = default;
 };
 
-/// Marks that a pollable is being polled, as long as this lives: polling calls the program back, which may poll, too.
+/// Marks a pollable as being polled, as long as this object lives: a poll may call the program, and the program may
+/// poll again.
 class Polling {
   public:
     explicit Polling(bool& now) noexcept : now_(&now) { now = true; }

@@ -20,7 +20,7 @@ bool all_true(MPI_Comm comm, bool value);
 
 /// Collective. Each value becomes its maximum over all ranks, in one reduction; as unsigned numbers on every MPI.
 void most_of_all(MPI_Comm comm, std::span<std::uint64_t> values);
-/// Collective minimum, maximum and sum.
+/// Collective. The minimum, maximum or sum over all ranks.
 std::uint64_t least_of(MPI_Comm comm, std::uint64_t value);
 std::uint64_t most_of(MPI_Comm comm, std::uint64_t value);
 std::uint64_t sum_of(MPI_Comm comm, std::uint64_t value);

@@ -32,7 +32,7 @@ class Agreement {
     using Maxima = std::function<void(std::span<std::uint64_t> values)>;
 
     Agreement() = default;
-    Agreement(Agreement const&) = delete;  // most() and least() return places inside
+    Agreement(Agreement const&) = delete;  // most() and least() return references into it
     Agreement& operator=(Agreement const&) = delete;
 
     void fault(std::optional<Error> const& mine);
@@ -58,7 +58,7 @@ class Agreement {
     };
     static constexpr std::size_t k_most_values = 48;
 
-    /// Appends to values_ and returns where.
+    /// Appends to values_ and returns the index of the new value.
     std::size_t put(std::uint64_t value);
     void ask(std::string_view name, std::size_t at, Kind kind);
     void throw_if_it_differs(Value const& value) const;

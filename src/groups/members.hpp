@@ -8,9 +8,9 @@
 
 namespace sluice::groups {
 
-/// Messages go point-to-point over `comm`, which contains all members and perhaps others, with `tag` alone. Two calls
-/// whose messages could meet (same comm, overlapping in time, two members in common) need different tags; calls of the
-/// same members one after the other may share one.
+/// Messages go point-to-point over `comm`, which contains all members and perhaps others, with the tag `tag` only. Two
+/// calls whose messages could meet (same comm, overlapping in time, two members in common) need different tags; calls
+/// of the same members one after the other may share one.
 struct Members {
     MPI_Comm comm = MPI_COMM_NULL;
     int rank = 0;  ///< of the caller, among the members

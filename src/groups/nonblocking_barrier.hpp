@@ -15,7 +15,7 @@ class NonblockingBarrier {
     NonblockingBarrier(MPI_Comm comm, int tag);
     NonblockingBarrier(NonblockingBarrier const&) = delete;
     NonblockingBarrier& operator=(NonblockingBarrier const&) = delete;
-    /// True once all ranks have arrived. Must be called until then.
+    /// Returns true once all ranks have arrived; must be called until then.
     bool is_passed();
 
   private:

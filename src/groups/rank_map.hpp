@@ -14,7 +14,7 @@ struct StridedRanks {
     int stride = 1;  ///< 0: the members are not at equal distances, and only the first one is known
 
     constexpr bool is_regular() const noexcept { return stride != 0; }
-    /// In 64 bits, because a record may hold anything.
+    /// Computes in 64 bits, because a record may hold any numbers.
     constexpr std::int64_t at(std::int64_t member) const noexcept { return first + member * stride; }
 };
 

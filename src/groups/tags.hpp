@@ -31,7 +31,8 @@ constexpr bool are_apart(std::array<TagRange, N> const& ranges) noexcept {
     return true;
 }
 
-/// On the communicator of a Context. Redistributions, all-to-alls and a store of one Context may be under way together.
+/// These tags are used on the communicator of a Context. Redistributions, all-to-alls and a store of one Context may be
+/// under way together.
 inline constexpr TagRange k_addresses{1, 2};           ///< addresses; the barrier after them
 inline constexpr TagRange k_message_transport{10, 4};  ///< requests and pieces, of even and of odd passes
 inline constexpr TagRange k_exchange{14, 1};           ///< blocks of parking and alltoallv
@@ -47,8 +48,8 @@ inline constexpr TagRange k_store_control{0, 1};
 inline constexpr TagRange k_store_data{1, 4096};
 static_assert(are_apart(std::array{k_store_control, k_store_data}));
 
-/// On the communicator that the preload plugin has of all ranks. An all-to-all is served with the tag k_served[id] of
-/// its communicator; where MPI has more tags than it promises, ids may go on beyond the range.
+/// These tags are used on the plugin's own communicator of all ranks. An all-to-all in place is served with the tag
+/// k_served[id], with the id of its communicator; if MPI has more tags than it promises, ids may go beyond the range.
 inline constexpr TagRange k_job_report{1, 1};
 inline constexpr TagRange k_served{16, k_largest - 15};
 static_assert(are_apart(std::array{k_job_report, k_served}));

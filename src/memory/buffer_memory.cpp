@@ -62,8 +62,8 @@ struct alignas(64) Chunk {
     Chunk* next;
     FreePart* free;
     std::size_t mapped;   // bytes
-    std::size_t touched;  // from the beginning on
-    std::size_t carved;   // from the beginning on; parts are carved in order
+    std::size_t touched;  // bytes from the beginning on that have been in use
+    std::size_t carved;   // bytes from the beginning on; parts are carved in order
     std::uint32_t size_class;
     std::uint32_t in_use;  // parts
 

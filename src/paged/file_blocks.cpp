@@ -13,8 +13,8 @@ namespace sluice::paged::detail {
 
 namespace {
 
-// Reads ahead that are under way at once: more make a disk no faster, and a task that waits for a block would wait for
-// them.
+// The most reads ahead that are under way at once: more do not make a disk faster, and a task that needs another block
+// would have to wait for them.
 constexpr std::size_t k_reads_ahead = 8;
 
 }  // namespace
@@ -97,7 +97,7 @@ void FileState::has_come(std::size_t block, int error) {
 
 /// Writes back blocks that were written and are no longer used.
 void FileState::write_behind() {
-    if (!failure_.empty()) return;  // until a caller has been told
+    if (!failure_.empty()) return;  // no block is written until a caller has been told
     for (std::size_t const number : residents_) {
         Block const& block = blocks_[number];
         if (block.written && block.users == 0 && block.state == State::here) begin_write(number);

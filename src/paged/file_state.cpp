@@ -12,8 +12,8 @@ namespace sluice::paged::detail {
 
 namespace {
 
-// The sets after the first that may be granted before it because they need no memory, and how often the first lets
-// them.
+// This many sets after the first are examined: they may be granted before it because they need no memory, and the first
+// lets this many pass.
 constexpr std::size_t k_looked_at = 32;
 constexpr std::uint32_t k_most_passed_over = 64;
 
@@ -275,7 +275,7 @@ void FileState::release(std::span<Use const> uses) {
     try {
         write_behind();
     } catch (std::exception const&) {
-        // There is no memory for it now: poll tries again.
+        // There is no memory to write behind now: poll tries again.
     }
 }
 

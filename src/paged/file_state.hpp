@@ -3,8 +3,8 @@
 ///
 ///     post ──> queue ──> granted: memory for all its blocks ──> complete: all of them are in memory
 ///                 │                  from: room under the limit, else
-///                 └ looked ahead     unused blocks, the one that is needed last first
-///                   for only while no set waits here
+///                 └ reading ahead    unused blocks, the one that is needed last first
+///                   goes on only while no set waits here
 #pragma once
 
 #include <cstdint>

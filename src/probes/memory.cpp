@@ -32,7 +32,7 @@ struct Options {
     std::size_t ballast_mib = 0;
 };
 
-/// One field of one snapshot from all ranks; empty but on rank 0.
+/// Returns one field of one snapshot from all ranks; empty except on rank 0.
 std::vector<std::uint64_t> gathered(std::uint64_t mine, int ranks, int rank) {
     std::vector<std::uint64_t> all(rank == 0 ? static_cast<std::size_t>(ranks) : 0);
     MPI_Gather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);

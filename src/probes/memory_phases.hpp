@@ -60,8 +60,8 @@ void talk_with_everybody(MessageBuffers& mine);
 
 /// Takes `communicators` duplicates of MPI_COMM_WORLD: communicator_warm (one made and freed), communicator_half,
 /// communicator_all, communicator_used (a reduction on each), communicator_freed, communicator_trimmed. Before the
-/// first and the last of them the heap's free pages are given to the system: else new objects would fill pages that are
-/// held already, and cost nothing.
+/// first and the last of them the heap's free pages are returned to the system: otherwise new objects would fill pages
+/// that the process already holds, and seem to cost nothing.
 void try_communicators(int communicators, Snapshots& snapshots);
 
 /// The same for windows of `bytes` on each rank, all of them written: window_KIND_warm, window_KIND_all,

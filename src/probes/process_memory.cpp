@@ -39,7 +39,7 @@ class ProcLines {
                 return true;
             }
             if (begin_ == 0 && end_ == buffer_.size())
-                begin_ = end_;  // a line without an end in sight: drop its middle
+                begin_ = end_;  // the line does not end within the buffer: drop its middle
             std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
             end_ -= begin_;
             begin_ = 0;

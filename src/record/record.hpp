@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What one rank writes down while it runs, at a fixed size, in memory that is mapped from a file of its node: the
-/// record of a killed job remains, complete to the last store.
+/// What one rank records while it runs. The record has a fixed size and lies in memory that is mapped from a file of
+/// its node, so the record of a killed job remains, complete to the last store.
 ///
 ///   node-<n>.sluice
 ///   +------------+-------------+-------------+-----+
@@ -11,9 +11,9 @@
 ///     head       rank, state, the call it is in now, peaks, sums
 ///     sites      one for each place that calls MPI: calls, bytes, time, growth
 ///     peers      bytes to each 256th of MPI_COMM_WORLD
-///     received   bytes from each 256th, of calls of which only the receiver knows cheaply (broadcast, scatter)
+///     received   bytes from each 256th, of calls whose bytes only the receiver knows cheaply (broadcast, scatter)
 ///     comms      one for each communicator, while there is room
-///     history    memory over the whole run; when it is full every second sample goes and the interval doubles
+///     history    memory over the whole run; when it is full every second sample is dropped and the interval doubles
 ///     recent     memory of the last minutes: a ring
 ///     events     the last long calls: a ring
 ///
@@ -96,12 +96,13 @@ struct Site {
     std::uint64_t grown_private = 0;  ///< bytes by which MPI's private memory grew in these calls
     std::uint64_t grown_shared = 0;   ///< the same, shared segments
     std::uint64_t grown_own = 0;      ///< pages of the call's own buffers that became resident in it: the application's
-    std::uint64_t in_flight_peak =
-        0;                       ///< bytes of the application's buffers in calls and open requests of this site at once
-    std::uint64_t first_us = 0;  ///< first and last call, since the start
+    std::uint64_t in_flight_peak = 0;  ///< the most bytes of the application's buffers that were in calls and open
+                                       ///< requests of this site at once
+    std::uint64_t first_us = 0;        ///< first and last call, since the start
     std::uint64_t last_us = 0;
     std::uint64_t growing_since_us = 0;  ///< when MPI's memory began to grow here; 0: it did not
-    std::uint64_t unplaced_bytes = 0;    ///< handed over here, and not in the matrix: the call names no pairs of ranks
+    std::uint64_t unplaced_bytes = 0;    ///< bytes handed over here that are not in the matrix, because the call names
+                                         ///< no pairs of ranks
     std::array<std::uint32_t, k_sizes> sizes{};
 };
 
@@ -118,9 +119,9 @@ struct Peer {
     std::uint64_t messages = 0;
 };
 
-/// One communicator: constant size, whatever its own. Its name in the job is {size, root, number}: the world rank of
-/// its rank 0, and a number that its members agreed on (without agreement: the place in the table of its rank 0's
-/// record, as each member counts).
+/// One communicator, in constant size whatever its own. Its name in the job is {size, root, number}: the world rank of
+/// its rank 0, and a number that its members agreed on. Without an agreement the number is the place in the table of
+/// its rank 0's record, as each member counts.
 struct Comm {
     std::uint32_t root = 0;
     std::uint32_t number = 0;
@@ -175,10 +176,10 @@ struct RankHead {
     std::uint64_t served_calls = 0;  ///< in-place all-to-alls served by Sluice's engine
     std::uint64_t served_bytes = 0;  ///< bytes that they exchanged with other ranks
     std::uint64_t saved_bytes =
-        0;  ///< of extra memory, the most in one call: what MPI would have allocated less what we did
-    std::uint64_t passed_on = 0;  ///< calls counted and passed on although a capability could be meant:
+        0;  ///< the most extra memory saved in one call: what MPI would have allocated less what Sluice allocated
+    std::uint64_t passed_on = 0;  ///< calls counted and passed on although they look like calls that Sluice serves:
                                   ///< intercommunicators, persistent, partitioned
-    // Sums of what found no room in a table.
+    // Sums over all communicators and windows, also those that found no room in a table.
     std::uint64_t comms_made = 0, comms_freed = 0, comms_not_kept = 0;
     std::uint64_t windows_made = 0, windows_freed = 0;
     std::uint64_t sites = 0;  ///< used entries of `sites`
@@ -187,7 +188,7 @@ struct RankHead {
     std::uint64_t history_interval_us = 0;  ///< between two of them
     std::uint64_t recent = 0;               ///< samples ever written; the newest is at (recent - 1) % k_recent
     std::uint64_t events = 0;               ///< the same for events
-    // Only with the setting `identify`; else empty.
+    // Empty unless the setting `identify` is on.
     std::array<char, 64> host{};
     std::array<char, 64> user{};
     std::array<char, 512> command{};  ///< the program and its arguments, truncated if they are longer

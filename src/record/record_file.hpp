@@ -11,7 +11,8 @@
 namespace sluice::record {
 
 /// The folder of this user's job records if no report folder is given: below TMPDIR (/tmp), one folder for each job. It
-/// is removed when the job ends by MPI_Finalize; the folders of the last jobs that did not are kept (left_behind.hpp).
+/// is removed when the job ends by MPI_Finalize; the folders of the latest jobs that ended otherwise are kept
+/// (left_behind.hpp).
 std::string folder_of_jobs();
 
 /// One rank's record, in the file of its node or, if there can be no such file, in private memory.

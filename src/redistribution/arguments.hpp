@@ -16,12 +16,12 @@ namespace sluice::redistribution {
 
 Error invalid(std::string const& text);
 
-/// Checks one array by local facts only.
+/// Returns the fault that this rank alone can see in an array, if there is one.
 std::optional<Error> fault_of(Blocks const& blocks);
-/// Checks a list of destinations for an array of `count` blocks.
+/// Returns the fault in a list of destinations for an array of `count` blocks.
 std::optional<Error> fault_of(std::uint64_t count, std::span<Destination const> destinations);
 
-/// Make either form of a map available to the exchange of addresses. The arguments must outlive the result.
+/// These make either form of a map available to the exchange of addresses. The arguments must outlive the result.
 DestinationsFrom listed(std::span<Destination const> destinations);
 DestinationsFrom computed(std::function<Destination(std::uint64_t index)> const& destination);
 

@@ -12,11 +12,11 @@ namespace sluice {
 
 namespace {
 
-// A look at communication costs several switches between tasks.
+// A look at communication costs as much as several switches between tasks.
 constexpr std::uint64_t k_switches_between_looks = 16;
-// Looks without result before an idle rank yields its core.
+// An idle rank yields its core after this many looks without result.
 constexpr std::uint64_t k_looks_before_yield = 50;
-// Seconds until a stall; more than usual, for tasks of this rank wait for an operation that ends by itself.
+// Seconds until a stall. More than usual, because other tasks of this rank wait for an operation that ends by itself.
 constexpr double k_stall_beside_others = 0.1;
 
 }  // namespace

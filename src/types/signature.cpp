@@ -54,7 +54,7 @@ constexpr std::uint64_t k_unlisted = 1 << 16;
 
 Signature Signature::basic(std::uint64_t code, std::uint64_t bytes) {
     Signature one;
-    if (bytes == 0) return one;  // a type that this MPI lacks, or a mark of bounds
+    if (bytes == 0) return one;  // a type that this MPI lacks, or a mark of bounds (MPI_LB, MPI_UB)
     one.hash_ = reduced(mixed(code + 1));
     one.power_ = k_base;
     one.bytes_ = bytes;
@@ -91,7 +91,7 @@ SignatureWord::SignatureWord(Signature const& signature) noexcept {
 SignatureWord::SignatureWord(std::vector<SignatureWord> const& list) noexcept {
     Signature all;
     for (SignatureWord const word : list) {
-        if (!word.is_known() || (word.bits_ & k_packed) != 0) return;  // nothing to compare all of it with
+        if (!word.is_known() || (word.bits_ & k_packed) != 0) return;  // then the whole list matches anything
         all = all.joined(Signature::basic(word.bits_, 1));
     }
     *this = SignatureWord(all);

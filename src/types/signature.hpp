@@ -17,7 +17,7 @@ namespace sluice::types {
 
 class Signature {
   public:
-    /// Of no data.
+    /// The signature of no data.
     Signature() = default;
     /// One basic type. `code` tells basic types apart.
     static Signature basic(std::uint64_t code, std::uint64_t bytes);
@@ -45,14 +45,14 @@ class SignatureWord {
   public:
     SignatureWord() = default;
     explicit SignatureWord(Signature const& signature) noexcept;
-    /// Of several signatures in order, for lists that members must have in common.
+    /// The word of several signatures in order, for lists that members must have in common.
     explicit SignatureWord(std::vector<SignatureWord> const& list) noexcept;
     static SignatureWord of_bits(std::uint64_t bits) noexcept;
 
     std::uint64_t bits() const noexcept { return bits_; }
     bool is_known() const noexcept { return (bits_ & k_unknown) == 0; }
     bool matches(SignatureWord other) const noexcept;
-    /// Of two that match, the one that says more: what matches it matches both.
+    /// Returns the stricter of two words that match: a word that matches the result matches both.
     SignatureWord stricter(SignatureWord other) const noexcept;
 
   private:
@@ -68,7 +68,7 @@ class Signatures {
   public:
     Signatures();
 
-    /// In time and memory of the constructors that `type` was made with, whatever `count` is.
+    /// Takes time and memory in proportion to the constructors that `type` was made with, whatever `count` is.
     Signature of(std::uint64_t count, MPI_Datatype type) const;
     /// "MPI_INT"; "a derived type of 24 bytes".
     std::string name_of(MPI_Datatype type) const;

@@ -15,7 +15,7 @@ std::vector<std::string> mpis_with_program(char const* program, bool simulated);
 /// Returns "NAME=value" that lets root start Open MPI. It leaves the way in which an MPI waits at its default.
 std::vector<std::string> launch_environment();
 
-/// Refuses names of MPIs that do not exist and numbers of ranks below 1. Throws UsageError.
+/// Throws UsageError for names of MPIs that do not exist and numbers of ranks below 1.
 void check_bench_choice(std::vector<std::string> const& mpis, std::vector<int> const& ranks);
 
 }  // namespace sluice::cli

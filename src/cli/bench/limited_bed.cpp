@@ -17,7 +17,7 @@ namespace sluice::cli {
 
 namespace {
 
-/// Keeps the highest point of each stretch of time.
+/// Keeps the highest point of each interval of time.
 std::vector<std::pair<double, double>> thinned(std::vector<std::pair<double, double>> const& all, std::size_t most) {
     if (all.size() <= most) return all;
     std::vector<std::pair<double, double>> kept;

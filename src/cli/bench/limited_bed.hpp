@@ -17,9 +17,9 @@ class LimitedRun {
     struct Limits {
         int node_mib = 192;
         int swap_mib = 0;      ///< 0: pages cannot be swapped out
-        double seconds = 60;   ///< after which the run is ended
-        int processes = 2;     ///< that share the node if no control group can be made
-        bool samples = false;  ///< memory over time is wanted
+        double seconds = 60;   ///< the run is ended after this time
+        int processes = 2;     ///< processes that share the node if no control group can be made
+        bool samples = false;  ///< whether memory over time is wanted
     };
     /// Throws std::runtime_error if the bed's script is missing or no file can be made.
     explicit LimitedRun(Limits limits);
@@ -29,10 +29,11 @@ class LimitedRun {
 
     /// The part of the command line that precedes the launcher.
     std::vector<std::string> prefix() const;
-    /// After the run: outcome, limit, peak_held_bytes, major_faults, seconds …, or null if the bed wrote nothing.
+    /// After the run: returns outcome, limit, peak_held_bytes, major_faults, seconds …, or null if the bed wrote
+    /// nothing.
     nlohmann::json report() const;
-    /// Memory that all its processes held over time, at most `most` points of which each is the highest of its stretch:
-    /// seconds since the first, MiB.
+    /// Returns the memory that all processes of the run held over time, as seconds since the first point and MiB: at
+    /// most `most` points, each the highest of its interval.
     std::vector<std::pair<double, double>> curve(std::size_t most) const;
 
   private:

@@ -24,10 +24,10 @@ struct BenchChoice {
     bool full = false;
 };
 
-/// Returns the cells to measure.
-/// Every combination of the choice. If the choice is empty and not `full`: all cases and both MPIs, but not every
-/// combination, so that it ends within minutes on two cores: Open MPI with the two hardest cases at 2, 4 and 8 ranks
-/// and the others at 4; MPICH, whose waiting ranks spin, with the two at as many ranks as there may be cores.
+/// Returns the cells to measure: every combination of the choice. If the choice is empty and not `full`, it is all
+/// cases and both MPIs, but not every combination, so that it ends within minutes on two cores: Open MPI runs the two
+/// hardest cases at 2, 4 and 8 ranks and the others at 4; MPICH, whose waiting ranks spin, runs the two hardest at as
+/// many ranks as there may be cores.
 std::vector<BenchCell> plan_cells(BenchChoice const& choice, std::vector<std::string> const& mpis_found);
 
 }  // namespace sluice::cli

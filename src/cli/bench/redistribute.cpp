@@ -152,7 +152,7 @@ class Sweep {
         return command;
     }
 
-    /// The part of the command line that precedes the program.
+    /// Returns the part of the command line that precedes the program.
     std::vector<std::string> bed_for(BenchCell const& cell) const {
         std::string const ranks = std::to_string(cell.ranks);
         if (options_.bed == "cluster") {

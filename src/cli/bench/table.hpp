@@ -10,11 +10,11 @@ namespace sluice::cli {
 
 using Row = nlohmann::ordered_json;
 
-/// The rows of one cell of `redistribute` (see docs/benchmarks.md): methods in the order they came, each with its ratio
-/// to our first one.
+/// Draws the rows of one cell of `redistribute` (see docs/benchmarks.md): methods in their order in the output, each
+/// with its ratio to our first one.
 std::string redistribute_table(std::vector<Row> const& rows);
 
-/// The rows of one launch of `inplace`: a line for each number of bytes.
+/// Draws the rows of one launch of `inplace`: a line for each number of bytes.
 std::string inplace_table(std::vector<Row> const& rows);
 
 }  // namespace sluice::cli

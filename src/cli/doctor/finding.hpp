@@ -10,7 +10,7 @@ namespace sluice::cli {
 
 enum class Health {
     ok,       ///< works
-    limited,  ///< works with less
+    limited,  ///< works in part
     missing,  ///< does not work
     fact,     ///< neither good nor bad
 };
@@ -19,7 +19,7 @@ struct Finding {
     Health health;
     std::string what;    ///< "process_vm_readv"
     std::string value;   ///< the value found, with numbers
-    std::string means;   ///< the use of it, or the effect of its lack
+    std::string means;   ///< what it is used for, or what its lack means
     std::string change;  ///< how to change it, as a command if there is one; empty if nothing needs a change
 };
 

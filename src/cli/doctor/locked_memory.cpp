@@ -33,7 +33,7 @@ Findings look_at_locked_memory() {
     getrlimit(RLIMIT_MEMLOCK, &limit);
     bool const free_of_it = has_capability(status_field("CapEff"), k_cap_ipc_lock);
     bool const enough = free_of_it || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= (std::uint64_t{1} << 30);
-    // Just beyond the limit: so the promise of the capability is tested.
+    // The trial is just beyond the limit, so that it tests what the capability promises.
     std::size_t const trial =
         limit.rlim_cur < (64 << 20) ? static_cast<std::size_t>(limit.rlim_cur) + (1 << 20) : 1 << 20;
     bool const locked = can_lock(trial);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The whole chain of memory limits, and the one that leaves least room.
+// The whole chain of memory limits, and the one that leaves the least room.
 #include "budget/memory_limit.hpp"
 
 #include <fmt/format.h>

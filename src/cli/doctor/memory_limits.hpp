@@ -7,7 +7,7 @@
 
 namespace sluice::cli {
 
-/// One finding for each limit and one for the least.
+/// Returns one finding for each limit and one for the least.
 Findings explain_memory_limits(std::vector<MemoryLimit> const& limits);
 
 }  // namespace sluice::cli

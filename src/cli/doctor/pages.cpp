@@ -13,7 +13,7 @@ namespace sluice::cli {
 
 namespace {
 
-/// The word in brackets of "always [madvise] never".
+/// Returns the word in brackets of a line such as "always [madvise] never".
 std::string chosen(std::string const& line) {
     std::size_t const from = line.find('[');
     std::size_t const to = line.find(']');
@@ -21,7 +21,7 @@ std::string chosen(std::string const& line) {
     return line.substr(from + 1, to - from - 1);
 }
 
-/// "2048kB" gives 512.
+/// Reads a page size: "2048kB" gives 512.
 std::uint64_t pages_in_a_gibibyte(std::string const& page) {
     std::uint64_t kib = 0;
     std::from_chars(page.data(), page.data() + page.size(), kib);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// /dev/shm, which holds the segments of MPIs and the rings of a node.
+// Findings on /dev/shm, which holds the segments of MPIs and the rings of a node.
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 

@@ -26,7 +26,8 @@ bool all_are(unsigned char const* bytes, unsigned char value) {
     return true;
 }
 
-/// Returns the kernel's error when a sibling of the process that owns `at` reads it; 0 if the bytes are right, too.
+/// Returns the kernel's error when a sibling of the process that owns `at` reads it; 0 if it reads, and the bytes are
+/// right.
 int read_from(pid_t owner, void* at) {
     std::array<unsigned char, k_bytes> seen{};
     iovec const local{seen.data(), seen.size()};
@@ -43,7 +44,7 @@ int write_to(pid_t owner, void* at) {
     return process_vm_writev(owner, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(k_bytes) ? 0 : errno;
 }
 
-/// The process that owns the memory to be read, then written; it reports the result.
+/// Runs the process that owns the memory to be read, then written; it reports the result.
 [[noreturn]] void be_the_owner(unsigned char* at, int commands, int answers) {
     std::memset(at, k_theirs, k_bytes);
     char token = 'w';
@@ -62,7 +63,7 @@ int tried_by_brother(int (*access)(pid_t, void*), pid_t owner, void* at) {
 }
 
 struct Access {
-    int read = 255;  ///< errno; 0 works; 255 could not be tried
+    int read = 255;  ///< errno; 0: works; 255: could not be tried
     int write = 255;
 };
 
@@ -76,7 +77,7 @@ Access try_brothers() {
     if (pipe(answers) != 0) return access;
     pid_t const owner = fork();
     if (owner == 0) {
-        close(commands[1]);  // otherwise the end of the parent's side is never seen
+        close(commands[1]);  // otherwise this side never sees that the parent has closed its end
         be_the_owner(static_cast<unsigned char*>(at), commands[0], answers[1]);
     }
     char token = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// userfaultfd: pages that wait for their data, and notices of changes to a range of addresses.
+// Findings on userfaultfd: pages that wait for their data, and notices of changes to a range of addresses.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/userfaultfd.h>
@@ -19,7 +19,7 @@ namespace sluice::cli {
 
 namespace {
 
-// This is newer than the headers of Debian 12, and a permanent part of the kernel's interface.
+// This constant is newer than the headers of Debian 12; it is a permanent part of the kernel's interface.
 constexpr std::uint64_t k_feature_move = 1 << 16;
 constexpr int k_user_mode_only = 1;
 constexpr int k_move_number = 0x05;
@@ -62,7 +62,7 @@ std::uint64_t shake_hands(int descriptor, std::uint64_t features) {
     return ioctl(descriptor, UFFDIO_API, &api) == 0 ? api.features : 0;
 }
 
-/// True if a feature is available and not only known: each is tried on a descriptor of its own.
+/// Returns true if a feature can be used and is not only known: each is tried on a descriptor of its own.
 bool can_have(std::uint64_t feature, int flags) {
     Descriptor const descriptor(flags);
     return descriptor.number() >= 0 && (shake_hands(descriptor.number(), feature) & feature) != 0;

@@ -108,7 +108,7 @@ void print_rows(std::vector<SettingOrigin> const& settings, Memory const& memory
                   {"end", text_of(memory.probing->end)}});
 }
 
-/// Returns the account that a process would see that starts now.
+/// Returns the account that a process started now would see.
 budget::Adaptation::Account account_of(Settings const& settings) {
     budget::Adaptation::Options options;
     options.memory = settings.memory;

@@ -29,7 +29,7 @@ constexpr std::size_t k_most_step = std::size_t{64} << 20;
 // After this number of steps with hardly any growth, the resident size counts as final.
 constexpr int k_steps_without_growth = 4;
 
-/// The child's messages: it may be killed at any time.
+/// What the child tells: it is in shared memory, because the child may be killed at any time.
 struct Said {
     std::atomic<std::uint64_t> touched{0};
     std::atomic<std::uint64_t> resident{0};
@@ -54,7 +54,7 @@ void touch(Said& said, std::size_t most, budget::PrivateMemory const& memory) {
             said.end = static_cast<int>(Probing::End::refused);
             return;
         }
-        // The memory has pages of its own and small ones: a large page would come at one touch and be counted early.
+        // The memory has small pages of its own: a large page would become resident at one touch and be counted early.
         madvise(where, step, MADV_NOHUGEPAGE);
         for (std::size_t at = 0; at < step; at += k_page)
             static_cast<char*>(where)[at] = 1;

@@ -16,11 +16,11 @@ struct SettingOrigin {
     std::string origin;  ///< "default", "environment" or "option"
 };
 
-/// The settings as they would apply with `options` (name to text, as given on the command line) over the environment.
-/// There is no settings file. Throws Error(invalid_argument) for values out of range.
+/// Returns the settings as they would apply with `options` (name to text, as given on the command line) over the
+/// environment. There is no settings file. Throws Error(invalid_argument) for values out of range.
 std::vector<SettingOrigin> setting_origins(std::map<std::string, std::string> const& options);
 
-/// "4KiB … 1TiB", "1 … 4096"; empty for a word, because its help lists the names that it may take.
+/// Returns "4KiB … 1TiB" or "1 … 4096"; empty for a word, because its help lists the names that it may take.
 std::string range_of(SettingRow const& row);
 
 }  // namespace sluice::cli

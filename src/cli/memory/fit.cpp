@@ -18,7 +18,7 @@ std::array<double, 3> powers_of(double x) {
     return {1, x, x * x};
 }
 
-/// Gauss and Jordan with pivoting on the first `size` rows and columns.
+/// Inverts the first `size` rows and columns (Gauss and Jordan, with pivoting).
 std::array<std::array<double, 3>, 3> inverse_of(std::array<std::array<double, 3>, 3> matrix, std::size_t size) {
     std::array<std::array<double, 3>, 3> inverse{};
     for (std::size_t i = 0; i < size; ++i)

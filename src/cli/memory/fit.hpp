@@ -26,22 +26,23 @@ struct Interval {
 /// value(P) = a + b P + c P²; coefficients that the law does not have are 0.
 class Fit {
   public:
-    /// The law of `law`'s form nearest to the samples. Throws std::invalid_argument with fewer samples than
-    /// coefficients. `grain`: amounts are counted in steps of that size, so that no residual below it means anything.
+    /// Returns the law of the given form nearest to the samples. Throws std::invalid_argument with fewer samples than
+    /// coefficients. `grain`: amounts are counted in steps of that size, so a residual below it means nothing.
     static Fit of(Law law, std::vector<Sample> const& samples, double grain);
 
-    /// The simplest law that leaves out of each sample what the others predict nearly as well as any richer law does:
-    /// a richer one must halve that error, and must neither bend downwards nor fall at the most ranks measured.
-    /// `richest` bounds the search.
+    /// Returns the simplest law that predicts each sample, when it is fitted to the others, nearly as well as any
+    /// richer law does: a richer law must halve that error, and must neither bend downwards nor fall at the most ranks
+    /// measured. `richest` bounds the search.
     static Fit choose(std::vector<Sample> const& samples, Law richest, double grain);
 
-    /// With the 95 % prediction interval of least squares for one further measurement at that many ranks. It holds if
-    /// the law does; nothing is known beyond the measured numbers of ranks but that.
+    /// Returns the value with the 95 % prediction interval of least squares for one further measurement at that many
+    /// ranks. The interval holds only if the law does, which nothing proves beyond the measured numbers of ranks.
     Interval at(double ranks) const;
 
     Law law() const { return law_; }
     std::array<double, 3> const& coefficients() const { return coefficients_; }
-    /// Standard deviation of a measurement around the law; never less than what the runs differ by, nor than the grain.
+    /// Returns the standard deviation of a measurement around the law: never less than the differences between runs,
+    /// nor than the grain.
     double residual() const { return residual_; }
 
   private:
@@ -54,7 +55,7 @@ class Fit {
     std::size_t freedom_ = 0;
 };
 
-/// The 97.5 % point of Student's distribution.
+/// Returns the 97.5 % point of Student's distribution.
 double student(std::size_t degrees_of_freedom);
 
 char const* name_of(Law law);

@@ -35,7 +35,7 @@ std::vector<std::string> mpis_with_probe() {
     return found;
 }
 
-/// MPICH waits by spinning: ranks beyond the cores cost it a hundred times.
+/// MPICH waits by spinning, so more ranks than cores make it a hundred times slower.
 std::vector<int> usual_ranks(std::string const& mpi) {
     if (mpi == "mpich") return {2, 3, 4, 6};
     return {2, 4, 6, 8, 12, 16};
@@ -51,7 +51,8 @@ MemoryReport measure(std::string const& mpi, Options const& options) {
     report.peers = options.peers == "node" ? Peers::node : Peers::network;
     std::vector<ProbeRun> runs;
     std::vector<int> const counts = options.ranks.empty() ? usual_ranks(mpi) : options.ranks;
-    // The runs go round by round, so that changes of the machine meanwhile are not taken for growth with the ranks.
+    // Each round makes one run of every number of ranks, so that changes of the machine meanwhile are not taken for
+    // growth with the ranks.
     for (int round = 0; round < options.runs; ++round)
         for (int const ranks : counts) {
             ProbeRequest const request{

@@ -21,7 +21,7 @@ namespace {
 
 constexpr char const* k_program = "sluice-probe-memory";
 
-/// A file of one page of zeros that is removed with the object: the barrier of one run.
+/// A file with one page of zeros that is removed with the object: the barrier of one run.
 class BarrierFile {
   public:
     BarrierFile() : path_((std::filesystem::temp_directory_path() / "sluice-barrier-XXXXXX").string()) {
@@ -40,7 +40,8 @@ class BarrierFile {
     std::string path_;
 };
 
-/// Returns the variables that make each MPI treat all peers as if they were on other nodes; the other ignores them.
+/// Returns the variables that make each MPI treat all peers as if they were on other nodes; each MPI ignores those of
+/// the other.
 std::vector<std::string> environment_for(Peers peers) {
     std::vector<std::string> added = local_environment();
     if (peers == Peers::network)
@@ -93,7 +94,7 @@ ProbeRun launch_memory_probe(ProbeRequest const& request) {
         command.push_back(word);
     ProbeRun run;
     run.ranks = request.ranks;
-    std::string wrong;  // not thrown inside, because the program must be waited for
+    std::string wrong;  // kept instead of thrown, because the program must be waited for
     Ended const ended =
         launch(command, environment_for(request.peers), request.limit_seconds, [&](std::string const& line) {
             try {

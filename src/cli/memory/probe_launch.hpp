@@ -20,10 +20,10 @@ struct ProbeRequest {
     ProbeObjects objects;
     int ballast_mib = 0;
     Peers peers = Peers::node;
-    int limit_seconds = 120;  ///< without any output
+    int limit_seconds = 120;  ///< the longest time without any output
 };
 
-/// True if the build of `mpi` next to this command has the probe.
+/// Returns true if the build of `mpi` next to this command has the probe.
 bool has_memory_probe(std::string const& mpi);
 
 /// Throws std::runtime_error, with the output of the probe and the MPI, if the probe fails or is silent for too long.

@@ -23,11 +23,11 @@ struct MemoryReport {
     Peers peers = Peers::node;
 };
 
-/// One for each item and number of ranks ("memory": "measured"), one for each law ("law"), each prediction
-/// ("prediction") and each refusal ("refused"). Bytes everywhere.
+/// Returns one row for each item and number of ranks ("memory": "measured"), one for each law ("law"), each prediction
+/// ("prediction") and each refusal ("refused"). All amounts are in bytes.
 std::vector<nlohmann::ordered_json> memory_rows(MemoryReport const& report);
 
-/// The tables; MiB for processes, KiB for objects.
+/// Draws the tables: MiB for processes, KiB for objects.
 std::string memory_tables(MemoryReport const& report);
 
 }  // namespace sluice::cli

@@ -98,7 +98,8 @@ Spread spread_of(std::vector<double> values) {
         for (double const value : values)
             squares += (value - mean) * (value - mean);
         auto const count = static_cast<double>(values.size());
-        error = 1.2533 * std::sqrt(squares / (count - 1) / count);  // sqrt(pi / 2) times that of the mean
+        error = 1.2533 * std::sqrt(squares / (count - 1) / count);  // the standard error of a median is sqrt(pi / 2)
+                                                                    // times that of the mean
     }
     return {values.front(), median, values.back(), error};
 }

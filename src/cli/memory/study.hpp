@@ -25,7 +25,8 @@ struct ProbeRun {
     std::string library;
     std::map<std::string, PhaseMemory> phases;
     std::map<std::string, std::string> refused;  ///< phases that the MPI refused, with its error
-    bool complete = false;                       ///< the probe has printed all; how it ended then does not matter
+    bool complete = false;                       ///< the probe has printed everything; its exit status does not matter
+                                                 ///< then
 };
 
 /// How many objects the probe makes of each kind.
@@ -38,7 +39,7 @@ struct ProbeObjects {
 /// Bytes, in the three parts that grow by different laws.
 struct Amount {
     double private_rank = 0;   ///< of a rank alone, mean over the ranks
-    double private_worst = 0;  ///< of the rank with most
+    double private_worst = 0;  ///< of the rank that has the most
     double shared_node = 0;    ///< segments shared by the ranks, all of the node together
     double files_node = 0;     ///< programs and libraries, all of the node together
     double heap_rank = 0;      ///< handed out by malloc, mean over the ranks; a part of private_rank
@@ -57,7 +58,8 @@ struct Item {
     double user_bytes = 0;  ///< on each rank in each object; the user's own, so subtracted
 };
 
-/// All items, in the order they are reported; those of phases that a run does not have are left out later.
+/// Returns all items in the order in which they are reported; items whose phases a run does not have are left out
+/// later.
 std::vector<Item> items(ProbeObjects const& objects);
 
 /// Returns nothing if the run lacks one of the phases.
@@ -88,19 +90,20 @@ struct ItemStudy {
     Item item;
     std::vector<Measured> measured;
     std::vector<Fit> laws;  ///< of private_rank, shared_node, files_node; empty with fewer than three numbers of ranks,
-                            ///< or if nothing grows
+                            ///< or for an item that does not grow
 };
 
 std::vector<ItemStudy> study(std::vector<ProbeRun> const& runs, ProbeObjects const& objects);
 
 struct Prediction {
-    Interval rank;           ///< private bytes of a rank, and its share of the node's
+    Interval rank;           ///< of a rank: its private bytes, and its share of the node's
     Interval node;           ///< of all ranks of a node
-    double beyond = 1;       ///< how many times more ranks than the most that were measured
+    double beyond = 1;       ///< the predicted number of ranks, divided by the most that were measured
     double node_beyond = 1;  ///< the same for the ranks of a node
 };
 
-/// Of a job of `ranks` with `per_node` ranks on a node. The errors of the three parts are added up, not averaged out.
+/// Predicts an item for a job of `ranks` ranks, with `per_node` of them on a node. The errors of the three parts are
+/// added up, as if they had the same sign.
 Prediction predict(ItemStudy const& study, int ranks, int per_node);
 
 }  // namespace sluice::cli

@@ -34,7 +34,7 @@ struct Wishes {
     std::string trace;
 };
 
-/// The names of MPI functions by their number in records.
+/// Returns the names of MPI functions by their number in records.
 std::span<char const* const> function_names() {
     return plugin::k_function_names;
 }
@@ -55,7 +55,7 @@ void write_what_was_missing(fs::path const& folder, report::Summary const& summa
         say(fmt::format("{}: made from the records of its ranks: report.json, trace.json{}", folder.string(),
                         report_template() ? ", report.html" : "; no page, for this build has no template of it"));
     } catch (Error const& error) {
-        say(error.what());  // a read-only folder is no reason to show nothing
+        say(error.what());  // the report is shown although its folder is read-only
     }
 }
 

@@ -17,8 +17,8 @@ namespace sluice::cli {
 
 namespace {
 
-/// Takes a name for the pair of the launcher's process on this node and the text, until this process ends. Returns
-/// false if another process has the name already.
+/// Claims the text for this process among the children of one launcher on this node, until the process ends. Returns
+/// false if another process has claimed it already.
 bool takes_the_word(std::string const& text) {
     std::string const name = fmt::format("sluice-{}-{}-{:x}", getuid(), getppid(), std::hash<std::string>{}(text));
     sockaddr_un address{};

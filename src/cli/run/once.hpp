@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The ranks of a job run the same command line, so they make the same mistake.
+/// The ranks of a job run the same command line, so they all make the same mistake: only one reports it.
 #pragma once
 
 #include <string>

@@ -34,7 +34,7 @@ void say(std::string const& line) {
     if (rank == nullptr || std::string_view(rank) == "0") fmt::print(stderr, "sluice: {}\n", line);
 }
 
-/// The MPI whose launcher started us, for programs that load MPI late.
+/// Returns the MPI whose launcher started this process, for programs that load MPI late.
 std::optional<std::string> mpi_of_launcher() {
     if (kernel::first_variable({"OMPI_COMM_WORLD_RANK", "PMIX_RANK"}) != nullptr) return "openmpi";
     if (kernel::first_variable({"PMI_RANK", "MPI_LOCALRANKID"}) != nullptr) return "mpich";
@@ -110,8 +110,8 @@ void share_memory(std::string const& text) {
 }
 
 /// Returns the folder as an absolute path and makes it if it is missing; nothing if it is not writable. It is checked
-/// here and not only by the plugin, because there each rank would report it, and records that cannot be written tell no
-/// rank of the other ranks.
+/// here and not only by the plugin: there each rank would report the failure, since ranks without records do not know
+/// of each other.
 std::optional<fs::path> make_report_folder(std::string const& text) {
     std::error_code failed;
     fs::path const folder = fs::absolute(text, failed);
@@ -141,7 +141,7 @@ fs::path find_program(std::string const& name) {
     return name;
 }
 
-/// Reports mistakes that otherwise every rank would report in other words.
+/// Reports mistakes here, because otherwise every rank would report them, in other words.
 void check_program(fs::path const& file) {
     std::string const name = file.filename();
     if (name == "mpirun" || name == "mpiexec" || name.starts_with("mpirun.") || name.starts_with("mpiexec.") ||
@@ -185,14 +185,14 @@ int run_run(std::vector<std::string> const& arguments) {
     check_program(program);
     std::error_code unseen;
     bool const is_found = program.string().find('/') != std::string::npos && fs::exists(program, unseen);
-    if (!is_found) become(command);  // prints the reason
+    if (!is_found) become(command);  // cannot start the command, and prints the reason
     Choice const choice = choose(program);
     if (!choice.why_not.empty()) {
         say("runs the program plainly: " + choice.why_not);
     } else {
         char const* const before = kernel::variable("LD_PRELOAD");
         if (choice.plugin.filename() == "libsluice-preload-openmpi.so") keep_fence_of_init();
-        // Sluice's plugin comes after other tools: they see the program's calls as it makes them.
+        // Sluice's plugin comes after other tools, so that these see the calls as the program makes them.
         set("LD_PRELOAD", before != nullptr ? before + (":" + choice.plugin.string()) : choice.plugin.string());
     }
     become(command);

@@ -35,7 +35,7 @@ constexpr char k_footer[] =
     "node's, SLUICE_MEMORY a process's.\n\n"
     "Exit code: the program's. 2: wrong use; 126: the program cannot be run; 127: there is none.";
 
-/// The options that most users want, in the order in which they meet them, explained for users; the others follow in
+/// The options that most users want, in the order in which they need them, explained for users; the others follow in
 /// the order of the table of settings.
 struct First {
     std::string_view name;
@@ -58,7 +58,7 @@ auto first_named(std::string_view name) {
     return std::find_if(k_first.begin(), k_first.end(), [name](First const& first) { return first.name == name; });
 }
 
-/// --memory sets what SLUICE_NODE_MEMORY is for, so that row gets no option of its own.
+/// --memory sets SLUICE_NODE_MEMORY, so that row gets no option of its own.
 std::vector<SettingRow const*> rows_of_options() {
     std::vector<SettingRow const*> rows;
     for (SettingRow const& row : setting_rows())
@@ -81,7 +81,7 @@ SettingRow const* row_of_option(std::string const& option) {
     return nullptr;
 }
 
-/// Settings that are off by default: the option without a value means on.
+/// Returns true for settings that are off by default: the option without a value means on.
 bool is_switch(SettingRow const& row) {
     if (row.kind != "word" || row.default_text != "off") return false;
     try {
@@ -95,8 +95,8 @@ bool is_switch(SettingRow const& row) {
 }
 
 /// Our options end at the start of the program: at the first argument that is neither an option nor its value, or after
-/// "--". All our options but the help and switches take a value. Unknown ones are taken for options without a value:
-/// CLI11 reports them.
+/// "--". All our options but the help and switches take a value. Unknown options are taken for ones without a value,
+/// and CLI11 reports them.
 struct Split {
     std::vector<std::string> options;
     std::vector<std::string> command;
@@ -145,7 +145,7 @@ bool is_program(std::string const& name) {
     return std::filesystem::is_regular_file(name, unseen) && access(name.c_str(), X_OK) == 0;
 }
 
-/// `sluice run --report ./program`: the option has taken the program as its value.
+/// Handles `sluice run --report ./program`, where the option has taken the program as its value.
 void refuse_swallowed_program(Split const& split) {
     if (!split.last || !is_program(split.last->value)) return;
     auto const& [row, option, value] = *split.last;

@@ -12,7 +12,7 @@ namespace sluice::cli {
 
 struct GivenSetting {
     SettingRow row;
-    std::string text;  ///< one that the setting takes
+    std::string text;  ///< a text that the setting accepts
 };
 
 struct RunOptions {
@@ -21,8 +21,8 @@ struct RunOptions {
     std::vector<std::string> command;
 };
 
-/// Returns nothing if the help was requested and printed. Throws UsageError, and Error(invalid_argument) for a value,
-/// also of the environment, that a setting does not take.
+/// Returns nothing if the help was requested and printed. Throws UsageError. Throws Error(invalid_argument) for a value
+/// that a setting does not accept, also if the value is in the environment.
 std::optional<RunOptions> parse_run_options(std::vector<std::string> const& arguments);
 
 }  // namespace sluice::cli

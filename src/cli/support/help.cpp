@@ -20,7 +20,7 @@ std::string paragraphs(std::string const& text) {
     return lines;
 }
 
-/// "INT:{1,2}" is a type and its accepted values: the values say both.
+/// "INT:{1,2}" is a type and its accepted values; only the values are shown.
 std::string type_of(CLI::Option const& option) {
     std::string const name = option.get_type_name();
     return name.substr(name.find(':') + 1);

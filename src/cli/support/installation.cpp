@@ -17,7 +17,7 @@ fs::path own_folder() {
 }
 
 bool is_program(fs::path const& path) {
-    std::error_code unseen;  // a folder in PATH that this user may not enter
+    std::error_code unseen;  // for a folder in PATH that this user may not enter
     return fs::is_regular_file(path, unseen) && access(path.c_str(), X_OK) == 0;
 }
 
@@ -27,8 +27,8 @@ std::optional<fs::path> first_program(std::vector<fs::path> const& candidates) {
     return std::nullopt;
 }
 
-/// Folders above the command in which `<mpi>` stands for a build: build/ for build/bin/sluice, and one further up for a
-/// command that was left in its own build folder.
+/// Folders above the command in which `<mpi>` stands for a build: build/ for build/bin/sluice, or one folder further up
+/// for a command that was left in its own build folder.
 std::vector<fs::path> build_roots() {
     return {own_folder() / "..", own_folder() / "../.."};
 }

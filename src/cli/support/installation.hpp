@@ -32,10 +32,10 @@ std::optional<std::filesystem::path> program_for(std::string const& mpi, std::st
 std::optional<std::filesystem::path> bed_script(std::string const& name);
 std::optional<std::filesystem::path> bench_script(std::string const& name);
 
-/// The template of the report's page, if it was built.
+/// Returns the template of the report's page, if it was built.
 std::optional<std::filesystem::path> report_template();
 
-/// An executable of that name in PATH.
+/// Returns the executable of that name in PATH, if there is one.
 std::optional<std::filesystem::path> in_path(std::string const& name);
 
 }  // namespace sluice::cli

@@ -29,7 +29,7 @@ extern "C" void pass_on_and_end(int signal_number) {
     raise(signal_number);
 }
 
-/// An open file that is closed when it dies.
+/// An open file that is closed when this object dies.
 class Descriptor {
   public:
     explicit Descriptor(int open) : number_(open) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Starts a program, passes its lines on as they come, and ends it if it is silent for too long or if we are ended.
+/// Starts a program, passes its lines on as they come, and ends it if it is silent for too long or if this process is
+/// ended.
 #pragma once
 
 #include <functional>
@@ -10,12 +11,13 @@ namespace sluice::cli {
 
 struct Ended {
     int code = 0;            ///< exit code; 128 + signal when a signal ended it
-    bool silent = false;     ///< killed by us because no line came for too long
+    bool silent = false;     ///< killed by this process, because no line came for too long
     std::string complaints;  ///< the end of its output to standard error
 };
 
 /// Runs `command` (program and arguments) with `environment` ("NAME=value") added to ours. `on_line` gets each line of
-/// its standard output without the line end. Its processes end with this one, also when this one is killed.
+/// its standard output without the line end. The processes of the program end with this process, also if this process
+/// is killed.
 Ended launch(std::vector<std::string> const& command, std::vector<std::string> const& environment, int silence_seconds,
              std::function<void(std::string const&)> const& on_line);
 

@@ -11,7 +11,7 @@ namespace sluice::cli {
 /// here, and the kernel places them. Throws std::runtime_error if `mpi` has no launcher in PATH.
 std::vector<std::string> local_launcher(std::string const& mpi, int ranks);
 
-/// "NAME=value": lets root start Open MPI, and lets waiting ranks of both MPIs yield.
+/// Returns "NAME=value" pairs: they let root start Open MPI, and let waiting ranks of both MPIs yield.
 std::vector<std::string> local_environment();
 
 }  // namespace sluice::cli

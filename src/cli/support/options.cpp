@@ -13,7 +13,7 @@ namespace sluice::cli {
 
 namespace {
 
-/// "-n" and "--name" for the app's options.
+/// Returns all names of the app's options, such as "-n" and "--name".
 std::vector<std::string> names_of_options(CLI::App const& app) {
     std::vector<std::string> names;
     for (CLI::Option const* option : app.get_options()) {
@@ -25,12 +25,12 @@ std::vector<std::string> names_of_options(CLI::App const& app) {
     return names;
 }
 
-/// "-5" is a number.
+/// Returns false for a negative number such as "-5".
 bool looks_like_option(std::string const& argument) {
     return argument.size() > 1 && argument[0] == '-' && std::isdigit(static_cast<unsigned char>(argument[1])) == 0;
 }
 
-/// The first argument that looks like an option and is none of the app's.
+/// Refuses the first argument that looks like an option but is none of the app's.
 void refuse_unknown_options(CLI::App const& app, std::vector<std::string> const& arguments) {
     std::vector<std::string> const names = names_of_options(app);
     for (std::string const& argument : arguments) {
@@ -40,7 +40,7 @@ void refuse_unknown_options(CLI::App const& app, std::vector<std::string> const&
         if (std::find(names.begin(), names.end(), name) != names.end()) continue;
         std::string const what = "option of sluice " + app.get_name();
         if (name[1] == '-') throw unknown(what, name, std::vector<std::string_view>(names.begin(), names.end()));
-        // The nearest option to "-r" is not the shortest name, but one with that letter.
+        // For a short option such as "-r", the option with the same letter is suggested, not the shortest name.
         auto const same = std::find_if(names.begin(), names.end(), [&](std::string const& one) {
             return one.starts_with("-" + name.substr(0, 2));
         });

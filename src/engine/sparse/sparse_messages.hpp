@@ -72,8 +72,8 @@ class SparsePackets {
     memory::MeteredVector<MPI_Request> sending_;
 };
 
-/// Sends to and receives from ranks outside the node: packets of items, by nonblocking consensus (T. Hoefler, C.
-/// Siebert, A. Lumsdaine, PPoPP 2010): synchronous sends, then a nonblocking barrier.
+/// Exchanges packets of items with ranks outside the node by nonblocking consensus (T. Hoefler, C. Siebert, A.
+/// Lumsdaine, PPoPP 2010): synchronous sends, then a nonblocking barrier.
 template <typename Item, typename Taker>
 class SparseMessages {
   public:

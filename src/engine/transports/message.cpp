@@ -11,7 +11,7 @@ namespace sluice::engine {
 
 namespace {
 // Two tags for each purpose: a peer may be one pass ahead of us, and its messages must not be taken for this pass.
-// These are of even passes; those of odd passes follow each.
+// These are for even passes; the tag after each is for odd passes.
 constexpr int k_tag_request = groups::tags::k_message_transport[0];
 constexpr int k_tag_piece = groups::tags::k_message_transport[2];
 constexpr std::size_t k_most_buffers = 8;          // in each direction

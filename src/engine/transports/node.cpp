@@ -158,7 +158,8 @@ bool NodeTransport::answer(int local) {
     std::uint64_t* const asks = asks_.data() + static_cast<std::size_t>(local) * window_;
     std::size_t const wanted = peer.asks * slots_.piece_bytes - peer.sent_of_head;
     std::size_t const bytes = std::min({wanted, rings_.room(local), rings_.largest_body() / 2});
-    if (bytes == 0 || (bytes < wanted && bytes < rings_.largest_body() / 4)) return false;  // small parts do not pay
+    if (bytes == 0 || (bytes < wanted && bytes < rings_.largest_body() / 4))
+        return false;  // small parts are not worth a packet
 
     std::byte* const packet = rings_.reserve(local, bytes);
     std::size_t filled = 0;

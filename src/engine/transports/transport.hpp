@@ -21,7 +21,7 @@ struct Slots {
     std::byte* at(std::uint64_t slot) const noexcept { return array + slot * block_bytes + offset; }
 };
 
-/// Bring the content of the peer's slot `from` here, as the final content of the local slot `for_slot`.
+/// Brings the content of the peer's slot `from` here, as the final content of the local slot `for_slot`.
 struct Fetch {
     std::uint64_t from;
     std::uint64_t for_slot;
@@ -31,7 +31,8 @@ struct Fetch {
 class FetchListener {
   public:
     virtual ~FetchListener() = default;
-    /// The destination of the content for that slot: the slot or a spare. It stays the same until the content landed.
+    /// The destination of the content for that slot: the slot or a spare. It stays the same until the content has
+    /// landed.
     virtual std::byte* place_for(std::uint64_t slot) = 0;
     virtual void landed(std::uint64_t slot) = 0;   ///< a fetch for that slot is complete
     virtual void vacated(std::uint64_t slot) = 0;  ///< a peer has received the content of that slot of ours

@@ -141,7 +141,7 @@ void remove_old_jobs(fs::path const& jobs, fs::path const& mine) noexcept {
         std::vector<Remains> list = jobs_left_in(jobs);
         std::erase_if(list, [&mine](Remains const& job) { return job.path.filename() == mine.filename(); });
         remove_beyond(list, k_jobs_kept, true, remove_job);
-    } catch (...) {  // a failing disk or a lack of memory does not concern the starting job
+    } catch (...) {  // a failing disk or a lack of memory is no concern of the job that starts
     }
 }
 

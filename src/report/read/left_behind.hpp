@@ -19,7 +19,7 @@ inline constexpr std::size_t k_earlier_kept = 1;
 /// The state of the processes that wrote some records.
 struct Remains {
     std::filesystem::path path;           ///< a job's folder, or a file
-    std::uint64_t last_sign_unix_us = 0;  ///< of any rank; if no rank gave one, the time when the files were written
+    std::uint64_t last_sign_unix_us = 0;  ///< of any rank; the time when the files were written if no rank gave a sign
     bool alive = false;                   ///< a process that has a record here lives
     bool gone = false;  ///< all these processes have ended; if neither is true, their state is unknown
 };

@@ -27,7 +27,7 @@ constexpr std::uint64_t k_clocks_differ_us = 60'000'000;
 /// What a file says of its job: the name and the times.
 struct Surveyed {
     fs::path path;
-    std::string job;  // as its name has it: "node-<job>-<node>.sluice"
+    std::string job;  // as it stands in the file's name: "node-<job>-<node>.sluice"
     std::uint32_t world_size = 0;
     std::uint64_t start_unix_us = 0;  // of the first rank
     std::uint64_t end_unix_us = 0;    // last sign of life of any
@@ -122,8 +122,9 @@ void Reader::survey_record(record::NodeFile& file, std::uint64_t number, Surveye
     found.duration_us = std::max({found.duration_us, head.now_us, head.end_us});
 }
 
-/// A folder may hold records of several jobs, one after the other: those of the last job are used. They are the file
-/// that began last and all files that fit it, first those of the same name, because two jobs may run at once.
+/// A folder may hold records of several jobs, one after the other: those of the last job are used. These are the file
+/// that began last and all files that fit it, preferably those with the same job name, because two jobs may run at
+/// once.
 void Reader::keep_the_last_job() {
     if (files_.empty()) return;
     auto const newest = std::max_element(files_.begin(), files_.end(), [](Surveyed const& a, Surveyed const& b) {

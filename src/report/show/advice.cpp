@@ -30,7 +30,8 @@ std::string about_growth(Summary const& summary) {
         size_text(site->grown.most), call_of(*site), site->grown.most_rank, since);
 }
 
-/// The send and receive data of the call share one buffer already: less is in flight than is sent and received.
+/// Returns true if the send and receive data of the call share one buffer: then less is in flight than is sent and
+/// received.
 bool is_in_place(SiteSum const& site) {
     return site.calls > 0 && site.in_flight.most < (site.bytes_out + site.bytes_in) / site.calls * 3 / 4;
 }
@@ -99,9 +100,9 @@ std::string about_budget(Summary const& summary) {
     auto const fullest = std::max_element(summary.nodes.begin(), summary.nodes.end(),
                                           [](auto const& a, auto const& b) { return a.peaks_kib() < b.peaks_kib(); });
     if (fullest->peaks_kib() == 0) return {};
-    // A tenth more, for peaks between two samples and for the rest of the process.
+    // The advice adds a tenth, for peaks between two samples and for the rest of the process.
     std::uint64_t const budget = (fullest->peaks_kib() + fullest->peaks_kib() / 10 + 1023) / 1024;
-    // The rest of a job that did not end is not known.
+    // Nothing is known of the time after a job was ended.
     if (!summary.all_ended())
         return fmt::format(
             "The peaks of the ranks of a node came to {} ({}) so far; the rest of the job may need more.",

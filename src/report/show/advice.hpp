@@ -10,7 +10,7 @@
 
 namespace sluice::report {
 
-/// Returns at least one and at most six sentences.
+/// Returns at least one and at most six pieces of advice, each one a sentence.
 std::vector<std::string> advice_for(Summary const& summary);
 
 /// A consumer of memory: an owner, or a place that calls MPI.

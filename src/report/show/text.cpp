@@ -44,7 +44,7 @@ std::string heading(Summary const& s) {
     return text + " · " + time_text(s.duration_us) + " · " + outcome_text(s);
 }
 
-/// Empty without the setting `identify`.
+/// Returns an empty text without the setting `identify`.
 std::string identified(Summary const& s) {
     std::string text = s.identity.user.empty() ? std::string() : "by " + s.identity.user;
     std::vector<std::string> hosts;

@@ -9,7 +9,7 @@
 
 namespace sluice::report {
 
-/// Chrome's Trace Event Format, JSON, one event a line. Times count from each rank's MPI_Init.
+/// Writes Chrome's Trace Event Format: JSON with one event in each line. Times count from each rank's MPI_Init.
 void write_trace(Summary const& summary, std::ostream& out);
 
 }  // namespace sluice::report

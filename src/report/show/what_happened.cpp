@@ -12,7 +12,8 @@ namespace sluice::report {
 
 namespace {
 
-/// Ranks end together if a process ends the job; if one rank dies, the launcher needs longer to end the others.
+/// If one process ends the job, the ranks end together; if one rank dies, the launcher needs longer than this to end
+/// the others.
 constexpr std::uint64_t k_at_once_us = 300'000;
 
 /// Samples are 0.1 s apart.
@@ -23,7 +24,7 @@ std::string capital(std::string text) {
     return text;
 }
 
-/// Null if the rank is not among those stored in full.
+/// Returns null if the rank is not among those stored in full.
 RankDetail const* detail_of(Summary const& summary, std::uint32_t rank) {
     auto const detail = std::find_if(summary.ranks.begin(), summary.ranks.end(),
                                      [rank](RankDetail const& r) { return r.rank == rank; });
@@ -77,7 +78,7 @@ std::string about_unknown(Summary const& summary) {
         unknown.text(summary.world_size), unknown.count() == 1 ? "runs" : "run");
 }
 
-/// For a job in which nothing grew at the end.
+/// Says which ranks held most, for a job in which nothing grew at the end.
 std::string who_held_most(Summary const& summary) {
     auto const rank =
         std::max_element(summary.ranks.begin(), summary.ranks.end(),

@@ -69,7 +69,7 @@ std::size_t columns_of(std::string_view text) {
 
 namespace {
 
-/// The first or last `columns` code points.
+/// Returns the first or last `columns` code points.
 std::string_view first_columns(std::string_view text, std::size_t columns) {
     std::size_t i = 0;
     for (; i < text.size(); ++i)

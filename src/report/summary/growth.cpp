@@ -33,7 +33,7 @@ bool is_steady(std::vector<record::Sample> const& samples, std::size_t begin, Ow
     return true;
 }
 
-/// Returns the last moment at which the memory was still near its value at `begin`.
+/// Returns the index of the last moment at which the memory was still near its value at `begin`.
 std::size_t where_it_began(std::vector<record::Sample> const& samples, std::size_t begin, Owner owner) {
     std::uint64_t const low = part_of(samples[begin], owner);
     std::uint64_t const rise = part_of(samples.back(), owner) - low;

@@ -19,7 +19,8 @@ inline constexpr std::array k_owners{Owner::application, Owner::mpi_private, Own
 /// "the application's memory", "MPI's private memory", …
 char const* name_of(Owner owner);
 
-/// KiB of a sample that belong to the owner. A sample whose parts are more than the whole leaves the application 0.
+/// Returns the KiB of a sample that belong to the owner. If the other parts are more than the whole, the application
+/// has 0.
 std::uint32_t part_of(record::Sample const& sample, Owner owner);
 
 struct Growth {
@@ -31,13 +32,14 @@ struct Growth {
     bool operator==(Growth const&) const = default;
 };
 
-/// The longest time up to the last sample over which the owner's memory grew steadily: in each quarter of it by a tenth
-/// of the growth or more, in total by at least 1 MiB and a 20th of the process. Empty if it did not grow at the end.
+/// Returns the longest time up to the last sample over which the owner's memory grew steadily: in each quarter of it by
+/// a tenth of the growth or more, in total by at least 1 MiB and a 20th of the process. Returns nothing if the memory
+/// did not grow at the end.
 std::optional<Growth> steady_growth(std::vector<record::Sample> const& samples, Owner owner);
 
 /// Returns for each site (by index, `sites` of them) the KiB by which MPI's memory grew for good while the rank was in
-/// it, as far as samples tell: for growth that no exact measurement around a call has seen. A site gets at most what
-/// was left of its growth at the end.
+/// it, as far as samples tell. This finds growth that no exact measurement around a call has seen. A site gets at most
+/// the part of its growth that was still there at the end.
 std::vector<std::uint64_t> sampled_growth(std::vector<record::Sample> const& samples, std::size_t sites);
 
 }  // namespace sluice::report

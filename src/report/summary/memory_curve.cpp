@@ -17,7 +17,7 @@ void append_ring(std::vector<record::Sample>& samples, record::RankRecord const&
     std::uint64_t const kept = std::min<std::uint64_t>(written, record::k_recent);
     for (std::uint64_t i = written - kept; i < written; ++i) {
         record::Sample const& sample = record.recent[i % record::k_recent];
-        // A half-written ring may hold a sample of the last round.
+        // A half-written ring may still hold a sample of the round before.
         if (samples.empty() || sample.time_us > samples.back().time_us) samples.push_back(sample);
     }
 }
@@ -40,7 +40,7 @@ void insert_peak(std::vector<record::Sample>& curve, record::Sample const& peak)
     } else if (curve.size() < k_curve_points) {
         curve.insert(after, peak);
     } else {
-        // The peak replaces the sample before it; there is one unless the peak is the first of all.
+        // The peak replaces the sample before it, or the first sample if the peak comes before all others.
         *(after == curve.begin() ? after : std::prev(after)) = peak;
     }
 }

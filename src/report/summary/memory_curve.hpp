@@ -39,16 +39,18 @@ class OverRanks {
 
     OverRanks() = default;
     OverRanks(std::uint64_t bin_us, std::vector<Bin> bins) : bin_us_(bin_us), bins_(std::move(bins)) {}
-    /// Returns a width that gives such a job at most k_time_bins: 2^k microseconds, so that two widths are compatible.
+    /// Returns a width of bins that gives a job of this duration at most k_time_bins: 2^k microseconds, so that the
+    /// bins of two widths fit together.
     static std::uint64_t width_for(std::uint64_t duration_us);
-    /// The figure of one rank. `value` in KiB.
+    /// Returns the figure of one rank. `value` returns KiB.
     static OverRanks of(std::vector<record::Sample> const& samples, std::uint64_t bin_us,
                         std::uint32_t (*value)(record::Sample const&));
 
     /// Bins of two widths are brought to the wider one; a rank may then count several times in one.
     void add(OverRanks other);
 
-    /// The value that this part (0 … 1) of the ranks in the bin does not exceed; 0 if the bin has no rank. KiB.
+    /// Returns the value, in KiB, that this part (0 … 1) of the ranks in the bin does not exceed; 0 if the bin has no
+    /// rank.
     static std::uint32_t quantile(Bin const& bin, double part);
     static std::uint32_t bucket_of(std::uint32_t kib);
     static std::uint32_t middle_of(std::uint32_t bucket);

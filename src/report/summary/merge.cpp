@@ -34,7 +34,7 @@ void add_tables(std::vector<Row>& into, std::vector<Row> const& from, Key key, A
     into = std::move(both);
 }
 
-/// 0 stands for never.
+/// Returns the earlier of two times; 0 stands for never.
 std::uint64_t earlier(std::uint64_t a, std::uint64_t b) {
     return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);
 }
@@ -145,7 +145,7 @@ void add_growth(GrowthSum& into, GrowthSum const& from) {
     into.earliest_us = std::min(into.earliest_us, from.earliest_us);
 }
 
-/// Every 24th part of a large job has one rank in full, whatever it did; with eight that stand out these are 32.
+/// One rank of every 24th part of a large job is kept in full, whatever it did; with eight that stand out these are 32.
 bool is_regular(std::uint32_t rank, std::uint32_t world_size) {
     constexpr std::uint64_t k_regular = k_full_ranks - 8;
     return rank == 0 || rank * k_regular / world_size != (rank - 1) * k_regular / world_size;
@@ -240,7 +240,7 @@ void add_comm_table(std::vector<CommSum>& into, std::vector<CommSum> const& from
 
 void add_node(Summary& summary, NodeSum const& node) {
     summary.nodes.push_back(node);
-    // The fullest first; without a limit the largest ones.
+    // The fullest nodes come first; without a limit, the largest ones.
     auto const order = [](NodeSum const& n) {
         double const full = n.limit == 0 ? 0.0 : static_cast<double>(n.last_kib()) / static_cast<double>(n.limit);
         return std::make_tuple(-full, ~n.last_kib(), n.node);

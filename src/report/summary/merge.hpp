@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The tables of a Summary, added up: each is sorted by its key, and cut to its bound by keys that are equal
-/// everywhere.
+/// Adds up the tables of a Summary: each is sorted by its key, and cut to its bound by keys that are equal on all
+/// ranks.
 #pragma once
 
 #include <vector>

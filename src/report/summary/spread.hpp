@@ -7,7 +7,7 @@
 namespace sluice::report {
 
 struct Spread {
-    std::uint64_t ranks = 0;  ///< that have the figure; 0: no rank has it, and all else is 0
+    std::uint64_t ranks = 0;  ///< the number of ranks that have the figure; if it is 0, everything else is 0
     std::uint64_t sum = 0;
     std::uint64_t least = 0;
     std::uint64_t most = 0;

@@ -19,7 +19,7 @@ std::string function_name(Scope const& scope, std::uint32_t function) {
     return "function " + std::to_string(function);
 }
 
-/// Site 0 collects the calls without an entry of their own; its address means nothing.
+/// Site 0 collects the calls without an entry of their own; its address has no meaning.
 SiteSum sum_of(record::Site const& site, Scope const& scope, std::uint32_t rank, bool other) {
     SiteSum sum;
     if (!other) {
@@ -49,7 +49,7 @@ SiteSum sum_of(record::Site const& site, Scope const& scope, std::uint32_t rank,
     return sum;
 }
 
-/// Two addresses of one rank may have one name: without symbols, or inlined twice.
+/// Two addresses of one rank may have the same name, if there are no symbols or a function was inlined twice.
 void add_same_rank(SiteSum& into, SiteSum const& from) {
     std::uint32_t const rank = into.time_ns.most_rank;
     auto const plus = [rank](Spread& a, Spread const& b) { a = Spread::of(a.sum + b.sum, rank); };
@@ -65,7 +65,7 @@ void add_same_rank(SiteSum& into, SiteSum const& from) {
     into.growing_ranks = into.growing_since_us > 0 ? 1 : 0;
 }
 
-/// A call that never returned: its time is counted nowhere yet.
+/// A call that never returned: its time is not yet in any sum.
 struct OpenCall {
     std::uint32_t site = record::k_no_site;
     std::uint64_t ns = 0;
@@ -244,7 +244,7 @@ RankDetail detail_of(record::RankRecord const& record, std::vector<std::uint64_t
     return detail;
 }
 
-/// True if the call at the last sign of life is of interest: after an orderly end it is not.
+/// Returns true if the last call is of interest: after an orderly end it is not.
 bool was_going_on(record::State state) {
     return state != record::State::ended && state != record::State::exited;
 }

@@ -55,14 +55,14 @@ struct SiteSum {
     std::uint64_t bytes_in = 0;
     Spread time_ns;
     Spread waiting_ns;
-    Spread bytes;  ///< out and in
+    Spread bytes;  ///< sent and received
     Spread longest_ns;
     Spread grown;      ///< MPI's memory, private and shared, in these calls
     Spread grown_own;  ///< pages of the call's own buffers
-    Spread in_flight;  ///< the most at once
+    Spread in_flight;  ///< the most at one moment
     std::uint64_t first_us = 0;
     std::uint64_t last_us = 0;
-    std::uint64_t growing_since_us = 0;  ///< the earliest of all ranks; 0: nowhere
+    std::uint64_t growing_since_us = 0;  ///< the earliest of all ranks; 0: grows on no rank
     std::uint64_t growing_ranks = 0;
     std::uint64_t unplaced_bytes = 0;  ///< handed over here, but not in the matrix
     std::array<std::uint64_t, record::k_sizes> sizes{};
@@ -93,7 +93,7 @@ struct CommSum {
     bool operator==(CommSum const&) const = default;
 };
 
-/// The ranks of one state that were in one call, or outside MPI, at their last sign of life.
+/// The ranks of one state that were in the same call, or outside MPI, at their last sign of life.
 struct Whereabouts {
     std::uint64_t site = k_outside;
     record::State state = record::State::running;
@@ -123,7 +123,8 @@ struct PeakOf {
     bool operator==(PeakOf const&) const = default;
 };
 
-/// All ranks of a node together. Shared segments are counted once, with the size that the largest rank has.
+/// All ranks of a node together. Shared segments are counted once, with the size seen by the rank that has most of
+/// them.
 struct NodeSum {
     std::uint32_t node = 0;
     std::uint32_t ranks = 0;
@@ -201,8 +202,8 @@ struct Summary {
     bool operator==(Summary const&) const = default;
 };
 
-/// The number of communicators that one rank, all lower ranks or all ranks lead as rank 0. Those of several members and
-/// those of one are numbered apart, so that MPI_COMM_WORLD is 0 and the ids of all have no gap.
+/// The number of communicators that one rank, all lower ranks or all ranks lead as rank 0. Communicators of several
+/// members and of one member are numbered apart, so that MPI_COMM_WORLD is 0 and the ids of all have no gap.
 struct CommCounts {
     std::uint64_t several = 0;
     std::uint64_t alone = 0;
@@ -229,7 +230,7 @@ CommCounts rooted_comms(record::RankRecord const& record);
 /// Trusts no index of the record. Throws Error(invalid_argument) if the head of the record cannot be true.
 Summary summary_of(record::RankRecord const& record, Scope const& scope);
 
-/// Adds one rank to the sum of its node; each rank of it once.
+/// Adds one rank to the sum of its node; call it once for each rank of the node.
 void add_rank(NodeSum& sum, record::RankRecord const& record);
 /// Adds the finished sum of a node to the job's summary, on one rank of that node.
 void add_node(Summary& summary, NodeSum const& node);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The fields of a Summary by the names they have in report.json, each structure's once: writing and reading go over
-/// these lists. `a` is called with each name and field.
+/// The fields of a Summary by the names they have in report.json, one list for each structure: writing and reading go
+/// over these lists. `a` is called with each name and field.
 #pragma once
 
 #include "report/summary/summary.hpp"

@@ -96,7 +96,7 @@ void from_columns(json const& in, std::vector<Row>& rows, std::array<char const*
     (read(members), ...);
 }
 
-// The three long tables, for columns() and from_columns().
+// Applies `apply` to the three long tables, for columns() and from_columns().
 auto with_samples(auto&& apply) {
     return apply(std::array{"time_us", "resident_kib", "mpi_private_kib", "mpi_shared_kib", "sluice_kib",
                             "in_flight_kib", "site"},
@@ -134,7 +134,7 @@ void get_value(json const& in, std::vector<Cell>& rows) {
 constexpr std::array k_parts{0.0, 0.1, 0.5, 0.9, 1.0};
 constexpr std::array k_part_names{"min", "p10", "p50", "p90", "max"};
 
-/// The quantiles are for readers; the histogram is what is read back.
+/// The quantiles are for other readers; only the histogram is read back.
 json put_value(OverRanks const& over) {
     json out{{"bin_us", over.bin_us()}, {"ranks", json::array()}, {"histogram", json::array()}};
     for (std::size_t i = 0; i < k_parts.size(); ++i) {
@@ -236,7 +236,7 @@ json Writer::put(T const& value) {
 template <class T>
 void Reader::get(json const& in, T& value) {
     if constexpr (std::is_integral_v<T>) {
-        // nlohmann would cut a number that does not fit.
+        // nlohmann would truncate a number that does not fit.
         auto const wide = in.get<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>();
         if (wide < std::numeric_limits<T>::min() || wide > std::numeric_limits<T>::max())
             throw Error(ErrorCode::invalid_argument, "the number " + in.dump() + " is too large");
@@ -260,7 +260,7 @@ void Reader::get(json const& in, T& value) {
     }
 }
 
-/// Restores what merge() and the reports rely on, whatever program wrote the file.
+/// Restores the order that merge() and the reports rely on, whatever program wrote the file.
 void restore_order(Summary& summary) {
     std::sort(summary.sites.begin(), summary.sites.end(),
               [](SiteSum const& a, SiteSum const& b) { return a.id < b.id; });
@@ -315,7 +315,7 @@ Summary from_text(std::string const& text, std::string const& origin) {
                       : error.byte >= text.size() ? ": it is cut off after " + std::to_string(text.size()) + " bytes"
                                                   : ": it is no JSON from byte " + std::to_string(error.byte) + " on"));
     } catch (json::exception const& error) {
-        // "[json.exception.out_of_range.403] key 'x' not found"
+        // The text is like "[json.exception.out_of_range.403] key 'x' not found".
         std::string const why = error.what();
         throw Error(ErrorCode::invalid_argument,
                     origin + ": it is no whole report: " +

@@ -16,7 +16,7 @@ inline constexpr std::uint32_t k_most_ranks = 1U << 24;
 /// Returns an empty text, or the part of the head that cannot be true, with the numbers.
 std::string fault_of(record::RankHead const& head);
 
-/// A name from a record as valid UTF-8 without control characters, whether a zero ends it or not.
+/// Returns a name from a record as valid UTF-8 without control characters, whether a zero ends it or not.
 std::string clean_text(char const* text, std::size_t room);
 
 template <std::size_t N>

@@ -37,7 +37,7 @@ struct Options {
     bool json = false;
 };
 
-/// Identifies a method on one size: its rows without a limit are kept for those with one.
+/// Identifies a method on one size: its rows without a limit are compared with its rows under one.
 std::string same_work(Row const& row) {
     return fmt::format("{} {} {} {} {} {}", row.at("case").get<std::string>(), row.at("mpi").get<std::string>(),
                        row.at("ranks").get<int>(), row.at("base_mib").get<double>(), row.at("edge").get<int>(),

@@ -22,7 +22,8 @@ bool is_in(std::vector<std::string> const& list, std::string const& word) {
     return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-/// Fetching without control, with these numbers of tokens of one message each, and with as many tokens as it can use.
+/// Returns the usual methods: without tokens, with each of these numbers of tokens of one message, and with as many
+/// tokens as a method can use.
 std::vector<std::string> usual_methods(Choice const& choice, bool parts,
                                        std::vector<int> const& usual_tokens = {2, 4, 8, 16}) {
     if (!choice.methods.empty()) return choice.methods;
@@ -64,7 +65,7 @@ std::vector<std::string> const k_policies{
     "fetch:fetch_order=posted:fetch_window=1MiB",
 };
 
-/// Adds runs on ranks that share processors and memory, or that a wire connects.
+/// Adds launches whose ranks share processors and memory, or are connected by a network.
 void add_plain(Launches& launches, Choice const& choice, std::string const& mpi, std::string const& bed,
                std::string const& name) {
     int const base = bed == "cluster" ? 24 : 80;
@@ -90,7 +91,7 @@ void add_plain(Launches& launches, Choice const& choice, std::string const& mpi,
     }
 }
 
-/// Adds runs with sizes across the limit; each method alone.
+/// Adds launches with sizes below and above the limit, with each method alone.
 void add_limited(Launches& launches, Choice const& choice, std::string const& mpi, std::string const& name) {
     for (int const ranks : asked_or(choice.ranks, {2}))
         for (int const mib : asked_or(choice.base_mib, {64, 72, 80, 88, 96, 104, 112})) {
@@ -109,7 +110,7 @@ void add_limited(Launches& launches, Choice const& choice, std::string const& mp
         }
 }
 
-/// The cubes of all ranks take less than 40 % of the node; meanwhile another process takes half of it.
+/// In this case the cubes of all ranks take less than 40 % of the node; meanwhile another process takes half of it.
 void add_adaptation(Launches& launches, Choice const& choice, std::string const& mpi) {
     int const ranks = asked_or(choice.ranks, {2}).front();
     int const node = choice.node_mib * 8 / 3;
@@ -126,7 +127,8 @@ void add_adaptation(Launches& launches, Choice const& choice, std::string const&
     }
 }
 
-/// The points of all ranks take twice the node's memory: out of core, and swapped.
+/// In this case the points of all ranks take twice the node's memory; one method works out of core, the other is
+/// swapped.
 void add_outofcore(Launches& launches, Choice const& choice, std::string const& mpi) {
     int const ranks = asked_or(choice.ranks, {2}).front();
     for (int const mib : asked_or(choice.base_mib, {2 * choice.node_mib / ranks})) {
@@ -148,9 +150,10 @@ void add_outofcore(Launches& launches, Choice const& choice, std::string const& 
     }
 }
 
-/// If the cubes are dealt like cards, no face stays on its rank: one step along y or z is fewer cubes than there are
-/// ranks, along x no multiple of their number. (The simulated machines have no link from a host to itself.) There are
-/// few cubes on many ranks, because the simulator's time grows with the square of the messages under way.
+/// Returns a box in which no face stays on its rank when the cubes are dealt to the ranks in turn: a step along y or z
+/// passes fewer cubes than there are ranks, and a step along x passes a number that is no multiple of the ranks. (The
+/// simulated machines have no link from a host to itself.) There are few cubes on many ranks, because the simulator's
+/// time grows with the square of the messages under way.
 std::array<int, 3> simulated_box(int ranks) {
     int side = 2;
     while (side < 16 && 4 * side * side < ranks)
@@ -172,7 +175,8 @@ void add_simulated(Launches& launches, Choice const& choice, std::string const& 
         launch.pairs = 1;
         launch.compute_us = choice.compute_us;
         launch.methods = name == "policies" ? asked_or(choice.methods, k_policies) : usual_methods(choice, true, {8});
-        // The method "one cube after the other" takes a thousand steps of the whole machine.
+        // The method "one cube after the other" takes a thousand steps of the whole machine, so only an explicit choice
+        // runs it.
         if (choice.methods.empty()) std::erase(launch.methods, "cube_by_cube");
         launches.push_back(launch);
         if (name != "policies") continue;

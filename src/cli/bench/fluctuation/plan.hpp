@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Which launches `sluice bench fluctuation` makes. A launch is one case on one bed; in a node of limited memory it is
-/// one method alone, for it may be killed.
+/// one method alone, because it may be killed.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ struct FluctuationLaunch {
     double compute_us = 0;
     int node_mib = 0;       ///< of bed limited; 0: no limit
     int neighbour_mib = 0;  ///< memory that another process takes meanwhile
-    int time_limits = 1;    ///< factor on the time that one run may take
+    int time_limits = 1;    ///< factor on the longest time that one run may take
     /// Its rows are compared with those of the same methods in a launch without a limit.
     bool after_one_without_limit = false;
 };

@@ -15,7 +15,7 @@ std::string text(Row const& row, char const* field) {
     return row.contains(field) ? row.at(field).get<std::string>() : std::string();
 }
 
-/// "0.966 (0.885 … 1.058)", by `scale`.
+/// Returns "0.966 (0.885 … 1.058)", multiplied by `scale`.
 std::string spread(Row const& of, double scale, int digits) {
     return fmt::format("{:.{}f} ({:.{}f} … {:.{}f})", of.at("median").get<double>() * scale, digits,
                        of.at("min").get<double>() * scale, digits, of.at("max").get<double>() * scale, digits);

@@ -16,7 +16,7 @@ std::string fluctuation_head(Row const& row);
 /// Returns a line for each method's row of one launch, with its ratio.
 std::string fluctuation_lines(std::vector<Row> const& rows);
 
-/// "fetch, 8 tokens"
+/// Returns a name such as "fetch, 8 tokens".
 std::string fluctuation_method(Row const& row);
 
 }  // namespace sluice::cli

@@ -12,7 +12,8 @@ constexpr double k_tail = 0.025;
 
 /// Returns how many of `n` measurements may be outside the interval on each side.
 std::size_t outside(std::size_t n) {
-    // The probability that at most k of n are below the median, summed up in logarithms: 2^-n underflows.
+    // This is the probability that at most k of n are below the median. It is summed up in logarithms, because 2^-n
+    // underflows.
     double below = 0;
     double log_of_term = -static_cast<double>(n) * std::log(2.0);
     for (std::size_t k = 0; k < n / 2; ++k) {

@@ -42,7 +42,7 @@ class Launches {
         watched_.insert(watched_.end(), {std::filesystem::canonical("/proc/self/exe").string(), "run"});
         for (auto* command : {&plain_, &watched_})
             command->push_back(program->string());
-        // Both MPIs spin while they wait: users run with a core for each rank.
+        // Both MPIs spin while they wait, as users run them with a core for each rank.
         if (ranks <= sysconf(_SC_NPROCESSORS_ONLN)) {
             environment_ = launch_environment();
             environment_.emplace_back("OMPI_MCA_mpi_yield_when_idle=0");
@@ -74,7 +74,7 @@ struct Measured {
     OverheadLines plain;
 };
 
-/// The launches alternate, and so does the first of each pair.
+/// The launches alternate, and so does the launch that comes first in each pair.
 Measured measure(Launches const& launches, int pairs, std::vector<std::string> arguments,
                  std::vector<std::string> const& cases) {
     arguments.insert(arguments.end(), cases.begin(), cases.end());

@@ -10,24 +10,24 @@
 
 namespace sluice::cli {
 
-/// The measurements of one exchange, over any number of launches. Seconds of a message or a step.
+/// The measurements of one exchange, over any number of launches, in seconds for each message or step.
 struct OverheadCell {
     std::string name;
     std::uint64_t bytes = 0;
     std::vector<double> launches;                   ///< one for each launch
-    std::vector<std::pair<double, double>> blocks;  ///< as a program calls MPI, and straight in libmpi
+    std::vector<std::pair<double, double>> blocks;  ///< pairs: as a program calls MPI, and straight in libmpi
     double helper_seconds = 0;                      ///< of the helper threads of all ranks
     double of_seconds = 0;
 };
 
 class OverheadLines {
   public:
-    /// One line of its output; others are ignored.
+    /// Takes one line of the program's output; unknown lines are ignored.
     void take(std::string const& line);
     /// Returns the cells in the order in which they came.
     std::vector<OverheadCell> const& cells() const { return cells_; }
     OverheadCell const* find(std::string const& name, std::uint64_t bytes) const;
-    /// True if a library was between the program and its MPI in all launches.
+    /// Returns true if a library was between the program and its MPI in all launches.
     bool between() const { return between_; }
 
   private:
@@ -45,15 +45,15 @@ struct OverheadPlace {
 
 using OverheadRow = nlohmann::ordered_json;
 
-/// Blocks within launches: "watched/direct" of launches under `sluice run`, each followed by "direct/direct" of plain
-/// launches, if there are any: this is the difference that the measurement shows if there is none.
+/// Compares blocks within launches: "watched/direct" of launches under `sluice run`, each followed by "direct/direct"
+/// of plain launches, if there are any. The latter is the difference that the measurement shows although there is none.
 std::vector<OverheadRow> block_rows(OverheadPlace const& place, OverheadLines const& watched,
                                     OverheadLines const& plain);
-/// Whole launches that alternate: "watched/plain".
+/// Compares whole launches that alternate: "watched/plain".
 std::vector<OverheadRow> launch_rows(OverheadPlace const& place, OverheadLines const& watched,
                                      OverheadLines const& plain);
 
-/// A table for people, of the rows of one of the two functions above.
+/// Draws the rows of one of the two functions above as a table for people.
 std::string block_table(OverheadPlace const& place, std::vector<OverheadRow> const& rows);
 std::string launch_table(OverheadPlace const& place, std::vector<OverheadRow> const& rows);
 

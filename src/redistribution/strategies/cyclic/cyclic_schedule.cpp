@@ -144,7 +144,7 @@ std::size_t ScheduleMaker::fill_edges(BlockOrder const& order) noexcept {
     return count;
 }
 
-/// Goes on serving the root if memory fails; all ranks learn of it at the end.
+/// Goes on serving the root if memory fails; all ranks learn of the failure at the end.
 void ScheduleMaker::append(Action const& action, Schedule& schedule) noexcept {
     if (!is_whole_) return;
     try {

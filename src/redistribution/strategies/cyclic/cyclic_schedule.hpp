@@ -67,7 +67,7 @@ class ScheduleMaker {
     memory::MeteredVector<Edge> edges_;      // the head, then the edges of one message
     memory::MeteredVector<Action> actions_;  // of one message
 
-    // at the root, one entry or one message for each rank
+    // At the root, one entry or one message for each rank.
     struct Queue {
         std::size_t next = 0;
         std::size_t size = 0;

@@ -26,7 +26,8 @@ class BlockStream {
     /// `most_ranges`: the most ranges of one transfer.
     BlockStream(MPI_Comm comm, std::size_t most_ranges, memory::Meter& meter, std::uint64_t most_bytes = k_most_bytes);
 
-    /// Starts a transfer of the slots `ranges`, which must outlive it, of both arrays, one after the other.
+    /// Starts a transfer of the slots `ranges`, which must outlive it, first of the array `words`, then of the array
+    /// `blocks`.
     void open(int partner, std::span<SlotRange const> ranges, BlockArray const& words, BlockArray const& blocks);
     /// Starts a transfer of one array.
     void open(int partner, std::span<SlotRange const> ranges, BlockArray const& blocks);

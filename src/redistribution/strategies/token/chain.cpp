@@ -59,8 +59,8 @@ void Chain::begin_pass(engine::Slots const& slots, std::uint64_t live_leaving) {
 void Chain::order_visits() {
     std::uint64_t const size = inverse_.size();
     if (visits_ == Visits::spread) {
-        // The search begins with the first source after this rank: if slots are sorted by source, ranks then start as
-        // far apart as they are.
+        // The search begins with the first source after this rank: if slots are sorted by source, the ranks then begin
+        // with different sources.
         std::uint64_t start = 0;
         while (start < size && inverse_[start].rank <= rank_)
             ++start;

@@ -80,7 +80,7 @@ class Chain final : public engine::FetchListener {
     /// Bytes copied inside this rank since the last call.
     Bytes take_bytes_copied() noexcept { return {std::exchange(bytes_copied_, 0)}; }
 
-    /// Bytes that a Chain of that shape allocates.
+    /// Returns the bytes that a Chain of that shape allocates.
     static std::uint64_t bytes_of(ChainMemory const& memory);
 
   private:
@@ -116,7 +116,7 @@ class Chain final : public engine::FetchListener {
     std::uint64_t unsettled_ = 0;                   // slots that still lack their final content
     std::uint64_t leaving_ = 0;                     // blocks of ours that other ranks still have to fetch
     std::uint64_t backlog_ = 0;                     // vacant slots that lack content and are in no lane
-    std::uint64_t vacant_in_vain_ = 0;              // slots looked at since one was found or anything happened
+    std::uint64_t vacant_in_vain_ = 0;              // slots looked at without success since the last success or event
     std::uint64_t ahead_in_vain_ = 0;
     VisitOrder vacant_visits_;
     VisitOrder ahead_visits_;

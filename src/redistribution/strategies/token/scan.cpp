@@ -206,7 +206,7 @@ void Scan::vacate(std::uint64_t slot) noexcept {
     if (recent_count_ < recent_.size()) recent_[recent_count_++] = static_cast<std::uint32_t>(slot);
 }
 
-/// The caller has checked that there is one.
+/// The caller has checked that a slot is vacant.
 std::uint64_t Scan::take_vacant_slot() noexcept {
     while (recent_count_ > 0)
         if (std::uint64_t const slot = recent_[--recent_count_]; state(slot) == ScanState::vacant) return slot;

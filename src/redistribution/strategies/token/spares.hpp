@@ -12,8 +12,8 @@
 namespace sluice::redistribution {
 
 /// At most `capacity` spares are in use at once. A spare is a place in the staging or a slot of the array that stays
-/// free. A hash table with open addressing, keyed by the slot whose content the spare holds; the constructor takes all
-/// memory.
+/// free. The class is a hash table with open addressing, keyed by the slot whose content the spare holds; the
+/// constructor takes all memory.
 class Spares {
   public:
     struct InUse {
@@ -82,7 +82,7 @@ class Spares {
             entry = InUse{};
     }
 
-    /// Bytes that Spares of that capacity allocate.
+    /// Returns the bytes that Spares of that capacity allocate.
     static std::uint64_t bytes_of(std::size_t capacity) {
         return std::bit_ceil(2 * capacity + 2) * sizeof(InUse) + capacity * sizeof(std::uint64_t);
     }

@@ -48,7 +48,7 @@ class ChainMover final : public Mover {
                               problem.context.settings().outstanding_requests, problem.meter,
                               problem.context.counters());
         // A rank with a core of its own may spin about as long as sleeping and waking up would take; a rank that shares
-        // its core may not, and one that waits for both MPI and the rings may sleep in neither.
+        // its core may not, and a rank that waits for both MPI and the rings can sleep in neither.
         if (!messages_)
             patience_ = engine::Patience(
                 {.spins = problem.node->size() <= available_cores() ? 1000U : 20U, .yields = k_yields_before_sleep});
@@ -161,7 +161,7 @@ class ChainMover final : public Mover {
     engine::Patience patience_{{}};
 };
 
-/// Small blocks inside one node.
+/// Moves small blocks inside one node, by the scan form.
 class ScanMover final : public Mover {
   public:
     explicit ScanMover(Problem const& problem)

@@ -16,7 +16,7 @@ namespace sluice::redistribution {
 class VisitOrder {
   public:
     VisitOrder() = default;
-    /// Rounds over [0, size), beginning at `start`.
+    /// Visits [0, size) in order, round after round, beginning at `start`.
     static VisitOrder in_order(std::uint64_t size, std::uint64_t start) { return {size, start, 1}; }
     static VisitOrder spread(std::uint64_t size, std::uint64_t start) {
         std::uint64_t step = size / 1000 * 618 + size % 1000 * 618 / 1000;
