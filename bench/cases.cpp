@@ -38,7 +38,7 @@ Destination to(std::uint64_t rank, std::uint64_t index) {
     return {static_cast<int>(rank), static_cast<std::int64_t>(index)};
 }
 
-/// All arrays of one size.
+/// Arrays that all have the same size.
 class EvenCase : public Case {
   public:
     EvenCase(int ranks, std::uint64_t slots) : ranks_(static_cast<std::uint64_t>(ranks)), slots_(slots) {}
@@ -65,7 +65,7 @@ class NextCase : public EvenCase {
 /// MADRE's experiment 4: rank 0 is empty, every other rank is full and deals its blocks to all others in turn.
 class HotspotCase : public EvenCase {
   public:
-    /// Rounded down so that all others get equal shares.
+    /// The number of slots is rounded down so that all other ranks get equal shares.
     HotspotCase(int ranks, std::uint64_t slots)
         : EvenCase(ranks, ranks > 1 ? slots - slots % static_cast<std::uint64_t>(ranks - 1) : slots) {}
     Destination destination(int rank, std::uint64_t index) const override {
@@ -73,15 +73,15 @@ class HotspotCase : public EvenCase {
         std::uint64_t const source = static_cast<std::uint64_t>(rank);
         std::uint64_t const others = ranks_ - 1;
         std::uint64_t const target = (source + 1 + index % others) % ranks_;
-        // At the target the sources take turns; rank 0 sends nothing and the target nothing to itself.
+        // At the target the sources take turns. Rank 0 sends nothing, and the target sends nothing to itself.
         std::uint64_t const sources = target == 0 ? others : others - 1;
         std::uint64_t const turn = source - 1 - (target != 0 && source > target ? 1 : 0);
         return to(target, index / others * sources + turn);
     }
 };
 
-/// MADRE's experiment 5: block j of rank i to position (m i + j) / n of rank (m i + j) mod n, a fifth of the slots
-/// free.
+/// MADRE's experiment 5: block j of rank i goes to position (m i + j) / n of rank (m i + j) mod n, and a fifth of the
+/// slots is free.
 class TransposeCase : public EvenCase {
   public:
     TransposeCase(int ranks, std::uint64_t slots) : EvenCase(ranks, slots), live_(slots - slots / 5) {}
@@ -107,8 +107,8 @@ class RandomCase : public EvenCase {
     Permutation permute_;
 };
 
-/// First global index of each rank, and the total at the end, for heavy-tailed sizes: weights 1, 1/2, 1/3, …, the
-/// largest at the middle rank.
+/// Returns the first global index of each rank, and the total at the end, for heavy-tailed sizes: the weights are 1,
+/// 1/2, 1/3, …, the largest at the middle rank.
 std::vector<std::uint64_t> skewed_starts(int ranks, std::uint64_t slots_a_rank) {
     std::uint64_t const count = static_cast<std::uint64_t>(ranks);
     double sum = 0;
@@ -129,7 +129,7 @@ Destination locate(std::vector<std::uint64_t> const& starts, std::uint64_t place
     return to(rank, place - starts[rank]);
 }
 
-/// Arrays of heavy-tailed sizes, a tenth of each free, the rest to random slots of the whole.
+/// Arrays of heavy-tailed sizes: a tenth of each is free, and the other blocks go to random slots of the whole.
 class SkewedCase : public Case {
   public:
     SkewedCase(int ranks, std::uint64_t slots) : starts_(skewed_starts(ranks, slots)), permute_(starts_.back()) {}
@@ -148,7 +148,8 @@ class SkewedCase : public Case {
     Permutation permute_;
 };
 
-/// Adaptive-mesh codes: heavy-tailed loads are made even along the global order. Each array has room for both.
+/// The map of adaptive-mesh codes: heavy-tailed loads are made even along the global order. Each array has room for its
+/// load before and after.
 class RebalanceCase : public Case {
   public:
     RebalanceCase(int ranks, std::uint64_t slots) : before_(skewed_starts(ranks, slots)) {

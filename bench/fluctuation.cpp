@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The benchmark `fluctuation`: section 4.1 of Y. Shi, G. Zheng and L. V. Kale, "Run-time Support for Controlling
-// Communication-Induced Memory Fluctuation" (2007): a relaxation over many small cubes a rank, with all ghost faces at
-// once, cube by cube, and fetched under tokens, in turns in one launch. Prints one JSON object a line; `sluice bench
-// fluctuation` launches it on its beds and draws the tables. Exit code 0; 1 for a wrong result or an error.
+// Communication-Induced Memory Fluctuation" (2007): a relaxation over many small cubes on each rank. Its forms run in
+// turns in one launch: all ghost faces at once, cube by cube, and fetched under tokens. Prints one JSON object on each
+// line; `sluice bench fluctuation` launches it on its beds and draws the tables. Exit code 0; 1 for a wrong result or
+// an error.
 #include <mpi.h>
 
 #include <string>

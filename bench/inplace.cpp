@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The benchmark `inplace`: all-to-all exchanges in place, by this library and by the MPI library itself, in turns in
-// one launch. Prints one JSON object a line; `sluice bench inplace` launches it and draws the table. Exit code 0; 1 for
-// a wrong result or an error.
+// one launch. Prints one JSON object on each line; `sluice bench inplace` launches it and draws the table. Exit code 0;
+// 1 for a wrong result or an error.
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
@@ -31,7 +31,7 @@ struct Options {
     std::string bed = "local";
 };
 
-/// One of the two that are measured: what it does, and what came out.
+/// One of the two measured libraries: what it does, and its results.
 struct Measured {
     std::string method;
     std::vector<double> seconds;
@@ -49,7 +49,7 @@ class Cell {
                                                                        {"bytes", bytes},
                                                                        {"mpi", SLUICE_BENCH_MPI},
                                                                        {"bed", options.bed}} {
-        // Small exchanges are timed many at a time; an odd number of them leaves the blocks exchanged.
+        // Small exchanges are timed in batches; a batch has an odd number, so that the blocks are exchanged at its end.
         constexpr std::uint64_t k_sample_bytes = 8 << 20;
         std::uint64_t const all = bytes * static_cast<std::uint64_t>(mpi::size_of(MPI_COMM_WORLD));
         repeats_ = std::clamp<std::uint64_t>(k_sample_bytes / all, 1, 400) | 1;
@@ -67,7 +67,7 @@ class Cell {
         for (int round = -1; round < pairs; ++round) {
             double const a = timed(ours.method, by_us);
             double const b = timed(theirs.method, by_mpi);
-            if (round < 0) continue;  // to warm up
+            if (round < 0) continue;  // a round to warm up
             ours.seconds.push_back(a);
             theirs.seconds.push_back(b);
         }
@@ -76,7 +76,7 @@ class Cell {
     }
 
   private:
-    /// Growth of resident memory over the first call, the worst rank.
+    /// Returns the growth of resident memory over the first call, on the worst rank.
     template <typename Call>
     std::uint64_t first_call(std::string const& method, Call const& call) {
         exchange_->fill();
@@ -88,7 +88,7 @@ class Cell {
         return groups::most_of(MPI_COMM_WORLD, grown);
     }
 
-    /// Seconds of one call, the slowest rank.
+    /// Returns the seconds of one call on the slowest rank.
     template <typename Call>
     double timed(std::string const& method, Call const& call) {
         exchange_->fill();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// One point of MADRE's Figure 3 on a simulated machine: the real library on simulated ranks and links, beside the
+/// One point of MADRE's Figure 3 on a simulated machine: the real library on simulated ranks and links, next to the
 /// lower bound.
 ///
 ///   sluice-bench-madre --experiment K [--blocks M] [--free F] [--block-bytes B] [--method NAME[,NAME…]] [--staging
 ///   BYTES]
 ///                      [--platform NAME]
 ///
-/// Prints one JSON object a line. Every block carries where it came from; a wrong one ends the run with an error.
+/// Prints one JSON object on each line. Every block names its origin; a wrong block ends the run with an error.
 #include <mpi.h>
 
 #include <cstdio>
@@ -29,7 +29,7 @@ namespace sluice::bench {
 
 namespace {
 
-/// Payload rate of one link as this simulation has it: one long message to a neighbour.
+/// Returns the payload rate of one link in this simulation, measured by one long message to a neighbour.
 double measured_link_rate() {
     constexpr int k_bytes = 8 << 20;
     int const rank = mpi::rank_in(MPI_COMM_WORLD);
@@ -50,7 +50,7 @@ double measured_link_rate() {
     return rate;
 }
 
-/// Simulated clocks are one clock, so the first start and the last end bound the whole operation.
+/// All simulated ranks have the same clock, so the first start and the last end bound the whole operation.
 double longest_of_all(double start, double end) {
     double range[2] = {-start, end};
     mpi::check(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD), "MPI_Allreduce");

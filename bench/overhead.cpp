@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What watching costs. Links nothing of ours: `sluice bench overhead` launches it with and without `sluice run`.
+// Measures the cost of watching. The program links nothing of Sluice: `sluice bench overhead` launches it with and
+// without `sluice run`.
 //
-//   overhead launch ROUNDS [CASE…]          each exchange as programs do it; seconds of it in this launch
-//   overhead paired PAIRS BLOCK_MS [CASE…]  blocks of each exchange, by turns as a program calls MPI and straight in
+//   overhead launch ROUNDS [CASE…]          each exchange as programs do it: its seconds in this launch
+//   overhead paired PAIRS BLOCK_MS [CASE…]  blocks of each exchange, alternately as a program calls MPI and directly in
 //                                           libmpi, in a random, balanced order that all ranks share. Under the plugin
 //                                           the first are watched and the second are not, in the same process, with its
-//                                           helper thread running; without, both are the same, which shows what the
-//                                           measurement itself is good for.
+//                                           helper thread running; without it both are the same, which shows how exact
+//                                           the measurement is.
 //
-// A block lasts milliseconds, for the watcher reads memory at most every 200 microseconds and shares the reading among
-// calls. Prints lines:
+// A block lasts milliseconds, because the plugin reads memory at most every 200 microseconds and shares the reading
+// among calls. Prints lines:
 //   between yes|no                           whether something stands between this program and libmpi
 //   launch NAME BYTES SECONDS                median of a few batches
 //   pair NAME BYTES WATCHED DIRECT           seconds of a message or a step in the two blocks of a pair
-//   helper NAME BYTES SECONDS OF             processor time of all ranks' helper threads, of so many seconds
+//   helper NAME BYTES SECONDS OF             processor time of all ranks' helper threads during OF seconds
 //   calls FUNCTION WATCHED DIRECT            how often each function was called by the two ways, by all ranks
 #include <mpi.h>
 
@@ -47,7 +48,7 @@ double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-/// Seconds of one message or step; `own` keeps the ranks together.
+/// Returns the seconds of one message or step. Calls by `own` keep the ranks together.
 double time_block(Exchange const& exchange, Calls& calls, Calls& own, int rounds) {
     own.barrier();
     double const begin = MPI_Wtime();
@@ -63,7 +64,7 @@ void check(Exchange const& exchange, Ranks const& us) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/// So many that a block takes `seconds`; the same on all ranks.
+/// Returns the number of rounds for which a block takes `seconds`; the same on all ranks.
 int rounds_for(Exchange const& exchange, Calls& straight, Ranks const& us, double seconds) {
     for (int rounds = 1;; rounds *= 2) {
         double const mine = us.rank == 0 ? time_block(exchange, straight, straight, rounds) * rounds * exchange.parts
@@ -84,7 +85,7 @@ void measure_pairs(Exchange const& exchange, Calls& watched, Calls& straight, Ra
     double const began = MPI_Wtime();
     bool watched_first = false;
     for (int pair = 0; pair < pairs; ++pair) {
-        // Of every two pairs each order has one, so what comes first gains nothing.
+        // In every two pairs each order comes once, so no way gains by being first.
         watched_first = pair % 2 == 0 ? coin() % 2 == 0 : !watched_first;
         double const first = time_block(exchange, watched_first ? watched : straight, straight, rounds);
         double const second = time_block(exchange, watched_first ? straight : watched, straight, rounds);
@@ -124,7 +125,8 @@ void measure_launch(Exchange const& exchange, Calls& calls, Ranks const& us, int
     check(exchange, us);
 }
 
-/// `rounds` of 16 KiB: more of small messages, fewer of large ones, and of those with a sweep.
+/// Scales `rounds`, which is for 16 KiB: small messages get more rounds; large messages, and exchanges with a sweep,
+/// fewer.
 int scaled(int rounds, ExchangeKind const& kind) {
     double const by_size = kind.bytes < 16384 ? 10.0 : 16384.0 / kind.bytes;
     bool const sweeps = std::string_view(kind.name) == "stencil";

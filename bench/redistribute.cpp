@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The benchmark `redistribute`: every strategy of the library and what people use today, side by side in one launch,
-// over the cases of cases.hpp. Prints one JSON object a line; `sluice bench redistribute` launches it and draws the
-// table. Exit code 0; 1 for a wrong result or an error; 75 when a method ran longer than its time limit (after a row
-// that names it).
+// The benchmark `redistribute`: every strategy of the library and the methods that people use today, compared in one
+// launch, over the cases of cases.hpp. Prints one JSON object on each line; `sluice bench redistribute` launches it and
+// draws the table. Exit code 0; 1 for a wrong result or an error; 75 if a method ran longer than its time limit (after
+// a row that names it).
 #include <mpi.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ struct Options {
     double rate_mbit = 0;
 };
 
-/// The row that is written when time runs out, made ready beforehand: a signal handler may not allocate.
+/// The row that is written when time runs out. It is made beforehand, because a signal handler may not allocate.
 std::string timeout_cell;
 std::string timeout_row;
 unsigned timeout_seconds = 0;
@@ -61,14 +61,14 @@ void watch_clock(MethodEntry const* running) {
     alarm(timeout_seconds);
 }
 
-/// What rank 0 prints of one cell, and the wire's part in it.
+/// Prints the rows of one cell on rank 0, and the part that the wire has in them.
 class CellRows {
   public:
     CellRows(Row cell, std::uint64_t bytes_moved, std::uint64_t bytes_per_rank)
         : cell_(std::move(cell)), bytes_moved_(bytes_moved), bytes_per_rank_(bytes_per_rank) {}
 
-    /// On a bed with a wire: the most bytes that one node has to send or receive, and the wire's payload rate in bytes
-    /// a second.
+    /// On a bed with a network: the most bytes that one node has to send or receive, and the network's payload rate in
+    /// bytes in a second.
     void set_wire(double bytes, double rate) {
         wire_bytes_ = bytes;
         wire_rate_ = rate;
@@ -126,7 +126,8 @@ class CellRows {
     double wire_rate_ = 0;
 };
 
-/// Bytes that the busiest node sends to or receives from other nodes. A node is a set of ranks that can share memory.
+/// Returns the bytes that the busiest node sends to or receives from other nodes. A node is a set of ranks that can
+/// share memory.
 double busiest_node_bytes(Workload const& workload) {
     mpi::Communicator const node = mpi::Communicator::of_node(workload.comm);
     int leader = workload.rank;
@@ -147,7 +148,7 @@ double busiest_node_bytes(Workload const& workload) {
     return *std::max_element(out_in.begin(), out_in.end());
 }
 
-/// Of 1514 bytes of an Ethernet frame that the shaper counts, 1448 are payload of TCP with timestamps.
+/// The shaper counts the 1514 bytes of an Ethernet frame, of which 1448 are payload of TCP with timestamps.
 double payload_rate(double rate_mbit) {
     return rate_mbit * 1e6 / 8 * 1448 / 1514;
 }
@@ -236,7 +237,7 @@ void run(Options& options) {
     if (options.cases.empty())
         for (CaseEntry const& entry : cases())
             options.cases.emplace_back(entry.name);
-    // Rank 0 speaks; the others give it the time to, and end if the launcher has not ended them.
+    // Only rank 0 prints; the others give it the time for that, and end themselves if the launcher has not ended them.
     speaks = mpi::rank_in(MPI_COMM_WORLD) == 0;
     timeout_seconds = options.limit_seconds + (speaks ? 0 : 5);
     std::signal(SIGALRM, on_alarm);

@@ -19,7 +19,7 @@ using jacobi::Cube;
 using jacobi::Used;
 using Form = Used (*)(Box&, std::vector<Cube>&, int, Settings const&);
 
-/// All points, with the same numbers for every neighbour's.
+/// Relaxes all points with the same numbers as the faces of every neighbour.
 Used only_compute(Box& box, std::vector<Cube>& cubes, int steps, Settings const&) {
     std::vector<double> const face(box.face_points(), 1.0);
     jacobi::Ghosts ghosts;

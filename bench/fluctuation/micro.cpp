@@ -32,7 +32,7 @@ Task take_turns(int turns) {
         co_await yielded();
 }
 
-/// Seconds of one switch.
+/// Returns the seconds that one switch takes.
 double task_switch(Context& context) {
     Tasks tasks(context);
     for (int i = 0; i < k_turning_tasks; ++i)
@@ -60,12 +60,12 @@ Task fetch_one_by_one(fetch::Store& store, std::uint64_t epoch, double& seconds)
                                              std::to_string(k_fetches) + " fetches brought something else");
 }
 
-/// A rank that waits in a task serves its peers meanwhile.
+/// While a rank waits in a task, it serves its peers.
 Task wait_for(MPI_Request& request) {
     co_await completed(request);
 }
 
-/// Seconds of one fetch on rank 0. Nothing is measured on the others.
+/// Returns the seconds that one fetch takes on rank 0. Nothing is measured on the other ranks.
 double fetch_8_bytes(Context& context, fetch::Store& store, std::uint64_t epoch) {
     std::vector<std::uint64_t> data(k_fetches);
     double seconds = 0;
@@ -95,14 +95,14 @@ Task ends_when_it_ran() {
     co_await yielded();
 }
 
-/// Spawned last: when it runs, the others wait.
+/// This task is spawned last: when it runs, the others wait.
 Task look_at_heap(std::uint64_t& heap, std::function<void()> then) {
     heap = heap_bytes();
     then();
     co_return;
 }
 
-/// Heap of a task beside its frame while all wait; `then` is called at that moment.
+/// Returns the heap memory of a task, in addition to its frame, while all tasks wait; `then` is called at that moment.
 double bytes_per_task(Tasks& tasks, std::function<Task(std::uint64_t)> const& make, std::function<void()> const& then) {
     std::vector<Task> made;
     made.reserve(k_tasks);
@@ -124,7 +124,8 @@ Task publish_when(MPI_Request& asked, fetch::Store& store, std::uint64_t const& 
         store.publish({1, id, 0}, std::as_bytes(std::span(&datum, 1)));
 }
 
-/// Of rank 0's tasks, which fetch what rank 1 publishes only when they all wait; 0 on the others.
+/// Measures rank 0's tasks, which fetch data that rank 1 publishes only when all tasks wait; returns 0 on the other
+/// ranks.
 double bytes_per_fetching_task(Context& context) {
     std::uint64_t const datum = 7;
     fetch::Store store(context);
@@ -174,7 +175,7 @@ std::vector<Row> micro_rows(Row const& cell, int pairs) {
     {
         fetch::Store store(context);
         std::uint64_t epoch = 0;
-        fetch_8_bytes(context, store, epoch);  // to warm up
+        fetch_8_bytes(context, store, epoch);  // warms up
         for (int sample = 0; sample < pairs; ++sample)
             fetches.push_back(fetch_8_bytes(context, store, ++epoch));
     }

@@ -54,7 +54,7 @@ MemoryNeighbour::MemoryNeighbour(std::uint64_t bytes) {
 }
 
 MemoryNeighbour::~MemoryNeighbour() {
-    close(commands_);  // at which it ends
+    close(commands_);  // the process ends when it sees this
     close(answers_);
     waitpid(process_, nullptr, 0);
 }
@@ -81,7 +81,9 @@ std::uint64_t MemoryNeighbour::times_taken() {
 bool memory_neighbour_main(int argc, char** argv) {
     if (argc != 3 || std::strcmp(argv[1], k_word) != 0) return false;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (nice(19) == -1 && errno == EACCES) return true;  // the processors are the benchmark's
+    if (nice(19) == -1 && errno == EACCES)
+        return true;  // no processor time is left for it: the benchmark needs the
+                      // processors
     auto const bytes = std::strtoull(argv[2], nullptr, 10);
     auto const page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     void* held = MAP_FAILED;

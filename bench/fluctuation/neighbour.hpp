@@ -12,16 +12,16 @@ namespace sluice::bench {
 /// `memory_neighbour_main` must be called at the beginning of main.
 class MemoryNeighbour {
   public:
-    /// Throws Error(internal) where no process can be made.
+    /// Throws Error(internal) if no process can be made.
     explicit MemoryNeighbour(std::uint64_t bytes);
     MemoryNeighbour(MemoryNeighbour const&) = delete;
     MemoryNeighbour& operator=(MemoryNeighbour const&) = delete;
     ~MemoryNeighbour();
 
-    /// Begins to; returns at once.
+    /// Tells the process to take its memory; returns at once.
     void take();
     void give_back();
-    /// How often it had all its bytes so far.
+    /// Returns how often the process has had all its bytes so far.
     std::uint64_t times_taken();
 
   private:
@@ -32,7 +32,8 @@ class MemoryNeighbour {
     pid_t process_ = -1;
 };
 
-/// Returns false at once in a process that is no neighbour; in one that is, true when its end has come.
+/// Returns false at once in a process that is no neighbour. In a neighbour it returns true when the neighbour has to
+/// end.
 bool memory_neighbour_main(int argc, char** argv);
 
 }  // namespace sluice::bench

@@ -29,7 +29,7 @@ constexpr bool k_simulated = true;
 constexpr bool k_simulated = false;
 #endif
 
-/// In simulated time; elsewhere points are really computed.
+/// In the simulator this takes simulated time; elsewhere points are really computed.
 void compute_for([[maybe_unused]] double seconds) {
 #ifdef SLUICE_SIMULATED_BENCH
     if (seconds > 0) usleep(static_cast<useconds_t>(seconds * 1e6));
@@ -45,7 +45,7 @@ class Relaxation {
 #endif
     }
 
-    /// One run; `first`: also for its memory. What it took is added to `to` where `keep` says so.
+    /// Makes one run. `first`: measures its memory, too. The result is added to `to` if `keep` is true.
     void run(MeasuredMethod& to, bool first, bool keep) {
         int const steps = plan_.warm_up + plan_.steps;
         StepClock clock(jacobi::numbers_of(box_, mpi::rank_in(MPI_COMM_WORLD)).size(), steps, plan_.warm_up);
@@ -115,7 +115,7 @@ class Relaxation {
             cube.fill();
     }
 
-    /// Memory is taken in the middle half of the steps.
+    /// The neighbour takes its memory in the middle half of the steps.
     void tell_neighbour([[maybe_unused]] int step) {
 #ifndef SLUICE_SIMULATED_BENCH
         if (!neighbour_) return;
@@ -131,7 +131,7 @@ class Relaxation {
         return 0;
     }
 
-    /// The same bits by every method.
+    /// Checks that every method leaves the same bits.
     void check(MeasuredMethod& of, std::uint64_t mine) {
         if (of.method.part != FluctuationMethod::Part::whole) return;
         of.checksum = groups::sum_of(MPI_COMM_WORLD, mine);
@@ -144,10 +144,10 @@ class Relaxation {
 
     RelaxationPlan const& plan_;
     jacobi::Box box_;
-    std::vector<jacobi::Cube> cubes_;  // none while points are in a file
+    std::vector<jacobi::Cube> cubes_;  // empty while points are in a file
     std::optional<std::uint64_t> checksum_;
 #ifndef SLUICE_SIMULATED_BENCH
-    std::unique_ptr<MemoryNeighbour> neighbour_;  // rank 0's
+    std::unique_ptr<MemoryNeighbour> neighbour_;  // on rank 0 only
 #endif
 };
 

@@ -23,7 +23,8 @@ void name_method(Row& row, MeasuredMethod const& result) {
     if (result.beside_neighbour) row["beside_neighbour"] = true;
 }
 
-/// Of the time of the shorter part, how much passed during the other: (compute + exchange - whole) / the shorter.
+/// Returns which part of the shorter of the two times passed during the longer one: (compute + exchange - whole) / the
+/// shorter.
 std::vector<double> overlap(MeasuredMethod const& whole, MeasuredMethod const& compute,
                             MeasuredMethod const& exchange) {
     std::vector<double> parts;
@@ -91,7 +92,8 @@ std::vector<Row> fluctuation_rows(Row const& cell, RelaxationPlan const& plan, R
     for (MeasuredMethod const& result : results) {
         if (result.method.part != Part::whole) continue;
         if (result.beside_neighbour) {
-            rows.push_back(ratio_row(cell, result, *(&result - 1)));  // to itself without a neighbour
+            rows.push_back(ratio_row(cell, result, *(&result - 1)));  // the ratio to the same method without a
+                                                                      // neighbour
         } else if (&result != other) {
             rows.push_back(ratio_row(cell, result, *other));
         }

@@ -9,9 +9,9 @@
 
 namespace sluice::bench {
 
-/// One row for each method, one for its ratio to at_once (or, where that is not among them, to the first), and where
-/// both parts of a step were measured alone, how much of the shorter one each method hid. `cell` is what all rows begin
-/// with.
+/// Returns one row for each method and one for its ratio to at_once (or to the first method, if at_once is not among
+/// them). If both parts of a step were measured alone, there is also a row with the share of the shorter part that each
+/// method hid. `cell` is what all rows begin with.
 std::vector<Row> fluctuation_rows(Row const& cell, RelaxationPlan const& plan,
                                   std::vector<MeasuredMethod> const& results);
 

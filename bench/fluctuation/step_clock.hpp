@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// When the steps of a relaxation end. A form that fetches has no moment at which a step ends everywhere: on a rank it
-/// ends when as many cubes were relaxed as the rank has.
+/// Measures when the steps of a relaxation end. In a form that fetches, a step does not end everywhere at one moment:
+/// on a rank it ends when the rank has relaxed as many cubes as it has.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,21 @@ namespace sluice::bench {
 
 class StepClock {
   public:
-    /// `own_cubes`: of this rank; the first `warm_up` of `steps` are not counted. A rank without cubes has no steps.
+    /// `own_cubes`: the cubes of this rank. The first `warm_up` of `steps` steps are not counted. A rank without cubes
+    /// has no steps.
     StepClock(std::uint64_t own_cubes, int steps, int warm_up);
 
-    /// After a barrier.
+    /// Call it after a barrier.
     void start();
-    /// A cube has made a step.
+    /// Call it when a cube has made a step.
     void relaxed();
     /// Called at the end of step `step` on this rank, counted from 0.
     std::function<void(int step)> on_step;
 
-    /// Collective. Seconds of each step after the warm-up: from when the slowest rank had ended the step before.
+    /// Collective. Returns the seconds of each step after the warm-up: from the end of the step before on the slowest
+    /// rank.
     std::vector<double> step_seconds() const;
-    /// Major page faults of this process since the warm-up ended.
+    /// Returns the major page faults of this process since the warm-up ended.
     std::uint64_t major_faults() const;
 
   private:

@@ -30,7 +30,8 @@ class Type {
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// Blocks of words for each rank, one behind the other; of every `2 * row` words the first `row` are exchanged, or all.
+/// The blocks of words for each rank follow each other. Of every `2 * row` words the first `row` are exchanged, or all
+/// words.
 class Blocks : public Exchange {
   public:
     Blocks(MPI_Comm comm, std::vector<std::uint64_t> words, std::uint64_t row)
@@ -65,7 +66,7 @@ class Blocks : public Exchange {
     MPI_Comm comm() const noexcept { return comm_; }
     void* buffer() const noexcept { return memory_.data(); }
     std::vector<std::uint64_t> const& words() const noexcept { return words_; }
-    /// In words.
+    /// Returns where the block of each rank begins, in words.
     std::vector<std::uint64_t> const& begins() const noexcept { return begin_; }
 
   private:
@@ -184,7 +185,7 @@ std::unique_ptr<Exchange> make_exchange(std::string const& name, MPI_Comm comm, 
     std::vector<std::uint64_t> varied(size);
     for (std::size_t peer = 0; peer < size; ++peer)
         varied[peer] = words + words * ((static_cast<std::size_t>(rank) + peer + 1) % 3) / 4 - words / 4;
-    // Of two ranks the one pair has the bytes that were asked for.
+    // With two ranks the only pair has the bytes that the user requested.
     if (size == 2) varied = same;
     if (name == "alltoall") return std::make_unique<Alltoall>(comm, same, 0);
     if (name == "alltoallv") return std::make_unique<Alltoallv>(comm, varied);

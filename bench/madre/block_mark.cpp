@@ -17,7 +17,8 @@ std::uint64_t word_of(Origin const& origin, std::uint64_t position) {
     return (origin.rank << 32 | origin.index) * 0x9e3779b97f4a7c15ULL + position;
 }
 
-/// The first two words are the origin itself, the rest follows from it; a shorter block holds what fits.
+/// The first two words are the origin itself, and the rest is computed from it; a shorter block holds the part that
+/// fits.
 void write(std::span<std::byte> block, Origin const& origin) {
     for (std::size_t at = 0; at < block.size(); at += 8) {
         std::uint64_t const word = at == 0 ? origin.rank : at == 8 ? origin.index : word_of(origin, at);
@@ -49,8 +50,8 @@ std::uint64_t check_arrivals(Experiment const& experiment, int rank, std::span<s
         if (origin.rank >= static_cast<std::uint64_t>(experiment.ranks())) continue;
         int const from = static_cast<int>(origin.rank);
         if (origin.index >= experiment.live(from)) continue;
-        // A block left behind in a slot that is free by now is no arrival; one that should be here and is not is
-        // missed.
+        // A block that was left behind in a slot that is free now has not arrived; a block that should be in a slot and
+        // is not there is missing.
         bool const belongs_here =
             experiment.destination(from, origin.index) == Destination{rank, static_cast<std::int64_t>(slot)};
         if (belongs_here && is_whole(block, origin)) ++arrived;

@@ -15,7 +15,7 @@ std::uint64_t live_blocks(int number, std::uint64_t blocks, std::uint64_t free_b
         case 3:
             return blocks - free_blocks;
         case 4:
-            return blocks;  // but for the one empty process
+            return blocks;  // all but one process are full
         default:
             return blocks * 4 / 5;  // 20,000 of 25,000
     }
@@ -49,12 +49,12 @@ Destination Experiment::to_the_next_rank(int rank, std::uint64_t block) const no
     return {(rank + 1) % ranks_, static_cast<std::int64_t>(block)};
 }
 
-/// Block j goes to the (j mod (n - 1))-th rank after ours: equal portions for all others. Each receiver keeps what
-/// comes from distance 1 first, then from distance 2, and so on; from distance k + 1 come the blocks j with j mod (n -
-/// 1) = k.
+/// Block j goes to the (j mod (n - 1))-th rank after ours: all others get equal portions. Each receiver stores the
+/// blocks from distance 1 first, then those from distance 2, and so on; distance k + 1 sends the blocks j with j mod (n
+/// - 1) = k.
 Destination Experiment::scattered(int rank, std::uint64_t block) const noexcept {
     std::uint64_t const others = static_cast<std::uint64_t>(ranks_) - 1;
-    std::uint64_t const distance = block % others;  // minus one
+    std::uint64_t const distance = block % others;  // the distance minus one
     std::uint64_t const full_portions = live_ / others;
     std::uint64_t const larger_portions = live_ % others;  // distances that get one block more
     std::uint64_t const before = distance * full_portions + (distance < larger_portions ? distance : larger_portions);
@@ -62,7 +62,8 @@ Destination Experiment::scattered(int rank, std::uint64_t block) const noexcept 
     return {static_cast<int>(to), static_cast<std::int64_t>(before + block / others)};
 }
 
-/// The paper's formula: block j of process i goes to position (mi + j)/n of process (mi + j) mod n, with m live blocks.
+/// By the paper's formula, block j of process i goes to position (mi + j)/n of process (mi + j) mod n, with m live
+/// blocks.
 Destination Experiment::transposed(int rank, std::uint64_t block) const noexcept {
     std::uint64_t const n = static_cast<std::uint64_t>(ranks_);
     std::uint64_t const line = live_ * static_cast<std::uint64_t>(rank) + block;

@@ -8,10 +8,10 @@ namespace sluice::bench {
 
 namespace {
 
-/// What one rank sends or receives, and by which links.
+/// The bytes that one rank sends or receives, and the links that carry them.
 struct Endpoint {
     std::uint64_t bytes = 0;
-    std::map<std::size_t, double> rates;  // of the links next to it that its blocks use
+    std::map<std::size_t, double> rates;  // of the links at this endpoint that its blocks use
 
     void add(RouteLink const& link, std::uint64_t more) {
         bytes += more;
@@ -25,7 +25,7 @@ struct Endpoint {
     }
 };
 
-/// Bytes that one rank sends to each other.
+/// Returns the bytes that one rank sends to each other rank.
 std::map<int, std::uint64_t> bytes_from(Experiment const& experiment, int rank, std::uint64_t block_bytes) {
     std::map<int, std::uint64_t> result;
     for (std::uint64_t block = 0; block < experiment.live(rank); ++block) {
@@ -46,7 +46,7 @@ LowerBound lower_bound(Experiment const& experiment, std::uint64_t block_bytes, 
         for (auto const& [to, bytes] : bytes_from(experiment, from, block_bytes)) {
             std::span<RouteLink const> const route = routes(from, to);
             bound.bytes += bytes;
-            if (route.empty()) continue;  // two ranks on one host
+            if (route.empty()) continue;  // the two ranks are on one host
             out.add(route.front(), bytes);
             in[static_cast<std::size_t>(to)].add(route.back(), bytes);
             for (RouteLink const& link : route)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What no method can beat: the time the busiest endpoint and the busiest link need for their bytes alone.
+/// A bound that no method can beat: the time that the busiest endpoint and the busiest link need for their bytes alone.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace sluice::bench {
 
-/// One directed link of a platform. Equal `id`: the same link.
+/// One directed link of a platform. Links with the same `id` are the same link.
 struct RouteLink {
     std::size_t id;
     double bytes_per_second;
@@ -22,14 +22,15 @@ struct RouteLink {
 using Routes = std::function<std::span<RouteLink const>(int from, int to)>;
 
 struct LowerBound {
-    double endpoint_seconds = 0;  ///< the worst of all ranks: max(bytes out / rate out, bytes in / rate in)
-    double link_seconds = 0;      ///< the worst of all links: bytes that pass it / its rate
-    std::uint64_t bytes = 0;      ///< that cross the network
+    double endpoint_seconds = 0;  ///< of the worst rank: max(bytes out / rate out, bytes in / rate in)
+    double link_seconds = 0;      ///< of the worst link: bytes that pass it / its rate
+    std::uint64_t bytes = 0;      ///< bytes that cross the network
     double seconds() const { return endpoint_seconds > link_seconds ? endpoint_seconds : link_seconds; }
 };
 
-/// Under fixed routes. An endpoint's rate out (in) is that of all the first (last) links of the routes its own blocks
-/// take: on a torus up to six, on a tree one. Blocks that stay on their rank count nothing.
+/// Computes the bound under fixed routes. The rate at which an endpoint sends (receives) is the sum over all first
+/// (last) links of the routes that its own blocks take: up to six on a torus, one on a tree. Blocks that stay on their
+/// rank do not count.
 LowerBound lower_bound(Experiment const& experiment, std::uint64_t block_bytes, Routes const& routes);
 
 }  // namespace sluice::bench

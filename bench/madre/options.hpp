@@ -17,12 +17,13 @@ struct Options {
     std::uint64_t free_blocks = 0;
     std::uint64_t block_bytes = 16000;
     std::vector<std::string> methods;
-    /// The paper's arrays have 25,000 blocks, these a few hundred: spare slots are kept as few, or there would be free
-    /// space that the experiment means not to be there. 512 KiB are the fewest that still hold whole blocks.
+    /// The paper's arrays have 25,000 blocks, these a few hundred. Spare slots must be as few in proportion, because
+    /// they would add free space that the experiment does not have. 512 KiB is the least staging that still holds whole
+    /// blocks.
     Bytes staging{512 << 10};
     std::string platform = "torus";
 
-    /// Throws Error(invalid_argument) for what it does not know.
+    /// Throws Error(invalid_argument) for an unknown argument.
     static Options from_arguments(std::span<char* const> arguments);
 };
 

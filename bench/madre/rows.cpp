@@ -7,7 +7,7 @@ namespace sluice::bench {
 
 namespace {
 
-/// The simulation is deterministic: one run, and min, median and max are the same.
+/// The simulation is deterministic, so there is one run, and min, median and max are the same.
 std::string spread(double value) {
     char text[120];
     std::snprintf(text, sizeof text, R"({"min":%.6g,"median":%.6g,"max":%.6g})", value, value, value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The rows that the bench prints: one JSON object a line, fields as in every benchmark.
+/// The rows that the benchmark prints: one JSON object on each line, with the fields that all benchmarks share.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace sluice::bench {
 
-/// What one method did on one point.
+/// The result of one method on one point.
 struct Outcome {
     double seconds = 0;  ///< simulated, from the first rank's start to the last rank's end
     std::uint64_t rounds = 0;
-    std::uint64_t extra_bytes = 0;  ///< the worst rank
-    std::uint64_t bytes_moved = 0;  ///< over the network, all ranks
+    std::uint64_t extra_bytes = 0;  ///< on the worst rank
+    std::uint64_t bytes_moved = 0;  ///< over the network, of all ranks
     std::uint64_t blocks_arrived = 0;
     std::vector<std::pair<std::string, double>> steps;  ///< of rank 0
 };
 
-/// `link_rate`: bytes a second that one link really carried in this simulation, for the reader to compare with the
-/// nominal.
+/// `link_rate`: bytes in a second that one link really carried in this simulation, to be compared with the nominal
+/// rate.
 void print_bound(Options const& options, Experiment const& experiment, LowerBound const& bound, double link_rate);
 /// The row of the method and the row of its ratio to the bound.
 void print_outcome(Options const& options, Experiment const& experiment, std::string const& method,

@@ -27,7 +27,7 @@ Routes simulated_routes() {
     auto const platform = std::make_shared<Platform>();
     int const ranks = mpi::size_of(MPI_COMM_WORLD);
     int const rank = mpi::rank_in(MPI_COMM_WORLD);
-    // All ranks live in one process, so the address of a host means the same to all of them.
+    // All ranks live in one process, so the address of a host is the same on all of them.
     auto mine = reinterpret_cast<std::uint64_t>(simgrid::s4u::this_actor::get_host());
     std::vector<std::uint64_t> all(rank == 0 ? static_cast<std::size_t>(ranks) : 0);
     mpi::check(MPI_Gather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD), "MPI_Gather");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What people write today: count, pack by destination rank, exchange indices and blocks with MPI_Alltoallv, unpack.
-// Three kinds: warm keeps its buffers from call to call; lean also packs what stays on the rank straight into the
-// receive buffer; cold allocates in the call and gives back, as a code that cannot afford the memory all the time.
+// The code that people write today: count, pack by destination rank, exchange indices and blocks with MPI_Alltoallv,
+// unpack. Three kinds: warm keeps its buffers from call to call; lean also packs what stays on the rank straight into
+// the receive buffer; cold allocates in the call and frees afterwards, as a code does that cannot hold the memory all
+// the time.
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -16,7 +17,7 @@ namespace {
 
 enum class Buffers { warm, lean, cold };
 
-/// memcpy of a size the compiler knows for the small blocks, where the call itself would show.
+/// Calls memcpy with a size that the compiler knows, for small blocks, for which the call itself would cost time.
 template <std::size_t Fixed>
 void copy_block(std::byte* to, std::byte const* from, std::size_t bytes) {
     std::memcpy(to, from, Fixed != 0 ? Fixed : bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// No method but a bound: each rank copies as many bytes as it has blocks that must move, once, in one sweep, with
-// whichever of memcpy and non-temporal stores was faster on this machine. Nothing that moves each block once can be
-// faster by copying.
+// This is a bound and not a method: each rank copies as many bytes as it has blocks that must move, once, in one sweep,
+// with whichever of memcpy and non-temporal stores was faster on this machine. No method that copies each block once
+// can be faster.
 #include <cstring>
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -25,7 +25,7 @@ void streaming_copy(std::byte* to, std::byte const* from, std::size_t bytes) {
 #if defined(__SSE2__)
     for (; at + 64 <= bytes; at += 64) {
         auto const* const source = reinterpret_cast<__m128i const*>(from + at);
-        auto* const target = reinterpret_cast<__m128i*>(to + at);  // pages: aligned
+        auto* const target = reinterpret_cast<__m128i*>(to + at);  // pages are aligned
         __m128i const a = _mm_loadu_si128(source);
         __m128i const b = _mm_loadu_si128(source + 1);
         __m128i const c = _mm_loadu_si128(source + 2);
@@ -47,7 +47,7 @@ class CopyLimit final : public Method {
           bytes_(moving_blocks(workload) * workload.blocks.block_bytes),
           target_(bytes_) {
         std::memset(target_.data(), 1, bytes_);
-        // All ranks must time the same code, so all take the one that is faster where it is slowest.
+        // All ranks must time the same code, so all take the copy whose slowest rank is faster.
         double seconds[2] = {time_of(workload.comm, plain_copy), time_of(workload.comm, streaming_copy)};
         MPI_Allreduce(MPI_IN_PLACE, seconds, 2, MPI_DOUBLE, MPI_MAX, workload.comm);
         copy_ = seconds[0] < seconds[1] ? plain_copy : streaming_copy;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The contract of a method that is measured: ours and everybody else's. One method is one file in this folder and one
-/// line in method.cpp.
+/// The contract of a method that is measured, Sluice's or another library's. One method is one file in this folder and
+/// one line in method.cpp.
 #pragma once
 
 #include <mpi.h>
@@ -18,7 +18,7 @@
 
 namespace sluice::bench {
 
-/// What every method of a cell is given. Outlives the method.
+/// The input of every method of a cell. It outlives the method.
 struct Workload {
     MPI_Comm comm;
     int rank;
@@ -31,27 +31,27 @@ struct Workload {
 class Method {
   public:
     virtual ~Method() = default;
-    /// Collective; the part that is timed. Blocks end in the caller's array, in their final slots.
+    /// Collective. This part is timed. Afterwards the blocks are in the caller's array, in their final slots.
     virtual void run() = 0;
-    /// Extra bytes by the method's own count, after a run; nothing where it has no counter.
+    /// Returns the extra bytes by the method's own count, after a run; nothing if the method has no counter.
     virtual std::optional<std::uint64_t> counted_bytes() const { return std::nullopt; }
-    /// Whether the last run did what it should. Not timed. Without an answer the benchmark checks the labels of the
-    /// blocks.
+    /// Returns whether the last run was right. Not timed. If the method returns nothing, the benchmark checks the
+    /// labels of the blocks.
     virtual std::optional<bool> own_check() const { return std::nullopt; }
 };
 
-/// Ratios are printed of ours to everything else. A bound does not redistribute: its memory is of no interest.
+/// Ratios of our methods to all others are printed. A bound does not redistribute, so its memory is not shown.
 enum class Kind { ours, theirs, bound };
 
 struct MethodEntry {
     std::string name;
     Kind kind;
-    /// Why the method cannot do this workload; empty where it can. The same on every rank.
+    /// Returns why the method cannot do this workload; empty if it can. The same on every rank.
     std::string (*refuses)(Workload const&);
     std::unique_ptr<Method> (*make)(MethodEntry const&, Workload const&);
 };
 
-/// All methods of this build.
+/// Returns all methods of this build.
 std::vector<MethodEntry> const& methods();
 
 std::string refuses_nothing(Workload const& workload);

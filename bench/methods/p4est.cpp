@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // p4est_transfer_fixed: moves data from one partition of a global order to another, so it can only do maps that keep
-// the order. It receives into a second array, which is copied back, for results belong into the caller's array.
+// the order. It receives into a second array, which is copied back, because results belong in the caller's array.
 #include <p4est_communication.h>
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PETSc's star forest: slots are roots, blocks are leaves that point to them, and PetscSFReduce with MPI_REPLACE moves
-// blocks of a contiguous datatype into a second array, which is copied back, for results belong into the caller's
-// array. In its favour the graph is made once and not timed, as a code would keep it for a map used again.
+// blocks of a contiguous datatype into a second array, which is copied back, because results belong in the caller's
+// array. In its favour the graph is made once and not timed, because a code would keep it for a map that is used again.
 #include <petscsf.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every strategy of the library, through the public call and a Context that is kept, as a program would.
+// Runs every strategy of the library through the public call and a Context that is kept, as a program would.
 #include "methods/method.hpp"
 
 namespace sluice::bench {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Zoltan's migration (Zoltan_Migrate with pack and unpack callbacks): what users of a load balancer have today. The
-// callbacks handle many objects a call, the object's global id is its slot at the target, and Zoltan packs everything
+// Zoltan's migration (Zoltan_Migrate with pack and unpack callbacks): users of a load balancer have this today. One
+// call of a callback handles many objects, an object's global id is its slot at the target, and Zoltan packs everything
 // before it unpacks anything, so results land in the caller's array.
 #include <zoltan.h>
 

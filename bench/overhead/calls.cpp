@@ -12,7 +12,7 @@ namespace sluice::bench {
 
 namespace {
 
-/// The loaded library whose file has an MPI's name.
+/// Opens the loaded library whose file has the name of an MPI.
 void* libmpi() {
     std::string path;
     dl_iterate_phdr(

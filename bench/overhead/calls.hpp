@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The MPI functions that the exchanges call, by one of two ways, and how often each was called.
+/// The MPI functions that the exchanges call, by one of two ways, and counts how often each was called.
 ///
 ///     program ── MPI_X ── whatever stands between (a preloaded plugin) ──> libmpi      Calls::of_the_program
 ///        └────── PMPI_X of libmpi itself ───────────────────────────────> libmpi      Calls::straight
@@ -17,12 +17,12 @@ class Calls {
     enum Name { send_call, recv_call, isend_call, irecv_call, waitall_call, allreduce_call, barrier_call, k_names };
     static char const* name_of(std::size_t which);
 
-    /// As any program calls them: what is preloaded comes first.
+    /// Calls MPI as any program does: a preloaded library comes first.
     static Calls of_the_program();
-    /// Past everything that stands between. Throws std::runtime_error where libmpi is not found among the loaded
+    /// Calls libmpi directly, past any preloaded library. Throws std::runtime_error if libmpi is not among the loaded
     /// libraries.
     static Calls straight();
-    /// Whether something stands between the program and libmpi.
+    /// Returns whether a library stands between the program and libmpi.
     static bool something_stands_between();
 
     void send(void const* buffer, int bytes, int to) {

@@ -10,7 +10,7 @@ namespace sluice::bench {
 namespace {
 
 Exchange ping_pong(int rank, int, int bytes) {
-    // Rank 1 sends back what it got.
+    // Rank 1 sends back the bytes that it received.
     auto const buffer = std::make_shared<std::vector<char>>(static_cast<std::size_t>(bytes), rank == 0 ? 'x' : '-');
     Exchange exchange{"pingpong", bytes, 2, {}, {}};
     exchange.run = [rank, bytes, buffer](Calls& calls, int rounds) {
@@ -29,7 +29,7 @@ Exchange ping_pong(int rank, int, int bytes) {
 
 constexpr std::size_t k_rows = 64;
 
-/// A strip of a plane with a row on each side for the neighbours'.
+/// A strip of a plane, with one more row on each side for the neighbours' values.
 struct Strip {
     Strip(int rank, int ranks, int row_bytes)
         : bytes(row_bytes),
@@ -48,7 +48,7 @@ struct Strip {
         calls.waitall(4, open);
     }
 
-    /// All but the rows that neighbours fill.
+    /// Fills all rows except those that the neighbours fill.
     void fill_with_ones() {
         std::fill(now.begin(), now.end(), 1.0);
         if (down != MPI_PROC_NULL) std::fill_n(now.begin(), width, 0.0);

@@ -10,7 +10,8 @@ namespace sluice::bench {
 
 namespace {
 
-/// The clock of a thread's processor time, by the thread's number: Linux's own encoding, that of pthread_getcpuclockid.
+/// Returns the clock of a thread's processor time, by the thread's number, in Linux's own encoding, which
+/// pthread_getcpuclockid uses, too.
 clockid_t processor_clock(int thread) {
     constexpr unsigned k_of_thread = 4;
     constexpr unsigned k_scheduler = 2;

@@ -4,7 +4,7 @@
 
 namespace sluice::bench {
 
-/// Seconds that this process's threads of the name "sluice" have run so far; 0 where there is none.
+/// Returns the seconds that this process's threads named "sluice" have run so far; 0 if there are none.
 double helper_seconds();
 
 }  // namespace sluice::bench

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws figures 2, 4 and 5 of Y. Shi, G. Zheng and L. V. Kale, "Run-time Support for Controlling Communication-Induced Memory
-Fluctuation" (2007) from the JSON lines of `sluice bench fluctuation --json`.
+"""Draws figures 2, 4 and 5 of Y. Shi, G. Zheng and L. V. Kale, "Run-time Support for Controlling Communication-Induced
+Memory Fluctuation" (2007) from the JSON lines of `sluice bench fluctuation --json`.
 
     fluctuation.py ROWS.json… FOLDER
 
-Leaves in FOLDER, as far as there are rows:
-    fluctuation-memory.svg     memory of the node over time (rows with --curves): all at once, and fetched
-    fluctuation-jacobi7.svg    time of a step and memory over the size, in a node of limited memory; 7 points
+Writes these pictures to FOLDER, as far as there are rows:
+    fluctuation-memory.svg     memory of the node over time (rows with --curves): for all at once and fetched
+    fluctuation-jacobi7.svg    time of a step and memory by size, in a node of limited memory; 7 points
     fluctuation-jacobi13.svg   the same, 13 points
 A cross at the upper edge is a run that was killed or took too long.
 """
@@ -72,7 +72,7 @@ def draw_times(axes, rows):
 
 
 def draw_memory(axes, free, node_mib):
-    """Bars: what a rank holds for good, and on top what its communication holds at most."""
+    """Bars show what a rank holds permanently and, on top, the most that its communication holds."""
     shown = [method for method in ("at_once", "fetch:tokens=8", "fetch") if any(name(row) == method for row in free)]
     sizes = sorted({row["base_mib"] for row in free})
     step = min([b - a for a, b in zip(sizes, sizes[1:])], default=8)

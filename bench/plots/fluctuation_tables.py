@@ -4,8 +4,8 @@
 
     fluctuation_tables.py FOLDER [PAGE.md]
 
-FOLDER holds what fluctuation.sh leaves, one file a table. Prints the tables, or puts each between its marks in PAGE.md:
-<!-- fluctuation: NAME --> … <!-- end --> .
+FOLDER holds the files of fluctuation.sh, one for each table. Prints the tables, or puts each between its marks in
+PAGE.md: <!-- fluctuation: NAME --> … <!-- end --> .
 """
 import json
 import os
@@ -47,17 +47,17 @@ def table(head, lines):
 
 
 def ratio_of(row, rows):
-    """The ratio row of a method's row."""
+    """Returns the ratio row of a method's row."""
     same = ["case", "mpi", "bed", "ranks", "base_mib", "edge", "deal", "settings", "beside_neighbour", "rate_mbit"]
     for other in rows:
-        nodes = ["node_bytes", "swap_bytes"] if "node_bytes" in other else []  # of one launch: only its rows say
+        nodes = ["node_bytes", "swap_bytes"] if "node_bytes" in other else []  # only rows of one launch have these
         if "ratio" in other and other["ratio"].startswith(row["method"]) and all(other.get(f) == row.get(f) for f in same + nodes):
             return spread(other["time"], 1, 2)
     return "–"
 
 
 def in_turns(rows):
-    """Rows of one launch each: methods in plenty of memory."""
+    """Rows of one launch each: methods with plenty of memory."""
     measured = [row for row in rows if "method" in row and row["case"] != "micro" and row["deal"] != "hotspot"]
     if not measured:
         return None
@@ -77,7 +77,7 @@ def in_turns(rows):
 
 
 def by_edge(rows):
-    """Cubes of other sizes, which have smaller and larger faces."""
+    """Cubes of other sizes have smaller or larger faces."""
     lines = [[f"{row['edge']}³", row["case"], row["mpi"], method(row), spread(row["seconds"], 1e3), ratio_of(row, rows), f"{row['extra_counted'] / 1024:.0f}"]
              for row in rows if "method" in row]
     return table(["points of a cube", "case", "MPI", "method", "ms a step", "to all at once", "extra KiB a rank"], lines) if lines else None
@@ -115,7 +115,7 @@ def across_the_limit(rows, case):
 
 
 def alone(rows):
-    """Rows of bed limited, each of a launch of its own."""
+    """Rows of the limited bed, where each row is a launch of its own."""
     lines = []
     for row in rows:
         if "method" not in row or row["bed"] != "limited":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the picture at the head of docs/results.md from the tables in docs/results/*.md, so that it shows what they say.
+"""Draws the picture at the head of docs/results.md from the tables in docs/results/*.md, so that it agrees with them.
 
-    headlines.py [DOCS]        DOCS: the folder of the pages (docs); leaves DOCS/images/headlines.png
+    headlines.py [DOCS]        DOCS: the folder of the pages (docs); writes DOCS/images/headlines.png
 """
 import os
 import re
@@ -23,14 +23,14 @@ def read(docs, page):
 
 
 def tables(text):
-    """Every table of a page: a list of rows, each a list of cells; the first row is the head."""
+    """Returns every table of a page: a list of rows, each a list of cells; the first row is the head."""
     found = re.findall(r"(?:^\|.*\n)+", text, flags=re.M)
     return [[[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if not line.startswith("| ---")]
             for table in found]
 
 
 def the_tables(text, *heads):
-    """The tables that have all these columns."""
+    """Returns the tables that have all these columns."""
     chosen = [table for table in tables(text) if all(head in table[0] for head in heads)]
     if not chosen:
         sys.exit(f"no table with the columns {', '.join(heads)}")
@@ -38,7 +38,7 @@ def the_tables(text, *heads):
 
 
 def number(cell):
-    """The first number of a cell, or None where a cell holds words."""
+    """Returns the first number of a cell, or None if a cell holds words."""
     match = re.match(r"-?[\d.]+", cell)
     return float(match[0]) if match else None
 
@@ -51,13 +51,15 @@ def bytes_of(count):
 
 
 def plain(axes, ticks):
-    """Marks these values on a logarithmic axis, as people write them."""
+    """Marks these values on a logarithmic axis, written as decimal numbers."""
     axes.set_yticks(list(ticks), [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
 
 
 def memory_of_peers(axes, page):
-    """What a way of redistributing holds in addition to the data, over the data: rows `method ms … cnt / res` in the page's listing."""
+    """Draws the memory that each method holds in addition to the data, divided by the data, from the rows `method ms …
+    cnt / res` in the page's listing.
+    """
     data = 40.0  # MiB a rank, as the command above the listing says
     names = {"token": "Sluice", "p4est_transfer": "p4est (keeps order)", "alltoallv_warm": "pack, Alltoallv, unpack",
              "zoltan_migrate": "Zoltan", "petsc_sf": "PETSc star forest"}
@@ -75,7 +77,7 @@ def memory_of_peers(axes, page):
 
 
 def ratios(axes, cells, title, peer):
-    """Dots of (bytes, ratio, colour, label) over the sizes, spread sideways so that each is seen."""
+    """Draws dots of (bytes, ratio, colour, label) by size, spread sideways so that each is visible."""
     sizes = sorted({size for size, *_ in cells})
     seen = set()
     for place, size in enumerate(sizes):

@@ -36,7 +36,9 @@ def rows_of(path):
 
 
 def points(rows, experiment, method):
-    """(x, milliseconds or None) in the order of x; x is the ranks, for experiment 3 the blocks moved."""
+    """Returns (x, milliseconds or None) in the order of x; x is the number of ranks, or in experiment 3 the blocks
+    moved.
+    """
     result = {}
     for row in rows:
         if row.get("case") != f"experiment{experiment}" or row.get("method") != method:

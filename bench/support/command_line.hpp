@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// CLI11, also where the simulator has made a macro of exit.
+/// Includes CLI11, also under the simulator, which defines `exit` as a macro.
 #pragma once
 
 #ifdef exit

@@ -42,13 +42,14 @@ std::uint64_t count_arrived(Blocks blocks, int rank, int ranks, Case const& map)
         std::uint64_t origin = 0;
         std::memcpy(&origin, block, 8);
         std::uint64_t const index = origin & ((std::uint64_t{1} << k_index_bits) - 1);
-        std::uint64_t const from = (origin >> k_index_bits) - 1;  // 0 wraps and fails the next test
+        std::uint64_t const from = (origin >> k_index_bits) - 1;  // if the origin is 0 this wraps, and the next test
+                                                                  // fails
         if (from >= static_cast<std::uint64_t>(ranks) || index >= map.slots(static_cast<int>(from))) continue;
         if (map.destination(static_cast<int>(from), index) != Destination{rank, static_cast<std::int64_t>(slot)})
             continue;
         std::uint64_t wrong = 0;
         for_each_word(blocks.block_bytes, origin, [&](std::uint64_t at, std::size_t bytes, std::uint64_t value) {
-            std::uint64_t found = value;  // bytes past the block's end stay equal
+            std::uint64_t found = value;  // bytes beyond the block's end remain equal
             std::memcpy(&found, block + at, bytes);
             wrong |= found ^ value;
         });

@@ -12,7 +12,7 @@ namespace sluice::bench {
 
 namespace {
 
-/// A field of a /proc file that counts in kB, in bytes; 0 where there is no such field.
+/// Returns a field, in bytes, of a /proc file that counts in kB; 0 if there is no such field.
 std::uint64_t field_of(char const* file, std::string const& field) {
     std::ifstream in(file);
     std::string word;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a process holds, as the kernel counts it.
+/// The memory that a process holds, as the kernel counts it.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,16 @@
 
 namespace sluice::bench {
 
-/// Watches the resident memory of this process between its making and `peak_growth`.
+/// Watches the resident memory of this process from the construction of this object to `peak_growth`.
 class ResidentWatch {
   public:
-    /// Gives free heap back and resets the kernel's high-water mark, so that the peak is that of what follows.
+    /// Returns free heap to the kernel and resets the kernel's high-water mark, so that the peak is that of the code
+    /// that follows.
     ResidentWatch();
-    /// Bytes by which the high-water mark (VmHWM) rose over what was resident at the start.
+    /// Returns the bytes by which the high-water mark (VmHWM) rose above the memory that was resident at the start.
     std::uint64_t peak_growth() const;
-    /// Bytes by which the proportional set (Pss: shared pages divided among their users) grew and still stands.
+    /// Returns the bytes by which the proportional set (Pss: shared pages divided among their users) has grown since
+    /// the start.
     std::uint64_t standing_growth() const;
 
   private:
@@ -23,7 +25,7 @@ class ResidentWatch {
     std::uint64_t proportional_;
 };
 
-/// Pages straight from the kernel, untouched; given back when it dies.
+/// Pages directly from the kernel, untouched; freed when this object dies.
 class Pages {
   public:
     Pages() = default;

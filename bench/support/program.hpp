@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What the main of every benchmark program with options is.
+/// The main function of every benchmark program with options.
 #pragma once
 
 #include <functional>

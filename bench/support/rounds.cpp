@@ -19,7 +19,7 @@ class Cell {
           watch_(watch),
           live_(groups::sum_of(workload.comm, count_live(workload.map, workload.rank))) {}
 
-    /// The first call, including what the method sets up for it.
+    /// Makes the first call, which includes what the method sets up for it.
     std::unique_ptr<Method> run_cold(Measured& result) {
         write_labels(workload_.blocks, workload_.rank);
         mpi::check(MPI_Barrier(workload_.comm), "MPI_Barrier");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Rows of a benchmark as one JSON object a line, with the field names that all benchmarks share.
+/// Rows of a benchmark as one JSON object on each line, with the field names that all benchmarks share.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,13 +8,13 @@
 
 namespace sluice::bench {
 
-/// Insertion order is kept: the cell first, then what was measured.
+/// Insertion order is kept: the cell comes first, then the measurements.
 using Row = nlohmann::ordered_json;
 
-/// {"min": …, "median": …, "max": …}
+/// Returns {"min": …, "median": …, "max": …}.
 Row spread_row(std::span<double const> samples);
 
-/// One line on standard output, written at once so that lines of a killed program are whole.
+/// Prints one line on standard output and flushes it, so that the lines of a killed program are whole.
 void print_row(Row const& row);
 
 }  // namespace sluice::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Order statistics of a few samples: what a row of a benchmark prints.
+/// Order statistics of a few samples, as the rows of benchmarks show them.
 #pragma once
 
 #include <span>
@@ -13,11 +13,11 @@ struct Spread {
     double max = 0;
 };
 
-/// Of at least one sample; the median of an even number is the mean of the middle two.
+/// Needs at least one sample; the median of an even number is the mean of the middle two.
 Spread spread_of(std::span<double const> samples);
 
-/// Pairwise ratios a[i] / b[i] of two series that were measured in turns. Throws std::invalid_argument for unequal
-/// lengths.
+/// Returns the pairwise ratios a[i] / b[i] of two series that were measured in turns. Throws std::invalid_argument for
+/// unequal lengths.
 std::vector<double> pairwise_ratios(std::span<double const> a, std::span<double const> b);
 
 }  // namespace sluice::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Every coastline point of the world, read in the order of the file and redistributed in place, so that each rank owns
-/// a compact part of the Earth: a stretch of a Hilbert curve. Beside it, for comparison, what people write today.
+/// Reads every coastline point of the world in the order of the file and redistributes the points in place, so that
+/// each rank owns a compact part of the Earth: a stretch of a Hilbert curve. For comparison it can also do this as
+/// people do today.
 ///
 ///     mpirun -n 4 coastline --ways sluice,alltoallv
 #include <mpi.h>
@@ -52,7 +53,7 @@ void say_what_and_where(Job const& job, coastline::MemoryRoom const& room, coast
                         room.held, job.slots * k_block_bytes * static_cast<unsigned>(size_of_world())));
 }
 
-/// Moves the blocks one way or the other and says what it took.
+/// Moves the blocks by one of the two ways and prints what it took.
 void move_blocks(std::string const& way, Job const& job, std::span<Block> blocks, coastline::Recorder& recorder) {
     auto const destination = [&job](std::uint64_t, std::span<std::byte const> block) { return job.destination(block); };
     std::uint64_t leaving = 0;

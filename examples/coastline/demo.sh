@@ -33,7 +33,8 @@ fi
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 
-# run NAME WAYS OPTIONS-OF-THE-BED…: leaves events, samples and points in a folder of its own. A job that dies is a result.
+# run NAME WAYS OPTIONS-OF-THE-BED…: writes events, samples and points to a folder of its own. A job that dies is a
+# result, too.
 run() {
     local name=$1 ways=$2
     shift 2

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the demo found, in words. `limit FOLDER PERCENT` prints the limit for the runs to come, `table FOLDER` the results."""
+"""Tells the results of the demo in words. `limit FOLDER PERCENT` prints the limit for the runs that follow, `table
+FOLDER` the results.
+"""
 
 import os
 import statistics

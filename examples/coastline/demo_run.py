@@ -30,6 +30,6 @@ class Run:
         return self.outcome["outcome"] == "ok" and self.first("checked") is not None
 
     def fill(self):
-        """Part of the memory left after MPI_Init that the data take."""
+        """The part of the memory left after MPI_Init that the data take."""
         room = self.first("room")
         return room["data"] / (room["limit"] - room["held"])

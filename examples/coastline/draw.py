@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws what the demo did: maps of the world by owning rank, and memory over time."""
+"""Draws the results of the demo: maps of the world by owning rank, and memory over time."""
 
 import glob
 import os
@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 
 from demo_run import MIB, Run
 
-# Told apart also by the colour-blind (Okabe and Ito).
+# These colours can also be told apart by the colour-blind (Okabe and Ito).
 RANK_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800"]
 PAPER = "#FFFFFF"
 INK = "#222222"
@@ -33,7 +33,7 @@ def colour_of(rank):
 
 
 def owners(folder, name):
-    """A picture in which each cell has the colour of the rank with most points in it, paler where there are few."""
+    """Draws a picture in which each cell has the colour of the rank with most points in it, paler if there are few."""
     paths = glob.glob(os.path.join(folder, name + ".*"))
     counts = np.zeros((len(paths), CELLS[1], CELLS[0]), dtype=np.int32)
     for path in paths:
@@ -59,7 +59,7 @@ def draw_map(axes, folder, name, title):
 
 
 def rank_legend(axes, ranks):
-    """In the empty south of the Pacific."""
+    """The legend is in the empty south of the Pacific."""
     handles = [Line2D([], [], linestyle="", marker="s", color=colour_of(rank), label=f"rank {rank}") for rank in range(ranks)]
     axes.legend(handles=handles, frameon=False, handletextpad=0.1, labelspacing=0.35, fontsize=9, loc="center left",
                 bbox_to_anchor=(0.03, 0.36))
@@ -90,7 +90,7 @@ def draw_memory(axes, folder):
     axes.axhspan(room["held"] / MIB, data_top, color="#000000", alpha=0.05, linewidth=0)
     axes.axvspan(0, moved["at"] - start, color=SLUICE, alpha=0.18, linewidth=0)
 
-    # The kernel takes the whole job with the rank it kills: the curve falls from its last summit to nothing.
+    # The kernel kills the whole job with the rank: the curve falls from its last summit to nothing.
     summit = int(held.argmax())
     axes.plot([at[summit]], [held[summit]], marker="X", markersize=12, color=OTHER, markeredgecolor=PAPER, zorder=5)
     word = "killed" if alltoallv.outcome["oom_kills"] else "out of memory"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What there is to move, and where each block goes.
+/// The blocks to move, and where each of them goes.
 #pragma once
 
 #include <mpi.h>
@@ -21,7 +21,7 @@ struct Job {
     WorldCurve curve;
     std::uint64_t slots;  ///< on each rank
 
-    /// Computed from the block itself, so that no rank keeps a list of destinations.
+    /// The destination is computed from the block itself, so no rank keeps a list of destinations.
     sluice::Destination destination(std::span<std::byte const> block) const {
         BlockHead const head = head_of(block);
         if (head.points == 0) return sluice::free_block;
@@ -30,7 +30,7 @@ struct Job {
     }
 };
 
-/// Collective.
+/// Collective. Determines how many blocks each rank has and where they go.
 Job plan_job(Options const& options, MPI_Comm comm);
 
 }  // namespace coastline

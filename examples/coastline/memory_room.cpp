@@ -12,7 +12,7 @@ namespace coastline {
 
 namespace {
 
-/// Value of a line "NAME: 123 kB" of /proc/self/status, in bytes.
+/// Returns the value of a line "NAME: 123 kB" of /proc/self/status, in bytes.
 std::uint64_t status_bytes(std::string const& name) {
     std::ifstream status("/proc/self/status");
     for (std::string word; status >> word; status.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
@@ -22,7 +22,7 @@ std::uint64_t status_bytes(std::string const& name) {
     throw std::runtime_error("/proc/self/status has no " + name);
 }
 
-/// A file with one number; 0 for the word "max".
+/// Reads a file with one number; returns 0 for the word "max".
 std::uint64_t number_in(std::string const& path) {
     std::ifstream file(path);
     std::string text;
@@ -30,7 +30,7 @@ std::uint64_t number_in(std::string const& path) {
     return text == "max" ? 0 : std::stoull(text);
 }
 
-/// A line "name 123" of a memory.stat.
+/// Returns the value of a line "name 123" of a memory.stat file.
 std::uint64_t stat_in(std::string const& path, std::string const& name) {
     std::ifstream file(path);
     std::uint64_t value = 0;
@@ -45,7 +45,7 @@ MemoryRoom room_of_group(std::string const& group) {
     std::string const stat = group + "/memory.stat";
     std::uint64_t const kernel = v1 ? number_in(group + "/memory.kmem.usage_in_bytes") : stat_in(stat, "kernel");
     std::uint64_t limit = number_in(group + (v1 ? "/memory.limit_in_bytes" : "/memory.max"));
-    if (limit > std::uint64_t{1} << 60) limit = 0;  // how v1 says "none"
+    if (limit > std::uint64_t{1} << 60) limit = 0;  // this is how v1 says "none"
     return {v1 ? "control group v1" : "control group v2", limit,
             stat_in(stat, v1 ? "rss" : "anon") + stat_in(stat, "shmem") + kernel};
 }
@@ -57,7 +57,8 @@ MemoryRoom memory_room(MPI_Comm comm) {
     MemoryRoom room{"RLIMIT_DATA", 0, status_bytes("VmData")};
     if (char const* group = std::getenv("LIMITED_CGROUP")) {
         room = room_of_group(group);
-        MPI_Bcast(&room.held, 1, MPI_UINT64_T, 0, comm);  // it goes on changing
+        MPI_Bcast(&room.held, 1, MPI_UINT64_T, 0, comm);  // the figure continues to change, so all ranks take that of
+                                                          // rank 0
         return room;
     }
     rlimit limit{};
@@ -68,7 +69,7 @@ MemoryRoom memory_room(MPI_Comm comm) {
 }
 
 ResidentGrowth::ResidentGrowth() {
-    std::ofstream("/proc/self/clear_refs") << "5\n";  // sets the peak to what is resident now
+    std::ofstream("/proc/self/clear_refs") << "5\n";  // resets the peak to the memory that is resident now
     before_ = status_bytes("VmHWM");
 }
 

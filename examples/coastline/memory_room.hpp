@@ -9,19 +9,19 @@
 
 namespace coastline {
 
-/// Of all ranks together. No limit: 0.
+/// Of all ranks together. The limit is 0 if there is none.
 struct MemoryRoom {
     std::string source;
     std::uint64_t limit = 0;
     std::uint64_t held = 0;
 };
 
-/// Collective. The control group that the limited bed made (environment variable LIMITED_CGROUP: all of the job's
-/// memory that cannot be dropped: private pages, shared pages, the kernel's), else RLIMIT_DATA (private writable
-/// mappings).
+/// Collective. Reads the control group that the limited bed made, whose name is in the environment variable
+/// LIMITED_CGROUP; it counts all of the job's memory that cannot be dropped: private pages, shared pages, the kernel's.
+/// Without such a group it reads RLIMIT_DATA, which counts private writable mappings.
 MemoryRoom memory_room(MPI_Comm comm);
 
-/// Growth of this process's resident set from here on, at its peak.
+/// Measures the peak by which this process's resident set grows from now on.
 class ResidentGrowth {
   public:
     ResidentGrowth();

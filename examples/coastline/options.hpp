@@ -17,7 +17,7 @@ struct Options {
     std::string record;  ///< --record: folder for what draw.py needs
 };
 
-/// Throws std::runtime_error with the usage where `arguments` make no sense.
+/// Throws std::runtime_error with the usage if `arguments` are invalid.
 Options options_from(std::vector<std::string> const& arguments);
 
 }  // namespace coastline

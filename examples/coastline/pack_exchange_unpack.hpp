@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What people write today: pack by destination, MPI_Alltoallv, unpack. Needs twice the data beside the array.
+/// The code that people write today: pack by destination, MPI_Alltoallv, unpack. It needs twice the data in addition to
+/// the array.
 #pragma once
 
 #include <mpi.h>
@@ -12,8 +13,8 @@
 
 namespace coastline {
 
-/// Collective. Moves every block where `destination` says; returns the bytes of its two
-/// buffers. Throws std::bad_alloc where one of them cannot be allocated.
+/// Collective. Moves every block to its `destination`; returns the bytes of its two buffers. Throws std::bad_alloc if
+/// one of them cannot be allocated.
 std::uint64_t pack_exchange_unpack(MPI_Comm comm, std::span<Block> blocks,
                                    sluice::DestinationFunction const& destination);
 

@@ -23,7 +23,7 @@ void Recorder::event(std::string const& name, std::string const& members) {
     double const now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     events_ << "{\"at\":" << std::fixed << std::setprecision(6) << now << ",\"event\":\"" << name << '"'
             << (members.empty() ? "" : ",") << members << "}\n"
-            << std::flush;  // the next step may be the one that is killed
+            << std::flush;  // the next step may be the one in which the job is killed
 }
 
 void Recorder::points(std::string const& name, std::span<Block const> blocks) const {

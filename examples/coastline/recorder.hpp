@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Writes down what a run did, for whoever draws it: events with their time, and where each rank's points lie.
+/// Records what a run did, to be drawn later: events with their time, and where each rank's points are.
 #pragma once
 
 #include <fstream>
@@ -10,7 +10,7 @@
 
 namespace coastline {
 
-/// Without a folder it does nothing.
+/// The recorder does nothing if no folder is given.
 class Recorder {
   public:
     Recorder(std::string folder, int rank);

@@ -23,7 +23,8 @@ struct Cell {
 
 namespace detail {
 
-/// Mirrors a cell of a square of `side` cells as the curve is mirrored in the quarter (right, upper); its own inverse.
+/// Mirrors a cell of a square of `side` cells as the curve is mirrored in the quarter (right, upper). The function is
+/// its own inverse.
 constexpr Cell mirrored(Cell cell, std::uint32_t side, bool right, bool upper) {
     if (upper) return cell;
     if (right) cell = {side - 1 - cell.x, side - 1 - cell.y};
@@ -33,7 +34,7 @@ constexpr Cell mirrored(Cell cell, std::uint32_t side, bool right, bool upper) {
 
 }  // namespace detail
 
-/// How many cells the curve visits before `cell`. `order` at most 31, both coordinates below 2^order.
+/// Returns how many cells the curve visits before `cell`. `order` is at most 31, both coordinates are below 2^order.
 constexpr std::uint64_t hilbert_position(unsigned order, Cell cell) {
     std::uint64_t position = 0;
     for (std::uint32_t side = std::uint32_t{1} << order >> 1; side > 0; side /= 2) {
@@ -46,7 +47,7 @@ constexpr std::uint64_t hilbert_position(unsigned order, Cell cell) {
     return position;
 }
 
-/// The cell at `position`: the inverse of hilbert_position.
+/// Returns the cell at `position`: the inverse of hilbert_position.
 constexpr Cell hilbert_cell(unsigned order, std::uint64_t position) {
     Cell cell;
     for (unsigned level = 0; level < order; ++level) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// MPI_COMM_WORLD in few words, for programs of a page.
+/// Short forms of calls on MPI_COMM_WORLD, for small programs.
 #pragma once
 
 #include <mpi.h>
@@ -22,13 +22,13 @@ inline int size_of_world() {
     return ranks;
 }
 
-/// Collective: MPI_MAX, MPI_SUM … of one number.
+/// Collective. Returns MPI_MAX, MPI_SUM … of one number over all ranks.
 inline double over_ranks(double value, MPI_Op operation) {
     MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, operation, MPI_COMM_WORLD);
     return value;
 }
 
-/// printf into a string.
+/// Prints into a string, as printf does.
 template <typename... Values>
 std::string text(char const* format, Values... values) {
     std::vector<char> buffer(static_cast<std::size_t>(std::snprintf(nullptr, 0, format, values...)) + 1);
@@ -36,7 +36,7 @@ std::string text(char const* format, Values... values) {
     return buffer.data();
 }
 
-/// Prints on rank 0, at once.
+/// Prints on rank 0 and flushes.
 template <typename... Values>
 void say(char const* format, Values... values) {
     if (rank_of_world() != 0) return;

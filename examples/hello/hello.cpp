@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each rank sends its numbers to the next rank, in reverse order and in place, and looks whether they came.
+// Each rank sends its numbers to the next rank, in reverse order and in place, and checks that they arrived.
 #include <cstdio>
 #include <sluice/redistribute.hpp>
 #include <vector>

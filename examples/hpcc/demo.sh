@@ -40,7 +40,7 @@ status=0
 [ "$status" = 0 ] || give_up "hpcc ended with code $status"
 [ -s "$output" ] || give_up "hpcc wrote no results into $output"
 
-# What hpcc says of its results: how often at least each of its parts reports that they are right.
+# hpcc's verdict on its results: how often, at least, its parts report success.
 echo
 said() {
     local part=$1 least=$2 pattern=$3 times

@@ -48,7 +48,7 @@ void Cube::fill() {
 
 void Cube::pack(int side, int step, std::span<double> out) const {
     std::span<double const> const from = points_[static_cast<std::size_t>(step % 2)];
-    // Of point (i, j) of the first layer, and the way to the next i, j and layer.
+    // The position of point (i, j) of the first layer, and the distance to the next i, j and layer.
     std::array<std::array<std::size_t, 3>, 3> const ways{
         {{at(0, 1, 0), 1, at(1, 0, 0)}, {at(1, 0, 0), 1, at(0, 1, 0)}, {at(1, 0, 0), at(0, 1, 0), 1}}};
     auto const [to_i, to_j, to_layer] = ways[static_cast<std::size_t>(side / 2)];
@@ -66,7 +66,7 @@ void Cube::pack(int side, int step, std::span<double> out) const {
         }
 }
 
-/// The rows that a row of this cube, or of a neighbour's layers, has on both sides along x and y; by distance.
+/// The rows on both sides of a row along x and y, of this cube or of a neighbour's layers, by distance.
 struct Cube::Around {
     std::array<std::array<double const*, 4>, 2> rows{};
 };
@@ -87,12 +87,12 @@ Cube::Around Cube::around(double const* from, Ghosts const& ghosts, int x, int y
     return around;
 }
 
-/// The means of one row along z: what lies beyond its ends comes from the neighbours.
+/// Computes the means of one row along z; the values beyond its ends come from the neighbours.
 void Cube::relax_row(double const* row, Around const& around, Ghosts const& ghosts, int x, int y, double* to) const {
     auto const n = static_cast<std::size_t>(edge_);
     auto const w = static_cast<std::size_t>(width_);
     double const share = 1.0 / (1 + k_sides * width_);
-    // The row with `width` points of the neighbours before and behind it.
+    // The row with `width` points of a neighbour at each end.
     std::array<double, k_longest_row> long_row;
     double* const own = long_row.data() + w;
     std::copy_n(row, n, own);

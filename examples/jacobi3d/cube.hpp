@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A periodic box cut into cubes, dealt out to the ranks so that (nearly) every face is another rank's.
+/// A periodic box cut into cubes, dealt to the ranks so that (nearly) every face belongs to another rank.
 #pragma once
 
 #include <array>
@@ -19,11 +19,11 @@ constexpr int k_sides = 6;  // -x, +x, -y, +y, -z, +z
 constexpr int k_longest_edge = 256;
 constexpr int k_longest_row = k_longest_edge + 4;  // with two points of a neighbour at each end
 
-/// Whose a cube is.
+/// Which rank owns a cube.
 enum class Deal {
-    cards,         ///< one rank after the other, in the order of their numbers
-    checkerboard,  ///< by the sum of the coordinates: no face stays at home where all numbers of cubes are even
-    hotspot,       ///< half of the cubes are rank 0's, the others are dealt like cards
+    cards,         ///< the cubes go to the ranks in turn, in the order of their numbers
+    checkerboard,  ///< by the sum of the coordinates: no face stays on its rank if all numbers of cubes are even
+    hotspot,       ///< rank 0 owns half of the cubes, the others are dealt to the ranks in turn
 };
 
 struct Box {
@@ -35,7 +35,7 @@ struct Box {
 
     // For measurements. The box must live as long as its cubes.
     bool computes = true;           // false: faces move, but points stay what they are
-    std::function<void()> relaxed;  // called whenever a cube has made a step, where it is set
+    std::function<void()> relaxed;  // called, if set, whenever a cube has made a step
 
     int count() const { return cubes[0] * cubes[1] * cubes[2]; }
     std::array<int, 3> place(int cube) const {
@@ -58,21 +58,23 @@ using Ghosts = std::array<std::span<double const>, k_sides>;
 /// The points of one cube, before and after a step: two arrays, by the parity of the step.
 class Cube {
   public:
-    /// In memory of its own, as it is at the start.
+    /// Makes a cube in memory of its own, with the initial points.
     Cube(Box const& box, int number);
-    /// In memory that it is given and does not own, Box::cube_points() each, as they are.
+    /// Makes a cube in the given memory, which it does not own, with Box::cube_points() points each; the points stay as
+    /// they are.
     Cube(Box const& box, int number, std::array<std::span<double>, 2> points);
     int number() const { return number_; }
 
-    /// The points of the start.
+    /// Writes the initial points.
     void fill();
 
-    /// The layers next to a side, as they were after `step` steps (this one or the one before), the outermost first.
+    /// Copies the layers next to a side, as they were after `step` steps (this step or the one before), the outermost
+    /// first.
     void pack(int side, int step, std::span<double> out) const;
-    /// Step `step` + 1: every point becomes the mean of the stencil's points. `ghosts`: of each side the neighbour's
-    /// layers.
+    /// Makes step `step` + 1: every point becomes the mean of the stencil's points. `ghosts`: the neighbour's layers at
+    /// each side.
     void relax(int step, Ghosts const& ghosts);
-    /// Of the bits of all points after `step` steps.
+    /// Returns a checksum of the bits of all points after `step` steps.
     std::uint64_t checksum(int step) const;
 
   private:
@@ -92,37 +94,38 @@ class Cube {
     std::array<std::span<double>, 2> points_;
 };
 
-/// The cubes of a rank by their numbers, and as they are at the start.
+/// The numbers of a rank's cubes, and the cubes in their initial state.
 std::vector<int> numbers_of(Box const& box, int rank);
 std::vector<Cube> cubes_of(Box const& box, int rank);
 
-/// What a form needed on this rank beside the cubes.
+/// What a form needed on this rank in addition to the cubes.
 struct Used {
-    std::uint64_t peak_bytes = 0;  ///< of ghost faces and of messages, at a time
+    std::uint64_t peak_bytes = 0;  ///< of ghost faces and of messages, at one moment
 };
 
-/// The three forms. Each does `steps` steps. What limits the third is in the settings, by default in the environment.
+/// The three forms. Each makes `steps` steps. The limits of the third are in the settings, by default those of the
+/// environment.
 Used all_at_once(Box const& box, std::vector<Cube>& cubes, int steps);
 Used cube_by_cube(Box const& box, std::vector<Cube>& cubes, int steps);
 Used by_fetching(Box const& box, std::vector<Cube>& cubes, int steps);
 Used by_fetching(Box const& box, std::vector<Cube>& cubes, int steps, sluice::Settings const& settings);
 
-/// The third form by the send-based scheme.
+/// The third form, by the send-based scheme.
 Used by_sending(Box const& box, std::vector<Cube>& cubes, int steps);
 Used by_sending(Box const& box, std::vector<Cube>& cubes, int steps, sluice::Settings const& settings);
 
-/// The fourth form, for more points than there is memory: they live in a file (sluice/paged.hpp).
+/// The fourth form, for more points than there is memory: the points are in a file (sluice/paged.hpp).
 class PagedCubes {
   public:
-    /// Collective. The box must live as long.
+    /// Collective. The box must outlive this object.
     PagedCubes(Box const& box, int rank, sluice::Settings const& settings = sluice::Settings::from_environment());
     ~PagedCubes();
     PagedCubes(PagedCubes const&) = delete;
     PagedCubes& operator=(PagedCubes const&) = delete;
 
-    /// That many steps, from the start on; collective. Once.
+    /// Makes that many steps from the initial points. Collective; call it once.
     Used relax(int steps);
-    /// Sum of Cube::checksum of the cubes of this rank.
+    /// Returns the sum of Cube::checksum over the cubes of this rank.
     std::uint64_t checksum(int step);
     sluice::paged::Report report() const;
 

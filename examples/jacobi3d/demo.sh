@@ -29,7 +29,8 @@ fi
 rm -rf "$folder"
 mkdir -p "$folder"
 
-# run NAME FORM SECONDS OPTIONS-OF-THE-BED…: what it printed, the samples and the bed's verdict. A job that dies is a result.
+# run NAME FORM SECONDS OPTIONS-OF-THE-BED…: keeps the output, the samples and the bed's verdict. A job that dies is a
+# result, too.
 run() {
     local name=$1 form=$2 seconds=$3
     shift 3

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What demo.sh measured.
+"""Shows what demo.sh measured.
 
     demo_report.py limit FOLDER    bytes between the two peaks
-    demo_report.py show FOLDER     both curves as text, and FOLDER/memory.html; exit code 1 where fetching did not end, or the
+    demo_report.py show FOLDER     both curves as text, and FOLDER/memory.html; exit code 1 if fetching did not end, or the
                                    bits differ
 """
 import csv
@@ -23,7 +23,7 @@ def report_of(folder, name):
 
 
 def curve_of(folder, name):
-    """Seconds since the start, MiB."""
+    """Returns seconds since the start, and MiB."""
     with open(os.path.join(folder, name + ".csv"), encoding="ascii") as file:
         samples = [(float(row["at"]), int(row["held_bytes"]) / MIB) for row in csv.DictReader(file)]
     return [(at - samples[0][0], held) for at, held in samples]
@@ -36,7 +36,7 @@ def checksum_of(folder, name):
 
 
 def columns(curve, seconds):
-    """The most in each of WIDTH stretches of time."""
+    """Returns the highest value in each of WIDTH intervals of time."""
     most = [0.0] * WIDTH
     for at, held in curve:
         column = min(WIDTH - 1, int(at / seconds * WIDTH))
@@ -45,7 +45,7 @@ def columns(curve, seconds):
 
 
 def picture(curves, seconds, top):
-    """Lines of text: both curves beside each other, on the same scales."""
+    """Returns lines of text: both curves side by side, on the same scales."""
     drawn = {form: columns(curve, seconds) for form, curve in curves.items()}
     lines = ["           " + "   ".join(f"{FORMS[form]:<{WIDTH}}" for form in curves)]
     for level in range(HEIGHT, 0, -1):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What faces are called, for the forms that fetch them.
+/// The keys of faces, for the forms that fetch them.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace jacobi {
 
-/// What the face of `cube` is called that lies at `side` of it.
+/// Returns the key of the face at `side` of `cube`.
 inline sluice::fetch::Key key_of(Box const& box, int cube, int side, int step) {
     return {box.owner(cube), static_cast<std::uint64_t>(cube * k_sides + side), static_cast<std::uint64_t>(step)};
 }
 
-/// The faces that `cube` needs, by side.
+/// Returns the faces that `cube` needs, by side.
 inline std::vector<sluice::fetch::Want> neighbours_faces(Box const& box, int cube, int step) {
     std::vector<sluice::fetch::Want> wants;
     wants.reserve(k_sides);

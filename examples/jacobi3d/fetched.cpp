@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each cube is a task. It publishes its faces, fetches those of its neighbours when there are tokens for them, and
-// while it waits other cubes compute.
+// Each cube is a task. It publishes its faces and fetches those of its neighbours when there are tokens for them; while
+// it waits, other cubes compute.
 #include <mpi.h>
 
 #include "cube.hpp"
@@ -44,7 +44,7 @@ Used by_fetching(Box const& box, std::vector<Cube>& cubes, int steps, sluice::Se
     for (Cube& cube : cubes)
         tasks.spawn(live(store, box, cube, steps));
     tasks.run();
-    store.finish();  // peers may still fetch from us
+    store.finish();  // peers may still fetch from this rank
     return {store.report().peak.count};
 }
 

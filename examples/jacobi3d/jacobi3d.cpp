@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A relaxation over a periodic box of many small cubes, five ways: with all ghost faces exchanged at once, cube by
-// cube, as tasks that fetch, as tasks that send, and as tasks that fetch with the points in a file. All leave the same
-// bits.
+// cube, as tasks that fetch, as tasks that send, and as tasks that fetch with the points in a file. All five leave the
+// same bits.
 //
 //     mpirun -n 4 jacobi3d [form [steps [cubes [edge [points]]]]]
-//     form: all, each, fetch, send, paged or check (all five; exit code 1 where they differ)
+//     form: all, each, fetch, send, paged or check (all five; exit code 1 if they differ)
 //     cubes: along an axis, 8 or 8x8x12      points: 7 or 13
 //
-// With SLUICE_FETCH_MEMORY or SLUICE_TOKENS those that fetch hold less for their communication, and get slower, not
-// wrong; the last holds SLUICE_PAGED_MEMORY of the points in memory. SLUICE_SEND_CONTROL=off: sent at once.
+// With SLUICE_FETCH_MEMORY or SLUICE_TOKENS the forms that fetch hold less memory for communication; they become
+// slower, not wrong. The last form holds SLUICE_PAGED_MEMORY of the points in memory. With SLUICE_SEND_CONTROL=off
+// faces are sent at once.
 #include <mpi.h>
 
 #include <algorithm>
@@ -22,7 +23,8 @@ namespace {
 
 using Form = jacobi::Used (*)(jacobi::Box const&, std::vector<jacobi::Cube>&, int);
 
-/// The time of a whole form, and of each step: between the cubes that end them on this rank.
+/// Measures the time of a whole form, and of each step: from the cube that ends the step before to the cube that ends
+/// it, on this rank.
 class Clock {
   public:
     explicit Clock(jacobi::Box& box, int rank) : cubes_(jacobi::numbers_of(box, rank).size()) {
@@ -100,7 +102,7 @@ constexpr Named k_forms[]{{"all", in_memory<jacobi::all_at_once>},
                           {"send", in_memory<jacobi::by_sending>},
                           {"paged", in_a_file}};
 
-/// Of all cubes after `steps` steps; prints what it took.
+/// Runs a form and prints its time and memory; returns the checksum of all cubes after `steps` steps.
 std::uint64_t run(Named const& named, jacobi::Box box, int rank, int steps) {
     Clock clock(box, rank);
     Outcome const outcome = named.run(box, rank, steps, clock);
@@ -115,7 +117,7 @@ std::uint64_t run(Named const& named, jacobi::Box box, int rank, int steps) {
     return sum;
 }
 
-/// "8" or "8x8x12"; nothing where it is neither.
+/// Parses "8" or "8x8x12"; returns zeros for any other text.
 std::array<int, 3> cubes_from(char const* text) {
     std::array<int, 3> cubes{};
     int const read = std::sscanf(text, "%dx%dx%d", &cubes[0], &cubes[1], &cubes[2]);

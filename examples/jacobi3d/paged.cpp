@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fetched form for more points than there is memory: points and faces live in a file. A cube is in memory while it
-// is relaxed; the next ones are brought while it computes, finished ones written back. Faces lie side by side in the
-// file, so that a neighbour's fetch is served without the cube.
+// The fetched form for more points than there is memory: points and faces are in a file. A cube is in memory while it
+// is relaxed; the next cubes are read while it computes, and finished cubes are written back. Faces lie side by side in
+// the file, so that a neighbour's fetch is served without the cube.
 #include <mpi.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace paged = sluice::paged;
 using paged::Access;
 using paged::Use;
 
-/// The blocks of cube i of this rank, by the parity of the step: points 4 i and 4 i + 1, faces 4 i + 2 and 4 i + 3.
+/// The blocks of cube i of this rank, by the parity of the step, are points 4 i and 4 i + 1, faces 4 i + 2 and 4 i + 3.
 struct Places {
     std::size_t cube;
     std::size_t points(int step) const { return 4 * cube + static_cast<std::size_t>(step % 2); }
@@ -37,13 +37,13 @@ std::vector<std::uint64_t> sizes_of_blocks(Box const& box, std::size_t cubes) {
     return sizes;
 }
 
-/// What a step from `step` on needs.
+/// Returns the blocks that step `step` uses.
 std::array<Use, 3> uses_of(Places const& places, int step) {
     return {Use{places.points(step), Access::read}, Use{places.points(step + 1), Access::write},
             Use{places.faces(step + 1), Access::write}};
 }
 
-/// Two steps, after which the parities come again.
+/// Plans two steps, after which the parities repeat.
 std::vector<Use> plan_of(std::size_t cubes) {
     std::vector<Use> order;
     for (int step = 0; step < 2; ++step)
@@ -74,7 +74,7 @@ sluice::Task live(fetch::Store& store, paged::File& file, Box const& box, Places
         for (int side = 0; step > 0 && side < k_sides; ++side)
             co_await store.read(key_of(box, number, side, step - 1));
         Ghosts const ghosts = ghosts_of(faces);
-        // Blocks come last: a task that has them waits for nothing more.
+        // The blocks are requested last: a task that has them waits for nothing else.
         std::array<Use, 3> const uses = uses_of(places, step);
         paged::Blocks const blocks = co_await file.use(uses);
         std::array<std::span<double>, 2> points{blocks.as<double>(0), blocks.as<double>(1)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plain MPI, two ways: every face of every cube at once, and one cube after the other.
+// Plain MPI, in two ways: every face of every cube at once, or one cube after the other.
 #include <mpi.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace jacobi {
 
 namespace {
 
-/// Ghost faces of one cube on their way in.
+/// The ghost faces of one cube that are being received.
 struct Incoming {
     std::array<std::vector<double>, k_sides> faces;
     Ghosts ghosts() const {
@@ -25,7 +25,7 @@ class Exchange {
   public:
     Exchange(Box const& box, int step) : box_(box), step_(step) {}
 
-    /// The faces that `cube` needs.
+    /// Starts to receive the faces that `cube` needs.
     void receive(Cube const& cube, Incoming& into) {
         for (int side = 0; side < k_sides; ++side) {
             auto& face = into.faces[static_cast<std::size_t>(side)];
@@ -36,7 +36,7 @@ class Exchange {
                       cube.number() * k_sides + side, MPI_COMM_WORLD, &requests_.emplace_back());
         }
     }
-    /// The face of `cube` that `reader` needs at its `side`.
+    /// Starts to send the face that `reader` needs at its `side`.
     void send(Cube const& cube, int reader, int side) {
         auto& face = outgoing_.emplace_back(box_.face_points());
         ++faces_;
@@ -49,7 +49,7 @@ class Exchange {
         requests_.clear();
         outgoing_.clear();
     }
-    /// Of the faces on their way in and out together.
+    /// The faces being received and sent, together.
     std::uint64_t peak_bytes() const { return faces_ * box_.face_points() * sizeof(double); }
 
   private:
@@ -89,7 +89,7 @@ Used cube_by_cube(Box const& box, std::vector<Cube>& cubes, int steps) {
         by_number[static_cast<std::size_t>(cube.number())] = &cube;
     auto const own = [&](int number) -> Cube& { return *by_number[static_cast<std::size_t>(number)]; };
     for (int step = 0; step < steps; ++step)
-        for (int number = 0; number < box.count(); ++number) {  // all ranks go through them in the same order
+        for (int number = 0; number < box.count(); ++number) {  // all ranks go through the cubes in the same order
             Exchange exchange(box, step);
             Incoming incoming;
             if (box.owner(number) == rank) exchange.receive(own(number), incoming);

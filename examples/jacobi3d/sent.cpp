@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The same tasks by the send-based scheme: each cube sends its faces to its neighbours as soon as it has them, packed,
-// and receives theirs. With SLUICE_SEND_CONTROL=on they leave when the reader has tokens for them, with off at once.
+// The same tasks by the send-based scheme: each cube packs its faces, sends them to its neighbours as soon as it has
+// them, and receives theirs. With SLUICE_SEND_CONTROL=on a face leaves when the reader has tokens for it, with off at
+// once.
 #include <mpi.h>
 
 #include "cube.hpp"
@@ -21,7 +22,7 @@ void send_faces(fetch::Store& store, Box const& box, Cube const& cube, int step)
 
 sluice::Task live(fetch::Store& store, Box const& box, Cube& cube, int steps) {
     for (int step = 0; step < steps; ++step) {
-        send_faces(store, box, cube, step);  // packed: what they were packed from may change
+        send_faces(store, box, cube, step);  // the faces are packed, so the points may change now
         std::vector<fetch::Want> const wants = neighbours_faces(box, cube.number(), step);
         fetch::Fetched const faces = co_await store.receive_all(wants);
         cube.relax(step, ghosts_of(faces));
@@ -41,7 +42,7 @@ Used by_sending(Box const& box, std::vector<Cube>& cubes, int steps, sluice::Set
     for (Cube& cube : cubes)
         tasks.spawn(live(store, box, cube, steps));
     tasks.run();
-    store.finish();  // peers may still wait for what was packed here
+    store.finish();  // peers may still wait for faces that were packed here
     return {store.report().peak.count};
 }
 

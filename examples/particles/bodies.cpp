@@ -20,7 +20,8 @@ Vector force(Vector at) {
             -k_depth * k_turn * std::cos(k_turn * at.x) * std::sin(k_turn * at.y)};
 }
 
-/// The same numbers for the same seed everywhere (G. Steele, D. Lea, C. Flood, OOPSLA 2014: SplitMix), in [0, 1).
+/// Returns the same numbers in [0, 1) for the same seed everywhere (G. Steele, D. Lea, C. Flood, OOPSLA 2014:
+/// SplitMix).
 double drawn(std::uint64_t& state) {
     state += 0x9e3779b97f4a7c15;
     std::uint64_t z = state;

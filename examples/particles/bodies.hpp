@@ -26,14 +26,14 @@ struct Bodies {
     std::size_t count = 0;
 };
 
-/// Appends body `id` as it is at time 0; the same on whichever rank it begins.
+/// Appends body `id` as it is at time 0, which does not depend on the rank.
 void add_body(Bodies& bodies, std::uint64_t id);
 
 /// One step of the leapfrog (kick, drift, kick): symplectic, so the energy of a body swings a little and does not
-/// drift. Each body by itself: the potential stands still, bodies do not see each other.
+/// drift. Each body moves by itself: the potential is constant, and bodies do not act on each other.
 void advance(Bodies& bodies, double time_step);
 
-/// Kinetic and potential energy of the bodies here.
+/// Returns the kinetic and potential energy of the bodies on this rank.
 double energy(Bodies const& bodies);
 
 }  // namespace particles

@@ -30,12 +30,12 @@ std::vector<sluice::Destination> balanced_along_curve(Bodies const& bodies, std:
     std::vector<std::uint64_t> here(k_cells);
     for (std::size_t i = 0; i < bodies.count; ++i)
         ++here[cell_of(bodies.position[i])];
-    std::vector<std::uint64_t> next(k_cells);  // bodies of a cell on lower ranks
+    std::vector<std::uint64_t> next(k_cells);  // first: the bodies of each cell on lower ranks
     MPI_Exscan(here.data(), next.data(), static_cast<int>(k_cells), MPI_UINT64_T, MPI_SUM, comm);
     if (rank == 0) std::fill(next.begin(), next.end(), 0);
     MPI_Allreduce(MPI_IN_PLACE, here.data(), static_cast<int>(k_cells), MPI_UINT64_T, MPI_SUM, comm);
     std::uint64_t before = 0;
-    for (std::size_t cell = 0; cell < k_cells; ++cell) {  // now: place of the next body of this rank in that cell
+    for (std::size_t cell = 0; cell < k_cells; ++cell) {  // now: the place of this rank's next body in that cell
         next[cell] += before;
         before += here[cell];
     }

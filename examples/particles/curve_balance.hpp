@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Equal shares of a Hilbert curve: which rank should hold which body, so that all hold as many and each a compact
-/// region.
+/// Equal shares of a Hilbert curve: decides which rank should hold which body, so that all ranks hold equally many and
+/// each holds a compact region.
 #pragma once
 
 #include <mpi.h>
@@ -13,15 +13,16 @@
 
 namespace particles {
 
-/// First body, in the order of the curve, of each rank's share of `total` bodies; `rank` may be the number of ranks.
+/// Returns the first body, in the order of the curve, of each rank's share of `total` bodies; `rank` may be the number
+/// of ranks.
 constexpr std::uint64_t share_begin(std::uint64_t total, int rank, int ranks) {
     return total / static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(rank) +
            total % static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(rank) /
                static_cast<std::uint64_t>(ranks);
 }
 
-/// Collective. Where each body here goes: bodies are counted by cell of the curve, and so each learns its place in the
-/// order of all. Memory: two counts for each of 4096 cells, and the result.
+/// Collective. Returns where each body of this rank goes. Bodies are counted by cell of the curve, so that each body
+/// gets its place in the order of all. Takes two counts for each of 4096 cells, and the result.
 std::vector<sluice::Destination> balanced_along_curve(Bodies const& bodies, std::uint64_t total, MPI_Comm comm);
 
 }  // namespace particles

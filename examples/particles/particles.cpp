@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bodies move through time in a periodic box; every few steps they are dealt out anew along a Hilbert curve, so that
-// each rank holds equally many and a compact region. Positions, velocities and ids are arrays of their own: one plan a
-// rebalance moves all three, in place. The arrays have no slot more than the shares need.
+// Bodies move through time in a periodic box; every few steps they are distributed again along a Hilbert curve, so that
+// each rank holds equally many and a compact region. Positions, velocities and ids are arrays of their own: one plan
+// moves all three in place at each rebalance. The arrays have only the slots that the shares need.
 //
 //     mpirun -n 4 particles [bodies [steps]]
 //
-// Checked, with an exit code: no body is lost or doubled, the total energy stays, and in the end each body is, to the
-// last bit, where it would be had it never left its first rank.
+// The program checks, and reports by its exit code, that no body is lost or doubled, that the total energy is
+// conserved, and that in the end each body is, to the last bit, where it would be if it had never left its first rank.
 #include <mpi.h>
 
 #include <array>
@@ -52,7 +52,7 @@ sluice::Report rebalance(sluice::Context& context, Bodies& bodies, std::uint64_t
                                  sluice::blocks_of(std::span(bodies.id))});
 }
 
-/// Ids that are out of range, here twice, or, by the sum over all ranks, missing.
+/// Counts ids that are out of range, twice on this rank or, by the sum over all ranks, missing.
 std::uint64_t lost_or_doubled(Bodies const& bodies, std::uint64_t total) {
     std::vector<unsigned char> seen(total);
     for (std::size_t i = 0; i < bodies.count; ++i)
@@ -64,7 +64,7 @@ std::uint64_t lost_or_doubled(Bodies const& bodies, std::uint64_t total) {
     return wrong;
 }
 
-/// Bodies that are not exactly where they get to by themselves.
+/// Counts bodies that are not exactly where they would be without rebalancing.
 std::uint64_t strayed(Bodies const& bodies, int steps) {
     Bodies alone(bodies.count);
     for (std::size_t i = 0; i < bodies.count; ++i)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A block: 4 KiB that hold consecutive points of one bin, with a small table of the segments they belong to.
+/// A block has 4 KiB. It holds consecutive points of one bin, with a small table of the segments they belong to.
 ///
 ///     ┌──────┬─────────────────────────┬────────┬───────────────────┐
 ///     │ head │ points, 16 bytes each → │ zeroes │ ← parts, 12 bytes │
 ///     └──────┴─────────────────────────┴────────┴───────────────────┘
 ///
-/// One segment a block would waste five sixths of the memory: half of all segments have at most 11 points. A segment
-/// that does not fit goes on in the next block. Unused bytes are zero, so equal content means equal bytes.
+/// A block for each segment would waste five sixths of the memory: half of all segments have at most 11 points. A
+/// segment that does not fit continues in the next block. Unused bytes are zero, so equal content means equal bytes.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace coastline {
 
 inline constexpr std::size_t k_block_bytes = 4096;
 
-/// The head names the block: its bin and its place among the blocks of that bin. No points: a free block.
+/// The head names the block: its bin and its place among the blocks of that bin. A block without points is free.
 struct BlockHead {
     std::uint32_t bin = 0;
     std::uint32_t sequence = 0;
@@ -36,12 +36,12 @@ struct Part {
     std::uint16_t level = 0;
 };
 
-/// The array is memory of this type.
+/// The array consists of objects of this type.
 struct alignas(alignof(Point)) Block {
     std::byte bytes[k_block_bytes];
 };
 
-/// Cuts the segments of one bin into blocks: which parts each of them holds. Allocates what it returns.
+/// Cuts the segments of one bin into blocks and returns the parts that each block holds. Allocates the result.
 std::vector<std::vector<Part>> cut_into_blocks(std::span<Segment const> segments);
 
 /// Writes the block that holds `parts`, reading the points from `file`.

@@ -46,15 +46,15 @@ CoastlineFile::CoastlineFile(std::string const& path) : path_(path) {
 
 CoastlineFile::~CoastlineFile() {
     nc_close(file_);
-    malloc_trim(0);  // the C library would keep the caches' pages, 3 MiB, beside data that fill the memory
+    malloc_trim(0);  // the C library would keep the pages of the caches, 3 MiB, although the data fill the memory
 }
 
 int CoastlineFile::variable(char const* name, std::size_t cache_bytes) const {
     int id = -1;
     check(nc_inq_varid(file_, name, &id), path_, name);
-    // The library's own cache would be 16 MiB for each variable: too much beside data that fill the memory. Least
-    // recently used goes first (0): with 1, what was read in full first, random access kept every chunk, whatever the
-    // size.
+    // The library's own cache would be 16 MiB for each variable, too much when data fill the memory. Preemption 0 drops
+    // the least recently used chunk; with 1, which drops chunks that were read in full first, random access kept every
+    // chunk, whatever the size.
     check(nc_set_var_chunk_cache(file_, id, cache_bytes, 101, 0.0F), path_, name);
     return id;
 }
@@ -79,7 +79,7 @@ std::vector<Segment> CoastlineFile::segments_of(std::uint32_t bin) {
 
     std::vector<Segment> segments(count);
     for (std::size_t i = 0; i < count; ++i) {
-        // From the low bits up: side of exit (3 bits), side of entry (3), level (3), number of points.
+        // The bits are, from the low end: side of exit (3 bits), side of entry (3), level (3), number of points.
         auto const bits = static_cast<std::uint32_t>(packed[i]);
         segments[i] = {static_cast<std::uint32_t>(first + i), static_cast<std::uint32_t>(first_point[i]), bits >> 9,
                        bits >> 6 & 7U};

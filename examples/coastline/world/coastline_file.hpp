@@ -33,7 +33,8 @@ struct Segment {
         0;  ///< 1 land, 2 lake, 3 island in a lake, 4 pond on it, 5 and 6 Antarctica's ice front, ground
 };
 
-/// Memory: six bytes a bin, a chunk cache of 512 KiB for each of the two coordinates, and what netCDF needs.
+/// Takes six bytes for each bin, a chunk cache of 512 KiB for each of the two coordinates, and the memory of netCDF
+/// itself.
 class CoastlineFile {
   public:
     explicit CoastlineFile(std::string const& path);
@@ -47,7 +48,7 @@ class CoastlineFile {
     std::uint64_t points() const noexcept { return points_; }
     std::uint64_t segments() const noexcept { return segments_; }
 
-    /// The segments of one bin, in file order.
+    /// Returns the segments of one bin, in file order.
     std::vector<Segment> segments_of(std::uint32_t bin);
 
     /// Fills `out` with the points of `bin` that start at `first_point` of the file.
@@ -72,7 +73,7 @@ class CoastlineFile {
     std::vector<int> first_segment_of_bin_;
     std::vector<short> segments_of_bin_;
 
-    // A stretch of the two coordinates as the file has them: one netCDF call for many short segments.
+    // A stretch of the two coordinates as they are in the file: one netCDF call serves many short segments.
     std::uint32_t window_start_ = 0;
     std::vector<short> window_longitude_;
     std::vector<short> window_latitude_;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t k_no_bin = std::numeric_limits<std::uint32_t>::max();
 
-/// Cuts a bin when it is asked for the first of a run of its blocks, and keeps the result for the others.
+/// Cuts a bin when the first of its blocks is requested, and keeps the result for the other blocks.
 class Cutter {
   public:
     explicit Cutter(CoastlineFile& file) : file_(file) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The blocks of the world: how many each bin needs, reading a share of them, and comparing a part of the curve with
-/// the file.
+/// The blocks of the world: counts those that each bin needs, reads a share of them, and compares a part of the curve
+/// with the file.
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +15,7 @@
 
 namespace coastline {
 
-/// Degrees of latitude; a bin belongs to the band when its southern edge does.
+/// Degrees of latitude; a bin belongs to the band if its southern edge does.
 struct Band {
     double south = -90;
     double north = 90;
@@ -27,11 +27,10 @@ struct WorldCount {
     std::uint64_t segments = 0;
 };
 
-/// Collective: each rank counts an equal part of the bins, then all learn all counts.
+/// Collective. Each rank counts an equal part of the bins, then all ranks get all counts.
 WorldCount count_world(CoastlineFile& file, Band band, MPI_Comm comm);
 
-/// Fills `blocks` with blocks `first`, `first` + 1, … of the world in file order; what is left over becomes free
-/// blocks.
+/// Fills `blocks` with blocks `first`, `first` + 1, … of the world in file order; the remaining blocks become free.
 void read_share(CoastlineFile& file, std::span<std::uint32_t const> blocks_of_bin, std::uint64_t first,
                 std::span<Block> blocks);
 
@@ -40,8 +39,8 @@ struct Checked {
     std::uint64_t blocks = 0;
 };
 
-/// Reads from the file again what `blocks` must hold, namely the blocks of the curve from `first` on, and compares
-/// every byte. Throws std::runtime_error that names the first block that is not what it must be.
+/// Reads the blocks of the curve from `first` on from the file again and compares every byte with `blocks`. Throws
+/// std::runtime_error, which names the first block that is wrong.
 Checked check_part(CoastlineFile& file, WorldCurve const& curve, std::uint64_t first, std::span<Block const> blocks);
 
 }  // namespace coastline

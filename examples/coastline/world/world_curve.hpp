@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The map of the redistribution: blocks in the order of their bins on a Hilbert curve, cut into equal parts, one a
-/// rank.
+/// The map of the redistribution: blocks in the order of their bins on a Hilbert curve, cut into equal parts, one for
+/// each rank.
 ///
 /// The curve's square is twice as wide as the world is high, and bins are spread over its lower half evenly:
 ///
@@ -19,16 +19,17 @@
 
 namespace coastline {
 
-/// Memory: 12 bytes a bin. No list of blocks anywhere: a block's place follows from its bin and its sequence number.
+/// Takes 12 bytes for each bin. There is no list of blocks: a block's place follows from its bin and its sequence
+/// number.
 class WorldCurve {
   public:
-    /// `blocks_of_bin`: in all ranks together; bins row by row from the north, each row of `columns` from Greenwich
-    /// eastward.
+    /// `blocks_of_bin`: the counts of all ranks together; bins are listed row by row from the north, each row of
+    /// `columns` bins from Greenwich eastward.
     WorldCurve(std::uint32_t columns, std::span<std::uint32_t const> blocks_of_bin);
 
     std::uint64_t blocks() const noexcept { return first_.back(); }
 
-    /// How many blocks precede block `sequence` of `bin` along the curve.
+    /// Returns how many blocks precede block `sequence` of `bin` along the curve.
     std::uint64_t position(std::uint32_t bin, std::uint32_t sequence) const {
         return std::uint64_t{first_[place_of_bin_[bin]]} + sequence;
     }
@@ -37,11 +38,11 @@ class WorldCurve {
         std::uint32_t bin;
         std::uint32_t sequence;
     };
-    /// The block at `position`: the inverse. Takes a search through the bins.
+    /// Returns the block at `position`, the inverse of position(). Needs a search through the bins.
     Key at(std::uint64_t position) const;
 
   private:
-    std::vector<std::uint32_t> place_of_bin_;  ///< along the curve
+    std::vector<std::uint32_t> place_of_bin_;  ///< the place of each bin along the curve
     std::vector<std::uint32_t> bin_at_;        ///< its inverse
     std::vector<std::uint32_t> first_;         ///< blocks before each place, and all of them at the end
 };
