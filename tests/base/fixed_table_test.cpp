@@ -15,12 +15,12 @@ TEST(SlotOfKey, spreads_keys_in_a_row_addresses_and_upper_halves) {
         std::set<std::size_t> slots;
         for (std::uint64_t i = 0; i < 256; ++i)
             slots.insert(slot_of_key(i << shift, 8));
-        EXPECT_GT(slots.size(), 128U) << shift;  // drawn by chance it would be 162
+        EXPECT_GT(slots.size(), 128U) << shift;  // random slots would give 162
         EXPECT_LT(*slots.rbegin(), 256U);
     }
 }
 
-/// The first `count` keys whose search begins at slot `slot` of 2^bits.
+/// Returns the first `count` keys whose search begins at slot `slot` of 2^bits.
 std::vector<std::uint64_t> keys_of_slot(std::size_t slot, unsigned bits, std::size_t count) {
     std::vector<std::uint64_t> keys;
     for (std::uint64_t key = 1; keys.size() < count; ++key)

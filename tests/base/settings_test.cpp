@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-// A variable of the environment for as long as the object lives.
+// Sets a variable of the environment as long as the object lives.
 class Variable {
   public:
     Variable(char const* name, char const* value) : name_(name) { setenv(name, value, 1); }
@@ -117,7 +117,7 @@ TEST(Settings, a_word_must_be_one_of_those_in_the_table) {
         settings.set("strategy", word);
     for (char const* const word : {"", "or", "Token", "token, parking", "MPI", "only"})
         EXPECT_THROW(settings.set("strategy", word), Error) << word;
-    EXPECT_THROW(settings.set("transport", "only"), Error);      // stands in the help
+    EXPECT_THROW(settings.set("transport", "only"), Error);      // "only" is a word of the help text
     EXPECT_THROW(settings.set("strategy", "automatic"), Error);  // the enumerator of auto
 }
 

@@ -15,7 +15,7 @@ struct Size {
     std::uint64_t slots;
 };
 
-/// All cases at sizes where roundings show: one rank, two, odd ones, slots that the ranks do not divide.
+/// All cases at sizes that show roundings: one rank, two ranks, odd numbers, slots that the ranks do not divide.
 class Cases : public testing::TestWithParam<Size> {};
 
 std::uint64_t live_of(Case const& map, int rank) {
@@ -77,7 +77,7 @@ TEST(HotspotCase, empties_the_full_ranks_evenly_onto_all_others) {
 }
 
 TEST(TransposeCase, is_the_formula_of_the_paper) {
-    auto const map = make_case("transpose", 4, 100);  // 80 live
+    auto const map = make_case("transpose", 4, 100);  // 80 of them are live
     EXPECT_EQ(map->destination(2, 7), (Destination{(80 * 2 + 7) % 4, (80 * 2 + 7) / 4}));
     EXPECT_EQ(map->destination(2, 80).rank, -1);
 }

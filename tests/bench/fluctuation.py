@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""fluctuation.py SLUICE MPI: what `sluice bench fluctuation` prints. Counts, bytes and bits, no seconds."""
+"""fluctuation.py SLUICE MPI: checks what `sluice bench fluctuation` prints: counts, bytes and bits, but no seconds."""
 import json
 import sys
 
@@ -44,7 +44,8 @@ def every_method_has_its_row():
         check(f"seconds of {row}", 0 < row["seconds"]["min"] <= row["seconds"]["median"] <= row["seconds"]["max"])
         check(f"overlap of {row}", "median" in row["overlap"])
         check(f"extra bytes of {row}", row["extra_bytes"] == max(row["extra_counted"], row["extra_resident"]))
-    # 64 cubes a rank with six faces of 4 KiB each, in and out; two tokens are two fetched and two served.
+    # Each rank has 64 cubes with six faces of 4 KiB each, in and out. With two tokens, two faces are fetched and two
+    # are served.
     check("at_once counts all faces", methods["at_once"]["extra_counted"] == 2 * 64 * 6 * 4096)
     check("two tokens hold one set and two messages at most", methods["fetch:tokens=2"]["extra_counted"] <= 8 * 4096)
     check("tokens", methods["fetch:tokens=2"]["tokens"] == 2 and "tokens" not in methods["fetch"])

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""overhead.py SLUICE MPI LAUNCHER PROGRAM: facts about the measurement of what watching costs, no seconds.
+"""overhead.py SLUICE MPI LAUNCHER PROGRAM: checks facts about the measurement of the cost of watching, but no seconds.
 
-Under `sluice run` the blocks that go through the wrappers are in the report, call for call, and those that go straight to
-libmpi are not; a plain program has nothing between itself and its MPI; the command prints each row that it should."""
+Under `sluice run` the blocks that go through the wrappers are in the report, call for call, and those that go straight
+to libmpi are not; a plain program has nothing between itself and its MPI; the command prints all its rows.
+"""
 import collections
 import json
 import sys
@@ -47,7 +48,7 @@ def watched_blocks_are_in_the_report():
         if function != "MPI_Barrier" and (watched < PAIRS or straight < PAIRS):
             sys.exit(f"{function}: {watched} watched and {straight} straight calls in {PAIRS} pairs of blocks")
     check("watched barriers, which keep blocks apart", calls["MPI_Barrier"][0], 0)
-    # The helper thread runs while both kinds of block do, and its time is measured.
+    # The helper thread runs during both kinds of block, and its time is measured.
     used = sum(float(words[3]) for words in lines if words[0] == "helper")
     if not 0 < used < sum(float(words[4]) for words in lines if words[0] == "helper"):
         sys.exit(f"the helper threads used {used} s")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// M_C while memory comes and goes, alone and with others.
+/// M_C while memory is taken and freed, by one process alone and with others.
 #include "budget/adaptation.hpp"
 
 #include <sys/wait.h>
@@ -19,7 +19,7 @@
 namespace sluice::tests {
 namespace {
 
-/// What one process of the node has.
+/// The objects that one process of the node has.
 struct Member {
     explicit Member(budget::Adaptation::Options const& options)
         : adaptation(std::make_shared<budget::Adaptation>(options)),
@@ -40,7 +40,7 @@ class AdaptationTest : public MadeUpNode {
         options.root = root_;
         return options;
     }
-    /// At most two bands of hysteresis below.
+    /// The limit may be lower by at most two bands of hysteresis.
     static void expect_about(Bytes found, Bytes computed) {
         EXPECT_LE(found, computed);
         EXPECT_GE(found + computed / 32, computed);
@@ -157,7 +157,7 @@ TEST_F(AdaptationTest, lets_a_process_have_what_another_does_not_use) {
     two.look();
     EXPECT_EQ(got, 0_B);
     most.release();
-    one.look();  // gives back
+    one.look();  // gives memory back
     two.look();
     EXPECT_EQ(got, 40_MiB);
     EXPECT_EQ(two.adaptation->account().processes, 2U);
@@ -173,7 +173,7 @@ TEST_F(AdaptationTest, does_not_count_twice_what_another_process_has_just_given_
     two.look();
     one.look();
     expect_about(one.budget.limit(), 129_MiB);
-    // It unmaps 50 MiB and does not look again yet.
+    // The process unmaps 50 MiB and has not looked again yet.
     two.budget.remove_resident(50_MiB);
     group_one(192_MiB, 70_MiB);
     one.look();
@@ -199,7 +199,7 @@ TEST_F(AdaptationTest, starves_nobody) {
     group_one(192_MiB, 60_MiB);
     Member greedy(options());
     Member poor(options());
-    // Sixteen leases that never cease: one is given back, one is taken.
+    // Sixteen leases are always held: one is given back, one is taken.
     std::vector<std::optional<Lease>> held(16);
     auto const churn = [&](std::size_t i) {
         held[i].reset();
@@ -217,7 +217,7 @@ TEST_F(AdaptationTest, starves_nobody) {
         got = poor.lease(40_MiB);
     }
     EXPECT_TRUE(got) << "two thirds of an even share";
-    // The process that was kept back goes on when no other one waits any more.
+    // The process that was held back continues when no other process waits any more.
     got.reset();
     for (int i = 0; i < 3; ++i) {
         poor.look();
@@ -263,14 +263,14 @@ TEST_F(AdaptationTest, makes_all_give_way_where_memory_becomes_less_than_they_ha
     Lease second = *two.lease(50_MiB);
     one.budget.add_resident(50_MiB);
     two.budget.add_resident(50_MiB);
-    group_one(192_MiB, 180_MiB);  // 20 MiB of it another's
+    group_one(192_MiB, 180_MiB);  // 20 MiB of it belong to another process
     one.look();
     two.look();
     one.look();
     EXPECT_EQ(one.adaptation->account().m_a, 80_MiB);
     first.release();
     one.budget.remove_resident(50_MiB);
-    group_one(192_MiB, 180_MiB);  // the other takes that too
+    group_one(192_MiB, 180_MiB);  // the other process takes that too
     one.look();
     two.look();
     EXPECT_FALSE(one.lease(10_MiB));
@@ -281,7 +281,7 @@ TEST_F(AdaptationTest, makes_all_give_way_where_memory_becomes_less_than_they_ha
 TEST_F(AdaptationTest, holds_a_process_to_its_own_limit_in_addition) {
     group_one(192_MiB, 60_MiB);
     budget::Adaptation::Options small = options();
-    small.memory = 120_MiB;  // of which 100 are resident
+    small.memory = 120_MiB;  // 100 MiB of which are resident
     Member one(small);
     Member two(options());
     expect_about(one.budget.limit(), 20_MiB);
@@ -349,7 +349,7 @@ TEST_F(AdaptationTest, looks_at_all_places_when_the_kernel_tells) {
     write("/proc/self/mountinfo", "35 31 0:32 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw\n");
     write("/sys/fs/cgroup/job/memory.max", std::to_string((4_GiB).count) + "\n");
     write("/sys/fs/cgroup/job/memory.current", std::to_string((1_GiB).count) + "\n");
-    // Of this one the kernel tells in the same way, and it needs no memory controller.
+    // The kernel reports changes of this file in the same way, without a memory controller.
     std::filesystem::create_symlink(group.folder() + "/cgroup.events", root_ + "/sys/fs/cgroup/job/memory.events");
     budget::UsageEvents kernel({budget::MemoryPlace::Kind::cgroup_v2, {}, root_ + "/sys/fs/cgroup/job", "memory.max"});
     budget::Adaptation::Options options = this->options();
@@ -360,7 +360,7 @@ TEST_F(AdaptationTest, looks_at_all_places_when_the_kernel_tells) {
     expect_about(member.budget.limit(), 200_MiB);
     write("/sys/fs/cgroup/job/memory.current", std::to_string((3_GiB + 900_MiB).count) + "\n");
     member.look();
-    expect_about(member.budget.limit(), 200_MiB);  // far off until then, so not looked at
+    expect_about(member.budget.limit(), 200_MiB);  // this place had much more room until then, so it was not looked at
     Neighbour const neighbour;
     group.add(neighbour.process());
     neighbour.take(1);

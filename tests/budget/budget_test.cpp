@@ -152,7 +152,7 @@ TEST(Budget, nobody_overtakes_a_large_request_that_waits) {
 
 TEST(Budget, a_callback_may_ask_again_without_end) {
     Budget budget(64_KiB);
-    int left = 200'000;  // deep enough to run out of stack if each callback were called from inside the last
+    int left = 200'000;  // deep enough for a stack overflow if each callback were called from inside the one before
     std::function<void(Lease)> go = [&](Lease lease) {
         if (--left == 0) return;
         budget.when_free(64_KiB, Purpose::staging, go);

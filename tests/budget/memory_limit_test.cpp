@@ -97,7 +97,7 @@ TEST_F(MadeUpMachine, where_the_kernel_would_throttle_is_a_limit_too) {
 }
 
 TEST_F(MadeUpMachine, inside_a_container_the_top_of_the_mount_is_the_group) {
-    // The path is the host's and does not exist here; the mount shows the container's own group.
+    // The path is that of the host and does not exist here; the mount shows the container's own group.
     version_two("/host/container", "30 22 0:26 /host/container /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
     write("/sys/fs/cgroup/memory.max", "536870912\n");
     EXPECT_EQ(detect().limit, 512_MiB);
@@ -155,8 +155,8 @@ TEST_F(MadeUpMachine, what_slurm_grants_counts_where_it_is_less) {
 }
 
 TEST_F(MadeUpMachine, the_limit_that_leaves_least_room_counts_not_the_smallest_number) {
-    limits("unlimited", "1073741824");          // 1 GiB of address space, 900 MiB taken: 124 MiB left
-    MemoryLimit const found = detect(512_MiB);  // 100 MiB taken: 412 MiB left
+    limits("unlimited", "1073741824");          // 1 GiB of address space, of which 900 MiB are taken: 124 MiB are left
+    MemoryLimit const found = detect(512_MiB);  // 100 MiB are taken: 412 MiB are left
     EXPECT_EQ(found.source, "RLIMIT_AS");
     EXPECT_EQ(found.limit, 1_GiB);
 }
@@ -203,7 +203,7 @@ TEST(MemoryLimit, a_machine_that_tells_nothing_has_no_limit) {
     EXPECT_GT(found.limit, Bytes{std::uint64_t{1} << 50});
 }
 
-// Not with sanitizers, whose shadow memory is larger than any limit.
+// This is not compiled with sanitizers, whose shadow memory is larger than any limit.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(MemoryLimit, of_this_very_process_is_no_more_than_its_resource_limit) {
     MemoryLimit const before = detect_memory_limit({});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What is used of each kind of place, in a made-up tree and on this machine.
+/// The usage of each kind of place, in a made-up tree and on this machine.
 #include "budget/memory_usage.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// One ledger for several processes: their common claims, and processes that wait or die.
+/// One ledger for several processes: their claims, and processes that wait or die.
 #include "budget/node_ledger.hpp"
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ class NodeLedgerTest : public testing::Test {
         "test-" + std::to_string(getpid()) + "-" + testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
-/// A process of its own; what it returns becomes its exit status.
+/// A process of its own; the value that its function returns becomes its exit status.
 class Child {
   public:
     explicit Child(std::function<int()> const& body) : process_(fork()) {
@@ -65,7 +65,7 @@ class Child {
     pid_t process_;
 };
 
-/// Both ways between a process and its child.
+/// Connects a process and its child in both directions.
 class Pipe {
   public:
     Pipe() { EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0); }
@@ -126,7 +126,7 @@ TEST_F(NodeLedgerTest, sums_private_memory_of_those_with_the_same_node_memory) {
     EXPECT_EQ(one->sums().private_resident, 3_MiB);
     EXPECT_EQ(one->sums().resident, 7_MiB);
     EXPECT_EQ(three->sums().private_memory, 40_MiB);
-    // Claims are held against what these may have together, and against what all may.
+    // A claim is compared with the bound of these processes and with the bound of all.
     EXPECT_TRUE(three->try_claim(50_MiB, {100_MiB, 60_MiB}));
     EXPECT_TRUE(one->try_claim(10_MiB, {100_MiB, 20_MiB}));
     EXPECT_FALSE(two->try_claim(11_MiB, {100_MiB, 20_MiB}));
@@ -234,7 +234,7 @@ TEST_F(NodeLedgerTest, keeps_what_its_process_holds_when_a_child_of_it_ends_or_r
     auto const other = join();
     EXPECT_TRUE(ledger->try_claim(3_MiB, {10_MiB}));
     Child child([&] {
-        ledger.reset();  // as exit() might
+        ledger.reset();  // as exit() might do
         return 0;
     });
     EXPECT_EQ(child.wait_for(), 0);
@@ -253,12 +253,12 @@ TEST_F(NodeLedgerTest, refuses_more_than_an_even_share_while_another_waits_who_h
     poor->want(2_MiB);
     EXPECT_TRUE(greedy->others_wait({10_MiB}));
     EXPECT_FALSE(poor->others_wait({10_MiB})) << "it is the one";
-    greedy->claim(7_MiB);  // a lease has come back
+    greedy->claim(7_MiB);  // a lease was given back
     EXPECT_FALSE(greedy->try_claim(8_MiB, {10_MiB}));
     EXPECT_TRUE(poor->try_claim(2_MiB, {10_MiB}));
     poor->want(0_B);
     EXPECT_TRUE(greedy->try_claim(8_MiB, {10_MiB}));
-    // A waiting process that has more than an even share keeps no other one back.
+    // A waiting process that has more than an even share does not hold back others.
     EXPECT_TRUE(poor->try_claim(2_MiB, {10_MiB}));
     greedy->claim(1_MiB);
     EXPECT_TRUE(poor->try_claim(9_MiB, {10_MiB}));
@@ -288,11 +288,12 @@ TEST_F(NodeLedgerTest, has_a_slot_for_1024_processes_and_tells_the_next_one_why_
     EXPECT_FALSE(exists());
 }
 
-/// In shared memory: what all fighters have been granted and have not begun to give back. Never more than their claims.
+/// In shared memory: the bytes that all fighters have been granted and have not begun to give back, which are never
+/// more than their claims.
 using Granted = std::atomic<std::uint64_t>;
 constexpr Bytes k_bound = 1_MiB;
 
-/// Claims and gives back at random; 0 where what was granted was never above the bound.
+/// Claims and gives back at random; returns 0 if the granted bytes were never above the bound.
 int fight(budget::NodeLedger& ledger, unsigned seed, int rounds, Granted* granted) {
     std::minstd_rand random(seed);
     std::uint64_t mine = 0;
@@ -361,7 +362,8 @@ TEST_F(NodeLedgerTest, comes_and_goes_with_processes_that_join_at_the_same_time)
                 std::string why;
                 auto const ledger = budget::NodeLedger::join(identity_, why);
                 if (!ledger) return 1;
-                // It shares the ledger with the other processes: it sees its own claim, which the others cannot claim.
+                // The process shares the ledger with the others: its own claim counts, and the others cannot claim
+                // those bytes.
                 if (!ledger->try_claim(1_KiB, {6_KiB})) return 2;
                 if (ledger->sums().claimed < 1_KiB) return 3;
             }

@@ -14,7 +14,7 @@
 
 namespace sluice::tests {
 
-/// A control group below `parent`; folder() is empty where none can be made.
+/// A control group below `parent`; folder() is empty if none can be made.
 class TestGroup {
   public:
     explicit TestGroup(std::string const& parent) {
@@ -24,7 +24,7 @@ class TestGroup {
     TestGroup(TestGroup const&) = delete;
     TestGroup& operator=(TestGroup const&) = delete;
     ~TestGroup() {
-        // A process that has ended leaves a moment later.
+        // A process that has ended leaves its group a moment later.
         for (int i = 0; !folder_.empty() && rmdir(folder_.c_str()) != 0 && errno == EBUSY && i < 1000; ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -36,7 +36,7 @@ class TestGroup {
     std::string folder_;
 };
 
-/// Where the groups of version 2 are, which may be without any controller; empty where there are none.
+/// Returns the folder of the groups of version 2, which may have no controller; empty if there are none.
 inline std::string hierarchy_of_version_two() {
     std::string hierarchy;
     std::ifstream mounts("/proc/self/mounts");
@@ -45,7 +45,7 @@ inline std::string hierarchy_of_version_two() {
     return hierarchy;
 }
 
-/// What never comes true, the watchdog ends: a machine may be as busy as it is.
+/// Has no time limit, because a machine may be busy: the watchdog ends a test in which this never becomes true.
 inline void wait_until(std::function<bool()> const& what) {
     while (!what())
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Tokens: what is granted, what waits, and what goes back.
+/// Tokens: which are granted, which wait, and which are returned.
 #include "budget/token_pool.hpp"
 
 #include <gtest/gtest.h>

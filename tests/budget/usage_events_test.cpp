@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What the kernel tells of a control group: in groups made for it, which needs root, and in a made-up tree.
+/// The kernel's signals about a control group: in groups made for the test, which needs root, and in a made-up tree.
 #include "budget/usage_events.hpp"
 
 #include <sys/prctl.h>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Where this process is, of version 1; empty where there is none.
+/// Returns the group of this process in version 1; empty if there is none.
 std::string own_group() {
     for (budget::MemoryPlace const& place : budget::find_memory_places({}))
         if (place.kind == budget::MemoryPlace::Kind::cgroup_v1) return place.folder;
@@ -38,7 +38,7 @@ budget::MemoryPlace place_in(std::string const& folder, Bytes limit) {
 
 class UsageEventsTest : public MadeUpNode {
   protected:
-    /// A process that looks again and again comes to that.
+    /// Looks again and again until the marks are set.
     static void wait_until_marked(budget::UsageEvents& events, Bytes limit) {
         wait_until([&] {
             events.follow(limit);
@@ -107,17 +107,17 @@ TEST_F(UsageEventsTest, come_from_a_thread_that_ends_when_it_has_set_them) {
     wait_until_marked(events, 64_MiB);
     last_of_many.follow(64_MiB);
     wait_until(
-        [&] { return threads_of_this_process() == before; });  // it has ended, and the last of many has made none yet
+        [&] { return threads_of_this_process() == before; });  // the thread has ended, and no further one has been made
     EXPECT_FALSE(last_of_many.is_listening());
     auto other = std::make_unique<budget::UsageEvents>(place_in(group.folder(), 64_MiB));
     std::this_thread::sleep_for(budget::UsageEvents::k_settling);
     other->follow(64_MiB);
     pid_t const child = fork();
     if (child == 0) {
-        other.reset();  // which has no such thread here
+        other.reset();  // a child has no such thread
         _exit(0);
     }
-    other.reset();  // while marks are set
+    other.reset();  // destroyed while marks are being set
     int status = 1;
     wait_until([&] { return waitpid(child, &status, WNOHANG) == child; });
     EXPECT_EQ(status, 0);
@@ -131,11 +131,11 @@ TEST_F(UsageEventsTest, can_be_followed_by_a_child_that_has_marks_of_its_parent)
     wait_until_marked(*events, 64_MiB);
     pid_t const child = fork();
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);  // it has no watchdog of its own
+        prctl(PR_SET_PDEATHSIG, SIGKILL);  // the child has no watchdog of its own
         std::size_t const before = threads_of_this_process();
         events->follow(128_MiB);
-        // Waits for the thread that it has made here; one that lived on would write into freed memory, which the
-        // address sanitizer sees.
+        // Waits for the thread that was made here. A thread that lived on would write to freed memory, which the
+        // address sanitizer reports.
         events.reset();
         wait_until([&] { return threads_of_this_process() == before; });
         _exit(0);
@@ -145,7 +145,8 @@ TEST_F(UsageEventsTest, can_be_followed_by_a_child_that_has_marks_of_its_parent)
     EXPECT_EQ(status, 0);
 }
 
-/// The kernel tells of cgroup.events as of memory.events, and needs no memory controller for it.
+/// The kernel reports changes of cgroup.events as it does those of memory.events, and needs no memory controller for
+/// it.
 TEST_F(UsageEventsTest, are_told_of_version_two_when_its_file_has_news) {
     TestGroup const group(hierarchy_of_version_two());
     if (group.folder().empty()) GTEST_SKIP() << "no control group of version 2 can be made here (needs root)";
@@ -157,7 +158,7 @@ TEST_F(UsageEventsTest, are_told_of_version_two_when_its_file_has_news) {
     {
         Neighbour const neighbour;
         group.add(neighbour.process());
-        wait_until([&] { return events.told(); });  // a process has come
+        wait_until([&] { return events.told(); });  // a process has joined
         EXPECT_FALSE(events.told()) << "once";
     }
     wait_until([&] { return events.told(); });  // it has left

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program in C that publishes, fetches, sends and receives by callbacks, which call the store again; and every kind
- * of wrong use that C adds. Exit code 1 where anything is wrong. */
+/* A program in C that publishes, fetches, sends and receives by callbacks, which call the store again; it also makes
+ * every kind of wrong use that only C allows. The exit code is 1 if anything is wrong. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,12 +44,12 @@ static uint64_t word_of(int owner, uint64_t epoch, uint64_t i) {
     return (uint64_t)owner * 1000003 + epoch * 5003 + i;
 }
 
-/* One iteration after the other, each begun by the callback of the one before. */
+/* Iterations follow each other: each is begun by the callback of the one before. */
 typedef struct Ring {
     sluice_store* store;
     uint64_t epoch;
     uint64_t done; /* iterations */
-    uint64_t read; /* publications that all readers have */
+    uint64_t read; /* publications that all readers have read */
     uint64_t right;
     int by_sending;
 } Ring;
@@ -88,7 +88,7 @@ static void got(void* user, int code, sluice_fetched* fetched) {
         ring->right += words[i] == word_of(rank_before(), ring->epoch, i);
     OK(sluice_fetched_free(&fetched));
     EXPECT(fetched == NULL);
-    /* What would wait is refused here. */
+    /* Calls that would wait are refused here. */
     REFUSED(sluice_store_wait(ring->store), "from inside a callback");
     REFUSED(sluice_store_wait_for(ring->store, &ring->done, 1), "from inside a callback");
     REFUSED(sluice_store_finish(ring->store), "from inside a callback");
@@ -97,7 +97,7 @@ static void got(void* user, int code, sluice_fetched* fetched) {
         REFUSED(sluice_store_free(&same), "from inside a callback");
         EXPECT(same == ring->store);
     }
-    OK(sluice_store_progress(ring->store, NULL)); /* does nothing */
+    OK(sluice_store_progress(ring->store, NULL)); /* has no effect */
     ++ring->done;
     if (++ring->epoch < EPOCHS) next_iteration(ring);
 }
@@ -136,7 +136,7 @@ static void iterate(sluice_context* context, int by_sending) {
     EXPECT(report.fetched_bytes + report.received_bytes == EPOCHS * WORDS * sizeof(uint64_t));
     OK(sluice_store_free(&ring.store));
     EXPECT(ring.store == NULL);
-    OK(sluice_store_free(&ring.store)); /* nothing to free */
+    OK(sluice_store_free(&ring.store)); /* there is nothing to free */
 }
 
 /* --- errors --- */
@@ -224,7 +224,7 @@ static void misuse(sluice_context* context) {
     OK(sluice_store_progress(store, &moved));
     OK(sluice_store_free(&store));
 
-    kept = right.kept; /* outlives the store */
+    kept = right.kept; /* the data outlive the store */
     EXPECT(sluice_fetched_bytes(kept, 0) == sizeof face);
     EXPECT(sluice_fetched_data(kept, 0) != NULL && memcmp(sluice_fetched_data(kept, 0), face, sizeof face) == 0);
     OK(sluice_fetched_free(&kept));

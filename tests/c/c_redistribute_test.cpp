@@ -14,8 +14,8 @@ namespace {
 constexpr int k_count = 50;
 constexpr std::uint64_t k_guard = 0xdeadbeefcafef00d;
 
-/// Each rank holds k_count numbers between two guards; number i of rank r is 1000 r + i. All go to the next rank, in
-/// reverse.
+/// Each rank holds k_count numbers between two guards; number i of rank r is 1000 r + i. All numbers go to the next
+/// rank, in reverse.
 class CInterface : public testing::Test {
   protected:
     CInterface() {
@@ -49,7 +49,7 @@ class CInterface : public testing::Test {
         return sluice_redistribute(context_, blocks_.data() + 1, k_count, 8, ranks_.size(), ranks_.data(),
                                    indices_.data(), options, report);
     }
-    /// The same code on every rank, a text that says `part`, and nothing moved.
+    /// Expects the same code on every rank, a text that contains `part`, and no moved number.
     void expect_refused(int code, int expected, std::string const& part) const {
         EXPECT_EQ(code, expected);
         EXPECT_NE(std::string(sluice_last_error()).find(part), std::string::npos) << sluice_last_error();
@@ -96,7 +96,7 @@ extern "C" void next_rank_in_reverse(void* user, uint64_t index, void const* blo
     ++computation.calls;
     *rank = number == static_cast<std::uint64_t>(1000 * computation.rank) + index
                 ? (computation.rank + 1) % computation.size
-                : computation.size;  // out of range: this is not the block that was there
+                : computation.size;  // out of range: these are not the bytes of that block
     *destination = static_cast<int64_t>(k_count - 1 - index);
 }
 
@@ -116,7 +116,7 @@ TEST_F(CInterface, a_plan_moves_several_arrays_and_may_be_used_again) {
               SLUICE_SUCCESS)
         << sluice_last_error();
     EXPECT_GT(sluice_plan_memory(plan), 0u);
-    ranks_.assign(ranks_.size(), 12345);  // a plan keeps nothing of the lists
+    ranks_.assign(ranks_.size(), 12345);  // a plan keeps no reference to the lists
     for (int offset : {0, 500}) {
         std::vector<std::uint64_t> first = numbers(offset);
         std::vector<std::uint64_t> second = numbers(offset + 7);
@@ -205,7 +205,8 @@ TEST_F(CInterface, options_name_what_is_wrong_with_them) {
     EXPECT_NE(std::string(sluice_last_error()).find("'staging'"), std::string::npos) << sluice_last_error();
     EXPECT_EQ(sluice_options_set(options, "staging", nullptr), SLUICE_INVALID_ARGUMENT);
     ASSERT_EQ(sluice_options_set(options, "read_bytes", "8KiB"), SLUICE_SUCCESS);
-    expect_refused(redistribute(options), SLUICE_INVALID_ARGUMENT, "read_bytes");  // good for a context, not for a call
+    expect_refused(redistribute(options), SLUICE_INVALID_ARGUMENT,
+                   "read_bytes");  // this is a setting of a context, not of a call
 
     sluice_context* other = nullptr;
     ASSERT_EQ(sluice_context_create(MPI_COMM_WORLD, options, &other), SLUICE_SUCCESS) << sluice_last_error();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program as its author would have written it for MADRE, with nothing but the five functions of Figure 1: particles
- * of three doubles and a key live on the ranks with different amounts of free space; they are sent away in several
- * maps, with the arrays moved to another place between two of them. Every block is checked. argv[1]: the strategy. */
+/* A program as its author would have written it for MADRE, with only the five functions of Figure 1: particles of
+ * three doubles and a key live on the ranks with different amounts of free space; they are sent away in several maps,
+ * with the arrays moved to another place between two of them. Every block is checked. argv[1]: the strategy. */
 #include <madre.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,12 +12,13 @@ enum { FIELDS = 4 }; /* doubles in a block: the first is the number of the block
 
 typedef struct {
     int ranks, rank;
-    int slots;  /* of this rank */
-    int* first; /* number of the first slot of each rank in the whole array; first[ranks] is their sum */
+    int slots;  /* slots of this rank */
+    int* first; /* the number of each rank's first slot in the whole array; first[ranks] is the number of all slots */
     int total;
 } Shape;
 
-/* All ranks hold as many live blocks as slots minus free space, and know the shape of the others by rule. */
+/* All ranks have the same number of live blocks, which is their slots minus their free space, and compute the shapes
+ * of the others by rule. */
 static Shape shape_of(int ranks, int rank) {
     Shape s;
     int r;
@@ -32,8 +33,7 @@ static Shape shape_of(int ranks, int rank) {
     return s;
 }
 
-/* Slot g of the whole array goes to slot (a g + b) mod total: a permutation where a and total have no common divisor.
- */
+/* Slot g of the whole array goes to slot (a g + b) mod total: a permutation if a and total have no common divisor. */
 static int divisor(int a, int b) {
     return b == 0 ? a : divisor(b, a % b);
 }
@@ -58,7 +58,7 @@ static void fill_block(double* block, int number) {
         block[i] = number * 1000.0 + i;
 }
 
-/* Live is every slot whose number is not divisible by `every` (0: all live). Returns how many blocks are wrong. */
+/* A slot is live if its number is not divisible by `every` (0: all are live). Returns how many blocks are wrong. */
 static int run_map(MADRE_Object madre, Shape const* s, double* data, int factor, int shift, int every) {
     int const mine = s->first[s->rank];
     int* ranks = malloc((size_t)s->slots * sizeof(int));
@@ -69,7 +69,7 @@ static int run_map(MADRE_Object madre, Shape const* s, double* data, int factor,
         int const live = every == 0 || (mine + i) % every != 0;
         fill_block(data + (size_t)i * FIELDS, live ? mine + i : -1);
         ranks[i] = live ? rank_of(s, to) : -1;
-        indices[i] = live ? to - s->first[ranks[i]] : -12345; /* is to be ignored */
+        indices[i] = live ? to - s->first[ranks[i]] : -12345; /* must be ignored */
     }
     MADRE_redistribute(madre, s->slots, ranks, indices);
     for (g = 0; g < s->total; ++g) {
@@ -86,7 +86,8 @@ static int run_map(MADRE_Object madre, Shape const* s, double* data, int factor,
     return wrong;
 }
 
-/* Only the first half of each array is named; the rest is dead. The named blocks go to the next rank, in reverse. */
+/* Only the first half of each array is named, and the rest is dead. The named blocks go to the next rank, in reverse.
+ */
 static int run_short_list(MADRE_Object madre, Shape const* s, double* data) {
     int const length = 30; /* half of the smallest array */
     int const next = (s->rank + 1) % s->ranks, last = (s->rank + s->ranks - 1) % s->ranks;

@@ -11,7 +11,7 @@ wide=$(LC_ALL=C.UTF-8 awk 'length > 100' <<<"$help")
 [ -z "$wide" ] || complain "wider than 100 columns: $wide"
 begin=$(grep -oE "^  (--[a-z-]+|-h)" <<<"$help" | head -5 | tr -d ' \n')
 [ "$begin" = "--report--memory--watch--inplace-h" ] || complain "what users meet does not come first: $begin"
-# As the settings are listed elsewhere.
+# The settings as they are listed elsewhere.
 flat=$(tr -s ' \n' ' ' <<<"$help")
 while read -r name default; do
     [ "$(grep -cE "^  --$name " <<<"$help")" = 1 ] || complain "--$name is not there once"

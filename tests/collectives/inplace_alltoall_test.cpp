@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The in-place all-to-all: sizes on all sides of every threshold, both ways to move bytes, its bounds and its errors.
+/// The in-place all-to-all: sizes below, at and above every threshold, both ways to move bytes, its bounds and its
+/// errors.
 #include "collectives/inplace_alltoall.hpp"
 
 #include <gtest/gtest.h>
@@ -71,7 +72,7 @@ TEST_P(InplaceAlltoallTest, with_counts_and_displacements_in_any_order_and_empty
     InplaceBed bed(direct());
     int const size = bed.size();
     int const rank = bed.rank();
-    // Symmetric counts, some of them 0; blocks lie in falling order with gaps between them.
+    // Counts are symmetric and some are 0; blocks are in falling order with gaps between them.
     auto const count = [](int a, int b) { return (a + b) % 3 == 0 ? 0 : 3000 * (a + b) + 5 * (a * b) + 1; };
     std::vector<int> counts;
     std::vector<int> places(static_cast<std::size_t>(size));
@@ -112,7 +113,7 @@ TEST_P(InplaceAlltoallTest, blocks_of_different_bytes_are_an_error_of_their_pair
             EXPECT_NE(std::string(base::last_error_text()).find(std::to_string(bytes - (bed.rank() == 0 ? 0 : 1))),
                       std::string::npos)
                 << base::last_error_text();
-            // The pair's own block is untouched, the others have arrived.
+            // The pair's own block is untouched, and the others have arrived.
             int const other = 1 - bed.rank();
             unsigned char* const own = blocks.data() + static_cast<std::uint64_t>(other) * bytes;
             for (std::uint64_t i = 0; i < bytes; ++i)
@@ -126,8 +127,8 @@ TEST_P(InplaceAlltoallTest, blocks_of_different_bytes_are_an_error_of_their_pair
 
 TEST_P(InplaceAlltoallTest, calls_on_several_communicators_may_run_in_any_order) {
     InplaceBed bed(direct());
-    // Four calls at once over one private communicator, each for other members in another order; each rank drives them
-    // in an order of its own.
+    // Four calls run at once over one private communicator, each for other members in another order; each rank drives
+    // them in an order of its own.
     constexpr int k_calls = 4;
     constexpr std::uint64_t k_bytes = 40'000;
     std::vector<ByteBlocks> blocks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What the tests of the in-place all-to-all share: bytes that say where they come from, and the means of a call.
+/// Parts that the tests of the in-place all-to-all share: bytes that name their origin, and the arguments of a call.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@
 
 namespace sluice::tests {
 
-/// Byte `i`, in packed order, of the block that `from` has for `to` in call `call`.
+/// Returns byte `i`, in packed order, of the block that `from` has for `to` in call `call`.
 inline unsigned char byte_of(int from, int to, std::uint64_t i, int call = 0) {
     std::uint64_t word = (static_cast<std::uint64_t>(from) * 131 + static_cast<std::uint64_t>(to) * 17 +
                           static_cast<std::uint64_t>(call) * 7 + i / 8 + 1) *
@@ -25,7 +25,7 @@ inline unsigned char byte_of(int from, int to, std::uint64_t i, int call = 0) {
     return static_cast<unsigned char>(word >> (8 * (i % 8)));
 }
 
-/// Its own private communicator, access and staging, as the plugin has them.
+/// Has its own private communicator, access and staging, as the plugin does.
 class InplaceBed {
   public:
     explicit InplaceBed(bool direct = true, Bytes staging = 256_KiB)
@@ -42,7 +42,7 @@ class InplaceBed {
         members.tag = tag;
         return members;
     }
-    /// Runs one call; its MPI error class.
+    /// Runs one call; returns its MPI error class.
     int run(collectives::InplaceBlocks const& blocks) {
         return collectives::run_in_place(means(), members(), blocks, &report_);
     }
@@ -57,7 +57,7 @@ class InplaceBed {
     collectives::InplaceReport report_;
 };
 
-/// Blocks of `bytes` bytes for each rank, one behind the other, with guards around.
+/// Blocks of `bytes` bytes for each rank, contiguous, with guards around them.
 class ByteBlocks {
   public:
     ByteBlocks(int rank, int size, std::uint64_t bytes)
@@ -72,7 +72,7 @@ class ByteBlocks {
             for (std::uint64_t i = 0; i < bytes_; ++i)
                 data()[static_cast<std::uint64_t>(to) * bytes_ + i] = byte_of(rank_, to, i, call);
     }
-    /// What is wrong, or nothing.
+    /// Returns a description of what is wrong, or an empty text.
     std::string problem(int call = 0) {
         for (int from = 0; from < size_; ++from)
             for (std::uint64_t i = 0; i < bytes_; ++i)

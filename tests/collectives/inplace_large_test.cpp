@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A block of more than 2 GiB, whose bytes no int counts.
+/// A block of more than 2 GiB: an int cannot hold the number of its bytes.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ TEST(InplaceLarge, blocks_of_more_than_two_gibibytes_change_places) {
     for (std::uint64_t i = 0; i < k_words; ++i)
         words[i] = word_of(bed.rank(), i);
     int const peer = 1 - bed.rank();
-    // The own block is empty: only the peer's is there.
+    // A rank's block for itself is empty; only the peer's block exists.
     std::vector<std::int64_t> counts(2, 0);
     std::vector<std::int64_t> const places(2, 0);
     counts[static_cast<std::size_t>(peer)] = static_cast<std::int64_t>(k_words);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The kernel may forbid access to other processes from the start, on one rank alone, or in mid-run: blocks arrive all
-/// the same.
+/// The kernel may forbid access to other processes from the start, on one rank alone, or during the run: blocks arrive
+/// in each case.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -19,7 +19,7 @@ class LostAccess : public testing::TestWithParam<bool> {
   protected:
     ~LostAccess() override { fail_reads(0, 0); }
 
-    /// Whether this rank is one of those whose calls fail.
+    /// Returns whether this rank is one of those whose calls fail.
     bool is_hit(InplaceBed const& bed) const { return GetParam() || bed.rank() == bed.size() - 1; }
 
     static void exchange(InplaceBed& bed, std::uint64_t bytes, int call) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Random counts and datatypes, spelled differently on the two sides of each pair, against an exchange out of place by
-/// MPI_Pack and MPI_Unpack. All bytes are compared, so gaps that were written show.
+/// Random counts and datatypes, spelled differently on the two sides of each pair, compared with an exchange out of
+/// place by MPI_Pack and MPI_Unpack. All bytes are compared, so a write into a gap is seen.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -19,17 +19,17 @@ namespace {
 
 using collectives::InplaceBlocks;
 
-/// One rank's block for one peer: a type of its own and as many elements of it as the pair's bytes need.
+/// One rank's block for one peer: a type of its own, and the number of elements that the pair's bytes need.
 struct Side {
     DrawnType type;
     std::int64_t count = 0;
     std::unique_ptr<TypedBlock> block;
 };
 
-/// A type and count of so many bytes, a multiple of 48, however they are spelled.
+/// Draws a type and a count that have this number of bytes, a multiple of 48.
 Side draw_side(std::mt19937_64& random, std::int64_t bytes) {
     Side side;
-    // A drawn type fits if its size divides the bytes; else bytes themselves, spaced out.
+    // A drawn type fits if its size divides the bytes; otherwise the type is one of bytes with gaps.
     for (int attempt = 0; attempt < 8; ++attempt) {
         side.type = draw_type(random, 1 + attempt % 3);
         std::int64_t const size = side.type.size();
@@ -57,7 +57,7 @@ std::vector<unsigned char> packed(Side& side, std::int64_t bytes) {
     return data;
 }
 
-/// The bytes of each pair: the same on both sides, also large ones and none.
+/// Draws the bytes of a pair, which are the same on both sides: also large blocks, and none.
 std::int64_t draw_bytes(std::uint64_t seed, int a, int b) {
     std::mt19937_64 random(seed * 1009 + static_cast<std::uint64_t>(std::min(a, b)) * 64 +
                            static_cast<std::uint64_t>(std::max(a, b)));
@@ -93,7 +93,7 @@ void exchange_random(InplaceBed& bed, std::uint64_t seed) {
     }
     SCOPED_TRACE(text.substr(0, 4000));
 
-    // The reference: what each peer packed, unpacked into a copy of our blocks.
+    // The reference is what each peer packed, unpacked into a copy of our blocks.
     std::vector<MPI_Request> requests;
     for (int peer = 0; peer < size; ++peer) {
         auto const p = static_cast<std::size_t>(peer);
@@ -106,7 +106,7 @@ void exchange_random(InplaceBed& bed, std::uint64_t seed) {
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 
     std::vector<int> counts;
-    std::vector<std::int64_t> places;  // from MPI_BOTTOM, so of any sign as far as the engine knows
+    std::vector<std::int64_t> places;  // they count from MPI_BOTTOM, so they may have any sign
     std::vector<MPI_Datatype> types;
     std::vector<std::vector<unsigned char>> expected;
     for (int peer = 0; peer < size; ++peer) {
@@ -148,7 +148,7 @@ TEST(InplaceRandomTypes, arrive_byte_for_byte_and_gaps_stay) {
 
 TEST(InplaceRandomTypes, one_type_for_all_blocks_with_a_gap_is_stepped_by_its_extent) {
     InplaceBed bed;
-    // Three of four ints; the exchange must not touch the fourth.
+    // The type has three of four ints; the exchange must not touch the fourth.
     MPI_Datatype triple = MPI_DATATYPE_NULL;
     MPI_Datatype spaced = MPI_DATATYPE_NULL;
     MPI_Type_contiguous(3, MPI_INT, &triple);

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The HTML documentation as a reader sees it, in headless Chromium: html_test.py ROOT HTML BUILD
 
-Opens every page: no markup is shown as text, no title names a path of the build, each link inside the documentation
-leads to something, pictures are shown. In the reference each function of the C interface is described with all its
-parameters, and each public header has its introduction. All examples and all pages of the guide are there.
+Opens every page and checks that no markup is shown as text, no title names a path of the build, each link inside the
+documentation has a target, and pictures are shown. In the reference each function of the C interface is described with
+all its parameters, and each public header has its introduction. All examples and all pages of the guide are there.
 """
 import json
 import pathlib
@@ -13,7 +13,7 @@ import sys
 import tempfile
 import urllib.parse
 
-import browser as headless  # tests/support; CMakeLists.txt says where it is
+import browser as headless  # in tests/support; CMakeLists.txt gives the path
 
 READY = "return document.readyState === 'complete'"
 PAGE = r"""
@@ -29,7 +29,7 @@ const titles = [document.title, ...[...document.querySelectorAll('.title, h1, h2
 return {titles, text: copy.textContent, code: [...shown.querySelectorAll('code, tt')].map((e) => e.textContent),
         links, anchors, empty: pictures.map((i) => i.getAttribute('src'))};
 """
-# The functions of a header's page, each with its description and the names of the parameters that it describes.
+# Returns the functions of a header's page, each with its description and the names of the parameters that it describes.
 FUNCTIONS = """
 return [...document.querySelectorAll('.memitem')].map((item) => ({
   name: item.querySelector('td.memname')?.textContent.trim() || '',

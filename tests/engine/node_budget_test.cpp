@@ -19,7 +19,7 @@
 namespace sluice::tests {
 namespace {
 
-/// Other programs on this machine lease from the same ledger: by a node_memory that no other job has the ranks have an
+/// Other programs on this machine lease from the same ledger. A node_memory that no other job has gives the ranks an
 /// M_C of their own.
 class NodeBudget : public testing::Test {
   protected:
@@ -39,7 +39,8 @@ class NodeBudget : public testing::Test {
     void look() { process().look(); }
     bool has_ledger() { return process().adaptation() != nullptr && process().adaptation()->has_ledger(); }
 
-    /// Until `done` is true on all ranks; looks meanwhile, as progress would. What never comes, the watchdog ends.
+    /// Repeats until `done` is true on all ranks and looks meanwhile, as progress would. The watchdog ends a test in
+    /// which it never is.
     template <typename Done>
     void wait_for_all(Done done) {
         for (int all = 0; all == 0;) {
@@ -64,7 +65,7 @@ TEST_F(NodeBudget, is_one_for_all_ranks_and_all_their_communicators) {
         EXPECT_EQ(&other.budget(), &context_.budget());
     }
     MPI_Comm_free(&half);
-    // All of the same ledger, and all in it.
+    // All ranks have the same ledger, and all are in it.
     std::string const name = process().adaptation()->account().ledger;
     std::uint64_t hash = std::hash<std::string>()(name);
     std::uint64_t least = hash;
@@ -101,7 +102,7 @@ TEST_F(NodeBudget, lets_one_rank_have_most_of_it_until_the_others_need_it) {
     if (size_ > 4) {
         EXPECT_GT(waiting, 0) << "not all of them fit beside it";
     }
-    most.reset();  // and its owner does not even try to take less
+    most.reset();  // the owner does not even try to take less
     wait_for_all([&] { return got; });
     if (!is_rich) {
         EXPECT_EQ(mine.amount(), wanted);
@@ -112,7 +113,8 @@ TEST_F(NodeBudget, lets_one_rank_have_most_of_it_until_the_others_need_it) {
 
 TEST_F(NodeBudget, gets_back_what_a_killed_process_of_the_node_held) {
     if (!has_ledger()) GTEST_SKIP() << process().adaptation()->account().ledger;
-    // Not a rank: both MPIs end the job of a rank that is killed. But one that shares the ledger, and holds nearly all.
+    // The process that holds nearly all is not a rank, because both MPIs end the job of a rank that is killed. It
+    // shares the ledger.
     std::uint64_t m_c = context_.budget().limit().count;
     MPI_Bcast(&m_c, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     int ends[2]{-1, -1};

@@ -45,7 +45,7 @@ TEST(Patience, never_sleeps_unless_told_how_long_to_yield) {
     EXPECT_EQ(patience.in_vain(), 1000U);
 }
 
-/// Counts what it is told.
+/// Counts the calls that it gets.
 class Told final : public Pollable {
   public:
     bool poll() override { return false; }

@@ -39,7 +39,8 @@ enum class Way { messages, rings };
 class SparseExchangeTest : public testing::TestWithParam<Way> {
   protected:
     ContextState& state() { return ContextState::of(context_); }
-    /// Collective: `count(from, to)` letters from each rank to each other one, `bytes` of memory for packets.
+    /// Collective. Sends `count(from, to)` letters from each rank to each other one, with `bytes` of memory for
+    /// packets.
     template <typename Count>
     void exchange(Count const& count, Bytes bytes) {
         int const rank = state().rank();

@@ -67,7 +67,7 @@ TEST(CoastlineBlock, starts_no_new_block_while_another_point_fits) {
     }
 }
 
-/// The data of the real job: the first bin with more than two blocks.
+/// The data of the real job: finds the first bin with more than two blocks.
 class CoastlineData : public testing::Test {
   protected:
     void SetUp() override {

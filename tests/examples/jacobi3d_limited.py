@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The relaxation in a node that is too small for all ghost faces at once: that form is killed, fetching ends, and with the
+"""The relaxation in a node that is too small for all ghost faces at once: that form is killed; fetching ends with the
 same checksum as in a large node.
 
     jacobi3d_limited.py BED PROGRAM LAUNCHER...
@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 
 def run(form, limit):
-    """Outcome of the bed, and the checksum if there is one."""
+    """Returns the outcome of the bed, and the checksum if there is one."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
         command = [bed, "--memory", f"{limit // MIB}MiB", "--report", report, "--"]
@@ -42,7 +42,7 @@ failures = []
 if right is None or fetched != right:
     failures.append(f"checksums differ: {right} all at once, {fetched} fetched")
 saved = large_all["peak_held_bytes"] - large_fetch["peak_held_bytes"]
-if saved < 20 * MIB:  # 108 cubes a rank, 96 KiB of ghosts each, sent and received: 2 x 2 x 10 MiB
+if saved < 20 * MIB:  # 108 cubes on each rank, with 96 KiB of ghosts each, sent and received: 2 x 2 x 10 MiB
     failures.append(f"fetching saved {saved / MIB:.1f} MiB of {large_all['peak_bytes'] / MIB:.1f}")
 
 small = large_fetch["peak_held_bytes"] + saved // 2

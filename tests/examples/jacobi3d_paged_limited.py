@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The relaxation with twice the points that its node has memory for. In memory it is killed, or swaps; from a file it
-ends with the same checksum as in a large node, without major faults worth the name.
+ends with the same checksum as in a large node, with hardly any major faults.
 
     jacobi3d_paged_limited.py BED PROGRAM LAUNCHER...
 """
@@ -22,7 +22,9 @@ STEPS = 3
 
 
 def run(form, limit, swap=0):
-    """Outcome of the bed, and the checksum if there is one. A run that swaps may take for ever, and need not end."""
+    """Returns the outcome of the bed, and the checksum if there is one. A run that swaps may take too long, and then
+    has none.
+    """
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
         command = [bed, "--memory", f"{limit // MIB}MiB", "--report", report]
@@ -50,7 +52,7 @@ if paged["outcome"] != "ok" or checksum != right or right is None:
     failures.append(f"from a file in {NODE // MIB} MiB: {paged['outcome']}, checksum {checksum}, right is {right}")
 if paged["oom_kills"] != 0 or paged["peak_held_bytes"] > NODE:
     failures.append(f"{paged['oom_kills']} killed, held {paged['peak_held_bytes']} bytes of {NODE}")
-# Pages of programs and libraries that are read at the start, none of points: these are 49,152 pages a step.
+# Pages of programs and libraries are read at the start, but none of points: these would be 49,152 pages in each step.
 if paged["major_faults"] > 2000:
     failures.append(f"{paged['major_faults']} major faults from a file")
 killed, _ = run("fetch", NODE)

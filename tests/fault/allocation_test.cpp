@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Every allocation fails once, on one rank: all ranks get the same error before any byte has moved, or the call goes
-/// through.
+/// Every allocation fails once, on one rank: all ranks get the same error before any byte has moved, or the call
+/// succeeds.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Bad input, on one rank or on all: every rank throws the same error, no byte is changed, no rank hangs, and the
-/// context works on.
+/// context still works.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class BadInput : public testing::TestWithParam<Strategy> {
   protected:
     BadInput() : context_(MPI_COMM_WORLD, Settings{}), bed_(context_) { options_.strategy = GetParam(); }
 
-    /// A valid map that `spoil` changes, on the last rank alone and then on all ranks.
+    /// Passes a valid map that `spoil` changes, on the last rank alone and then on all ranks.
     template <typename Spoil>
     void expect_map_refused(Spoil spoil, std::vector<std::string> const& words) {
         for (bool const everywhere : {false, true}) {
@@ -42,7 +42,7 @@ class BadInput : public testing::TestWithParam<Strategy> {
         bed_.expect_working(GetParam());
     }
 
-    /// An array that `spoil` changes, on the last rank alone and then on all ranks.
+    /// Passes an array that `spoil` changes, on the last rank alone and then on all ranks.
     template <typename Spoil>
     void expect_array_refused(Spoil spoil, std::vector<std::string> const& words) {
         for (bool const everywhere : {false, true}) {
@@ -190,14 +190,14 @@ TEST_P(BadInput, says_that_ranks_bring_different_numbers_of_arrays) {
     bed_.expect_working(GetParam());
 }
 
-// The checks are in front of the strategies; these three take the three kinds of maps: inverse, forward, both.
+// The checks precede the strategies; these three strategies take the three kinds of maps: inverse, forward, both.
 INSTANTIATE_TEST_SUITE_P(Redistribute, BadInput,
                          testing::Values(Strategy::token, Strategy::alltoallv, Strategy::automatic),
                          strategy_test_name);
 
 namespace {
 
-/// All ranks refuse to make a Context of `settings` with one and the same error.
+/// Expects that all ranks refuse to make a Context of `settings` with the same error.
 void expect_no_context(Settings const& settings, std::string const& word) {
     Context valid(MPI_COMM_WORLD, Settings{});
     Bed bed(valid);

@@ -27,7 +27,7 @@ std::uint64_t reads_made() {
 }  // namespace sluice::tests
 
 namespace {
-/// Counts a call; true where it is to fail.
+/// Counts a call; returns true if it has to fail.
 bool must_fail() {
     using namespace sluice::tests;
     ++calls_made;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Makes process_vm_readv and process_vm_writev fail, as a kernel that forbids it or a page that is gone would: this
-/// program's own definition of the calls comes before the C library's.
+/// Makes process_vm_readv and process_vm_writev fail, as they do if the kernel forbids them or a page is gone. The
+/// program's own definition of the calls precedes that of the C library.
 #pragma once
 
 #include <cstdint>
 
 namespace sluice::tests {
 
-/// After `good` more calls all others fail with `error_number`. 0 as `error_number`: none fails.
+/// After `good` more calls all others fail with `error_number`; if it is 0, none fails.
 void fail_reads(std::uint64_t good, int error_number);
-/// Calls made so far.
+/// Returns the number of calls so far.
 std::uint64_t reads_made();
 
 }  // namespace sluice::tests

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Reads of other processes may be forbidden from the start or stop working in mid-run: blocks arrive all the same.
+/// Reads of other processes may be forbidden from the start or stop working during the run: blocks arrive in each case.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -35,7 +35,8 @@ class LostReads : public testing::TestWithParam<std::uint64_t> {
         auto const target = [&](int from, std::uint64_t slot) {
             return (from + 1 + static_cast<int>(slot) % std::max(1, ranks_ - 1)) % ranks_;
         };
-        // Slot s of each rank gets block s of the one rank whose target for it this is: a permutation for each slot.
+        // Slot s of each rank gets block s of the one rank whose target for s this rank is: each slot has a permutation
+        // of the ranks.
         std::vector<Destination> map;
         for (std::uint64_t slot = 0; slot < k_slots; ++slot)
             map.push_back({target(rank_, slot), static_cast<std::int64_t>(k_slots - 1 - slot)});

@@ -9,12 +9,12 @@ namespace sluice::tests {
 
 namespace {
 
-/// The name of the block in slot `slot` of `rank`.
+/// Returns the name of the block in slot `slot` of `rank`.
 std::uint64_t name_at(int rank, std::uint64_t slot) {
     return static_cast<std::uint64_t>(rank) * 1'000'000 + slot;
 }
 
-/// The text of rank 0, on every rank. Collective.
+/// Collective. Returns the text of rank 0 on every rank.
 std::string text_of_rank_0(std::string text) {
     int length = static_cast<int>(text.size());
     MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);

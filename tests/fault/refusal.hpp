@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What a call that must be refused leaves behind: the same error on every rank, and nothing changed.
+/// The effects of a call that must be refused: the same error on every rank, and no change.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,12 +15,12 @@
 
 namespace sluice::tests {
 
-/// The strategies that can be asked for, `auto` included.
+/// Returns the strategies that can be requested, `auto` included.
 std::vector<Strategy> all_strategies();
 std::string strategy_test_name(testing::TestParamInfo<Strategy> const& tested);
 
-/// An array of `count` blocks of 24 bytes on this rank, filled with what belongs to their addresses, and a valid map:
-/// each block goes to the same slot of the next rank, the last slots stay where they are.
+/// An array of `count` blocks of 24 bytes on this rank, filled with bytes computed from their addresses, and a valid
+/// map: each block goes to the same slot of the next rank, except the last slots, whose blocks stay.
 class Bed {
   public:
     explicit Bed(Context& context, std::uint64_t count = 40);
@@ -32,12 +32,12 @@ class Bed {
     bool last() const { return rank_ == ranks_ - 1; }
     std::uint64_t count() const { return array_.count(); }
 
-    /// Collective. `call` throws an error with `code` whose text contains each of `words` on every rank, the same text
-    /// on all of them; the array is as it was; and the context still works.
+    /// Collective. Expects that `call` throws an error with `code` whose text contains each of `words`, the same text
+    /// on all ranks, that the array is unchanged, and that the context still works.
     void expect_refused(std::function<void()> const& call, ErrorCode code, std::vector<std::string> const& words);
-    /// Collective. No byte of the array has changed.
+    /// Collective. Expects that no byte of the array has changed.
     void expect_untouched() const;
-    /// Collective. Moves every block to the next rank and checks it; the array is as at the start afterwards.
+    /// Collective. Moves every block to the next rank and checks it; afterwards the array is as at the start.
     void expect_working(Strategy strategy);
     void fill();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Fetches with all the memory that M_C allows while another process of the node takes memory and frees it: the limit
-/// shrinks and grows with it, no page of ours is lost, and the kernel tells of it. To be run in the limited bed, see
-/// adapting_limited.py.
+/// shrinks and grows with it, no page of a rank is swapped out, and the kernel signals it. It runs in the limited bed,
+/// see adapting_limited.py.
 ///
 ///     adapting MIB_THAT_ARE_TAKEN
 #include <mpi.h>
@@ -24,8 +24,9 @@ namespace sluice::tests {
 namespace {
 
 constexpr std::uint64_t k_bytes = 256 << 10;
-constexpr int k_tasks = 600;    // each wants one; together far more than M_C
-constexpr long k_of_files = 4;  // major faults by code that runs for the first time; a rank that swaps has thousands
+constexpr int k_tasks = 600;    // each fetches one datum; together they need far more than M_C
+constexpr long k_of_files = 4;  // major faults by code that runs for the first time; a rank that swaps has thousands of
+                                // faults
 
 long major_faults() {
     rusage usage{};
@@ -33,8 +34,7 @@ long major_faults() {
     return usage.ru_majflt;
 }
 
-/// What rank 0 does with the neighbour, a step at a time; between two steps there are some looks at the memory that is
-/// free.
+/// The steps in which rank 0 uses the neighbour; between two steps there are some looks at the free memory.
 class Story {
   public:
     Story(Neighbour const& neighbour, int steps) : neighbour_(&neighbour), steps_(steps) {}
@@ -44,7 +44,8 @@ class Story {
         if (waits_for_neighbour_) until_ = process.looks() + (at_ % steps_ == 0 ? k_pause : 3);
         waits_for_neighbour_ = false;
         if (until_ == 0) until_ = process.looks() + k_pause;
-        // For a moment it may be less, while data arrive of which the kernel has heard before the budget; not more.
+        // For a moment the limit may be less, while data arrive that the kernel has counted and the budget has not; it
+        // may not be more.
         if (process.looks() + k_pause / 2 >= until_) most_ = std::max(most_, process.budget().limit());
         if (process.looks() < until_ || is_over()) return;
         Bytes const limit = std::exchange(most_, {});
@@ -60,13 +61,13 @@ class Story {
     }
     bool is_over() const { return at_ > 2 * steps_; }
 
-    /// Whether the limit went as it must.
+    /// Returns whether the limit changed as it must.
     bool is_right() const {
         Bytes const taken{static_cast<std::uint64_t>(steps_) << 20};
         std::printf("limit %s, with %s taken %s, then %s\n", base::format_bytes(before_).c_str(),
                     base::format_bytes(taken).c_str(), base::format_bytes(least_).c_str(),
                     base::format_bytes(after_).c_str());
-        // The ranks' own use moves meanwhile, by what MPI and the heap keep: up to 9 MiB.
+        // The ranks' own use changes meanwhile by up to 9 MiB, which MPI and the heap keep.
         Bytes const about = taken / 4;
         return least_ + taken <= before_ + about && least_ + taken + about >= before_ && after_ + about >= before_;
     }
@@ -84,7 +85,7 @@ class Story {
     Bytes after_;
 };
 
-/// Fetches, and keeps what it got for a few turns.
+/// Fetches, and keeps the data for a few turns.
 Task fetch_one(fetch::Store& store, fetch::Key key, int& left, int& wrong) {
     fetch::Fetched const fetched = co_await store.fetch_all(fetch::Want{key, k_bytes});
     std::byte const mark = static_cast<std::byte>(key.id);
@@ -101,7 +102,7 @@ Task tell(Story& story, engine::Process& process, int const& left) {
     }
 }
 
-/// Each rank fetches everything of the next one. How many came out wrong.
+/// Each rank fetches everything from the next one. Returns how many fetches were wrong.
 int go_round(Context& context, Story* story, Bytes& peak) {
     fetch::Store store(context);
     for (std::uint64_t i = 0; i < k_tasks; ++i)
@@ -127,7 +128,7 @@ bool run_all(Neighbour const& neighbour, int steps) {
     Story story(neighbour, steps);
     bool const tells = context.rank() == 0;
     Bytes peak;
-    int wrong = go_round(context, nullptr, peak);  // libraries and code come into memory
+    int wrong = go_round(context, nullptr, peak);  // brings libraries and code into memory
     long const faults = major_faults();
     int rounds = 0;
     for (int over = 0; over == 0; ++rounds) {
@@ -140,7 +141,7 @@ bool run_all(Neighbour const& neighbour, int steps) {
     std::printf("rank %d: %d rounds, held at most %s, %ld major faults, %d wrong, the kernel told %llu times\n",
                 context.rank(), rounds, base::format_bytes(peak).c_str(), more, wrong,
                 static_cast<unsigned long long>(adaptation.tellings()));
-    // Of version 2 only that the limit was met, which must not be.
+    // Version 2 only signals that the limit was reached, which must not happen.
     bool const must_tell = adaptation.account().source.find("cgroup v1") != std::string::npos;
     return more <= k_of_files && wrong == 0 && (adaptation.tellings() > 0 || !must_tell) &&
            (!tells || story.is_right());

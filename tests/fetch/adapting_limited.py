@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fetches with all the memory that is free in a node of 192 MiB, two ranks, while another process takes a third of the node
-and frees it again: no rank is killed, none of our pages is lost, and the limit follows.
+"""Fetches with all the memory that is free in a node of 192 MiB, two ranks, while another process takes a third of the
+node and frees it again: no rank is killed, no page of a rank is swapped out, and the limit follows.
 
     adapting_limited.py BED PROGRAM LAUNCHER...
 """
@@ -17,7 +17,7 @@ bed, program, *launcher = sys.argv[1:]
 
 with tempfile.TemporaryDirectory() as folder:
     report = os.path.join(folder, "report.json")
-    # With swap: pages that are pushed out come back as major faults.
+    # There is swap, so pages that are pushed out come back as major faults.
     command = [bed, "--memory", "192MiB", "--swap", "256MiB", "--report", report, "--"]
     done = watched.run(command + launcher + [program, "64"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print(done.stdout, end="")

@@ -25,7 +25,7 @@ bool has_threads() {
     return level == MPI_THREAD_MULTIPLE;
 }
 
-/// A word that all ranks of the node see, without a call of MPI.
+/// A word that all ranks of the node see, without calls of MPI.
 class Flag {
   public:
     Flag() {
@@ -77,7 +77,7 @@ TEST(Background, data_that_lie_side_by_side_are_served_while_their_owner_compute
         std::vector<double> const data = values(0, 7, count);
         if (context.rank() == 0) {
             store.publish({0, 7, 0}, std::as_bytes(std::span(data)), context.size() - 1);
-            while (flag.value() < before + here) {  // a computation: no call of MPI, none of the store
+            while (flag.value() < before + here) {  // a computation: it calls neither MPI nor the store
             }
             EXPECT_GT(store.report().moved_in_background, 0U);
         } else {
@@ -117,7 +117,7 @@ TEST(Background, none_of_the_programs_code_runs_on_the_helper_thread) {
     flag.raise();
     while (flag.value() < static_cast<std::uint32_t>(context.size())) {
     }
-    EXPECT_EQ(packed, 0);  // so far the program has computed
+    EXPECT_EQ(packed, 0);  // until here the program has computed
     EXPECT_EQ(done, 0);
     while (done == 0)
         store.progress();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Single copies inside a node: what lies side by side is read in its owner's memory.
+/// Single copies inside a node: contiguous data are read from their owner's memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Task fetch_and_compare(Store& store, Want want, std::vector<std::uint32_t> right
 class DirectRead : public testing::Test {
   protected:
     Settings settings = Settings::from_environment();
-    /// Every rank publishes data of `counts` words, and fetches those of the next one. What the store says then.
+    /// Every rank publishes data of `counts` words, and fetches those of the next rank. Returns the store's report.
     StoreReport exchange(Context& context, std::vector<std::size_t> const& counts) {
         Store store(context);
         std::vector<std::vector<std::uint32_t>> data;
@@ -51,7 +51,7 @@ class DirectRead : public testing::Test {
         EXPECT_EQ(store.report().held, Bytes{0});
         return store.report();
     }
-    // Below and at the size from which on it is worth while, and much more than one look reads.
+    // Sizes below and at the size from which direct reads are worth while, and much more than one look reads.
     std::vector<std::size_t> sizes() const {
         std::size_t const least = settings.read_from.count / 4;
         return {0, 1, least - 1, least, least + 1, 3'000'000, 100'000, 5'000'000};
@@ -109,7 +109,7 @@ TEST_F(DirectRead, falls_back_to_a_message_where_the_reader_cannot) {
         }
         ++ends;
     });
-    // The owner will say where they lie; now they cannot be read any more.
+    // The owner will tell where the data are, but now they cannot be read any more.
     engine::ContextState::of(context).peer_access().refuse(next);
     store.publish({context.rank(), 0, 0}, std::as_bytes(std::span(data)));
     store.publish({context.rank(), 1, 0}, std::as_bytes(std::span(data)));
@@ -118,7 +118,7 @@ TEST_F(DirectRead, falls_back_to_a_message_where_the_reader_cannot) {
     store.finish();
     EXPECT_EQ(store.report().read, 0U);
     EXPECT_EQ(store.report().served, 2U);
-    // Later requests do not even ask.
+    // Later requests do not even try direct reads.
     EXPECT_EQ(exchange(context, {100'000}).read, 0U);
 }
 

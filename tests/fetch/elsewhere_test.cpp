@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Publications whose bytes are not in memory: brought at once, later, in another order, or not at all.
+/// Publications whose bytes are not in memory: they are brought at once, later, in another order, or never.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -20,7 +20,7 @@ using fetch::Key;
 using fetch::Store;
 using fetch::Want;
 
-/// Where data are: brings what it was asked for last first, and only when it is told to.
+/// The source of data: it brings what was requested last first, and only when the test tells it to.
 class Elsewhere {
   public:
     Store::Bring bring(Key const& key, std::uint64_t bytes) {
@@ -83,7 +83,7 @@ TEST(Elsewhere, is_brought_in_any_order_while_others_are_served) {
     int const peer = (context.rank() + 1) % context.size();
     tasks.spawn([](Store& from, int there, int here, int& count, bool& finished) -> Task {
         co_await fetch_each(from, there, k_keys, 3000, count);
-        co_await fetch_each(from, here, k_keys, 3000, count);  // the own ones too
+        co_await fetch_each(from, here, k_keys, 3000, count);  // also the rank's own data
         MPI_Request all_have_theirs = MPI_REQUEST_NULL;
         MPI_Ibarrier(MPI_COMM_WORLD, &all_have_theirs);
         co_await until_all_are_here(all_have_theirs, finished);
@@ -91,12 +91,13 @@ TEST(Elsewhere, is_brought_in_any_order_while_others_are_served) {
     tasks.spawn(bring_until(elsewhere, done, most));
     tasks.run();
     EXPECT_EQ(right, 2 * k_keys);
-    EXPECT_GT(most, 1U);  // several were on their way at a time
+    EXPECT_GT(most, 1U);  // several were on their way at once
     store.finish();
     EXPECT_EQ(store.report().held, 0_B);
 }
 
-SLUICE_NEEDS_RANKS(2, Elsewhere, comes_one_after_the_other_where_serving_has_memory_for_one);  // else none travels
+SLUICE_NEEDS_RANKS(2, Elsewhere,
+                   comes_one_after_the_other_where_serving_has_memory_for_one);  // with one rank nothing is sent
 TEST(Elsewhere, comes_one_after_the_other_where_serving_has_memory_for_one) {
     constexpr int k_keys = 12;
     Settings settings = Settings::from_environment();

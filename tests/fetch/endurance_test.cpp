@@ -15,8 +15,8 @@
 namespace sluice::fetch {
 namespace {
 
-/// Of the heap, and what buffers of data hold beside it. Not what is resident: that also tells how the heap's holes
-/// happen to lie.
+/// Counts the heap and the buffers of data outside it. The resident memory is not compared, because it also depends on
+/// how the heap is fragmented.
 std::uint64_t bytes_in_use(Context& context) {
     struct mallinfo2 const heap = mallinfo2();
     return heap.uordblks + heap.hblkhd + context.budget().resident().count;
@@ -28,8 +28,8 @@ constexpr std::uint64_t k_wants = 4;
 struct Epochs {
     std::uint64_t first;
     std::uint64_t number;
-    /// One rank after the other sleeps now and then, so that as many messages wait for it as ever can: MPI keeps the
-    /// memory for them.
+    /// The ranks sleep now and then, one after the other, so that as many messages as possible wait for a rank: MPI
+    /// keeps the memory for them.
     bool are_uneven;
 };
 
@@ -38,7 +38,7 @@ Task live(Store& store, Context const& context, std::uint64_t id, Epochs epochs,
     for (std::uint64_t epoch = epochs.first; epoch < epochs.first + epochs.number; ++epoch) {
         if (epochs.are_uneven && id == 0 && epoch % 8 == static_cast<std::uint64_t>(context.rank()))
             std::this_thread::sleep_for(std::chrono::milliseconds(3));
-        // Packed, or side by side; one reader in each of k_wants tasks of the next rank.
+        // The data are packed or contiguous; one reader is in each of k_wants tasks of the next rank.
         std::uint64_t const value = id * 1'000'003 + epoch;
         Key const own{context.rank(), id, epoch};
         if (id % 2 == 0)
@@ -72,7 +72,7 @@ TEST(Endurance, a_million_fetches_grow_by_less_than_512_kb) {
     };
     auto const fetches = static_cast<std::uint64_t>(tests::effort(1'000'000));
     std::uint64_t const epochs = fetches / (k_tasks * k_wants);
-    run(epochs / 8, true);  // what is kept for ever is there after that
+    run(epochs / 8, true);  // after this, everything that is kept for ever exists
     std::uint64_t const before = bytes_in_use(context);
     run(epochs, false);
     std::uint64_t const after = bytes_in_use(context);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What tests of publish and fetch share: data that are known from their key alone.
+/// Parts that tests of publish and fetch share: data that can be computed from their key.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ inline bool is_right(fetch::Fetched const& fetched, std::size_t i, fetch::Key co
     return std::ranges::equal(fetched[i], bytes_of(key, bytes));
 }
 
-/// What a fetch of these wants throws, or "".
+/// Sets `fault` to the error that a fetch of these wants throws, or to "".
 inline Task fault_of(fetch::Store& store, std::vector<fetch::Want> wants, std::string& fault) {
     try {
         fetch::Fetched const fetched = co_await store.fetch_all(wants);

@@ -9,8 +9,8 @@
 namespace sluice::fetch::detail {
 namespace {
 
-/// A way that carries `rate` bytes a second, each after `delay` seconds; asked for messages of `bytes` as long as the
-/// window has room.
+/// A channel that carries `rate` bytes in a second, each after `delay` seconds; the test sends messages of `bytes` as
+/// long as the window has room.
 struct Way {
     double rate;
     double delay;
@@ -23,7 +23,7 @@ struct Way {
     };
     std::deque<Message> under_way{};
 
-    /// Until `messages` have arrived; the bytes a second that arrived.
+    /// Runs until `messages` have arrived; returns the bytes in a second that arrived.
     double run(FlightWindow& window, int messages) {
         double const start = now;
         for (int i = 0; i < messages; ++i) {
@@ -67,9 +67,10 @@ TEST(FlightWindow, follows_a_way_that_becomes_slower) {
 
 TEST(FlightWindow, is_as_large_as_it_was_set) {
     FlightWindow window(FlightWindow::Kind::fixed, Bytes{100});
-    auto const first = window.depart(1000, 0, FlightWindow::Data::exist);  // nothing is in flight: always
+    auto const first =
+        window.depart(1000, 0, FlightWindow::Data::exist);  // always granted, because nothing is in flight
     EXPECT_FALSE(window.has_room(1, FlightWindow::Data::exist));
-    EXPECT_TRUE(window.has_room(1000, FlightWindow::Data::to_be_made));  // counted apart
+    EXPECT_TRUE(window.has_room(1000, FlightWindow::Data::to_be_made));  // these are counted apart
     window.arrive(first, 1000, 1);
     EXPECT_EQ(window.size(), Bytes{100});
     auto const second = window.depart(60, 1, FlightWindow::Data::exist);

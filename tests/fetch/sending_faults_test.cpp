@@ -61,7 +61,7 @@ TEST_P(SendingFault, names_both_sides_where_a_receive_is_wrong) {
     EXPECT_EQ(never, me() + " receives id 99 of epoch 2 from " + it() + " (64 bytes); " + it() +
                          " says: it has not sent the data, and has closed the epochs up to 2");
     EXPECT_TRUE(has(no_rank, "the context has ranks 0 to " + std::to_string(size - 1))) << no_rank;
-    // What these sets would have received is still there.
+    // The data that these sets would have received still exist.
     int right = 0;
     tasks.spawn(receive_one(store, {{source(), 1, 0}, 64}, right));
     tasks.spawn(receive_one(store, {{source(), 2, 0}, Want::k_any}, right));
@@ -75,7 +75,7 @@ TEST_P(SendingFault, tells_who_waits_when_an_epoch_is_closed_or_the_store_finish
     std::string closed;
     tasks.spawn(fault_of_receive(store, {{{source(), 5, 1}, Want::k_any}}, closed));
     tasks.spawn([](Store& of) -> Task {
-        co_await after(std::chrono::milliseconds(40));  // the question has been asked
+        co_await after(std::chrono::milliseconds(40));  // the reader has requested the data by then
         of.close(1);
     }(store));
     tasks.run();
@@ -102,7 +102,7 @@ TEST_P(SendingFault, tells_who_receives_twice) {
     tasks.spawn(fault_of_receive(store, {{{source(), 2, 0}, 100}, {{source(), 1, 0}, 100}}, second));
     tasks.spawn(fault_of_receive(store, {{{source(), 3, 0}, 100}, {{source(), 3, 0}, 100}}, same_set));
     tasks.spawn([](Store& to, int reader, int owner) -> Task {
-        co_await wait_for_all();  // all have posted what stands above
+        co_await wait_for_all();  // all ranks have posted the sends and receives above
         for (std::uint64_t i = 1; i <= 3; ++i)
             send(to, reader, {owner, i, 0}, 100);
     }(store, peer(), rank));
@@ -110,7 +110,7 @@ TEST_P(SendingFault, tells_who_receives_twice) {
     EXPECT_EQ(right, 1);
     EXPECT_TRUE(has(second, me() + " receives id 1 of epoch 0 from " + it() + " twice")) << second;
     EXPECT_TRUE(has(same_set, me() + " receives id 3 of epoch 0 from " + it() + " twice")) << same_set;
-    // The others of these sets can be received as if nothing had been.
+    // The other data of these sets can be received as if there had been no error.
     tasks.spawn(receive_one(store, {{source(), 2, 0}, 100}, right));
     tasks.spawn(receive_one(store, {{source(), 3, 0}, 100}, right));
     tasks.spawn(fault_of_receive(store, {{{source(), 1, 0}, 100}}, again));
@@ -126,12 +126,12 @@ TEST_P(SendingFault, tells_who_sends_twice) {
         std::string const twice = error_of([&] { send(store, peer(), {rank, 1, 0}, 100); });
         EXPECT_TRUE(has(twice, "it has already sent these data, which were not taken")) << twice;
     } else {
-        send(store, peer(), {rank, 1, 0}, 100);  // has left: only the reader can know
+        send(store, peer(), {rank, 1, 0}, 100);  // this has left, so only the reader can detect the error
     }
     send(store, peer(), {rank, 2, 0}, 100);
     Tasks tasks(context);
     int right = 0;
-    tasks.spawn(receive_one(store, {{source(), 2, 0}, 100}, right));  // comes after both
+    tasks.spawn(receive_one(store, {{source(), 2, 0}, 100}, right));  // arrives after both
     tasks.run();
     std::string fault;
     if (is_controlled())

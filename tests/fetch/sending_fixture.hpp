@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What the tests of the send-based scheme share.
+/// Parts that the tests of the send-based scheme share.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ inline void send(Store& store, int reader, Key const& key, std::uint64_t bytes) 
     });
 }
 
-/// What a receive of these wants throws, or "".
+/// Sets `fault` to the error that a receive of these wants throws, or to "".
 inline Task fault_of_receive(Store& store, std::vector<Want> wants, std::string& fault) {
     try {
         Fetched const got = co_await store.receive_all(wants);
@@ -42,14 +42,14 @@ inline Task receive_one(Store& store, Want want, int& right) {
     right += is_right(got, 0, want.key, want.bytes) ? 1 : 0;
 }
 
-/// Peers may still want something of this rank, so it serves while it waits.
+/// Peers may still need data of this rank, so it serves while it waits.
 inline Task wait_for_all() {
     MPI_Request barrier = MPI_REQUEST_NULL;
     MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
     co_await completed(barrier);
 }
 
-/// What a call of send throws, or "".
+/// Returns the error that a call of send throws, or "".
 template <typename Action>
 std::string error_of(Action const& action) {
     try {
@@ -71,7 +71,7 @@ class SendingTest : public testing::TestWithParam<Switch> {
           rank(context.rank()),
           size(context.size()) {}
     int peer(int distance = 1) const { return (rank + distance) % size; }
-    /// The rank that sends to this one when all send to peer(distance).
+    /// Returns the rank that sends to this one when all ranks send to peer(distance).
     int source(int distance = 1) const { return (rank + size - distance % size) % size; }
     static bool is_controlled() { return GetParam() == Switch::on; }
     std::string me() const { return "rank " + std::to_string(rank); }

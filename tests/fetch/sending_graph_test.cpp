@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Random task graphs, by both schemes, against a sequential model: every result is sent to whoever needs it, as soon
-/// as it is there, or fetched.
+/// Random task graphs, by both schemes, compared with a sequential model: every result is sent to each task that needs
+/// it as soon as it exists, or it is fetched.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -39,7 +39,7 @@ void pack(std::uint64_t value, std::uint64_t words, std::span<std::byte> out) {
 
 class SendingGraph : public testing::TestWithParam<Scheme> {
   protected:
-    /// One of the consumers' own copy of `key`.
+    /// The copy of `key` that belongs to one consumer.
     static Key sent_as(Key const& key, std::uint64_t consumer, std::size_t place) {
         return {key.owner, (key.id * 1000 + consumer) * k_most_inputs + place, key.epoch};
     }
@@ -110,7 +110,8 @@ TEST_P(SendingGraph, gives_what_a_sequential_model_gives) {
         EXPECT_EQ(report.uncontrolled_peak.count == 0, GetParam().control == Switch::on);
         constexpr std::uint64_t k_largest = 23'000 * 8;
         if (GetParam().name == "one_set") {
-            EXPECT_LE(report.peak, report.packed_peak + Bytes{6 * k_largest});  // one set, beside what lies packed
+            EXPECT_LE(report.peak,
+                      report.packed_peak + Bytes{6 * k_largest});  // one set, in addition to the packed data
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The send-based scheme on a few keys, controlled and not: every way it can go, and what it holds.
+/// The send-based scheme on a few keys, controlled and not: every order of its steps, and the memory that it holds.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -46,7 +46,7 @@ TEST_P(SendingTest, brings_data_of_every_size_from_every_rank_to_every_rank) {
 }
 
 Task send_later(Store& store, int reader, Key key, std::uint64_t bytes) {
-    co_await after(std::chrono::milliseconds(40));  // the reader will have asked whether it comes
+    co_await after(std::chrono::milliseconds(40));  // the reader has asked for it by then
     send(store, reader, key, bytes);
 }
 
@@ -116,7 +116,7 @@ TEST_P(SendingTest, calls_back_who_may_call_the_store) {
     Store store(context);
     int right = 0;
     constexpr std::uint64_t k_hops = 10;
-    // Round the ranks: whoever receives a message sends the next.
+    // A message goes round the ranks: the rank that receives it sends the next.
     std::function<void(std::uint64_t)> const receive = [&](std::uint64_t hop) {
         Key const key{source(), hop, 0};
         store.receive_all(std::vector<Want>{{key, 500 * hop}},
@@ -161,9 +161,9 @@ TEST_P(SendingTest, takes_the_place_of_a_task_that_is_gone) {
         EXPECT_THROW(tasks.run(), std::runtime_error);
         EXPECT_EQ(right, 0);
     }
-    MPI_Barrier(MPI_COMM_WORLD);  // all tasks are gone
+    MPI_Barrier(MPI_COMM_WORLD);  // all tasks have ended
     send(store, peer(), {rank, 1, 0}, 3000);
-    store.finish();  // what it waited for comes, and is dropped
+    store.finish();  // the data that it waited for arrive and are dropped
     EXPECT_EQ(store.report().received, 1U);
     EXPECT_EQ(store.report().held, 0_B);
 }
@@ -196,9 +196,9 @@ TEST_P(SendingMemory, is_bounded_by_tokens_at_the_reader_where_it_is_controlled_
         send(store, peer(), {rank, i, 0}, k_face);
     Bytes const all{k_faces * k_face};
     if (is_controlled()) {
-        EXPECT_EQ(store.report().held, all);  // the sender has packed it all
+        EXPECT_EQ(store.report().held, all);  // the sender has packed all of it
     } else {
-        while (store.report().uncontrolled_peak < all)  // the reader's runtime buffers it all, though no task waits
+        while (store.report().uncontrolled_peak < all)  // the reader's runtime buffers all of it, though no task waits
             store.progress();
     }
     Tasks tasks(context);
@@ -217,7 +217,7 @@ TEST_P(SendingMemory, is_bounded_by_tokens_at_the_reader_where_it_is_controlled_
     if (is_controlled()) {
         EXPECT_EQ(report.packed_peak, all);
         EXPECT_GE(under_tokens, Bytes{k_face});
-        EXPECT_LE(under_tokens, Bytes{3 * k_face});  // the half of the tokens that is for data that exist
+        EXPECT_LE(under_tokens, Bytes{3 * k_face});  // the half of the tokens that is for data that already exist
     } else {
         EXPECT_EQ(under_tokens, 0_B);
     }

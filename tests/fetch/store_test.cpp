@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Publish and fetch on a few keys: every way it can go, and every kind of wrong use.
+/// Publish and fetch on a few keys: every order of the steps, and every kind of wrong use.
 #include "fetch/fetch_bed.hpp"
 #include "sluice/fetch.hpp"
 
@@ -134,7 +134,7 @@ TEST_F(StoreTest, uses_data_again_that_another_set_has_fetched) {
     tasks.run();
     EXPECT_EQ(right, k_readers);
     EXPECT_EQ(store.report().reused, static_cast<std::uint64_t>(k_readers - 1));
-    store.finish();  // every reader was counted at the owner: otherwise the next lines would not be reached
+    store.finish();  // the owner has counted every reader: otherwise this would not return
     EXPECT_EQ(store.report().held, 0_B);
 }
 
@@ -145,7 +145,7 @@ TEST_F(StoreTest, counts_a_reader_who_finds_data_that_another_set_still_holds) {
     Tasks tasks(context);
     auto const reader = [](Store& from, int owner) -> Task {
         Fetched const first = co_await from.fetch_all(Want{{owner, 1, 0}, 64});
-        Fetched const second = co_await from.fetch_all(Want{{owner, 1, 0}, 64});  // while the first one lives
+        Fetched const second = co_await from.fetch_all(Want{{owner, 1, 0}, 64});  // while the first result lives
         EXPECT_EQ(second[0].data(), first[0].data());
     };
     auto const owner = [](Store& of, int self, bool& read) -> Task {
@@ -171,7 +171,7 @@ TEST_F(StoreTest, lets_a_publication_be_withdrawn_while_it_is_packed) {
             2);
     Tasks tasks(context);
     int right = 0;
-    for (Key const key : {Key{peer(), 1, 0}, Key{rank, 2, 0}})  // over the wire, and in the own rank
+    for (Key const key : {Key{peer(), 1, 0}, Key{rank, 2, 0}})  // over the wire, and inside the rank
         tasks.spawn([](Store& from, Key wanted, int& count) -> Task {
             Fetched const fetched = co_await from.fetch_all(Want{wanted, 64});
             count += std::ranges::count(fetched[0], std::byte{42}) == 64 ? 1 : 0;
@@ -273,7 +273,7 @@ TEST_F(StoreTest, calls_back_from_progress_alone_also_where_nothing_has_to_be_wa
     store.fetch_all(nobody, [&](Fetched const& fetched, std::exception_ptr const& error) {
         EXPECT_EQ(fetched.size(), 0U);
         EXPECT_NE(error, nullptr);
-        store.fetch_all(std::vector<Want>{}, count);  // the next round's
+        store.fetch_all(std::vector<Want>{}, count);  // data of the next round
         ++calls;
     });
     EXPECT_EQ(calls, 0);
@@ -296,7 +296,7 @@ class TinyBudget : public StoreTest {
     TinyBudget() : StoreTest(tiny()) {}
 };
 
-/// Holds one set while it waits for another: bad practice with a small budget, but it must not hang.
+/// Holds one set while it waits for another. This is bad practice with a small budget, but it must not hang.
 Task nested(Store& store, int owner, std::uint64_t first, std::uint64_t depth, int& right) {
     Fetched const fetched = co_await store.fetch_all(Want{{owner, first, 0}, 1000});
     right += is_right(fetched, 0, {owner, first, 0}, 1000) ? 1 : 0;
@@ -339,7 +339,7 @@ TEST_F(TinyBudget, goes_beyond_it_where_tasks_hold_sets_while_they_wait) {
     EXPECT_GT(store.report().beyond, 0U);
 }
 
-/// Without a setting the limit becomes wider instead, so that not each of thousands waits until nothing moves.
+/// If no limit is set, the limit grows instead, so that thousands of tasks do not all wait until nothing moves.
 TEST_F(StoreTest, holds_what_tasks_that_wait_hold_where_no_limit_is_set) {
     constexpr std::uint64_t k_tasks = 2000;
     Store store(context);

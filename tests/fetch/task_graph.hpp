@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A random graph of tasks, and what it must give.
+/// A random graph of tasks, and the results that it must give.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
     return a ^ (a >> 31);
 }
 
-/// Every task of an epoch needs some results of the epoch before, of any ranks, and makes one of its own. The same on
-/// all ranks.
+/// Every task of an epoch needs some results of the epoch before, from any ranks, and makes one of its own. The graph
+/// is the same on all ranks.
 struct Graph {
     std::uint64_t seed;
     int ranks;
-    std::uint64_t tasks;   // a rank
-    std::uint64_t epochs;  // that fetch
+    std::uint64_t tasks;   // of each rank
+    std::uint64_t epochs;  // epochs that fetch
 
     std::uint64_t words(fetch::Key const& key) const {
         std::uint64_t const kind =
@@ -39,7 +39,7 @@ struct Graph {
             input = {static_cast<int>(random() % static_cast<unsigned>(ranks)), random() % tasks, key.epoch - 1};
         return inputs;
     }
-    /// How often `key` is fetched.
+    /// Returns how often each key is fetched.
     std::map<std::tuple<int, std::uint64_t, std::uint64_t>, int> readers() const {
         std::map<std::tuple<int, std::uint64_t, std::uint64_t>, int> count;
         for (std::uint64_t epoch = 1; epoch <= epochs; ++epoch)
@@ -49,7 +49,7 @@ struct Graph {
                         ++count[{input.owner, input.id, input.epoch}];
         return count;
     }
-    /// The consumers of the result of `key`, each as (rank, task, place among its inputs).
+    /// Returns the consumers of the result of `key`, each as (rank, task, place among its inputs).
     std::vector<std::tuple<int, std::uint64_t, std::size_t>> consumers(fetch::Key const& key) const {
         std::vector<std::tuple<int, std::uint64_t, std::size_t>> found;
         if (key.epoch == epochs) return found;
@@ -66,7 +66,7 @@ struct Graph {
     }
     static std::uint64_t word(std::uint64_t value, std::uint64_t i) { return mixed(value, i); }
 
-    /// The sequential model: values of the last epoch, by rank and id.
+    /// Computes by the sequential model the values of the last epoch, by rank and id.
     std::vector<std::vector<std::uint64_t>> model() const {
         std::vector<std::vector<std::uint64_t>> values(static_cast<std::size_t>(ranks),
                                                        std::vector<std::uint64_t>(tasks));

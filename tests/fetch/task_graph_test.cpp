@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Random task graphs against a sequential model: every task of an epoch fetches some results of the epoch before, of
-/// any ranks, and publishes one of its own.
+/// Random task graphs compared with a sequential model: every task of an epoch fetches some results of the epoch
+/// before, from any ranks, and publishes one of its own.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -86,7 +86,7 @@ TEST_P(TaskGraph, gives_what_a_sequential_model_gives) {
         EXPECT_EQ(values, graph.model()[static_cast<std::size_t>(rank)]);
         store.finish();
         EXPECT_EQ(store.report().held, 0_B);
-        if (budgets.fetch_memory.count == 1) {  // one set, and one message that is served
+        if (budgets.fetch_memory.count == 1) {  // room for one set, and for one message that is served
             constexpr std::uint64_t k_largest = 23'000 * 8;
             EXPECT_LE(store.report().peak, Bytes{(6 + 1) * k_largest});
         }

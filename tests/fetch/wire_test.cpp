@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What travels between ranks comes in the order in which it was said.
+/// Messages between two ranks arrive in the order in which they were sent.
 #include "fetch/wire.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace sluice::fetch {
 namespace {
 
-/// One thing that was said: control where `data` is 0, else so many bytes of data for slot `slot`.
+/// One message: control if `data` is 0, otherwise this number of bytes of data for slot `slot`.
 struct Said {
     Kind kind = Kind::request;
     std::uint32_t slot = 0;
@@ -26,7 +26,7 @@ struct Said {
     bool operator==(Said const&) const = default;
 };
 
-/// The same sequence on the rank that says it and on the one that hears it.
+/// Returns the same sequence on the rank that sends it and on the rank that receives it.
 std::vector<Said> sequence(int from, int to, int length) {
     constexpr Kind k_kinds[]{Kind::request, Kind::ask, Kind::ready, Kind::refuse, Kind::lies_at, Kind::read_too};
     std::mt19937 random(static_cast<unsigned>(from * 100 + to));
@@ -72,7 +72,7 @@ class Heard final : public Arrivals {
 
 class WireTest : public testing::Test {
   protected:
-    /// A turn of what is to be said to each peer.
+    /// Sends the next messages of one turn to each peer.
     void say(Wire& wire, int turn) {
         for (int to = 0; to < wire.size(); ++to) {
             std::vector<Said> const all = sequence(wire.rank(), to, k_length);

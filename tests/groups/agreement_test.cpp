@@ -25,7 +25,7 @@ bool is_last() {
     return my_rank() == ranks() - 1;
 }
 
-/// The text of the Error that run() throws; empty where it throws none.
+/// Returns the text of the Error that run() throws; empty if it throws none.
 std::string complaint_of(Agreement& agreement) {
     try {
         agreement.run(MPI_COMM_WORLD);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The installed tree is small and tells nothing of the machine that built it: stripped_test.py PREFIX SOURCE BUILD
+"""The installed tree is small and contains no paths of the machine that built it: stripped_test.py PREFIX SOURCE BUILD
 
 All files of PREFIX together have at most 15 MB. No program or library holds debug information; each names the file that
-holds it, which the component `debug` installs. No file, of that component neither, names a folder of the build.
+holds it, which the component `debug` installs. No file, not even of that component, names a folder of the build.
 """
 import pathlib
 import re
@@ -37,7 +37,7 @@ def sections_of(path):
 
 
 def link_of(path):
-    """The name and the checksum of the file that holds the debug information of `path`."""
+    """Returns the name and the checksum of the file that holds the debug information of `path`."""
     with tempfile.NamedTemporaryFile() as section:
         subprocess.run(["objcopy", "--output-target=binary", "--only-section=.gnu_debuglink",
                         "--set-section-flags=.gnu_debuglink=alloc", path, section.name], check=True)
@@ -53,7 +53,7 @@ def check_paths(path, shown, folders):
 
 
 def check_debug_information(build, prefix, programs, folders):
-    """Those of the installed programs that this build folder made have their debug information in its component."""
+    """Checks that the debug information of the installed programs that this build folder made is in its component."""
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run(["cmake", "--install", build, "--component", "debug", "--prefix", scratch], check=True, capture_output=True)
         found = files_of(pathlib.Path(scratch))

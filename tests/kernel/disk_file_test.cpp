@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A file of a rank's own: what was written is read again, in each of the ways that kernel and file system allow.
+/// A file that belongs to one rank: written data are read again, in each of the ways that kernel and file system allow.
 #include "kernel/disk_file.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace {
 using kernel::DiskFile;
 constexpr std::uint64_t k_sector = DiskFile::k_sector;
 
-/// A new folder, removed at the end.
+/// A new folder, which is removed at the end.
 class Folder {
   public:
     Folder() {
@@ -58,10 +58,10 @@ void finish(DiskFile& file) {
 class EachWay : public testing::TestWithParam<DiskFile::Way> {};
 
 TEST_P(EachWay, gives_back_what_it_was_given_with_many_operations_under_way) {
-    constexpr std::size_t k_pieces = 100;  // more than the kernel is given at a time
+    constexpr std::size_t k_pieces = 100;  // more than the kernel is given at once
     Folder const folder;
     DiskFile file(folder.path(), Bytes{k_pieces * 4 * k_sector}, GetParam());
-    EXPECT_TRUE(folder.is_empty());  // it has no name
+    EXPECT_TRUE(folder.is_empty());  // the file has no name
     std::mt19937_64 random(7);
     std::vector<Memory> pieces;
     std::vector<int> ended;
@@ -70,7 +70,7 @@ TEST_P(EachWay, gives_back_what_it_was_given_with_many_operations_under_way) {
         std::ranges::generate(pieces[i].span(), [&] { return static_cast<std::byte>(random()); });
         file.write(i * 4 * k_sector, pieces[i].span(), [&](int error) { ended.push_back(error); });
     }
-    EXPECT_TRUE(ended.empty());  // only from poll
+    EXPECT_TRUE(ended.empty());  // reads end only inside poll
     finish(file);
     EXPECT_EQ(ended, std::vector<int>(k_pieces, 0));
     std::vector<std::size_t> order(k_pieces);
@@ -144,7 +144,7 @@ TEST(DiskFile, refuses_what_is_no_sector_or_not_within) {
     EXPECT_EQ(file.under_way(), 0U);
 }
 
-/// What making a file throws, or "".
+/// Returns the error that making a file throws, or "".
 std::string fault_of(std::string const& folder, Bytes size) {
     try {
         DiskFile const file(folder, size);

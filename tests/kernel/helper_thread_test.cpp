@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Counts its runs; each tells when it wants the next.
+/// Counts its runs; each run tells when it wants the next one.
 struct Counting final : kernel::HelperThread::Job {
     std::atomic<int> runs{0};
     std::atomic<kernel::HelperThread::Clock::duration> pause{kernel::HelperThread::Clock::duration(1us)};
@@ -44,7 +44,7 @@ TEST(HelperThread, sleeps_until_a_job_is_woken) {
     sleepy.wait_for(1);
     for (int i = 2; i <= 1000; ++i) {
         helper.wake(sleepy);
-        sleepy.wait_for(i);  // not one is lost, also where it comes while the job runs
+        sleepy.wait_for(i);  // no wake-up is lost, even if it arrives while the job runs
         EXPECT_EQ(sleepy.runs, i);
     }
     helper.remove(sleepy);

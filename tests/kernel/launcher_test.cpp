@@ -23,7 +23,7 @@ constexpr std::initializer_list<char const*> k_all = {"OMPI_COMM_WORLD_RANK",
                                                       "SLURM_TASKS_PER_NODE",
                                                       "SLURM_NTASKS_PER_NODE"};
 
-/// The environment of one made-up rank; the test's own launcher tells nothing meanwhile.
+/// The environment of one made-up rank; the variables of the test's own launcher are hidden meanwhile.
 class Environment {
   public:
     Environment(std::initializer_list<std::pair<char const*, char const*>> variables) {
@@ -73,7 +73,8 @@ TEST(Launcher, slurm_tells_the_ranks_of_each_node_of_the_step) {
     }
 }
 
-// srun --ntasks=5 --ntasks-per-node=4 on two nodes: the option stays in the environment, the step has 3 and 2.
+// srun --ntasks=5 --ntasks-per-node=4 on two nodes: the option stays in the environment, but the step has 3 and 2 ranks
+// on them.
 TEST(Launcher, what_slurm_was_asked_for_is_not_what_a_node_has) {
     Environment const rank{{"SLURM_PROCID", "4"},
                            {"SLURM_NODEID", "1"},
@@ -83,7 +84,7 @@ TEST(Launcher, what_slurm_was_asked_for_is_not_what_a_node_has) {
     EXPECT_EQ(ranks_of_node(), 2U);
 }
 
-// A batch script without a step of its own: the ranks are not Slurm's.
+// In a batch script without a step of its own, Slurm has not started the ranks.
 TEST(Launcher, an_allocation_of_slurm_alone_tells_nothing_of_ranks) {
     Environment const script{{"SLURM_NODEID", "0"}, {"SLURM_TASKS_PER_NODE", "4"}, {"SLURM_NTASKS_PER_NODE", "4"}};
     EXPECT_EQ(ranks_of_node(), std::nullopt);

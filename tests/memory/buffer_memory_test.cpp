@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Memory that is kept for the next message: what it hands out, keeps and gives back.
+/// Memory that is kept for the next message: what is handed out, kept and given back.
 #include "memory/buffer_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using Block = memory::BufferMemory::Block;
 
-/// Whether the page at `where` is mapped.
+/// Returns whether the page at `where` is mapped.
 bool is_mapped(std::byte const* where) {
     auto const page = reinterpret_cast<std::uintptr_t>(where) & ~std::uintptr_t{4095};
     unsigned char resident = 0;
@@ -140,7 +140,7 @@ TEST_F(BufferMemoryTest, is_free_of_what_nobody_needs_for_long) {
     { Block const once = memory.allocate(8 << 20); }
     memory.settle();
     EXPECT_GE(memory.kept(), 8_MiB);
-    // Two spans of a second: the first begins with it in use.
+    // Two periods of a second pass: in the first one the memory was still in use at its beginning.
     while (memory.kept().count > 0) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
         memory.settle();

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chain pull (src/redistribution/strategies/token): all maps of SLOTS slots on three ranks, all orders of steps and notices.
+/* Chain pull (src/redistribution/strategies/token): all maps of SLOTS slots on three ranks, all orders of steps and
+ * notices.
  *
- * Slots are numbered through: rank 0 owns the first M0, rank 1 the next M1, rank 2 the last M2. Each slot is a process that
- * brings its own final content in; the steps of one rank's slots interleave in every way, which contains every order in
- * which a rank could do them one after another. A notice "your slot is vacant" is a flag that its owner may see at any later
- * time, so notices are late and overtake each other.
+ * Slots are numbered through: rank 0 owns the first M0, rank 1 the next M1, rank 2 the last M2. Each slot is a
+ * process that brings its own final content in; the steps of one rank's slots interleave in every way, which contains
+ * every order in which a rank could do them one after another. A notice "your slot is vacant" is a flag that its
+ * owner may see at any later time, so notices are late and overtake each other.
  *
- * Shown: every end is an end of all processes (no one waits for ever), nothing is read after it is gone or overwritten while
- * it is needed, and all contents are right. With -DNP (no progress labels: every cycle counts) pan also shows that there is
- * no infinite run. K0=K1=K2=0 is the mistake of having no spare slot.
- */
-#ifndef M0 /* all six are given, or none */
+ * The model shows that every end is an end of all processes (none waits for ever), that no content is read after it
+ * is gone or overwritten while it is needed, and that all contents are right. With -DNP (there are no progress
+ * labels, so every cycle counts) pan also shows that there is no infinite run. K0=K1=K2=0 is the mistake of having no
+ * spare slots. */
+#ifndef M0 /* all six must be given, or none */
 #define M0 2
 #define M1 2
 #define M2 1
@@ -24,9 +25,9 @@
 
 byte content[SLOTS]; /* the block, named after its first slot */
 byte source[SLOTS];  /* where the final content comes from */
-bool used[SLOTS];    /* as a source */
+bool used[SLOTS];    /* is the source of a slot */
 bool fetched[SLOTS]; /* the first block of the slot was copied away */
-bool vacant[SLOTS];  /* and its owner knows */
+bool vacant[SLOTS];  /* and its owner knows that */
 byte spares[3];
 
 /* Copies the final content of `slot` from where it is. */
@@ -62,7 +63,7 @@ init {
     byte from;
     atomic {
         spares[0] = K0; spares[1] = K1; spares[2] = K2;
-        /* any injective map: each slot's source is none or one that is not used yet */
+        /* Any injective map: each slot's source is none, or a block that is not used yet. */
         do
         :: slot < SLOTS ->
             from = 0;

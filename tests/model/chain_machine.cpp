@@ -69,7 +69,7 @@ bool ChainMachine::start_some(Random& random) {
     return true;
 }
 
-/// One rank looks for fetches to make; true when any rank found one.
+/// One rank looks for fetches to make; returns true if any rank found one.
 bool ChainMachine::decide_some(Random& random) {
     int const first = draw(random, 0, problem_.ranks() - 1);
     for (int i = 0; i < problem_.ranks(); ++i)
@@ -77,7 +77,7 @@ bool ChainMachine::decide_some(Random& random) {
     return false;
 }
 
-/// The next step of a fetch, whichever of the possible ones.
+/// Makes the next step of a fetch; if there are several, a random one.
 void ChainMachine::advance(Flight& flight, Random& random) {
     Rank& receiver = *ranks_[static_cast<std::size_t>(flight.receiver)];
     Rank& owner = *ranks_[static_cast<std::size_t>(flight.owner)];
@@ -100,7 +100,7 @@ bool ChainMachine::run_pass(std::uint64_t offset, Random& random) {
     for (auto& rank : ranks_)
         rank->chain->begin_pass({rank->array.empty() ? nullptr : rank->array.front().data(), k_block, offset, k_piece},
                                 rank->leaving);
-    // How eager ranks are to decide and to start, against how fast what is under way arrives.
+    // The probability with which ranks decide and start, compared with the arrival of messages under way.
     double const eagerness = std::uniform_real_distribution<double>(0.05, 0.95)(random);
     while (!finished()) {
         bool moved = false;
@@ -108,7 +108,7 @@ bool ChainMachine::run_pass(std::uint64_t offset, Random& random) {
             moved = draw_chance(random, 0.5) ? decide_some(random) || start_some(random)
                                              : start_some(random) || decide_some(random);
         if (moved) continue;
-        if (flights_.empty()) return false;  // nothing to decide, to start or to wait for
+        if (flights_.empty()) return false;  // there is nothing to decide, to start or to wait for
         auto const at = flights_.begin() + draw(random, 0, static_cast<int>(flights_.size()) - 1);
         advance(*at, random);
         if (at->landed && at->told) flights_.erase(at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The chain pull of the library itself, all ranks in one process and no MPI: every fetch is cut into its steps, which
-/// happen in any order that some transport could bring about.
+/// happen in any order that some transport could cause.
 ///
 ///     decided (in a lane) -> started -> read at its owner -+-> landed at the receiver
 ///                                                          +-> the owner is told
@@ -23,18 +23,18 @@ namespace sluice::tests::model {
 
 class ChainMachine {
   public:
-    /// The shape of lanes is drawn; `problem.spares` are the spares.
+    /// Draws the sizes of lanes; `problem.spares` are the spares.
     ChainMachine(Problem const& problem, Random& random);
 
-    /// Runs all passes in a random order of steps. False when it got stuck.
+    /// Runs all passes in a random order of steps. Returns false if it got stuck.
     bool run(Random& random);
     bool is_right() const;
-    /// Fetches of the run.
+    /// The number of fetches in the run.
     std::size_t fetches() const { return fetches_; }
 
   private:
     static constexpr std::uint64_t k_block = 16;
-    static constexpr std::uint64_t k_piece = 8;  // so there are two passes
+    static constexpr std::uint64_t k_piece = 8;  // so that there are two passes
     using Block = std::array<std::byte, k_block>;
 
     struct Rank {

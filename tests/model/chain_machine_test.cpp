@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The library's own chain pull ends on every map, whatever the order in which fetches are started, land and are told
-/// of.
+/// The library's own chain pull ends on every map, in whatever order fetches are started, land and are reported.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -26,7 +25,7 @@ void expect_all_end(bool one_spare) {
         ChainMachine machine(problem, random);
         ASSERT_TRUE(machine.run(random)) << "case " << seed << " is stuck\n" << problem.text();
         ASSERT_TRUE(machine.is_right()) << "case " << seed << " lost a block\n" << problem.text();
-        // Both passes fetch each block that changes its rank once.
+        // Each of the two passes fetches each block that changes its rank once.
         std::size_t remote = 0;
         for (int rank = 0; rank < problem.ranks(); ++rank)
             for (auto const& from : problem.source[static_cast<std::size_t>(rank)])

@@ -3,7 +3,7 @@
 ///
 ///     a slot:   occupied ──(its block was fetched, the notice arrived)──> vacant ──(final content landed)──> settled
 ///     its final content:   at the source ──> in a spare slot ──> landed
-///                                       └───────────────────────^   straight, when the slot is vacant
+///                                       └───────────────────────^   directly, if the slot is vacant
 #pragma once
 
 #include <cstddef>
@@ -17,33 +17,33 @@ namespace sluice::tests::model {
 
 class ChainPull {
   public:
-    /// `local_moves_last` is the mistake of leaving moves inside a rank until nothing else is left to come to it.
+    /// `local_moves_last` is the mistake of delaying moves inside a rank until no block from outside is still to come.
     explicit ChainPull(Problem const& problem, bool local_moves_last = false);
 
     enum class Kind { notice, pull, prefetch, land };
     struct Step {
         Kind kind;
-        Address slot;  ///< whose final content moves; of a notice: the slot that is vacant
+        Address slot;  ///< the slot whose final content moves; of a notice: the slot that is vacant
         int acting_rank() const { return slot.rank; }
     };
 
-    /// All steps that some rank could do next; empty at the end or when stuck.
+    /// Returns all steps that some rank could do next; empty at the end, or if the model is stuck.
     std::vector<Step> enabled() const;
-    /// Does one of them. Throws std::logic_error where it would lose a block.
+    /// Makes one step. Throws std::logic_error if it would lose a block.
     void apply(Step step);
     bool finished() const;
-    /// Every slot with a final source holds that block.
+    /// Returns whether every slot with a final source holds that block.
     bool is_right() const;
     std::string text() const;
 
   private:
     enum class Place { source, spare, landed };
     struct Slot {
-        std::optional<Address> content;  ///< the block by its first address
+        std::optional<Address> content;  ///< the block, named after its first address
         std::optional<Address> source;
         Place final_content = Place::source;
         bool vacant = false;   ///< as far as the owner knows
-        bool fetched = false;  ///< its first block has been copied by whoever needs it
+        bool fetched = false;  ///< its first block has been copied by the rank that needs it
     };
 
     Slot& at(Address a) { return slots_[static_cast<std::size_t>(a.rank)][static_cast<std::size_t>(a.slot)]; }
@@ -51,13 +51,14 @@ class ChainPull {
         return slots_[static_cast<std::size_t>(a.rank)][static_cast<std::size_t>(a.slot)];
     }
     bool may_fetch(Address slot) const;
-    /// Reads the final content of `slot` at its source, which falls vacant: at once here, after a notice elsewhere.
+    /// Reads the final content of `slot` at its source, which becomes vacant: at once if it is on this rank, otherwise
+    /// after a notice.
     Address fetch(Address slot);
     void put(Address slot, Address block);
 
     std::vector<std::vector<Slot>> slots_;
     std::vector<int> free_spares_;
-    std::vector<Address> notices_;  ///< on their way, in any order
+    std::vector<Address> notices_;  ///< notices on their way, in any order
     bool local_moves_last_;
 };
 

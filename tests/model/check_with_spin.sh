@@ -15,7 +15,7 @@ cycles=
 search=
 case " $* " in *" -DNP "*) cycles=-DNP search=-l ;; esac
 spin -a "$@" "$model"
-# COLLAPSE and MEMLIM (MiB): states are stored compressed, and the search stops rather than take the machine's memory.
+# COLLAPSE and MEMLIM (MiB): states are stored compressed, and the search stops before it takes the machine's memory.
 ${CC:-cc} -O2 -w -DCOLLAPSE -DMEMLIM=3000 $cycles -o pan pan.c
 ./pan -m200000 $search >output 2>&1 || true
 cat output

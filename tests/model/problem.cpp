@@ -8,7 +8,7 @@ namespace sluice::tests::model {
 
 namespace {
 
-/// Reorders `targets` so that many pairs (source, target) obey `wanted`, as far as a few random swaps get.
+/// Reorders `targets` so that many pairs (source, target) satisfy `wanted`, as far as a few random swaps achieve this.
 template <typename Wanted>
 void prefer(Random& random, std::vector<Address> const& sources, std::vector<Address>& targets, Wanted wanted) {
     for (std::size_t i = 0; i < targets.size(); ++i) {

@@ -21,10 +21,10 @@ struct Address {
     bool operator==(Address const&) const = default;
 };
 
-/// A valid map (every address is used at most once, and so fits) and the spare slots of each rank.
+/// A valid map (every address is used at most once, so all blocks fit) and the number of spare slots of each rank.
 struct Problem {
     std::vector<std::vector<std::optional<Address>>>
-        destination;  ///< [rank][slot]: where the block goes; nothing: free
+        destination;  ///< [rank][slot]: where the block goes; empty if the slot is free
     std::vector<std::vector<std::optional<Address>>>
         source;  ///< the inverse: where the slot's final content comes from
     std::vector<int> spares;
@@ -36,8 +36,8 @@ struct Problem {
 
 std::string text_of(Address address);
 
-/// 1 to 6 ranks with 0 to 6 slots each, from full to empty; maps that mix, that stay inside ranks, that go to the next
-/// rank, that leave blocks where they are. Spare slots: `least_spares` to 3 on each rank.
+/// Draws 1 to 6 ranks with 0 to 6 slots each, from full to empty, and maps that mix, that stay inside ranks, that go to
+/// the next rank, or that leave blocks where they are. Each rank has `least_spares` to 3 spare slots.
 Problem random_problem(Random& random, int least_spares);
 
 }  // namespace sluice::tests::model

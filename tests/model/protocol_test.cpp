@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The protocols of the token strategy end on every map under every order of steps and messages, as far as random
-/// orders of many small cases can show; the Promela models beside this file show it for all orders of fewer cases. And
-/// the known mistakes get stuck here, so a stuck protocol would be seen.
+/// orders of many small cases can show; the Promela models next to this file show it for all orders of fewer cases. The
+/// known mistakes get stuck here, so a protocol that is stuck would be noticed.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace sluice::tests::model {
 namespace {
 
 constexpr int k_cases = 100'000;
-// At most 36 blocks, and a step for the notice, the fetch and the landing of each.
+// There are at most 36 blocks, and a step for the notice, the fetch and the landing of each.
 constexpr std::size_t k_most_steps = 36 * 3;
 
 /// Runs `cases` random cases; returns how many got stuck.
@@ -90,8 +90,8 @@ TEST(Scan, ends_right_when_ranks_have_unequal_spare_slots_and_channels_any_capac
     EXPECT_EQ(stuck_cases(effort(k_cases), 1, make, settle_and_expect_right), 0);
 }
 
-// A block in a channel has left its slot, so the channels are room enough; but a full rank cannot open a cycle of its
-// own.
+// A block in a channel has left its slot, so the channels are sufficient room; but a full rank cannot open a cycle of
+// its own.
 TEST(Scan, moves_everything_without_a_spare_slot_but_cannot_always_settle) {
     auto const make = [](Problem& problem, Random&) {
         for (int& spares : problem.spares)

@@ -84,8 +84,8 @@ void Scan::settle() {
         };
         std::size_t moves = 0;
         for (std::size_t place = 0; place < me.places.size(); ++place) {
-            // The block on the wrong place goes home; a block in the way goes to any vacancy and waits for its
-            // turn.
+            // The block in the wrong place moves to its slot; a block in the way moves to any vacant place and waits
+            // for its turn.
             while (misplaced(place)) {
                 auto const home = static_cast<std::size_t>(me.places[place]->to.slot);
                 if (me.places[home]) {

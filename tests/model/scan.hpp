@@ -15,7 +15,7 @@ namespace sluice::tests::model {
 
 class Scan {
   public:
-    /// `one_cursor` is the mistake of a scan that waits at a full channel instead of going on to other blocks.
+    /// `one_cursor` is the mistake of a scan that waits at a full channel instead of continuing with other blocks.
     Scan(Problem const& problem, int channel_capacity, bool one_cursor = false);
 
     enum class Kind { append, take };
@@ -28,22 +28,22 @@ class Scan {
 
     std::vector<Step> enabled() const;
     void apply(Step step);
-    /// No block is still to leave its rank or on its way.
+    /// Returns whether all blocks have left their rank and arrived.
     bool finished() const;
-    /// Permutes each rank's places until its blocks lie where they belong; throws std::logic_error where that cannot
-    /// be.
+    /// Permutes each rank's places until its blocks are where they belong; throws std::logic_error if that is
+    /// impossible.
     void settle();
     bool is_right() const;
     std::string text() const;
 
   private:
-    /// A block by where it came from and where it goes.
+    /// A block, by its origin and its destination.
     struct Block {
         Address from, to;
     };
     struct Rank {
         std::vector<std::optional<Block>> places;  ///< own slots, then spare ones
-        std::vector<std::deque<Block>> channels;   ///< to this rank, by sender
+        std::vector<std::deque<Block>> channels;   ///< channels to this rank, by sender
     };
 
     bool leaves(int rank, int place) const;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scan form for small blocks (src/redistribution/strategies/token): all maps of SLOTS slots on three ranks, all orders of
- * appending and taking, channels of CAPACITY blocks.
+/* The scan form for small blocks (src/redistribution/strategies/token): all maps of SLOTS slots on three ranks, all
+ * orders of appending and taking, channels of CAPACITY blocks.
  *
- * Places are numbered through: rank r owns the slots from FIRST(r) on and, behind all slots, its spare places. Each slot is a
- * process that appends its block to the channel of the receiver when that has room; the slots of a rank act in any order,
- * which contains every scan that skips full channels and comes back. Each rank has a process that takes from any channel while
- * it has a vacant place. K0=K1=K2=0 is the mistake of having no spare slot: everything
- * moves, but a full rank cannot permute.
+ * Places are numbered through: rank r owns the slots from FIRST(r) on and, after all slots, its spare places. Each
+ * slot is a process that appends its block to the channel of the receiver when the channel has room; the slots of a
+ * rank act in any order, which contains every scan that skips full channels and comes back. Each rank has a process
+ * that takes from any channel while it has a vacant place. K0=K1=K2=0 is the mistake of having no spare slot: all
+ * blocks move, but a full rank cannot permute.
  *
- * Shown: no one waits for ever, no block is lost or overwritten, the local permutation at the end needs no more than the
- * vacancies there are, and all contents are right.
- */
-#ifndef M0 /* all six are given, or none */
+ * The model shows that no process waits for ever, that no block is lost or overwritten, that the existing vacancies
+ * suffice for the local permutation at the end, and that all contents are right. */
+#ifndef M0 /* all six must be given, or none */
 #define M0 2
 #define M1 2
 #define M2 1
@@ -29,8 +28,8 @@
 #define PLACE_OWNER(p) ((p) < SLOTS -> OWNER(p) : ((p) < SLOTS + K0 -> 0 : ((p) < SLOTS + K0 + K1 -> 1 : 2)))
 
 byte content[PLACES];     /* the block, named after its first slot */
-byte destination[SLOTS];  /* of the block */
-byte source[SLOTS];       /* the inverse */
+byte destination[SLOTS];  /* of each block */
+byte source[SLOTS];       /* the inverse map */
 byte vacancies[3];
 byte to_leave; /* blocks that have yet to leave their rank */
 byte to_take;  /* blocks that have yet to be taken */
@@ -53,7 +52,7 @@ proctype Slot(byte me) {
     fi
 }
 
-/* The block lands in its final slot if that is vacant, else in the first vacant place of the rank. */
+/* The block lands in its final slot if that is vacant, otherwise in the first vacant place of the rank. */
 inline land(block) {
     place = destination[block];
     if
@@ -84,7 +83,7 @@ end:
     od
 }
 
-/* Brings every block of the places home: into its slot when that is vacant; a block in the way goes to a vacant place. */
+/* Moves every block to its slot if the slot is vacant; a block in the way moves to a vacant place. */
 inline settle() {
     place = 0;
     moves = 0;
@@ -130,7 +129,7 @@ init {
             place++
         :: else -> break
         od;
-        /* any injective map: each slot's source is none or one that is not used yet */
+        /* Any injective map: each slot's source is none, or a block that is not used yet. */
         place = 0;
         do
         :: place < SLOTS ->

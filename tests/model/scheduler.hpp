@@ -12,17 +12,17 @@ namespace sluice::tests::model {
 
 /// How the next step is chosen among those that are possible.
 enum class Order {
-    any,         ///< each with the same chance
-    one_by_one,  ///< the lowest rank that can do something, as if the others slept
-    late_kind,   ///< steps of the kind that is declared first (messages, sends) only when nothing else is possible
+    any,         ///< each is equally likely
+    one_by_one,  ///< the lowest rank that can make a step, as if the others slept
+    late_kind,   ///< steps of the kind that is declared first (messages, sends) only if nothing else is possible
     early_kind,  ///< the other way round
-    slow_rank,   ///< one rank only when no other rank can move
+    slow_rank,   ///< one rank moves only if no other rank can
 };
 inline constexpr int k_orders = 5;
 
 namespace detail {
 
-/// The steps that `wanted` accepts, or all when it accepts none.
+/// Returns the steps that `wanted` accepts, or all steps if it accepts none.
 template <typename Step, typename Wanted>
 std::vector<Step> those_or_all(std::vector<Step> const& steps, Wanted wanted) {
     std::vector<Step> chosen;
@@ -54,8 +54,8 @@ std::vector<Step> candidates(std::vector<Step> const& steps, Order order) {
 
 }  // namespace detail
 
-/// Steps until none is possible; returns how many. Every step of these models is bounded in number, so more than
-/// `most_steps` means that the model runs in a circle: the answer is then `most_steps` + 1.
+/// Makes steps until none is possible; returns how many. The number of steps in these models is bounded, so more than
+/// `most_steps` mean that the model runs in a circle: the result is then `most_steps` + 1.
 template <typename Model>
 std::size_t run(Model& model, Random& random, Order order, std::size_t most_steps) {
     for (std::size_t done = 0; done <= most_steps; ++done) {

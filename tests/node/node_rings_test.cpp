@@ -16,7 +16,7 @@
 namespace sluice::engine {
 namespace {
 
-/// What rank `from` sends to rank `to` as its i-th packet: both sides can compute it.
+/// The i-th packet that rank `from` sends to rank `to`, which both sides can compute.
 struct Expected {
     std::size_t bytes;
     std::byte fill;
@@ -27,7 +27,7 @@ Expected expected(int from, int to, int i, std::size_t most) {
     return {bytes, static_cast<std::byte>(random())};
 }
 
-/// Everybody sends `packets` packets of random sizes to everybody and checks what comes, in order.
+/// Every rank sends `packets` packets of random sizes to every other rank and checks the packets that arrive, in order.
 void exchange_all(node::NodeRings& rings, int packets) {
     auto const n = static_cast<std::size_t>(rings.size());
     std::vector<int> sent(n, 0);
@@ -86,7 +86,7 @@ TEST(NodeRings, a_packet_that_fits_is_always_granted_in_the_end) {
     node::NodeRings rings(MPI_COMM_WORLD, 4_KiB);
     int const next = (rings.rank() + 1) % rings.size();
     int const previous = (rings.rank() + rings.size() - 1) % rings.size();
-    // Leave the write position at every offset in turn, then ask for the largest packet on the empty ring.
+    // Leaves the write position at every offset in turn, then reserves the largest packet on the empty ring.
     for (std::size_t step = 0; step < rings.ring_bytes(); step += 8) {
         for (std::size_t const bytes : {std::size_t{8}, rings.largest_body()}) {
             ASSERT_GE(rings.room(next), bytes);
@@ -126,7 +126,8 @@ TEST(NodeRings, a_full_ring_refuses_and_what_was_refused_changes_nothing) {
 SLUICE_NEEDS_RANKS(2, NodeRings, whoever_sleeps_is_woken_by_a_packet);
 TEST(NodeRings, whoever_sleeps_is_woken_by_a_packet) {
     node::NodeRings rings(MPI_COMM_WORLD, 4_KiB);
-    // A token goes round; all but its owner sleep. A lost wake-up would cost a millisecond, a lost packet would hang.
+    // A token goes round, and all ranks but its owner sleep. A lost wake-up would cost a millisecond, a lost packet
+    // would hang.
     int const next = (rings.rank() + 1) % rings.size();
     int const previous = (rings.rank() + rings.size() - 1) % rings.size();
     for (std::uint32_t round = 0; round < 200; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Blocks of a paged file against a model in memory, with budgets down to one block and any order of use.
+/// Blocks of a paged file compared with a model in memory, with budgets down to one block and any order of use.
 #include "sluice/paged.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ Settings settings_with(Bytes paged_memory) {
     return settings;
 }
 
-/// What each block should hold: all its words are one number.
+/// The expected content of each block: all its words are one number.
 class Model {
   public:
     explicit Model(std::size_t blocks) : numbers_(blocks, 0) {}
@@ -51,7 +51,7 @@ class Model {
     std::vector<std::uint64_t> numbers_;
 };
 
-/// Uses what it is told in turns, and checks and changes it.
+/// Uses the given sets in turns, and checks and changes their blocks.
 Task work(File& file, Model& model, std::vector<std::vector<Use>> sets, std::uint64_t number, int& wrong) {
     for (std::vector<Use> const& uses : sets) {
         Blocks const blocks = co_await file.use(uses);
@@ -76,7 +76,7 @@ std::vector<Use> drawn_set(std::mt19937_64& random, std::size_t blocks) {
 struct Case {
     Bytes memory;
     bool planned;
-    bool kept;  // the plan is
+    bool kept;  // whether the program keeps to the plan
 };
 
 class PagedFile : public testing::Test {
@@ -128,7 +128,7 @@ TEST_F(PagedFile, is_right_under_random_use_with_any_memory_and_plan) {
             }
             paged::Report const report = file.report();
             EXPECT_EQ(context.budget().held(Purpose::paged), report.held);
-            // One set of three may have been more than the limit.
+            // One set of three blocks may have exceeded the limit.
             EXPECT_LE(report.peak.count, std::max<std::uint64_t>(one.memory.count, std::uint64_t{3} * 13 * 4096));
         }
         EXPECT_EQ(context.budget().held(), before);
@@ -166,7 +166,7 @@ TEST_F(PagedFile, brings_ahead_what_the_plan_says_and_reads_nothing_twice_in_a_r
     }
     file.plan(plan, Again::yes);
     while (file.report().brought < 4)
-        file.progress();  // no task has requested any
+        file.progress();  // no task has requested any of them
     paged::Report const before = file.report();
     Tasks tasks(context);
     std::uint64_t sum = 0;
@@ -177,9 +177,9 @@ TEST_F(PagedFile, brings_ahead_what_the_plan_says_and_reads_nothing_twice_in_a_r
     paged::Report const after = file.report();
     EXPECT_EQ(sum, k_blocks * (k_blocks - 1) / 2);
     EXPECT_EQ(after.unplanned, before.unplanned);
-    EXPECT_EQ(after.found - before.found, k_blocks);  // each was here, or on its way
+    EXPECT_EQ(after.found - before.found, k_blocks);  // each was in memory, or on its way
     EXPECT_LE(after.brought, k_blocks + 16);          // and some of the next round
-    EXPECT_EQ(after.written, k_blocks);               // by fill alone
+    EXPECT_EQ(after.written, k_blocks);               // only fill wrote
     EXPECT_LE(after.peak, Bytes{16 * k_bytes});
 }
 
@@ -205,7 +205,7 @@ TEST_F(PagedFile, keeps_what_is_needed_soonest) {
         tasks.run();
         EXPECT_EQ(sum, k_blocks * (k_blocks - 1) / 2);
     }
-    // Whoever kept what was used last would have brought all of them in every round.
+    // A policy that keeps the blocks used last would have brought all of them in every round.
     EXPECT_LT(file.report().brought - before, k_rounds * k_blocks * 3 / 4);
 }
 
@@ -226,7 +226,7 @@ TEST_F(PagedFile, goes_beyond_its_memory_where_tasks_hold_blocks_while_they_wait
     EXPECT_EQ(done, 8);
     EXPECT_GT(file.report().beyond, 0U);
     while (file.report().held > Bytes{2 * 4096})
-        file.progress();  // and comes back
+        file.progress();  // returns without waiting
 }
 
 TEST_F(PagedFile, grants_one_set_where_the_budget_is_used_up) {
@@ -260,7 +260,7 @@ TEST_F(PagedFile, calls_back_in_the_order_of_asking_but_for_what_is_here) {
     EXPECT_EQ(got, (std::vector<std::uint64_t>{3, 0, 1, 2}));
 }
 
-/// What a use throws, or "".
+/// Returns the error that a use throws, or "".
 std::string fault_of(std::function<void()> const& use) {
     try {
         use();
@@ -285,7 +285,8 @@ TEST_F(PagedFile, refuses_what_does_not_exist_with_the_numbers) {
 TEST_F(PagedFile, refuses_a_set_that_exceeds_all_memory) {
     Settings settings = settings_with(Bytes{4096});
     Context context(MPI_COMM_WORLD, settings);
-    // Of a file that is far larger than memory, if the disk has that: else another kind of the same error.
+    // This is the error of a file far larger than memory if the disk has that much room; otherwise it is another kind
+    // of the same error.
     std::string const fault = fault_of([&] {
         File file(context, 2, std::uint64_t{1} << 50);
         Use const both[]{{0, Access::write}, {1, Access::write}};
@@ -379,7 +380,7 @@ TEST_F(PagedFile, serves_parts_of_blocks_that_are_not_in_memory) {
     paged::Report const report = file.report();
     EXPECT_EQ(report.parts, 3 * k_blocks * static_cast<std::size_t>(context.size()));
     EXPECT_LT(report.parts_found, report.parts / 4);
-    EXPECT_EQ(report.brought, 0U);  // no block was needed for that
+    EXPECT_EQ(report.brought, 0U);  // no block was needed for this
     EXPECT_EQ(store.report().held, 0_B);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Where a program is in its plan, also when it does not keep to it.
+/// Finds where a program is in its plan, also if the program does not keep to it.
 #include "paged/paging_plan.hpp"
 
 #include <gtest/gtest.h>

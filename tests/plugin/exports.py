@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""exports.py FUNCTIONS PLUGIN PROGRAM: every function of functions.txt that the program's MPI exports, the plugin exports too, in
-both spellings."""
+"""exports.py FUNCTIONS PLUGIN PROGRAM: the plugin exports every function of functions.txt that the program's MPI
+exports, as MPI_ and as PMPI_.
+"""
 import re
 import subprocess
 import sys
@@ -20,7 +21,7 @@ there, ours = exported(libmpi), exported(plugin)
 expected = [prefix + name for name in names for prefix in ("MPI_", "PMPI_") if prefix + name in there]
 missing = [name for name in expected if name not in ours]
 print(f"{len(expected)} functions of {libmpi.rsplit('/', 1)[-1]}, {len(missing)} missing: {' '.join(missing)}")
-# Nothing but MPI functions: a preloaded symbol of ours could take the place of the program's.
+# The plugin exports only MPI functions: another preloaded symbol of Sluice could replace one of the program's.
 strange = sorted(name for name in ours if not re.match(r"P?MPI_|PMIx_Commit$", name))
 print("also exported:", " ".join(strange))
 sys.exit(1 if missing or len(expected) < 300 or strange else 0)

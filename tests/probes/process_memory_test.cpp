@@ -66,9 +66,9 @@ TEST(ProcessMemory, counts_written_pages_of_a_private_file_as_anonymous_and_the_
     mapping.write(k_bytes / 4);
     ProcessMemory const after = read_process_memory();
     std::fclose(file);
-    // With MAP_POPULATE a writable private mapping may be copied at once: what it holds is one or the other.
+    // With MAP_POPULATE a writable private mapping may be copied at once, so its pages count as one or the other.
     EXPECT_GE(grown(before.anonymous, after.anonymous), k_bytes / 4.0 - k_some);
-    // Pages of libraries are counted by the share that others leave of them, which changes while other tests run.
+    // Pages of libraries are counted by the share that other processes leave, which changes while other tests run.
     EXPECT_NEAR(grown(before.anonymous, after.anonymous) + grown(before.files, after.files), k_bytes, 0.1 * k_bytes);
 }
 

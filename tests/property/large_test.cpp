@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Sizes that no int holds: an array of more than 2^31 bytes, and blocks of more than 2^31 bytes.
+/// Sizes that an int cannot hold: an array of more than 2^31 bytes, and blocks of more than 2^31 bytes.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t k_2_31 = std::uint64_t{1} << 31;
 
-/// What the machine has left, as its kernel estimates it; 0 where it does not say.
+/// Returns the memory that is available, as the kernel estimates it; 0 if it gives no estimate.
 std::uint64_t available_bytes() {
     std::ifstream info("/proc/meminfo");
     std::string name;
@@ -36,7 +36,7 @@ class Large : public testing::Test {
         MPI_Allreduce(&available, &available_, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
     }
 
-    /// A word that tells where it was at the start.
+    /// Returns a word that tells where it was at the start.
     static std::uint64_t word(int rank, std::uint64_t at) {
         return (static_cast<std::uint64_t>(rank) << 56) ^ (at * 0x9e3779b97f4a7c15ULL);
     }
@@ -93,7 +93,7 @@ TEST_F(Large, block_of_more_than_2_31_bytes_changes_places_with_another) {
     for (std::uint64_t i = 0; i < array.size(); ++i)
         if (array[i] != word(1 - rank_, i)) ++wrong;
     EXPECT_EQ(wrong, 0U) << "words of " << array.size();
-    EXPECT_LT(report.extra_peak, 4_MiB);  // not a part of the block
+    EXPECT_LT(report.extra_peak, 4_MiB);  // less than the block
 }
 
 }  // namespace sluice::tests

@@ -16,7 +16,7 @@ using Words = std::vector<std::uint64_t>;
 constexpr std::uint64_t k_block_bytes[] = {1,   2,   3,    7,    8,    24,   63,    64,    65,
                                            255, 256, 1000, 1024, 4096, 4097, 16000, 65536, 70000};
 constexpr std::uint64_t k_stagings[] = {4 << 10, 64 << 10, 2 << 20};
-// Of all arrays together, so that a case takes milliseconds.
+// The bytes of all arrays together, so that a case takes milliseconds.
 constexpr std::uint64_t k_most_bytes = 6 << 20;
 
 template <typename Container>
@@ -53,7 +53,8 @@ MapCase draw_case(std::mt19937_64& random, int ranks, std::vector<Form> const& f
     MapCase drawn;
     drawn.block_bytes = pick(random, k_block_bytes);
     drawn.staging = pick(random, k_stagings);
-    // Blocks that are large for the staging move in many passes: fewer of them, so that a busy machine is in time.
+    // Blocks that are large in relation to the staging move in many passes, so there are fewer of them, for the sake of
+    // busy machines.
     std::uint64_t const passes = 1 + 32 * drawn.block_bytes / drawn.staging;
     drawn.slots = draw_slots(random, ranks, drawn.block_bytes, 3 + most_slots / passes);
     drawn.form = pick(random, forms);
@@ -90,14 +91,14 @@ MapCase draw_case(std::mt19937_64& random, int ranks, std::vector<Form> const& f
             prefer(random, sources, targets,
                    [&](auto from, auto to) { return (rank_of(from) + 1) % ranks == rank_of(to); });
             break;
-        case 2: {  // everything stays, or nearly
+        case 2: {  // all blocks stay, or nearly all
             std::set<std::uint64_t> const stay(sources.begin(), sources.end());
             targets = sources;
             for (std::uint64_t swaps = draw(random, 3); swaps > 0 && live > 1; --swaps)
                 std::swap(targets[draw(random, live - 1)], targets[draw(random, live - 1)]);
             break;
         }
-        case 3: {  // one cycle through everything that lives
+        case 3: {  // one cycle through all live blocks
             std::sort(sources.begin(), sources.end());
             targets = sources;
             if (live > 0)
@@ -114,7 +115,7 @@ MapCase draw_case(std::mt19937_64& random, int ranks, std::vector<Form> const& f
     return drawn;
 }
 
-/// Simpler cases, the boldest first.
+/// Returns simpler cases, those with the greatest reduction first.
 std::vector<MapCase> simpler(MapCase const& failing) {
     std::vector<MapCase> result;
     auto const with = [&](auto change) {
@@ -230,7 +231,7 @@ rc::Gen<MapCase> any_map(int ranks, std::vector<Form> forms, std::uint64_t most_
     return [=](rc::Random const& seed, int) {
         rc::Random source = seed;
         std::mt19937_64 random(source.next());
-        // Not RapidCheck's size, which grows with the number of cases: a slow machine tries only a few.
+        // The size is not RapidCheck's, which grows with the number of cases: a slow machine tries only a few.
         std::uint64_t const slots = draw(random, 1) == 0 ? 8 : 8 + draw(random, most_slots);
         return rc::shrinkable::shrinkRecur(draw_case(random, ranks, forms, slots), [](MapCase const& failing) {
             return rc::seq::fromContainer(simpler(failing));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// One redistribution to try: the arrays, the map, and how it is asked for.
+/// One redistribution to try: the arrays, the map, and the way in which it is requested.
 #pragma once
 
 #include <rapidcheck.h>
@@ -13,12 +13,12 @@
 
 namespace sluice::tests {
 
-/// How the map is given to the library.
+/// The form in which the map is given to the library.
 enum class Form : std::uint64_t {
     list,         ///< a destination for each block
     short_list,   ///< the free blocks at the end are left out
-    computed,     ///< a function of index and bytes
-    plan_reused,  ///< a Plan, applied to two arrays of different block sizes at once and then again
+    computed,     ///< a function of a block's index and bytes
+    plan_reused,  ///< a Plan, applied to two arrays of different block sizes in one call and then again
 };
 
 inline constexpr Transport k_transports[] = {Transport::automatic, Transport::ring, Transport::message};
@@ -28,23 +28,23 @@ struct MapCase {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> moves;  ///< (from, to), slots numbered through all ranks
     std::uint64_t block_bytes = 1;
     Form form = Form::list;
-    std::uint64_t transport = 0;  ///< in k_transports
+    std::uint64_t transport = 0;  ///< an index into k_transports
     std::uint64_t staging = 2 << 20;
 
     std::vector<std::uint64_t> encode() const;
     static MapCase decode(std::vector<std::uint64_t> const& words);
 
-    /// Where slot number `global` lies.
+    /// Returns the address of slot number `global`.
     Destination address(std::uint64_t global) const;
-    /// Number of the first slot of `rank`.
+    /// Returns the number of the first slot of `rank`.
     std::uint64_t first_of(int rank) const;
-    /// The destinations of that rank's blocks.
+    /// Returns the destinations of that rank's blocks.
     std::vector<Destination> destinations(int rank) const;
-    /// For each slot of that rank the number of the block that ends there, or k_nothing.
+    /// Returns for each slot of that rank the number of the block that ends there, or k_nothing.
     std::vector<std::uint64_t> expected(int rank) const;
-    /// Blocks that change their rank.
+    /// Returns the number of blocks that change their rank.
     std::uint64_t remote_blocks() const;
-    /// Ranks that `rank` sends to or receives from, itself apart.
+    /// Returns the number of ranks that `rank` sends to or receives from, except itself.
     std::uint64_t partners(int rank) const;
 
     static constexpr std::uint64_t k_nothing = ~std::uint64_t{0};
@@ -52,10 +52,10 @@ struct MapCase {
 
 std::ostream& operator<<(std::ostream& out, MapCase const& map_case);
 
-/// Random cases for that many ranks, shrinking towards few moves of small blocks. Arrays of different sizes, some
-/// empty; from no free block to nothing but free blocks; random maps, maps to one partner, maps to all, maps that leave
-/// blocks on their rank or where they are; 1 byte to 70,000 bytes a block.
-/// At most `most_slots` slots on a rank.
+/// Draws cases for `ranks` ranks that shrink towards few moves of small blocks. Arrays have different sizes, and some
+/// are empty; there are from none to only free blocks; there are random maps, maps to one partner, maps to all, and
+/// maps that leave blocks on their rank or where they are. Blocks have 1 byte to 70,000 bytes. A rank has at most
+/// `most_slots` slots.
 rc::Gen<MapCase> any_map(int ranks, std::vector<Form> forms, std::uint64_t most_slots);
 
 }  // namespace sluice::tests

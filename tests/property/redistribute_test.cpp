@@ -25,8 +25,8 @@ namespace sluice::tests {
 
 namespace {
 
-// The tables of transports and of the exchange of addresses are a part of the staging unless it is smaller than they
-// are.
+// The tables of transports and of the exchange of addresses are a part of the staging, unless the staging is smaller
+// than they are.
 constexpr std::uint64_t k_least_staging = 32 << 10;
 
 std::vector<Strategy> all_strategies() {
@@ -37,7 +37,7 @@ std::vector<Strategy> all_strategies() {
     return all;
 }
 
-/// A Context for each transport and staging, kept from case to case, for that is how programs use them.
+/// A Context for each transport and staging, kept from case to case, because programs use them in this way.
 class Contexts {
   public:
     Context& of(MapCase const& map_case) {
@@ -66,7 +66,7 @@ class Attempt {
         fill();
     }
 
-    /// What went wrong here, or nothing. Collective.
+    /// Collective. Returns what went wrong on this rank, or an empty text.
     std::string run() {
         try {
             move();
@@ -145,7 +145,8 @@ class Attempt {
         if (value > most) problem_ << what << " is " << value << ", more than " << most << "; ";
     }
 
-    /// The promises of the report: how much was moved and how much memory and how many requests that took.
+    /// Checks the promises of the report: how many blocks were moved, and how much memory and how many requests that
+    /// took.
     void check_report() {
         std::uint64_t const sent = sum(report_.blocks_sent);
         std::uint64_t const received = sum(report_.blocks_received);
@@ -154,7 +155,7 @@ class Attempt {
         if (sent < least) problem_ << "only " << sent << " blocks were sent, not " << least << "; ";
         if (report_.strategy == Strategy::automatic) problem_ << "the report names no strategy; ";
         if (report_.why.empty()) problem_ << "the report does not say why; ";
-        // Of several arrays the report names the last one's strategy, and each size of blocks may have its own.
+        // For several arrays the report names the strategy of the last, and each block size may have its own strategy.
         if (arrays_.size() > 1 && !is_asked_for()) return;
         if (report_.strategy == Strategy::token || report_.strategy == Strategy::alltoallv)
             if (sent != least) problem_ << sent << " blocks were sent, but once each is " << least << "; ";
@@ -187,8 +188,8 @@ class EveryStrategy : public testing::TestWithParam<Strategy> {
     void check(std::vector<Form> forms, int cases) {
         int ranks = 0;
         MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-        // Where there is little free space, parking's phases and cyclic's actions grow with the blocks: that is their
-        // nature.
+        // If there is little free space, parking's phases and cyclic's actions grow in number with the blocks: this is
+        // inherent in them.
         std::uint64_t const most_slots = GetParam() == Strategy::parking  ? 20
                                          : GetParam() == Strategy::cyclic ? 200
                                                                           : 4000;

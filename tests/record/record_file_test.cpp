@@ -35,7 +35,7 @@ TEST_F(RecordFiles, ranks_of_a_job_share_one) {
 TEST_F(RecordFiles, a_later_job_of_the_same_name_begins_another) {
     record::RecordFile earlier(path());
     earlier.record().head.world_rank = 5;
-    earlier.node().decision = 1;  // all ranks of that job were there: not true of the next
+    earlier.node().decision = 1;  // all ranks of that job were in the file; this is not so in the next job
     record::RecordFile one(path());
     record::RecordFile two(path());
     EXPECT_EQ(one.path(), folder_ + "/node-job-1-2.sluice");

@@ -71,7 +71,7 @@ TEST_F(BlockOrderOf, copies_nothing_when_the_blocks_are_in_order) {
 
 TEST_F(BlockOrderOf, copies_only_misplaced_blocks) {
     start({{0, 0}, {0, 1}, free_block, {0, 2}, {2, 0}, {2, 1}});
-    EXPECT_EQ(sort(), 2U);  // one of rank 0 into the gap, one of rank 2 after it
+    EXPECT_EQ(sort(), 2U);  // one block of rank 0 into the gap, one of rank 2 after it
 }
 
 TEST_F(BlockOrderOf, keeps_the_destination_with_its_block_through_a_sort) {

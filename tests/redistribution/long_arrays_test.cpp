@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays of more slots than are looked at in one go. A rank that went to sleep before it had looked at all of its slots
+// Arrays of more slots than one call looks at. A rank that went to sleep before it had looked at all of its slots
 // waited for peers that waited for it.
 #include <gtest/gtest.h>
 #include <mpi.h>

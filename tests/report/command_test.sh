@@ -7,13 +7,13 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failures=0
 
-# one_line WHAT TEXT COMMAND…: status 2 and nothing but one line, with that text.
+# one_line WHAT TEXT COMMAND…: expects status 2 and one line only, which contains TEXT.
 one_line() {
     local what=$1
     expect "$1" 2 "$2" "${@:3}"
     [ "$(wc -l <"$scratch/out")" = 1 ] || { echo "FAILED: $what: more than one line"; cat "$scratch/out"; failures=$((failures + 1)); }
 }
-# expect WHAT STATUS TEXT COMMAND…: the status, and a text that is said.
+# expect WHAT STATUS TEXT COMMAND…: expects the status, and output that contains TEXT.
 expect() {
     local what=$1 status=$2 text=$3 found=0
     shift 3
@@ -69,7 +69,7 @@ cp "$scratch"/killed/node-* "$scratch/ended"
 echo garbage >"$scratch/ended/report.json"
 expect "records instead of a broken report" 0 "taking the records of the ranks instead" "$sluice" report "$scratch/ended"
 
-# A later job that was killed leaves records beside the report of the one before.
+# A later job that was killed leaves records next to the report of the job before.
 cp "$scratch"/killed/node-* "$scratch/empty"
 sed -n 1p "$scratch/killed/report.json" >"$scratch/empty/report.json"
 expect "records later than the report" 0 "did not end" "$sluice" report "$scratch/empty"

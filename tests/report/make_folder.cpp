@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// make_folder FOLDER RANKS healthy|flooded: what a job leaves behind, for the tests of the page.
+// make_folder FOLDER RANKS healthy|flooded: makes the files that a job leaves behind, for the tests of the page.
 #include <cstdio>
 #include <string>
 

@@ -40,7 +40,7 @@ void count(record::Site& site, std::uint64_t calls, std::uint64_t bytes_each, st
     site.sizes[std::min(bucket, record::k_sizes - 1)] = static_cast<std::uint32_t>(calls);
 }
 
-/// 1 at the peak of the steps, which come every 0.4 s; highest of all at 8 s.
+/// Returns 1 at the peak of the steps, which come every 0.4 s; the highest value is at 8 s.
 double pulse(std::uint64_t time_us) {
     double const phase = std::fmod(static_cast<double>(time_us) / 4e5, 1.0);
     double const shape = phase < 0.35 ? std::sin(phase / 0.35 * 3.14159265) : 0.0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The simulator's routes on the 4x4x4 torus are the dimension-order routes worked out by hand, so the lower bounds made
-// of both are equal. A program of its own, not a GoogleTest: its 64 ranks are threads of one process.
+// The simulator's routes on the 4x4x4 torus are the dimension-order routes worked out by hand, so the lower bounds
+// computed from both are equal. This is a program of its own and not a GoogleTest, because its 64 ranks are threads of
+// one process.
 #include <mpi.h>
 
 #include <cstdio>

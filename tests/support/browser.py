@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A headless Chromium for tests of pages, spoken to in plain WebDriver."""
+"""A headless Chromium for tests of pages, controlled by plain WebDriver."""
 import base64
 import json
 import shutil
@@ -10,7 +10,7 @@ import urllib.request
 
 
 def programs():
-    """The paths of chromedriver and of a browser, or None where one of them is missing."""
+    """Returns the paths of chromedriver and of a browser; None if one of them is missing."""
     driver, binary = shutil.which("chromedriver"), shutil.which("chromium") or shutil.which("google-chrome")
     return (driver, binary) if driver and binary else None
 
@@ -62,7 +62,7 @@ class Browser:
 
     def open(self, page):
         self.call("/url", {"url": page.as_uri()})
-        while not self.run(self.ready):  # tests run under watched.py, which ends what never comes
+        while not self.run(self.ready):  # tests run under watched.py, which ends a test that waits for ever
             time.sleep(0.05)
 
     def run(self, script):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// How much a test should try here: everything, or less where time is dear (an MPI that spins, a sanitizer, the
+/// How much work a test should do here: everything, or less if time is dear (an MPI that spins, a sanitizer, the
 /// simulator).
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace sluice::tests {
 
-/// `cases`, or a fifth of it (at least 1) where SLUICE_TEST_EFFORT is "small".
+/// Returns `cases`, or a fifth of it (at least 1) if SLUICE_TEST_EFFORT is "small".
 inline int effort(int cases) {
     char const* const text = std::getenv("SLUICE_TEST_EFFORT");
     bool const small = text != nullptr && std::string_view(text) == "small";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// An array of blocks with guard bytes on both sides, at an address that suits no alignment.
+/// An array of blocks with guard bytes on both sides, at an unaligned address.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@ class GuardedArray {
     std::byte* data() noexcept { return bytes_.data() + k_guard; }
     std::byte const* data() const noexcept { return bytes_.data() + k_guard; }
     std::byte const* at(std::uint64_t slot) const noexcept { return data() + slot * block_bytes_; }
-    /// Null for an empty array: that is what most programs have then.
+    /// Returns null for an empty array, as most programs do.
     Blocks blocks() noexcept { return {count_ > 0 ? data() : nullptr, count_, block_bytes_}; }
     std::uint64_t count() const noexcept { return count_; }
     std::uint64_t block_bytes() const noexcept { return block_bytes_; }
 
-    /// Fills a slot with the bytes that belong to block `name` of array number `array`.
+    /// Fills a slot with the bytes of block `name` of array number `array`.
     void fill(std::uint64_t slot, std::uint64_t name, std::uint64_t array) {
         std::byte* const to = data() + slot * block_bytes_;
         for (std::uint64_t i = 0; i < block_bytes_; ++i)

@@ -13,11 +13,12 @@ namespace sluice::tests {
 namespace {
 
 std::vector<std::pair<std::string, int>>& needs() {
-    static std::vector<std::pair<std::string, int>> list;  // filled while the objects of the program are made
+    static std::vector<std::pair<std::string, int>> list;  // filled while the static objects of the program are
+                                                           // constructed
     return list;
 }
 
-/// Suite.case of every case, that of a parameterized one without its parameters.
+/// Returns Suite.case of every case, for a parameterized one without its parameters.
 std::set<std::string> names_of_cases() {
     std::set<std::string> names;
     testing::UnitTest const& all = *testing::UnitTest::GetInstance();

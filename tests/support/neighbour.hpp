@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Another process of the node, which takes memory and frees it as it is told.
+/// Another process of the node, which takes memory and frees it on request.
 #pragma once
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 namespace sluice::tests {
 
-/// A child of this process, so to be made before MPI_Init. It ends with this object.
+/// A child of this process, so it must be made before MPI_Init. It ends with this object.
 class Neighbour {
   public:
     Neighbour() {
@@ -22,7 +22,7 @@ class Neighbour {
         process_ = fork();
         if (process_ == 0) live();
         close(to_[0]);
-        close(from_[1]);  // the reading process is told when this one dies
+        close(from_[1]);  // so that the reading process notices when this one dies
         fcntl(from_[0], F_SETFL, O_NONBLOCK);
     }
     Neighbour(Neighbour const&) = delete;
@@ -34,10 +34,10 @@ class Neighbour {
     }
     pid_t process() const { return process_; }
 
-    /// A MiB, and does not wait for it.
+    /// Takes another MiB, without waiting until it is taken.
     void begin_to_take() const { ask('+'); }
     void begin_to_free() const { ask('-'); }
-    /// Once for each.
+    /// Returns true once for each request.
     bool has_done_it() const {
         char done = 0;
         ssize_t const got = read(from_[0], &done, 1);
@@ -66,7 +66,7 @@ class Neighbour {
         std::vector<void*> taken;
         for (char what = 0; read(to_[0], &what, 1) == 1;) {
             if (what == '+') {
-                // Populated by the kernel: a sanitizer's notes of what is written would be memory, too.
+                // The kernel populates the pages: if a sanitizer noted these writes, its notes would take memory, too.
                 taken.push_back(
                     mmap(nullptr, k_step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
             } else {

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Nothing but the program that precompiled.hpp is compiled for.
+// An empty program, for which precompiled.hpp is compiled.
 int main() {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What most tests include, compiled once for all of them.
+/// The headers that most tests include, compiled once for all of them.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// RapidCheck for programs of many ranks: rank 0 draws the cases and shrinks those that fail, all ranks try each of
-/// them, and a case has failed when it failed on one rank.
+/// RapidCheck for programs of many ranks: rank 0 draws the cases and shrinks those that fail. All ranks try each case,
+/// and a case has failed if it failed on one rank.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 
 namespace sluice::tests {
 
-/// The text of the lowest rank that brings one, with its rank, on every rank; empty when none does. Collective.
+/// Collective. Returns on every rank the text of the lowest rank that passes one, with its rank; empty if no rank does.
 std::string first_problem(std::string const& mine);
 
 inline constexpr double k_seconds = 2.0;
@@ -27,8 +27,8 @@ inline constexpr int k_least_cases = 4;
 
 /// Collective. `Case` can be printed and has `encode()`, a vector of 64-bit words, and a static `decode` of these.
 /// `generator` is used by rank 0 alone. `try_case` runs on all ranks for each case; it returns what went wrong on this
-/// rank, or nothing. At the end every rank has a failure where a case failed, rank 0 with the smallest one and its
-/// seed; RC_PARAMS in the environment replays it.
+/// rank, or nothing. If a case failed, every rank has a failure at the end, and rank 0's contains the smallest case and
+/// its seed; RC_PARAMS in the environment replays it.
 template <typename Case, typename TryCase>
 void check_on_all_ranks(std::string const& name, rc::Gen<Case> const& generator, int cases, TryCase try_case) {
     int rank = 0;

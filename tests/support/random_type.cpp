@@ -49,7 +49,7 @@ class Draw {
             case 1: {
                 int const count = number(0, 4);
                 int const length = number(0, 3);
-                // Open MPI 4.1.4 packs vectors wrongly whose blocks touch backwards.
+                // Open MPI 4.1.4 packs a vector wrongly if its blocks touch in falling order.
                 int const stride = number(0, 3) == 0 ? -(length + number(1, 2)) : length + number(0, 2);
                 MPI_Type_vector(count, length, stride, inner.get(), &made);
                 text = "vector(" + list({count, length, stride});
@@ -105,7 +105,8 @@ class Draw {
                 break;
             }
             case 9:
-                if (inner.size() == 0) return distributed_array(leaf());  // Open MPI refuses to deal out nothing
+                if (inner.size() == 0)
+                    return distributed_array(leaf());  // Open MPI refuses to distribute an empty type
                 return distributed_array(inner);
             case 10: {
                 auto const [low, high] = inner.bounds(1);
@@ -157,7 +158,7 @@ class Draw {
         return {chosen.type, false, chosen.name};
     }
 
-    /// Wide enough that elements one extent apart do not overlap.
+    /// The extent is wide enough that elements one extent apart do not overlap.
     static DrawnType spread(DrawnType inner) {
         auto const [low, high] = inner.bounds(1);
         if (inner.extent() >= high - low) return inner;
@@ -169,8 +170,8 @@ class Draw {
 
     int blocks() const { return static_cast<int>(lengths_.size()); }
 
-    /// Blocks one behind the other with gaps, from a place that may be negative, then in any order. Returns the length
-    /// of the last, which is that of all if they are alike.
+    /// Places blocks after each other with gaps, from a displacement that may be negative, then shuffles them. Returns
+    /// the length of the last block, which is that of all if they are alike.
     int place_blocks(std::int64_t unit, bool alike) {
         int const count = number(0, 5);
         lengths_.clear();
@@ -208,7 +209,7 @@ class Draw {
         MPI_Aint end = number(-20, 20);
         for (int i = 0; i < count; ++i) {
             DrawnType const& part = number(0, 1) == 0 ? a : b;
-            // Open MPI 4.1.4 counts empty members in the extent, but not where it packs.
+            // Open MPI 4.1.4 counts empty members in the extent, but not when it packs.
             if (part.size() == 0) continue;
             lengths.push_back(number(1, 2));
             types.push_back(part.get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Random datatypes: every constructor, nested, with gaps, in any order, with odd bounds; never two pieces on one byte.
+/// Random datatypes: every constructor, nested, with gaps, in any order, with unusual bounds; no byte is in two pieces.
 #pragma once
 
 #include <mpi.h>
@@ -29,11 +29,11 @@ class DrawnType {
     }
 
     MPI_Datatype get() const noexcept { return type_; }
-    /// "vector(3, 2, 4, dup(int))"
+    /// Returns a text such as "vector(3, 2, 4, dup(int))".
     std::string const& text() const noexcept { return text_; }
     std::int64_t size() const;
     std::int64_t extent() const;
-    /// First byte and end of what `count` elements at offset 0 touch.
+    /// Returns the first byte and the end of the bytes that `count` elements at offset 0 touch.
     std::pair<std::int64_t, std::int64_t> bounds(std::int64_t count) const;
 
   private:
@@ -42,16 +42,16 @@ class DrawnType {
     std::string text_;
 };
 
-/// At most `depth` constructors deep; committed. Elements one extent apart do not overlap.
+/// Draws a committed type of at most `depth` nested constructors. Elements one extent apart do not overlap.
 DrawnType draw_type(std::mt19937_64& random, int depth);
 
-/// A block of memory for `count` elements of a type, with guards around; every byte is `fill`, or a pattern that `seed`
-/// names.
+/// A block of memory for `count` elements of a type, with guards around it; every byte is `fill`, or follows a pattern
+/// given by `seed`.
 class TypedBlock {
   public:
     TypedBlock(DrawnType const& type, std::int64_t count);
     void fill(std::uint64_t seed);
-    /// Where the element with offset 0 begins.
+    /// Returns the address of the element with offset 0.
     void* buffer() noexcept { return bytes_.data() + k_guard - low_; }
     std::vector<unsigned char> const& bytes() const noexcept { return bytes_; }
     std::vector<unsigned char>& bytes() noexcept { return bytes_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Dimension-order routes of a torus, worked out by hand: what the simulator's routes are compared with.
+/// Dimension-order routes of a torus, worked out by hand: the simulator's routes are compared with them.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace sluice::test {
 
-/// Ranks are numbered x first. A route corrects x, then y, then z, the shorter way round; half way round it goes up.
+/// Ranks are numbered x first. A route corrects x, then y, then z, in the shorter direction; if both are equal it goes
+/// up.
 class Torus {
   public:
     explicit Torus(std::array<int, 3> sizes, double bytes_per_second)
@@ -25,7 +26,7 @@ class Torus {
                 int const size = sizes_[axis];
                 int const ahead = (goal[axis] - at[axis] + size) % size;
                 bool const up = 2 * ahead <= size;
-                // A link is named by where it starts and which of six ways it goes.
+                // A link is named by its start and its direction, one of six.
                 route_.push_back(
                     {static_cast<std::size_t>(rank_at(at)) * 6 + axis * 2 + (up ? 1 : 0), bytes_per_second_});
                 at[axis] = (at[axis] + (up ? 1 : size - 1)) % size;

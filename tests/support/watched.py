@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a command and ends it when it hangs; no limit by the clock on the wall.
+"""Runs a command and ends it if it hangs; there is no limit on elapsed time.
 
     watched.py COMMAND…     ends as the command, or with 124 after saying which process hung
     watched.run(command, …) as subprocess.run; raises watched.Hung
 
-A command hangs when one of its processes has used SLUICE_TEST_SECONDS (200) of processor time, or when for
-SLUICE_TEST_ASLEEP_SECONDS (60) all have slept. The rules are those of hang_judge.hpp; a step is here a process that was
-started and works. All processes count that have inherited the command's environment, so also those that a launcher or a
-daemon starts for it.
+A command hangs if one of its processes has used SLUICE_TEST_SECONDS (200) of processor time, or if all have slept for
+SLUICE_TEST_ASLEEP_SECONDS (60). The rules are those of hang_judge.hpp; a step is here a process that was started and
+works. Every process that has inherited the command's environment counts, so also those that a launcher or a daemon
+starts for it.
 """
 
 import os
@@ -20,21 +20,23 @@ import threading
 import time
 
 BUSY_PART = 20
-WORKS = 0.1  # seconds of processor time; a shell that waits in turns starts processes that use less
+WORKS = 0.1  # seconds of processor time; a shell that waits in a loop starts processes that use less
 MOST_BETWEEN_LOOKS = 2
 BETWEEN_LOOKS = 0.5
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class HangJudge:
-    """Decides from what processes have done so far."""
+    """Decides from what the processes have done so far."""
 
     def __init__(self, processor, asleep):
         self.processor, self.most_asleep = processor, asleep
         self.first, self.last, self.asleep = None, None, 0
 
     def look(self, now, uses):
-        """`uses` has (processor seconds, busy seconds) of each process. "spins", "sleeps", or None for no hang."""
+        """`uses` has (processor seconds, busy seconds) of each process. Returns "spins", "sleeps", or None if there is
+        no hang.
+        """
         if any(processor >= self.processor for processor, _ in uses.values()):
             return "spins"
         if self.first is None or any(self.was_awake(process, busy) for process, (_, busy) in uses.items()):
@@ -49,7 +51,7 @@ class HangJudge:
 
 
 def stat_of(path):
-    """(name, state, processor seconds, start) of a process or a thread."""
+    """Returns (name, state, processor seconds, start) of a process or a thread."""
     with open(f"{path}/stat", encoding="utf-8", errors="replace") as file:
         text = file.read()
     name, rest = text[text.index("(") + 1:text.rindex(")")], text[text.rindex(")") + 2:].split()
@@ -57,11 +59,11 @@ def stat_of(path):
 
 
 class Processes:
-    """Those with a mark in their environment, and what they have used."""
+    """The processes with a mark in their environment, and what they have used."""
 
     def __init__(self, mark):
         self.mark = mark.encode()
-        self.theirs = {}  # (process, start): is it one of them?
+        self.theirs = {}  # (process, start): whether it has the mark
         self.uses = {}
         self.names = {}
         self.last = time.monotonic()
@@ -80,7 +82,7 @@ class Processes:
                 waits = any(stat_of(f"/proc/{number}/task/{thread}")[1] in "RD"
                             for thread in os.listdir(f"/proc/{number}/task"))
             except OSError:
-                continue  # it has ended
+                continue  # the process has ended
             before, busy = self.uses.get(key, (0, 0))
             uses[key] = (used, busy + max(used - before, gap if waits else 0))
             self.names[key] = name
@@ -105,13 +107,13 @@ class Processes:
 
 
 class Hung(Exception):
-    """The message says why, and what each process has used; results are what the function that waited returned."""
+    """The message says why, and what each process has used; `results` holds what the waiting function returned."""
 
     results = None
 
 
 class Watch:
-    """Looks at a process and all that it starts, which have `environment`."""
+    """Looks at a process and all processes that it starts, which have `environment`."""
 
     def __init__(self, environment=None):
         mark = f"SLUICE_TEST_MARK={secrets.token_hex(8)}"
@@ -123,7 +125,7 @@ class Watch:
         self.judge = HangJudge(*limits)
 
     def wait(self, process, function):
-        """What the function returns, which waits for something of the process."""
+        """Returns the result of `function`, which waits for the process in some way."""
         results = []
         thread = threading.Thread(target=lambda: results.append(function()), daemon=True)
         thread.start()

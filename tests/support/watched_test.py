@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The watch over commands: what is a hang and what is not, and that programs which hang are ended."""
+"""The watch over commands: what counts as a hang and what does not, and that programs that hang are ended."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ import watched
 
 
 def seconds(judge, number, *busy, begin=0):
-    """So many looks, one each second, at processes that are busy for these parts of it."""
+    """Makes this number of looks, one in each second, at processes that are busy for these parts of it."""
     hang = None
     for i in range(number):
         hang = hang or judge.look(begin + i, {process: (0, part * (begin + i)) for process, part in enumerate(busy)})

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""exports.py LIST MPI LIBRARY: the library exports what the list says and nothing else. Types of MPI stand in the list under
-their own names; each MPI has its own types for them."""
+"""exports.py LIST MPI LIBRARY: the library exports what the list says and nothing else. The list names MPI's types as
+MPI does; each MPI has its own types for them.
+"""
 import re
 import sys
 
@@ -19,12 +20,13 @@ with open(path) as lines:
 
 
 def in_this_mpi(symbol):
-    # The handles are pointers with one MPI: "MPI_Comm const*" is "ompi_communicator_t* const*".
+    # With one MPI the handles are pointers: "MPI_Comm const*" is "ompi_communicator_t* const*".
     return re.sub(r"\bMPI_\w+", lambda name: TYPES[mpi].get(name[0], name[0]), symbol)
 
 
 expected = {in_this_mpi(symbol): symbol for symbol in listed}
-# Which inline symbols a compiler leaves in the library is its own matter, except the types of exceptions.
+# Each compiler decides which inline symbols it leaves in the library, so these are ignored, except the types of
+# exceptions.
 found = exported(library, demangled=True, weak=False)
 found |= {symbol for symbol in exported(library, demangled=True) if symbol.startswith("typeinfo for ")}
 missing = sorted(expected[symbol] for symbol in expected if symbol not in found)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Tasks by themselves: order, results of others, requests, time, errors, and what they cost.
+/// Tasks by themselves: order, results of other tasks, requests, time, errors, and costs.
 #include "sluice/tasks.hpp"
 
 #include <gtest/gtest.h>
@@ -193,7 +193,7 @@ TEST(Tasks, that_have_not_ended_are_destroyed_with_the_scheduler) {
 
 TEST(Tasks, of_which_there_are_many_all_end) {
 #ifdef SLUICE_SIMULATED
-    constexpr int k_tasks = 2000;  // each look costs the simulator a switch
+    constexpr int k_tasks = 2000;  // each look costs the simulator a switch of ranks
 #else
     constexpr int k_tasks = 100'000;
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The pieces of a datatype against MPI_Pack and MPI_Unpack of the MPI library.
+/// The pieces of a datatype compared with MPI_Pack and MPI_Unpack of the MPI library.
 #include "types/datatype_pieces.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::vector<std::byte> packed_by_mpi(void const* buffer, int count, MPI_Datatype
     return packed;
 }
 
-/// By pieces of at most a random length.
+/// Packs in pieces of at most a random length.
 std::vector<std::byte> packed_by_us(types::PieceCursor& cursor, std::mt19937_64& random) {
     std::vector<std::byte> packed;
     for (;;) {
@@ -121,7 +121,7 @@ TEST(DatatypePieces, in_another_order_than_memory_are_not_contiguous) {
 }
 
 TEST(DatatypePieces, that_interleave_from_element_to_element_keep_their_order) {
-    // Columns of a 3 x 4 matrix, one element wide: the next begins one double behind this one.
+    // Columns of a 3 x 4 matrix, one element wide: each begins one double after the one before.
     MPI_Datatype column = MPI_DATATYPE_NULL;
     MPI_Datatype columns = MPI_DATATYPE_NULL;
     MPI_Type_vector(3, 1, 4, MPI_DOUBLE, &column);
@@ -158,7 +158,7 @@ TEST(DatatypePieces, of_absolute_addresses_need_no_buffer) {
     MPI_Type_free(&both);
 }
 
-// Open MPI hands out a copy at each use, and itself writes all of them out.
+// Open MPI returns a copy at each use, and writes all of them out itself.
 #ifndef OPEN_MPI
 TEST(DatatypePieces, of_a_type_that_contains_one_twice_at_each_level_cost_memory_by_level) {
     constexpr int k_levels = 24;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Hashes of type signatures against sequences of basic types that are written out.
+/// Hashes of type signatures compared with sequences of basic types that are written out.
 #include "types/signature.hpp"
 
 #include <gtest/gtest.h>

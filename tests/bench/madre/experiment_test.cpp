@@ -10,7 +10,7 @@
 namespace sluice::bench {
 namespace {
 
-/// Blocks from each rank to each other rank.
+/// Returns the number of blocks from each rank to each other rank.
 std::map<std::pair<int, int>, int> transmission_graph(Experiment const& experiment) {
     std::map<std::pair<int, int>, int> edges;
     for (int rank = 0; rank < experiment.ranks(); ++rank)
@@ -48,7 +48,7 @@ TEST(Experiment, four_has_one_empty_rank_and_scatters_equal_portions_to_all_othe
     Experiment const experiment(4, 5, 64);
     EXPECT_EQ(experiment.live(0), 0U);
     auto const graph = transmission_graph(experiment);
-    EXPECT_EQ(graph.size(), 16U);  // 4 ranks that hold something to 4 others each
+    EXPECT_EQ(graph.size(), 16U);  // 4 ranks that hold blocks, and each sends to 4 others
     for (auto const& [edge, blocks] : graph)
         EXPECT_EQ(blocks, 16);
 }

@@ -9,7 +9,7 @@
 namespace sluice::bench {
 namespace {
 
-/// All arrays of a case in one process, moved by plain copies.
+/// All arrays of a case in one process; blocks are moved by plain copies.
 class Labels : public testing::TestWithParam<std::uint64_t> {
   protected:
     static constexpr int k_ranks = 3;
@@ -26,7 +26,7 @@ class Labels : public testing::TestWithParam<std::uint64_t> {
             before_[r].resize(map_->slots(rank) * bytes);
             write_labels(blocks(before_[r]), rank);
         }
-        after_ = before_;  // free slots keep what they held: stale blocks, which must not count
+        after_ = before_;  // free slots keep their stale blocks, which must not be counted
         for (int rank = 0; rank < k_ranks; ++rank)
             for (std::uint64_t index = 0; index < map_->slots(rank); ++index) {
                 Destination const to = map_->destination(rank, index);

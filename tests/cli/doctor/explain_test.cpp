@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the doctor says of machines that are made up: what this one does not show.
+// The doctor's findings on made-up machines, for states that this machine does not have.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

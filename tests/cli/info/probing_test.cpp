@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Memory that is found by touching it.
+/// Memory whose amount is found by touching it.
 #include "cli/info/probing.hpp"
 
 #include <gtest/gtest.h>

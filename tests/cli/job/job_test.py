@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""job_test.py CASE LAUNCHER SLUICE PROGRAM: two ranks of PROGRAM under `sluice run` with something wrong. What Sluice says of
-it is one line for the job, not one for each rank; wrong use ends the job with 2, what Sluice can do without does not end it."""
+"""job_test.py CASE LAUNCHER SLUICE PROGRAM: runs two ranks of PROGRAM under `sluice run` with a mistake. Sluice prints
+one line about it for the job, not one for each rank. Wrong use ends the job with exit code 2; a part that Sluice can
+do without does not end it.
+"""
 
 import os
 import shlex
@@ -17,7 +19,7 @@ launcher = shlex.split(launcher)
 
 
 def run(arguments, before=(), second=None, code=0):
-    """Runs the job; the lines on standard error that are Sluice's, without those of the report."""
+    """Runs the job; returns Sluice's lines on standard error, without those of the report."""
     command = [*before, *launcher, "-n", str(RANKS), sluice, "run", *arguments]
     if second:
         command += [":", "-n", "1", sluice, "run", *second]
@@ -29,7 +31,7 @@ def run(arguments, before=(), second=None, code=0):
         sys.exit(f"the exit code is {ended.returncode}, not {code}")
     if code == 0 and (len(begin) != 1 or f"{RANKS} ranks" not in lines[begin[0]]):
         sys.exit(f"there is no report of {RANKS} ranks")
-    # The summary's lines are indented or begin with a word of its own, so only what begins otherwise is a complaint.
+    # The summary's lines are indented or begin with a word of their own, so lines with these beginnings are complaints.
     return [line for line in lines if line.startswith(("sluice: no ", "sluice: only", "sluice: cannot")) or code != 0]
 
 
@@ -39,7 +41,9 @@ def expect_one(lines, text):
 
 
 def full_disk(folder):
-    """What makes a small full disk of the folder, for the command behind it alone; nothing where that is forbidden."""
+    """Returns a prefix that mounts a small full disk on the folder for the command after it alone; empty if mounting is
+    forbidden.
+    """
     script = 'mount -t tmpfs -o size=64k none "$0" && { cat /dev/zero >"$0/fill" 2>/dev/null; exec "$@"; }'
     for unshare in (["unshare", "--mount"], ["unshare", "--mount", "--map-root-user"]):
         before = [*unshare, "sh", "-c", script, folder]
@@ -57,7 +61,8 @@ with tempfile.TemporaryDirectory(prefix="sluice-job-") as folder:
     elif case == "no_program":
         expect_one(run(["./no_such_program"], code=127), "cannot run ./no_such_program: No such file")
     elif case == "wrong_second_program":
-        # Rank 0 is not among those that make the mistake. Its program is no MPI's: one would wait for the others for ever.
+        # Rank 0 is not among those that make the mistake. Its program does not use MPI, because a program that does
+        # would wait for the others for ever.
         lines = run(["--", "sleep", "1"], second=["--watch", "maybe", program], code=2)
         expect_one([line for line in lines if "cannot be" in line], "--watch cannot be 'maybe'")
     elif case == "folder_in_a_file":

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `sluice memory` from end to end, against a truth that is known: ballast that the probe takes itself.
+// `sluice memory` from end to end, compared with a known amount: ballast that the probe itself allocates.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -45,7 +45,8 @@ TEST_P(MemoryCommand, finds_ballast_again_and_all_that_it_promises) {
         double const init = median(rows, "no communication", ranks, "private_rank");
         EXPECT_GT(init, 100e3) << "an MPI of less than 100 kB?";
         EXPECT_LT(init, 200e6);
-        // What was taken stays taken: traffic only adds. One page of room for what an MPI gives back.
+        // Memory that was taken stays taken, and traffic only adds to it. The tolerance is one page, for memory that an
+        // MPI gives back.
         EXPECT_GE(median(rows, "everybody to everybody", ranks, "private_rank"), init - 4096);
         double const communicator = median(rows, "communicator", ranks, "heap_rank");
         EXPECT_GT(communicator, 100);

@@ -78,7 +78,7 @@ TEST(MemoryFit, refuses_what_cannot_be_fitted) {
     EXPECT_TRUE(std::isinf(Fit::of(Law::affine, {{2, 1, 0}, {3, 1, 0}}, 1).at(4).high));
 }
 
-/// How many of `tries` laws with noise have a held-out measurement inside the band that the others give.
+/// Returns how many of `tries` laws with noise have a held-out measurement inside the band that the others give.
 int held_out_inside(Law form, int tries, double held_out, std::mt19937_64& random) {
     std::uniform_real_distribution<double> part(0, 1);
     auto const draw = [&] { return part(random); };
@@ -105,7 +105,7 @@ TEST(MemoryFit, has_bands_that_cover_measurements_it_has_not_seen) {
     for (Law const form : {Law::constant, Law::affine, Law::quadratic})
         for (double const held_out : {3.0, 10.0, 24.0, 64.0}) {
             int const inside = held_out_inside(form, tries, held_out, random);
-            // 95 % of those whose form was found; choosing the form by the same samples costs a few.
+            // The band holds for 95 % of laws whose form was found; choosing the form by the same samples costs a few.
             EXPECT_GE(inside, tries * 90 / 100) << name_of(form) << " at " << held_out;
         }
 }

@@ -39,7 +39,7 @@ ItemStudy const& named(std::vector<ItemStudy> const& studies, std::string const&
 std::vector<ItemStudy> made_up_study() {
     std::vector<ProbeRun> runs;
     for (int const ranks : {2, 4, 8, 16})
-        for (double const noise : {0.0, 90000.0, -20.0})  // one run in three is disturbed; medians pass it over
+        for (double const noise : {0.0, 90000.0, -20.0})  // one run in three is disturbed, which medians ignore
             runs.push_back(made_up_run(ranks, noise));
     return study(runs, {10, 2, 65536});
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""known.py SLUICE LAUNCHER RANKS PROGRAM MODE: runs the program under `sluice run --report` and compares each rank's memory of
-MPI in the report with what the program knows it to be, within 5 %."""
+"""known.py SLUICE LAUNCHER RANKS PROGRAM MODE: runs the program under `sluice run --report` and compares each rank's
+memory of MPI in the report with the amount that the program knows, within 5 %.
+"""
 import json
 import sys
 import tempfile
@@ -9,8 +10,9 @@ import tempfile
 import watched
 
 sluice, launcher, ranks, program, mode = sys.argv[1:]
-# Pages that appear between the program's readings: of stdio and of its own stack; of all pages, also those of files, which
-# the kernel maps by as many at a time as it happens to have in its cache (a MiB more or less after a build than after a start).
+# Tolerances for pages that appear between the program's readings. "private": pages of stdio and of the program's own
+# stack. "all": all pages, also those of files, of which the kernel maps as many at once as are in its cache (a MiB more
+# or less after a build than after a start).
 SLACK_KIB = {"private": 256, "all": 768}
 
 
@@ -23,7 +25,7 @@ def main():
         report = json.load(open(folder + "/report.json"))
     wrong = 0
     if mode == "inplace":
-        # The record of the rank, and staging of at most 256 KiB.
+        # The record of the rank, and at most 256 KiB of staging.
         most = report["sluice_kib"]["max"]
         served = report["served_calls"]
         print(f"sluice {most} KiB, {served} calls served")
@@ -36,7 +38,7 @@ def main():
     for rank in range(int(ranks)):
         last = report["ranks"][rank]["last"]
         known = {owner: int(kib) for number, owner, kib in truths if int(number) == rank}
-        # In MPI_Init Sluice takes its own, of which the program cannot tell what is shared.
+        # In MPI_Init Sluice allocates its own memory; the program cannot tell which part of it is shared.
         pairs = {"private": (last["mpi_private_kib"], known["mpi_private"]),
                  "all": (last["mpi_private_kib"] + last["mpi_shared_kib"] + last["sluice_kib"], sum(known.values()))}
         for owner, (reported, true) in pairs.items():

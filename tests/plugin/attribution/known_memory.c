@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that knows whose memory it holds: it reads its own resident pages around every MPI call that may take some,
-   and prints what MPI took of it ("truth RANK OWNER KIB") for known.py to compare with the report. */
+/* A program that knows which memory belongs to MPI: it reads its own resident pages around every MPI call that may
+ * allocate, and prints what MPI took ("truth RANK OWNER KIB") for known.py to compare with the report. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static struct pages resident(void) {
     return now;
 }
 
-static struct pages taken; /* by MPI, as far as we know */
+static struct pages taken; /* taken by MPI, as far as this program knows */
 
 #define INSIDE_MPI(own_kib, call)                                                \
     do {                                                                         \
@@ -46,7 +46,7 @@ static void application(int rank) {
     touched((size_t)(rank + 1) << 25);
 }
 
-/* Messages that wait in MPI until they are received. */
+/* Messages wait in MPI until they are received. */
 static void unexpected(int rank, int size) {
     enum { messages = 8000, bytes = 4000 };
     int go = 1;
@@ -64,8 +64,8 @@ static void unexpected(int rank, int size) {
         INSIDE_MPI(0, MPI_Recv(buffer, bytes, MPI_CHAR, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
-/* Buffers of the application whose pages become resident inside MPI. Warm first: the transport's own buffers are MPI's.
- */
+/* Buffers of the application whose pages become resident inside MPI. A first exchange warms up, because the
+ * transport's own buffers belong to MPI. */
 static void fresh_buffers(int rank, int size) {
     enum { bytes = 1 << 20, rounds = 32 };
     int next = (rank + 1) % size, previous = (rank + size - 1) % size;
@@ -95,7 +95,7 @@ static void communicators(void) {
         INSIDE_MPI(0, MPI_Comm_dup(MPI_COMM_WORLD, &made[i]));
 }
 
-/* All-to-alls in place: Sluice's staging is Sluice's. */
+/* In all-to-alls in place, the staging belongs to Sluice. */
 static void in_place(int size) {
     size_t bytes = (size_t)size << 20;
     char* blocks = touched(bytes);
@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
         printf("truth %d mpi_private %ld\ntruth %d mpi_shared %ld\n", rank, taken.private_kib, rank, taken.shared_kib);
         fflush(stdout);
     }
-    usleep(300000); /* the last sample is one of this state */
+    usleep(300000); /* so that the last sample shows this state */
     MPI_Finalize();
     return 0;
 }

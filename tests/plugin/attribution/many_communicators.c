@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* 10,000 communicators made and freed: the process may grow by 512 kB at most more than it does after the first 100. */
+/* 10,000 communicators made and freed: after the first 100, the process may grow by at most 512 kB. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>

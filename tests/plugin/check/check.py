@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""check.py LAUNCHER RANKS PLUGIN RIGHT WRONG: programs under --check. Wrong calls are refused on every rank, with the place
-of each call, and no rank hangs; right calls pass."""
+"""check.py LAUNCHER RANKS PLUGIN RIGHT WRONG: runs programs under --check. Wrong calls are refused on every rank, with
+the place of each call, and no rank hangs; right calls pass.
+"""
 import os
 import re
 import shlex
@@ -28,7 +29,7 @@ def expect(condition, what, done):
 
 
 def told_on_all(done):
-    """Each rank's line about the call, without the rank."""
+    """Returns each rank's line about the call, without the rank."""
     return dict(re.findall(r"sluice: rank (\d+): (a collective call differs .*)", done.stderr))
 
 

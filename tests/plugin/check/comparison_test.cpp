@@ -20,7 +20,7 @@ namespace {
 using types::Signature;
 using types::SignatureWord;
 
-/// What is under way between all members.
+/// The messages under way between all members.
 class Post {
   public:
     void send(int from, int to, std::span<std::byte const> message) {
@@ -37,7 +37,7 @@ class Post {
         std::memcpy(message.data(), box.front().data(), message.size());
         box.pop_front();
     }
-    /// Messages that were not received.
+    /// Returns the number of messages that were not received.
     std::size_t left() const {
         std::size_t all = 0;
         for (auto const& [pair, box] : boxes_)
@@ -68,8 +68,8 @@ class Letters : public Exchange {
     int rank_;
 };
 
-/// Runs `member` on each of `size` members and gives what each returned; no message is left over. `sent`: how many
-/// there were.
+/// Runs `member` on each of `size` members and returns their results; no message may be left over. `sent`: receives the
+/// number of messages.
 template <class Result>
 std::vector<Result> on_all(int size, std::function<Result(Comparison&, int)> const& member,
                            std::size_t* sent = nullptr) {
@@ -140,13 +140,13 @@ TEST(Comparison, takes_a_logarithmic_number_of_messages) {
     EXPECT_EQ(sent, 8U * 3);
 }
 
-/// Word of the data from one member to another.
+/// Returns the word of the data from one member to another.
 SignatureWord pair_word(int from, int to) {
     return word(7, static_cast<std::uint64_t>(from * 100 + to));
 }
 
 TEST(Comparison, of_pairs_finds_the_one_that_differs) {
-    for (int const size : {1, 2, 3, 5, 40, 70}) {  // more than one window, too
+    for (int const size : {1, 2, 3, 5, 40, 70}) {  // also more than one window
         for (int const from : {0, size - 1}) {
             for (int const to : {size / 2, size - 1}) {
                 auto const wrong = on_all<int>(size, [&](Comparison& comparison, int rank) {

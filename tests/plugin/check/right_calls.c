@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 // Calls that are right although their arguments differ between ranks: types of one signature, packed data, arguments
-// that are significant at the root only, sizes of each pair, in place, no data, communicators of some ranks. With a
-// number of repetitions it prints what a call takes instead.
+// that are significant at the root only, sizes of each pair, in place, no data, communicators of some ranks. If a
+// number of repetitions is given, it prints the time of a call instead.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

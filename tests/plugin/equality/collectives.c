@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Every collective, blocking and not, out of place: results bit by bit, user operations, neighbourhoods,
-// intercommunicator.
+// Every collective, blocking and not, out of place: their results bit by bit, with user operations, neighbourhoods and
+// an intercommunicator.
 #include <stdlib.h>
 #include <string.h>
 
 #include "transcript.h"
 
-// Both forms of a collective: BOTH(Bcast, Ibcast, buffer, …, comm). The buffers are set before each by PREPARE.
+// Makes both forms of a collective: BOTH(Bcast, Ibcast, buffer, …, comm). PREPARE sets the buffers before each.
 #define PREPARE()                           \
     do {                                    \
         fill(out, bytes, (unsigned)me + 1); \
@@ -32,7 +32,7 @@ static double value(int j) {
     return (double)((me * 131 + j * 17) % 1009) / 7.0;
 }
 
-// Not commutative: (a, b) is the map x -> a·x + b; composed in the order of the ranks.
+// This operation is not commutative: (a, b) is the map x -> a·x + b, and maps are composed in the order of the ranks.
 static void compose(void* in, void* inout, int* count, MPI_Datatype* type) {
     (void)type;
     double const* first = in;
@@ -69,7 +69,7 @@ static void fixed_sizes(int each) {
     BOTH(Scan, Iscan, out, in, total, MPI_DOUBLE, MPI_SUM, world);
     if (me > 0) {
         BOTH(Exscan, Iexscan, out, in, total, MPI_DOUBLE, MPI_PROD, world);
-    } else {  // undefined result there
+    } else {  // here the result is undefined
         MPI_Request request;
         PREPARE();
         MPI_Exscan(out, in, total, MPI_DOUBLE, MPI_PROD, world);
@@ -98,7 +98,7 @@ static void fixed_sizes(int each) {
     free(in);
 }
 
-// Rank i sends (i + j) % 3 * unit to rank j, also nothing.
+// Rank i sends (i + j) % 3 * unit items to rank j, so also none.
 static void varying_sizes(int unit) {
     int* counts = room(sizeof(int) * (size_t)ranks);
     int* places = room(sizeof(int) * (size_t)ranks);
@@ -178,7 +178,7 @@ static void pairs(void) {
     say("bits %02x%02x%02x%02x", result[0], result[1], result[2], result[3]);
 }
 
-// Even ranks against odd ones: every rank sends its block to each of the other side.
+// Even ranks form one group and odd ranks the other: every rank sends its block to each rank of the other group.
 static void between_groups(void) {
     if (ranks < 2) return;
     MPI_Comm half;

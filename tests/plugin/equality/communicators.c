@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Communicators: every way to make one, what is inherited, whose callbacks run and how often. A layer that duplicated a
-// user's communicator, or made messages of its own on it, would show here.
+// Communicators: every way to make one, what is inherited, which callbacks run and how often. This finds a layer that
+// duplicates a user's communicator, or sends messages of its own on it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,7 +192,7 @@ static void intercommunicators(int key) {
     CALL(MPI_Comm_free(&half));
 }
 
-// Predefined attributes, info, and messages that stay on their own communicator.
+// Tests predefined attributes, info, and that messages stay on their own communicator.
 static void properties(void) {
     int const keys[] = {MPI_TAG_UB,        MPI_HOST,   MPI_IO,          MPI_WTIME_IS_GLOBAL,
                         MPI_UNIVERSE_SIZE, MPI_APPNUM, MPI_LASTUSEDCODE};
@@ -231,7 +231,7 @@ static void properties(void) {
     MPI_Comm_free(&second);
 }
 
-// How many communicators fit: with a layer that duplicated each, MPICH would have half as many, about 1000.
+// Counts how many communicators fit: with a layer that duplicated each, MPICH would have half as many, about 1000.
 static void many(void) {
     int const wanted = ranks <= 2 ? 1200 : 40;
     MPI_Comm* comms = room(sizeof(MPI_Comm) * (size_t)wanted);

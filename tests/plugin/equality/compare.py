@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs an MPI program without and with the layer and compares everything that can be noticed of the two runs: the
+"""Runs an MPI program without and with the layer and compares everything that can be observed of the two runs: the
 transcript of each rank (transcript.h), standard output, exit code, standard error. The layer's own lines on standard
-error, which begin with "sluice", are not compared. Exit code 0: alike; 1: not, with the differences on standard output.
+error, which begin with "sluice", are not compared. The exit code is 0 if the runs are alike; otherwise it is 1, with
+the differences on standard output.
 
 The layer must be found in every process of the second run that keeps a transcript and in none of the first.
 """
@@ -18,7 +19,7 @@ import tempfile
 
 import watched
 
-MAX_LINES = 200  # of a difference
+MAX_LINES = 200  # lines of a difference that are printed
 
 
 def options():
@@ -50,7 +51,7 @@ def options():
 
 
 def normal(line):
-    """Numbers of processes, addresses and times are different in each run."""
+    """Process numbers, addresses and times differ between runs."""
     line = re.sub(r"0x[0-9a-fA-F]+|\b[0-9a-f]{8,}\b", "ADDRESS", line)
     return re.sub(r"\d{3,}", "NUMBER", line)
 
@@ -64,7 +65,7 @@ class Run:
         if layered and arguments.run:
             between = shlex.split(arguments.run) + between if preload else shlex.split(arguments.run)
         command = shlex.split(arguments.launcher)
-        if arguments.mpmd:  # in both runs: MPI_APPNUM tells
+        if arguments.mpmd:  # in both runs, because MPI_APPNUM shows it
             command += ["-n", "1"] + between + arguments.program
             command += [":", "-n", str(arguments.ranks - 1)] + arguments.program
         else:
@@ -89,19 +90,20 @@ class Run:
                 else:
                     self.transcripts[stem] = text.splitlines()
         self.command = shlex.join(command)
-        # MPICH's launcher tells on standard output about the first process that it saw die, in a frame of =.
+        # MPICH's launcher reports on standard output the first process that it saw die, in a frame of =.
         self.out = sorted(line for line in out.splitlines() if not line.startswith("="))
         lines = [line for line in err.splitlines() if not line.startswith("sluice")]
         self.err = sorted(normal(line) for line in lines if line.strip())
         self.own = [line for line in err.splitlines() if line.startswith("sluice")]
 
     def complaints(self, arguments):
-        """What is wrong with this run by itself."""
+        """Returns what is wrong with this run by itself."""
         name = "with the layer" if self.layered else "without the layer"
         if arguments.code not in ("any", str(self.code)):
             yield f"{name}: exit code {self.code}, expected {arguments.code}\n" + "\n".join(self.err[:40])
         plainly = [line for line in self.own if "plainly" in line]
-        if self.layered and plainly and arguments.layer != "any":  # else a run without the layer would be found alike
+        if self.layered and plainly and arguments.layer != "any":  # otherwise a run without the layer would be found
+                                                                   # alike
             yield f"{name}: {plainly[0]}"
         if arguments.no_transcript:
             return

@@ -8,9 +8,9 @@
 
 enum { k_block = 4096, k_list = 7 };
 
-// What a list of requests works on.
+// The buffers that a list of requests works on.
 typedef struct {
-    int* exchanged;  // in place, k_block a pair
+    int* exchanged;  // in place, k_block for each pair
     double sum[2];
     int in[64];
     int out[64];
@@ -82,7 +82,7 @@ static void finish(Work* work) {
     free(work->exchanged);
 }
 
-// The status of a collective tells nothing; of the others everything is looked at.
+// The status of a collective has no meaning; of the others every field is compared.
 static void say_status_of(int index, MPI_Status const* status, int single) {
     if (index == 1 || index == 3) {
         if (single) say("collective %d: MPI_ERROR untouched %d", index, status->MPI_ERROR == k_untouched);
@@ -164,7 +164,7 @@ static void by_any(int test) {
         ++seen[index];
         if (index == 0 && (status.MPI_SOURCE != (me + ranks - 1) % ranks || status.MPI_TAG != 3)) seen[index] = 99;
         if (index == 6 && (status.MPI_SOURCE != 5 || status.MPI_TAG != 6)) seen[index] = 99;
-        if (status.MPI_ERROR != k_untouched) say("request %d: MPI_ERROR written", index);  // sorted below by the order
+        if (status.MPI_ERROR != k_untouched) say("request %d: MPI_ERROR written", index);
     }
     say_status("nothing left", &status, MPI_INT);
     say_ints("completed", seen, k_list);
@@ -197,7 +197,7 @@ static void by_some(int test) {
     finish(&work);
 }
 
-// Looking does not complete; freeing and cancelling.
+// Queries do not complete a request; then requests are freed and cancelled.
 static void looks(void) {
     Work work;
     start(&work, 7);
@@ -226,7 +226,7 @@ static void looks(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     int out = me;
     int in = -1;
-    if (ranks > 1) {  // MPICH 4.0.2 mixes up messages to oneself whose requests were freed
+    if (ranks > 1) {  // MPICH 4.0.2 mixes up messages of a rank to itself if their requests were freed
         CALL(MPI_Isend(&out, 1, MPI_INT, (me + 1) % ranks, 8, MPI_COMM_WORLD, &request));
         CALL(MPI_Request_free(&request));
         CALL(MPI_Recv(&in, 1, MPI_INT, MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
@@ -249,11 +249,11 @@ static void looks(void) {
     MPI_Request copy = request;
     CALL(MPI_Request_free(&request));
     CALL(MPI_Grequest_complete(copy));
-    // MPICH asks again in every look at a request.
+    // MPICH queries again each time that a request is tested, so only zero and non-zero are compared.
     say("callbacks: query %d free %d cancel %d", queries > 0, frees, cancels);
 }
 
-// Many in-place exchanges under way at once, completed in another order than they began.
+// Many in-place exchanges are under way at once and are completed in another order than they began.
 static void many_at_once(void) {
     enum { k_many = 12, k_each = 1500 };
     size_t bytes = sizeof(double) * (size_t)(k_each * ranks);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Erroneous calls under MPI_ERRORS_RETURN: each must give the class that it gives without a layer, must not hang, and
-// must leave MPI usable. Truncation, lists with errors in their statuses, error handlers of the user on each kind of
-// object.
+// Erroneous calls under MPI_ERRORS_RETURN: each must return the class that it returns without a layer, must not hang,
+// and must leave MPI usable. The errors are truncation, lists with errors in their statuses, and error handlers of the
+// user on each kind of object.
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static void bad_arguments(void) {
     CALL(MPI_Bcast(data, 1, MPI_INT, ranks, world));
     CALL(MPI_Bcast(data, -1, MPI_INT, 0, world));
     CALL(MPI_Reduce(data, out, 1, MPI_INT, MPI_OP_NULL, 0, world));
-#ifndef MPICH_VERSION  // 4.0.2 dies of them
+#ifndef MPICH_VERSION  // MPICH 4.0.2 crashes in them
     CALL(MPI_Allreduce(data, out, -1, MPI_INT, MPI_SUM, world));
     CALL(MPI_Allreduce(data, out, 1, MPI_DATATYPE_NULL, MPI_SUM, world));
 #endif
@@ -64,7 +64,7 @@ static void bad_arguments(void) {
     CALL(MPI_Barrier(world));
 }
 
-// A message that is longer than its receive, met by each way to complete.
+// A message that is longer than its receive, with each way to complete the receive.
 static void truncation(void) {
     char in[64];
     char out[64] = {0};

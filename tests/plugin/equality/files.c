@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// MPI-IO in the folder $SCRATCH: pointers of each kind, views, collective and nonblocking calls, what the file holds.
+// MPI-IO in the folder $SCRATCH: pointers of each kind, views, collective and nonblocking calls, and the content of the
+// file.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,7 @@ static void views(void) {
     CALL(MPI_File_set_view(file, start, MPI_INT, pattern, "native", MPI_INFO_NULL));
     MPI_Status status = untouched_status();
     CALL(MPI_File_write_all(file, out, k_ints, MPI_INT, &status));
-    CALL(MPI_File_sync(file));  // other ranks may have written what is read now
+    CALL(MPI_File_sync(file));  // other ranks may have written the bytes that are read now
     MPI_Barrier(MPI_COMM_WORLD);
     CALL(MPI_File_sync(file));
     MPI_Offset position = -1;
@@ -141,7 +142,7 @@ static void shared_pointer(void) {
     say_contents("shared");
 }
 
-// Files return their errors unless told otherwise.
+// Files return their errors by default.
 static void errors(void) {
     MPI_File file = MPI_FILE_NULL;
     CALL(MPI_File_open(MPI_COMM_SELF, scratch("absent"), MPI_MODE_RDONLY, MPI_INFO_NULL, &file));

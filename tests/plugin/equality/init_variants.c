@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Every way to begin: init_variants HOW, HOW being plain, null, single, funneled, serialized or multiple. What is
-// provided and what the queries answer must be as without a layer; so must what is known before MPI_Init and after
+// Every way to initialise MPI: init_variants HOW, where HOW is plain, null, single, funneled, serialized or multiple.
+// The provided level and the answers of queries must be the same as without a layer, also before MPI_Init and after
 // MPI_Finalize.
 #include <stdio.h>
 #include <string.h>

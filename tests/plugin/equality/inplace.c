@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// MPI_IN_PLACE wherever it is allowed. The kinds of all-to-all that plain MPI does wrongly are in
+// MPI_IN_PLACE in every call that allows it. The kinds of all-to-all in which plain MPI is wrong are in
 // inplace_truth.c.
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "transcript.h"
 
-// Item k of the block that rank a holds for rank b.
+// Returns item k of the block that rank a holds for rank b.
 static int item(int a, int b, int k) {
     return a * 1000003 + b * 7919 + k * 31 + 1;
 }
@@ -50,7 +50,7 @@ static void alltoall(int each) {
     free(data);
 }
 
-// The reductions and gathers: each result also stands against plain runs bit by bit.
+// The reductions and gathers; each result is also compared with plain runs bit by bit.
 static void others(int each) {
     int total = each * ranks;
     size_t bytes = sizeof(double) * (size_t)total;
@@ -64,7 +64,7 @@ static void others(int each) {
         places[i] = i * each;
     }
     void* place = MPI_IN_PLACE;
-    // MPICH 4.0.2 dies of MPI_IN_PLACE in MPI_Reduce of 8000 bytes at another root than 0.
+    // MPICH 4.0.2 crashes with MPI_IN_PLACE in an MPI_Reduce of 8000 bytes to another root than 0.
     void* reduce_out = me == 0 ? place : data;
     void* reduce_in = me == 0 ? data : NULL;
     void* send = me == last ? place : data;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// MPI_Ialltoallw in place while its sides spell their types differently, completed in every way that MPI has, several
-// at once, on three communicators, with types that are freed at once, and judged by what it must leave ("truth"). The
-// layer serves it with a copy where the MPI library is wrong: the memory of copies must come back. Other calls that
-// block must not need us: rank 0 waits in MPI_Recv for what a peer sends after its own wait.
+// MPI_Ialltoallw in place, where the two sides construct their types differently. It is completed in every way that MPI
+// has, several calls are under way at once on three communicators, types are freed at once, and the result is compared
+// with the right one ("truth"). If the MPI library is wrong, the layer serves the call with a copy, and the memory of
+// copies must be freed. Other blocking calls must not need the layer's help: rank 0 waits in MPI_Recv for what a peer
+// sends after its own wait.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ typedef struct {
     MPI_Comm comm;
     int rank;
     int size;
-    int items;  // ints a pair, about
+    int items;  // ints for each pair, approximately
     int* data;
     int* counts;
     int* places;
@@ -30,7 +31,7 @@ static int stride_to(Exchange const* x, int peer) {
     return x->rank < peer ? 2 : x->rank > peer ? 3 : 1;
 }
 
-// None between some, but not with Open MPI: 4.1.4 hangs in MPI_Ialltoallw in place where a pair has nothing to
+// Some pairs have none, but not with Open MPI: 4.1.4 hangs in MPI_Ialltoallw in place if a pair has nothing to
 // exchange.
 static int items_of_pair(Exchange const* x, int a, int b) {
 #ifdef OPEN_MPI
@@ -159,7 +160,7 @@ static long resident_kib(void) {
     return pages * sysconf(_SC_PAGESIZE) / 1024;
 }
 
-// Three at once on three communicators, two more in turns on the first.
+// Three calls are under way at once on three communicators, and two more in turns on the first.
 static int round_of(int way, int items, MPI_Comm const* comms) {
     Exchange x[k_open];
     MPI_Request open[k_open];
@@ -204,7 +205,7 @@ int main(int argc, char** argv) {
     MPI_Comm same[k_open] = {MPI_COMM_WORLD, MPI_COMM_WORLD, MPI_COMM_WORLD};
     long before = 0;
     int wrong = 0;
-    for (int i = 0; i < 60; ++i) {  // with 40 KB a pair in each of three copies
+    for (int i = 0; i < 60; ++i) {  // each pair has 40 KB in each of three copies
         if (i == 10) before = resident_kib();
         wrong += round_of(i % k_ways, 10000, same);
     }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// In-place all-to-alls of every kind, judged by what they must leave, which is computed here ("truth" in the
-// transcript), for both MPIs are themselves wrong in some: MPICH 4.0.2 in MPI_Ialltoallw where the two sides spell
-// their types differently, and in both forms of MPI_Alltoall of structs from 30 KiB a pair on; Open MPI 4.1.4 in
-// MPI_Ialltoallv with a count of 0 to oneself. Sizes: from nothing to 4 MiB a pair.
+// In-place all-to-alls of every kind. Their results are compared with right results computed here ("truth" in the
+// transcript), because both MPIs are wrong in some: MPICH 4.0.2 in MPI_Ialltoallw if the two sides construct their
+// types differently, and in both forms of MPI_Alltoall of structs from 30 KiB for each pair on; Open MPI 4.1.4 in
+// MPI_Ialltoallv if a rank's count for itself is 0. Sizes go from nothing to 4 MiB for each pair.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "transcript.h"
 
-// Item k of the block that rank a holds for rank b.
+// Returns item k of the block that rank a holds for rank b.
 static int item(int a, int b, int k) {
     return a * 1000003 + b * 7919 + k * 31 + 1;
 }
 
-// The nonblocking forms are the MPI library's own also under the layer, faults and all, but for MPI_Ialltoallw of
-// MPICH: the layer is judged by that and by the blocking ones.
+// Under the layer the nonblocking forms remain those of the MPI library, with their faults, except MPI_Ialltoallw of
+// MPICH: this call and the blocking forms must be right under the layer.
 static int forms(void) {
     return getenv("EQUALITY_SERVED_ONLY") != NULL ? 1 : 2;
 }
@@ -58,7 +58,7 @@ static void alltoall(int each) {
     free(data);
 }
 
-// Counts that are equal in both directions, 0 for some; blocks stand in another order than the ranks, with gaps.
+// Counts are equal in both directions and 0 for some pairs; blocks are in another order than the ranks, with gaps.
 static void alltoallv(int unit) {
     int* counts = room(sizeof(int) * (size_t)ranks);
     int* places = room(sizeof(int) * (size_t)ranks);
@@ -100,7 +100,7 @@ static void alltoallv(int unit) {
     free(data);
 }
 
-// The type of the pair (me, peer): the same signature on both sides, spelled differently.
+// Returns the type of the pair (me, peer): the signature is the same on both sides, the construction differs.
 static MPI_Datatype pair_type(int peer, int* count, int items) {
     MPI_Datatype type;
     if (me < peer) {  // every second int
@@ -172,7 +172,7 @@ static void alltoallw(int items) {
     free(data);
 }
 
-// A struct with a gap, and a type whose lower bound is negative, both with Alltoall.
+// A struct with a gap, and a type whose lower bound is negative, both in MPI_Alltoall.
 static void derived(int count) {
     typedef struct {
         char letter;

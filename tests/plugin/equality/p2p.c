@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Messages between two: every send mode, orders, wildcards, probes, persistent requests, exchanges.
+// Messages between two ranks: every send mode, orders, wildcards, probes, persistent requests, exchanges.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static int left(void) {
     return (me + ranks - 1) % ranks;
 }
 
-// Messages of one sender to one receiver do not overtake each other, whatever they are received by.
+// Messages of one sender to one receiver do not overtake each other, however they are received.
 static void orders(void) {
     enum { k_messages = 12 };
     int value = -1;
@@ -33,7 +33,7 @@ static void orders(void) {
                 say_ints("received", pair, 2);
             }
         }
-        // From any source: the order of the senders is open, but not the order of the messages of each.
+        // With any source, the order of the senders is open, but not the order of each sender's messages.
         int* last = room(sizeof(int) * (size_t)ranks);
         int ordered = 1;
         for (int i = 0; i < ranks; ++i)
@@ -50,7 +50,7 @@ static void orders(void) {
         say("from anywhere in order: %d", ordered);
         free(last);
     }
-    CALL(MPI_Waitall(k_messages, requests, MPI_STATUSES_IGNORE));  // the texts are left to the end of the program
+    CALL(MPI_Waitall(k_messages, requests, MPI_STATUSES_IGNORE));  // the texts are printed at the end of the program
 }
 
 static void modes(size_t bytes) {
@@ -64,7 +64,7 @@ static void modes(size_t bytes) {
         fill(out, bytes, (unsigned)(me * 10 + mode));
         memset(in, 3, bytes + 16);
         CALL(MPI_Irecv(in, n + 16, MPI_CHAR, left(), 40 + mode, MPI_COMM_WORLD, &receive));
-        MPI_Barrier(MPI_COMM_WORLD);  // ready sends need the receive first
+        MPI_Barrier(MPI_COMM_WORLD);  // ready sends need the receive to be posted first
         switch (mode) {
             case 0:
                 CALL(MPI_Isend(out, n, MPI_CHAR, right(), 40, MPI_COMM_WORLD, &send));
@@ -91,7 +91,7 @@ static void modes(size_t bytes) {
         CALL(MPI_Wait(&send, MPI_STATUS_IGNORE));
         say("null again: %d", send == MPI_REQUEST_NULL && receive == MPI_REQUEST_NULL);
     }
-    if (ranks > 1) {  // blocking ones: even ranks first
+    if (ranks > 1) {  // blocking calls, so even ranks go first
         MPI_Status status = untouched_status();
         if (me % 2 == 0 && me + 1 < ranks) {
             CALL(MPI_Send(out, n, MPI_CHAR, me + 1, 50, MPI_COMM_WORLD));
@@ -224,7 +224,7 @@ static void persistent(void) {
         say("requests stay: %d", alive);
     }
     MPI_Status status = untouched_status();
-    CALL(MPI_Wait(&requests[0], &status));  // inactive: the empty status
+    CALL(MPI_Wait(&requests[0], &status));  // an inactive request gives the empty status
     say_status("inactive", &status, MPI_INT);
     for (int i = 0; i < 10; ++i)
         CALL(MPI_Request_free(&requests[i]));

@@ -26,9 +26,9 @@ static FILE* open_part(char const* prefix, char const* rank, char const* ending)
     return file;
 }
 
-// The maps are read at the end: a plugin that unloads itself would be missed otherwise, and one that comes late too.
+// The maps are read at the end: otherwise a plugin that unloads itself, or is loaded late, would be missed.
 static void say_layer(void) {
-    if (layer == NULL || getpid() != opener) return;  // a forked child ends too
+    if (layer == NULL || getpid() != opener) return;  // a forked child also gets here
     char line[4096];
     int loaded = 0;
     FILE* maps = fopen("/proc/self/maps", "r");
@@ -57,7 +57,7 @@ void say(char const* format, ...) {
     vfprintf(out, format, arguments);
     va_end(arguments);
     fputc('\n', out);
-    fflush(out);  // what was said stays said when the program dies
+    fflush(out);  // so that the lines remain if the program dies
 }
 
 static void say_code(char const* text, int code) {

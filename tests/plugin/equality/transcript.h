@@ -1,45 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
-// The transcript: everything a program notices of MPI, one line for each thing, the same in each run.
-// It goes to $TRANSCRIPT/<rank>.txt, or to standard output without that variable; beside it, <rank>.layer says whether
-// the preload plugin is in this process. The lines of two runs, without and with it, are compared by compare.py.
+// The transcript holds everything that a program observes of MPI, one line for each observation, the same in each run.
+// It goes to $TRANSCRIPT/<rank>.txt, or to standard output without that variable; next to it, <rank>.layer says whether
+// the preload plugin is in this process. compare.py compares the lines of two runs, without and with the plugin.
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { k_untouched = 7777 };  // what MPI_ERROR, MPI_SOURCE and MPI_TAG of a status hold before a call
+enum { k_untouched = 7777 };  // the values of MPI_ERROR, MPI_SOURCE and MPI_TAG in a status before a call
 
 extern int me;     // rank in MPI_COMM_WORLD
-extern int ranks;  // its size
+extern int ranks;  // size of MPI_COMM_WORLD
 
-// MPI_Init, MPI_ERRORS_RETURN on the world, and the transcript.
+// Calls MPI_Init, sets MPI_ERRORS_RETURN on MPI_COMM_WORLD, and opens the transcript.
 void begin(int* argc, char*** argv);
-// MPI_Finalize and the transcript's end; what main returns.
+// Calls MPI_Finalize and closes the transcript; returns the exit code of main.
 int end(void);
 
-// For programs that initialise in their own way: name is the rank that the launcher gave (environment), prefix before
-// it.
+// For programs that initialise in their own way. The file's name is `prefix` and the rank that the launcher put into
+// the environment.
 void open_transcript(char const* prefix);
 
-// One line. The format is printf's.
+// Writes one line. The format is that of printf.
 void say(char const* format, ...) __attribute__((format(printf, 1, 2)));
 
-// The same for a text as it is (from Fortran).
+// Writes a text as it is (for Fortran).
 void say_text(char const* text);
 
-// The text of a call and its return code as an error class; gives the code back.
+// Writes the text of a call and its return code as an error class; returns the code.
 int called(char const* text, int code);
 #define CALL(expression) called(#expression, expression)
 
-// A status before a call, and what the call made of it: source, tag, count in units of the type, cancelled, MPI_ERROR.
+// untouched_status() makes a status for a call; say_status() writes what the call made of it: source, tag, count in
+// units of the type, cancelled, MPI_ERROR.
 MPI_Status untouched_status(void);
 void say_status(char const* what, MPI_Status const* status, MPI_Datatype type);
 
-// Fills with a pattern of (seed, position); 64-bit sum of the bytes in their order.
+// Fills memory with a pattern of (seed, position); returns a 64-bit sum of bytes that depends on their order.
 void fill(void* buffer, size_t bytes, unsigned seed);
 uint64_t checksum(void const* buffer, size_t bytes);
 void say_bytes(char const* what, void const* buffer, size_t bytes);
 void say_ints(char const* what, int const* values, int count);
 
-// malloc, which ends the program when there is no memory.
+// Like malloc, but ends the program if there is no memory.
 void* room(size_t bytes);

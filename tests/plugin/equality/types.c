@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Derived datatypes in messages and collectives, packing, and counts beyond int where the MPI has them.
+// Derived datatypes in messages and collectives, packing, and counts beyond int if the MPI has them.
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,7 +135,7 @@ static void use(int kind) {
     FRESH();
     CALL(MPI_Gather(out, each, type, in, each, type, ranks - 1, MPI_COMM_WORLD));
     say_bytes("gather", in, bytes);
-    FRESH();  // few of them: beyond, MPICH 4.0.2 is wrong itself (inplace_truth.c)
+    FRESH();  // few of them, because MPICH 4.0.2 is wrong for more (inplace_truth.c)
     CALL(MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, 2, type, MPI_COMM_WORLD));
     say_bytes("in place", out, bytes);
 
@@ -152,7 +152,7 @@ static void use(int kind) {
     free(in);
 }
 
-// Freed while it is in use: the message still goes.
+// A type is freed while it is in use, and the message still arrives.
 static void freed_early(void) {
     MPI_Datatype type;
     MPI_Request requests[2];
@@ -169,7 +169,7 @@ static void freed_early(void) {
     say_bytes("with a freed type", in, sizeof in);
 }
 
-// Addresses from MPI_BOTTOM.
+// Messages with absolute addresses from MPI_BOTTOM.
 static void from_bottom(void) {
     int a[3] = {me, me + 1, me + 2};
     double b = me * 0.5;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// One-sided communication: every kind of window, of synchronisation and of access.
+// One-sided communication: every kind of window, synchronisation and access.
 #include <stdlib.h>
 #include <string.h>
 

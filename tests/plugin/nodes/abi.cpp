@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Our declarations of PMIx's types and numbers are those of its header.
+// Our declarations of PMIx's types and constants agree with its header.
 #include <pmix.h>
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// All-to-alls in place, checked to the last number: right whether Sluice serves them, MPI does, or the ranks disagree
-// about it (then it hangs or is wrong).
+// All-to-alls in place, checked to the last number. They are right if Sluice serves them or MPI does; if the ranks
+// disagree about this, the program hangs or is wrong.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

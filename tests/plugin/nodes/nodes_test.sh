@@ -11,7 +11,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export HOME=$folder # where no parameters of the user's are
 
-# The ranks named first run without us; VARIABLE=VALUE, where given, is set for rank 0 alone.
+# The ranks named first run without Sluice; VARIABLE=VALUE, if given, is set for rank 0 alone.
 cat >"$folder/start" <<'START'
 #!/bin/bash
 plain=$1 setting=$2
@@ -30,7 +30,7 @@ second_node_plain) plain="2 3" ;;
 first_node_plain) plain="0 1" ;;
 one_plain) plain=1 ;;
 last_plain) plain=1 ranks=2 ;;
-# Fences that need not tell all ranks the same, as a user may want them. (Open MPI 4.1.4 alone fails now and then with
+# Fences that need not tell all ranks the same, as a user may choose. (Open MPI 4.1.4 by itself fails now and then with
 # pmix_base_async_modex on all ranks.)
 uncollected) export OMPI_MCA_pmix_base_collect_data=0 ;;
 one_unsure) setting=OMPI_MCA_pmix_base_async_modex=disabled ;;
@@ -54,7 +54,7 @@ fail() {
 [ "$code" = 0 ] || fail "the job failed"
 grep -q "^$ranks ranks, 0 numbers wrong$" "$folder/out" || fail "the program did not come to its end"
 if [ "$all" = yes ]; then
-    # 3 calls of each rank.
+    # Each rank makes 3 calls.
     grep -q "served $((3 * ranks)) in-place all-to-alls" "$folder/errors" || fail "not all calls were served"
     [ "$(grep -c 'Sluice report · ' "$folder/errors")" = 1 ] || fail "not one report"
     ! grep -q 'watching only' "$folder/errors" || fail "some rank thought otherwise"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs that Slurm starts: slurm_test.py openmpi|mpich BED PROGRAM SLUICE RUN…
 
-Each srun in a cluster of its own (bench/beds/slurm) of two nodes, one with twice the memory of the other. Debian's Open MPI
-is started by --mpi=pmix, its MPICH by --mpi=pmi2.
+Each srun runs in a cluster of its own (bench/beds/slurm) with two nodes, one with twice the memory of the other.
+Debian's Open MPI is started by --mpi=pmix, its MPICH by --mpi=pmi2.
 """
 
 import json
@@ -15,14 +15,14 @@ import tempfile
 
 import watched
 
-LARGE, SMALL = 4000, 2000  # MiB of the two nodes
+LARGE, SMALL = 4000, 2000  # MiB of memory of the two nodes
 mpi, bed, program, *run = sys.argv[1:]
 kind = {"openmpi": "pmix", "mpich": "pmi2"}[mpi]
 scratch = tempfile.TemporaryDirectory()
 
 
 def slurm(command):
-    """What the command says on both streams; ends the test where there can be no such bed."""
+    """Returns the output of the command on both streams; ends the test if there can be no such bed."""
     done = watched.run([bed, "--memory", f"{LARGE},{SMALL}", "--", *command], capture_output=True, text=True)
     said = done.stdout + done.stderr
     if done.returncode == 3 and "slurm bed: " in said:
@@ -48,7 +48,7 @@ def ended_right(said, ranks):
 
 
 def served(said, ranks):
-    """Every one of the program's three calls on every rank, and one report of them."""
+    """Expects every one of the program's three calls on every rank, and one report of them."""
     ended_right(said, ranks)
     expect(f"served {3 * ranks} in-place all-to-alls" in said, "not all calls were served", said)
     expect(said.count("Sluice report · ") == 1, "not one report", said)
@@ -61,19 +61,19 @@ def plain(said, ranks, line):
 
 
 def limits(folder):
-    """The limit of each node, in MiB."""
+    """Returns the limit of each node, in MiB."""
     summary = json.loads((pathlib.Path(folder) / "report.json").read_text())
     nodes = summary.get("nodes") or summary["summary"]["nodes"]
     return sorted(node["limit_bytes"] >> 20 for node in nodes)
 
 
-# One node: with what Slurm gives the job there as its limit.
+# On one node, the limit is the memory that Slurm gives the job.
 folder = scratch.name + "/one"
 said = srun(1, 2, ["--nodelist=node1", *run, "--report", folder, program])
 served(said, 2)
 expect(limits(folder) == [SMALL], f"limits {limits(folder)}", said)
 
-# --memory is the node's; of the two ranks each gets half, though only Slurm knows how many there are.
+# --memory is for the node; each of the two ranks gets half, though only Slurm knows how many ranks there are.
 said = srun(2, 4, [*run, "--memory", "1GiB", "sh", "-c", "echo budget $SLUICE_MEMORY of $SLUICE_NODE_MEMORY"])
 expect(said.count("budget 512MiB of 1GiB") == 4, "not an equal part for each rank", said)
 

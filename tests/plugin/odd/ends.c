@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Programs that end in unusual ways: ends HOW. All say something first, meet in a barrier, and then
+// Programs that end in unusual ways: ends HOW. All ranks first print a line, meet in a barrier, and then
 //   fork_exit, fork__exit  have a child that ends by exit or _exit, and go on
 //   exec                   before MPI_Init replace themselves by this program with "plain"
 //   no_finalize            return without MPI_Finalize

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// A program that is not linked to MPI and loads it late: late symbols LIBMPI looks the functions up itself, as some
-// languages do; late library LIBRARY loads a library that is linked to MPI, as Python does.
+// A program that is not linked to MPI and loads it late: `late symbols LIBMPI` looks the functions up itself, as some
+// languages do; `late library LIBRARY` loads a library that is linked to MPI, as Python does.
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// What late.c loads: a library that is linked to MPI.
+// The library that late.c loads; it is linked to MPI.
 #include "transcript.h"
 
 int run_late(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// MPI_Comm_spawn: two children, which talk with their parents and with each other.
+// MPI_Comm_spawn of two children, which communicate with their parents and with each other.
 #include <string.h>
 
 #include "transcript.h"

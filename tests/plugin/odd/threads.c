@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Four threads that send, exchange in place and wait at once, each on a communicator of its own.
+// Four threads send, exchange in place and wait at once, each on a communicator of its own.
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ static void* run(void* argument) {
         MPI_Status statuses[2];
         for (int i = 0; i < 64; ++i)
             out[i] = me * 1000 + lane->index * 100 + round + i;
-        // On the world all threads meet; the tag tells them apart.
+        // All threads use MPI_COMM_WORLD here; the tag tells their messages apart.
         MPI_Irecv(in, 64, MPI_INT, left, lane->index, MPI_COMM_WORLD, &requests[0]);
         MPI_Isend(out, 64, MPI_INT, right, lane->index, MPI_COMM_WORLD, &requests[1]);
         lane->errors += MPI_Waitall(2, requests, statuses) != MPI_SUCCESS;

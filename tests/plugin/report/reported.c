@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program whose report is known: reported MODE [anything].
- *   hold         rank 1 touches 40 MiB, then both sides wait in MPI_Recv for ever: to be killed. Says "holding" first
- *   collectives  one call of each kind that the matrix has, of sizes that tell which is which, and one that it has not
- *   communicators  makes and frees communicators of all, of some, of one
- *   quick        only begins and ends
+ *   hold         rank 1 touches 40 MiB, prints "holding", then both sides wait in MPI_Recv for ever, to be killed
+ *   collectives  one call of each kind that the matrix has, of sizes that tell which is which, and one that the matrix
+ * does not have communicators  makes and frees communicators of all, of some, of one quick        only begins and ends
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -28,8 +27,8 @@ static void hold(void) {
     MPI_Recv(buffer, 1, MPI_CHAR, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* A power of two of bytes for each call: from the sum of a cell one reads which calls are in it. The last rank is the
- * root of what has one. */
+/* Each call has a power of two of bytes, so the sum in a cell shows which calls are in it. The last rank is the root
+ * of calls with a root. */
 static void collectives(void) {
     char* const in = buffer + k_room / 2;
     int* const counts = malloc(sizeof(int) * (size_t)size);

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What jobs leave behind, and what `sluice report` makes of it: reported.py CASE SLUICE LAUNCHER PROGRAM
+"""The files that jobs leave behind, and the reports that `sluice report` makes of them: reported.py CASE SLUICE
+LAUNCHER PROGRAM
 
-Runs the program (reported.c) in two or three ranks in a temporary folder of its own; see the functions below for the cases.
+Runs the program (reported.c) in two or three ranks in a temporary folder of its own; see the functions below for the
+cases.
 """
 import json
 import os
@@ -28,7 +30,7 @@ def check(truth, what):
 
 
 class Bed:
-    """A folder that is TMPDIR's, and jobs and reports in it."""
+    """A folder that serves as TMPDIR, with jobs and reports in it."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -54,9 +56,9 @@ class Bed:
         return job
 
     def start_and_hold(self, options=()):
-        """A job whose ranks hold; the launcher and the numbers of the ranks' processes."""
+        """Starts a job whose ranks hold memory and wait; returns the launcher and the process numbers of the ranks."""
         job = self.start_until_it_holds(self.command("hold", options))
-        time.sleep(0.6)  # samples of the state in which it is
+        time.sleep(0.6)  # for samples of this state
         ranks = []
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             try:
@@ -74,7 +76,7 @@ class Bed:
             try:
                 os.kill(rank, signal.SIGKILL)
             except ProcessLookupError:
-                pass  # the launcher was faster
+                pass  # the launcher has killed it already
         def end():
             job.wait()
             job.stderr.close()
@@ -105,7 +107,7 @@ def state_of(report, rank):
 
 
 def killed_one(bed):
-    """One rank is killed, the launcher ends the others: all are gone, and the one that held most is named."""
+    """One rank is killed and the launcher ends the others: all are gone, and the report names the one that held most."""
     folder = bed.folder / "report"
     job, ranks = bed.start_and_hold(["--report", str(folder)])
     text = bed.text(folder)
@@ -137,7 +139,9 @@ def killed_one(bed):
 
 
 def cleaned(bed):
-    """Records of jobs that did not end: the last 4 stay, those that live stay, what is old goes."""
+    """Of the records of jobs that did not end, those of the last 4 jobs and of living jobs stay, and old ones are
+    removed.
+    """
     job, ranks = bed.start_and_hold()
     alive = next(bed.jobs.iterdir())
     dead = []
@@ -152,7 +156,7 @@ def cleaned(bed):
     out, said = bed.report()
     check(str(dead[-1]) in said, f"without a folder the last one is shown: {said}")
     check("did not end" in out, out)
-    # A week later: no process is asked, for the machine was started again in between.
+    # A week later no process is queried, because the machine was restarted in between.
     (bed.jobs / "notes").mkdir()
     (bed.jobs / "notes" / "text").write_text("a user's own")
     for folder in dead[-4:-1]:
@@ -165,7 +169,7 @@ def cleaned(bed):
 
 
 def age(path):
-    """Makes the records of a file a week older: RankHead::start_unix_us is behind four numbers and the process's mark."""
+    """Makes the records of a file a week older: RankHead::start_unix_us follows four numbers and the process's mark."""
     data = bytearray(path.read_bytes())
     claimed = int.from_bytes(data[16:20], "little")
     size = int.from_bytes(data[12:16], "little")
@@ -178,7 +182,7 @@ def age(path):
 
 
 def same_folder(bed):
-    """A job in the folder of one that was killed: its own report, and nothing of the other's."""
+    """A job that reports to the folder of a killed job makes its own report, with nothing of the other job."""
     folder = bed.folder / "report"
     options = ["--report", str(folder)]
     bed.kill(*bed.start_and_hold(options))
@@ -201,7 +205,7 @@ def same_folder(bed):
 
 
 def matrix(bed):
-    """Each cell has what the calls are defined to move; what they do not define stands beside it."""
+    """Each cell has the bytes that the calls are defined to move; bytes without a defined pair are reported apart."""
     folder = bed.folder / "report"
     bed.run("collectives", ["--report", str(folder)], ranks=3)
     report = json.loads((folder / "report.json").read_text())
@@ -210,9 +214,9 @@ def matrix(bed):
         for target in range(3):
             bytes_known = messages = 0
             if sender != target:
-                # allgather, alltoall, alltoallv, alltoallw
+                # Bytes of allgather, alltoall, alltoallv and alltoallw.
                 bytes_known, messages = 16 + 32 + 64 * (1 + target + sender) + 4096, 4
-                if sender == 2:  # the root: bcast, scatter
+                if sender == 2:  # this is the root: bcast, scatter
                     bytes_known, messages = bytes_known + 1 + 4, messages + 2
                 if target == 2:  # to the root: gather, reduce
                     bytes_known, messages = bytes_known + 2 + 8, messages + 2
@@ -225,13 +229,14 @@ def matrix(bed):
 
 
 def communicators(bed):
-    """Ids have no gap: MPI_COMM_WORLD is 0, then those of several ranks, then those of one."""
+    """Ids have no gap: MPI_COMM_WORLD is 0, then come communicators of several ranks, then those of one rank."""
     for mode in ("communicators", "threads"):
         folder = bed.folder / mode
         bed.run(mode, ["--report", str(folder)], ranks=3)
         report = json.loads((folder / "report.json").read_text())
         comms = report["communicators"]
-        # Of all: WORLD, two copies. Of ranks 0 and 2: two. Of one: three SELF, three copies, rank 1's half and its copy, rank 0's.
+        # Of all ranks: WORLD and two copies. Of ranks 0 and 2: two. Of one rank: three SELF, three copies, rank 1's
+        # half and its copy, rank 0's.
         sizes = sorted(c["size"] for c in comms)
         check(sizes == [1] * 9 + [2] * 2 + [3] * 3, f"{mode}: all are listed: {sizes}")
         ids = sorted(-1 if c["id"] is None else c["id"] for c in comms)
@@ -242,12 +247,12 @@ def communicators(bed):
 
 
 def identity(bed):
-    """Nothing names the user, the program and the host, unless it was asked for."""
+    """The user, the program and the host are not named unless the user asks for it."""
     words = {"user": "Zz9userzZ", "argument": "Zz9argumentzZ", "variable": "Zz9variablezZ", "host": socket.gethostname()}
     changes = {"LOGNAME": words["user"], "USER": words["user"], "ZZ_VARIABLE": words["variable"]}
     inner = Bed(bed.folder / "Zz9folderzZ")
     inner.folder.mkdir()
-    # A host name of three letters is found anywhere; one that is not is asked for in a name space of its own.
+    # A short host name occurs in any text, so the programs then run with a long name, in a namespace of their own.
     if len(words["host"]) < 8:
         words["host"] = "Zz9hostzZ"
         changes["SLUICE_TEST_HOST"] = words["host"]
@@ -285,7 +290,7 @@ def identity(bed):
 
 
 def phases(bed):
-    """MPI_Init is a call as others are; no line at the end of a job has more than 100 columns, and none says 0 B."""
+    """MPI_Init counts like other calls; no line at the end of a job has more than 100 columns, and none says 0 B."""
     folder = bed.folder / "report"
     said = bed.run("quick", ["--report", str(folder)])
     report = json.loads((folder / "report.json").read_text())
@@ -303,7 +308,7 @@ def phases(bed):
 
 
 def start_and_hold_one(self):
-    """The same with one rank, which ends without help."""
+    """The same with one rank, which ends without a launcher's help."""
     job = self.start_until_it_holds([sluice, "run", program, "hold"])
     time.sleep(0.1)
     return job, [job.pid]

@@ -7,7 +7,7 @@
 
 namespace sluice::plugin {
 
-// The chain hands a call on without looking into it, so a test can have its own.
+// The chain passes a call on without looking into it, so a test can use a type of its own.
 class Call {
   public:
     std::string way;

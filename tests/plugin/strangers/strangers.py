@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs a program of a Debian package, unmodified, under the layer to the verdict of its own verification.
-strangers.py hpcc|scalapack LAUNCHER RANKS LAYER PLUGIN PROGRAM [INPUT…]
+"""Runs a program of a Debian package, unmodified, under the layer to the verdict of its own verification. strangers.py
+hpcc|scalapack LAUNCHER RANKS LAYER PLUGIN PROGRAM [INPUT…]
 
-hpcc: its parts all pass. scalapack: every test passes, and as many as without the layer.
+All parts of hpcc pass. Every test of scalapack passes, and there are as many as without the layer.
 """
 
 import os
@@ -43,8 +43,8 @@ def run(kind, launcher, ranks, layer, program, inputs):
 
 
 def verdict_of_hpcc(text):
-    """(parts that passed, parts that failed)"""
-    text = re.sub(r"(?m)^CPU .*", "", text)  # printed only where the clock of the processor moved
+    """Returns (parts that passed, parts that failed)."""
+    text = re.sub(r"(?m)^CPU .*", "", text)  # printed only if the processor's clock has advanced
     passed = len(re.findall(r"\bPASSED\b|\(passed\)|Solution Validates", text))
     failed = len(re.findall(r"\bFAILED\b|\(failed\)|does not validate", text))
     errors = re.findall(r"^(\w*Errors)=(\d+)$|^(Node\(s\) with error) ([1-9]\d*)$", text, re.M)

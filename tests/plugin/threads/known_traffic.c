@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Four threads of each rank send a known number of messages at once, from the same lines of this file: blocking ones
- * and persistent ones where there are two ranks, nonblocking ones always. Prints for each function how often all
+/* Four threads of each rank send a known number of messages at once, from the same lines of this file: always
+ * nonblocking ones and, if there are two ranks, blocking and persistent ones. Prints for each function how often all
  * threads of all ranks called it, and with how many bytes:
  *
  *     truth FUNCTION CALLS BYTES_OUT BYTES_IN
@@ -69,7 +69,7 @@ static void blocking(Lane* lane, int bytes) {
     }
 }
 
-/* Completed in another way each round. */
+/* Each round completes its requests in another way. */
 static void nonblocking(Lane* lane, int round, int bytes) {
     MPI_Request open[2];
     count(lane, irecv_call, 0, bytes);
@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     rounds = argc > 1 ? atoi(argv[1]) : 500;
-    partner = ranks - 1 - rank; /* a rank alone is its own */
+    partner = ranks - 1 - rank; /* a single rank is its own partner */
     if (provided != MPI_THREAD_MULTIPLE || ranks > 2) {
         if (rank == 0)
             printf("%s\n", ranks > 2 ? "known_traffic: wants 1 or 2 ranks"

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""threads.py LAYER LAUNCHER RANKS PROGRAM ROUNDS: runs the program under LAYER ("…/sluice run", or a plugin that is preloaded) with
---report and compares the report with what the program says it did: every call, every byte, every message, exactly."""
+"""threads.py LAYER LAUNCHER RANKS PROGRAM ROUNDS: runs the program under LAYER ("…/sluice run", or a plugin that is
+preloaded) with --report and compares the report with the program's own counts: every call, every byte and every
+message must agree exactly.
+"""
 import collections
 import json
 import sys
@@ -21,7 +23,7 @@ def command(folder):
 
 
 def truths(lines):
-    """{function: [calls, bytes out, bytes in]} and {(from, to): [messages, bytes]}, summed over the ranks."""
+    """Returns {function: [calls, bytes out, bytes in]} and {(from, to): [messages, bytes]}, summed over the ranks."""
     functions, messages = collections.defaultdict(lambda: [0, 0, 0]), {}
     for words in (line.split() for line in lines):
         if words[:1] == ["truth"]:
@@ -54,7 +56,7 @@ def main():
     for function, true in functions.items():
         sites = [site for site in report["sites"] if site["function"] == function]
         compare(function, [sum(site[key] for site in sites) for key in ("calls", "bytes_out", "bytes_in")], true)
-        # Each call that moves bytes is one in the histogram: of the five sizes one is zero.
+        # Each call that moves bytes is counted in the histogram; one of the five sizes is zero.
         if function == "MPI_Isend":
             compare("sizes of " + function, sum(sum(size) for site in sites for size in [site["sizes"]]),
                     true[0] - sum(1 for lane in range(4) for r in range(int(rounds)) if (r + lane) % 5 == 0) * int(ranks))
@@ -62,7 +64,7 @@ def main():
     cells = {(a, b): [n, bytes_] for a, b, n, bytes_ in
              zip(matrix["from"], matrix["to"], matrix["messages"], matrix["bytes"])}
     for pair, true in messages.items():
-        # Empty messages are none in the matrix.
+        # Empty messages are not counted in the matrix.
         compare(f"bytes {pair}", cells.get(pair, [0, 0])[1], true[1])
     for rank in report["ranks"]:
         # Every request was completed or freed, so nothing may be left in flight.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// A small tool as others write them: it counts calls by defining MPI_X and calling PMPI_X, and says the counts at the
-// end on standard output, one line a rank. It is preloaded or linked, above Sluice or below; the counts must be those
-// without Sluice: what Sluice itself sends is not the program's.
+// A small tool as others write them: it counts calls by defining MPI_X and calling PMPI_X, and prints the counts at the
+// end on standard output, one line for each rank. It is preloaded or linked, before Sluice or after it. The counts must
+// be the same as without Sluice, because messages of Sluice itself are not the program's.
 #include <mpi.h>
 #include <stdio.h>
 
@@ -50,12 +50,13 @@ int MPI_Finalize(void) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int used = snprintf(line, sizeof line, "counted by rank %d:", rank);
     for (int i = 0; i < k_counters; ++i) {
-        // How often a request is tested is a matter of time.
+        // How often a request is tested depends on timing.
         long count = i == k_test ? tested : counters[i];
         used += snprintf(line + used, sizeof line - (size_t)used, " %s %ld", k_names[i], count);
     }
     int code = PMPI_Finalize();
-    // In one piece, with its end: an unbuffered puts writes two, between which another rank's line may come.
+    // The line is written in one piece with its end: an unbuffered puts makes two writes, between which another rank's
+    // line may come.
     snprintf(line + used, sizeof line - (size_t)used, "\n");
     fputs(line, stdout);
     fflush(stdout);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Stands for the preload plugin where the driver itself is tested: it passes everything on.
+// Takes the place of the preload plugin when the driver itself is tested: it passes every call on.
 #include <mpi.h>
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {

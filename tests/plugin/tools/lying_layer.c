@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Stands for a preload plugin with a fault; $LIE says which. The driver must see each of them.
+// Takes the place of a preload plugin with a fault, which $LIE names. The driver must detect each fault.
 //   data      one byte of an in-place all-to-all is wrong
 //   error     MPI_ERROR of a single completion is written
-//   code      an erroneous call gives success
+//   code      an erroneous call returns success
 //   comm      communicators of the user are duplicated on the way (attribute callbacks run twice)
 //   level     a higher thread level is provided
 #include <mpi.h>

@@ -16,7 +16,7 @@
 namespace sluice::redistribution {
 namespace {
 
-/// 4 ranks in one node, 20,000 of 25,000 slots live, everything moves to three partners.
+/// 4 ranks on one node, 20,000 of 25,000 slots live, all blocks move to three partners.
 Facts transpose(std::uint64_t block_bytes) {
     Facts facts;
     facts.ranks = 4;
@@ -70,7 +70,7 @@ TEST(AutomaticChoice, does_not_take_parking_when_its_phases_explode) {
 TEST(AutomaticChoice, changes_from_parking_to_cyclic_where_few_ranks_are_tight) {
     Facts facts = transpose(64);
     facts.room_for_copies = false;
-    facts.least_free = 10;  // of one rank; the others take all that comes at once
+    facts.least_free = 10;  // of one rank; the others receive all their blocks at once
     facts.all_moved = 60'000;
     facts.first_phase = 59'000;
     facts.all_free = 59'000;
@@ -122,7 +122,7 @@ TEST(AutomaticChoice, of_each_array_of_a_plan_is_told_in_the_report) {
 TEST(PredictedPhases, follow_the_free_space) {
     Facts facts = transpose(64);
     EXPECT_EQ(predict_phases(facts), 3U);
-    facts.most_phases = 15'000;  // parking on others helps: 2 x 60,000 blocks through 20,000 slots
+    facts.most_phases = 15'000;  // parking on other ranks helps: 2 x 60,000 blocks through 20,000 slots
     EXPECT_EQ(predict_phases(facts), 6U);
     facts.all_free = 0;
     EXPECT_EQ(predict_phases(facts), 60'000U);
@@ -130,7 +130,7 @@ TEST(PredictedPhases, follow_the_free_space) {
     EXPECT_EQ(predict_phases(facts), 0U);
 }
 
-/// A random map over arrays of random sizes, the same on all ranks; `live` of the slots are live, per cent.
+/// A random map over arrays of random sizes, the same on all ranks; `live` per cent of the slots are live.
 struct RandomMap {
     RandomMap(int ranks, std::uint64_t live, std::mt19937& random) : slots(static_cast<std::size_t>(ranks)) {
         std::vector<Destination> addresses;
@@ -209,7 +209,7 @@ TEST(ParkingThenCyclic, leaves_the_phases_when_one_rank_alone_is_short_of_space)
     prepare_parking_then_cyclic(problem)->move(reinterpret_cast<std::byte*>(numbers.data()), report);
     for (std::uint64_t slot = 0; slot < live; ++slot)
         EXPECT_EQ(numbers[slot], static_cast<std::uint64_t>(1 - context.rank()) * 1000 + slot);
-    EXPECT_LE(report.rounds, 2U);  // a phase and an action, where parking alone takes 400 phases
+    EXPECT_LE(report.rounds, 2U);  // a phase and an action; parking alone takes 400 phases
 }
 
 }  // namespace

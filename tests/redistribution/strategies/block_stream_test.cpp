@@ -12,7 +12,7 @@
 namespace sluice::redistribution {
 namespace {
 
-/// 10 blocks of 12 bytes and a spare one, with consecutive bytes, on every rank; sent in a ring.
+/// Sends 10 blocks of 12 bytes and a spare one, with consecutive bytes, from every rank to the next in a ring.
 void check_ring(std::vector<SlotRange> const& from, std::vector<SlotRange> const& into, std::uint64_t most_bytes) {
     Context context(MPI_COMM_WORLD);
     memory::Meter meter;

@@ -11,7 +11,7 @@
 namespace sluice::redistribution {
 namespace {
 
-/// A transmission graph by hand; edges by increasing destination, as the ranks send them.
+/// A transmission graph that the test gives; edges are sorted by destination, as the ranks send them.
 class HandMadeGraph final : public RootPort {
   public:
     explicit HandMadeGraph(int ranks)
@@ -84,8 +84,8 @@ TEST(CycleSearch, schedules_a_shift_along_a_path) {
     graph.edges = {{{6, 1}}, {{4, 2}}, {}};
     graph.free = {0, 3, 10};
     graph.search();
-    // 4 along 0 -> 1 -> 2 by the free space of rank 1; then the other 2 from 0 to 1, which has nothing to send any
-    // more.
+    // 4 blocks go along 0 -> 1 -> 2, limited by the free space of rank 1; then the other 2 go from 0 to 1, which has no
+    // more blocks to send.
     EXPECT_EQ(graph.schedules[0], (Actions{send(1, 4, 3), send(1, 2, 2)}));
     EXPECT_EQ(graph.schedules[1], (Actions{send_receive(2, 0, 4, 3), receive(0, 2, 2)}));
     EXPECT_EQ(graph.schedules[2], Actions{receive(1, 4, 3)});
@@ -108,7 +108,7 @@ TEST(CycleSearch, pairs_the_ranks_of_a_complete_graph_in_dictionary_order) {
             if (to != from) graph.edges[static_cast<std::size_t>(from)].push_back({5, to});
     graph.free = {1, 1, 1, 1};
     graph.search();
-    for (int rank = 0; rank < 4; ++rank) {  // section 3 on its fifth experiment: cycles of length 2
+    for (int rank = 0; rank < 4; ++rank) {  // section 3 says of its fifth experiment: cycles have length 2
         Actions expected;
         for (int other = 0; other < 4; ++other)
             if (other != rank) expected.push_back(send_receive(other, other, 5, 1));
@@ -116,7 +116,7 @@ TEST(CycleSearch, pairs_the_ranks_of_a_complete_graph_in_dictionary_order) {
     }
 }
 
-/// Executes schedules step by step with every rank's free space checked. Returns the number of blocks moved.
+/// Executes schedules step by step and checks every rank's free space. Returns the number of blocks moved.
 std::uint64_t executed(HandMadeGraph const& graph, std::vector<std::uint64_t> free) {
     std::size_t const ranks = graph.schedules.size();
     std::vector<std::size_t> next(ranks, 0);
@@ -124,7 +124,7 @@ std::uint64_t executed(HandMadeGraph const& graph, std::vector<std::uint64_t> fr
     for (bool any = true; any;) {
         any = false;
         for (std::size_t from = 0; from < ranks;
-             ++from) {  // an action can start when its neighbours have come to it too
+             ++from) {  // an action can start when its neighbours have reached it, too
             std::vector<std::size_t> members;
             std::size_t rank = from;
             bool ready = true;
@@ -186,7 +186,7 @@ TEST(CycleSearch, schedules_every_block_of_random_graphs_and_never_more_than_fit
                 in[to] += weight;
                 blocks += weight;
             }
-        for (std::size_t rank = 0; rank < graph.edges.size(); ++rank)  // what comes fits, often only just
+        for (std::size_t rank = 0; rank < graph.edges.size(); ++rank)  // the incoming blocks fit, often only just
             graph.free[rank] = (in[rank] > out[rank] ? in[rank] - out[rank] : 0) + (random() % 2) * (random() % 5);
         graph.search();
         for (auto const& left : graph.edges)

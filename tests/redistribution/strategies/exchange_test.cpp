@@ -11,7 +11,7 @@
 namespace sluice::redistribution {
 namespace {
 
-/// Rank s sends (s + 2 t) % 4 units of `unit` bytes to rank t, all filled with a byte that says which.
+/// Rank s sends (s + 2 t) % 4 units of `unit` bytes to rank t; all bytes of a unit name it.
 void check_exchange(std::uint64_t unit, std::uint64_t most_bytes, std::uint64_t outstanding) {
     Settings settings;
     settings.outstanding_requests = outstanding;

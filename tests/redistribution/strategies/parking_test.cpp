@@ -58,7 +58,7 @@ TEST(RootMatching, leaves_unparked_what_does_not_fit) {
               (std::vector<ParkingPair>{{0, 2, 5}, {1, 2, 1}}));
 }
 
-/// Runs the strategy on an array of which every rank has `slots`, of which `free` at the end are free.
+/// Runs the strategy on arrays of `slots` slots on every rank, of which the last `free` are free.
 Report redistribute_by_parking(Context& context, std::uint64_t slots, std::uint64_t free,
                                std::function<Destination(std::uint64_t)> const& map) {
     std::vector<std::uint64_t> numbers(slots);

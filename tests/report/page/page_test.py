@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The report's page as a reader sees it, in headless Chromium: page_test.py SLUICE MAKE_FOLDER [SCREENSHOTS]
 
-Loads pages of an ended, a killed, a large and two compared jobs at 1280 px and on a phone, light and dark: no error on
-the console, nothing from the network, charts drawn, tables sort, nothing wider than the screen. Prints "skipped: …"
-where there is no browser.
+Loads pages of an ended, a killed, a large and two compared jobs at 1280 px and on a phone, light and dark. There must
+be no error on the console, no access to the network and nothing wider than the screen; charts must be drawn and tables
+must sort. Prints "skipped: …" if there is no browser.
 """
 import pathlib
 import subprocess
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-import browser as headless  # tests/support; CMakeLists.txt says where it is
+import browser as headless  # in tests/support; CMakeLists.txt gives the path
 
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
 READY = "return document.documentElement.dataset.ready === 'yes'"

@@ -10,7 +10,7 @@
 namespace sluice::report {
 namespace {
 
-/// A process that waits to be killed; the mark it made of itself comes through a pipe.
+/// A process that waits to be killed; it makes a mark of itself, which it sends through a pipe.
 class Child {
   public:
     Child() {
@@ -36,7 +36,7 @@ class Child {
     void kill_it() const {
         if (number_ > 0) kill(number_, SIGKILL);
     }
-    /// Only then its number is free.
+    /// Collects the exit code; only then the process number is free.
     void bury() {
         if (number_ > 0) waitpid(number_, nullptr, 0);
         number_ = -1;

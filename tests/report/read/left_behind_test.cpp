@@ -27,7 +27,7 @@ class LeftBehindTest : public testing::Test {
   protected:
     void TearDown() override { fs::remove_all(folder_); }
 
-    /// A file of two ranks that were heard of last so long ago; only the second is not gone.
+    /// Writes a file of two ranks whose last sign of life is `hours_ago` hours old; only the second may not be gone.
     void leave(fs::path const& path, std::uint64_t hours_ago, Who second) {
         fs::create_directories(path.parent_path());
         std::ofstream file(path, std::ios::binary);
@@ -100,7 +100,7 @@ TEST_F(LeftBehindTest, only_what_is_ours_is_removed) {
     EXPECT_TRUE(fs::exists(folder_ / "with-notes/notes.txt"));
     EXPECT_TRUE(fs::exists(elsewhere / "node-a-1.sluice")) << "what a link names is not ours to clean";
     fs::remove_all(elsewhere);
-    remove_old_jobs(folder_ / "none", "");  // says nothing
+    remove_old_jobs(folder_ / "none", "");  // prints nothing
 }
 
 TEST_F(LeftBehindTest, of_a_report_one_earlier_job_of_the_node_stays) {

@@ -132,14 +132,14 @@ TEST_F(Files, full_of_random_bytes_never_harm_the_reader) {
     for (int attempt = 0; attempt < 60; ++attempt) {
         std::string bytes = whole;
         std::size_t const changes = 1 + random() % 2000;
-        // Some attempts hit the heads, where the numbers are that all else depends on.
+        // Some attempts damage the heads, whose numbers everything else depends on.
         std::size_t const room = attempt % 3 == 0 ? sizeof(record::RankHead) : sizeof(record::RankRecord);
         for (std::size_t i = 0; i < changes; ++i)
             bytes[sizeof(record::NodeHeader) + random() % room] = static_cast<char>(random());
         if (attempt % 5 == 0)
             for (std::size_t i = sizeof(record::NodeHeader); i < bytes.size(); ++i)
                 bytes[i] = static_cast<char>(random());
-        if (attempt % 3 == 0) {  // valid enough to be read
+        if (attempt % 3 == 0) {  // still valid enough to be read
             std::uint32_t const head[] = {1, 0, 2, 0};
             std::memcpy(bytes.data() + sizeof(record::NodeHeader), head, sizeof head);
             std::uint64_t const counts[] = {record::k_sites, record::k_comms, record::k_history, 1, random(), random()};
@@ -195,7 +195,7 @@ TEST_F(Files, that_cannot_be_written_leave_nothing) {
 }
 
 TEST_F(Files, on_a_full_disk_leave_nothing) {
-    // What a full disk does to write(), a limit on the size of a file does too.
+    // A limit on the size of a file makes write() fail as a full disk does.
     rlimit old{};
     getrlimit(RLIMIT_FSIZE, &old);
     rlimit small = old;

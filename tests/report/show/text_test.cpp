@@ -35,7 +35,7 @@ Summary job(std::uint32_t size, Story story, std::uint64_t limit = std::uint64_t
     return whole;
 }
 
-/// One line, as it was before it was wrapped.
+/// Returns the text in one line, as it was before it was wrapped.
 std::string flat(std::string text) {
     for (std::size_t at = 0; (at = text.find("\n           ")) != std::string::npos;)
         text.replace(at, 12, " ");

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t k_mib = 1024;
 
-/// 100 seconds, ten samples each; all of it MPI's private memory apart from 100 MiB.
+/// 100 seconds with ten samples each; everything except 100 MiB is MPI's private memory.
 std::vector<record::Sample> curve(std::function<double(double)> const& mib_at) {
     std::vector<record::Sample> samples;
     for (int i = 0; i <= 1000; ++i) {
@@ -72,7 +72,7 @@ TEST(SampledGrowth, goes_to_the_call_that_the_rank_was_in) {
         sample.site = site;
         return sample;
     };
-    // 3 grows for good; 5 gives back what it took; what grew between two calls belongs to the one before.
+    // Site 3 grows permanently; site 5 gives back what it took; growth between two calls belongs to the call before.
     auto const grown = sampled_growth({at(0, 100, record::k_no_site), at(1, 400, 3), at(2, 900, 5), at(3, 400, 5),
                                        at(4, 700, 3), at(5, 800, record::k_no_site), at(6, 800, 0xffff)},
                                       8);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// 4096 ranks: the report stays small, and so does the work.
+// 4096 ranks: the report remains small, and so does the work.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ void fill_up(record::RankRecord& record) {
     record.head.comms = record::k_comms;
 }
 
-/// As MPI_Finalize does it: in pairs, then pairs of pairs.
+/// Merges as MPI_Finalize does: in pairs, then in pairs of pairs.
 struct Tree {
     std::vector<std::pair<std::uint32_t, Summary>> open;  ///< height, sum
     double merging = 0;
@@ -99,7 +99,7 @@ TEST(ReportOf4096Ranks, stays_below_5_MB_however_much_each_rank_has_to_say) {
     EXPECT_LE(whole.comms.size(), record::k_comms);
     EXPECT_EQ(whole.matrix.size(), 256U * 256U);
     EXPECT_EQ(whole.comms_total, std::uint64_t{k_ranks} * record::k_comms);
-    // The ranks kept in full come from everywhere, and the highest is among them.
+    // The ranks kept in full are spread over all ranks, and the one with the highest peak is among them.
     EXPECT_TRUE(std::any_of(whole.ranks.begin(), whole.ranks.end(),
                             [&](RankDetail const& detail) { return detail.rank == whole.highest.rank; }));
     EXPECT_GT(whole.ranks.back().rank, k_ranks * 9 / 10);

@@ -18,7 +18,7 @@ Summary of(std::uint32_t rank, std::uint32_t size, Story story = Story::healthy,
     return summary_of(*make_record(rank, size, story), {k_names, 12'000'000, before, 0, 0});
 }
 
-/// A record in which everything that can be drawn is drawn.
+/// Makes a record in which everything that can be random is random.
 RecordPointer drawn_record(std::uint32_t rank, std::uint32_t size, std::mt19937_64& random) {
     RecordPointer record = make_record(rank, size, random() % 2 == 0 ? Story::healthy : Story::flooded);
     for (std::uint64_t i = 0; i < record->head.sites; ++i) {
@@ -112,7 +112,7 @@ TEST(Summary, knows_where_the_peak_was) {
 }
 
 TEST(Summary, numbers_communicators_by_prefix_sums) {
-    // Communicator {0,0} has all ranks; each pair 2i, 2i+1 made one, whose root is 2i.
+    // Communicator {0,0} has all ranks; each pair 2i, 2i+1 has made one, whose root is 2i.
     std::vector<Summary> parts;
     CommCounts comms;
     for (std::uint32_t rank = 0; rank < 6; ++rank) {
@@ -186,8 +186,8 @@ TEST(Summary, adds_up_addresses_of_one_name) {
 }
 
 TEST(Summary, numbers_communicators_without_gaps_and_those_of_one_rank_last) {
-    // Numbers have gaps, as members agree on them; {0,1} is of all, each rank has two of its own, ranks 2 and 3 one
-    // more.
+    // Numbers have gaps, because members agree on them. {0,1} has all ranks, each rank has two of its own, and ranks 2
+    // and 3 have made one more.
     Summary whole;
     Scope scope{k_names, 0, {}, 2, 0};
     for (std::uint32_t rank = 0; rank < 4; ++rank) {
@@ -251,7 +251,7 @@ TEST(Summary, has_in_the_matrix_what_collectives_are_defined_to_move) {
 TEST(Summary, counts_the_time_of_a_call_that_never_returned) {
     RecordPointer const record = make_record(1, 4, Story::flooded);
     Summary const returned = summary_of(*make_record(1, 4), {k_names, 0, {}, 0, 0});
-    record->head.state = record::State::gone;  // in MPI_Isend since 10 s of 12
+    record->head.state = record::State::gone;  // in MPI_Isend from 10 s to the end at 12 s
     Summary const open = summary_of(*record, {k_names, 0, {}, 0, 0});
     EXPECT_EQ(open.time_in_mpi_ns.sum, returned.time_in_mpi_ns.sum + 2'000'000'000);
     EXPECT_EQ(open.waiting_ns.sum, returned.waiting_ns.sum) << "a send is not said to wait";

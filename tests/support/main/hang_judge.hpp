@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Decides whether the ranks of a test hang, from what each has done so far. No clock of the wall alone ends a test: a
-/// machine that does something else makes every test slow.
+/// Decides whether the ranks of a test hang, from what each has done so far. Elapsed time alone never ends a test,
+/// because a machine that is busy with other work makes every test slow.
 ///
 ///     spins    a rank has used its limit of processor time
 ///     sleeps   for a while no rank was busy and none made a step
@@ -19,9 +19,9 @@ namespace sluice::tests {
 /// What a rank has done since the watchdog began.
 struct RankUse {
     std::chrono::nanoseconds processor{0};  ///< processor time of all its threads
-    std::chrono::nanoseconds busy{0};       ///< time with a thread that ran, or waited for a processor or a disk
+    std::chrono::nanoseconds busy{0};       ///< time in which a thread ran, or waited for a processor or a disk
     std::uint64_t steps = 0;                ///< activities begun
-    std::uint64_t looks = 0;                ///< how often the figures were brought up to date
+    std::uint64_t looks = 0;                ///< how often the figures have been updated
     bool ended = false;                     ///< the figures are final
 };
 
@@ -34,14 +34,16 @@ enum class Hang : int { none, spins, sleeps };
 
 class HangJudge {
   public:
-    /// A machine that was stopped (a virtual one, a debugger's) has a gap between two looks, of which only this counts.
+    /// After a stop of the machine (a virtual one, or one in a debugger) there is a gap between two looks; at most this
+    /// much of it counts.
     static constexpr std::chrono::seconds k_most_between_looks{2};
     static constexpr int k_busy_part = 20;
     static constexpr int k_most_ranks = 64;
 
     explicit HangJudge(HangLimits limits) : limits_(limits) {}
 
-    /// `now` is a monotonic time; `uses` has an entry for each rank, k_most_ranks at most, the same ones in each look.
+    /// `now` is a monotonic time; `uses` has an entry for each rank, at most k_most_ranks, and the same ranks in each
+    /// look.
     Hang look(std::chrono::nanoseconds now, std::span<RankUse const> uses) {
         for (RankUse const& use : uses)
             if (use.processor >= limits_.processor) return Hang::spins;
@@ -65,7 +67,7 @@ class HangJudge {
         return false;
     }
 
-    /// Of a rank whose figures are old it is not known whether it sleeps.
+    /// If a rank's figures are old, it is not known whether the rank sleeps.
     bool all_are_up_to_date(std::span<RankUse const> uses) const {
         for (std::size_t i = 0; i < uses.size(); ++i)
             if (uses[i].looks == looks_[i] && !uses[i].ended) return false;

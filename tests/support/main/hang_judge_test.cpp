@@ -11,10 +11,11 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
 
-/// Ranks that are looked at each second.
+/// Ranks that are looked at every second.
 class HangJudging : public testing::Test {
   protected:
-    /// A second in which each rank was busy for as long as stands there; only the first `up_to_date` say so.
+    /// Judges a second in which each rank was busy for the given time; only the first `up_to_date` ranks have reported
+    /// it.
     Hang second(std::vector<nanoseconds> const& busy, std::size_t up_to_date = 8, nanoseconds gap = 1s) {
         now_ += gap;
         for (std::size_t i = 0; i < busy.size(); ++i) {
@@ -37,7 +38,7 @@ class HangJudging : public testing::Test {
 };
 
 TEST_F(HangJudging, ends_ranks_that_all_sleep_for_the_limit) {
-    EXPECT_EQ(seconds(60, {0s, 0s, 0s}), Hang::none);  // the first look begins
+    EXPECT_EQ(seconds(60, {0s, 0s, 0s}), Hang::none);  // the first look only begins the measurement
     EXPECT_EQ(second({0s, 0s, 0s}), Hang::sleeps);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// main of every parallel test; with SLUICE_TEST_THREADS in its environment, of one that uses MPI from several threads.
-/// Rank 0 prints as usual, the others only what fails; a test that fails on one rank fails on all, and so does the
-/// program. What was skipped is told at the end.
+/// The main function of every parallel test. With SLUICE_TEST_THREADS in the environment the test may use MPI from
+/// several threads. Rank 0 prints as usual, the others print failures only. A test that fails on one rank fails on all,
+/// and so does the program. Skipped cases are listed at the end.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -25,8 +25,8 @@ extern "C" char const* __asan_default_options() {
 
 namespace {
 
-/// MPI keeps memory of plugins that it unloads, which then has no owner and no name that lsan.supp could forgive. So
-/// what MPI_Init allocates is not looked at, and the rest is looked at before MPI_Finalize.
+/// MPI keeps memory of plugins that it unloads, which then has neither an owner nor a name that lsan.supp could list.
+/// So allocations of MPI_Init are not checked for leaks, and the rest is checked before MPI_Finalize.
 void initialize_mpi(int& argc, char**& argv) {
 #ifdef __SANITIZE_ADDRESS__
     __lsan::ScopedDisabler const unwatched;
@@ -46,7 +46,7 @@ bool leaks() {
 
 void start_watchdog(int rank, int ranks) {
 #ifdef SLUICE_SIMULATED
-    if (rank == 0) sluice::tests::start_watchdog(rank, ranks, {});  // all ranks are one thread
+    if (rank == 0) sluice::tests::start_watchdog(rank, ranks, {});  // all ranks are threads of this process
 #else
     sluice::tests::WatchdogBoard board;
     if (rank == 0) board = sluice::tests::make_watchdog_board();
@@ -56,7 +56,7 @@ void start_watchdog(int rank, int ranks) {
 #endif
 }
 
-/// Makes a failure known to every rank at the end of each test. Has a communicator of its own, so that a test which
+/// Makes a failure known to every rank at the end of each test. It has a communicator of its own, so that a test which
 /// left messages behind cannot disturb it.
 class Verdict : public testing::EmptyTestEventListener {
   public:
@@ -82,11 +82,11 @@ class Verdict : public testing::EmptyTestEventListener {
         for (int other = 0; other < ranks; ++other)
             if (ended[static_cast<std::size_t>(other)] == k_failed) list << ' ' << other;
         if (!list.str().empty() && mine != k_failed) ADD_FAILURE() << "failed on rank" << list.str();
-        // One of those that skipped it tells.
+        // One of the ranks that skipped the case reports it.
         if (std::find(ended.begin(), ended.end(), int{k_skipped}) - ended.begin() == rank) skipped_.add(test, reason);
     }
 
-    /// 1 on every rank when it is not 0 on one.
+    /// Returns 1 on every rank if the code is not 0 on one.
     int agree(int code) const {
         int failed = code == 0 ? 0 : 1;
         MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm_);
@@ -101,7 +101,7 @@ class Verdict : public testing::EmptyTestEventListener {
     sluice::tests::SkippedCases skipped_;
 };
 
-/// The printer of the ranks behind the first.
+/// The printer of the ranks other than rank 0.
 class PrintFailures : public testing::EmptyTestEventListener {
   public:
     explicit PrintFailures(int rank) : rank_(rank) {}
@@ -140,7 +140,8 @@ int main(int argc, char** argv) {
         delete listeners.Release(listeners.default_result_printer());
         listeners.Append(new PrintFailures(rank));
     }
-    // Last in the list, so first at the end of a test: the printers see what it adds.
+    // The listener is last in the list, so it is called first at the end of a test, and the printers see the failure
+    // that it adds.
     auto* const verdict = new Verdict;
     listeners.Append(verdict);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The house of the parallel tests, tested: it runs on all ranks, and it notices failures, skips and hangs.
+/// The main function of parallel tests, tested: it runs on all ranks, and it notices failures, skips and hangs.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -63,7 +63,7 @@ TEST(MpiMain, finds_a_need_that_belongs_to_no_case) {
     EXPECT_NE(sluice::tests::leave_out_cases_of_more_ranks(3).find("MpiMain.of_tree_ranks"), std::string::npos);
 }
 
-// Run only where the test is expected to fail, or to say that it was skipped.
+// This case runs only if the test is expected to fail, or to report a skip.
 TEST(Broken, DISABLED_fails_on_the_last_rank) {
     EXPECT_NE(rank(), ranks() - 1);
 }
@@ -72,7 +72,7 @@ TEST(Broken, DISABLED_skips_itself_on_the_last_rank) {
     if (rank() == ranks() - 1) GTEST_SKIP() << "lacks a thing";
 }
 
-// The other ranks wait for it in MPI, and spin.
+// The other ranks wait for this rank in MPI, and spin.
 TEST(Broken, DISABLED_hangs_on_the_last_rank) {
     if (rank() == ranks() - 1) std::this_thread::sleep_for(std::chrono::hours(1));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// main of every test that needs no MPI.
+/// The main function of every test that needs no MPI.
 #include <gtest/gtest.h>
 
 #include <string>

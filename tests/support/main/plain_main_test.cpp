@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The main of tests without MPI, tested: these are run only where a skip or a failure is expected.
+/// The main function of tests without MPI, tested: these cases run only if a skip or a failure is expected.
 #include <gtest/gtest.h>
 
 #include <atomic>

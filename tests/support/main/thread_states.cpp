@@ -16,7 +16,8 @@ namespace sluice::tests {
 
 namespace {
 
-/// The letter of the thread's state in /proc/self/task/<thread>/stat, after the name in parentheses; 0 if it has ended.
+/// Returns the letter of the thread's state in /proc/self/task/<thread>/stat, after the name in parentheses; 0 if it
+/// has ended.
 char state_of(char const* thread) {
     std::array<char, 64> path{};
     std::snprintf(path.data(), path.size(), "/proc/self/task/%.16s/stat", thread);

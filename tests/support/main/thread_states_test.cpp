@@ -20,7 +20,7 @@ TEST(ThreadStates, sees_a_thread_that_runs_and_not_itself) {
     ended = true;
     busy.join();
     while (another_thread_waits()) {
-    }  // the watchdog's thread may be seen, too
+    }  // the watchdog's thread may be counted, too
 }
 
 TEST(ThreadStates, sees_that_a_thread_sleeps) {

@@ -28,7 +28,7 @@ using std::chrono::seconds;
 constexpr nanoseconds k_between_looks = std::chrono::milliseconds(500);
 constexpr int k_code = 124;
 
-/// What a rank tells the others; all are written by the rank alone.
+/// What a rank tells the others; only the rank itself writes it.
 struct Row {
     std::atomic<std::int64_t> processor;
     std::atomic<std::int64_t> busy;
@@ -42,7 +42,7 @@ struct Board {
     Row rows[HangJudge::k_most_ranks];
 };
 
-// A signal handler sees nothing else than globals. Where the board cannot be shared, the rank has its own.
+// A signal handler can use globals only. If the board cannot be shared, the rank has its own.
 Board own_board{};
 Board* board = &own_board;
 int my_row = 0;
@@ -53,7 +53,7 @@ HangLimits limits{};
 long main_thread = 0;
 std::array<char, 320> activity{"the start"};
 
-// The simulator replaces the functions that tell the time and sleep.
+// The simulator replaces the functions that read the time and sleep, so the system is called directly.
 nanoseconds clock_of(clockid_t clock) {
     timespec time{};
     syscall(SYS_clock_gettime, clock, &time);
@@ -65,8 +65,8 @@ void pause_for(nanoseconds time) {
     syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &left, nullptr);
 }
 
-// Shows what the rank does. The launcher kills all ranks when the first one ends, so each gives the others time to
-// speak.
+// Prints what the rank is doing. The launcher kills all ranks when the first one ends, so each gives the others time to
+// print.
 void tell_and_quit(int) {
     auto const tenths = static_cast<long>(clock_of(CLOCK_PROCESS_CPUTIME_ID) / std::chrono::milliseconds(100));
     bool const sleeps = board->hang == static_cast<int>(Hang::sleeps);
@@ -106,7 +106,7 @@ Hang judge_rows(HangJudge& judge, nanoseconds now) {
     return judge.look(now, std::span(uses).first(static_cast<std::size_t>(rows)));
 }
 
-// Allocates nothing: tests count and refuse allocations.
+// This thread allocates nothing, because tests count and refuse allocations.
 void* watch(void*) {
     static HangJudge judge(limits);
     nanoseconds last = clock_of(CLOCK_MONOTONIC);
@@ -120,8 +120,8 @@ void* watch(void*) {
             board->hang.compare_exchange_strong(none, static_cast<int>(hang));
         }
     }
-    // The main thread shows where it hangs. Where it takes no signal, as with a sanitizer that delays them, this one
-    // tells.
+    // The main thread prints where it hangs. If it takes no signal, as with a sanitizer that delays signals, this
+    // thread prints.
     syscall(SYS_tgkill, getpid(), main_thread, SIGALRM);
     pause_for(seconds(5));
     tell_and_quit(0);
@@ -169,13 +169,13 @@ void start_watchdog(int rank, int ranks, WatchdogBoard where) {
     watchdog_sees("the start");
 
     std::array<void*, 1> first{};
-    backtrace(first.data(), 1);  // loads the unwinder now: a handler must not
+    backtrace(first.data(), 1);  // loads the unwinder now, because a handler must not do so
     main_thread = syscall(SYS_gettid);
     struct sigaction action {};
     action.sa_handler = tell_and_quit;
     sigaction(SIGALRM, &action, nullptr);
 
-    // Signals to the program are the program's: the watchdog's thread takes none.
+    // Signals to the program must reach its own threads, so the watchdog's thread blocks all of them.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);

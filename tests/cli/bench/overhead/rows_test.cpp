@@ -53,7 +53,7 @@ TEST(OverheadRows, add_the_helper_to_the_median_of_ratios_and_stand_beside_the_c
     EXPECT_EQ(rows[1].at("ratio"), "direct/direct");
     std::string const table = block_table({"openmpi", 2}, rows);
     EXPECT_NE(table.find("+20.00 (+10.00 … +30.00)    0.500    20.50  +0.00"), std::string::npos) << table;
-    // Without a control launch there is nothing to stand beside.
+    // Without a control launch there is no row to compare with.
     EXPECT_EQ(block_rows({"openmpi", 2}, watched, {}).size(), 1U);
 }
 

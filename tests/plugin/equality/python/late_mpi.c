@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// MPI for Python programs, as little of it as late_mpi_calls.py needs. Python loads this module late, and with it the
-// MPI. Communicators and requests are the numbers that Fortran programs have for them. The caller owns
-// the buffers and keeps them until a request has ended.
+// The part of MPI for Python programs that late_mpi_calls.py needs. Python loads this module late, and MPI with it.
+// Communicators and requests are their Fortran handles, which are numbers. The caller owns the buffers and keeps them
+// until a request has ended.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <mpi.h>
@@ -62,7 +62,7 @@ static PyObject* irecv(PyObject* self, PyObject* arguments) {
     return start(arguments, 0);
 }
 
-// Of one request or two: are they null afterwards?
+// Waits for one or two requests; returns whether they are null afterwards.
 static PyObject* wait_for(PyObject* self, PyObject* arguments) {
     (void)self;
     MPI_Fint numbers[2];
@@ -102,7 +102,7 @@ static PyObject* bcast(PyObject* self, PyObject* arguments) {
     return done(&buffer);
 }
 
-// At rank 0 a number of each rank; `all` has room for them.
+// Gathers a number of each rank at rank 0; `all` has room for them.
 static PyObject* gather(PyObject* self, PyObject* arguments) {
     (void)self;
     Py_buffer all;
@@ -191,7 +191,7 @@ static PyObject* put(PyObject* self, PyObject* arguments) {
     return done(&memory);
 }
 
-// What a message to a rank that does not exist ends with: is it the error class for that?
+// Sends to a rank that does not exist; returns whether the error has the class for that.
 static PyObject* send_to_no_rank(PyObject* self, PyObject* none) {
     (void)self, (void)none;
     int size = 0, class = MPI_SUCCESS;

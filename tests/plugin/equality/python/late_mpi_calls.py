@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The calls of mpi4py_calls.py by a module of our own, so that they are tested where there is no mpi4py: late_mpi_calls.py FOLDER,
-which has late_mpi.so. Python loads MPI late, from that module, and keeps its symbols local. One line for each thing, into
-$TRANSCRIPT/<rank>.txt, for compare.py."""
+"""late_mpi_calls.py FOLDER: makes the calls of mpi4py_calls.py by the extension module late_mpi.so in FOLDER, so that
+they are tested if there is no mpi4py. Python loads MPI late, from that module, and keeps its symbols local. Writes
+one line for each observation to $TRANSCRIPT/<rank>.txt, for compare.py.
+"""
 import atexit
 import os
 import pickle

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a Python program notices of MPI: mpi4py loads libmpi late, from an extension module. One line for each thing, into
-$TRANSCRIPT/<rank>.txt, for compare.py. MPI_THREAD_SERIALIZED, so that all-to-alls in place may be served."""
+"""What a Python program observes of MPI: mpi4py loads libmpi late, from an extension module. Writes one line for each
+observation to $TRANSCRIPT/<rank>.txt, for compare.py. The thread level is MPI_THREAD_SERIALIZED, so that all-to-alls
+in place may be served.
+"""
 import os
 
 import mpi4py

@@ -28,7 +28,7 @@ fetch() {
         refuse "python3-mpi4py is not installed, so which mpi4py to build is not known"
     lists=$folder/apt
     mkdir -p "$lists/lists/partial" "$lists/cache/archives/partial" "$folder/source"
-    # Where apt takes Debian's packages from; the same with sources.
+    # Prints the places from which apt takes Debian's packages, as source entries.
     apt-get indextargets --format '$(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' | sort -u |
         sed -E "s|^|deb-src [signed-by=$keys] |" >"$lists/sources.list"
     [ -s "$lists/sources.list" ] || refuse "apt knows no mirror of Debian (apt-get update)"
@@ -55,7 +55,7 @@ build() {
     compgen -G "$folder/source/mpi4py_*.dsc" >/dev/null || fetch
     dpkg-source --no-copy -x "$folder"/source/mpi4py_*.dsc "$folder/tree"
     (cd "$folder/tree" && $python setup.py -q build --mpicc="$(command -v $mpicc)" --build-lib="$folder/built")
-    # An extension for another MPI would pass the tests for the wrong reason.
+    # An extension built for another MPI would pass the tests for the wrong reason.
     ldd "$folder"/built/mpi4py/MPI.*.so | grep -q 'libmpich\.so' || { echo "what was built is not linked to MPICH" && exit 1; }
     mv "$folder/built" "$folder/lib"
     rm -rf "$folder/tree" "$why_not"

@@ -12,7 +12,7 @@
 namespace sluice::redistribution {
 namespace {
 
-/// Blocks lie in random slots, `blocks` of them in an array of `slots`, and belong to random other slots.
+/// `blocks` blocks are in random slots of an array of `slots`, and belong in other random slots.
 void settle_random(std::uint64_t slots, std::uint64_t blocks, std::uint64_t bytes, unsigned seed,
                    std::uint64_t hands = 16) {
     std::mt19937_64 random(seed);
