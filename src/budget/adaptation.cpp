@@ -296,6 +296,11 @@ void Adaptation::give_back(Bytes resident) noexcept {
     if (ledger_) ledger_->tell_at_most(resident);
 }
 
+Bytes Adaptation::claimed() const {
+    std::lock_guard const lock(mutex_);
+    return ledger_ ? last_sums_.claimed : Bytes{};
+}
+
 Adaptation::Account Adaptation::account() const {
     std::lock_guard const lock(mutex_);
     Account account{least_.m, least_.m_a, least_.reserve, least_.m_c, "no limit found", last_sums_.claimed, 0, why_};

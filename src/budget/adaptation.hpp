@@ -56,6 +56,8 @@ class Adaptation final : public Allowance {
         std::string ledger;           ///< name of the ledger, or the reason why there is none
     };
     Account account() const;
+    /// Returns the bytes that all processes of the ledger had claimed at the last look; 0 without a ledger.
+    Bytes claimed() const;
     /// Returns M_C with hysteresis, so that the limit does not follow every page: it shrinks at once and by a little
     /// more than necessary, and grows only if there is clearly more.
     Bytes m_c() const noexcept { return Bytes{m_c_.load(std::memory_order_relaxed)}; }

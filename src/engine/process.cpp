@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/process.hpp"
 
+#include <algorithm>
+
 #include "kernel/launcher.hpp"
 #include "mpi/mpi.hpp"
 
@@ -65,6 +67,14 @@ Process::Process(Settings const& settings)
       budget_(adaptation_ ? adaptation_->m_c() : left_of(limit_),
               adaptation_ && adaptation_->has_ledger() ? adaptation_ : nullptr) {
     look();
+}
+
+Bytes Process::room() {
+    look();
+    Bytes held = budget_.held();
+    if (adaptation_ && adaptation_->has_ledger()) held = std::max(held, adaptation_->claimed());
+    Bytes const limit = budget_.limit();
+    return limit - std::min(held, limit);
 }
 
 std::shared_ptr<Process> Process::existing() {

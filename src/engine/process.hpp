@@ -36,6 +36,8 @@ class Process {
     void look() {
         if (adaptation_) adaptation_->look(budget_);
     }
+    /// Looks, and returns the bytes that leases may still take. The processes of a ledger share them.
+    Bytes room();
     /// A number that changes with each look.
     std::uint64_t looks() const noexcept { return adaptation_ ? adaptation_->looks() : 0; }
     /// Null under a simulator.

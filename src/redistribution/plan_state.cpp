@@ -3,18 +3,37 @@
 
 #include <algorithm>
 #include <new>
+#include <span>
 
 #include "groups/agree.hpp"
 #include "redistribution/strategies/automatic.hpp"
-#include "redistribution/strategies/token/token_form.hpp"
 
 namespace sluice {
 
 namespace rd = redistribution;
 
 namespace {
+
 constexpr Bytes k_smallest_staging = 4_KiB;
+
+/// The strategies that may move the blocks: the one asked for, or all of them for `auto`.
+std::span<rd::StrategyEntry const> open_strategies(Strategy strategy) {
+    if (strategy == Strategy::automatic) return rd::strategies();
+    return {&rd::strategy_entry(strategy), 1};
 }
+
+/// The maps that any of `open` reads.
+rd::MapNeeds needs_of(std::span<rd::StrategyEntry const> open, rd::MapFacts const& facts) {
+    rd::MapNeeds all{.forward = false, .inverse = false};
+    for (rd::StrategyEntry const& entry : open) {
+        rd::MapNeeds const needs = entry.needs(facts);
+        all.forward |= needs.forward;
+        all.inverse |= needs.inverse;
+    }
+    return all;
+}
+
+}  // namespace
 
 Plan::State::State(Context& owner, std::uint64_t count, RedistributeOptions const& options)
     : context(engine::ContextState::of(owner)),
@@ -24,19 +43,16 @@ Plan::State::State(Context& owner, std::uint64_t count, RedistributeOptions cons
 
 void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& destinations, std::uint64_t most_slots,
                            std::optional<std::uint64_t> block_bytes) {
-    bool const is_open = strategy == Strategy::automatic;  // `auto` may choose any strategy and needs both maps
-    entry_ = &rd::strategy_entry(is_open ? Strategy::token : strategy);
+    std::span<rd::StrategyEntry const> const open = open_strategies(strategy);
+    entry_ = &open.front();
     why_ = "asked for";
-    node_ = entry_->needs_node ? context.node(staging / 4) : nullptr;
-    scan_ = entry_->needs_node && rd::scan_is_possible(node_.get(), context.size(), most_slots);
-    bool const by_scan_alone = block_bytes && rd::token_form(node_.get(), scan_, *block_bytes) == rd::TokenForm::scan;
-    bool const needs_forward = is_open || entry_->needs_forward || by_scan_alone || (scan_ && !block_bytes);
-    bool const needs_inverse = entry_->needs_inverse && !by_scan_alone;
-    once_ = block_bytes.has_value();
+    if (std::ranges::any_of(open, &rd::StrategyEntry::needs_node)) node_ = context.node(staging / 4);
+    facts_ = {.node = node_.get(), .ranks = context.size(), .most_slots = most_slots, .block_bytes = block_bytes};
+    rd::MapNeeds const needs = needs_of(open, facts_);
     std::optional<Error> fault;
     try {
-        if (needs_inverse) inverse_.emplace(slots, context.size(), most_slots, context.meter());
-        if (needs_forward) forward_.emplace(slots, context.size(), most_slots, context.meter());
+        if (needs.inverse) inverse_.emplace(slots, context.size(), most_slots, context.meter());
+        if (needs.forward) forward_.emplace(slots, context.size(), most_slots, context.meter());
     } catch (std::bad_alloc const&) {
         fault.emplace(ErrorCode::out_of_memory, "rank " + std::to_string(context.rank()) +
                                                     " has no memory for the addresses of " + std::to_string(slots) +
@@ -47,53 +63,48 @@ void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& desti
                                      forward_ ? &*forward_ : nullptr, staging);
 }
 
-/// Token takes a forward map as the sign that it can scan.
-bool Plan::State::shows_forward() const {
-    return forward_ && (entry_->id != Strategy::token || scan_);
-}
-
 rd::Problem Plan::State::problem_with(std::uint64_t block_bytes, Bytes bytes) {
-    return {context,
-            node_.get(),
-            shows_forward() ? &*forward_ : nullptr,
-            inverse_ ? &*inverse_ : nullptr,
-            slots,
-            block_bytes,
-            bytes,
-            counts_.incoming,
-            counts_.outgoing,
-            counts_.outgoing_by_message,
-            counts_.staying,
-            once_,
-            context.meter()};
+    return {.context = context,
+            .node = node_.get(),
+            .forward = forward_ ? &*forward_ : nullptr,
+            .inverse = inverse_ ? &*inverse_ : nullptr,
+            .slots = slots,
+            .most_slots = facts_.most_slots,
+            .block_bytes = block_bytes,
+            .staging = bytes,
+            .incoming = counts_.incoming,
+            .outgoing = counts_.outgoing,
+            .outgoing_by_message = counts_.outgoing_by_message,
+            .staying = counts_.staying,
+            .once = moves_once(),
+            .meter = context.meter()};
 }
 
 /// Collective. Chooses the strategy for blocks of this size by the map, and frees the maps that it does not need if it
 /// moves only once.
 void Plan::State::choose(std::uint64_t block_bytes) {
-    rd::Problem facts = problem_with(block_bytes, staging);
-    facts.forward = &*forward_;
-    rd::Chosen chosen = rd::choose_automatically(facts, rd::token_form(node_.get(), scan_, block_bytes));
+    rd::Chosen chosen = rd::choose_automatically(problem_with(block_bytes, staging));
     entry_ = chosen.entry;
     why_ = std::move(chosen.why);
-    if (!once_) return;
-    bool const chain =
-        entry_->id == Strategy::token && rd::token_form(node_.get(), scan_, block_bytes) == rd::TokenForm::chain;
-    (chain ? forward_ : inverse_).reset();
+    if (!moves_once()) return;
+    rd::MapNeeds const needs = entry_->needs(facts_);
+    if (!needs.forward) forward_.reset();
+    if (!needs.inverse) inverse_.reset();
 }
 
 void Plan::State::prepare(std::uint64_t block_bytes) {
-    if (mover_ && mover_block_bytes_ == block_bytes) return;
+    if (mover_ && problem_->block_bytes == block_bytes) return;
     mover_.reset();
     if (strategy == Strategy::automatic) choose(block_bytes);
-    if (try_prepare(block_bytes, staging)) return;
-    if (try_prepare(block_bytes, k_smallest_staging)) {
+    if (try_prepare(block_bytes, staging) == Ready::everywhere) return;
+    Ready const with_least = try_prepare(block_bytes, k_smallest_staging);
+    if (with_least == Ready::everywhere) {
         why_ += "; no memory for the staging asked for, so the smallest";
         return;
     }
     lease_.release();
     std::optional<Error> mine;
-    if (!ready_)
+    if (with_least == Ready::not_here)
         mine.emplace(ErrorCode::out_of_memory,
                      "rank " + std::to_string(context.rank()) + " has no memory for strategy " +
                          std::string(entry_->name) + " with staging of " + std::to_string(k_smallest_staging.count) +
@@ -102,10 +113,9 @@ void Plan::State::prepare(std::uint64_t block_bytes) {
     groups::agree_on_no_error(context.comm(), mine);
 }
 
-/// Collective. Returns true if all ranks have the memory; `ready_` says whether this one has.
-bool Plan::State::try_prepare(std::uint64_t block_bytes, Bytes bytes) {
+/// Collective.
+Plan::State::Ready Plan::State::try_prepare(std::uint64_t block_bytes, Bytes bytes) {
     lease_.release();
-    ready_ = false;
     auto granted = context.budget().try_lease(bytes, Purpose::staging);
     // Leases of other processes of the node must not end a program that could go on with 4 KiB.
     if (!granted && bytes <= k_smallest_staging) granted = context.budget().lease_beyond(bytes, Purpose::staging);
@@ -114,7 +124,6 @@ bool Plan::State::try_prepare(std::uint64_t block_bytes, Bytes bytes) {
         try {
             problem_.emplace(problem_with(block_bytes, bytes));
             mover_ = entry_->prepare(*problem_);
-            ready_ = true;
         } catch (std::bad_alloc const&) {
             lease_.release();
         } catch (Error const& error) {
@@ -122,10 +131,10 @@ bool Plan::State::try_prepare(std::uint64_t block_bytes, Bytes bytes) {
             lease_.release();
         }
     }
-    mover_block_bytes_ = block_bytes;
-    if (context.all_true(ready_)) return true;
+    bool const ready_here = mover_ != nullptr;
+    if (context.all_true(ready_here)) return Ready::everywhere;
     mover_.reset();
-    return false;
+    return ready_here ? Ready::not_elsewhere : Ready::not_here;
 }
 
 void Plan::State::move(std::byte* data, Report& report) {

@@ -45,10 +45,13 @@ struct Plan::State {
     Strategy strategy;
 
   private:
-    bool shows_forward() const;
+    /// The ranks that have the memory of a strategy.
+    enum class Ready { everywhere, not_elsewhere, not_here };
+
     redistribution::Problem problem_with(std::uint64_t block_bytes, Bytes bytes);
     void choose(std::uint64_t block_bytes);
-    bool try_prepare(std::uint64_t block_bytes, Bytes bytes);
+    Ready try_prepare(std::uint64_t block_bytes, Bytes bytes);
+    bool moves_once() const { return facts_.block_bytes.has_value(); }
 
     redistribution::StrategyEntry const* entry_ =
         nullptr;  // the one that moves; `auto` chooses one for each block size
@@ -56,14 +59,11 @@ struct Plan::State {
     redistribution::AddressCounts counts_;
     std::optional<redistribution::AddressMap> forward_;
     std::optional<redistribution::AddressMap> inverse_;
-    bool once_ = false;
-    bool scan_ = false;  // token may use its form for small blocks
+    redistribution::MapFacts facts_{};
     Lease lease_;
     std::shared_ptr<node::Node> node_;  // shared, because another call may make the context replace its rings
     std::optional<redistribution::Problem> problem_;  // must outlive the mover
-    std::unique_ptr<redistribution::Mover> mover_;
-    std::uint64_t mover_block_bytes_ = 0;
-    bool ready_ = false;  // whether this rank had the memory
+    std::unique_ptr<redistribution::Mover> mover_;    // null until all ranks have its memory
 };
 
 }  // namespace sluice

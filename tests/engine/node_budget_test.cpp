@@ -76,6 +76,17 @@ TEST_F(NodeBudget, is_one_for_all_ranks_and_all_their_communicators) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+TEST_F(NodeBudget, has_room_for_what_no_rank_has_leased) {
+    if (!has_ledger()) GTEST_SKIP() << process().adaptation()->account().ledger;
+    Bytes const most = context_.budget().limit();
+    std::optional<Lease> lease;
+    if (rank_ == 0) lease = context_.budget().try_lease(1_GiB, Purpose::other);
+    wait_for_all([&] { return process().room() <= most - 1_GiB; });
+    EXPECT_EQ(lease.has_value(), rank_ == 0);
+    lease.reset();
+    wait_for_all([&] { return process().room() > most - 1_GiB; });
+}
+
 SLUICE_NEEDS_RANKS(2, NodeBudget, lets_one_rank_have_most_of_it_until_the_others_need_it);
 TEST_F(NodeBudget, lets_one_rank_have_most_of_it_until_the_others_need_it) {
     if (!has_ledger()) GTEST_SKIP() << process().adaptation()->account().ledger;

@@ -191,21 +191,16 @@ bool has_room_for_copies(Problem const& problem) {
     std::uint64_t const per_block = problem.block_bytes + 32;
     if (blocks > std::numeric_limits<std::uint64_t>::max() / 2 / sharers / per_block) return false;
     std::uint64_t const wanted = (blocks * per_block + 8 * problem.slots) * sharers;
-    MemoryLimit const now = detect_memory_limit(problem.context.settings().memory);
-    Budget& budget = problem.context.budget();
-    std::uint64_t const left = now.limit > now.used ? (now.limit - now.used).count : 0;
-    std::uint64_t const unleased = budget.limit() > budget.held() ? (budget.limit() - budget.held()).count : 0;
-    return wanted / 3 <= std::min(left, unleased) / 4;
+    return wanted / 3 <= problem.context.process().room().count / 4;
 }
 
 }  // namespace
 
-Facts gather_facts(Problem const& problem, TokenForm token) {
+Facts gather_facts(Problem const& problem) {
     std::uint64_t const free = problem.slots - problem.outgoing - problem.staying;
     bool const takes_part = problem.incoming > 0 || problem.outgoing > 0;
     std::uint64_t const phases = over_rounded_up(problem.incoming, std::max<std::uint64_t>(1, free));
     groups::Agreement agreement;
-    std::uint64_t const& most_slots = agreement.most(problem.slots);
     std::uint64_t const& most_moved = agreement.most(std::max(problem.incoming, problem.outgoing));
     std::uint64_t const& most_partners = agreement.most(partners_of(problem));
     std::uint64_t const& least_free = agreement.least(takes_part ? free : std::numeric_limits<std::uint64_t>::max());
@@ -219,10 +214,10 @@ Facts gather_facts(Problem const& problem, TokenForm token) {
                "MPI_Allreduce");
     return {.ranks = problem.context.size(),
             .one_node = most_by_message == 0,
-            .token = token,
+            .token = token_form(map_facts(problem), problem.block_bytes),
             .block_bytes = problem.block_bytes,
             .staging = problem.staging.count,
-            .most_slots = most_slots,
+            .most_slots = problem.most_slots,
             .most_moved = most_moved,
             .all_moved = sums[0],
             .most_partners = most_partners,
@@ -233,8 +228,8 @@ Facts gather_facts(Problem const& problem, TokenForm token) {
             .room_for_copies = room_everywhere == 1};
 }
 
-Chosen choose_automatically(Problem const& problem, TokenForm token) {
-    Choice choice = choose_strategy(gather_facts(problem, token));
+Chosen choose_automatically(Problem const& problem) {
+    Choice choice = choose_strategy(gather_facts(problem));
     int way = static_cast<int>(choice.way);  // rank 0 decides, in case floating point differs between machines
     mpi::check(MPI_Bcast(&way, 1, MPI_INT, 0, problem.context.comm()), "MPI_Bcast");
     switch (static_cast<Way>(way)) {

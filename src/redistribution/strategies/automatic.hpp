@@ -54,13 +54,13 @@ struct Choice {
 Choice choose_strategy(Facts const& facts);
 
 /// Collective. Gathers the facts of a problem that has both its maps.
-Facts gather_facts(Problem const& problem, TokenForm token);
+Facts gather_facts(Problem const& problem);
 
 /// Collective. Rank 0 chooses from the facts of all ranks.
 struct Chosen {
     StrategyEntry const* entry;
     std::string why;
 };
-Chosen choose_automatically(Problem const& problem, TokenForm token);
+Chosen choose_automatically(Problem const& problem);
 
 }  // namespace sluice::redistribution

@@ -91,9 +91,8 @@ std::unique_ptr<Mover> prepare_parking_then_cyclic(Problem const& problem) {
 StrategyEntry const& parking_then_cyclic_entry() {
     static constexpr StrategyEntry k_entry{.id = Strategy::parking,
                                            .name = "parking then cyclic",
-                                           .needs_forward = true,
-                                           .needs_inverse = false,
                                            .needs_node = false,
+                                           .needs = needs_forward,
                                            .prepare = prepare_parking_then_cyclic};
     return k_entry;
 }

@@ -7,10 +7,10 @@ namespace sluice::redistribution {
 
 namespace {
 constexpr std::array k_strategies{
-    StrategyEntry{Strategy::token, "token", false, true, true, prepare_token},
-    StrategyEntry{Strategy::parking, "parking", true, false, false, prepare_parking},
-    StrategyEntry{Strategy::cyclic, "cyclic", true, false, false, prepare_cyclic},
-    StrategyEntry{Strategy::alltoallv, "alltoallv", true, false, false, prepare_alltoallv},
+    StrategyEntry{Strategy::token, "token", true, needs_of_token, prepare_token},
+    StrategyEntry{Strategy::parking, "parking", false, needs_forward, prepare_parking},
+    StrategyEntry{Strategy::cyclic, "cyclic", false, needs_forward, prepare_cyclic},
+    StrategyEntry{Strategy::alltoallv, "alltoallv", false, needs_forward, prepare_alltoallv},
 };
 }  // namespace
 

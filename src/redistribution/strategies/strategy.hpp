@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -15,6 +16,20 @@
 
 namespace sluice::redistribution {
 
+/// What is known before the addresses are exchanged. Equal on all ranks.
+struct MapFacts {
+    node::Node const* node;                    ///< null for a strategy that did not ask for it
+    int ranks;                                 ///< of the context
+    std::uint64_t most_slots;                  ///< the largest local array of all ranks
+    std::optional<std::uint64_t> block_bytes;  ///< nothing if blocks of several sizes may be moved
+};
+
+/// Which maps a strategy reads.
+struct MapNeeds {
+    bool forward;
+    bool inverse;
+};
+
 /// One validated redistribution problem: all addresses are in range and no two blocks go to the same one. Outlives the
 /// Mover.
 struct Problem {
@@ -23,6 +38,7 @@ struct Problem {
     AddressMap* forward;  ///< where each local block goes; null for a strategy that did not ask. Changed only if `once`
     AddressMap* inverse;  ///< where each slot's final content comes from; null for a strategy that did not ask
     std::uint64_t slots;  ///< local slots
+    std::uint64_t most_slots;   ///< the largest local array of all ranks
     std::uint64_t block_bytes;  ///< at least 1, equal on all ranks
     Bytes staging;              ///< bytes that the strategy may allocate in addition to bookkeeping, equal on all ranks
     std::uint64_t incoming;     ///< blocks that come from other ranks
@@ -32,6 +48,13 @@ struct Problem {
     bool once;                          ///< the maps are not used again after one move
     memory::Meter& meter;               ///< all memory of the strategy is allocated through it (MeteredVector)
 };
+
+inline MapFacts map_facts(Problem const& problem) {
+    return {.node = problem.node,
+            .ranks = problem.context.size(),
+            .most_slots = problem.most_slots,
+            .block_bytes = problem.block_bytes};
+}
 
 /// A strategy that has all its memory and is ready to move arrays of one shape by one map.
 class Mover {
@@ -45,9 +68,9 @@ class Mover {
 struct StrategyEntry {
     Strategy id;
     std::string_view name;
-    bool needs_forward;
-    bool needs_inverse;
     bool needs_node;
+    /// Local. The same answer on all ranks.
+    MapNeeds (*needs)(MapFacts const& facts);
     /// Local (no communication). Allocates all that `move` needs; throws std::bad_alloc or Error(out_of_memory) if it
     /// cannot.
     std::unique_ptr<Mover> (*prepare)(Problem const& problem);
@@ -56,6 +79,12 @@ struct StrategyEntry {
 /// All strategies except `auto`, which chooses among these.
 std::span<StrategyEntry const> strategies();
 StrategyEntry const& strategy_entry(Strategy id);
+
+/// The needs of a strategy that reads the forward map alone.
+inline MapNeeds needs_forward(MapFacts const&) {
+    return {.forward = true, .inverse = false};
+}
+MapNeeds needs_of_token(MapFacts const& facts);
 
 std::unique_ptr<Mover> prepare_token(Problem const& problem);
 std::unique_ptr<Mover> prepare_parking(Problem const& problem);

@@ -151,6 +151,24 @@ struct RandomMap {
     std::vector<Destination> to;
 };
 
+/// Blocks of 8 bytes that do not move, of a plan.
+Problem problem_of(engine::ContextState& context, AddressMap& forward, memory::Meter& meter) {
+    return {.context = context,
+            .node = nullptr,
+            .forward = &forward,
+            .inverse = nullptr,
+            .slots = forward.size(),
+            .most_slots = forward.size(),
+            .block_bytes = 8,
+            .staging = 2_MiB,
+            .incoming = 0,
+            .outgoing = 0,
+            .outgoing_by_message = 0,
+            .staying = 0,
+            .once = false,
+            .meter = meter};
+}
+
 void check_mover(Context& context, RandomMap const& map) {
     engine::ContextState& state = engine::ContextState::of(context);
     auto const rank = static_cast<std::size_t>(context.rank());
@@ -158,7 +176,7 @@ void check_mover(Context& context, RandomMap const& map) {
     memory::Meter meter;
     AddressMap forward(slots, context.size(), 50, meter);
     std::vector<std::uint64_t> numbers(slots, 0), expected(slots, 0);
-    Problem problem{state, nullptr, &forward, nullptr, slots, 8, 2_MiB, 0, 0, 0, 0, false, meter};
+    Problem problem = problem_of(state, forward, meter);
     for (std::size_t i = 0; i < map.from.size(); ++i) {
         bool const ours = map.from[i].rank == context.rank();
         bool const comes = map.to[i].rank == context.rank();
@@ -203,8 +221,8 @@ TEST(ParkingThenCyclic, leaves_the_phases_when_one_rank_alone_is_short_of_space)
         forward.set(slot, {1 - context.rank(), static_cast<std::int64_t>(slot)});
         numbers[slot] = static_cast<std::uint64_t>(context.rank()) * 1000 + slot;
     }
-    Problem const problem{
-        engine::ContextState::of(context), nullptr, &forward, nullptr, slots, 8, 2_MiB, live, live, 0, 0, false, meter};
+    Problem problem = problem_of(engine::ContextState::of(context), forward, meter);
+    problem.incoming = problem.outgoing = live;
     Report report;
     prepare_parking_then_cyclic(problem)->move(reinterpret_cast<std::byte*>(numbers.data()), report);
     for (std::uint64_t slot = 0; slot < live; ++slot)

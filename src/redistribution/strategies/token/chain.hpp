@@ -16,6 +16,13 @@
 ///    vacant ->  slot k <- (s, j)  ------>  | s: (j,k) (j',k') ... |  ---> transport ---> landed(k)
 ///      ^                                                                                    |
 ///      +------------- vacated(j) at s <-----------------------------------------------------+
+///
+///     live       of a block: it has content that some slot needs; all other slots are free from the start
+///     lane       the fetches that are collected for one source, until they are worth a request
+///     ahead      of a fetch: into a spare, for a slot whose own block has not left yet
+///     backlog    the vacant slots that still need content and are in no lane
+///     unsettled  of a slot: its final content is not there yet
+///     in vain    slots that were looked at in a row without finding a fetch to queue
 #pragma once
 
 #include <cstddef>

@@ -191,11 +191,15 @@ class ScanMover final : public Mover {
 
 }  // namespace
 
+MapNeeds needs_of_token(MapFacts const& facts) {
+    if (!facts.block_bytes) return {.forward = scan_is_possible(facts), .inverse = true};
+    bool const scan = token_form(facts, *facts.block_bytes) == TokenForm::scan;
+    return {.forward = scan, .inverse = !scan};
+}
+
 std::unique_ptr<Mover> prepare_token(Problem const& problem) {
-    // Without an inverse map the caller has already chosen scanning; with both maps the block size decides.
-    bool const scan =
-        problem.forward != nullptr && token_form(problem.node, true, problem.block_bytes) == TokenForm::scan;
-    if (scan) return std::make_unique<ScanMover>(problem);
+    if (token_form(map_facts(problem), problem.block_bytes) == TokenForm::scan)
+        return std::make_unique<ScanMover>(problem);
     return std::make_unique<ChainMover>(problem);
 }
 

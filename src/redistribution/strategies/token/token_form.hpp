@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "node/node.hpp"
+#include "redistribution/strategies/strategy.hpp"
 
 namespace sluice::redistribution {
 
@@ -20,16 +21,16 @@ inline constexpr std::uint64_t k_most_bytes_to_scan = 255;
 inline constexpr std::uint64_t k_most_bytes_to_scan_crowded = 2048;
 
 /// True if the whole context is one node, its rings take a packet of one block, and indices fit into 32 bits.
-inline bool scan_is_possible(node::Node const* node, int ranks, std::uint64_t most_slots) {
-    return node != nullptr && node->has_rings() && node->size() == ranks &&
+inline bool scan_is_possible(MapFacts const& facts) {
+    node::Node const* const node = facts.node;
+    return node != nullptr && node->has_rings() && node->size() == facts.ranks &&
            node->largest_packet() >= 2 * k_most_bytes_to_scan_crowded - 64 &&
-           most_slots <= std::numeric_limits<std::uint32_t>::max();
+           facts.most_slots <= std::numeric_limits<std::uint32_t>::max();
 }
 
-/// `scan_possible`: the result of scan_is_possible() for the same node.
-inline TokenForm token_form(node::Node const* node, bool scan_possible, std::uint64_t block_bytes) {
-    if (!scan_possible) return TokenForm::chain;
-    std::uint64_t const most = node->is_crowded() ? k_most_bytes_to_scan_crowded : k_most_bytes_to_scan;
+inline TokenForm token_form(MapFacts const& facts, std::uint64_t block_bytes) {
+    if (!scan_is_possible(facts)) return TokenForm::chain;
+    std::uint64_t const most = facts.node->is_crowded() ? k_most_bytes_to_scan_crowded : k_most_bytes_to_scan;
     return block_bytes <= most ? TokenForm::scan : TokenForm::chain;
 }
 
