@@ -61,7 +61,7 @@ void watch_clock(MethodEntry const* running) {
     alarm(timeout_seconds);
 }
 
-/// Prints the rows of one cell on rank 0, and the part that the wire has in them.
+/// Prints the rows of one cell on rank 0. On a bed with a network the rows say how much of the time the network needs.
 class CellRows {
   public:
     CellRows(Row cell, std::uint64_t bytes_moved, std::uint64_t bytes_per_rank)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The contract of a method that is measured, Sluice's or another library's. One method is one file in this folder and
+/// The contract of a method that is measured, Sluice's or another library's. Each method has a file in this folder and
 /// one line in method.cpp.
 #pragma once
 

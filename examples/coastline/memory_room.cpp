@@ -57,8 +57,7 @@ MemoryRoom memory_room(MPI_Comm comm) {
     MemoryRoom room{"RLIMIT_DATA", 0, status_bytes("VmData")};
     if (char const* group = std::getenv("LIMITED_CGROUP")) {
         room = room_of_group(group);
-        MPI_Bcast(&room.held, 1, MPI_UINT64_T, 0, comm);  // the figure continues to change, so all ranks take that of
-                                                          // rank 0
+        MPI_Bcast(&room.held, 1, MPI_UINT64_T, 0, comm);  // all ranks take the same figure, which changes
         return room;
     }
     rlimit limit{};

@@ -23,8 +23,8 @@ namespace {
 
 using Form = jacobi::Used (*)(jacobi::Box const&, std::vector<jacobi::Cube>&, int);
 
-/// Measures the time of a whole form, and of each step: from the cube that ends the step before to the cube that ends
-/// it, on this rank.
+/// Measures the time of a whole form, and of each step on this rank: a step ends when the last of the rank's cubes has
+/// made it.
 class Clock {
   public:
     explicit Clock(jacobi::Box& box, int rank) : cubes_(jacobi::numbers_of(box, rank).size()) {

@@ -44,7 +44,7 @@ class Adaptation final : public Allowance {
     };
     explicit Adaptation(Options const& options);
 
-    /// The figures that decide now.
+    /// The figures that are in force.
     struct Account {
         Bytes m;
         Bytes m_a;
@@ -122,7 +122,7 @@ class Adaptation final : public Allowance {
     Figures least_{};
     Place const* least_place_ = nullptr;  // null if node_memory decides or no limit was found
     NodeLedger::Sums last_sums_;
-    std::uint64_t window_end_ = 0;  // in ns; the peaks of the held bytes start again then
+    std::uint64_t window_end_ = 0;  // in ns; the peaks of the held bytes are reset then
     Bytes peak_before_;
     Bytes peak_now_;
     std::uint64_t between_asks_ = 0;  // in ns

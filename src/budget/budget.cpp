@@ -156,7 +156,7 @@ Budget::Budget(Bytes limit, std::shared_ptr<budget::Allowance> allowance)
 
 std::optional<Lease> Budget::try_lease(Bytes amount, Purpose purpose) {
     std::unique_lock const lock(state_->mutex);
-    // Bytes that come free belong to the requests that wait; otherwise a large request could wait for ever.
+    // Bytes that become free belong to the requests that wait; otherwise a large request could wait for ever.
     if (amount.count != 0 && !state_->waiting.empty()) return std::nullopt;
     if (!state_->fits(amount)) return std::nullopt;
     state_->take(amount, purpose);

@@ -51,8 +51,8 @@ class MemoryUsage {
     Reading last_;
     Bytes cache_;  // what the kernel could drop when usage was usage_then_
     Bytes usage_then_;
-    unsigned since_stat_ = 0;    // looks
-    unsigned since_limits_ = 0;  // looks
+    unsigned since_stat_ = 0;    // looks since memory.stat was read
+    unsigned since_limits_ = 0;  // looks since the limits were read
 };
 
 /// Reads from /proc/self/statm how much memory only this process holds; 0 if that cannot be read.

@@ -26,7 +26,7 @@ constexpr char const* k_version = "1";
 
 constexpr off_t k_header_byte = 0;
 constexpr off_t k_first_slot_byte = 1;
-constexpr int k_patience = 1000;  // tries
+constexpr int k_patience = 1000;  // tries to take a lock
 constexpr long k_pause_ns = 1'000'000;
 
 struct flock bytes_to(short lock_or_not, off_t first, off_t number) noexcept {

@@ -71,7 +71,7 @@ class TokenPool {
         Bytes of(Budget const& budget) const noexcept;
 
       private:
-        Bytes fixed_;  // if sets_ is not 0, the least
+        Bytes fixed_;  // the limit or, if sets_ is not 0, its least value
         std::uint64_t sets_ = 0;
         std::uint64_t part_ = 0;  // 0: no limit by the budget
         Bytes largest_;

@@ -10,9 +10,9 @@
 /// The lane is granted in the order of the rounds too: a pair that wants it gets it once no earlier pair can still come
 /// to want it.
 ///
-/// It always ends. Of all unfinished pairs take one of the lowest round. Both its members have finished all earlier
-/// pairs, so on both sides it has a slot, and the lane if it wants it: no later pair can have got the lane while this
-/// one was undecided or wanted it. A pair that has all it needs on both sides waits for no other rank.
+/// The exchange always ends. Of all unfinished pairs take one of the lowest round. Both its members have finished all
+/// earlier pairs, so on both sides it has a slot, and the lane if it wants it: no later pair can have got the lane
+/// while this one was undecided or wanted it. A pair that has all it needs on both sides waits for no other rank.
 #pragma once
 
 #include <mpi.h>

@@ -15,7 +15,7 @@ constexpr std::uint32_t k_dense = 1;     // the block is contiguous
 constexpr std::uint32_t k_possible = 2;  // its owner may read and write the peer's memory, as far as it knows
 constexpr std::uint32_t k_proven = 4;    // its owner has proven that in an earlier call
 
-/// The first part of a block, which the lower rank of the pair serves.
+/// Returns the bytes of the first part of a block, which the lower rank of the pair serves.
 std::uint64_t lower_part(std::uint64_t bytes) {
     constexpr std::uint64_t k_line = 64;
     return bytes / 2 / k_line * k_line;

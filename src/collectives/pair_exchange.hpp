@@ -36,8 +36,8 @@ struct PairMeans {
     MPI_Comm comm;
     int tag;
     node::PeerAccess& access;
-    /// Staging after the slots. A pair that goes by messages has the lane, one pair at once; swapping uses the rest of
-    /// it, and only within one `step`.
+    /// The staging after the slots. Three quarters of it are the lane, which one pair at once uses for its messages.
+    /// Pairs that swap use the part that is free, each only within one `step`.
     std::span<std::byte> shared;
     bool lane_is_taken;
     InplaceReport& report;

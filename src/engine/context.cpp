@@ -73,7 +73,7 @@ ContextState::ContextState(MPI_Comm comm, Settings settings)
       budget_look_(*process_) {
     agree_on(comm_.get(), settings_);
     progress_.add(budget_look_);
-    // Then the process keeps to an even share; Adaptation::account() explains why.
+    // Without a ledger the process keeps to an even share; Adaptation::account() explains why.
     if (process_->adaptation() != nullptr && !process_->adaptation()->has_ledger())
         counters_.named("budget.without_ledger").add();
 }

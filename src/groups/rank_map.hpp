@@ -36,7 +36,7 @@ class StrideFinder {
     bool is_regular_ = true;
 };
 
-/// Constant size, whatever the number of members; a list and a function's argument are not owned.
+/// The map has constant size, whatever the number of members. It does not own a list or a function's argument.
 class RankMap {
   public:
     using Function = int (*)(void const* argument, int member);

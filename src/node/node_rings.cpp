@@ -82,7 +82,8 @@ NodeRings::NodeRings(MPI_Comm node, Bytes incoming) : rank_(mpi::rank_in(node)),
                         "/dev/shm has no room for " + std::to_string(window_bytes_) + " bytes for each rank");
     groups::agree_on_no_error(node, problem);
 
-    // Each rank's part starts on a page of its own: near its memory, and no part moves if another's size changes.
+    // Each rank's part starts on a page of its own, so it is near the rank's memory, and no part moves if another's
+    // size changes.
     MPI_Info info = MPI_INFO_NULL;
     mpi::check(MPI_Info_create(&info), "MPI_Info_create");
     mpi::check(MPI_Info_set(info, "alloc_shared_noncontig", "true"), "MPI_Info_set");

@@ -49,8 +49,8 @@ memory::BlockRoom FileState::make_room(std::uint64_t bytes, std::optional<std::u
 }
 
 /// Chooses the block to give up: the one that is needed last (L. A. Belady, "A study of replacement algorithms", 1966).
-/// Blocks read ahead stay, memory of the requested size is reused rather than freed and allocated again, and of the
-/// blocks that no plan mentions the least recently used one goes.
+/// Blocks read ahead stay. Memory of the requested size is preferred, because it is reused instead of freed and
+/// allocated again. Of the blocks that no plan mentions, the least recently used one is given up.
 std::optional<std::size_t> FileState::last_needed(std::uint64_t bytes,
                                                   std::optional<std::uint64_t> needed_after) const {
     std::optional<std::size_t> last;

@@ -25,7 +25,7 @@ void PagingPlan::set(std::vector<Use> order, bool again) {
         places_[next[order_[i].block]++] = i;
 }
 
-/// Returns the entries before this one is reached; k_never if it is not reached again.
+/// Returns the number of entries before this one is reached; k_never if it is not reached again.
 std::uint64_t PagingPlan::distance(std::size_t place) const {
     if (place < first_ && !again_) return k_never;
     std::uint64_t const ahead = place >= first_ ? place - first_ : order_.size() - first_ + place;

@@ -93,9 +93,9 @@ struct Site {
     std::uint64_t time_ns = 0;     ///< inside the call
     std::uint64_t waiting_ns = 0;  ///< the part of time_ns spent in calls that wait for another rank
     std::uint64_t longest_ns = 0;
-    std::uint64_t grown_private = 0;  ///< bytes by which MPI's private memory grew in these calls
-    std::uint64_t grown_shared = 0;   ///< the same, shared segments
-    std::uint64_t grown_own = 0;      ///< pages of the call's own buffers that became resident in it: the application's
+    std::uint64_t grown_private = 0;   ///< bytes by which MPI's private memory grew in these calls
+    std::uint64_t grown_shared = 0;    ///< the same, shared segments
+    std::uint64_t grown_own = 0;       ///< pages of the application's buffers that became resident in these calls
     std::uint64_t in_flight_peak = 0;  ///< the most bytes of the application's buffers that were in calls and open
                                        ///< requests of this site at once
     std::uint64_t first_us = 0;        ///< first and last call, since the start

@@ -28,7 +28,7 @@ class AddressMap {
     AddressMap(std::uint64_t slots, int ranks, std::uint64_t most_slots, memory::Meter& meter)
         : slots_(slots),
           rank_bits_(static_cast<unsigned>(
-              std::bit_width(static_cast<unsigned>(ranks)))),  // one value more than ranks: nowhere
+              std::bit_width(static_cast<unsigned>(ranks)))),  // one more value than ranks, which stands for "nowhere"
           width_(rank_bits_ + static_cast<unsigned>(std::bit_width(most_slots)) <= 37 ? 5U : 8U),
           index_bits_(width_ * 8 - 3 - rank_bits_),
           nowhere_rank_((std::uint64_t{1} << rank_bits_) - 1),

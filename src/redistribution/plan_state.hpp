@@ -54,7 +54,7 @@ struct Plan::State {
     bool moves_once() const { return facts_.block_bytes.has_value(); }
 
     redistribution::StrategyEntry const* entry_ =
-        nullptr;  // the one that moves; `auto` chooses one for each block size
+        nullptr;  // the strategy that moves; `auto` chooses one for each block size
     std::string why_;
     redistribution::AddressCounts counts_;
     std::optional<redistribution::AddressMap> forward_;

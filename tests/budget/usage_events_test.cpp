@@ -65,12 +65,12 @@ TEST_F(UsageEventsTest, are_told_when_a_mark_is_passed_in_either_direction) {
     neighbour.take(4);
     EXPECT_FALSE(events.told()) << "24 MiB of 64: below the first mark";
     neighbour.take(14);
-    wait_until([&] { return events.told(); });  // 38 MiB
+    wait_until([&] { return events.told(); });  // 38 MiB: above the first mark
     EXPECT_FALSE(events.told()) << "once";
     neighbour.take(4);
     EXPECT_FALSE(events.told()) << "42 MiB: between two marks";
     neighbour.free(18);
-    wait_until([&] { return events.told(); });  // 24 MiB again
+    wait_until([&] { return events.told(); });  // back to 24 MiB, below the mark
 }
 
 TEST_F(UsageEventsTest, follow_a_limit_that_changes) {

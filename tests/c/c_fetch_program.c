@@ -44,7 +44,7 @@ static uint64_t word_of(int owner, uint64_t epoch, uint64_t i) {
     return (uint64_t)owner * 1000003 + epoch * 5003 + i;
 }
 
-/* Iterations follow each other: each is begun by the callback of the one before. */
+/* Each iteration is begun by the callback of the one before. */
 typedef struct Ring {
     sluice_store* store;
     uint64_t epoch;

@@ -113,7 +113,7 @@ TEST_F(NodeBudget, lets_one_rank_have_most_of_it_until_the_others_need_it) {
     if (size_ > 4) {
         EXPECT_GT(waiting, 0) << "not all of them fit beside it";
     }
-    most.reset();  // the owner does not even try to take less
+    most.reset();  // the rank with most of the memory gives it back
     wait_for_all([&] { return got; });
     if (!is_rich) {
         EXPECT_EQ(mine.amount(), wanted);

@@ -53,7 +53,7 @@ struct MapCase {
 std::ostream& operator<<(std::ostream& out, MapCase const& map_case);
 
 /// Draws cases for `ranks` ranks that shrink towards few moves of small blocks. Arrays have different sizes, and some
-/// are empty; there are from none to only free blocks; there are random maps, maps to one partner, maps to all, and
+/// are empty; from none to all of the blocks are free; there are random maps, maps to one partner, maps to all, and
 /// maps that leave blocks on their rank or where they are. Blocks have 1 byte to 70,000 bytes. A rank has at most
 /// `most_slots` slots.
 rc::Gen<MapCase> any_map(int ranks, std::vector<Form> forms, std::uint64_t most_slots);

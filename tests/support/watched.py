@@ -27,7 +27,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class HangJudge:
-    """Decides from what the processes have done so far."""
+    """Decides whether processes hang, from what they have done so far."""
 
     def __init__(self, processor, asleep):
         self.processor, self.most_asleep = processor, asleep

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The benchmarks that `sluice bench` can launch; one is one file.
+/// The benchmarks that `sluice bench` can launch; each has a file of its own.
 #pragma once
 
 #include <string>

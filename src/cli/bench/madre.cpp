@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `sluice bench madre`: the five experiments of MADRE's Figure 3 on simulated machines, with the step lower bound.
-// There is one launch for each point and method, so that a method that explodes costs only its own point.
+// There is one launch for each point and method, so that a method that takes too long costs only its own point.
 #include <fmt/format.h>
 
 #include <algorithm>

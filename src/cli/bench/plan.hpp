@@ -11,7 +11,7 @@ namespace sluice::cli {
 struct BenchCell {
     std::string mpi;
     int ranks;
-    std::string map;  ///< the case
+    std::string map;  ///< the name of the case
     std::uint64_t block_bytes;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The findings of `sluice doctor`, one object for each. One group of findings is one file in this folder.
+/// The findings of `sluice doctor`, one object for each. Each group of findings has a file in this folder.
 #pragma once
 
 #include <functional>

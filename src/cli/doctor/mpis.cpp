@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each MPI: its library next to this command, its launcher, its properties on one rank.
+// Findings on each MPI: its library next to this command, its launcher, its properties on one rank.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

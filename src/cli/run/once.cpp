@@ -23,7 +23,7 @@ bool takes_the_word(std::string const& text) {
     std::string const name = fmt::format("sluice-{}-{}-{:x}", getuid(), getppid(), std::hash<std::string>{}(text));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    // A first byte of 0 makes a name without a file that ends with the process.
+    // A first byte of 0 makes a name that has no file and disappears with the process.
     std::size_t const length = std::min(name.size(), sizeof address.sun_path - 1);
     std::copy_n(name.begin(), length, address.sun_path + 1);
     int const taken = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// One line for the whole job, not one for each rank.
+/// Prints one line for the whole job, not one for each rank.
 void say(std::string const& line) {
     char const* const rank = kernel::rank_of_launcher();
     if (rank == nullptr || std::string_view(rank) == "0") fmt::print(stderr, "sluice: {}\n", line);

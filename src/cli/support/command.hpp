@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The commands of `sluice`. One command is one file in this folder and one line in main.cpp.
+/// The commands of `sluice`. Each has a folder of its own and a line in main.cpp.
 #pragma once
 
 #include <span>

@@ -27,8 +27,8 @@ std::optional<fs::path> first_program(std::vector<fs::path> const& candidates) {
     return std::nullopt;
 }
 
-/// Folders above the command in which `<mpi>` stands for a build: build/ for build/bin/sluice, or one folder further up
-/// for a command that was left in its own build folder.
+/// Returns the folders that may have a folder <mpi> for the build of each MPI: build/ for the command build/bin/sluice,
+/// and the folder above it for a command that was left in its own build folder.
 std::vector<fs::path> build_roots() {
     return {own_folder() / "..", own_folder() / "../.."};
 }

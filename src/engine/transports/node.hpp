@@ -34,7 +34,7 @@ class NodeTransport final : public Transport {
                   base::Counters& counters);
 
     bool reaches(int peer) const override;
-    /// Publishes the array's address and meets the ranks of the node. Before the first pass of each move.
+    /// Publishes the array's address and meets the ranks of the node. Call it before the first pass of each move.
     void expose(std::byte* array);
     void begin_pass(Slots const& slots, std::uint64_t pass, FetchListener& listener) override;
     std::size_t room(int peer) override;

@@ -91,7 +91,7 @@ double predict_parking(Facts const& facts) {
 }
 
 /// Every increment waits for its neighbours. With more than one partner the pairs wait for each other too: on a
-/// complete graph that takes 2n + 3 steps for n - 1 exchanges (MADRE, section 3), and a sort for each of them.
+/// complete graph they need 2n + 3 steps for n - 1 exchanges (MADRE, section 3), and each step but the first sorts.
 double predict_cyclic(Facts const& facts) {
     if (!blocks_fit_staging(facts)) return k_never;
     Prices const& price = prices_of(facts);
@@ -127,7 +127,7 @@ std::string milliseconds(double seconds) {
 
 std::uint64_t predict_phases(Facts const& facts) {
     if (facts.all_moved == 0) return 0;
-    if (facts.all_free == 0) return facts.all_moved;  // one slot is made, and each phase moves one block
+    if (facts.all_free == 0) return facts.all_moved;  // one spare slot is made, and each phase moves one block
     return std::max<std::uint64_t>(1,
                                    std::min(facts.most_phases, over_rounded_up(2 * facts.all_moved, facts.all_free)));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The contract of a strategy. One strategy is one file in this folder and one line in strategy.cpp.
+/// The contract of a strategy. Each strategy has a file or folder here and one line in strategy.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Finds the call of a report that a sentence speaks of.
+/// Finds the call of a report that has the most of something, for a sentence of the advice.
 #pragma once
 
 #include <algorithm>

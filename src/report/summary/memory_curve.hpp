@@ -26,8 +26,8 @@ std::vector<record::Sample> thinned(std::vector<record::Sample> const& samples, 
 std::vector<record::Sample> curve_of(record::RankRecord const& record);
 
 /// One figure over all ranks by time, in a size that does not depend on their number. Each rank counts once in each
-/// bin, with its maximum in it; a rank that ended counts no more. Values are kept in eight buckets for each power of
-/// two, so quantiles are right within 7 %; least and most are exact.
+/// bin, with its maximum in it; a rank that has ended no longer counts. Values are kept in eight buckets for each power
+/// of two, so quantiles are right within 7 %; least and most are exact.
 class OverRanks {
   public:
     struct Bin {

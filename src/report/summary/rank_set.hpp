@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A set of ranks in constant size: their number, and the lowest of them by name.
+/// A set of ranks in constant size: how many they are, and which are the lowest of them.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ class RankSet {
     std::uint64_t count() const { return count_; }
     std::vector<std::uint32_t> const& lowest() const { return lowest_; }
 
-    /// "rank 3", "ranks 0-2, 7", "ranks 0-255 and 3840 others", "all 8 ranks", "both ranks"; `all` is the number of
-    /// ranks of the job, and no more than `most` ranges are named.
+    /// Returns a text such as "rank 3", "ranks 0-2, 7", "ranks 0-255 and 3840 others", "all 8 ranks", "both ranks";
+    /// `all` is the number of ranks of the job, and no more than `most` ranges are named.
     std::string text(std::uint64_t all, std::size_t most = 6) const;
 
     bool operator==(RankSet const&) const = default;

@@ -221,7 +221,7 @@ struct Scope {
     std::uint64_t duration_us = 0;           ///< the greatest RankHead::now_us of all ranks
     CommCounts comms_before;                 ///< the sum of rooted_comms over all lower world ranks
     std::uint64_t comms_of_several = 0;      ///< over all ranks, CommCounts::several
-    std::uint64_t start_unix_us = 0;         ///< the least of all ranks; 0: its own
+    std::uint64_t start_unix_us = 0;         ///< the least of all ranks; 0: this rank's own start
 };
 
 /// Counts the communicators in the record that have this rank as rank 0.

@@ -205,7 +205,7 @@ int main(int argc, char** argv) {
     MPI_Comm same[k_open] = {MPI_COMM_WORLD, MPI_COMM_WORLD, MPI_COMM_WORLD};
     long before = 0;
     int wrong = 0;
-    for (int i = 0; i < 60; ++i) {  // each pair has 40 KB in each of three copies
+    for (int i = 0; i < 60; ++i) {  // the layer makes three copies at once, with 40 KB for each pair
         if (i == 10) before = resident_kib();
         wrong += round_of(i % k_ways, 10000, same);
     }

@@ -10,11 +10,11 @@
 
 namespace sluice::redistribution {
 
-// It always ends. Blocks that have arrived never leave. A process hosts parked blocks only if all its incoming blocks
-// are granted, so it never has to park again and each block is parked at most once. And each phase moves a block while
-// there is a free slot anywhere. Either a process with incoming blocks has a free slot and grants it. Or all of these
-// are full: each then has as many blocks to send as to receive, so it has blocks to park, and the process with the free
-// slot does not need it.
+// The algorithm always ends. Blocks that have arrived never leave. A process hosts parked blocks only if all its
+// incoming blocks are granted, so it never has to park again and each block is parked at most once. Each phase moves a
+// block as long as there is a free slot anywhere. Either a process with incoming blocks has a free slot and grants it.
+// Or all of these are full: each then has as many blocks to send as to receive, so it has blocks to park, and the
+// process with the free slot does not need it.
 
 std::uint64_t apportion_first_fit(std::uint64_t free, int rank, std::span<std::uint64_t const> requests,
                                   std::span<std::uint64_t> grants) noexcept {
@@ -197,7 +197,7 @@ void ParkingPhases::update_order(Report& report) {
     }();
     std::uint64_t const landing = order_.free_begin();
 
-    range_count_ = 0;  // finds all parked blocks again, now that they have left
+    range_count_ = 0;  // so that take_parked() lists all parked blocks, which have left
     parked_ = {};
     take_parked(match_.parked_out());
     std::uint64_t sent = match_.parked_out();

@@ -7,7 +7,7 @@
 namespace sluice::redistribution {
 
 namespace {
-// Entries of the map looked at before peers are served again.
+// This many entries of the map are looked at before peers are served again.
 constexpr std::uint64_t k_scan = 4096;
 }  // namespace
 

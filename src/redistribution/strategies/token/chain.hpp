@@ -7,7 +7,7 @@
 /// opens it: it fetches the final content of an occupied slot ahead into a spare, and copies it over as soon as the
 /// slot's block has left.
 ///
-/// It always ends, with one spare on each rank. A fetch for a vacant slot needs only its source, which exists, so
+/// The pull always ends, with one spare on each rank. A fetch for a vacant slot needs only its source, which exists, so
 /// vacancy moves on until its path or opened cycle is finished. A spare is taken only for a slot on an unfinished path
 /// or cycle, and is free again when vacancy has reached that slot. While a rank has unfinished slots and no vacancy
 /// reaches it, its spares are free, and it opens one more cycle. Each block crosses the network once.
