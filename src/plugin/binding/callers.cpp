@@ -7,24 +7,16 @@
 #include <optional>
 #include <string_view>
 
-#include "base/fixed_table.hpp"
-
 namespace sluice::plugin {
-
-BindingsText g_bindings;
 
 namespace {
 
 bool in_bindings(std::uint64_t address) {
-    for (int i = 0; i < g_bindings.count; ++i)
-        if (address >= g_bindings.ranges[i].from && address < g_bindings.ranges[i].to) return true;
+    BindingsText const& bindings = g_plugin.bindings;
+    for (int i = 0; i < bindings.count; ++i)
+        if (address >= bindings.ranges[i].from && address < bindings.ranges[i].to) return true;
     return false;
 }
-
-/// A binding's frame has the same size at every call from the same place. So the unwinder, which takes microseconds, is
-/// asked once for each return address, and afterwards the caller's address is read at that distance.
-/// The values are that distance, from the frame to the word that holds the caller; 0 if it was not found.
-base::FixedTable<std::uint64_t, 9> g_distances;
 
 struct Walk {
     std::uint64_t frame;
@@ -62,18 +54,19 @@ std::optional<std::uint64_t> distance_from(std::uint64_t base) {
 }  // namespace
 
 void find_bindings() {
-    g_bindings.count = 0;
+    g_plugin.bindings.count = 0;
     dl_iterate_phdr(
         [](dl_phdr_info* object, std::size_t, void*) {
             std::string_view const path = object->dlpi_name != nullptr ? object->dlpi_name : "";
             std::string_view const file = path.substr(path.rfind('/') + 1);
             bool const binding = file.starts_with("libmpi_mpifh") || file.starts_with("libmpi_usempi") ||
                                  file.starts_with("libmpichfort") || file.starts_with("libmpifort");
-            for (int i = 0; binding && i < object->dlpi_phnum && g_bindings.count < BindingsText::k_ranges; ++i) {
+            BindingsText& bindings = g_plugin.bindings;
+            for (int i = 0; binding && i < object->dlpi_phnum && bindings.count < BindingsText::k_ranges; ++i) {
                 ElfW(Phdr) const& part = object->dlpi_phdr[i];
                 if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
                 std::uint64_t const from = object->dlpi_addr + part.p_vaddr;
-                g_bindings.ranges[g_bindings.count++] = {from, from + part.p_memsz};
+                bindings.ranges[bindings.count++] = {from, from + part.p_memsz};
             }
             return 0;
         },
@@ -82,8 +75,8 @@ void find_bindings() {
 
 void* caller_behind(void* binding, void* frame) noexcept {
     auto const base = reinterpret_cast<std::uint64_t>(frame);
-    std::uint64_t const* const distance =
-        g_distances.find_or_add(reinterpret_cast<std::uint64_t>(binding), [base] { return distance_from(base); });
+    std::uint64_t const* const distance = g_plugin.bindings.distances.find_or_add(
+        reinterpret_cast<std::uint64_t>(binding), [base] { return distance_from(base); });
     if (distance == nullptr || *distance == 0) return binding;
     return *reinterpret_cast<void**>(base + *distance);
 }

@@ -15,12 +15,7 @@
 
 namespace sluice::plugin {
 
-Below g_below{};
-Libmpi g_libmpi{};
 constinit thread_local int t_depth = 0;
-bool g_acting = false;
-std::atomic<bool> g_located{false};
-std::atomic<bool> g_watching{false};
 
 namespace {
 
@@ -55,8 +50,8 @@ void look_up(void* handle, Names const& names, void* table) {
 /// Below us comes the next in the order of symbols: another tool, or libmpi. There is none where MPI was loaded late
 /// and privately (a Python module): then it is that library.
 void fill_below(void* libmpi) {
-    look_up(RTLD_NEXT, k_below_names, &g_below);
-    auto* const pointers = reinterpret_cast<void**>(&g_below);
+    look_up(RTLD_NEXT, k_below_names, &g_plugin.below);
+    auto* const pointers = reinterpret_cast<void**>(&g_plugin.below);
     for (std::size_t i = 0; i < k_below_names.size(); ++i)
         if (pointers[i] == nullptr && libmpi != nullptr) pointers[i] = dlsym(libmpi, k_below_names[i]);
 }
@@ -64,8 +59,8 @@ void fill_below(void* libmpi) {
 /// libmpi itself, past other tools. Its data, the handles' addresses, may have been moved into the program by the
 /// linker (copy relocations), so those are looked up as the program would.
 void fill_libmpi(void* libmpi) {
-    look_up(libmpi, k_straight_names, &g_libmpi);
-    auto* const pointers = reinterpret_cast<void**>(&g_libmpi);
+    look_up(libmpi, k_straight_names, &g_plugin.libmpi);
+    auto* const pointers = reinterpret_cast<void**>(&g_plugin.libmpi);
     for (std::size_t i = 0; i < k_straight_names.size(); ++i)
         if (std::string_view(k_straight_names[i]).starts_with("ompi_"))
             if (void* const seen = dlsym(RTLD_DEFAULT, k_straight_names[i]); seen != nullptr) pointers[i] = seen;
@@ -78,9 +73,8 @@ bool is_ours(std::string const& library) {
 }  // namespace
 
 void locate_below() {
-    static std::mutex once;
-    std::lock_guard const lock(once);
-    if (g_located) return;
+    std::lock_guard const lock(g_plugin.locating);
+    if (g_plugin.located) return;
     std::vector<std::string> const mpis = loaded_mpis();
     void* const libmpi = mpis.size() == 1 ? dlopen(mpis.front().c_str(), RTLD_LAZY | RTLD_NOLOAD) : nullptr;
     fill_below(libmpi);
@@ -92,13 +86,14 @@ void locate_below() {
         fill_libmpi(libmpi);
         std::string text(8192, '\0');
         int length = 0;
-        if (g_libmpi.PMPI_Get_library_version != nullptr) g_libmpi.PMPI_Get_library_version(text.data(), &length);
+        auto const version = g_plugin.libmpi.PMPI_Get_library_version;
+        if (version != nullptr) version(text.data(), &length);
         text.resize(std::strlen(text.c_str()));
-        g_acting = is_ours(text);
-        if (!g_acting)
+        g_plugin.acting = is_ours(text);
+        if (!g_plugin.acting)
             say("stands aside: this plugin is for %s, the program uses %.40s", SLUICE_MPI_MARK, text.c_str());
     }
-    g_located.store(true, std::memory_order_release);
+    g_plugin.located.store(true, std::memory_order_release);
 }
 
 }  // namespace sluice::plugin

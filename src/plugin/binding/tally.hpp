@@ -10,10 +10,9 @@
 #include <mutex>
 #include <type_traits>
 
-namespace sluice::plugin {
+#include "plugin/binding/plugin.hpp"
 
-/// The program has MPI_THREAD_MULTIPLE. Set in MPI_Init before anything is watched.
-extern bool g_several_threads;
+namespace sluice::plugin {
 
 template <class T>
 void put(T& number, std::type_identity_t<T> value) noexcept {
@@ -52,7 +51,7 @@ struct Tally {
 
 template <class T>
 void add(T& sum, std::type_identity_t<T> amount) noexcept {
-    if (g_several_threads) [[unlikely]]
+    if (g_plugin.several_threads) [[unlikely]]
         Tally<true>::add(sum, amount);
     else
         Tally<false>::add(sum, amount);
@@ -60,7 +59,7 @@ void add(T& sum, std::type_identity_t<T> amount) noexcept {
 
 template <class T>
 void raise(T& most, std::type_identity_t<T> value) noexcept {
-    if (g_several_threads) [[unlikely]]
+    if (g_plugin.several_threads) [[unlikely]]
         Tally<true>::raise(most, value);
     else
         Tally<false>::raise(most, value);
@@ -70,7 +69,7 @@ void raise(T& most, std::type_identity_t<T> value) noexcept {
 class CallersLock {
   public:
     explicit CallersLock(std::mutex& mutex) : lock_(mutex, std::defer_lock) {
-        if (g_several_threads) lock_.lock();
+        if (g_plugin.several_threads) lock_.lock();
     }
 
   private:

@@ -3,13 +3,12 @@
 
 #include <dlfcn.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <string_view>
 
-#include "plugin/job/pmix.hpp"
+#include "plugin/binding/plugin.hpp"
 
 namespace sluice::plugin {
 
@@ -18,12 +17,11 @@ namespace {
 // The number is that of what declared ranks do on the wire: ranks of different versions are strangers.
 constexpr char k_key[] = "sluice.declared.1";
 
-enum class Stage { idle, armed, put };
-std::atomic<Stage> g_stage{Stage::idle};
+using Stage = Declaration::Stage;
 
-// The MPI's PMIx, known from its first commit until all ranks were looked up.
-void* g_library = nullptr;
-pmix::Get g_get = nullptr;
+Declaration& declaration() {
+    return g_plugin.declaration;
+}
 
 bool says(char const* variable, std::initializer_list<std::string_view> answers) {
     char const* const value = std::getenv(variable);
@@ -60,8 +58,8 @@ void put_key(void* library) {
     value.type = pmix::k_uint32;
     value.data.uint32 = 1;
     if (put(pmix::k_global, k_key, &value) == pmix::k_success) {
-        g_get = get;
-        g_stage = Stage::put;
+        declaration().get = get;
+        declaration().stage = Stage::put;
     }
 }
 
@@ -71,7 +69,7 @@ bool declared(pmix::Proc const& proc) {
     immediate.value.type = pmix::k_bool;
     immediate.value.data.flag = true;
     pmix::Value* value = nullptr;
-    int const code = g_get(&proc, k_key, &immediate, 1, &value);
+    int const code = declaration().get(&proc, k_key, &immediate, 1, &value);
     bool const yes = code == pmix::k_success && value != nullptr && value->type == pmix::k_uint32;
     std::free(value);  // a number owns nothing
     return yes;
@@ -79,7 +77,7 @@ bool declared(pmix::Proc const& proc) {
 
 bool all_put_their_keys(int size) {
     char const* const job = std::getenv("PMIX_NAMESPACE");
-    if (g_stage != Stage::put || job == nullptr) return false;
+    if (declaration().stage != Stage::put || job == nullptr) return false;
     pmix::Proc proc;
     std::strncpy(proc.nspace, job, sizeof proc.nspace - 1);
     // From the far end, where in a job of two kinds the other kind often is: one look then suffices.
@@ -91,10 +89,10 @@ bool all_put_their_keys(int size) {
 }
 
 void let_go_of_pmix() {
-    g_stage = Stage::idle;
-    g_get = nullptr;
-    if (g_library != nullptr) dlclose(g_library);
-    g_library = nullptr;
+    declaration().stage = Stage::idle;
+    declaration().get = nullptr;
+    if (declaration().library != nullptr) dlclose(declaration().library);
+    declaration().library = nullptr;
 }
 
 /// The first of the node to decide does so for all of it; the others would find the same.
@@ -114,7 +112,7 @@ bool decide(record::RecordFile& file, int size) {
 }  // namespace
 
 void declare() {
-    g_stage = Stage::armed;
+    declaration().stage = Stage::armed;
 }
 
 bool all_ranks_declared(record::RecordFile& file, int size) {
@@ -132,11 +130,12 @@ extern "C" [[gnu::visibility("default")]] int PMIx_Commit() {
     auto commit = below<pmix::Commit>(library, "PMIx_Commit");
     if (commit == nullptr || commit == &PMIx_Commit)
         commit = reinterpret_cast<pmix::Commit>(dlsym(RTLD_NEXT, "PMIx_Commit"));
-    Stage armed = Stage::armed;
-    if (commit != nullptr && g_stage.compare_exchange_strong(armed, Stage::idle)) {
+    Declaration& declaration = g_plugin.declaration;
+    auto armed = Declaration::Stage::armed;
+    if (commit != nullptr && declaration.stage.compare_exchange_strong(armed, Declaration::Stage::idle)) {
         put_key(library);
-        if (g_stage == Stage::put) g_library = library;
+        if (declaration.stage == Declaration::Stage::put) declaration.library = library;
     }
-    if (library != nullptr && library != g_library) dlclose(library);
+    if (library != nullptr && library != declaration.library) dlclose(library);
     return commit != nullptr ? commit() : pmix::k_not_supported;
 }

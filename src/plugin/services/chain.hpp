@@ -21,6 +21,8 @@ class Chain;
 
 template <class... Arguments>
 class Chain<int (*)(Arguments...)> {
+    struct Link;
+
   public:
     using Below = int (*)(Arguments...);
 
@@ -28,46 +30,52 @@ class Chain<int (*)(Arguments...)> {
     class Next {
       public:
         int operator()(Arguments... arguments) const {
-            return *link_ != nullptr ? (*link_)(*call_, Next(*call_, link_ + 1, below_), arguments...)
-                                     : below_(arguments...);
+            if (link_->run == nullptr) return below_(arguments...);
+            return link_->run(link_->owner, *call_, Next(*call_, link_ + 1, below_), arguments...);
         }
 
       private:
         friend class Chain;
-        using Links = int (*const*)(Call&, Next, Arguments...);
-        Next(Call& call, Links link, Below below) : call_(&call), link_(link), below_(below) {}
+        Next(Call& call, Link const* link, Below below) : call_(&call), link_(link), below_(below) {}
         Call* call_;
-        Links link_;
+        Link const* link_;
         Below below_;
     };
-    /// Gets the call, what follows, and the program's arguments; gives the error code.
-    using Link = int (*)(Call&, Next, Arguments...);
 
     int run(Call& call, Below below, Arguments... arguments) const {
-        if (links_[0] == nullptr) [[likely]]
+        if (links_[0].run == nullptr) [[likely]]
             return below(arguments...);
         return Next(call, links_.data(), below)(arguments...);
     }
 
-    /// After those that are there. Only while no thread runs the chain: in MPI_Init.
-    void add(Link link) noexcept {
+    /// After the links that are there. `Step` is a lambda without captures; it gets the owner, the call, what follows
+    /// and the program's arguments, and returns the error code. Only while no thread runs the chain: in MPI_Init.
+    template <class Owner, class Step>
+    void add(Owner& owner, Step) noexcept {
         for (std::size_t i = 0; i < k_most_links; ++i) {
-            if (links_[i] != nullptr) continue;
-            links_[i] = link;
+            if (links_[i].run != nullptr) continue;
+            links_[i] = {[](void* of, Call& call, Next next, Arguments... arguments) -> int {
+                             return Step()(*static_cast<Owner*>(of), call, next, arguments...);
+                         },
+                         &owner};
             return;
         }
     }
-    /// Also only while no thread runs the chain: in MPI_Finalize.
-    void remove(Link link) noexcept {
+    /// Removes the links of `owner`. Also only while no thread runs the chain: in MPI_Finalize.
+    void remove(void const* owner) noexcept {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < k_most_links; ++i)
-            if (links_[i] != link) links_[kept++] = links_[i];
+            if (links_[i].owner != owner) links_[kept++] = links_[i];
         while (kept < k_most_links)
-            links_[kept++] = nullptr;
+            links_[kept++] = {};
     }
 
   private:
-    std::array<Link, k_most_links + 1> links_{};  // the last stays null
+    struct Link {
+        int (*run)(void* owner, Call&, Next, Arguments...) = nullptr;
+        void* owner = nullptr;
+    };
+    std::array<Link, k_most_links + 1> links_{};  // the last stays empty
 };
 
 }  // namespace sluice::plugin

@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What lives from MPI_Init to MPI_Finalize and services may ask for.
+/// What lives from MPI_Init to MPI_Finalize. A service gets it when it starts, a link through its call.
 #pragma once
 
 #include <unistd.h>
 
 #include <cstdint>
-#include <vector>
+#include <string>
+#include <utility>
 
+#include "chains.hpp"
 #include "mpi/mpi.hpp"
+#include "plugin/services/running_services.hpp"
+#include "plugin/watch/watch.hpp"
 #include "sluice/settings.hpp"
 
 namespace sluice::plugin {
 
-class Service;
-
+/// Made in MPI_Init. The object stays until the process ends, because MPI may be used up to its end.
 struct Job {
+    /// `record_path`: the file of this node's records; empty for none.
+    Job(Settings asked, std::string record_path) : settings(std::move(asked)), watch(std::move(record_path)) {}
+    Job(Job const&) = delete;
+    Job& operator=(Job const&) = delete;
+
     Settings settings;
+    Watch watch;
+    Chains chains;
+    RunningServices services;
     mpi::Communicator all;  ///< every rank, for our own traffic; null unless all ranks run under Sluice
     int rank = 0;           ///< in MPI_COMM_WORLD
     int size = 1;
-    std::vector<Service*> running;
     bool one_thread = true;  ///< no rank has MPI_THREAD_MULTIPLE
     pid_t process = getpid();
     std::int64_t taken_before_init = 0;  ///< bytes of Sluice; negative if the start gave back more than it took

@@ -9,12 +9,15 @@
 
 namespace sluice::plugin {
 
-std::span<Service* const> services() {
+Services make_services() {
     // Checks come first, for what they find must not have begun. Watching comes last: its samples then begin when the
     // others hold what they need, and end before they let go of it.
-    static std::array<Service*, 3> const list{&check_service(), &inplace_service(), &watching_service()};
-    static_assert(list.size() <= k_most_links);
-    return list;
+    constexpr std::array makers{make_check, make_inplace, make_watching};
+    static_assert(makers.size() <= k_most_links);
+    Services services;
+    for (auto const make : makers)
+        services.push_back(make());
+    return services;
 }
 
 }  // namespace sluice::plugin

@@ -5,11 +5,12 @@
 ///     MPI_Init ── wanted? ── agreed by all ranks? ── start ── … links … ── stop ── MPI_Finalize
 #pragma once
 
-#include <span>
-
-#include "plugin/services/job.hpp"
+#include <memory>
+#include <vector>
 
 namespace sluice::plugin {
+
+struct Job;
 
 /// What a service needs before it can start.
 enum class Needs {
@@ -36,12 +37,14 @@ class Service {
     /// What this rank's settings say.
     virtual bool wanted(Job const& job) const noexcept = 0;
     virtual void start(Job& job) = 0;
-    virtual void stop(Ending ending) = 0;
+    virtual void stop(Job& job, Ending ending) = 0;
     /// In a process that the program forked, which has none of our threads; no link runs there.
     virtual void in_child() noexcept {}
 };
 
-/// All services, in the order in which they start; the links of a function follow each other in this order, too.
-std::span<Service* const> services();
+using Services = std::vector<std::unique_ptr<Service>>;
+
+/// Makes all services, in the order in which they start; the links of a function follow each other in this order, too.
+Services make_services();
 
 }  // namespace sluice::plugin

@@ -2,10 +2,8 @@
 #include "plugin/tables/message_bytes.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
-#include "base/fixed_table.hpp"
+#include "plugin/binding/plugin.hpp"
 
 namespace sluice::plugin {
 
@@ -34,21 +32,6 @@ std::uint64_t own(Count const counts[], MPI_Datatype type, MPI_Comm comm) noexce
     int rank = 0;
     if (counts == nullptr || MPI_Comm_rank(comm, &rank) != MPI_SUCCESS) return 0;
     return bytes(counts[rank], type);
-}
-
-/// MPI's own types without gaps: size and extent are the same and never change. Types that a program makes may come
-/// again under a handle that was freed, so MPI is asked about those.
-struct Dense {
-    MPI_Datatype type{};
-    std::uint64_t size = 0;
-};
-constexpr unsigned k_dense_bits = 8;
-std::array<Dense, std::size_t{1} << k_dense_bits> dense{};
-
-Dense& dense_of(MPI_Datatype type) noexcept {
-    std::uint64_t key = 0;
-    std::memcpy(&key, &type, sizeof type);
-    return dense[base::slot_of_key(key, k_dense_bits)];
 }
 
 /// Neighbours in and out; by the kind of topology.
@@ -119,15 +102,14 @@ void learn_types() noexcept {
         if (type == MPI_DATATYPE_NULL || MPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0 ||
             MPI_Type_get_extent_x(type, &low, &extent) != MPI_SUCCESS || low != 0 || extent != size)
             continue;
-        // Two that meet in one place: the first stays, the other is asked for each time.
-        if (dense_of(type).size == 0) dense_of(type) = {type, static_cast<std::uint64_t>(size)};
+        g_plugin.dense_types.add(type, static_cast<std::uint64_t>(size));
     }
 }
 
 std::uint64_t bytes(MPI_Count count, MPI_Datatype type) noexcept {
     if (count <= 0) return 0;
-    if (Dense const& known = dense_of(type); known.type == type) [[likely]]
-        return static_cast<std::uint64_t>(count) * known.size;
+    if (std::uint64_t const size = g_plugin.dense_types.size_of(type); size > 0) [[likely]]
+        return static_cast<std::uint64_t>(count) * size;
     MPI_Count size = 0;
     if (type == MPI_DATATYPE_NULL || MPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0) return 0;
     return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
@@ -181,8 +163,8 @@ std::uint64_t span_of(MPI_Count count, MPI_Datatype type) noexcept {
     MPI_Count low = 0;
     MPI_Count extent = 0;
     if (count <= 0) return 0;
-    if (Dense const& known = dense_of(type); known.type == type) [[likely]]
-        return static_cast<std::uint64_t>(count) * known.size;
+    if (std::uint64_t const size = g_plugin.dense_types.size_of(type); size > 0) [[likely]]
+        return static_cast<std::uint64_t>(count) * size;
     if (type == MPI_DATATYPE_NULL) return 0;
     if (MPI_Type_get_extent_x(type, &low, &extent) != MPI_SUCCESS || extent <= 0) return bytes(count, type);
     return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(extent);

@@ -28,8 +28,7 @@ std::size_t bucket_of(std::uint64_t bytes) noexcept {
 
 }  // namespace
 
-Call::Call(Function function, void const* caller) noexcept {
-    Watch& watch = *g_watch;
+Call::Call(Job& job, Watch& watch, Function function, void const* caller) noexcept : job_(&job), watch_(&watch) {
     site_ = watch.sites().of(function, caller);
     start_ = ticks();
     reading_ = watch.memory().is_due(start_) || is_expensive(k_function_kinds[static_cast<std::size_t>(function)]);
@@ -45,12 +44,12 @@ Call::Call(Function function, void const* caller) noexcept {
 void Call::to(int destination, MPI_Comm comm) noexcept {
     if (destination < 0) return;
     // Most messages go over the world, whose ranks need no look-up.
-    destination_ = comm == MPI_COMM_WORLD ? destination : g_watch->communicators().world_rank(comm, destination);
+    destination_ = comm == MPI_COMM_WORLD ? destination : watch_->communicators().world_rank(comm, destination);
     if (destination_ < 0) unplaced_ = out_;
 }
 
 void Call::to_root(int root, MPI_Comm comm) noexcept {
-    Known const known = g_watch->communicators().find(comm);
+    Known const known = watch_->communicators().find(comm);
     if (known.size == 0)
         unplaced_ = out_;
     else if (known.rank != root)
@@ -58,17 +57,17 @@ void Call::to_root(int root, MPI_Comm comm) noexcept {
 }
 
 void Call::from_root(int root, MPI_Comm comm) noexcept {
-    Known const known = g_watch->communicators().find(comm);
+    Known const known = watch_->communicators().find(comm);
     if (known.size > 0 && known.rank == root) return;
-    int const source = g_watch->communicators().world_rank(comm, root);
+    int const source = watch_->communicators().world_rank(comm, root);
     if (source < 0)
         unplaced_ = in_;
     else
-        g_watch->came_from(source, in_);
+        watch_->came_from(source, in_);
 }
 
 void Call::to_each(std::uint64_t bytes, MPI_Comm comm) noexcept {
-    if (!g_watch->communicators().add_to_each(comm, bytes)) unplaced_ = out_;
+    if (!watch_->communicators().add_to_each(comm, bytes)) unplaced_ = out_;
 }
 
 namespace {
@@ -84,7 +83,7 @@ MPI_Datatype type_at(MPI_Datatype const* types, std::size_t i) noexcept {
 
 template <class Count, class Types>
 void Call::to_members(Count const* counts, Types types, MPI_Comm comm) noexcept {
-    Communicators& communicators = g_watch->communicators();
+    Communicators& communicators = watch_->communicators();
     Known const known = communicators.find(comm);
     std::array<int, 256> ranks;
     int placed = 0;
@@ -94,7 +93,7 @@ void Call::to_members(Count const* counts, Types types, MPI_Comm comm) noexcept 
         for (int i = 0; i < n; ++i) {
             auto const member = static_cast<std::size_t>(placed) + static_cast<std::size_t>(i);
             if (placed + i == known.rank || counts[member] <= 0) continue;
-            g_watch->sent_to(ranks[static_cast<std::size_t>(i)], bytes(counts[member], type_at(types, member)));
+            watch_->sent_to(ranks[static_cast<std::size_t>(i)], bytes(counts[member], type_at(types, member)));
         }
     }
     if (placed < known.size || known.size == 0) unplaced_ = out_;
@@ -108,7 +107,7 @@ template void Call::to_members(MPI_Count const*, MPI_Datatype const*, MPI_Comm) 
 void Call::into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     if (buffer == nullptr || buffer == MPI_IN_PLACE || in_ == 0) return;
     std::uint64_t const span = span_of(count, type);
-    ResidentBuffers& resident = g_watch->resident_buffers();
+    ResidentBuffers& resident = watch_->resident_buffers();
     if (resident.knows(buffer, span)) [[likely]]
         return;
     std::uint64_t const asked_at = resident.generation();
@@ -118,18 +117,18 @@ void Call::into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     if (absent_ == 0)
         resident.add(buffer, span, asked_at);
     else
-        receiving_ = g_watch->receives_into(buffer, span, absent_);
+        receiving_ = watch_->receives_into(buffer, span, absent_);
 }
 
 /// Buffers of a blocking call are in flight while it lasts. Small ones are over before anybody samples.
 void Call::waits() noexcept {
     waits_ = true;
     flying_ = kept_busy() >= k_seen_in_flight ? kept_busy() : 0;
-    if (flying_ > 0) g_watch->flies(site_, flying_);
+    if (flying_ > 0) watch_->flies(site_, flying_);
 }
 
 void Call::passes_on() noexcept {
-    add(g_watch->record().head.passed_on, 1);
+    add(watch_->record().head.passed_on, 1);
 }
 
 void Call::starts(MPI_Request request) noexcept {
@@ -141,7 +140,7 @@ void Call::starts(MPI_Request request) noexcept {
     open.absent = absent_;
     absent_ = 0;
     stays_open_ = true;
-    g_watch->requests().add(request, open);
+    watch_->requests().add(request, open);
 }
 
 void Call::persistent(MPI_Request request) noexcept {
@@ -150,25 +149,25 @@ void Call::persistent(MPI_Request request) noexcept {
     open.site = site_;
     open.persistent = true;
     stays_open_ = true;
-    g_watch->requests().add(request, open);
+    watch_->requests().add(request, open);
 }
 
 void Call::frees(MPI_Comm comm) noexcept {
-    if (comm != MPI_COMM_NULL) g_watch->communicators().remove(comm, g_watch->clock().us_since_start(start_));
+    if (comm != MPI_COMM_NULL) watch_->communicators().remove(comm, watch_->clock().us_since_start(start_));
 }
 
 void Call::makes_window(MPI_Win) noexcept {
-    add(g_watch->record().head.windows_made, 1);
+    add(watch_->record().head.windows_made, 1);
 }
 
 void Call::frees_window(MPI_Win) noexcept {
-    add(g_watch->record().head.windows_freed, 1);
+    add(watch_->record().head.windows_freed, 1);
 }
 
 template <bool several>
 void Call::write_down(std::uint64_t ns, std::uint64_t now_us) const noexcept {
     using Sums = Tally<several>;
-    record::RankRecord& record = g_watch->record();
+    record::RankRecord& record = watch_->record();
     record::Site& site = record.sites[site_];
     if (look_at(site.calls) == 0) [[unlikely]]
         put(site.first_us, now_us);
@@ -188,11 +187,11 @@ void Call::write_down(std::uint64_t ns, std::uint64_t now_us) const noexcept {
     if (!stays_open_) Sums::raise(site.in_flight_peak, kept_busy());
     if (unplaced_ > 0) [[unlikely]]
         Sums::add(site.unplaced_bytes, unplaced_);
-    if (destination_ >= 0) g_watch->sent_to(destination_, out_);
+    if (destination_ >= 0) watch_->sent_to(destination_, out_);
 }
 
 int Call::end(int code) noexcept {
-    Watch& watch = *g_watch;
+    Watch& watch = *watch_;
     record::Site& site = watch.record().sites[site_];
     std::uint64_t own = 0;
     if (flying_ > 0) watch.landed(site_, flying_);
@@ -219,7 +218,7 @@ int Call::end(int code) noexcept {
     if (makes_) [[unlikely]]
         watch.communicators().add(made_, site_, grown() - grown_before, now_us);
 
-    if (g_several_threads) [[unlikely]]
+    if (g_plugin.several_threads) [[unlikely]]
         write_down<true>(ns, now_us);
     else
         write_down<false>(ns, now_us);

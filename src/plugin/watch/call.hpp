@@ -11,12 +11,17 @@
 
 namespace sluice::plugin {
 
+class Watch;
+
 class Call {
   public:
-    Call(Function function, void const* caller) noexcept;
+    /// A call that `job` watches with `watch`.
+    Call(Job& job, Watch& watch, Function function, void const* caller) noexcept;
     Call(Call const&) = delete;
     Call& operator=(Call const&) = delete;
 
+    Job& job() const noexcept { return *job_; }
+    Watch& watch() const noexcept { return *watch_; }
     /// Index into the table of call sites.
     std::uint32_t site() const noexcept { return site_; }
     void out(std::uint64_t bytes) noexcept { out_ = bytes; }
@@ -62,6 +67,8 @@ class Call {
     std::uint64_t kept_busy() const noexcept { return one_buffer_ ? in_ : out_ + in_; }
 
     Inside inside_;
+    Job* job_;
+    Watch* watch_;
     std::uint64_t start_;
     std::uint32_t site_;
     std::uint32_t number_;  // among open calls

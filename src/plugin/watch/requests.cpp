@@ -54,7 +54,7 @@ void Requests::remove(OpenRequest& slot) noexcept {
 void Requests::find_own_pages(OpenRequest& slot) noexcept {
     if (slot.absent == 0) return;
     std::uint64_t const still = MemoryWatch::absent(slot.buffer, slot.span);
-    if (still < slot.absent) g_watch->own_pages(slot.absent - still);
+    if (still < slot.absent) watch_.own_pages(slot.absent - still);
     slot.absent = std::min(still, slot.absent);
     if (slot.absent == 0) plugin::add(incomplete_, k_one_less);
 }
@@ -92,23 +92,24 @@ void Requests::add(MPI_Request request, OpenRequest const& what) noexcept {
     next_serial_ = std::max(next_serial_ + 1, k_first_serial);
     plugin::add(kept_, 1);
     if (slot.absent > 0) plugin::add(incomplete_, 1);
-    if (slot.active) g_watch->flies(slot.site, slot.bytes);
+    if (slot.active) watch_.flies(slot.site, slot.bytes);
 }
 
 void Requests::begin(MPI_Request const* requests, int count) noexcept {
+    if (empty()) return;
     CallersLock const lock(changing_);
     for (int i = 0; i < count; ++i) {
         OpenRequest* const slot = find(requests[i]);
         if (slot == nullptr || slot->active) continue;
         slot->active = true;
-        g_watch->flies(slot->site, slot->bytes);
+        watch_.flies(slot->site, slot->bytes);
     }
 }
 
 void Requests::hold(MPI_Request request, Memory memory, std::uint64_t bytes) noexcept {
     CallersLock const lock(changing_);
     let_go(request);  // a handle that comes again was completed without our seeing it
-    g_watch->memory().sluice += bytes;
+    watch_.memory().sluice += bytes;
     try {
         held_.reserve(held_.size() + 1);
         held_.push_back({request, std::move(memory), bytes});
@@ -118,21 +119,21 @@ void Requests::hold(MPI_Request request, Memory memory, std::uint64_t bytes) noe
 }
 
 void Requests::let_go(MPI_Request request) noexcept {
-    std::erase_if(held_, [request](Held const& held) {
-        if (held.request == request) g_watch->memory().sluice -= held.bytes;
+    std::erase_if(held_, [this, request](Held const& held) {
+        if (held.request == request) watch_.memory().sluice -= held.bytes;
         return held.request == request;
     });
 }
 
 void Requests::end(OpenRequest& slot) noexcept {
-    if (slot.active) g_watch->landed(slot.site, slot.bytes);
+    if (slot.active) watch_.landed(slot.site, slot.bytes);
     find_own_pages(slot);
     slot.active = false;
     if (!slot.persistent) remove(slot);
 }
 
 void Requests::identify(Handle* handles, int count) noexcept {
-    if (!g_several_threads) return;
+    if (!g_plugin.several_threads) return;
     CallersLock const lock(changing_);
     for (int i = 0; i < count; ++i) {
         OpenRequest const* const slot = find(handles[i].request);
@@ -149,15 +150,16 @@ void Requests::complete(Handle const& handle) noexcept {
 }
 
 void Requests::forget(MPI_Request request) noexcept {
+    if (empty()) return;
     CallersLock const lock(changing_);
     OpenRequest* const slot = find(request);
     if (slot == nullptr) return;
-    if (slot->active) g_watch->landed(slot->site, slot->bytes);
+    if (slot->active) watch_.landed(slot->site, slot->bytes);
     remove(*slot);
 }
 
-Completing::Completing(MPI_Request const* requests, int count) noexcept {
-    if (requests == nullptr || count <= 0 || g_watch->requests().empty()) return;
+Completing::Completing(Requests& open, MPI_Request const* requests, int count) noexcept : open_(open) {
+    if (requests == nullptr || count <= 0 || open_.empty()) return;
     handles_ = few_.data();
     if (count > k_few) {
         try {
@@ -170,29 +172,21 @@ Completing::Completing(MPI_Request const* requests, int count) noexcept {
     for (int i = 0; i < count; ++i)
         handles_[i] = {requests[i], 0};
     count_ = count;
-    g_watch->requests().identify(handles_, count_);
+    open_.identify(handles_, count_);
 }
 
 void Completing::all(bool complete) noexcept {
     for (int i = 0; complete && i < count_; ++i)
-        g_watch->requests().complete(handles_[i]);
+        open_.complete(handles_[i]);
 }
 
 void Completing::at(int index) noexcept {
-    if (index != MPI_UNDEFINED && index >= 0 && index < count_) g_watch->requests().complete(handles_[index]);
+    if (index != MPI_UNDEFINED && index >= 0 && index < count_) open_.complete(handles_[index]);
 }
 
 void Completing::some(int number, int const* indices) noexcept {
     for (int i = 0; number != MPI_UNDEFINED && i < number; ++i)
         at(indices[i]);
-}
-
-void begin_requests(MPI_Request const* requests, int count) noexcept {
-    if (!g_watch->requests().empty()) g_watch->requests().begin(requests, count);
-}
-
-void forget_request(MPI_Request request) noexcept {
-    if (!g_watch->requests().empty()) g_watch->requests().forget(request);
 }
 
 }  // namespace sluice::plugin

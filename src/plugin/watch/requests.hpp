@@ -39,8 +39,11 @@ struct Handle {
     std::uint32_t serial;
 };
 
+class Watch;
+
 class Requests {
   public:
+    explicit Requests(Watch& watch) : watch_(watch) {}
     void add(MPI_Request request, OpenRequest const& what) noexcept;
     /// Makes the persistent ones active again.
     void begin(MPI_Request const* requests, int count) noexcept;
@@ -74,6 +77,7 @@ class Requests {
     void remove(OpenRequest& slot) noexcept;
     void find_own_pages(OpenRequest& slot) noexcept;
 
+    Watch& watch_;
     std::mutex changing_;
     std::unique_ptr<std::array<OpenRequest, k_slots>> slots_;  // from the first request on
     std::vector<Held> held_;                                   // few
@@ -86,7 +90,7 @@ class Requests {
 /// complete.
 class Completing {
   public:
-    Completing(MPI_Request const* requests, int count) noexcept;
+    Completing(Requests& open, MPI_Request const* requests, int count) noexcept;
     void one(bool complete) noexcept { all(complete); }
     void all(bool complete) noexcept;
     void at(int index) noexcept;
@@ -94,13 +98,11 @@ class Completing {
 
   private:
     static constexpr int k_few = 32;
+    Requests& open_;
     int count_ = 0;
     Handle* handles_ = nullptr;
     std::array<Handle, k_few> few_;
     std::vector<Handle> many_;
 };
-
-void begin_requests(MPI_Request const* requests, int count) noexcept;
-void forget_request(MPI_Request request) noexcept;
 
 }  // namespace sluice::plugin

@@ -5,10 +5,8 @@
 
 namespace sluice::plugin {
 
-Watch* g_watch = nullptr;
-bool g_several_threads = false;
-
-Watch::Watch(std::string path) : file_(std::move(path)), sites_(file_.record()), communicators_(file_.record()) {}
+Watch::Watch(std::string path)
+    : file_(std::move(path)), sites_(file_.record()), requests_(*this), communicators_(file_.record()) {}
 
 void Watch::exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept {
     record::RankHead const& head = record().head;
@@ -32,7 +30,7 @@ std::uint64_t Watch::pages_of_call() const noexcept {
 
 record::Sample Watch::sample() noexcept {
     record::RankHead& head = record().head;
-    if (g_several_threads) {
+    if (g_plugin.several_threads) {
         OpenCalls::Entered const oldest = open_calls_.oldest();
         put(head.current_site, oldest.site);
         put(head.current_since_us, oldest.since_us);

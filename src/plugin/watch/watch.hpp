@@ -70,7 +70,7 @@ class Watch {
     /// `left`. Of several threads' calls the helper thread writes down the oldest with every sample.
     std::uint32_t entered(std::uint32_t site, std::uint64_t now_us, bool reading) noexcept {
         if (reading) add(calls_with_reading_, 1);
-        if (g_several_threads) return open_calls_.entered(site, now_us);
+        if (g_plugin.several_threads) return open_calls_.entered(site, now_us);
         put(record().head.current_site, site);
         put(record().head.current_since_us, now_us);
         return OpenCalls::k_none;
@@ -78,7 +78,7 @@ class Watch {
     void left(std::uint32_t number, std::uint64_t now_us, bool reading) noexcept {
         if (reading) add(calls_with_reading_, 0U - 1U);
         put(record().head.now_us, now_us);
-        if (g_several_threads) return open_calls_.left(number);
+        if (g_plugin.several_threads) return open_calls_.left(number);
         put(record().head.current_since_us, now_us);
         put(record().head.current_site, record::k_no_site);
     }
@@ -106,8 +106,5 @@ class Watch {
     std::uint64_t in_flight_ = 0;
     std::array<std::uint64_t, record::k_sites> site_in_flight_{};
 };
-
-/// Made in MPI_Init, never destroyed before the process ends.
-extern Watch* g_watch;
 
 }  // namespace sluice::plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What runs in the place of the functions that begin and end a job. Defined in job/session.cpp, for wrappers do not
+/// What runs in the place of the functions that begin and end a job. Defined in job/, for wrappers do not
 /// include the job.
 #pragma once
 

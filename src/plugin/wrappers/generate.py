@@ -167,24 +167,21 @@ inline constexpr std::array<char const*, {len(names) + len(handles)}> k_straight
 static_assert(sizeof(Below) == sizeof(void*) * k_below_names.size());
 static_assert(sizeof(Libmpi) == sizeof(void*) * k_straight_names.size());
 
-extern Below g_below;
-extern Libmpi g_libmpi;
-
 }}  // namespace sluice::plugin
 """
 
 
 def straight_h(functions, declared, handles):
-    macros = "".join(f"#define MPI_{name} (::sluice::plugin::g_libmpi.PMPI_{name})\n"
+    macros = "".join(f"#define MPI_{name} (::sluice::plugin::g_plugin.libmpi.PMPI_{name})\n"
                      for name in straight_names(functions, declared))
     global_macro = """#undef OMPI_PREDEFINED_GLOBAL
-#define OMPI_PREDEFINED_GLOBAL(type, global) (reinterpret_cast<type>(::sluice::plugin::g_libmpi.global))
+#define OMPI_PREDEFINED_GLOBAL(type, global) (reinterpret_cast<type>(::sluice::plugin::g_plugin.libmpi.global))
 """ if handles else ""
     return f"""{NOTE}#pragma once
 
 #include <mpi.h>
 
-#include "libmpi.hpp"
+#include "plugin/binding/plugin.hpp"
 
 {macros}{global_macro}"""
 
@@ -203,17 +200,18 @@ def chains_hpp(functions):
 namespace sluice::plugin {{
 
 /// The chain of each function. A service names its links in a struct of static generic lambdas,
-///     static constexpr auto Alltoall = [](Call& call, auto next, auto... arguments) {{ return …; }};
-/// and adds or removes all of them at once; what is named Alltoall is the link of MPI_Alltoall_c as well.
+///     static constexpr auto Alltoall = [](Owner& owner, Call& call, auto next, auto... arguments) {{ return …; }};
+/// and adds or removes all of them at once; what is named Alltoall is the link of MPI_Alltoall_c as well. Each link gets
+/// the owner that it was added with.
 struct Chains {{
 {fields}
-    template <class Links>
-    void add() noexcept {{
-        each<Links>([](auto& chain, auto link) {{ chain.add(link); }});
+    template <class Links, class Owner>
+    void add(Owner& owner) noexcept {{
+        each<Links>([&owner](auto& chain, auto link) {{ chain.add(owner, link); }});
     }}
-    template <class Links>
-    void remove() noexcept {{
-        each<Links>([](auto& chain, auto link) {{ chain.remove(link); }});
+    template <class Links, class Owner>
+    void remove(Owner& owner) noexcept {{
+        each<Links>([&owner](auto& chain, auto) {{ chain.remove(&owner); }});
     }}
 
   private:
@@ -221,8 +219,6 @@ struct Chains {{
     void each(Visit const& visit) noexcept {{
 {visits}    }}
 }};
-
-extern Chains g_chains;
 
 }}  // namespace sluice::plugin
 """
@@ -245,10 +241,10 @@ def told_before(watches, kind):
         if key in watches:
             lines.append(f"call.{key}();")
     if "frees_request" in watches:
-        lines.append(f"forget_request({watches['frees_request']});")
+        lines.append(f"call.watch().requests().forget({watches['frees_request']});")
     if "completes" in watches:
         requests, _, _ = watches["completes"].partition(";")
-        lines.append(f"Completing completing({requests.partition(' ')[2]});")
+        lines.append(f"Completing completing(call.watch().requests(), {requests.partition(' ')[2]});")
     return lines
 
 
@@ -262,7 +258,7 @@ def told_after(watches):
         if key in watches:
             lines.append(f"call.{key}({watches[key]});")
     if "begins" in watches:
-        lines.append(f"begin_requests({watches['begins']});")
+        lines.append(f"call.watch().requests().begin({watches['begins']});")
     if "completes" in watches:
         requests, _, finished = watches["completes"].partition(";")
         lines.append(f"completing.{requests.partition(' ')[0]}({finished.strip()});")
@@ -274,24 +270,26 @@ def wrapper(function):
     declarations = "".join(f", {parameter.declaration(function.large)}" for parameter in function.parameters)
     arguments = function.arguments()
     if "around" in watches:
-        enter = "stands_below()"
+        enter = "    if (stands_below())"
+        job_parameter = job_argument = ""
         body = f"    return {watches['around']}(below, caller{', ' if arguments else ''}{arguments});\n"
     else:
-        enter = "stands_aside()"
+        enter = "    Job* const job = acting_job();\n    if (job == nullptr)"
+        job_parameter, job_argument = "Job& job, ", "*job, "
         indented = lambda lines, by: "".join(f"{by}{line}\n" for line in lines)
         after = told_after(watches)
-        body = (f"    Call call(Function::{name}, caller);\n" + indented(told_before(watches, function.kind), "    ")
-                + f"    int const code = g_chains.{name}.run(call, below{', ' if arguments else ''}{arguments});\n"
+        body = (f"    Call call(job, job.watch, Function::{name}, caller);\n" + indented(told_before(watches, function.kind), "    ")
+                + f"    int const code = job.chains.{name}.run(call, below{', ' if arguments else ''}{arguments});\n"
                 + (f"    if (code == MPI_SUCCESS) {{\n{indented(after, '        ')}    }}\n" if after else "")
                 + "    return call.end(code);\n")
     text = f"""
-static int watched_{name}(decltype(&::MPI_{name}) below, void* caller{declarations}) {{
+static int watched_{name}({job_parameter}decltype(&::MPI_{name}) below, void* caller{declarations}) {{
 {body}}}
 """
     for prefix in ("", "P"):
         text += f"""SLUICE_EXPORTED int {prefix}MPI_{name}({function.declarations()}) {{
-    if ({enter}) return below().{prefix}MPI_{name}({arguments});
-    return watched_{name}(below().{prefix}MPI_{name}, SLUICE_CALLER{', ' if arguments else ''}{arguments});
+{enter} return below().{prefix}MPI_{name}({arguments});
+    return watched_{name}({job_argument}below().{prefix}MPI_{name}, SLUICE_CALLER{', ' if arguments else ''}{arguments});
 }}
 """
     return text
@@ -300,7 +298,7 @@ static int watched_{name}(decltype(&::MPI_{name}) below, void* caller{declaratio
 def wrappers_cpp(functions):
     return NOTE + """#include "plugin/watch/call.hpp"
 #include "plugin/binding/callers.hpp"
-#include "chains.hpp"
+#include "plugin/services/job.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/requests.hpp"
 #include "plugin/wrappers/around.hpp"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "plugin/job/pmix.hpp"
+#include "plugin/binding/pmix.hpp"
 
 namespace ours = sluice::plugin::pmix;
 

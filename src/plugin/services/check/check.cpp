@@ -18,7 +18,8 @@ using types::SignatureWord;
 /// Messages between the members of a communicator of the program, over the communicator of all ranks.
 class Messages : public Exchange {
   public:
-    Messages(MPI_Comm all, int tag, MPI_Comm comm) : all_(all), tag_(tag), comm_(comm) {}
+    Messages(Communicators& communicators, MPI_Comm all, int tag, MPI_Comm comm)
+        : communicators_(communicators), all_(all), tag_(tag), comm_(comm) {}
 
     void run(std::span<Leg const> legs) override {
         constexpr std::size_t k_most = 64;
@@ -40,8 +41,9 @@ class Messages : public Exchange {
     }
 
   private:
-    int rank_of(int member) { return g_watch->communicators().world_rank(comm_, member); }
+    int rank_of(int member) { return communicators_.world_rank(comm_, member); }
 
+    Communicators& communicators_;
     MPI_Comm all_;
     int tag_;
     MPI_Comm comm_;
@@ -55,15 +57,10 @@ bool has_tag(Known const& known, int largest_tag) {
 
 }  // namespace
 
-Check::Check(MPI_Comm all) : all_(all) {
+Check::Check(Watch& watch, MPI_Comm all) : watch_(watch), all_(all) {
     int* upper = nullptr;
     int found = 0;
     if (MPI_Comm_get_attr(all, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0) largest_tag_ = *upper;
-}
-
-Check::Place Check::place_in(MPI_Comm comm) noexcept {
-    Known const known = g_watch->communicators().find(comm);
-    return {known.rank, known.size};
 }
 
 SignatureWord Check::word(Data const& data) const {
@@ -80,7 +77,7 @@ std::string Check::describe(CheckedCall const& call, std::string const& what) co
     std::string text = k_function_names[static_cast<std::size_t>(call.function)];
     if (call.root >= 0) text += ", root " + std::to_string(call.root);
     if (!what.empty()) text += ", " + what;
-    std::string const place = g_watch->record().sites[call.site].place.data();
+    std::string const place = watch_.record().sites[call.site].place.data();
     return text + (place.empty() ? "" : ", at " + place);
 }
 
@@ -88,7 +85,7 @@ std::string Check::describe(CheckedCall const& call, std::string const& what) co
 int Check::refuse(CheckedCall const& call, Comparison& comparison, std::string const& what) {
     std::string const told = comparison.tell(describe(call, what));
     say("rank %u: a collective call differs between its members, by rank in their communicator: %s",
-        g_watch->record().head.world_rank, told.c_str());
+        watch_.record().head.world_rank, told.c_str());
     comparison.agree({});
     MPI_Comm_call_errhandler(call.comm, MPI_ERR_OTHER);
     return MPI_ERR_OTHER;
@@ -99,14 +96,14 @@ template <class Run>
 int Check::run(CheckedCall const& call, Run const& compare) noexcept {
     try {
         if (call.comm == MPI_COMM_NULL) return MPI_SUCCESS;
-        Known const known = g_watch->communicators().find(call.comm);
+        Known const known = watch_.communicators().find(call.comm);
         if (known.size == 1) return MPI_SUCCESS;
         if (!has_tag(known, largest_tag_)) {
             ++passed_on_;
             return MPI_SUCCESS;
         }
         ++checked_;
-        Messages messages(all_, largest_tag_ - static_cast<int>(known.id), call.comm);
+        Messages messages(watch_.communicators(), all_, largest_tag_ - static_cast<int>(known.id), call.comm);
         Comparison comparison(messages, known.rank, known.size);
         std::string what;
         if (compare(comparison, known, what)) return MPI_SUCCESS;

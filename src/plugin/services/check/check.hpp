@@ -30,10 +30,12 @@ struct CheckedCall {
     int root = -1;
 };
 
+class Watch;
+
 class Check {
   public:
     /// `all`: every rank of the job.
-    explicit Check(MPI_Comm all);
+    Check(Watch& watch, MPI_Comm all);
 
     using DataOf = std::function<Data(int member)>;
 
@@ -47,13 +49,6 @@ class Check {
     /// Each pair of members has a size of its own.
     int pairs(CheckedCall const& call, DataOf const& gives, DataOf const& takes) noexcept;
 
-    /// Rank of the caller and size; size 0 for a communicator that is not checked.
-    struct Place {
-        int rank = 0;
-        int size = 0;
-    };
-    static Place place_in(MPI_Comm comm) noexcept;
-
     std::uint64_t checked() const noexcept { return checked_; }
     std::uint64_t passed_on() const noexcept { return passed_on_; }
 
@@ -65,6 +60,7 @@ class Check {
     std::string describe(CheckedCall const& call, std::string const& what) const;
     int refuse(CheckedCall const& call, Comparison& comparison, std::string const& what);
 
+    Watch& watch_;
     MPI_Comm all_;
     int largest_tag_ = 32767;  // what MPI promises at least
     types::Signatures signatures_;

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "chains.hpp"
 #include "plugin/binding/say.hpp"
 #include "plugin/services/check/check.hpp"
+#include "plugin/services/job.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/call.hpp"
 #include "plugin/watch/watch.hpp"
@@ -14,10 +14,8 @@ namespace sluice::plugin {
 
 namespace {
 
-std::unique_ptr<Check> check;
-
-bool is_root(MPI_Comm comm, int root) {
-    return Check::place_in(comm).rank == root;
+bool is_root(Call const& call, MPI_Comm comm, int root) {
+    return call.watch().communicators().find(comm).rank == root;
 }
 
 /// Data of a buffer, unless MPI_IN_PLACE stands for it.
@@ -43,91 +41,92 @@ int go_on(int code, Next next, Arguments... arguments) {
 }
 
 struct Links {
-    static constexpr auto Barrier = [](Call& call, auto next, MPI_Comm comm) {
-        return go_on(check->same({Function::Barrier, call.site(), comm}), next, comm);
+    static constexpr auto Barrier = [](Check& check, Call& call, auto next, MPI_Comm comm) {
+        return go_on(check.same({Function::Barrier, call.site(), comm}), next, comm);
     };
-    static constexpr auto Bcast = [](Call& call, auto next, void* buffer, auto count, MPI_Datatype type, int root,
-                                     MPI_Comm comm) {
-        int const code = check->same({Function::Bcast, call.site(), comm, root}, {count, type});
+    static constexpr auto Bcast = [](Check& check, Call& call, auto next, void* buffer, auto count, MPI_Datatype type,
+                                     int root, MPI_Comm comm) {
+        int const code = check.same({Function::Bcast, call.site(), comm, root}, {count, type});
         return go_on(code, next, buffer, count, type, root, comm);
     };
-    static constexpr auto Reduce = [](Call& call, auto next, void const* sendbuf, void* recvbuf, auto count,
-                                      MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-        int const code = check->same({Function::Reduce, call.site(), comm, root}, {count, type});
+    static constexpr auto Reduce = [](Check& check, Call& call, auto next, void const* sendbuf, void* recvbuf,
+                                      auto count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+        int const code = check.same({Function::Reduce, call.site(), comm, root}, {count, type});
         return go_on(code, next, sendbuf, recvbuf, count, type, op, root, comm);
     };
     template <Function function>
-    static constexpr auto reduction = [](Call& call, auto next, void const* sendbuf, void* recvbuf, auto count,
-                                         MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-        return go_on(check->same({function, call.site(), comm}, {count, type}), next, sendbuf, recvbuf, count, type, op,
+    static constexpr auto reduction = [](Check& check, Call& call, auto next, void const* sendbuf, void* recvbuf,
+                                         auto count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+        return go_on(check.same({function, call.site(), comm}, {count, type}), next, sendbuf, recvbuf, count, type, op,
                      comm);
     };
     static constexpr auto Allreduce = reduction<Function::Allreduce>;
     static constexpr auto Scan = reduction<Function::Scan>;
     static constexpr auto Exscan = reduction<Function::Exscan>;
     static constexpr auto Reduce_scatter_block = reduction<Function::Reduce_scatter_block>;
-    static constexpr auto Reduce_scatter = [](Call& call, auto next, void const* sendbuf, void* recvbuf,
+    static constexpr auto Reduce_scatter = [](Check& check, Call& call, auto next, void const* sendbuf, void* recvbuf,
                                               auto const* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-        int const code = check->listed({Function::Reduce_scatter, call.site(), comm}, {}, each(counts, type));
+        int const code = check.listed({Function::Reduce_scatter, call.site(), comm}, {}, each(counts, type));
         return go_on(code, next, sendbuf, recvbuf, counts, type, op, comm);
     };
 
-    static constexpr auto Gather = [](Call& call, auto next, void const* sendbuf, auto sendcount, MPI_Datatype sendtype,
-                                      void* recvbuf, auto recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-        Data const takes = is_root(comm, root) ? Data{recvcount, recvtype} : Data{};
+    static constexpr auto Gather = [](Check& check, Call& call, auto next, void const* sendbuf, auto sendcount,
+                                      MPI_Datatype sendtype, void* recvbuf, auto recvcount, MPI_Datatype recvtype,
+                                      int root, MPI_Comm comm) {
+        Data const takes = is_root(call, comm, root) ? Data{recvcount, recvtype} : Data{};
         int const code =
-            check->same({Function::Gather, call.site(), comm, root}, of(sendbuf, sendcount, sendtype), takes);
+            check.same({Function::Gather, call.site(), comm, root}, of(sendbuf, sendcount, sendtype), takes);
         return go_on(code, next, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     };
-    static constexpr auto Scatter = [](Call& call, auto next, void const* sendbuf, auto sendcount,
+    static constexpr auto Scatter = [](Check& check, Call& call, auto next, void const* sendbuf, auto sendcount,
                                        MPI_Datatype sendtype, void* recvbuf, auto recvcount, MPI_Datatype recvtype,
                                        int root, MPI_Comm comm) {
-        Data const gives = is_root(comm, root) ? Data{sendcount, sendtype} : Data{};
+        Data const gives = is_root(call, comm, root) ? Data{sendcount, sendtype} : Data{};
         int const code =
-            check->same({Function::Scatter, call.site(), comm, root}, gives, of(recvbuf, recvcount, recvtype));
+            check.same({Function::Scatter, call.site(), comm, root}, gives, of(recvbuf, recvcount, recvtype));
         return go_on(code, next, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     };
     template <Function function>
-    static constexpr auto all_to_all = [](Call& call, auto next, void const* sendbuf, auto sendcount,
+    static constexpr auto all_to_all = [](Check& check, Call& call, auto next, void const* sendbuf, auto sendcount,
                                           MPI_Datatype sendtype, void* recvbuf, auto recvcount, MPI_Datatype recvtype,
                                           MPI_Comm comm) {
         int const code =
-            check->same({function, call.site(), comm}, of(sendbuf, sendcount, sendtype), {recvcount, recvtype});
+            check.same({function, call.site(), comm}, of(sendbuf, sendcount, sendtype), {recvcount, recvtype});
         return go_on(code, next, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
     };
     static constexpr auto Allgather = all_to_all<Function::Allgather>;
     static constexpr auto Alltoall = all_to_all<Function::Alltoall>;
 
-    static constexpr auto Gatherv = [](Call& call, auto next, void const* sendbuf, auto sendcount,
+    static constexpr auto Gatherv = [](Check& check, Call& call, auto next, void const* sendbuf, auto sendcount,
                                        MPI_Datatype sendtype, void* recvbuf, auto const* counts, auto const* places,
                                        MPI_Datatype recvtype, int root, MPI_Comm comm) {
-        int const code = check->with_root({Function::Gatherv, call.site(), comm, root},
-                                          of(sendbuf, sendcount, sendtype), each(counts, recvtype));
+        int const code = check.with_root({Function::Gatherv, call.site(), comm, root}, of(sendbuf, sendcount, sendtype),
+                                         each(counts, recvtype));
         return go_on(code, next, sendbuf, sendcount, sendtype, recvbuf, counts, places, recvtype, root, comm);
     };
-    static constexpr auto Scatterv = [](Call& call, auto next, void const* sendbuf, auto const* counts,
+    static constexpr auto Scatterv = [](Check& check, Call& call, auto next, void const* sendbuf, auto const* counts,
                                         auto const* places, MPI_Datatype sendtype, void* recvbuf, auto recvcount,
                                         MPI_Datatype recvtype, int root, MPI_Comm comm) {
-        int const code = check->with_root({Function::Scatterv, call.site(), comm, root},
-                                          of(recvbuf, recvcount, recvtype), each(counts, sendtype));
+        int const code = check.with_root({Function::Scatterv, call.site(), comm, root},
+                                         of(recvbuf, recvcount, recvtype), each(counts, sendtype));
         return go_on(code, next, sendbuf, counts, places, sendtype, recvbuf, recvcount, recvtype, root, comm);
     };
-    static constexpr auto Allgatherv = [](Call& call, auto next, void const* sendbuf, auto sendcount,
+    static constexpr auto Allgatherv = [](Check& check, Call& call, auto next, void const* sendbuf, auto sendcount,
                                           MPI_Datatype sendtype, void* recvbuf, auto const* counts, auto const* places,
                                           MPI_Datatype recvtype, MPI_Comm comm) {
-        int const code = check->listed({Function::Allgatherv, call.site(), comm}, of(sendbuf, sendcount, sendtype),
-                                       each(counts, recvtype));
+        int const code = check.listed({Function::Allgatherv, call.site(), comm}, of(sendbuf, sendcount, sendtype),
+                                      each(counts, recvtype));
         return go_on(code, next, sendbuf, sendcount, sendtype, recvbuf, counts, places, recvtype, comm);
     };
     /// Alltoallv and Alltoallw: `Types` is one type or a list.
     template <Function function>
-    static constexpr auto of_pairs = [](Call& call, auto next, void const* sendbuf, auto const* sendcounts,
-                                        auto const* sendplaces, auto sendtypes, void* recvbuf, auto const* recvcounts,
-                                        auto const* recvplaces, auto recvtypes, MPI_Comm comm) {
+    static constexpr auto of_pairs = [](Check& check, Call& call, auto next, void const* sendbuf,
+                                        auto const* sendcounts, auto const* sendplaces, auto sendtypes, void* recvbuf,
+                                        auto const* recvcounts, auto const* recvplaces, auto recvtypes, MPI_Comm comm) {
         CheckedCall const checked{function, call.site(), comm};
         auto const takes = each(recvcounts, recvtypes);
-        int const code = placed(sendbuf) ? check->pairs(checked, takes, takes)
-                                         : check->pairs(checked, each(sendcounts, sendtypes), takes);
+        int const code = placed(sendbuf) ? check.pairs(checked, takes, takes)
+                                         : check.pairs(checked, each(sendcounts, sendtypes), takes);
         return go_on(code, next, sendbuf, sendcounts, sendplaces, sendtypes, recvbuf, recvcounts, recvplaces, recvtypes,
                      comm);
     };
@@ -143,22 +142,25 @@ class CheckService final : public Service {
         return job.settings.check == CheckedCalls::collectives || job.settings.check == CheckedCalls::all;
     }
     void start(Job& job) override {
-        check = std::make_unique<Check>(job.all.get());
-        g_chains.add<Links>();
+        check_ = std::make_unique<Check>(job.watch, job.all.get());
+        job.chains.add<Links>(*check_);
     }
-    void stop(Ending ending) override {
-        g_chains.remove<Links>();
-        if (ending == Ending::finalize && g_watch->record().head.world_rank == 0)
+    void stop(Job& job, Ending ending) override {
+        job.chains.remove<Links>(*check_);
+        if (ending == Ending::finalize && job.rank == 0)
             say("rank 0: %llu collective calls were checked, %llu were not: their communicators have no id",
-                static_cast<unsigned long long>(check->checked()), static_cast<unsigned long long>(check->passed_on()));
+                static_cast<unsigned long long>(check_->checked()),
+                static_cast<unsigned long long>(check_->passed_on()));
     }
+
+  private:
+    std::unique_ptr<Check> check_;
 };
 
 }  // namespace
 
-Service& check_service() {
-    static auto* const service = new CheckService();  // lives as long as the process
-    return *service;
+std::unique_ptr<Service> make_check() {
+    return std::make_unique<CheckService>();
 }
 
 }  // namespace sluice::plugin

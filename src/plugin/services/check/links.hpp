@@ -7,6 +7,6 @@
 namespace sluice::plugin {
 
 /// Checks calls on communicators whose members agreed on an id, and counts those on others.
-Service& check_service();
+std::unique_ptr<Service> make_check();
 
 }  // namespace sluice::plugin

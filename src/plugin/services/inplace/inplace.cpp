@@ -7,12 +7,12 @@
 #include <optional>
 #include <vector>
 
-#include "chains.hpp"
 #include "collectives/inplace_alltoall.hpp"
 #include "groups/tags.hpp"
 #include "plugin/services/inplace/sent_copy.hpp"
+#include "plugin/services/job.hpp"
 #include "plugin/tables/message_bytes.hpp"
-#include "plugin/watch/watch.hpp"
+#include "plugin/watch/call.hpp"
 #include "sluice/collectives.hpp"
 #include "sluice/error.hpp"
 
@@ -22,63 +22,76 @@ namespace {
 
 using collectives::InplaceBlocks;
 
+/// A communicator of the program, whose members are numbered as in the communicator of all ranks.
+struct Numbered {
+    Communicators* communicators;
+    MPI_Comm comm;
+};
+
+int world_rank_of(void const* argument, int member) {
+    auto const& numbered = *static_cast<Numbered const*>(argument);
+    return numbered.communicators->world_rank(numbered.comm, member);
+}
+
 /// What calls have in common.
-struct Serving {
-    Serving(MPI_Comm comm, Settings const& settings)
-        : all(comm),
-          staging(settings.inplace_staging),
-          access(settings.transport == Transport::automatic),
-          pool(nullptr) {
+class Serving {
+  public:
+    Serving(MPI_Comm all, Settings const& settings)
+        : all_(all),
+          staging_(settings.inplace_staging),
+          access_(settings.transport == Transport::automatic),
+          pool_(nullptr) {
         int* upper = nullptr;
         int found = 0;
-        if (MPI_Comm_get_attr(comm, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0) largest_tag = *upper;
+        if (MPI_Comm_get_attr(all, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0) largest_tag_ = *upper;
     }
-    MPI_Comm all;
-    Bytes staging;
-    node::PeerAccess access;
-    memory::StagingPool pool;
-    std::uint64_t counted = 0;  // of the staging, as memory of Sluice
-    int largest_tag = groups::tags::k_largest;
+
+    MPI_Comm all() const noexcept { return all_; }
+
+    /// The ranks of a call; size 0 if it is not served. Depends only on what its members agreed on. `in` must live as
+    /// long as the call.
+    groups::Members members_of(Numbered const& in) const {
+        Known const known = in.communicators->find(in.comm);
+        groups::Members members;
+        members.size = 0;
+        if (known.id == 0 || known.size < 2) return members;
+        if (known.id > static_cast<std::uint32_t>(largest_tag_ - groups::tags::k_served.first)) return members;
+        members.comm = all_;
+        members.rank = known.rank;
+        members.size = known.size;
+        members.tag = groups::tags::k_served[static_cast<int>(known.id)];
+        members.in_comm =
+            known.ranks.is_regular() ? groups::RankMap(known.ranks) : groups::RankMap::function(world_rank_of, &in);
+        return members;
+    }
+
+    /// Runs a call, counts it, and has the communicator's error handler told of what goes wrong. `largest`: bytes of
+    /// the largest block, which MPI would put aside.
+    int serve(Call& call, MPI_Comm comm, groups::Members const& members, InplaceBlocks const& blocks,
+              std::uint64_t largest) {
+        collectives::InplaceReport report;
+        int const code = collectives::run_in_place({access_, pool_, staging_}, members, blocks, &report);
+        record::RankHead& head = call.watch().record().head;
+        ++head.served_calls;
+        head.served_bytes += report.exchanged.count;
+        if (largest > report.staging.count)
+            head.saved_bytes = std::max(head.saved_bytes, largest - report.staging.count);
+        std::uint64_t const staging = pool_.peak().count;
+        call.watch().memory().sluice += staging - counted_;
+        call.watch().own_pages(staging - counted_);  // not MPI's
+        counted_ = staging;
+        if (code != MPI_SUCCESS) MPI_Comm_call_errhandler(comm, code);
+        return code;
+    }
+
+  private:
+    MPI_Comm all_;
+    Bytes staging_;
+    node::PeerAccess access_;
+    memory::StagingPool pool_;
+    std::uint64_t counted_ = 0;  // of the staging, as memory of Sluice
+    int largest_tag_ = groups::tags::k_largest;
 };
-Serving* serving = nullptr;
-
-int world_rank_of(void const* comm, int member) {
-    return g_watch->communicators().world_rank(*static_cast<MPI_Comm const*>(comm), member);
-}
-
-/// The ranks of a call on `comm`; size 0 if it is not served. Depends only on what its members agreed on.
-groups::Members members_of(MPI_Comm const& comm) {
-    Known const known = g_watch->communicators().find(comm);
-    groups::Members members;
-    members.size = 0;
-    if (known.id == 0 || known.size < 2) return members;
-    if (known.id > static_cast<std::uint32_t>(serving->largest_tag - groups::tags::k_served.first)) return members;
-    members.comm = serving->all;
-    members.rank = known.rank;
-    members.size = known.size;
-    members.tag = groups::tags::k_served[static_cast<int>(known.id)];
-    members.in_comm =
-        known.ranks.is_regular() ? groups::RankMap(known.ranks) : groups::RankMap::function(world_rank_of, &comm);
-    return members;
-}
-
-/// Runs a call, counts it, and has the communicator's error handler told of what goes wrong. `largest`: bytes of the
-/// largest block, which MPI would put aside.
-int serve(MPI_Comm comm, groups::Members const& members, InplaceBlocks const& blocks, std::uint64_t largest) {
-    collectives::InplaceReport report;
-    int const code =
-        collectives::run_in_place({serving->access, serving->pool, serving->staging}, members, blocks, &report);
-    record::RankHead& head = g_watch->record().head;
-    ++head.served_calls;
-    head.served_bytes += report.exchanged.count;
-    if (largest > report.staging.count) head.saved_bytes = std::max(head.saved_bytes, largest - report.staging.count);
-    std::uint64_t const staging = serving->pool.peak().count;
-    g_watch->memory().sluice += staging - serving->counted;
-    g_watch->own_pages(staging - serving->counted);  // not MPI's
-    serving->counted = staging;
-    if (code != MPI_SUCCESS) MPI_Comm_call_errhandler(comm, code);
-    return code;
-}
 
 /// Bytes of the largest block, or nothing where a count is negative: that is for MPI to refuse.
 template <class Count>
@@ -102,41 +115,46 @@ bool is_worth(groups::Members const& members, Count const counts[], MPI_Datatype
 
 /// The program's arguments, for both kinds of counts. What is not served goes on to `next`.
 template <class Next, class Count>
-int alltoall(Next next, void const* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-             MPI_Datatype recvtype, MPI_Comm comm) {
+int alltoall(Serving& serving, Call& call, Next next, void const* sendbuf, Count sendcount, MPI_Datatype sendtype,
+             void* recvbuf, Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
     if (placed(sendbuf) && recvcount > 0 && comm != MPI_COMM_NULL && recvtype != MPI_DATATYPE_NULL) {
-        groups::Members const members = members_of(comm);
+        Numbered const in{&call.watch().communicators(), comm};
+        groups::Members const members = serving.members_of(in);
         std::uint64_t const pair = bytes(recvcount, recvtype);
         if (members.size > 1 && collectives::worth_serving_alltoall(pair, members.size))
-            return serve(comm, members, InplaceBlocks::alltoall(recvbuf, recvcount, recvtype), pair);
+            return serving.serve(call, comm, members, InplaceBlocks::alltoall(recvbuf, recvcount, recvtype), pair);
     }
     return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 template <class Next, class Count, class Displacement>
-int alltoallv(Next next, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
-              MPI_Datatype sendtype, void* recvbuf, Count const* recvcounts, Displacement const* rdispls,
-              MPI_Datatype recvtype, MPI_Comm comm) {
+int alltoallv(Serving& serving, Call& call, Next next, void const* sendbuf, Count const* sendcounts,
+              Displacement const* sdispls, MPI_Datatype sendtype, void* recvbuf, Count const* recvcounts,
+              Displacement const* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
     if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
         recvtype != MPI_DATATYPE_NULL) {
-        groups::Members const members = members_of(comm);
+        Numbered const in{&call.watch().communicators(), comm};
+        groups::Members const members = serving.members_of(in);
         if (auto const largest = largest_of(recvcounts, nullptr, recvtype, members.size);
             largest && is_worth(members, recvcounts, nullptr, recvtype))
-            return serve(comm, members, InplaceBlocks::alltoallv(recvbuf, recvcounts, rdispls, recvtype), *largest);
+            return serving.serve(call, comm, members, InplaceBlocks::alltoallv(recvbuf, recvcounts, rdispls, recvtype),
+                                 *largest);
     }
     return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 
 template <class Next, class Count, class Displacement>
-int alltoallw(Next next, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
-              MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts, Displacement const* rdispls,
-              MPI_Datatype const* recvtypes, MPI_Comm comm) {
+int alltoallw(Serving& serving, Call& call, Next next, void const* sendbuf, Count const* sendcounts,
+              Displacement const* sdispls, MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts,
+              Displacement const* rdispls, MPI_Datatype const* recvtypes, MPI_Comm comm) {
     if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
         recvtypes != nullptr) {
-        groups::Members const members = members_of(comm);
+        Numbered const in{&call.watch().communicators(), comm};
+        groups::Members const members = serving.members_of(in);
         auto const largest = largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size);
         if (largest && is_worth(members, recvcounts, recvtypes, MPI_DATATYPE_NULL))
-            return serve(comm, members, InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes), *largest);
+            return serving.serve(call, comm, members, InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes),
+                                 *largest);
     }
     return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
@@ -145,7 +163,7 @@ int alltoallw(Next next, void const* sendbuf, Count const* sendcounts, Displacem
 /// their pair differently. Our engine cannot serve it: it needs the processor of both sides, and a program may wait for
 /// a peer in any call of MPI. So the blocks are copied, and the call goes on as one that is not in place.
 template <class Next, class Count, class Displacement>
-int ialltoallw_of_copy(Next next, groups::Members const& members, void* recvbuf, Count const* recvcounts,
+int ialltoallw_of_copy(Call& call, Next next, groups::Members const& members, void* recvbuf, Count const* recvcounts,
                        Displacement const* rdispls, MPI_Datatype const* recvtypes, MPI_Comm comm,
                        MPI_Request* request) {
     int code = MPI_ERR_INTERN;
@@ -163,11 +181,11 @@ int ialltoallw_of_copy(Next next, groups::Members const& members, void* recvbuf,
         std::vector<Displacement> const no_displacements(n, 0);
         code = next(copy.buffer(), sendcounts.data(), no_displacements.data(), copy.types(), recvbuf,
                     receivecounts.data(), rdispls, recvtypes, comm, request);
-        g_watch->own_pages(copy.fresh_bytes());  // ours, not MPI's
-        record::RankHead& head = g_watch->record().head;
+        call.watch().own_pages(copy.fresh_bytes());  // ours, not MPI's
+        record::RankHead& head = call.watch().record().head;
         ++head.served_calls;
         head.served_bytes += copy.bytes();
-        if (code == MPI_SUCCESS) g_watch->requests().hold(*request, copy.take_memory(), copy.bytes());
+        if (code == MPI_SUCCESS) call.watch().requests().hold(*request, copy.take_memory(), copy.bytes());
         return code;
     } catch (Error const& error) {
         code = collectives::mpi_class_of(error);
@@ -179,24 +197,33 @@ int ialltoallw_of_copy(Next next, groups::Members const& members, void* recvbuf,
 }
 
 template <class Next, class Count, class Displacement>
-int ialltoallw(Next next, void const* sendbuf, Count const* sendcounts, Displacement const* sdispls,
-               MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts, Displacement const* rdispls,
-               MPI_Datatype const* recvtypes, MPI_Comm comm, MPI_Request* request) {
+int ialltoallw(Serving& serving, Call& call, Next next, void const* sendbuf, Count const* sendcounts,
+               Displacement const* sdispls, MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts,
+               Displacement const* rdispls, MPI_Datatype const* recvtypes, MPI_Comm comm, MPI_Request* request) {
     if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
         recvtypes != nullptr && request != nullptr) {
-        groups::Members const members = members_of(comm);
+        Numbered const in{&call.watch().communicators(), comm};
+        groups::Members const members = serving.members_of(in);
         if (members.size > 1 && largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size))
-            return ialltoallw_of_copy(next, members, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+            return ialltoallw_of_copy(call, next, members, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     }
     return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
 }
 
 struct Links {
-    static constexpr auto Alltoall = [](Call&, auto... rest) { return alltoall(rest...); };
-    static constexpr auto Alltoallv = [](Call&, auto... rest) { return alltoallv(rest...); };
-    static constexpr auto Alltoallw = [](Call&, auto... rest) { return alltoallw(rest...); };
+    static constexpr auto Alltoall = [](Serving& serving, Call& call, auto... rest) {
+        return alltoall(serving, call, rest...);
+    };
+    static constexpr auto Alltoallv = [](Serving& serving, Call& call, auto... rest) {
+        return alltoallv(serving, call, rest...);
+    };
+    static constexpr auto Alltoallw = [](Serving& serving, Call& call, auto... rest) {
+        return alltoallw(serving, call, rest...);
+    };
 #ifdef MPICH_VERSION
-    static constexpr auto Ialltoallw = [](Call&, auto... rest) { return ialltoallw(rest...); };
+    static constexpr auto Ialltoallw = [](Serving& serving, Call& call, auto... rest) {
+        return ialltoallw(serving, call, rest...);
+    };
 #endif
 };
 
@@ -207,20 +234,22 @@ class Inplace final : public Service {
     bool wanted(Job const& job) const noexcept override { return job.settings.inplace == Switch::on; }
     void start(Job& job) override {
         // Lives on: peers read the nonce in it until they have left their last call.
-        serving = new Serving(job.all.get(), job.settings);
-        g_chains.add<Links>();
+        serving_ = std::make_unique<Serving>(job.all.get(), job.settings);
+        job.chains.add<Links>(*serving_);
     }
-    void stop(Ending ending) override {
-        g_chains.remove<Links>();
-        if (ending == Ending::finalize) MPI_Barrier(serving->all);  // after it no peer touches this rank's memory
+    void stop(Job& job, Ending ending) override {
+        job.chains.remove<Links>(*serving_);
+        if (ending == Ending::finalize) MPI_Barrier(serving_->all());  // after it no peer touches this rank's memory
     }
+
+  private:
+    std::unique_ptr<Serving> serving_;
 };
 
 }  // namespace
 
-Service& inplace_service() {
-    static auto* const service = new Inplace();  // lives as long as the process
-    return *service;
+std::unique_ptr<Service> make_inplace() {
+    return std::make_unique<Inplace>();
 }
 
 }  // namespace sluice::plugin

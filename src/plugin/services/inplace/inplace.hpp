@@ -8,6 +8,6 @@ namespace sluice::plugin {
 
 /// Serves the in-place calls on communicators whose members agreed on an id: over the communicator of all ranks, each
 /// with a tag of its own. All other calls go on to the next link.
-Service& inplace_service();
+std::unique_ptr<Service> make_inplace();
 
 }  // namespace sluice::plugin

@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "plugin/services/job.hpp"
 #include "plugin/watch/sampler.hpp"
-#include "plugin/watch/watch.hpp"
 
 namespace sluice::plugin {
 
@@ -15,8 +15,8 @@ class Watching final : public Service {
     char const* name() const noexcept override { return "samples"; }
     Needs needs() const noexcept override { return Needs::nothing; }
     bool wanted(Job const& job) const noexcept override { return job.settings.watch == Switch::on; }
-    void start(Job&) override { sampler_ = std::make_unique<Sampler>(*g_watch); }
-    void stop(Ending) override { sampler_.reset(); }
+    void start(Job& job) override { sampler_ = std::make_unique<Sampler>(job.watch); }
+    void stop(Job&, Ending) override { sampler_.reset(); }
     void in_child() noexcept override { static_cast<void>(sampler_.release()); }  // its thread cannot be joined there
 
   private:
@@ -25,9 +25,8 @@ class Watching final : public Service {
 
 }  // namespace
 
-Service& watching_service() {
-    static auto* const service = new Watching();  // lives as long as the process
-    return *service;
+std::unique_ptr<Service> make_watching() {
+    return std::make_unique<Watching>();
 }
 
 }  // namespace sluice::plugin

@@ -6,6 +6,6 @@
 
 namespace sluice::plugin {
 
-Service& watching_service();
+std::unique_ptr<Service> make_watching();
 
 }  // namespace sluice::plugin

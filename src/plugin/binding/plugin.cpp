@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "chains.hpp"
+#include "plugin/binding/plugin.hpp"
 
 namespace sluice::plugin {
 
-constinit Chains g_chains{};
+constinit Plugin g_plugin{};
 
 }  // namespace sluice::plugin

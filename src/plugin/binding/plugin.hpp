@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// What must exist before MPI_Init and after MPI_Finalize: the way to libmpi, and whether wrappers act. One struct,
+/// which is complete as soon as the plugin is loaded, because a wrapper may be called before any constructor has run.
+/// All else lives in the Job.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <type_traits>
+
+#include "base/fixed_table.hpp"
+#include "libmpi.hpp"
+#include "plugin/binding/dense_types.hpp"
+#include "plugin/binding/pmix.hpp"
+
+namespace sluice::plugin {
+
+struct Job;
+
+/// Addresses of the program text that belongs to Fortran bindings; empty until MPI_Init.
+struct BindingsText {
+    struct Range {
+        std::uint64_t from = 0, to = 0;
+    };
+    static constexpr int k_ranges = 4;
+    Range ranges[k_ranges];
+    int count = 0;
+    /// A binding's frame has the same size at every call from the same place. So the unwinder, which takes
+    /// microseconds, is asked once for each return address, and afterwards the caller's address is read at that
+    /// distance. The values are the distance from the frame to the word that holds the caller; 0 if it was not found.
+    base::FixedTable<std::uint64_t, 9> distances;
+};
+
+/// How far this rank is in declaring itself (job/declaration.hpp).
+struct Declaration {
+    enum class Stage { idle, armed, put };
+    std::atomic<Stage> stage{Stage::idle};
+    // The MPI's PMIx, known from its first commit until all ranks were looked up.
+    void* library = nullptr;
+    pmix::Get get = nullptr;
+};
+
+struct Plugin {
+    /// Set last: a thread that sees it sees `acting`, `below` and `libmpi`, too.
+    std::atomic<bool> located{false};
+    /// MPI was found, once and of the kind this plugin was built for. Before that every call passes.
+    bool acting = false;
+    /// The program has MPI_THREAD_MULTIPLE. Set in MPI_Init before anything is watched.
+    bool several_threads = false;
+    /// The job whose calls are watched: from the end of MPI_Init to the start of MPI_Finalize.
+    std::atomic<Job*> watched{nullptr};
+    /// Made in MPI_Init; lives as long as the process, because MPI may be used up to its end.
+    Job* job = nullptr;
+
+    std::mutex locating;
+    Below below{};
+    Libmpi libmpi{};
+    BindingsText bindings{};
+    DenseTypes dense_types{};
+    Declaration declaration{};
+};
+static_assert(std::is_trivially_destructible_v<Plugin>, "a wrapper may be called after all destructors have run");
+
+extern constinit Plugin g_plugin;
+
+}  // namespace sluice::plugin

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ends of a job: MPI_Finalize, MPI_Abort, and a program that ends without either.
+#include <unistd.h>
+
+#include "plugin/binding/gate.hpp"
+#include "plugin/binding/say.hpp"
+#include "plugin/job/ending.hpp"
+#include "plugin/job/rank_head.hpp"
+#include "plugin/services/job.hpp"
+#include "plugin/wrappers/around.hpp"
+
+namespace sluice::plugin {
+
+namespace {
+
+std::string folder_of(record::RecordFile const& file) {
+    return file.path().substr(0, file.path().rfind('/'));
+}
+
+/// How to see what the ranks wrote down; nothing where their records are in no file.
+std::string how_to_see(record::RecordFile const& file) {
+    return file.in_file() ? ". What the ranks wrote down: sluice report " + folder_of(file) : std::string();
+}
+
+/// The last rank that ends in order removes a file that no setting asked for.
+void leave_node(record::RecordFile& file, bool asked_for) {
+    if (!file.in_file()) return;
+    std::uint32_t const ended = std::atomic_ref(file.node().ended).fetch_add(1) + 1;
+    if (asked_for || ended != std::atomic_ref(file.node().claimed).load()) return;
+    unlink(file.path().c_str());
+    rmdir(folder_of(file).c_str());
+}
+
+void end_state(Watch& watch, record::State state) {
+    write_end(watch.record().head, state, watch.clock().us_since_start(ticks()));
+}
+
+/// Nothing is watched from here on. Null if nothing was.
+Job* close_the_gate() {
+    return g_plugin.watched.exchange(nullptr);
+}
+
+/// A program that ends without MPI_Finalize: nothing can be gathered any more, but what was written stays.
+[[gnu::destructor]] void note_exit() {
+    Job* const job = g_plugin.job;
+    if (job == nullptr || job->ended || job->process != getpid() || close_the_gate() == nullptr) return;
+    job->services.stop(*job, Ending::exit);
+    end_state(job->watch, record::State::exited);
+    if (job->rank == 0)
+        say("no report: the program ended without MPI_Finalize%s", how_to_see(job->watch.file()).c_str());
+}
+
+void report(Job const& job, record::RankRecord const& record) {
+    if (job.settings.watch == Switch::off) return;
+    if (job.all)
+        report_at_end(job.all.get(), record, job.settings.report);
+    else if (job.rank == 0)
+        say("no report was gathered, because not all ranks run under sluice");
+}
+
+}  // namespace
+
+int finalize(int (*below)(), void*) {
+    Inside const inside;
+    Job* const job = g_plugin.job;
+    if (job == nullptr || job->ended || !job->started) return below();
+    close_the_gate();
+    job->ended = true;
+    job->services.stop(*job, Ending::finalize);
+    end_state(job->watch, record::State::ended);  // as the report has it
+    report(*job, job->watch.record());
+    job->all = mpi::Communicator();
+    end_state(job->watch, record::State::finalizing);
+    int const code = below();
+    end_state(job->watch, record::State::ended);
+    leave_node(job->watch.file(), !job->settings.report.empty());
+    return code;
+}
+
+int abort_job(int (*below)(MPI_Comm, int), void*, MPI_Comm comm, int code) {
+    Inside const inside;
+    if (Job* const job = g_plugin.watched.load(); job != nullptr) {
+        job->watch.record().head.abort_code = static_cast<std::uint32_t>(code);
+        end_state(job->watch, record::State::aborted);
+        say("no report: MPI_Abort(%d) by rank %d%s", code, job->rank, how_to_see(job->watch.file()).c_str());
+    }
+    return below(comm, code);
+}
+
+}  // namespace sluice::plugin

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/job/init_call.hpp"
+
+#include <algorithm>
+
+namespace sluice::plugin {
+
+namespace {
+
+void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Resident before, Resident after) {
+    record::RankRecord& record = watch.record();
+    auto const kib = [](std::uint64_t bytes) { return static_cast<std::uint32_t>(bytes / 1024); };
+    std::uint32_t const ours = kib(watch.memory().sluice);
+    record.history[0] = {began_us, kib(before.all()), 0, 0, ours, 0, site};
+    record.history[1] = {watch.clock().us_since_start(ticks()),
+                         kib(after.all()),
+                         kib(record.head.init_private),
+                         kib(record.head.init_shared),
+                         ours,
+                         0,
+                         site};
+    record.head.history = 2;
+}
+
+}  // namespace
+
+void account_for_init(Watch& watch, InitCall const& init, Resident after, bool with_history) {
+    Resident const before = init.before;
+    record::RankRecord& record = watch.record();
+    record.head.before_init = before.all();
+    record.head.init_private = after.private_bytes - std::min(before.private_bytes, after.private_bytes);
+    record.head.init_shared = after.shared_bytes - std::min(before.shared_bytes, after.shared_bytes);
+    watch.memory().mpi_private = record.head.init_private;
+    watch.memory().mpi_shared = record.head.init_shared;
+    std::uint32_t const index = watch.sites().of(init.function, init.caller);
+    record::Site& site = record.sites[index];
+    site.calls = 1;
+    site.time_ns = watch.clock().ns(ticks() - init.began);
+    site.longest_ns = site.time_ns;
+    site.grown_private = record.head.init_private;
+    site.grown_shared = record.head.init_shared;
+    site.last_us = watch.clock().us_since_start(ticks());
+    record.head.time_in_mpi_ns = site.time_ns;
+    std::uint64_t const began_us = watch.clock().us_since_start(init.began);
+    watch.keep_event(index, began_us, site.time_ns / 1000, 0);
+    if (with_history) begin_history(watch, index, began_us, before, after);
+}
+
+std::uint64_t grown(Resident from, Resident to, std::int64_t before) noexcept {
+    std::int64_t const bytes = before + static_cast<std::int64_t>(to.all()) - static_cast<std::int64_t>(from.all());
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
+}
+
+}  // namespace sluice::plugin

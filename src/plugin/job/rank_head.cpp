@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/job/rank_head.hpp"
+
+#include <mpi.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstring>
+#include <span>
+#include <string>
+
+namespace sluice::plugin {
+
+namespace {
+
+void copy_text(std::span<char> to, char const* from) {
+    std::strncpy(to.data(), from, to.size() - 1);
+}
+
+std::uint64_t high_water() noexcept {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace
+
+void describe_rank(record::RankHead& head, int rank, int size) {
+    head.world_rank = static_cast<std::uint32_t>(rank);
+    head.world_size = static_cast<std::uint32_t>(size);
+    std::string version(8192, '\0');
+    int length = 0;
+    MPI_Get_library_version(version.data(), &length);
+    std::string const name = version.substr(0, version.find_first_of(",\n"));
+    std::string shown = name.starts_with("MPICH") ? "MPICH" : name.substr(0, 40);
+    if (std::size_t const at = version.find("Version:"); at != std::string::npos) {
+        std::size_t const from = version.find_first_not_of(" \t", at + 8);
+        shown += " " + version.substr(from, version.find('\n', from) - from);
+    }
+    copy_text(head.mpi, shown.c_str());
+    head.used = 1;
+}
+
+void write_end(record::RankHead& head, record::State state, std::uint64_t end_us) noexcept {
+    head.state = state;
+    head.end_us = end_us;
+    head.high_water = high_water();
+}
+
+std::uint64_t unix_us() {
+    auto const now = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+}
+
+}  // namespace sluice::plugin

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/job/start.hpp"
+
+#include <pthread.h>
+
+#include "plugin/binding/callers.hpp"
+#include "plugin/binding/say.hpp"
+#include "plugin/binding/tally.hpp"
+#include "plugin/job/declaration.hpp"
+#include "plugin/job/identity.hpp"
+#include "plugin/job/rank_head.hpp"
+#include "plugin/tables/message_bytes.hpp"
+#include "sluice/budget.hpp"
+
+namespace sluice::plugin {
+
+namespace {
+
+// A pair of readings costs about a microsecond: half a percent at most.
+constexpr std::uint64_t k_reading_gap_us = 200;
+
+void know_the_job(Job& job) {
+    int level = MPI_THREAD_SINGLE;
+    MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &job.size);
+    MPI_Query_thread(&level);
+    g_plugin.several_threads = level == MPI_THREAD_MULTIPLE;
+}
+
+void describe_job(Job& job) {
+    record::RankHead& head = job.watch.record().head;
+    describe_rank(head, job.rank, job.size);
+    if (job.settings.identify == Switch::on) identify(head);
+    Bytes const asked = job.settings.node_memory;
+    head.memory_limit = asked.count > 0 ? asked.count : detect_memory_limit(job.settings.memory).limit.count;
+}
+
+/// Until here no rank may send anything of ours.
+void meet_the_others(Job& job) {
+    bool const all = all_ranks_declared(job.watch.file(), job.size);
+    if (all) job.all = mpi::Communicator::twin_of(MPI_COMM_WORLD);
+    if (!all && job.rank == 0)
+        say("only some of the %d ranks run under sluice, or they could not tell each other over their nodes: watching "
+            "only",
+            job.size);
+}
+
+/// What goes over the wire is agreed on by one reduction.
+void choose_services(Job& job) {
+    Services all = make_services();
+    RunningServices::Bits const mine = RunningServices::wishes(all, job, !g_plugin.several_threads);
+    RunningServices::Bits agreed;
+    if (job.all) {
+        agreed = mine;
+        auto const count = static_cast<int>(agreed.size());
+        MPI_Allreduce(MPI_IN_PLACE, agreed.data(), count, MPI_INT, MPI_MIN, job.all.get());
+    }
+    job.one_thread = (agreed.empty() ? mine : agreed)[0] != 0;
+    for (char const* const name : job.services.choose(std::move(all), mine, agreed))
+        if (job.rank == 0) say("%s are left to MPI: the program initialised it with MPI_THREAD_MULTIPLE", name);
+}
+
+void learn_from_mpi(Job& job) {
+    job.watch.communicators().start(job.rank, job.size, static_cast<bool>(job.all), job.one_thread);
+    find_bindings();
+    learn_types();
+}
+
+/// In a child that the program forks nothing is watched: our thread is not there, and the record is its parent's.
+void stop_in_child() {
+    Job* const job = g_plugin.watched.exchange(nullptr, std::memory_order_relaxed);
+    if (job != nullptr) job->services.in_child();
+}
+
+void start_services(Job& job) {
+    // The program is outside MPI from here on; samples of a service may begin.
+    put(job.watch.record().head.current_since_us, job.watch.clock().us_since_start(ticks()));
+    job.services.start(job);
+    pthread_atfork(nullptr, nullptr, stop_in_child);
+}
+
+/// `after`: memory when MPI_Init returned.
+void count_own_memory(Job& job, Resident after) {
+    job.watch.memory().sluice = grown(after, job.watch.memory().read(), job.taken_before_init);
+}
+
+void open_the_gate(Job& job) {
+    job.watch.memory().start(job.watch.clock().ticks_in_us(k_reading_gap_us));
+    job.started = true;
+    if (!job.services.empty()) g_plugin.watched.store(&job, std::memory_order_release);
+}
+
+}  // namespace
+
+void start_job(Job& job, InitCall const& init) {
+    Resident const after = job.watch.memory().read();
+    know_the_job(job);
+    account_for_init(job.watch, init, after, job.settings.watch == Switch::on);
+    describe_job(job);
+    meet_the_others(job);
+    choose_services(job);
+    learn_from_mpi(job);
+    start_services(job);
+    count_own_memory(job, after);
+    open_the_gate(job);
+}
+
+}  // namespace sluice::plugin

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/services/running_services.hpp"
+
+#include <utility>
+
+namespace sluice::plugin {
+
+RunningServices::Bits RunningServices::wishes(Services const& all, Job const& job, bool one_thread) {
+    Bits bits{one_thread ? 1 : 0};
+    for (auto const& service : all)
+        bits.push_back(service->wanted(job) ? 1 : 0);
+    return bits;
+}
+
+std::vector<char const*> RunningServices::choose(Services all, Bits const& mine, Bits const& agreed) {
+    std::vector<char const*> left_to_mpi;
+    bool const one_thread = (agreed.empty() ? mine : agreed)[0] != 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        Needs const needs = all[i]->needs();
+        bool const wanted = needs == Needs::nothing ? mine[i + 1] != 0 : !agreed.empty() && agreed[i + 1] != 0;
+        if (!wanted) continue;
+        if (needs == Needs::one_thread && !one_thread)
+            left_to_mpi.push_back(all[i]->name());
+        else
+            chosen_.push_back(std::move(all[i]));
+    }
+    return left_to_mpi;
+}
+
+void RunningServices::start(Job& job) {
+    for (auto const& service : chosen_) {
+        service->start(job);
+        ++running_;
+    }
+}
+
+void RunningServices::stop(Job& job, Ending ending) {
+    for (; running_ > 0; --running_)
+        chosen_[running_ - 1]->stop(job, ending);
+}
+
+void RunningServices::in_child() noexcept {
+    for (std::size_t i = 0; i < running_; ++i)
+        chosen_[i]->in_child();
+}
+
+}  // namespace sluice::plugin
