@@ -89,11 +89,12 @@ bench: ## Measures: redistribution and all-to-alls against what people use today
 	build/bin/sluice bench overhead
 	build/bin/sluice bench madre
 
-check: ## Formatting, warnings of GCC and Clang as errors, clang-tidy
+check: ## Formatting, faults of scripts, warnings of GCC and Clang as errors, clang-tidy
 	$(PACKAGES) build demo test check
 	@mkdir -p build
 	cmake/phase.sh "files" cmake/check_files.sh
 	cmake/phase.sh "format" cmake/check_format.sh
+	cmake/phase.sh "scripts" cmake/check_scripts.sh
 	cmake/phase.sh "GCC, warnings as errors" $(MAKE) tests-built-in-openmpi
 	cmake/phase.sh "Clang, warnings as errors" $(MAKE) built-in-clang
 	cmake/phase.sh "clang-tidy" cmake/check_tidy.sh build/clang $(JOBS)

@@ -5,7 +5,7 @@
 set -uo pipefail
 how=$1
 shift
-cd "$(dirname "$0")/../build"
+cd "$(dirname "$0")/../build" || exit 1
 for folder in "$@"; do echo "subdirs($folder)"; done >CTestTestfile.cmake
 rm -rf installed # where the tests install the library
 choice=()

@@ -42,11 +42,11 @@ def watched_blocks_are_in_the_report():
     measures_every_case(lines)
     check("between", ["between", "yes"] in lines, True)
     calls = {words[1]: (int(words[2]), int(words[3])) for words in lines if words[0] == "calls"}
-    for function, (watched, straight) in calls.items():
+    for function, (counted, straight) in calls.items():
         reported = sum(site["calls"] for site in report["sites"] if site["function"] == function)
-        check(f"calls of {function} in the report", reported, watched)
-        if function != "MPI_Barrier" and (watched < PAIRS or straight < PAIRS):
-            sys.exit(f"{function}: {watched} watched and {straight} straight calls in {PAIRS} pairs of blocks")
+        check(f"calls of {function} in the report", reported, counted)
+        if function != "MPI_Barrier" and (counted < PAIRS or straight < PAIRS):
+            sys.exit(f"{function}: {counted} watched and {straight} straight calls in {PAIRS} pairs of blocks")
     check("watched barriers, which keep blocks apart", calls["MPI_Barrier"][0], 0)
     # The helper thread runs during both kinds of block, and its time is measured.
     used = sum(float(words[3]) for words in lines if words[0] == "helper")

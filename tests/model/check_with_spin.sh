@@ -27,6 +27,6 @@ if grep -qE 'Search not completed|max search depth too small|out of memory|reach
 fi
 if [ "$expected" = ends ]; then
     grep -q 'errors: 0$' output
-else
-    ! grep -q 'errors: 0$' output
+elif grep -q 'errors: 0$' output; then
+    exit 1
 fi

@@ -22,7 +22,7 @@ exec "$@"
 START
 chmod +x "$folder/start"
 
-ranks=4 plain= setting= all=no
+ranks=4 plain='' setting='' all=no
 case $how in
 two) all=yes ranks=2 ;;
 four) all=yes ;;

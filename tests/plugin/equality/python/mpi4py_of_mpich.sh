@@ -49,7 +49,7 @@ build() {
     [ ! -e "$folder/lib/mpi4py" ] || return 0
     local tool
     for tool in $mpicc apt-get dpkg-source cython3 python3-config; do
-        command -v $tool >/dev/null || refuse "there is no $tool"
+        command -v "$tool" >/dev/null || refuse "there is no $tool"
     done
     rm -rf "$folder/tree" "$folder/built"
     compgen -G "$folder/source/mpi4py_*.dsc" >/dev/null || fetch

@@ -1,0 +1,9 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Every shell script passes shellcheck and every Python script pyflakes: no name that is never set, no import that is
+# not used, no exit code that is lost.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+git grep -zlE --untracked '^#!/bin/(ba)?sh' | xargs -0 -r shellcheck --severity=warning
+# Spack's recipes get their names from `import *`.
+git ls-files -z --cached --others --exclude-standard '*.py' ':!packaging/spack' | xargs -0 -r pyflakes3
