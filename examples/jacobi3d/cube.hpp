@@ -22,7 +22,8 @@ constexpr int k_longest_row = k_longest_edge + 4;  // with two points of a neigh
 /// Which rank owns a cube.
 enum class Deal {
     cards,         ///< the cubes go to the ranks in turn, in the order of their numbers
-    checkerboard,  ///< by the sum of the coordinates: no face stays on its rank if all numbers of cubes are even
+    checkerboard,  ///< cubes with even and odd sums of coordinates go to different ranks, if all numbers of cubes are
+                   ///< even
     hotspot,       ///< rank 0 owns half of the cubes, the others are dealt to the ranks in turn
 };
 

@@ -33,7 +33,7 @@ class TypeMap {
   public:
     enum class Kind : std::uint8_t { run, loop, list };
 
-    /// Offsets are relative to the place that the referring node gives this one.
+    /// The offset of a node counts from the position that the node above gives it.
     struct Node {
         Kind kind = Kind::run;
         std::uint32_t child = 0;  ///< loop: the node that is repeated; list: its first entry

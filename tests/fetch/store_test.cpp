@@ -102,7 +102,7 @@ Task wait_until_read(Store& store, Key key, int& stage) {
 Task fetch_twice(Store& store, Key key, int& stage) {
     { Fetched const first = co_await store.fetch_all(Want{key, 100}); }
     co_await after(std::chrono::milliseconds(3));
-    stage = 1;  // before this rank's own second fetch is answered
+    stage = 1;  // before the fetch, because the owner may count this reader before the task continues
     Fetched const second = co_await store.fetch_all(Want{key, 100});
 }
 

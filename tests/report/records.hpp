@@ -20,7 +20,8 @@ inline constexpr std::array<char const*, 8> k_names{"MPI_Init",      "MPI_Isend"
 
 enum class Story {
     healthy,  ///< halo exchange and a transpose in each step; rank size-1 is slow, and the others wait
-    flooded,  ///< rank 0 receives late: MPI's memory grows steadily from 4 s on, it is killed at 12 s near its limit
+    flooded,  ///< rank 0 receives late: MPI's memory grows steadily from 4 s on, and the rank is killed at 12 s near
+              ///< its limit
 };
 
 /// Makes a record of 12 seconds with a sample every 10 ms. In the healthy story the peak is 400 MiB + 4 MiB x rank, at

@@ -17,7 +17,7 @@ fs::path own_folder() {
 }
 
 bool is_program(fs::path const& path) {
-    std::error_code unseen;  // for a folder in PATH that this user may not enter
+    std::error_code unseen;  // so that a folder in PATH that this user may not enter throws nothing
     return fs::is_regular_file(path, unseen) && access(path.c_str(), X_OK) == 0;
 }
 

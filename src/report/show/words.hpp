@@ -8,7 +8,7 @@
 
 namespace sluice::report {
 
-/// Returns at most three digits, fewer only for whole numbers: "0 B", "640 KiB", "1.37 GiB", "89.0 MiB", "2 GiB".
+/// Returns a size with three digits, a whole number with fewer: "0 B", "640 KiB", "1.37 GiB", "89.0 MiB", "2 GiB".
 std::string size_text(std::uint64_t bytes);
 std::string kib_text(std::uint64_t kib);
 /// Returns a text such as "0.52 s", "12.4 s", "3 min 12 s", "2 h 05 min".

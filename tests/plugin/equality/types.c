@@ -105,7 +105,7 @@ static void use(int kind) {
     CALL(MPI_Sendrecv(out, each, type, right, 1, in, each + 1, type, left, 1, MPI_COMM_WORLD, &status));
     say_status("exchange", &status, type);
     say_bytes("data", in, bytes);
-    FRESH();  // as bytes on the other side
+    FRESH();  // packed data, received as bytes
     MPI_Request request;
     CALL(MPI_Irecv(in, (int)bytes, MPI_PACKED, left, 2, MPI_COMM_WORLD, &request));
     int position = 0;
@@ -135,7 +135,7 @@ static void use(int kind) {
     FRESH();
     CALL(MPI_Gather(out, each, type, in, each, type, ranks - 1, MPI_COMM_WORLD));
     say_bytes("gather", in, bytes);
-    FRESH();  // few of them, because MPICH 4.0.2 is wrong for more (inplace_truth.c)
+    FRESH();  // only two elements, because MPICH 4.0.2 is wrong for more (inplace_truth.c)
     CALL(MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, 2, type, MPI_COMM_WORLD));
     say_bytes("in place", out, bytes);
 
