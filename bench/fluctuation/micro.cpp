@@ -15,8 +15,6 @@ namespace sluice::bench {
 
 namespace {
 
-namespace fetch = sluice::fetch;
-
 constexpr int k_turning_tasks = 100;
 constexpr int k_turns = 20000;
 constexpr std::uint64_t k_fetches = 5000;
@@ -43,15 +41,15 @@ double task_switch(Context& context) {
     return (MPI_Wtime() - start) / static_cast<double>(tasks.switches() - before);
 }
 
-fetch::Want want(std::uint64_t id, std::uint64_t epoch) {
+FetchRequest want(std::uint64_t id, std::uint64_t epoch) {
     return {{1, id, epoch}, sizeof(std::uint64_t)};
 }
 
-Task fetch_one_by_one(fetch::Store& store, std::uint64_t epoch, double& seconds) {
+Task fetch_one_by_one(Store& store, std::uint64_t epoch, double& seconds) {
     std::uint64_t wrong = 0;
     double const start = MPI_Wtime();
     for (std::uint64_t id = 0; id < k_fetches; ++id) {
-        fetch::Fetched const got = co_await store.fetch_all(want(id, epoch));
+        FetchResult const got = co_await store.fetch_all(want(id, epoch));
         if (got.as<std::uint64_t>(0)[0] != id + epoch) ++wrong;
     }
     seconds = (MPI_Wtime() - start) / k_fetches;
@@ -66,7 +64,7 @@ Task wait_for(MPI_Request& request) {
 }
 
 /// Returns the seconds that one fetch takes on rank 0. Nothing is measured on the other ranks.
-double fetch_8_bytes(Context& context, fetch::Store& store, std::uint64_t epoch) {
+double fetch_8_bytes(Context& context, Store& store, std::uint64_t epoch) {
     std::vector<std::uint64_t> data(k_fetches);
     double seconds = 0;
     if (context.rank() == 1)
@@ -87,7 +85,7 @@ double fetch_8_bytes(Context& context, fetch::Store& store, std::uint64_t epoch)
     return seconds;
 }
 
-Task fetch_once(fetch::Store& store, fetch::Want wanted) {
+Task fetch_once(Store& store, FetchRequest wanted) {
     co_await store.fetch_all(wanted);
 }
 
@@ -118,7 +116,7 @@ double bytes_per_task(Tasks& tasks, std::function<Task(std::uint64_t)> const& ma
     return static_cast<double>(waiting - before - frames) / k_tasks;
 }
 
-Task publish_when(MPI_Request& asked, fetch::Store& store, std::uint64_t const& datum) {
+Task publish_when(MPI_Request& asked, Store& store, std::uint64_t const& datum) {
     co_await completed(asked);
     for (std::uint64_t id = 0; id < k_tasks; ++id)
         store.publish({1, id, 0}, std::as_bytes(std::span(&datum, 1)));
@@ -128,7 +126,7 @@ Task publish_when(MPI_Request& asked, fetch::Store& store, std::uint64_t const& 
 /// ranks.
 double bytes_per_fetching_task(Context& context) {
     std::uint64_t const datum = 7;
-    fetch::Store store(context);
+    Store store(context);
     Tasks tasks(context);
     MPI_Request all_wait = MPI_REQUEST_NULL;
     auto const enter = [&] { mpi::check(MPI_Ibarrier(MPI_COMM_WORLD, &all_wait), "MPI_Ibarrier"); };
@@ -173,7 +171,7 @@ std::vector<Row> micro_rows(Row const& cell, int pairs) {
     std::vector<double> fetches;
     fetches.reserve(static_cast<std::size_t>(pairs));
     {
-        fetch::Store store(context);
+        Store store(context);
         std::uint64_t epoch = 0;
         fetch_8_bytes(context, store, epoch);  // warms up
         for (int sample = 0; sample < pairs; ++sample)

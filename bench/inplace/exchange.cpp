@@ -89,8 +89,8 @@ class Blocks : public Exchange {
 class Alltoall : public Blocks {
   public:
     using Blocks::Blocks;
-    collectives::InplaceReport by_sluice(Context& context) override {
-        return collectives::alltoall_in_place(context, buffer(), static_cast<std::int64_t>(words()[0]), MPI_UINT64_T);
+    AlltoallReport by_sluice(Context& context) override {
+        return alltoall_in_place(context, buffer(), static_cast<std::int64_t>(words()[0]), MPI_UINT64_T);
     }
     void by_mpi() override {
         mpi::check(MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, buffer(), static_cast<int>(words()[0]),
@@ -116,8 +116,8 @@ class Alltoallv : public Blocks {
         wide_.counts.assign(narrow_.counts.begin(), narrow_.counts.end());
         wide_.places.assign(narrow_.places.begin(), narrow_.places.end());
     }
-    collectives::InplaceReport by_sluice(Context& context) override {
-        return collectives::alltoallv_in_place(context, buffer(), wide_.counts, wide_.places, MPI_UINT64_T);
+    AlltoallReport by_sluice(Context& context) override {
+        return alltoallv_in_place(context, buffer(), wide_.counts, wide_.places, MPI_UINT64_T);
     }
     void by_mpi() override {
         mpi::check(MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, buffer(), narrow_.counts.data(),
@@ -153,8 +153,8 @@ class Alltoallw : public Blocks {
         wide_.counts.assign(narrow_.counts.begin(), narrow_.counts.end());
         wide_.places.assign(narrow_.places.begin(), narrow_.places.end());
     }
-    collectives::InplaceReport by_sluice(Context& context) override {
-        return collectives::alltoallw_in_place(context, buffer(), wide_.counts, wide_.places, types_);
+    AlltoallReport by_sluice(Context& context) override {
+        return alltoallw_in_place(context, buffer(), wide_.counts, wide_.places, types_);
     }
     void by_mpi() override {
         mpi::check(MPI_Alltoallw(MPI_IN_PLACE, nullptr, nullptr, nullptr, buffer(), narrow_.counts.data(),

@@ -16,7 +16,7 @@ namespace sluice::bench {
 class Exchange {
   public:
     virtual ~Exchange() = default;
-    virtual collectives::InplaceReport by_sluice(Context& context) = 0;
+    virtual AlltoallReport by_sluice(Context& context) = 0;
     /// Exchanges by the MPI library's own call, with MPI_IN_PLACE.
     virtual void by_mpi() = 0;
     /// Writes words that name sender, receiver and place.

@@ -19,7 +19,7 @@ class SluiceMethod final : public Method {
     Workload const& workload_;
     Context context_;
     RedistributeOptions options_;
-    Report report_;
+    RedistributionReport report_;
 };
 
 }  // namespace

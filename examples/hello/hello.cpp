@@ -18,7 +18,8 @@ int main(int argc, char** argv) {
             numbers.push_back(context.rank() + static_cast<double>(i) / count);
             destinations.push_back({next, count - 1 - i});
         }
-        sluice::Report const report = redistribute(context, sluice::blocks_of(std::span(numbers)), destinations);
+        sluice::RedistributionReport const report =
+            redistribute(context, sluice::blocks_of(std::span(numbers)), destinations);
         for (std::size_t i = 0; i < numbers.size(); ++i)
             wrong += numbers[numbers.size() - 1 - i] != last + static_cast<double>(i) / count;
         if (context.rank() == 0) std::printf("%swrong on rank 0: %ld\n", report.text().c_str(), wrong);

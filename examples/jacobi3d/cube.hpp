@@ -128,7 +128,7 @@ class PagedCubes {
     Used relax(int steps);
     /// Returns the sum of Cube::checksum over the cubes of this rank.
     std::uint64_t checksum(int step);
-    sluice::paged::Report report() const;
+    sluice::PagedReport report() const;
 
   private:
     struct State;

@@ -13,13 +13,13 @@
 namespace jacobi {
 
 /// Returns the key of the face at `side` of `cube`.
-inline sluice::fetch::Key key_of(Box const& box, int cube, int side, int step) {
+inline sluice::Key key_of(Box const& box, int cube, int side, int step) {
     return {box.owner(cube), static_cast<std::uint64_t>(cube * k_sides + side), static_cast<std::uint64_t>(step)};
 }
 
 /// Returns the faces that `cube` needs, by side.
-inline std::vector<sluice::fetch::Want> neighbours_faces(Box const& box, int cube, int step) {
-    std::vector<sluice::fetch::Want> wants;
+inline std::vector<sluice::FetchRequest> neighbours_faces(Box const& box, int cube, int step) {
+    std::vector<sluice::FetchRequest> wants;
     wants.reserve(k_sides);
     for (int side = 0; side < k_sides; ++side)
         wants.push_back(
@@ -34,7 +34,7 @@ inline auto packer(Cube const& cube, int side, int step) {
     };
 }
 
-inline Ghosts ghosts_of(sluice::fetch::Fetched const& faces) {
+inline Ghosts ghosts_of(sluice::FetchResult const& faces) {
     Ghosts ghosts;
     for (std::size_t side = 0; side < k_sides; ++side)
         ghosts[side] = faces.as<double>(side);

@@ -11,22 +11,24 @@ namespace jacobi {
 
 namespace {
 
-namespace fetch = sluice::fetch;
+using sluice::FetchRequest;
+using sluice::FetchResult;
+using sluice::Store;
 
-void publish_faces(fetch::Store& store, Box const& box, Cube const& cube, int step) {
+void publish_faces(Store& store, Box const& box, Cube const& cube, int step) {
     for (int side = 0; side < k_sides; ++side)
         store.publish(key_of(box, cube.number(), side, step), box.face_points() * sizeof(double),
                       packer(cube, side, step));
 }
 
-sluice::Task live(fetch::Store& store, Box const& box, Cube& cube, int steps) {
+sluice::Task live(Store& store, Box const& box, Cube& cube, int steps) {
     for (int step = 0; step < steps; ++step) {
         publish_faces(store, box, cube, step);
-        std::vector<fetch::Want> const wants = neighbours_faces(box, cube.number(), step);
-        fetch::Fetched const faces = co_await store.fetch_all(wants);
+        std::vector<FetchRequest> const wants = neighbours_faces(box, cube.number(), step);
+        FetchResult const faces = co_await store.fetch_all(wants);
         // The points of the last step are overwritten now, so all readers must have their faces.
         for (int side = 0; step > 0 && side < k_sides; ++side)
-            co_await store.read(key_of(box, cube.number(), side, step - 1));
+            co_await store.all_have_it(key_of(box, cube.number(), side, step - 1));
         cube.relax(step, ghosts_of(faces));
     }
 }
@@ -39,7 +41,7 @@ Used by_fetching(Box const& box, std::vector<Cube>& cubes, int steps) {
 
 Used by_fetching(Box const& box, std::vector<Cube>& cubes, int steps, sluice::Settings const& settings) {
     sluice::Context context(MPI_COMM_WORLD, settings);
-    fetch::Store store(context);
+    Store store(context);
     sluice::Tasks tasks(context);
     for (Cube& cube : cubes)
         tasks.spawn(live(store, box, cube, steps));

@@ -80,7 +80,7 @@ Outcome in_a_file(jacobi::Box const& box, int rank, int steps, Clock& clock) {
     clock.start();
     Outcome outcome{cubes.relax(steps)};
     clock.stop();
-    sluice::paged::Report const report = cubes.report();
+    sluice::PagedReport const report = cubes.report();
     if (rank == 0)
         std::printf(
             "rank 0: %llu blocks brought, %llu written back, %llu of %llu parts found in memory; blocks held at most "

@@ -16,10 +16,13 @@ namespace jacobi {
 
 namespace {
 
-namespace fetch = sluice::fetch;
-namespace paged = sluice::paged;
-using paged::Access;
-using paged::Use;
+using sluice::BlockAccess;
+using sluice::BlockUse;
+using sluice::FetchRequest;
+using sluice::FetchResult;
+using sluice::PagedBlocks;
+using sluice::PagedFile;
+using sluice::Store;
 
 /// The blocks of cube i of this rank, by the parity of the step, are points 4 i and 4 i + 1, faces 4 i + 2 and 4 i + 3.
 struct Places {
@@ -38,14 +41,14 @@ std::vector<std::uint64_t> sizes_of_blocks(Box const& box, std::size_t cubes) {
 }
 
 /// Returns the blocks that step `step` uses.
-std::array<Use, 3> uses_of(Places const& places, int step) {
-    return {Use{places.points(step), Access::read}, Use{places.points(step + 1), Access::write},
-            Use{places.faces(step + 1), Access::write}};
+std::array<BlockUse, 3> uses_of(Places const& places, int step) {
+    return {BlockUse{places.points(step), BlockAccess::read}, BlockUse{places.points(step + 1), BlockAccess::write},
+            BlockUse{places.faces(step + 1), BlockAccess::write}};
 }
 
 /// Plans two steps, after which the parities repeat.
-std::vector<Use> plan_of(std::size_t cubes) {
-    std::vector<Use> order;
+std::vector<BlockUse> plan_of(std::size_t cubes) {
+    std::vector<BlockUse> order;
     for (int step = 0; step < 2; ++step)
         for (std::size_t i = 0; i < cubes; ++i)
             std::ranges::copy(uses_of(Places{i}, step), std::back_inserter(order));
@@ -57,26 +60,25 @@ void pack_faces(Box const& box, Cube const& cube, int step, std::span<double> fa
         cube.pack(static_cast<int>(side), step, faces.subspan(side * box.face_points(), box.face_points()));
 }
 
-void publish_faces(fetch::Store& store, paged::File const& file, Box const& box, Places const& places, int number,
-                   int step) {
+void publish_faces(Store& store, PagedFile const& file, Box const& box, Places const& places, int number, int step) {
     std::uint64_t const bytes = box.face_points() * sizeof(double);
     for (int side = 0; side < k_sides; ++side)
-        paged::publish(store, key_of(box, number, side, step), file, places.faces(step),
-                       static_cast<std::uint64_t>(side) * bytes, bytes);
+        publish_part(store, key_of(box, number, side, step), file, places.faces(step),
+                     static_cast<std::uint64_t>(side) * bytes, bytes);
 }
 
-sluice::Task live(fetch::Store& store, paged::File& file, Box const& box, Places places, int number, int steps) {
+sluice::Task live(Store& store, PagedFile& file, Box const& box, Places places, int number, int steps) {
     for (int step = 0; step < steps; ++step) {
         publish_faces(store, file, box, places, number, step);
-        std::vector<fetch::Want> const wants = neighbours_faces(box, number, step);
-        fetch::Fetched const faces = co_await store.fetch_all(wants);
+        std::vector<FetchRequest> const wants = neighbours_faces(box, number, step);
+        FetchResult const faces = co_await store.fetch_all(wants);
         // The faces of the last step are overwritten now, so all readers must have them.
         for (int side = 0; step > 0 && side < k_sides; ++side)
-            co_await store.read(key_of(box, number, side, step - 1));
+            co_await store.all_have_it(key_of(box, number, side, step - 1));
         Ghosts const ghosts = ghosts_of(faces);
         // The blocks are requested last: a task that has them waits for nothing else.
-        std::array<Use, 3> const uses = uses_of(places, step);
-        paged::Blocks const blocks = co_await file.use(uses);
+        std::array<BlockUse, 3> const uses = uses_of(places, step);
+        PagedBlocks const blocks = co_await file.use(uses);
         std::array<std::span<double>, 2> points{blocks.as<double>(0), blocks.as<double>(1)};
         if (step % 2 != 0) std::swap(points[0], points[1]);
         Cube cube(box, number, points);
@@ -96,16 +98,17 @@ struct PagedCubes::State {
     Box const& box;
     sluice::Context context;
     std::vector<int> numbers;
-    paged::File file;
+    PagedFile file;
 };
 
 PagedCubes::PagedCubes(Box const& box, int rank, sluice::Settings const& settings)
     : state_(std::make_unique<State>(box, rank, settings)) {
     for (std::size_t i = 0; i < state_->numbers.size(); ++i) {
         Places const places{i};
-        std::array<Use, 3> const uses{Use{places.points(0), Access::write}, Use{places.points(1), Access::write},
-                                      Use{places.faces(0), Access::write}};
-        paged::Blocks const blocks = state_->file.use_now(uses);
+        std::array<BlockUse, 3> const uses{BlockUse{places.points(0), BlockAccess::write},
+                                           BlockUse{places.points(1), BlockAccess::write},
+                                           BlockUse{places.faces(0), BlockAccess::write}};
+        PagedBlocks const blocks = state_->file.use_now(uses);
         Cube cube(box, state_->numbers[i], {blocks.as<double>(0), blocks.as<double>(1)});
         cube.fill();
         pack_faces(box, cube, 0, blocks.as<double>(2));
@@ -115,9 +118,9 @@ PagedCubes::PagedCubes(Box const& box, int rank, sluice::Settings const& setting
 PagedCubes::~PagedCubes() = default;
 
 Used PagedCubes::relax(int steps) {
-    fetch::Store store(state_->context);
+    Store store(state_->context);
     sluice::Tasks tasks(state_->context);
-    state_->file.plan(plan_of(state_->numbers.size()), paged::Again::yes);
+    state_->file.plan(plan_of(state_->numbers.size()), sluice::Repeat::yes);
     for (std::size_t i = 0; i < state_->numbers.size(); ++i)
         tasks.spawn(live(store, state_->file, state_->box, Places{i}, state_->numbers[i], steps));
     tasks.run();
@@ -129,14 +132,14 @@ std::uint64_t PagedCubes::checksum(int step) {
     state_->file.plan({});
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < state_->numbers.size(); ++i) {
-        Use const use{Places{i}.points(step), Access::read};
-        paged::Blocks const block = state_->file.use_now({&use, 1});
+        BlockUse const use{Places{i}.points(step), BlockAccess::read};
+        PagedBlocks const block = state_->file.use_now({&use, 1});
         sum += Cube(state_->box, state_->numbers[i], {block.as<double>(0), block.as<double>(0)}).checksum(step);
     }
     return sum;
 }
 
-sluice::paged::Report PagedCubes::report() const {
+sluice::PagedReport PagedCubes::report() const {
     return state_->file.report();
 }
 

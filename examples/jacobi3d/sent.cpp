@@ -12,19 +12,21 @@ namespace jacobi {
 
 namespace {
 
-namespace fetch = sluice::fetch;
+using sluice::FetchRequest;
+using sluice::FetchResult;
+using sluice::Store;
 
-void send_faces(fetch::Store& store, Box const& box, Cube const& cube, int step) {
+void send_faces(Store& store, Box const& box, Cube const& cube, int step) {
     for (int side = 0; side < k_sides; ++side)
         store.send(box.owner(box.neighbour(cube.number(), side)), key_of(box, cube.number(), side, step),
                    box.face_points() * sizeof(double), packer(cube, side, step));
 }
 
-sluice::Task live(fetch::Store& store, Box const& box, Cube& cube, int steps) {
+sluice::Task live(Store& store, Box const& box, Cube& cube, int steps) {
     for (int step = 0; step < steps; ++step) {
         send_faces(store, box, cube, step);  // the faces are packed, so the points may change now
-        std::vector<fetch::Want> const wants = neighbours_faces(box, cube.number(), step);
-        fetch::Fetched const faces = co_await store.receive_all(wants);
+        std::vector<FetchRequest> const wants = neighbours_faces(box, cube.number(), step);
+        FetchResult const faces = co_await store.receive_all(wants);
         cube.relax(step, ghosts_of(faces));
     }
 }
@@ -37,7 +39,7 @@ Used by_sending(Box const& box, std::vector<Cube>& cubes, int steps) {
 
 Used by_sending(Box const& box, std::vector<Cube>& cubes, int steps, sluice::Settings const& settings) {
     sluice::Context context(MPI_COMM_WORLD, settings);
-    fetch::Store store(context);
+    Store store(context);
     sluice::Tasks tasks(context);
     for (Cube& cube : cubes)
         tasks.spawn(live(store, box, cube, steps));

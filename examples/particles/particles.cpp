@@ -45,7 +45,7 @@ Bodies first_share(sluice::Context const& context, std::uint64_t total) {
     return bodies;
 }
 
-sluice::Report rebalance(sluice::Context& context, Bodies& bodies, std::uint64_t total) {
+sluice::RedistributionReport rebalance(sluice::Context& context, Bodies& bodies, std::uint64_t total) {
     sluice::Plan plan(context, bodies.slots(), particles::balanced_along_curve(bodies, total, MPI_COMM_WORLD));
     return plan.apply(std::array{sluice::blocks_of(std::span(bodies.position)),
                                  sluice::blocks_of(std::span(bodies.velocity)),
@@ -91,7 +91,7 @@ int run(std::uint64_t total, int steps) {
     for (int step = 1; step <= steps; ++step) {
         particles::advance(bodies, k_time_step);
         if (step % k_steps_between != 0 && step != steps) continue;
-        sluice::Report const report = rebalance(context, bodies, total);
+        sluice::RedistributionReport const report = rebalance(context, bodies, total);
         double const change = sum_over_ranks(particles::energy(bodies), MPI_DOUBLE) / energy_before - 1;
         worst_change = std::max(worst_change, std::abs(change));
         std::uint64_t const sent = sum_over_ranks(report.blocks_sent, MPI_UINT64_T) / 3;  // three arrays

@@ -16,10 +16,10 @@
 #include "sluice/error.hpp"
 #include "sluice/export.h"
 
-namespace sluice::collectives {
+namespace sluice {
 
 /// The figures of one in-place exchange on this rank.
-struct InplaceReport {
+struct AlltoallReport {
     Bytes exchanged;                  ///< bytes of this rank that were exchanged with other ranks
     Bytes staging;                    ///< staging that the call used
     std::uint64_t pairs_swapped = 0;  ///< peers whose memory was swapped directly with this rank's
@@ -35,17 +35,17 @@ struct InplaceReport {
 /// bytes for each block of an indexed or struct type, nothing for others), nothing that grows with ranks or counts.
 /// Throws Error(invalid_argument) on both ranks of a pair whose blocks differ in bytes, with the other pairs exchanged
 /// and theirs left as it was; on the caller alone, with nothing exchanged, for a negative count.
-SLUICE_API InplaceReport alltoall_in_place(Context& context, void* buffer, std::int64_t count, MPI_Datatype type);
+SLUICE_API AlltoallReport alltoall_in_place(Context& context, void* buffer, std::int64_t count, MPI_Datatype type);
 
 /// The same with counts and displacements, in extents of `type`, for each rank. A pair whose blocks are empty on both
 /// sides costs nothing; as in MPI, where only one of them is empty the other rank waits for ever.
-SLUICE_API InplaceReport alltoallv_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
-                                            std::span<std::int64_t const> displacements, MPI_Datatype type);
+SLUICE_API AlltoallReport alltoallv_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
+                                             std::span<std::int64_t const> displacements, MPI_Datatype type);
 
 /// The same with a datatype for each rank; displacements are in bytes. Memory: the descriptions of at most seven types
 /// at a time.
-SLUICE_API InplaceReport alltoallw_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
-                                            std::span<std::int64_t const> displacements,
-                                            std::span<MPI_Datatype const> types);
+SLUICE_API AlltoallReport alltoallw_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
+                                             std::span<std::int64_t const> displacements,
+                                             std::span<MPI_Datatype const> types);
 
-}  // namespace sluice::collectives
+}  // namespace sluice

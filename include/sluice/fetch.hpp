@@ -10,7 +10,7 @@
 ///     request  <──────────────────────────── slot                        3 the owner's runtime receives it
 ///     pack(buffer), under a serving token                                 4, 5 the owner's application returns data
 ///     buffer   ────────────────────────────> buffer, allocated on arrival 6
-///                                           Fetched                      7 delivered; its end gives the tokens back
+///                                           FetchResult                  7 delivered; its end gives the tokens back
 ///
 /// M is the memory of the machine or its limit, M_A is what the program itself uses, and M_C = M - M_A - reserve is
 /// what communication may use for a moment (Context::budget()). Tokens are bytes of M_C, or messages if
@@ -34,7 +34,14 @@
 #include "sluice/tasks.hpp"
 #include "sluice/units.hpp"
 
-namespace sluice::fetch {
+namespace sluice {
+
+namespace fetch {
+struct FetchSet;
+struct Buffer;
+struct DeliveryWait;
+class StoreState;
+}  // namespace fetch
 
 /// The name of published data, valid on every rank.
 struct Key {
@@ -45,24 +52,17 @@ struct Key {
 };
 
 /// One fetch of a set.
-struct Want {
+struct FetchRequest {
     static constexpr std::uint64_t k_any = ~std::uint64_t{0};
     Key key;
     std::uint64_t bytes = k_any;  ///< size of the published data; k_any: the owner is asked first
 };
 
-namespace detail {
-struct FetchSet;
-struct Buffer;
-struct ReadWait;
-class StoreState;
-}  // namespace detail
-
-/// A complete fetch set, in the order of the wants. Movable; gives its tokens back when it dies. Two sets that fetched
-/// the same key at a time may share its bytes: nobody writes to them.
-class SLUICE_API Fetched {
+/// A complete fetch set, in the order of the requests. Movable; gives its tokens back when it dies. Two sets that
+/// fetched the same key at a time may share its bytes: nobody writes to them.
+class SLUICE_API FetchResult {
   public:
-    Fetched() = default;
+    FetchResult() = default;
     std::size_t size() const noexcept;
     std::span<std::byte const> operator[](std::size_t i) const noexcept;
     template <typename T>
@@ -72,32 +72,32 @@ class SLUICE_API Fetched {
     }
 
   private:
-    friend struct detail::FetchSet;
-    std::vector<std::shared_ptr<detail::Buffer>> buffers_;
+    friend struct fetch::FetchSet;
+    std::vector<std::shared_ptr<fetch::Buffer>> buffers_;
 };
 
 /// What `co_await store.fetch_all(...)` is made of.
 struct [[nodiscard]] SLUICE_API FetchAwaiter {
-    explicit FetchAwaiter(std::shared_ptr<detail::FetchSet> posted) noexcept : set(std::move(posted)) {}
+    explicit FetchAwaiter(std::shared_ptr<fetch::FetchSet> posted) noexcept : set(std::move(posted)) {}
     FetchAwaiter(FetchAwaiter const&) = delete;
     FetchAwaiter& operator=(FetchAwaiter const&) = delete;
     ~FetchAwaiter();
     bool await_ready() const noexcept;
     void await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept;
-    Fetched await_resume() const;
-    std::shared_ptr<detail::FetchSet> set;
+    FetchResult await_resume() const;
+    std::shared_ptr<fetch::FetchSet> set;
 };
 
-/// What `co_await store.read(key)` is made of.
-struct [[nodiscard]] SLUICE_API ReadAwaiter {
-    ReadAwaiter(std::shared_ptr<detail::ReadWait> posted) noexcept : wait(std::move(posted)) {}
-    ReadAwaiter(ReadAwaiter const&) = delete;
-    ReadAwaiter& operator=(ReadAwaiter const&) = delete;
-    ~ReadAwaiter();
+/// What `co_await store.all_have_it(key)` is made of.
+struct [[nodiscard]] SLUICE_API DeliveryAwaiter {
+    DeliveryAwaiter(std::shared_ptr<fetch::DeliveryWait> posted) noexcept : wait(std::move(posted)) {}
+    DeliveryAwaiter(DeliveryAwaiter const&) = delete;
+    DeliveryAwaiter& operator=(DeliveryAwaiter const&) = delete;
+    ~DeliveryAwaiter();
     bool await_ready() const noexcept { return wait == nullptr; }
     void await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept;
     void await_resume() const noexcept {}
-    std::shared_ptr<detail::ReadWait> wait;  // null: all readers have it already
+    std::shared_ptr<fetch::DeliveryWait> wait;  // null: all readers have it already
 };
 
 /// The figures of a store on this rank, from its creation on.
@@ -130,11 +130,11 @@ struct StoreReport {
 /// 200 bytes, and what tokens allow for.
 class SLUICE_API Store {
   public:
-    using Pack = std::function<void(std::span<std::byte> out)>;
-    /// Called once with the data that a Bring function was asked for, or with an error. The bytes need only be valid
+    using Packer = std::function<void(std::span<std::byte> out)>;
+    /// Called once with the data that a DataSource was asked for, or with an error. The bytes need only be valid
     /// during the call.
-    using Brought = std::function<void(std::span<std::byte const> bytes, std::exception_ptr error)>;
-    using Bring = std::function<void(Brought brought)>;
+    using DataSink = std::function<void(std::span<std::byte const> bytes, std::exception_ptr error)>;
+    using DataSource = std::function<void(DataSink sink)>;
 
     /// Collective over `context`, which must outlive the store. Throws Error.
     explicit Store(Context& context);
@@ -150,42 +150,42 @@ class SLUICE_API Store {
     /// stay unchanged until all readers have them
     /// @param readers number of fetches
     /// @throws Error invalid_argument for a key that is already published or belongs to another rank
-    void publish(Key const& key, std::uint64_t bytes, Pack pack, int readers = 1);
+    void publish(Key const& key, std::uint64_t bytes, Packer pack, int readers = 1);
     /// Publishes contiguous data, which the caller owns. They are sent from their place without a copy, and must stay
     /// unchanged until all readers have them.
     void publish(Key const& key, std::span<std::byte const> data, int readers = 1);
 
-    /// Publishes data that are somewhere else, for example on a disk (sluice/paged.hpp). `bring` starts to fetch them
-    /// when a reader has tokens for them, and calls `brought` at once, or later on the same thread from a poll of the
+    /// Publishes data that are somewhere else, for example on a disk (sluice/paged.hpp). `source` starts to fetch them
+    /// when a reader has tokens for them, and calls its sink at once, or later on the same thread from a poll of the
     /// context. Other readers are served meanwhile.
-    void publish_elsewhere(Key const& key, std::uint64_t bytes, Bring bring, int readers = 1);
+    void publish_lazily(Key const& key, std::uint64_t bytes, DataSource source, int readers = 1);
 
     /// The task that awaits this goes on when all readers of a publication of this rank have it, or when it is
     /// withdrawn.
-    ReadAwaiter read(Key const& key);
+    DeliveryAwaiter all_have_it(Key const& key);
     /// The same without coroutines: `progress` calls `done`, and does so at its next call if `key` is not (or no
     /// longer) published.
-    void when_read(Key const& key, std::function<void()> done);
+    void when_all_have_it(Key const& key, std::function<void()> done);
     /// Ends a publication. Readers that wait for it or ask later get an error.
     void withdraw(Key const& key);
     /// Promises that this rank will publish and send nothing more for epochs up to `epoch`. A fetch of a key that does
     /// not exist then fails instead of waiting.
     void close(std::uint64_t epoch);
 
-    /// `auto faces = co_await store.fetch_all(wants)` fetches a set, which is posted at once and granted as a whole.
+    /// `auto faces = co_await store.fetch_all(requests)` fetches a set, which is posted at once and granted as a whole.
     /// Throws at the co_await, with both ranks in its text: Error(invalid_argument) for an unknown, withdrawn or
     /// wrongly sized key, or if the owner threw while it packed; Error(out_of_memory) if the set alone exceeds what the
     /// budget can ever be.
-    FetchAwaiter fetch_all(std::span<Want const> wants);
-    /// `fetch_all(Want{key, bytes}, …)`. (GCC 12 cannot compile a co_await of a braced list.)
-    template <std::same_as<Want>... Wants>
-    FetchAwaiter fetch_all(Want const& first, Wants const&... others) {
-        Want const wants[]{first, others...};
-        return fetch_all(std::span<Want const>(wants));
+    FetchAwaiter fetch_all(std::span<FetchRequest const> requests);
+    /// `fetch_all(FetchRequest{key, bytes}, …)`. (GCC 12 cannot compile a co_await of a braced list.)
+    template <std::same_as<FetchRequest>... Requests>
+    FetchAwaiter fetch_all(FetchRequest const& first, Requests const&... others) {
+        FetchRequest const requests[]{first, others...};
+        return fetch_all(std::span<FetchRequest const>(requests));
     }
     /// The same without coroutines: `progress` calls `done`, never this function, with the data or an error. `done` may
     /// call the store.
-    void fetch_all(std::span<Want const> wants, std::function<void(Fetched, std::exception_ptr)> done);
+    void fetch_all(std::span<FetchRequest const> requests, std::function<void(FetchResult, std::exception_ptr)> done);
 
     /// The send-based scheme, for programs that must push. `pack` is called at once; its data stay in memory here,
     /// whose size nothing bounds, until they have left. With Settings::send_control "on" they leave when the reader
@@ -196,23 +196,23 @@ class SLUICE_API Store {
     /// @param pack   writes them
     /// @throws Error invalid_argument for another rank's key, a reader outside the context, a closed epoch, a finished
     /// store, or data sent to that reader before that it has not taken; out_of_memory; or what `pack` throws
-    void send(int reader, Key const& key, std::uint64_t bytes, Pack const& pack);
+    void send(int reader, Key const& key, std::uint64_t bytes, Packer const& pack);
     /// The same for contiguous data. They are copied, so the caller may overwrite them afterwards.
     void send(int reader, Key const& key, std::span<std::byte const> data);
 
-    /// `auto faces = co_await store.receive_all(wants)` receives a set of data that their owners send to this rank.
+    /// `auto faces = co_await store.receive_all(requests)` receives a set of data that their owners send to this rank.
     /// Each message is received once. Throws at the co_await, with both ranks in its text: Error(invalid_argument) if
     /// another number of bytes was sent, or if the owner will not send the data any more (closed, finished), has sent
     /// them twice, or they were received already; Error(out_of_memory) if the set alone exceeds what the budget can
     /// ever be. The other messages of a failed set remain for later sets.
-    FetchAwaiter receive_all(std::span<Want const> wants);
-    template <std::same_as<Want>... Wants>
-    FetchAwaiter receive_all(Want const& first, Wants const&... others) {
-        Want const wants[]{first, others...};
-        return receive_all(std::span<Want const>(wants));
+    FetchAwaiter receive_all(std::span<FetchRequest const> requests);
+    template <std::same_as<FetchRequest>... Requests>
+    FetchAwaiter receive_all(FetchRequest const& first, Requests const&... others) {
+        FetchRequest const requests[]{first, others...};
+        return receive_all(std::span<FetchRequest const>(requests));
     }
     /// The same without coroutines, like that form of fetch_all.
-    void receive_all(std::span<Want const> wants, std::function<void(Fetched, std::exception_ptr)> done);
+    void receive_all(std::span<FetchRequest const> requests, std::function<void(FetchResult, std::exception_ptr)> done);
 
     /// Moves what can be moved, without waiting; returns true if something moved. Tasks call it between tasks. A long
     /// task should call it now and then, because peers wait for the data that this rank serves.
@@ -229,8 +229,8 @@ class SLUICE_API Store {
     StoreReport report() const;
 
   private:
-    friend class detail::StoreState;
-    std::unique_ptr<detail::StoreState> state_;
+    friend class fetch::StoreState;
+    std::unique_ptr<fetch::StoreState> state_;
 };
 
-}  // namespace sluice::fetch
+}  // namespace sluice

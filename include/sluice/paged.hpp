@@ -6,16 +6,16 @@
 /// G. Zheng, L. V. Kale, "Run-time Support for Controlling Communication-Induced Memory Fluctuation", 2007).
 ///
 ///     away ──> coming ──> here ──> in use ──> leaving ──> here ──> away
-///               plan, or a task   Blocks end;   written     when others need its memory
+///               plan, or a task   its PagedBlocks end;   written     when others need its memory
 ///               that waits        was written
 ///
-///     sluice::paged::File file(context, cubes, bytes_of_a_cube);
-///     file.plan(order, sluice::paged::Again::yes);
+///     sluice::PagedFile file(context, cubes, bytes_of_a_cube);
+///     file.plan(order, sluice::Repeat::yes);
 ///     sluice::Task step(...) {
-///         auto const blocks = co_await file.use(Use{before, Access::read}, Use{after, Access::write});
-///         relax(blocks.as<double const>(0), blocks.as<double>(1));
+///         auto const blocks = co_await file.use(BlockUse{before, BlockAccess::read}, BlockUse{after,
+///         BlockAccess::write}); relax(blocks.as<double const>(0), blocks.as<double>(1));
 ///     }                                                  // after is written back while other tasks compute
-///     sluice::paged::publish(store, key, file, block, offset, bytes);     // served from the file, or from memory
+///     sluice::publish_part(store, key, file, block, offset, bytes);     // served from the file, or from memory
 #pragma once
 
 #include <concepts>
@@ -34,37 +34,37 @@
 #include "sluice/tasks.hpp"
 #include "sluice/units.hpp"
 
-namespace sluice::paged {
+namespace sluice {
+
+namespace paged {
+class FileState;
+struct UseSet;
+}  // namespace paged
 
 /// The use of a block.
-enum class Access : std::uint8_t {
+enum class BlockAccess : std::uint8_t {
     read,    ///< its bytes are read and not written back
     update,  ///< its bytes are read, changed, and written back
     write,   ///< all of it is overwritten, so it is not read: its bytes are unspecified at first
 };
 
-struct Use {
+struct BlockUse {
     std::size_t block = 0;
-    Access access = Access::update;
-    bool operator==(Use const&) const = default;
+    BlockAccess access = BlockAccess::update;
+    bool operator==(BlockUse const&) const = default;
 };
 
 /// Whether a plan begins again after its end.
-enum class Again : bool { no, yes };
-
-namespace detail {
-class FileState;
-struct UseSet;
-}  // namespace detail
+enum class Repeat : bool { no, yes };
 
 /// Blocks in memory, in the order of the uses they were asked by. Movable; when it dies, what was written goes back to
 /// the file. Several may hold the same block: they share its bytes, and their order is the program's business.
-class SLUICE_API Blocks {
+class SLUICE_API PagedBlocks {
   public:
-    Blocks() = default;
-    Blocks(Blocks&& other) noexcept = default;
-    Blocks& operator=(Blocks&& other) noexcept;
-    ~Blocks() { release(); }
+    PagedBlocks() = default;
+    PagedBlocks(PagedBlocks&& other) noexcept = default;
+    PagedBlocks& operator=(PagedBlocks&& other) noexcept;
+    ~PagedBlocks() { release(); }
     void release() noexcept;
 
     std::size_t size() const noexcept { return bytes_.size(); }
@@ -75,26 +75,26 @@ class SLUICE_API Blocks {
     }
 
   private:
-    friend class detail::FileState;
-    std::shared_ptr<detail::FileState> file_;
-    std::vector<Use> uses_;
+    friend class paged::FileState;
+    std::shared_ptr<paged::FileState> file_;
+    std::vector<BlockUse> uses_;
     std::vector<std::span<std::byte>> bytes_;
 };
 
 /// What `co_await file.use(...)` is made of.
-struct [[nodiscard]] SLUICE_API UseAwaiter {
-    explicit UseAwaiter(std::shared_ptr<detail::UseSet> asked) noexcept : set(std::move(asked)) {}
-    UseAwaiter(UseAwaiter const&) = delete;
-    UseAwaiter& operator=(UseAwaiter const&) = delete;
-    ~UseAwaiter();
+struct [[nodiscard]] SLUICE_API BlocksAwaiter {
+    explicit BlocksAwaiter(std::shared_ptr<paged::UseSet> asked) noexcept : set(std::move(asked)) {}
+    BlocksAwaiter(BlocksAwaiter const&) = delete;
+    BlocksAwaiter& operator=(BlocksAwaiter const&) = delete;
+    ~BlocksAwaiter();
     bool await_ready() const noexcept;
     void await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept;
-    Blocks await_resume() const;
-    std::shared_ptr<detail::UseSet> set;
+    PagedBlocks await_resume() const;
+    std::shared_ptr<paged::UseSet> set;
 };
 
 /// The figures of a file from its creation on.
-struct Report {
+struct PagedReport {
     std::uint64_t sets = 0;         ///< granted sets of blocks
     std::uint64_t found = 0;        ///< blocks that were in memory or on their way when they were requested
     std::uint64_t brought = 0;      ///< blocks read for a plan or for a use
@@ -113,21 +113,21 @@ struct Report {
 /// process, however it ends; its space is reserved when it is made. Memory: 72 bytes a block, 25 for each entry of the
 /// plan, and for blocks up to Settings::paged_memory; one set of blocks is always granted, whatever its size. What is
 /// never written reads as zeros. Blocks, and publications of it, may outlive it, but not the context.
-class SLUICE_API File {
+class SLUICE_API PagedFile {
   public:
     /// Makes a file with one block of each of these sizes, in bytes, at least 1. Throws Error(out_of_memory) if the
     /// disk has no room for them, or Error(unsupported) if no file can be made, with the numbers and the folder
     /// (setting paged_folder).
-    File(Context& context, std::span<std::uint64_t const> bytes_of_blocks);
-    File(Context& context, std::size_t blocks, std::uint64_t bytes_of_each);
-    ~File();
-    File(File const&) = delete;
-    File& operator=(File const&) = delete;
+    PagedFile(Context& context, std::span<std::uint64_t const> bytes_of_blocks);
+    PagedFile(Context& context, std::size_t blocks, std::uint64_t bytes_of_each);
+    ~PagedFile();
+    PagedFile(PagedFile const&) = delete;
+    PagedFile& operator=(PagedFile const&) = delete;
 
     /// Sets the order in which blocks will be used, instead of any earlier plan. The next blocks are read ahead, and
     /// the last ones leave memory first. The program need not keep to it: any other use is correct too, but slower.
     /// Throws Error(invalid_argument) for a block that does not exist.
-    void plan(std::vector<Use> order, Again again = Again::no);
+    void plan(std::vector<BlockUse> order, Repeat repeat = Repeat::no);
 
     /// `auto blocks = co_await file.use(uses)` waits for all these blocks, until there is memory for all. Sets are
     /// granted in the order of their requests, but one that needs no further memory may go first. Throws at the
@@ -135,34 +135,34 @@ class SLUICE_API File {
     /// the memory of the process or an allocation fails, Error(unsupported) if the disk fails, also if it failed to
     /// write a block back earlier. Take blocks last: a task that holds some and then waits for others that need its
     /// memory keeps them waiting until nothing else moves.
-    UseAwaiter use(std::span<Use const> uses);
-    template <std::same_as<Use>... Uses>
-    UseAwaiter use(Use const& first, Uses const&... others) {
-        Use const uses[]{first, others...};
-        return use(std::span<Use const>(uses));
+    BlocksAwaiter use(std::span<BlockUse const> uses);
+    template <std::same_as<BlockUse>... Uses>
+    BlocksAwaiter use(BlockUse const& first, Uses const&... others) {
+        BlockUse const uses[]{first, others...};
+        return use(std::span<BlockUse const>(uses));
     }
     /// The same without coroutines: a poll of the context calls `done`, with the blocks or an error.
-    void use(std::span<Use const> uses, std::function<void(Blocks, std::exception_ptr)> done);
+    void use(std::span<BlockUse const> uses, std::function<void(PagedBlocks, std::exception_ptr)> done);
     /// The same as a call that waits; communication on the context advances meanwhile.
-    Blocks use_now(std::span<Use const> uses);
+    PagedBlocks use_now(std::span<BlockUse const> uses);
 
-    /// For Store::publish_elsewhere: reads a part of a block, from memory if the block is there, otherwise from the
+    /// For Store::publish_lazily: reads a part of a block, from memory if the block is there, otherwise from the
     /// file without the rest of the block. `offset` and `bytes` count bytes within the block. The part must stay
-    /// unchanged until its readers have it (Store::read).
-    fetch::Store::Bring part(std::size_t block, std::uint64_t offset, std::uint64_t bytes) const;
+    /// unchanged until its readers have it (Store::all_have_it).
+    Store::DataSource part(std::size_t block, std::uint64_t offset, std::uint64_t bytes) const;
 
     /// Moves what can be moved, without waiting; returns true if something moved. Tasks call it between tasks.
     bool progress();
 
-    Report report() const;
+    PagedReport report() const;
 
   private:
-    friend class detail::FileState;
-    std::shared_ptr<detail::FileState> state_;
+    friend class paged::FileState;
+    std::shared_ptr<paged::FileState> state_;
 };
 
 /// Data that live in a file, for others to fetch. Readers are served while their owner computes on other blocks.
-SLUICE_API void publish(fetch::Store& store, fetch::Key const& key, File const& file, std::size_t block,
-                        std::uint64_t offset, std::uint64_t bytes, int readers = 1);
+SLUICE_API void publish_part(Store& store, Key const& key, PagedFile const& file, std::size_t block,
+                             std::uint64_t offset, std::uint64_t bytes, int readers = 1);
 
-}  // namespace sluice::paged
+}  // namespace sluice

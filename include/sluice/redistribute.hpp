@@ -64,7 +64,7 @@ struct RedistributeOptions {
 };
 
 /// What one redistribution did on this rank.
-struct SLUICE_API Report {
+struct SLUICE_API RedistributionReport {
     Strategy strategy = Strategy::token;                ///< that moved the last array, where a plan moved several
     std::string why;                                    ///< why this strategy, those before it, and these transports
     std::vector<std::pair<std::string, double>> steps;  ///< (step, seconds), in order
@@ -87,13 +87,13 @@ struct SLUICE_API Report {
 /// case) + 64 bytes a real partner, whatever the block size. Throws the same Error on every rank, before any byte has
 /// moved: rank or index out of range, two blocks to one address, `destinations` longer than the array, null pointers,
 /// sizes that overflow or differ, different options on different ranks, no memory.
-SLUICE_API Report redistribute(Context& context, Blocks blocks, std::span<Destination const> destinations,
-                               RedistributeOptions const& options = {});
+SLUICE_API RedistributionReport redistribute(Context& context, Blocks blocks, std::span<Destination const> destinations,
+                                             RedistributeOptions const& options = {});
 
 /// The same with a computed map: no list is needed, and with strategy token 5 bytes a local block suffice (8 where
 /// ranks and indices together need more than 37 bits).
-SLUICE_API Report redistribute(Context& context, Blocks blocks, DestinationFunction const& destination,
-                               RedistributeOptions const& options = {});
+SLUICE_API RedistributionReport redistribute(Context& context, Blocks blocks, DestinationFunction const& destination,
+                                             RedistributeOptions const& options = {});
 
 /// A validated map that is applied to several arrays (structure of arrays) or many times. Collective to make and to
 /// apply. Keeps at most 16 bytes a local block and nothing of `destinations`. Must not outlive the context.
@@ -114,8 +114,8 @@ class SLUICE_API Plan {
 
     /// Moves the blocks of each array by the map, array after array; the `count` of each must be the plan's. If the
     /// ranks disagree about the block size of an array, the arrays before it have been moved.
-    Report apply(std::span<Blocks const> arrays);
-    Report apply(Blocks blocks) { return apply(std::span<Blocks const>(&blocks, 1)); }
+    RedistributionReport apply(std::span<Blocks const> arrays);
+    RedistributionReport apply(Blocks blocks) { return apply(std::span<Blocks const>(&blocks, 1)); }
 
     /// Bytes that the plan holds on this rank.
     Bytes memory() const;

@@ -24,25 +24,29 @@ using sluice::c::fault_in;
 using sluice::c::free_handle;
 using sluice::c::invalid;
 
-namespace fetch = sluice::fetch;
+using sluice::FetchRequest;
+using sluice::FetchResult;
+using sluice::Key;
+using sluice::Store;
+using sluice::StoreReport;
 
 struct sluice_store {
     explicit sluice_store(sluice::Context& context) : store(context) {}
-    fetch::Store store;
+    Store store;
 };
 struct sluice_fetched {
-    fetch::Fetched data;
+    FetchResult data;
 };
 
-static_assert(SLUICE_ANY_BYTES == fetch::Want::k_any);
+static_assert(SLUICE_ANY_BYTES == FetchRequest::k_any);
 
 namespace {
 
-fetch::Key key_of(sluice_key const& key) {
+Key key_of(sluice_key const& key) {
     return {key.owner, key.id, key.epoch};
 }
 
-fetch::Store& store_of(sluice_store* store) {
+Store& store_of(sluice_store* store) {
     return existing(store, "store").store;
 }
 
@@ -51,7 +55,7 @@ std::span<std::byte const> bytes_at(void const* data, std::uint64_t bytes) {
     return {static_cast<std::byte const*>(data), bytes};
 }
 
-fetch::Store::Pack packing(sluice_pack_function pack, void* user) {
+Store::Packer packing(sluice_pack_function pack, void* user) {
     if (pack == nullptr) throw invalid("the pack function is NULL");
     return [pack, user](std::span<std::byte> out) {
         int const code = pack(user, out.data(), out.size());
@@ -59,22 +63,22 @@ fetch::Store::Pack packing(sluice_pack_function pack, void* user) {
     };
 }
 
-std::vector<fetch::Want> wants_from(sluice_want const* wants, std::size_t count) {
+std::vector<FetchRequest> wants_from(sluice_want const* wants, std::size_t count) {
     if (wants == nullptr && count > 0) throw invalid("wants is NULL, count is " + std::to_string(count));
-    std::vector<fetch::Want> list;
+    std::vector<FetchRequest> list;
     list.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
         list.push_back({key_of(wants[i].key), wants[i].bytes});
     return list;
 }
 
-using Done = std::function<void(fetch::Fetched, std::exception_ptr)>;
+using Done = std::function<void(FetchResult, std::exception_ptr)>;
 
 /// Allocates the arguments of the callback now, so that the call itself cannot fail for lack of memory.
 Done calling(sluice_done_function done, void* user) {
     if (done == nullptr) throw invalid("the done function is NULL");
     auto fetched = std::make_shared<std::unique_ptr<sluice_fetched>>(std::make_unique<sluice_fetched>());
-    return [done, user, fetched](fetch::Fetched data, std::exception_ptr const& error) {
+    return [done, user, fetched](FetchResult data, std::exception_ptr const& error) {
         int const code = c_boundary([&] {
             if (error) std::rethrow_exception(error);
         });
@@ -122,7 +126,7 @@ int sluice_store_publish_bytes(sluice_store* store, sluice_key key, void const* 
 int sluice_store_when_read(sluice_store* store, sluice_key key, sluice_read_function read, void* user) {
     return c_boundary([&] {
         if (read == nullptr) throw invalid("the read function is NULL");
-        store_of(store).when_read(key_of(key), [read, user] { read(user); });
+        store_of(store).when_all_have_it(key_of(key), [read, user] { read(user); });
     });
 }
 
@@ -162,7 +166,7 @@ int sluice_store_progress(sluice_store* store, int* moved) {
 
 int sluice_store_wait(sluice_store* store) {
     return c_boundary([&] {
-        fetch::Store& waited = store_of(store);
+        Store& waited = store_of(store);
         waited.wait_until([&] { return waited.open_sets() == 0; });
     });
 }
@@ -190,7 +194,7 @@ int sluice_store_free(sluice_store** store) {
 int sluice_store_get_report(sluice_store* store, sluice_store_report* report) {
     return c_boundary([&] {
         sluice_store_report& into = existing(report, "report");
-        fetch::StoreReport const of = store_of(store).report();
+        StoreReport const of = store_of(store).report();
         into = {of.sets,
                 of.fetched,
                 of.fetched_here,

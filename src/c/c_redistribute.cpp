@@ -32,7 +32,7 @@ struct sluice_plan {
     sluice::engine::ContextState& context;
 };
 struct sluice_report {
-    sluice::Report report;
+    sluice::RedistributionReport report;
     std::string strategy;
     std::string text;
 };
@@ -81,7 +81,7 @@ struct MapArrays {
     }
 };
 
-void fill(sluice_report* report, sluice::Report&& made) {
+void fill(sluice_report* report, sluice::RedistributionReport&& made) {
     if (report == nullptr) return;
     report->strategy = sluice::name_of(made.strategy);
     report->text = made.text();

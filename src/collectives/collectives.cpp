@@ -7,11 +7,14 @@
 #include "engine/context_state.hpp"
 #include "groups/tags.hpp"
 
-namespace sluice::collectives {
+namespace sluice {
+
+using collectives::InplaceAlltoall;
+using collectives::InplaceBlocks;
 
 namespace {
 
-InplaceReport run(Context& context, InplaceBlocks const& blocks) {
+AlltoallReport run(Context& context, InplaceBlocks const& blocks) {
     engine::ContextState& state = engine::ContextState::of(context);
     groups::Members members;
     members.comm = state.comm();
@@ -35,23 +38,23 @@ void expect_one_each(Context const& context, std::span<T const> list, char const
 
 }  // namespace
 
-InplaceReport alltoall_in_place(Context& context, void* buffer, std::int64_t count, MPI_Datatype type) {
+AlltoallReport alltoall_in_place(Context& context, void* buffer, std::int64_t count, MPI_Datatype type) {
     return run(context, InplaceBlocks::alltoall(buffer, count, type));
 }
 
-InplaceReport alltoallv_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
-                                 std::span<std::int64_t const> displacements, MPI_Datatype type) {
+AlltoallReport alltoallv_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
+                                  std::span<std::int64_t const> displacements, MPI_Datatype type) {
     expect_one_each(context, counts, "counts");
     expect_one_each(context, displacements, "displacements");
     return run(context, InplaceBlocks::alltoallv(buffer, counts.data(), displacements.data(), type));
 }
 
-InplaceReport alltoallw_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
-                                 std::span<std::int64_t const> displacements, std::span<MPI_Datatype const> types) {
+AlltoallReport alltoallw_in_place(Context& context, void* buffer, std::span<std::int64_t const> counts,
+                                  std::span<std::int64_t const> displacements, std::span<MPI_Datatype const> types) {
     expect_one_each(context, counts, "counts");
     expect_one_each(context, displacements, "displacements");
     expect_one_each(context, types, "datatypes");
     return run(context, InplaceBlocks::alltoallw(buffer, counts.data(), displacements.data(), types.data()));
 }
 
-}  // namespace sluice::collectives
+}  // namespace sluice

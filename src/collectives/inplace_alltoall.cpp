@@ -184,7 +184,7 @@ int mpi_class_of(Error const& error) noexcept {
 }
 
 int run_in_place(InplaceMeans const& means, groups::Members const& members, InplaceBlocks const& blocks,
-                 InplaceReport* report) noexcept {
+                 AlltoallReport* report) noexcept {
     int code = MPI_SUCCESS;
     int const caught = base::c_boundary([&] {
         try {

@@ -72,7 +72,7 @@ class InplaceAlltoall {
 
     /// After the end: an Error(invalid_argument) for the first pair whose blocks differ in bytes.
     std::optional<Error> const& fault() const noexcept { return fault_; }
-    InplaceReport const& report() const noexcept { return report_; }
+    AlltoallReport const& report() const noexcept { return report_; }
 
   private:
     static constexpr std::size_t k_most_pairs = 7;
@@ -98,7 +98,7 @@ class InplaceAlltoall {
     InplaceMeans means_;
     groups::Members members_;
     InplaceBlocks blocks_;
-    InplaceReport report_;
+    AlltoallReport report_;
     std::optional<types::TypeMap> map_;     // the map of all blocks, if they have one type
     std::vector<MPI_Datatype> held_types_;  // own references to the types of `types`
     std::optional<memory::Staging> staging_;
@@ -116,7 +116,7 @@ class InplaceAlltoall {
 /// MPI_ERR_TRUNCATE (the blocks of a pair differ in bytes), MPI_ERR_ARG, MPI_ERR_NO_MEM, MPI_ERR_OTHER. The text is
 /// base::last_error_text(). `report` may be null.
 int run_in_place(InplaceMeans const& means, groups::Members const& members, InplaceBlocks const& blocks,
-                 InplaceReport* report = nullptr) noexcept;
+                 AlltoallReport* report = nullptr) noexcept;
 
 /// The MPI error class of an error of this library.
 int mpi_class_of(Error const& error) noexcept;

@@ -40,7 +40,7 @@ struct PairMeans {
     /// Pairs that swap use the part that is free, each only within one `step`.
     std::span<std::byte> shared;
     bool lane_is_taken;
-    InplaceReport& report;
+    AlltoallReport& report;
 
     std::span<std::byte> lane() const noexcept { return shared.first(shared.size() / 4 * 3); }
     std::span<std::byte> bounce() const noexcept {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 namespace {
 
@@ -34,4 +34,4 @@ kernel::HelperThread::Clock::duration Background::run() noexcept {
     return pause_;
 }
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

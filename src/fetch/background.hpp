@@ -11,7 +11,7 @@
 
 #include "kernel/helper_thread.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 class Background final : public kernel::HelperThread::Job {
   public:
@@ -48,4 +48,4 @@ class Background final : public kernel::HelperThread::Job {
     kernel::HelperThread::Clock::duration pause_;
 };
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

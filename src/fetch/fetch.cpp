@@ -9,33 +9,33 @@
 #include "fetch/store_state.hpp"
 #include "sluice/fetch.hpp"
 
-namespace sluice::fetch {
+namespace sluice {
 
 namespace {
 
-Name name_of(Key const& key) {
+fetch::Name name_of(Key const& key) {
     return {key.id, key.epoch};
 }
 
 void check_owner(Key const& key, int rank, char const* verb = " publishes ") {
     if (key.owner != rank)
         throw Error(ErrorCode::invalid_argument,
-                    "rank " + std::to_string(rank) + verb + detail::text_of(key) + ": the key belongs to another rank");
+                    "rank " + std::to_string(rank) + verb + fetch::text_of(key) + ": the key belongs to another rank");
 }
 
-std::shared_ptr<detail::FetchSet> set_of(std::span<Want const> wants) {
-    auto set = std::make_shared<detail::FetchSet>();
-    set->wants.assign(wants.begin(), wants.end());
+std::shared_ptr<fetch::FetchSet> set_of(std::span<FetchRequest const> requests) {
+    auto set = std::make_shared<fetch::FetchSet>();
+    set->wants.assign(requests.begin(), requests.end());
     return set;
 }
 
 }  // namespace
 
-std::size_t Fetched::size() const noexcept {
+std::size_t FetchResult::size() const noexcept {
     return buffers_.size();
 }
 
-std::span<std::byte const> Fetched::operator[](std::size_t i) const noexcept {
+std::span<std::byte const> FetchResult::operator[](std::size_t i) const noexcept {
     return {buffers_[i]->memory.get(), buffers_[i]->bytes};
 }
 
@@ -51,20 +51,20 @@ void FetchAwaiter::await_suspend(std::coroutine_handle<Task::promise_type> waiti
     set->task = &waiting.promise();
 }
 
-Fetched FetchAwaiter::await_resume() const {
+FetchResult FetchAwaiter::await_resume() const {
     if (set->error) std::rethrow_exception(set->error);
     return set->take();
 }
 
-ReadAwaiter::~ReadAwaiter() {
+DeliveryAwaiter::~DeliveryAwaiter() {
     if (wait) wait->task = nullptr;  // the task has gone on, or is destroyed while it waits
 }
 
-void ReadAwaiter::await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept {
+void DeliveryAwaiter::await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept {
     wait->task = &waiting.promise();
 }
 
-Store::Store(Context& context) : state_(std::make_unique<detail::StoreState>(context)) {}
+Store::Store(Context& context) : state_(std::make_unique<fetch::StoreState>(context)) {}
 
 Store::~Store() {
     if (std::uncaught_exceptions() > 0) return;
@@ -75,22 +75,22 @@ Store::~Store() {
     }
 }
 
-void Store::publish(Key const& key, std::uint64_t bytes, Pack pack, int readers) {
+void Store::publish(Key const& key, std::uint64_t bytes, Packer pack, int readers) {
     auto const held = state_->hold();
     check_owner(key, state_->rank());
-    detail::Publication publication;
+    fetch::Publication publication;
     publication.bytes = bytes;
     publication.pack = std::move(pack);
     publication.readers_left = readers;
     state_->serving().publish(name_of(key), std::move(publication));
 }
 
-void Store::publish_elsewhere(Key const& key, std::uint64_t bytes, Bring bring, int readers) {
+void Store::publish_lazily(Key const& key, std::uint64_t bytes, DataSource source, int readers) {
     auto const held = state_->hold();
     check_owner(key, state_->rank());
-    detail::Publication publication;
+    fetch::Publication publication;
     publication.bytes = bytes;
-    publication.bring = std::move(bring);
+    publication.bring = std::move(source);
     publication.readers_left = readers;
     state_->serving().publish(name_of(key), std::move(publication));
 }
@@ -98,7 +98,7 @@ void Store::publish_elsewhere(Key const& key, std::uint64_t bytes, Bring bring, 
 void Store::publish(Key const& key, std::span<std::byte const> data, int readers) {
     auto const held = state_->hold();
     check_owner(key, state_->rank());
-    detail::Publication publication;
+    fetch::Publication publication;
     publication.bytes = data.size();
     static std::byte const nothing{};
     publication.data = data.empty() ? &nothing : data.data();
@@ -106,18 +106,18 @@ void Store::publish(Key const& key, std::span<std::byte const> data, int readers
     state_->serving().publish(name_of(key), std::move(publication));
 }
 
-ReadAwaiter Store::read(Key const& key) {
+DeliveryAwaiter Store::all_have_it(Key const& key) {
     auto const held = state_->hold();
-    detail::Publication* const publication = state_->serving().find(name_of(key));
+    fetch::Publication* const publication = state_->serving().find(name_of(key));
     if (key.owner != state_->rank() || publication == nullptr) return {nullptr};
-    publication->waiting.push_back(std::make_shared<detail::ReadWait>());
+    publication->waiting.push_back(std::make_shared<fetch::DeliveryWait>());
     return {publication->waiting.back()};
 }
 
-void Store::when_read(Key const& key, std::function<void()> done) {
+void Store::when_all_have_it(Key const& key, std::function<void()> done) {
     auto const held = state_->hold();
     check_owner(key, state_->rank(), " waits for the readers of ");
-    state_->serving().when_read(name_of(key), std::move(done));
+    state_->serving().when_all_have_it(name_of(key), std::move(done));
 }
 
 void Store::withdraw(Key const& key) {
@@ -132,21 +132,22 @@ void Store::close(std::uint64_t epoch) {
     state_->sending().close(epoch);
 }
 
-FetchAwaiter Store::fetch_all(std::span<Want const> wants) {
+FetchAwaiter Store::fetch_all(std::span<FetchRequest const> requests) {
     auto const held = state_->hold();
-    auto set = set_of(wants);
+    auto set = set_of(requests);
     state_->fetching().post(set);
     return FetchAwaiter(std::move(set));
 }
 
-void Store::fetch_all(std::span<Want const> wants, std::function<void(Fetched, std::exception_ptr)> done) {
+void Store::fetch_all(std::span<FetchRequest const> requests,
+                      std::function<void(FetchResult, std::exception_ptr)> done) {
     auto const held = state_->hold();
-    auto const set = set_of(wants);
+    auto const set = set_of(requests);
     set->done = std::move(done);
     state_->fetching().post(set);
 }
 
-void Store::send(int reader, Key const& key, std::uint64_t bytes, Pack const& pack) {
+void Store::send(int reader, Key const& key, std::uint64_t bytes, Packer const& pack) {
     check_owner(key, state_->rank(), " sends ");
     auto const held = state_->hold();
     state_->sending().send(reader, name_of(key), bytes, pack);
@@ -156,16 +157,17 @@ void Store::send(int reader, Key const& key, std::span<std::byte const> data) {
     send(reader, key, data.size(), [data](std::span<std::byte> out) { std::ranges::copy(data, out.begin()); });
 }
 
-FetchAwaiter Store::receive_all(std::span<Want const> wants) {
+FetchAwaiter Store::receive_all(std::span<FetchRequest const> requests) {
     auto const held = state_->hold();
-    auto set = set_of(wants);
+    auto set = set_of(requests);
     state_->receiving().post(set);
     return FetchAwaiter(std::move(set));
 }
 
-void Store::receive_all(std::span<Want const> wants, std::function<void(Fetched, std::exception_ptr)> done) {
+void Store::receive_all(std::span<FetchRequest const> requests,
+                        std::function<void(FetchResult, std::exception_ptr)> done) {
     auto const held = state_->hold();
-    auto const set = set_of(wants);
+    auto const set = set_of(requests);
     set->done = std::move(done);
     state_->receiving().post(set);
 }
@@ -191,4 +193,4 @@ StoreReport Store::report() const {
     return state_->report();
 }
 
-}  // namespace sluice::fetch
+}  // namespace sluice

@@ -9,7 +9,7 @@
 #include "groups/tags.hpp"
 #include "mpi/mpi.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 namespace {
 
@@ -268,4 +268,4 @@ StoreReport StoreState::report() {
     return report;
 }
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

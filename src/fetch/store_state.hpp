@@ -21,7 +21,7 @@
 #include "fetch/wire.hpp"
 #include "sluice/fetch.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 class StoreState final : public engine::Pollable, public Arrivals, public Background::Looked {
   public:
@@ -96,4 +96,4 @@ class StoreState final : public engine::Pollable, public Arrivals, public Backgr
     std::optional<Background> background_;
 };
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

@@ -9,7 +9,7 @@
 #include "paged/file_state.hpp"
 #include "sluice/error.hpp"
 
-namespace sluice::paged::detail {
+namespace sluice::paged {
 
 namespace {
 
@@ -120,7 +120,7 @@ void FileState::has_left(std::size_t block, int error) {
                "; it stays in memory";
 }
 
-void FileState::bring(std::size_t number, std::uint64_t offset, std::uint64_t bytes, fetch::Store::Brought brought) {
+void FileState::bring(std::size_t number, std::uint64_t offset, std::uint64_t bytes, Store::DataSink brought) {
     Block const& block = blocks_[number];
     if ((block.state == State::here && !block.hollow) || block.state == State::leaving) {
         ++counts_.parts_found;
@@ -140,7 +140,7 @@ void FileState::look_ahead() {
         if (blocks_[number].users > 0 || blocks_[number].state == State::leaving)
             taken += blocks_[number].room.bytes().size();
     std::uint64_t ahead = 0;
-    plan_.look_ahead([&](Use const& use) {
+    plan_.look_ahead([&](BlockUse const& use) {
         Block& block = blocks_[use.block];
         if (block.seen == looks_) return true;
         if (block.users == 0 && block.state != State::leaving) {
@@ -149,7 +149,7 @@ void FileState::look_ahead() {
             ahead += bytes;
         }
         block.seen = looks_;
-        if (use.access == Access::write || block.state != State::away) return true;
+        if (use.access == BlockAccess::write || block.state != State::away) return true;
         if (coming_ >= k_reads_ahead) return false;
         memory::BlockRoom room = make_room(whole_sectors(block.bytes), plan_.next_need(use.block));
         if (!room) return false;
@@ -169,4 +169,4 @@ void FileState::shrink() {
     }
 }
 
-}  // namespace sluice::paged::detail
+}  // namespace sluice::paged

@@ -8,7 +8,7 @@
 #include "base/units.hpp"
 #include "sluice/error.hpp"
 
-namespace sluice::paged::detail {
+namespace sluice::paged {
 
 namespace {
 
@@ -52,8 +52,8 @@ std::string FileState::text_of(std::size_t block) const {
            std::to_string(blocks_[block].bytes) + " bytes)";
 }
 
-void FileState::plan(std::vector<Use> order, bool again) {
-    for (Use const& use : order)
+void FileState::plan(std::vector<BlockUse> order, bool again) {
+    for (BlockUse const& use : order)
         check(use.block, 0, 0);
     plan_.set(std::move(order), again);
     changed_ = true;
@@ -73,7 +73,7 @@ void FileState::check(std::size_t block, std::uint64_t offset, std::uint64_t byt
 std::exception_ptr FileState::fault_of(UseSet const& set) const {
     try {
         std::uint64_t sum = 0;
-        for (Use const& use : set.uses) {
+        for (BlockUse const& use : set.uses) {
             check(use.block, 0, 0);
             sum += whole_sectors(blocks_[use.block].bytes);
         }
@@ -100,16 +100,16 @@ void FileState::post(std::shared_ptr<UseSet> const& set) {
 }
 
 bool FileState::needs_memory(UseSet const& set) const {
-    return std::ranges::any_of(set.uses, [&](Use const& use) { return blocks_[use.block].state == State::away; });
+    return std::ranges::any_of(set.uses, [&](BlockUse const& use) { return blocks_[use.block].state == State::away; });
 }
 
 /// A set waits if a block that it would write is being written back, if one of its blocks could not be read, or if it
 /// would read a block that another set is about to write; the last only as long as anything else makes progress.
 bool FileState::has_to_wait_for_others(UseSet const& set, Beyond beyond) const {
-    return std::ranges::any_of(set.uses, [&](Use const& use) {
+    return std::ranges::any_of(set.uses, [&](BlockUse const& use) {
         Block const& block = blocks_[use.block];
-        if (block.hollow && use.access != Access::write && beyond == Beyond::no) return true;
-        return block.lost || (use.access != Access::read && block.state == State::leaving);
+        if (block.hollow && use.access != BlockAccess::write && beyond == Beyond::no) return true;
+        return block.lost || (use.access != BlockAccess::read && block.state == State::leaving);
     });
 }
 
@@ -165,14 +165,14 @@ bool FileState::try_grant(std::shared_ptr<UseSet> const& set, Beyond beyond) {
 }
 
 void FileState::pin(UseSet const& set) {
-    for (Use const& use : set.uses)
+    for (BlockUse const& use : set.uses)
         ++blocks_[use.block].users;
     in_use_ += set.uses.size();
 }
 
 void FileState::unpin(UseSet const& set) {
     in_use_ -= set.uses.size();
-    for (Use const& use : set.uses) {
+    for (BlockUse const& use : set.uses) {
         Block& block = blocks_[use.block];
         if (--block.users == 0 && block.state == State::here && (block.hollow || block.lost)) drop(use.block);
     }
@@ -185,7 +185,7 @@ bool FileState::make_rooms(UseSet const& set, Beyond beyond, std::vector<memory:
     try {
         for (auto use = set.uses.begin(); enough && use != set.uses.end(); ++use) {
             if (blocks_[use->block].state != State::away) continue;
-            auto const same = [&](Use const& earlier) { return earlier.block == use->block; };
+            auto const same = [&](BlockUse const& earlier) { return earlier.block == use->block; };
             if (std::any_of(set.uses.begin(), use, same)) continue;
             std::uint64_t const bytes = whole_sectors(blocks_[use->block].bytes);
             memory::BlockRoom room = make_room(bytes, std::nullopt);
@@ -206,12 +206,12 @@ bool FileState::make_rooms(UseSet const& set, Beyond beyond, std::vector<memory:
 
 void FileState::bring_in(std::shared_ptr<UseSet> const& set, std::vector<memory::BlockRoom> rooms) {
     auto room = rooms.begin();
-    for (Use const& use : set->uses) {
+    for (BlockUse const& use : set->uses) {
         Block& block = blocks_[use.block];
         if (!plan_.used(use.block)) ++counts_.unplanned;
         if (block.state != State::away) {
             ++counts_.found;
-        } else if (use.access == Access::write) {
+        } else if (use.access == BlockAccess::write) {
             settle(use.block, std::move(*room++), State::here);
             block.hollow = true;
         } else {
@@ -226,9 +226,9 @@ void FileState::bring_in(std::shared_ptr<UseSet> const& set, std::vector<memory:
     if (set->missing == 0) complete(set);
 }
 
-Blocks FileState::blocks_of(UseSet const& set) {
-    Blocks blocks;
-    for (Use const& use : set.uses)
+PagedBlocks FileState::blocks_of(UseSet const& set) {
+    PagedBlocks blocks;
+    for (BlockUse const& use : set.uses)
         blocks.bytes_.push_back(blocks_[use.block].room.bytes().first(blocks_[use.block].bytes));
     blocks.uses_ = set.uses;
     blocks.file_ = shared_from_this();
@@ -256,18 +256,18 @@ bool FileState::call_back() {
     for (std::size_t i = 0; i < number; ++i) {
         std::shared_ptr<UseSet> const set = std::move(called_back_.front());
         called_back_.pop_front();
-        set->done(set->error ? Blocks() : blocks_of(*set), set->error);
+        set->done(set->error ? PagedBlocks() : blocks_of(*set), set->error);
     }
     return number > 0;
 }
 
-void FileState::release(std::span<Use const> uses) {
+void FileState::release(std::span<BlockUse const> uses) {
     in_use_ -= uses.size();
-    for (Use const& use : uses) {
+    for (BlockUse const& use : uses) {
         Block& block = blocks_[use.block];
         --block.users;
         block.left = ++uses_;
-        if (use.access == Access::read) continue;
+        if (use.access == BlockAccess::read) continue;
         block.written = true;
         block.hollow = false;
     }
@@ -298,8 +298,8 @@ bool FileState::move() {
     return moved;
 }
 
-Report FileState::report() const {
-    Report report = counts_;
+PagedReport FileState::report() const {
+    PagedReport report = counts_;
     report.parts = parts_->read() + counts_.parts_found;
     report.held = memory_.held() + parts_->held();
     report.peak = memory_.peak() + parts_->peak();
@@ -308,4 +308,4 @@ Report FileState::report() const {
     return report;
 }
 
-}  // namespace sluice::paged::detail
+}  // namespace sluice::paged

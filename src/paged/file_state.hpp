@@ -26,7 +26,7 @@
 #include "paged/part_reads.hpp"
 #include "sluice/paged.hpp"
 
-namespace sluice::paged::detail {
+namespace sluice::paged {
 
 inline std::uint64_t whole_sectors(std::uint64_t bytes) {
     constexpr std::uint64_t k_sector = kernel::DiskFile::k_sector;
@@ -35,16 +35,16 @@ inline std::uint64_t whole_sectors(std::uint64_t bytes) {
 
 /// Blocks that are requested together, and the task that waits for them.
 struct UseSet {
-    std::vector<Use> uses;
+    std::vector<BlockUse> uses;
     std::size_t missing = 0;        // blocks of a granted set that are not in memory yet
     std::uint32_t passed_over = 0;  // how often a set that was posted later was granted first
     bool granted = false;
     bool complete = false;
     bool abandoned = false;  // no task waits any more
     std::exception_ptr error;
-    Blocks blocks;
+    PagedBlocks blocks;
     sluice::detail::TaskPromise* task = nullptr;
-    std::function<void(Blocks, std::exception_ptr)> done;
+    std::function<void(PagedBlocks, std::exception_ptr)> done;
 };
 
 class FileState final : public engine::Pollable, public std::enable_shared_from_this<FileState> {
@@ -55,12 +55,12 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     FileState& operator=(FileState const&) = delete;
 
     /// What a file holds. Tests make its disk fail.
-    static FileState& of(File const& file) noexcept { return *file.state_; }
+    static FileState& of(PagedFile const& file) noexcept { return *file.state_; }
 
-    void plan(std::vector<Use> order, bool again);
+    void plan(std::vector<BlockUse> order, bool again);
     void post(std::shared_ptr<UseSet> const& set);
-    void release(std::span<Use const> uses);
-    void bring(std::size_t number, std::uint64_t offset, std::uint64_t bytes, fetch::Store::Brought brought);
+    void release(std::span<BlockUse const> uses);
+    void bring(std::size_t number, std::uint64_t offset, std::uint64_t bytes, Store::DataSink brought);
     void check(std::size_t block, std::uint64_t offset, std::uint64_t bytes) const;
 
     bool poll() override;
@@ -71,7 +71,7 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
 
     engine::ContextState& context() noexcept { return *context_; }
     kernel::DiskFile& disk() noexcept { return *disk_; }
-    Report report() const;
+    PagedReport report() const;
 
   private:
     enum class State : std::uint8_t { away, coming, here, leaving };
@@ -99,7 +99,7 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     void pin(UseSet const& set);
     void unpin(UseSet const& set);
     bool make_rooms(UseSet const& set, Beyond beyond, std::vector<memory::BlockRoom>& rooms);
-    Blocks blocks_of(UseSet const& set);
+    PagedBlocks blocks_of(UseSet const& set);
     void bring_in(std::shared_ptr<UseSet> const& set, std::vector<memory::BlockRoom> rooms);
     void complete(std::shared_ptr<UseSet> const& set);
     bool call_back();
@@ -135,7 +135,7 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     bool changed_ = false;    // since the last look ahead
     bool polling_ = false;
     std::string failure_;  // an error of writing back that no caller has been told of
-    Report counts_;
+    PagedReport counts_;
 };
 
-}  // namespace sluice::paged::detail
+}  // namespace sluice::paged

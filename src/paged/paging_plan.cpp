@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-namespace sluice::paged::detail {
+namespace sluice::paged {
 
-void PagingPlan::set(std::vector<Use> order, bool again) {
+void PagingPlan::set(std::vector<BlockUse> order, bool again) {
     order_ = std::move(order);
     again_ = again && !order_.empty();
     done_.assign(order_.size(), false);
@@ -14,7 +14,7 @@ void PagingPlan::set(std::vector<Use> order, bool again) {
     passed_over_ = 0;
     // Sorts the places by block (counting sort).
     std::ranges::fill(first_place_, 0);
-    for (Use const& use : order_)
+    for (BlockUse const& use : order_)
         ++first_place_[use.block];
     std::size_t sum = 0;
     for (std::size_t& place : first_place_)
@@ -40,7 +40,7 @@ std::uint64_t PagingPlan::next_need(std::size_t block) const {
         std::uint64_t const ahead = distance(places_[i]);
         if (ahead >= nearest) continue;
         nearest = ahead;
-        needed = order_[places_[i]].access != Access::write;  // a write replaces what is in the block now
+        needed = order_[places_[i]].access != BlockAccess::write;  // a write replaces what is in the block now
     }
     return needed ? nearest : k_never;
 }
@@ -72,4 +72,4 @@ void PagingPlan::go_on() {
     }
 }
 
-}  // namespace sluice::paged::detail
+}  // namespace sluice::paged

@@ -13,7 +13,7 @@
 
 #include "sluice/paged.hpp"
 
-namespace sluice::paged::detail {
+namespace sluice::paged {
 
 /// Takes 9 bytes for each block and 25 for each entry.
 class PagingPlan {
@@ -23,7 +23,7 @@ class PagingPlan {
     explicit PagingPlan(std::size_t blocks) : first_place_(blocks + 1, 0) {}
 
     /// Replaces the plan. All blocks of `order` must exist.
-    void set(std::vector<Use> order, bool again);
+    void set(std::vector<BlockUse> order, bool again);
     /// Marks the next entry of a block that is used as done; returns true if there was one.
     bool used(std::size_t block);
 
@@ -47,7 +47,7 @@ class PagingPlan {
     std::uint64_t distance(std::size_t place) const;
     void go_on();
 
-    std::vector<Use> order_;
+    std::vector<BlockUse> order_;
     std::vector<bool> done_;
     std::vector<std::size_t>
         first_place_;  // places of block b: places_[first_place_[b]] to places_[first_place_[b + 1]]
@@ -57,4 +57,4 @@ class PagingPlan {
     bool again_ = false;
 };
 
-}  // namespace sluice::paged::detail
+}  // namespace sluice::paged

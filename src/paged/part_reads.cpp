@@ -9,9 +9,9 @@
 
 #include "sluice/error.hpp"
 
-namespace sluice::paged::detail {
+namespace sluice::paged {
 
-void PartReads::add(std::uint64_t at, std::uint64_t bytes, fetch::Store::Brought brought) {
+void PartReads::add(std::uint64_t at, std::uint64_t bytes, Store::DataSink brought) {
     waiting_.push_back({at, bytes, std::move(brought)});
     start();
 }
@@ -61,4 +61,4 @@ void PartReads::arrived(Part const& part, std::span<std::byte const> bytes, int 
                                                            " bytes: " + std::generic_category().message(error))));
 }
 
-}  // namespace sluice::paged::detail
+}  // namespace sluice::paged

@@ -10,7 +10,7 @@
 #include "memory/block_memory.hpp"
 #include "sluice/fetch.hpp"
 
-namespace sluice::paged::detail {
+namespace sluice::paged {
 
 /// Takes memory for the parts under way, k_at_once at most, and about 60 bytes for each part that waits.
 class PartReads {
@@ -19,7 +19,7 @@ class PartReads {
     PartReads(kernel::DiskFile& disk, Budget& budget, Bytes limit) : disk_(&disk), memory_(budget, limit) {}
 
     /// Adds a read of `bytes` from position `at` of the file.
-    void add(std::uint64_t at, std::uint64_t bytes, fetch::Store::Brought brought);
+    void add(std::uint64_t at, std::uint64_t bytes, Store::DataSink brought);
     /// Starts the reads that have room.
     void start();
 
@@ -34,7 +34,7 @@ class PartReads {
     struct Part {
         std::uint64_t at;
         std::uint64_t bytes;
-        fetch::Store::Brought brought;
+        Store::DataSink brought;
     };
     memory::BlockRoom room_for(std::uint64_t bytes);
     void arrived(Part const& part, std::span<std::byte const> bytes, int error);
@@ -46,4 +46,4 @@ class PartReads {
     std::uint64_t read_ = 0;
 };
 
-}  // namespace sluice::paged::detail
+}  // namespace sluice::paged

@@ -21,7 +21,7 @@ class MeasuredCall {
             counted_before_[std::string(name)] = value;
     }
 
-    void finish(Report& report) const {
+    void finish(RedistributionReport& report) const {
         report.extra_peak = context_.meter().peak() - held_by_others_ + context_.ring_memory();
         for (auto const& [name, value] : context_.counters().values()) {
             auto const before = counted_before_.find(std::string(name));

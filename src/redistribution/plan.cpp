@@ -49,10 +49,10 @@ Plan::~Plan() = default;
 Plan::Plan(Plan&&) noexcept = default;
 Plan& Plan::operator=(Plan&&) noexcept = default;
 
-Report Plan::apply(std::span<Blocks const> arrays) {
+RedistributionReport Plan::apply(std::span<Blocks const> arrays) {
     engine::ContextState& context = state_->context;
     rd::MeasuredCall const call(context, {0});
-    Report report;
+    RedistributionReport report;
     rd::StepClock clock(report);
     std::optional<Error> fault;
     for (Blocks const& blocks : arrays) {

@@ -137,7 +137,7 @@ Plan::State::Ready Plan::State::try_prepare(std::uint64_t block_bytes, Bytes byt
     return ready_here ? Ready::not_elsewhere : Ready::not_here;
 }
 
-void Plan::State::move(std::byte* data, Report& report) {
+void Plan::State::move(std::byte* data, RedistributionReport& report) {
     std::string why = why_ + (node_ != nullptr ? "; " + node_->why() : "");
     // The report also mentions arrays that another strategy has moved.
     if (!report.why.empty() && report.strategy != entry_->id)

@@ -34,7 +34,7 @@ struct Plan::State {
     /// Collective. Prepares a strategy with all its memory, in the staging asked for or else in the smallest.
     void prepare(std::uint64_t block_bytes);
 
-    void move(std::byte* data, Report& report);
+    void move(std::byte* data, RedistributionReport& report);
 
     /// Bytes that the plan holds on this rank between moves.
     Bytes memory() const;

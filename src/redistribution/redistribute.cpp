@@ -14,11 +14,12 @@ namespace rd = redistribution;
 
 namespace {
 
-Report redistribute_once(Context& context, Blocks const& blocks, std::optional<Error> fault, std::uint64_t live,
-                         rd::DestinationsFrom const& destinations, RedistributeOptions const& options) {
+RedistributionReport redistribute_once(Context& context, Blocks const& blocks, std::optional<Error> fault,
+                                       std::uint64_t live, rd::DestinationsFrom const& destinations,
+                                       RedistributeOptions const& options) {
     engine::ContextState& state = engine::ContextState::of(context);
     rd::MeasuredCall const call(state, state.meter().held());
-    Report report;
+    RedistributionReport report;
     rd::StepClock clock(report);
     Plan::State plan(context, blocks.count, options);
     if (!fault) fault = rd::fault_of(blocks);
@@ -40,14 +41,14 @@ Report redistribute_once(Context& context, Blocks const& blocks, std::optional<E
 
 }  // namespace
 
-Report redistribute(Context& context, Blocks blocks, std::span<Destination const> destinations,
-                    RedistributeOptions const& options) {
+RedistributionReport redistribute(Context& context, Blocks blocks, std::span<Destination const> destinations,
+                                  RedistributeOptions const& options) {
     return redistribute_once(context, blocks, rd::fault_of(blocks.count, destinations), destinations.size(),
                              rd::listed(destinations), options);
 }
 
-Report redistribute(Context& context, Blocks blocks, DestinationFunction const& destination,
-                    RedistributeOptions const& options) {
+RedistributionReport redistribute(Context& context, Blocks blocks, DestinationFunction const& destination,
+                                  RedistributeOptions const& options) {
     std::optional<Error> fault;
     if (!destination) fault = rd::invalid("the destination function is empty");
     auto const* const data = static_cast<std::byte const*>(blocks.data);

@@ -7,14 +7,14 @@
 
 namespace sluice {
 
-double Report::seconds() const {
+double RedistributionReport::seconds() const {
     double sum = 0;
     for (auto const& [step, seconds] : steps)
         sum += seconds;
     return sum;
 }
 
-std::string Report::text() const {
+std::string RedistributionReport::text() const {
     std::ostringstream text;
     text << std::fixed << std::setprecision(3);
     text << "strategy " << name_of(strategy) << " (" << why << "), " << seconds() * 1e3 << " ms\n";

@@ -21,7 +21,6 @@ namespace {
 
 using collectives::InplaceAlltoall;
 using collectives::InplaceBlocks;
-using collectives::InplaceReport;
 
 std::vector<std::uint64_t> const k_sizes{0,    1,      7,      64,     1000,    8191,    8192,    8193,
                                          8255, 10'000, 65'536, 65'537, 131'072, 262'144, 300'001, 1'000'000};
@@ -241,27 +240,27 @@ TEST(CollectivesOfAContext, exchange_in_place_and_say_what_is_wrong) {
     std::vector<MPI_Datatype> const types(size, MPI_BYTE);
     ByteBlocks blocks(context.rank(), context.size(), 30'000);
     blocks.fill(0);
-    InplaceReport const report = collectives::alltoall_in_place(context, blocks.data(), 30'000, MPI_BYTE);
+    AlltoallReport const report = alltoall_in_place(context, blocks.data(), 30'000, MPI_BYTE);
     EXPECT_EQ(blocks.problem(0), "");
     EXPECT_EQ(report.exchanged.count, 30'000 * (size - 1));
     blocks.fill(1);
-    collectives::alltoallv_in_place(context, blocks.data(), counts, places, MPI_BYTE);
+    alltoallv_in_place(context, blocks.data(), counts, places, MPI_BYTE);
     EXPECT_EQ(blocks.problem(1), "");
     blocks.fill(2);
-    collectives::alltoallw_in_place(context, blocks.data(), counts, places, types);
+    alltoallw_in_place(context, blocks.data(), counts, places, types);
     EXPECT_EQ(blocks.problem(2), "");
 
     std::vector<std::int64_t> wrong = counts;
     wrong.back() = -5;
     try {
-        collectives::alltoallv_in_place(context, blocks.data(), wrong, places, MPI_BYTE);
+        alltoallv_in_place(context, blocks.data(), wrong, places, MPI_BYTE);
         ADD_FAILURE() << "a negative count was taken";
     } catch (Error const& error) {
         EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
         EXPECT_NE(std::string(error.what()).find("-5"), std::string::npos) << error.what();
     }
     wrong.pop_back();
-    EXPECT_THROW(collectives::alltoallv_in_place(context, blocks.data(), wrong, places, MPI_BYTE), Error);
+    EXPECT_THROW(alltoallv_in_place(context, blocks.data(), wrong, places, MPI_BYTE), Error);
 }
 
 }  // namespace

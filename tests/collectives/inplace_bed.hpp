@@ -46,7 +46,7 @@ class InplaceBed {
     int run(collectives::InplaceBlocks const& blocks) {
         return collectives::run_in_place(means(), members(), blocks, &report_);
     }
-    collectives::InplaceReport const& report() const { return report_; }
+    AlltoallReport const& report() const { return report_; }
     memory::StagingPool& pool() { return pool_; }
 
   private:
@@ -54,7 +54,7 @@ class InplaceBed {
     node::PeerAccess access_;
     memory::StagingPool pool_;
     Bytes staging_;
-    collectives::InplaceReport report_;
+    AlltoallReport report_;
 };
 
 /// Blocks of `bytes` bytes for each rank, contiguous, with guards around them.

@@ -85,7 +85,7 @@ TEST_P(NoMemory, for_the_staging_asked_for_means_the_smallest_staging) {
     Budget& budget = context_.budget();
     Bytes const before = budget.limit();
     if (bed_.last()) budget.set_limit(budget.held() + 64_KiB);
-    Report const report = redistribute(context_, bed_.blocks(), bed_.next_rank(), options_);
+    RedistributionReport const report = redistribute(context_, bed_.blocks(), bed_.next_rank(), options_);
     EXPECT_NE(report.why.find("smallest"), std::string::npos) << report.why;
     bed_.fill();
     budget.set_limit(before);

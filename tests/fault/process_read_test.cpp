@@ -25,7 +25,7 @@ class LostReads : public testing::TestWithParam<std::uint64_t> {
     ~LostReads() override { fail_reads(0, 0); }
 
     /// Every block goes to another rank, mirrored in its array, and no slot is free.
-    Report move_and_check(Context& context) {
+    RedistributionReport move_and_check(Context& context) {
         constexpr std::uint64_t k_slots = 60;
         std::uint64_t const block_bytes = GetParam();
         GuardedArray array(k_slots, block_bytes);
@@ -42,7 +42,7 @@ class LostReads : public testing::TestWithParam<std::uint64_t> {
             map.push_back({target(rank_, slot), static_cast<std::int64_t>(k_slots - 1 - slot)});
         RedistributeOptions options;
         options.strategy = Strategy::token;
-        Report report = redistribute(context, array.blocks(), map, options);
+        RedistributionReport report = redistribute(context, array.blocks(), map, options);
         for (std::uint64_t slot = 0; slot < k_slots; ++slot)
             for (int from = 0; from < ranks_; ++from)
                 if (target(from, slot) == rank_) {
@@ -64,7 +64,7 @@ class LostReads : public testing::TestWithParam<std::uint64_t> {
 TEST_P(LostReads, are_used_where_they_work) {
     Context ours = context();
     std::uint64_t const before = reads_made();
-    Report const report = move_and_check(ours);
+    RedistributionReport const report = move_and_check(ours);
     EXPECT_NE(report.why.find("reads"), std::string::npos) << report.why;
     EXPECT_GT(reads_made(), before);
 }
@@ -73,7 +73,7 @@ TEST_P(LostReads, that_are_forbidden_from_the_start_are_replaced_for_all_ranks_t
     for (bool const everywhere : {true, false}) {
         Context ours = context();
         if (everywhere || rank_ == ranks_ - 1) fail_reads(0, EPERM);
-        Report const report = move_and_check(ours);
+        RedistributionReport const report = move_and_check(ours);
         fail_reads(0, 0);
         EXPECT_NE(report.why.find("forbids"), std::string::npos) << report.why;
     }

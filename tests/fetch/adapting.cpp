@@ -86,8 +86,8 @@ class Story {
 };
 
 /// Fetches, and keeps the data for a few turns.
-Task fetch_one(fetch::Store& store, fetch::Key key, int& left, int& wrong) {
-    fetch::Fetched const fetched = co_await store.fetch_all(fetch::Want{key, k_bytes});
+Task fetch_one(Store& store, Key key, int& left, int& wrong) {
+    FetchResult const fetched = co_await store.fetch_all(FetchRequest{key, k_bytes});
     std::byte const mark = static_cast<std::byte>(key.id);
     if (fetched[0][0] != mark || fetched[0][k_bytes - 1] != mark) ++wrong;
     for (int i = 0; i < 4; ++i)
@@ -104,7 +104,7 @@ Task tell(Story& story, engine::Process& process, int const& left) {
 
 /// Each rank fetches everything from the next one. Returns how many fetches were wrong.
 int go_round(Context& context, Story* story, Bytes& peak) {
-    fetch::Store store(context);
+    Store store(context);
     for (std::uint64_t i = 0; i < k_tasks; ++i)
         store.publish({context.rank(), i, 0}, k_bytes, [i](std::span<std::byte> out) {
             std::memset(out.data(), static_cast<int>(i & 0xff), out.size());

@@ -58,7 +58,7 @@ std::vector<double> values(int rank, std::uint64_t id, std::size_t count) {
 }
 
 Task fetch_one(Store& store, Key key, std::vector<double>& result) {
-    Fetched const fetched = co_await store.fetch_all(Want{key, Want::k_any});
+    FetchResult const fetched = co_await store.fetch_all(FetchRequest{key, FetchRequest::k_any});
     result.assign(fetched.as<double>(0).begin(), fetched.as<double>(0).end());
 }
 
@@ -106,8 +106,8 @@ TEST(Background, none_of_the_programs_code_runs_on_the_helper_thread) {
         std::memset(out.data(), 1, out.size());
     });
     int done = 0;
-    std::vector<Want> const wants{{{next, 1, 0}, 8}};
-    store.fetch_all(wants, [&](Fetched fetched, std::exception_ptr error) {
+    std::vector<FetchRequest> const wants{{{next, 1, 0}, 8}};
+    store.fetch_all(wants, [&](FetchResult fetched, std::exception_ptr error) {
         EXPECT_EQ(std::this_thread::get_id(), program);
         EXPECT_EQ(error, nullptr);
         EXPECT_EQ(fetched.size(), 1U);
@@ -158,17 +158,17 @@ Task live(Store& store, Context const& context, std::uint64_t id, int steps, std
                 own, data.size() * sizeof(double),
                 [&data](std::span<std::byte> out) { std::memcpy(out.data(), data.data(), out.size()); },
                 context.size());
-        std::vector<Want> wants;
+        std::vector<FetchRequest> wants;
         for (int rank = 0; rank < context.size(); ++rank)
-            wants.push_back({{rank, (id + epoch) % ids, epoch}, Want::k_any});
-        Fetched const fetched = co_await store.fetch_all(wants);
+            wants.push_back({{rank, (id + epoch) % ids, epoch}, FetchRequest::k_any});
+        FetchResult const fetched = co_await store.fetch_all(wants);
         for (int rank = 0; rank < context.size(); ++rank) {
             auto const got = fetched.as<double>(static_cast<std::size_t>(rank));
             auto const right = values(rank, (id + epoch) % ids + epoch, got.size());
             wrong += std::equal(got.begin(), got.end(), right.begin(), right.end()) ? 0 : 1;
         }
         if (random() % 8 == 0) std::this_thread::sleep_for(2ms);  // computes
-        co_await store.read(own);
+        co_await store.all_have_it(own);
     }
 }
 

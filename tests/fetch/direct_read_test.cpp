@@ -22,8 +22,8 @@ std::vector<std::uint32_t> words(int rank, std::uint64_t id, std::size_t count) 
     return words;
 }
 
-Task fetch_and_compare(Store& store, Want want, std::vector<std::uint32_t> right, int& equal) {
-    Fetched const fetched = co_await store.fetch_all(want);
+Task fetch_and_compare(Store& store, FetchRequest want, std::vector<std::uint32_t> right, int& equal) {
+    FetchResult const fetched = co_await store.fetch_all(want);
     auto const got = fetched.as<std::uint32_t>(0);
     equal += std::equal(got.begin(), got.end(), right.begin(), right.end()) ? 1 : 0;
 }
@@ -42,7 +42,7 @@ class DirectRead : public testing::Test {
             data.push_back(words(context.rank(), id, counts[id]));
         for (std::size_t id = 0; id < counts.size(); ++id) {
             store.publish({context.rank(), id, 0}, std::as_bytes(std::span(data[id])));
-            tasks.spawn(fetch_and_compare(store, {{next, id, 0}, id % 2 == 0 ? Want::k_any : counts[id] * 4},
+            tasks.spawn(fetch_and_compare(store, {{next, id, 0}, id % 2 == 0 ? FetchRequest::k_any : counts[id] * 4},
                                           words(next, id, counts[id]), equal));
         }
         tasks.run();
@@ -78,7 +78,7 @@ TEST_F(DirectRead, is_not_used_where_the_setting_wants_messages) {
 TEST_F(DirectRead, goes_on_when_memory_is_missing_for_a_moment) {
     Context context(MPI_COMM_WORLD, settings);
     Store store(context);
-    fetch::detail::StoreState::of(store).fail_allocations(1, 20);
+    fetch::StoreState::of(store).fail_allocations(1, 20);
     std::vector<std::uint32_t> const data = words(context.rank(), 0, 50'000);
     int equal = 0;
     Tasks tasks(context);
@@ -100,8 +100,8 @@ TEST_F(DirectRead, falls_back_to_a_message_where_the_reader_cannot) {
     std::vector<std::uint32_t> const data = words(context.rank(), 0, 50'000);
     int const next = (context.rank() + 1) % context.size();
     int ends = 0;
-    std::vector<Want> const wants{{{next, 0, 0}, 200'000}, {{next, 1, 0}, 200'000}};
-    store.fetch_all(wants, [&](Fetched fetched, std::exception_ptr const& error) {
+    std::vector<FetchRequest> const wants{{{next, 0, 0}, 200'000}, {{next, 1, 0}, 200'000}};
+    store.fetch_all(wants, [&](FetchResult fetched, std::exception_ptr const& error) {
         ASSERT_EQ(error, nullptr);
         for (std::size_t i = 0; i < 2; ++i) {
             auto const got = fetched.as<std::uint32_t>(i);

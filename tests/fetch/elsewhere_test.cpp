@@ -15,16 +15,11 @@
 namespace sluice::tests {
 namespace {
 
-using fetch::Fetched;
-using fetch::Key;
-using fetch::Store;
-using fetch::Want;
-
 /// The source of data: it brings what was requested last first, and only when the test tells it to.
 class Elsewhere {
   public:
-    Store::Bring bring(Key const& key, std::uint64_t bytes) {
-        return [this, key, bytes](Store::Brought brought) { asked_.push_back({key, bytes, std::move(brought)}); };
+    Store::DataSource bring(Key const& key, std::uint64_t bytes) {
+        return [this, key, bytes](Store::DataSink brought) { asked_.push_back({key, bytes, std::move(brought)}); };
     }
     bool bring_one() {
         if (asked_.empty()) return false;
@@ -39,7 +34,7 @@ class Elsewhere {
     struct Asked {
         Key key;
         std::uint64_t bytes;
-        Store::Brought brought;
+        Store::DataSink brought;
     };
     std::vector<Asked> asked_;
 };
@@ -54,10 +49,10 @@ Task bring_until(Elsewhere& elsewhere, bool const& done, std::size_t& most) {
 }
 
 Task fetch_each(Store& store, int owner, int keys, std::uint64_t bytes, int& right) {
-    std::vector<Want> wants;
+    std::vector<FetchRequest> wants;
     for (int id = 0; id < keys; ++id)
         wants.push_back({{owner, static_cast<std::uint64_t>(id), 0}, bytes});
-    Fetched const fetched = co_await store.fetch_all(wants);
+    FetchResult const fetched = co_await store.fetch_all(wants);
     for (std::size_t i = 0; i < wants.size(); ++i)
         right += is_right(fetched, i, wants[i].key, bytes) ? 1 : 0;
 }
@@ -74,7 +69,7 @@ TEST(Elsewhere, is_brought_in_any_order_while_others_are_served) {
     Store store(context);
     for (int id = 0; id < k_keys; ++id) {
         Key const key{context.rank(), static_cast<std::uint64_t>(id), 0};
-        store.publish_elsewhere(key, 3000, elsewhere.bring(key, 3000), 2);
+        store.publish_lazily(key, 3000, elsewhere.bring(key, 3000), 2);
     }
     Tasks tasks(context);
     int right = 0;
@@ -107,7 +102,7 @@ TEST(Elsewhere, comes_one_after_the_other_where_serving_has_memory_for_one) {
     Store store(context);
     for (int id = 0; id < k_keys; ++id) {
         Key const key{context.rank(), static_cast<std::uint64_t>(id), 0};
-        store.publish_elsewhere(key, 3000, elsewhere.bring(key, 3000), 1);
+        store.publish_lazily(key, 3000, elsewhere.bring(key, 3000), 1);
     }
     Tasks tasks(context);
     int right = 0;
@@ -128,10 +123,10 @@ TEST(Elsewhere, comes_one_after_the_other_where_serving_has_memory_for_one) {
 TEST(Elsewhere, that_cannot_be_brought_is_an_error_at_the_reader) {
     Context context(MPI_COMM_WORLD);
     Store store(context);
-    store.publish_elsewhere({context.rank(), 1, 0}, 64, [](Store::Brought const& brought) {
+    store.publish_lazily({context.rank(), 1, 0}, 64, [](Store::DataSink const& brought) {
         brought({}, std::make_exception_ptr(std::runtime_error("the shelf is empty")));
     });
-    store.publish_elsewhere({context.rank(), 2, 0}, 64, [](Store::Brought const& brought) {
+    store.publish_lazily({context.rank(), 2, 0}, 64, [](Store::DataSink const& brought) {
         std::vector<std::byte> const less(63);
         brought(less, nullptr);
     });
@@ -159,7 +154,7 @@ TEST(Elsewhere, may_come_when_the_store_is_gone) {
     Key const key{context.rank(), 3, 0};
     try {
         Store store(context);
-        store.publish_elsewhere(key, 100, elsewhere.bring(key, 100));
+        store.publish_lazily(key, 100, elsewhere.bring(key, 100));
         int right = 0;
         Tasks tasks(context);
         tasks.spawn(fetch_each(store, context.rank(), 4, 100, right));

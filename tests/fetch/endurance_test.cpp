@@ -47,14 +47,14 @@ Task live(Store& store, Context const& context, std::uint64_t id, Epochs epochs,
                 static_cast<int>(k_wants));
         else
             store.publish(own, std::as_bytes(std::span(&value, 1)), static_cast<int>(k_wants));
-        std::vector<Want> wants;
+        std::vector<FetchRequest> wants;
         int const next = (context.rank() + 1) % context.size();
         for (std::uint64_t i = 0; i < k_wants; ++i)
-            wants.push_back({{next, (id + i) % k_tasks, epoch}, i % 2 == 0 ? 8 : Want::k_any});
-        Fetched const fetched = co_await store.fetch_all(wants);
+            wants.push_back({{next, (id + i) % k_tasks, epoch}, i % 2 == 0 ? 8 : FetchRequest::k_any});
+        FetchResult const fetched = co_await store.fetch_all(wants);
         for (std::uint64_t i = 0; i < k_wants; ++i)
             if (fetched.as<std::uint64_t>(i)[0] != (id + i) % k_tasks * 1'000'003 + epoch) ++wrong;
-        co_await store.read(own);
+        co_await store.all_have_it(own);
     }
 }
 

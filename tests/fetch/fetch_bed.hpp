@@ -14,14 +14,14 @@
 
 namespace sluice::tests {
 
-inline std::vector<std::byte> bytes_of(fetch::Key const& key, std::uint64_t bytes) {
+inline std::vector<std::byte> bytes_of(Key const& key, std::uint64_t bytes) {
     std::vector<std::byte> data(bytes);
     for (std::uint64_t i = 0; i < bytes; ++i)
         data[i] = static_cast<std::byte>(key.owner * 31 + static_cast<int>(key.id * 7 + key.epoch * 3 + i * 13));
     return data;
 }
 
-inline void publish(fetch::Store& store, fetch::Key const& key, std::uint64_t bytes, int readers) {
+inline void publish(Store& store, Key const& key, std::uint64_t bytes, int readers) {
     store.publish(
         key, bytes,
         [key, bytes](std::span<std::byte> out) {
@@ -31,14 +31,14 @@ inline void publish(fetch::Store& store, fetch::Key const& key, std::uint64_t by
         readers);
 }
 
-inline bool is_right(fetch::Fetched const& fetched, std::size_t i, fetch::Key const& key, std::uint64_t bytes) {
+inline bool is_right(FetchResult const& fetched, std::size_t i, Key const& key, std::uint64_t bytes) {
     return std::ranges::equal(fetched[i], bytes_of(key, bytes));
 }
 
 /// Sets `fault` to the error that a fetch of these wants throws, or to "".
-inline Task fault_of(fetch::Store& store, std::vector<fetch::Want> wants, std::string& fault) {
+inline Task fault_of(Store& store, std::vector<FetchRequest> wants, std::string& fault) {
     try {
-        fetch::Fetched const fetched = co_await store.fetch_all(wants);
+        FetchResult const fetched = co_await store.fetch_all(wants);
     } catch (Error const& error) {
         fault = error.what();
     }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <deque>
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 namespace {
 
 /// A channel that carries `rate` bytes in a second, each after `delay` seconds; the test sends messages of `bytes` as
@@ -90,4 +90,4 @@ TEST(FlightWindow, owners_have_ways_of_their_own_in_constant_memory) {
 }
 
 }  // namespace
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

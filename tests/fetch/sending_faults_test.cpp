@@ -64,7 +64,7 @@ TEST_P(SendingFault, names_both_sides_where_a_receive_is_wrong) {
     // The data that these sets would have received still exist.
     int right = 0;
     tasks.spawn(receive_one(store, {{source(), 1, 0}, 64}, right));
-    tasks.spawn(receive_one(store, {{source(), 2, 0}, Want::k_any}, right));
+    tasks.spawn(receive_one(store, {{source(), 2, 0}, FetchRequest::k_any}, right));
     tasks.run();
     EXPECT_EQ(right, 2);
 }
@@ -73,7 +73,7 @@ TEST_P(SendingFault, tells_who_waits_when_an_epoch_is_closed_or_the_store_finish
     Store store(context);
     Tasks tasks(context);
     std::string closed;
-    tasks.spawn(fault_of_receive(store, {{{source(), 5, 1}, Want::k_any}}, closed));
+    tasks.spawn(fault_of_receive(store, {{{source(), 5, 1}, FetchRequest::k_any}}, closed));
     tasks.spawn([](Store& of) -> Task {
         co_await after(std::chrono::milliseconds(40));  // the reader has requested the data by then
         of.close(1);
@@ -83,10 +83,11 @@ TEST_P(SendingFault, tells_who_waits_when_an_epoch_is_closed_or_the_store_finish
     EXPECT_TRUE(has(closed, "it has not sent the data, and has closed the epochs up to 1")) << closed;
 
     std::string finished;
-    store.receive_all(std::vector<Want>{{{source(), 6, 9}, 10}}, [&](Fetched const&, std::exception_ptr const& error) {
-        ASSERT_NE(error, nullptr);
-        finished = error_of([&] { std::rethrow_exception(error); });
-    });
+    store.receive_all(std::vector<FetchRequest>{{{source(), 6, 9}, 10}},
+                      [&](FetchResult const&, std::exception_ptr const& error) {
+                          ASSERT_NE(error, nullptr);
+                          finished = error_of([&] { std::rethrow_exception(error); });
+                      });
     store.finish();
     EXPECT_TRUE(has(finished, "it has not sent the data, and has finished")) << finished;
 }
@@ -147,7 +148,7 @@ TEST_P(SendingFault, tells_who_sends_twice) {
 
 TEST_P(SendingFault, throws_where_memory_for_what_is_sent_is_missing) {
     Store store(context);
-    fetch::detail::StoreState::of(store).fail_allocations(0, 1);
+    fetch::StoreState::of(store).fail_allocations(0, 1);
     std::string const fault = error_of([&] { send(store, peer(), {rank, 1, 0}, 4000); });
     EXPECT_TRUE(has(fault, "no memory for its")) << fault;
     EXPECT_EQ(store.report().sent, 0U);
@@ -176,7 +177,8 @@ TEST_P(SendingLimit, refuses_a_set_that_exceeds_all_memory_and_brings_it_in_part
     send(store, peer(), {rank, 2, 0}, 700'000);
     std::string fault;
     Tasks tasks(context);
-    tasks.spawn(fault_of_receive(store, {{{source(), 1, 0}, Want::k_any}, {{source(), 2, 0}, Want::k_any}}, fault));
+    tasks.spawn(fault_of_receive(
+        store, {{{source(), 1, 0}, FetchRequest::k_any}, {{source(), 2, 0}, FetchRequest::k_any}}, fault));
     tasks.run();
     EXPECT_TRUE(has(fault, "2 fetches with a total of")) << fault;
     EXPECT_TRUE(has(fault, "exceeds the memory that this process may use")) << fault;

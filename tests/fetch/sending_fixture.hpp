@@ -15,11 +15,6 @@
 
 namespace sluice::tests {
 
-using fetch::Fetched;
-using fetch::Key;
-using fetch::Store;
-using fetch::Want;
-
 inline void send(Store& store, int reader, Key const& key, std::uint64_t bytes) {
     store.send(reader, key, bytes, [key](std::span<std::byte> out) {
         std::vector<std::byte> const data = bytes_of(key, out.size());
@@ -28,17 +23,17 @@ inline void send(Store& store, int reader, Key const& key, std::uint64_t bytes) 
 }
 
 /// Sets `fault` to the error that a receive of these wants throws, or to "".
-inline Task fault_of_receive(Store& store, std::vector<Want> wants, std::string& fault) {
+inline Task fault_of_receive(Store& store, std::vector<FetchRequest> wants, std::string& fault) {
     try {
-        Fetched const got = co_await store.receive_all(wants);
+        FetchResult const got = co_await store.receive_all(wants);
     } catch (Error const& error) {
         fault = error.what();
     }
 }
 
-inline Task receive_one(Store& store, Want want, int& right) {
-    Fetched const got = co_await store.receive_all(want);
-    if (want.bytes == Want::k_any) want.bytes = got[0].size();
+inline Task receive_one(Store& store, FetchRequest want, int& right) {
+    FetchResult const got = co_await store.receive_all(want);
+    if (want.bytes == FetchRequest::k_any) want.bytes = got[0].size();
     right += is_right(got, 0, want.key, want.bytes) ? 1 : 0;
 }
 

@@ -15,11 +15,6 @@
 namespace sluice::tests {
 namespace {
 
-using fetch::Fetched;
-using fetch::Key;
-using fetch::Store;
-using fetch::Want;
-
 constexpr std::uint64_t k_most_inputs = 8;
 
 struct Scheme {
@@ -65,17 +60,17 @@ class SendingGraph : public testing::TestWithParam<Scheme> {
         give(store, graph, {rank, id, 0}, value);
         for (std::uint64_t epoch = 1; epoch <= graph.epochs; ++epoch) {
             std::vector<Key> const inputs = graph.inputs({rank, id, epoch});
-            std::vector<Want> sent;
-            std::vector<Want> fetched;
+            std::vector<FetchRequest> sent;
+            std::vector<FetchRequest> fetched;
             for (std::size_t place = 0; place < inputs.size(); ++place) {
-                std::uint64_t const bytes = place % 3 == 2 ? Want::k_any : graph.words(inputs[place]) * 8;
+                std::uint64_t const bytes = place % 3 == 2 ? FetchRequest::k_any : graph.words(inputs[place]) * 8;
                 if (is_fetched(inputs[place]))
                     fetched.push_back({inputs[place], bytes});
                 else
                     sent.push_back({sent_as(inputs[place], id, place), bytes});
             }
-            Fetched const from_fetch = co_await store.fetch_all(fetched);
-            Fetched const from_send = co_await store.receive_all(sent);
+            FetchResult const from_fetch = co_await store.fetch_all(fetched);
+            FetchResult const from_send = co_await store.receive_all(sent);
             std::size_t at_fetched = 0;
             std::size_t at_sent = 0;
             for (Key const& input : inputs)
@@ -105,7 +100,7 @@ TEST_P(SendingGraph, gives_what_a_sequential_model_gives) {
         tasks.run();
         EXPECT_EQ(values, graph.model()[static_cast<std::size_t>(rank)]);
         store.finish();
-        fetch::StoreReport const report = store.report();
+        StoreReport const report = store.report();
         EXPECT_EQ(report.held, 0_B);
         EXPECT_EQ(report.uncontrolled_peak.count == 0, GetParam().control == Switch::on);
         constexpr std::uint64_t k_largest = 23'000 * 8;

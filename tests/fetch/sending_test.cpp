@@ -22,21 +22,22 @@ TEST_P(SendingTest, brings_data_of_every_size_from_every_rank_to_every_rank) {
         for (int reader = 0; reader < size; ++reader)
             for (std::uint64_t i = 0; i < sizes.size(); ++i)
                 send(store, reader, {rank, i, 5}, sizes[i]);
-        std::vector<Want> wants;
+        std::vector<FetchRequest> wants;
         for (int owner = 0; owner < size; ++owner)
             for (std::uint64_t i = 0; i < sizes.size(); ++i)
-                wants.push_back({{owner, i, 5}, ask ? Want::k_any : sizes[i]});
+                wants.push_back({{owner, i, 5}, ask ? FetchRequest::k_any : sizes[i]});
         Tasks tasks(context);
         int right = 0;
-        tasks.spawn([](Store& from, std::vector<Want> all, std::vector<std::uint64_t> bytes, int& count) -> Task {
-            Fetched const got = co_await from.receive_all(all);
-            for (std::size_t i = 0; i < got.size(); ++i)
-                count += is_right(got, i, all[i].key, bytes[i % bytes.size()]) ? 1 : 0;
-        }(store, wants, sizes, right));
+        tasks.spawn(
+            [](Store& from, std::vector<FetchRequest> all, std::vector<std::uint64_t> bytes, int& count) -> Task {
+                FetchResult const got = co_await from.receive_all(all);
+                for (std::size_t i = 0; i < got.size(); ++i)
+                    count += is_right(got, i, all[i].key, bytes[i % bytes.size()]) ? 1 : 0;
+            }(store, wants, sizes, right));
         tasks.run();
         EXPECT_EQ(right, size * static_cast<int>(sizes.size()));
         store.finish();
-        fetch::StoreReport const report = store.report();
+        StoreReport const report = store.report();
         EXPECT_EQ(report.held, 0_B);
         EXPECT_EQ(report.sent, wants.size());
         EXPECT_EQ(report.received, wants.size());
@@ -55,7 +56,7 @@ TEST_P(SendingTest, brings_what_is_waited_for_before_it_is_sent) {
     Tasks tasks(context);
     int right = 0;
     for (std::uint64_t i = 0; i < 4; ++i)
-        tasks.spawn(receive_one(store, {{source(), i, 0}, i % 2 == 0 ? 5000 * i : Want::k_any}, right));
+        tasks.spawn(receive_one(store, {{source(), i, 0}, i % 2 == 0 ? 5000 * i : FetchRequest::k_any}, right));
     for (std::uint64_t i = 0; i < 4; ++i)
         tasks.spawn(send_later(store, peer(), {rank, i, 0}, 5000 * i));
     tasks.run();
@@ -105,7 +106,7 @@ TEST_P(SendingTest, shares_a_store_with_what_is_fetched_even_under_the_same_key)
     int right = 0;
     tasks.spawn(receive_one(store, {{source(), 1, 1}, 2000}, right));
     tasks.spawn([](Store& from, int owner, int& count) -> Task {
-        Fetched const got = co_await from.fetch_all(Want{{owner, 1, 1}, 3000});
+        FetchResult const got = co_await from.fetch_all(FetchRequest{{owner, 1, 1}, 3000});
         count += is_right(got, 0, {owner, 2, 1}, 3000) ? 1 : 0;
     }(store, source(), right));
     tasks.run();
@@ -119,8 +120,8 @@ TEST_P(SendingTest, calls_back_who_may_call_the_store) {
     // A message goes round the ranks: the rank that receives it sends the next.
     std::function<void(std::uint64_t)> const receive = [&](std::uint64_t hop) {
         Key const key{source(), hop, 0};
-        store.receive_all(std::vector<Want>{{key, 500 * hop}},
-                          [&, key, hop](Fetched const& got, std::exception_ptr const& error) {
+        store.receive_all(std::vector<FetchRequest>{{key, 500 * hop}},
+                          [&, key, hop](FetchResult const& got, std::exception_ptr const& error) {
                               ASSERT_EQ(error, nullptr);
                               right += is_right(got, 0, key, 500 * hop) ? 1 : 0;
                               if (hop + 1 == k_hops) return;
@@ -185,7 +186,7 @@ class SendingMemory : public SendingTest {
 };
 
 Task receive_and_hold(Store& store, int owner, std::uint64_t id, int& right) {
-    Fetched const got = co_await store.receive_all(Want{{owner, id, 0}, k_face});
+    FetchResult const got = co_await store.receive_all(FetchRequest{{owner, id, 0}, k_face});
     right += is_right(got, 0, {owner, id, 0}, k_face) ? 1 : 0;
     co_await yielded();
 }
@@ -208,7 +209,7 @@ TEST_P(SendingMemory, is_bounded_by_tokens_at_the_reader_where_it_is_controlled_
     tasks.run();
     EXPECT_EQ(right, static_cast<int>(k_faces));
     store.finish();
-    fetch::StoreReport const report = store.report();
+    StoreReport const report = store.report();
     Bytes const under_tokens = report.peak - report.packed_peak - report.uncontrolled_peak;
     EXPECT_EQ(report.held, 0_B);
     EXPECT_EQ(report.uncontrolled_peak, is_controlled() ? 0_B : all);
@@ -225,13 +226,13 @@ TEST_P(SendingMemory, is_bounded_by_tokens_at_the_reader_where_it_is_controlled_
 
 TEST_P(SendingMemory, grants_a_set_that_is_larger_than_all_tokens) {
     Store store(context);
-    std::vector<Want> wants;
+    std::vector<FetchRequest> wants;
     for (std::uint64_t i = 0; i < k_faces; ++i) {
         send(store, peer(), {rank, i, 0}, k_face);
         wants.push_back({{source(), i, 0}, k_face});
     }
-    Fetched all;
-    store.receive_all(wants, [&](Fetched got, std::exception_ptr const&) { all = std::move(got); });
+    FetchResult all;
+    store.receive_all(wants, [&](FetchResult got, std::exception_ptr const&) { all = std::move(got); });
     while (store.report().sets == 0)
         store.progress();
     ASSERT_EQ(all.size(), k_faces);
@@ -248,8 +249,8 @@ TEST_P(SendingMemory, goes_beyond_it_where_tasks_hold_sets_while_they_wait) {
     int right = 0;
     for (std::uint64_t i = 0; i < k_tasks; ++i)
         tasks.spawn([](Store& from, int owner, std::uint64_t id, int& count) -> Task {
-            Fetched const first = co_await from.receive_all(Want{{owner, 2 * id, 0}, k_face});
-            Fetched const second = co_await from.receive_all(Want{{owner, 2 * id + 1, 0}, k_face});
+            FetchResult const first = co_await from.receive_all(FetchRequest{{owner, 2 * id, 0}, k_face});
+            FetchResult const second = co_await from.receive_all(FetchRequest{{owner, 2 * id + 1, 0}, k_face});
             count += is_right(first, 0, {owner, 2 * id, 0}, k_face) ? 1 : 0;
             count += is_right(second, 0, {owner, 2 * id + 1, 0}, k_face) ? 1 : 0;
         }(store, source(), i, right));
@@ -262,7 +263,7 @@ TEST_P(SendingTest, retries_where_memory_for_what_arrives_is_missing) {
     Store store(context);
     for (std::uint64_t i = 0; i < 30; ++i)
         send(store, peer(), {rank, i, 0}, 4000);
-    fetch::detail::StoreState::of(store).fail_allocations(7, 25);
+    fetch::StoreState::of(store).fail_allocations(7, 25);
     Tasks tasks(context);
     int right = 0;
     for (std::uint64_t i = 0; i < 30; ++i)

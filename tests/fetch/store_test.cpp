@@ -18,11 +18,6 @@
 namespace sluice::tests {
 namespace {
 
-using fetch::Fetched;
-using fetch::Key;
-using fetch::Store;
-using fetch::Want;
-
 class StoreTest : public testing::Test {
   protected:
     explicit StoreTest(Settings const& settings = Settings::from_environment())
@@ -34,11 +29,11 @@ class StoreTest : public testing::Test {
 };
 
 Task fetch_from_all(Store& store, int size, std::vector<std::uint64_t> const& sizes, bool ask, int& right) {
-    std::vector<Want> wants;
+    std::vector<FetchRequest> wants;
     for (int owner = 0; owner < size; ++owner)
         for (std::uint64_t i = 0; i < sizes.size(); ++i)
-            wants.push_back({{owner, i, 5}, ask ? Want::k_any : sizes[i]});
-    Fetched const fetched = co_await store.fetch_all(wants);
+            wants.push_back({{owner, i, 5}, ask ? FetchRequest::k_any : sizes[i]});
+    FetchResult const fetched = co_await store.fetch_all(wants);
     EXPECT_EQ(fetched.size(), wants.size());
     for (std::size_t i = 0; i < wants.size(); ++i)
         right += is_right(fetched, i, wants[i].key, sizes[i % sizes.size()]) ? 1 : 0;
@@ -62,8 +57,8 @@ TEST_F(StoreTest, brings_data_of_every_size_from_every_rank_to_every_rank) {
     }
 }
 
-Task fetch_one(Store& store, Want want, bool& right) {
-    Fetched const fetched = co_await store.fetch_all(want);
+Task fetch_one(Store& store, FetchRequest want, bool& right) {
+    FetchResult const fetched = co_await store.fetch_all(want);
     right = is_right(fetched, 0, want.key, want.bytes);
 }
 
@@ -94,16 +89,16 @@ TEST_F(StoreTest, sends_bytes_that_lie_side_by_side_from_where_they_are) {
 }
 
 Task wait_until_read(Store& store, Key key, int& stage) {
-    co_await store.read(key);
+    co_await store.all_have_it(key);
     EXPECT_EQ(stage, 1);
     stage = 2;
 }
 
 Task fetch_twice(Store& store, Key key, int& stage) {
-    { Fetched const first = co_await store.fetch_all(Want{key, 100}); }
+    { FetchResult const first = co_await store.fetch_all(FetchRequest{key, 100}); }
     co_await after(std::chrono::milliseconds(3));
     stage = 1;  // before the fetch, because the owner may count this reader before the task continues
-    Fetched const second = co_await store.fetch_all(Want{key, 100});
+    FetchResult const second = co_await store.fetch_all(FetchRequest{key, 100});
 }
 
 TEST_F(StoreTest, tells_the_owner_when_all_readers_have_it) {
@@ -117,8 +112,8 @@ TEST_F(StoreTest, tells_the_owner_when_all_readers_have_it) {
     EXPECT_EQ(stage, 2);
 }
 
-Task fetch_and_count(Store& store, Want want, int& right) {
-    Fetched const fetched = co_await store.fetch_all(want);
+Task fetch_and_count(Store& store, FetchRequest want, int& right) {
+    FetchResult const fetched = co_await store.fetch_all(want);
     right += is_right(fetched, 0, want.key, want.bytes) ? 1 : 0;
     co_await yielded();
 }
@@ -144,12 +139,13 @@ TEST_F(StoreTest, counts_a_reader_who_finds_data_that_another_set_still_holds) {
     bool is_read = false;
     Tasks tasks(context);
     auto const reader = [](Store& from, int owner) -> Task {
-        Fetched const first = co_await from.fetch_all(Want{{owner, 1, 0}, 64});
-        Fetched const second = co_await from.fetch_all(Want{{owner, 1, 0}, 64});  // while the first result lives
+        FetchResult const first = co_await from.fetch_all(FetchRequest{{owner, 1, 0}, 64});
+        FetchResult const second =
+            co_await from.fetch_all(FetchRequest{{owner, 1, 0}, 64});  // while the first result lives
         EXPECT_EQ(second[0].data(), first[0].data());
     };
     auto const owner = [](Store& of, int self, bool& read) -> Task {
-        co_await of.read({self, 1, 0});
+        co_await of.all_have_it({self, 1, 0});
         read = true;
     };
     tasks.spawn(reader(store, peer()));
@@ -173,7 +169,7 @@ TEST_F(StoreTest, lets_a_publication_be_withdrawn_while_it_is_packed) {
     int right = 0;
     for (Key const key : {Key{peer(), 1, 0}, Key{rank, 2, 0}})  // over the wire, and inside the rank
         tasks.spawn([](Store& from, Key wanted, int& count) -> Task {
-            Fetched const fetched = co_await from.fetch_all(Want{wanted, 64});
+            FetchResult const fetched = co_await from.fetch_all(FetchRequest{wanted, 64});
             count += std::ranges::count(fetched[0], std::byte{42}) == 64 ? 1 : 0;
         }(store, key, right));
     tasks.run();
@@ -200,7 +196,7 @@ TEST_F(StoreTest, names_both_sides_where_a_fetch_is_wrong) {
     tasks.spawn(fault_of(store, {{{owner, 1, 0}, 64}, {{owner, 99, 2}, 64}}, unknown));
     tasks.spawn(fault_of(store, {{{owner, 7, 3}, 64}}, withdrawn));
     tasks.spawn(fault_of(store, {{{size, 1, 0}, 64}}, no_rank));
-    tasks.spawn(fault_of(store, {{{owner, 98, 1}, Want::k_any}}, unknown_size));
+    tasks.spawn(fault_of(store, {{{owner, 98, 1}, FetchRequest::k_any}}, unknown_size));
     tasks.run();
     std::string const me = "rank " + std::to_string(rank) + " fetches id ";
     std::string const it = "rank " + std::to_string(owner) + " says: it has ";
@@ -246,13 +242,13 @@ TEST_F(StoreTest, tells_who_comes_after_the_last_reader) {
 }
 
 TEST_F(StoreTest, keeps_what_was_fetched_beyond_the_life_of_the_store) {
-    Fetched kept;
+    FetchResult kept;
     {
         Store store(context);
         publish(store, {rank, 1, 1}, 3000, 1);
         bool called = false;
-        store.fetch_all(std::vector<Want>{{{peer(), 1, 1}, 3000}},
-                        [&](Fetched fetched, std::exception_ptr const& error) {
+        store.fetch_all(std::vector<FetchRequest>{{{peer(), 1, 1}, 3000}},
+                        [&](FetchResult fetched, std::exception_ptr const& error) {
                             EXPECT_EQ(error, nullptr);
                             kept = std::move(fetched);
                             called = true;
@@ -267,13 +263,13 @@ TEST_F(StoreTest, keeps_what_was_fetched_beyond_the_life_of_the_store) {
 TEST_F(StoreTest, calls_back_from_progress_alone_also_where_nothing_has_to_be_waited_for) {
     Store store(context);
     int calls = 0;
-    std::vector<Want> const nobody{{{size, 1, 0}, 8}};
-    auto const count = [&](Fetched const&, std::exception_ptr const&) { ++calls; };
-    store.fetch_all(std::vector<Want>{}, count);
-    store.fetch_all(nobody, [&](Fetched const& fetched, std::exception_ptr const& error) {
+    std::vector<FetchRequest> const nobody{{{size, 1, 0}, 8}};
+    auto const count = [&](FetchResult const&, std::exception_ptr const&) { ++calls; };
+    store.fetch_all(std::vector<FetchRequest>{}, count);
+    store.fetch_all(nobody, [&](FetchResult const& fetched, std::exception_ptr const& error) {
         EXPECT_EQ(fetched.size(), 0U);
         EXPECT_NE(error, nullptr);
-        store.fetch_all(std::vector<Want>{}, count);  // data of the next round
+        store.fetch_all(std::vector<FetchRequest>{}, count);  // data of the next round
         ++calls;
     });
     EXPECT_EQ(calls, 0);
@@ -298,7 +294,7 @@ class TinyBudget : public StoreTest {
 
 /// Holds one set while it waits for another. This is bad practice with a small budget, but it must not hang.
 Task nested(Store& store, int owner, std::uint64_t first, std::uint64_t depth, int& right) {
-    Fetched const fetched = co_await store.fetch_all(Want{{owner, first, 0}, 1000});
+    FetchResult const fetched = co_await store.fetch_all(FetchRequest{{owner, first, 0}, 1000});
     right += is_right(fetched, 0, {owner, first, 0}, 1000) ? 1 : 0;
     if (depth > 1) co_await nested(store, owner, first + 1, depth - 1, right);
 }
@@ -312,9 +308,10 @@ TEST_F(TinyBudget, grants_one_set_at_a_time_and_all_end) {
     int right = 0;
     for (std::uint64_t i = 0; i < k_sets; ++i)
         tasks.spawn([](Store& from, int owner, std::uint64_t number, int& count) -> Task {
-            Fetched const fetched = co_await from.fetch_all(Want{{owner, 3 * number, 0}, 700 + 3 * number},
-                                                            Want{{owner, 3 * number + 1, 0}, 701 + 3 * number},
-                                                            Want{{owner, 3 * number + 2, 0}, 702 + 3 * number});
+            FetchResult const fetched =
+                co_await from.fetch_all(FetchRequest{{owner, 3 * number, 0}, 700 + 3 * number},
+                                        FetchRequest{{owner, 3 * number + 1, 0}, 701 + 3 * number},
+                                        FetchRequest{{owner, 3 * number + 2, 0}, 702 + 3 * number});
             for (std::uint64_t k = 0; k < 3; ++k)
                 count += is_right(fetched, k, {owner, 3 * number + k, 0}, 700 + 3 * number + k) ? 1 : 0;
         }(store, peer(), i, right));
@@ -358,7 +355,7 @@ TEST_F(StoreTest, retries_where_memory_for_what_arrives_is_missing) {
     Store store(context);
     for (std::uint64_t i = 0; i < 30; ++i)
         publish(store, {rank, i, 0}, 4000, 1);
-    fetch::detail::StoreState::of(store).fail_allocations(7, 25);
+    fetch::StoreState::of(store).fail_allocations(7, 25);
     Tasks tasks(context);
     int right = 0;
     for (std::uint64_t i = 0; i < 30; ++i)
@@ -378,11 +375,11 @@ TEST_F(StoreTest, brings_a_set_of_more_fetches_than_may_be_on_their_way) {
     Store store(context);
     for (std::uint64_t i = 0; i < k_fetches; ++i)
         publish(store, {rank, i, 0}, 8, 1);
-    std::vector<Want> wants;
+    std::vector<FetchRequest> wants;
     for (std::uint64_t i = 0; i < k_fetches; ++i)
         wants.push_back({{peer(), i, 0}, 8});
-    Fetched all;
-    store.fetch_all(wants, [&](Fetched fetched, std::exception_ptr const&) { all = std::move(fetched); });
+    FetchResult all;
+    store.fetch_all(wants, [&](FetchResult fetched, std::exception_ptr const&) { all = std::move(fetched); });
     while (store.report().sets == 0)
         store.progress();
     ASSERT_EQ(all.size(), k_fetches);

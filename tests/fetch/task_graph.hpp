@@ -26,16 +26,16 @@ struct Graph {
     std::uint64_t tasks;   // of each rank
     std::uint64_t epochs;  // epochs that fetch
 
-    std::uint64_t words(fetch::Key const& key) const {
+    std::uint64_t words(Key const& key) const {
         std::uint64_t const kind =
             mixed(seed, mixed(static_cast<std::uint64_t>(key.owner) + 77, mixed(key.id, key.epoch)));
         return kind % 5 == 0 ? 3000 + kind % 20'000 : 1 + kind % 300;
     }
-    std::vector<fetch::Key> inputs(fetch::Key const& key) const {
+    std::vector<Key> inputs(Key const& key) const {
         std::minstd_rand random(static_cast<unsigned>(
             mixed(seed + 1, mixed(static_cast<std::uint64_t>(key.owner), mixed(key.id, key.epoch)))));
-        std::vector<fetch::Key> inputs(random() % 7);
-        for (fetch::Key& input : inputs)
+        std::vector<Key> inputs(random() % 7);
+        for (Key& input : inputs)
             input = {static_cast<int>(random() % static_cast<unsigned>(ranks)), random() % tasks, key.epoch - 1};
         return inputs;
     }
@@ -45,17 +45,17 @@ struct Graph {
         for (std::uint64_t epoch = 1; epoch <= epochs; ++epoch)
             for (int rank = 0; rank < ranks; ++rank)
                 for (std::uint64_t id = 0; id < tasks; ++id)
-                    for (fetch::Key const& input : inputs({rank, id, epoch}))
+                    for (Key const& input : inputs({rank, id, epoch}))
                         ++count[{input.owner, input.id, input.epoch}];
         return count;
     }
     /// Returns the consumers of the result of `key`, each as (rank, task, place among its inputs).
-    std::vector<std::tuple<int, std::uint64_t, std::size_t>> consumers(fetch::Key const& key) const {
+    std::vector<std::tuple<int, std::uint64_t, std::size_t>> consumers(Key const& key) const {
         std::vector<std::tuple<int, std::uint64_t, std::size_t>> found;
         if (key.epoch == epochs) return found;
         for (int rank = 0; rank < ranks; ++rank)
             for (std::uint64_t id = 0; id < tasks; ++id) {
-                std::vector<fetch::Key> const needed = inputs({rank, id, key.epoch + 1});
+                std::vector<Key> const needed = inputs({rank, id, key.epoch + 1});
                 for (std::size_t place = 0; place < needed.size(); ++place)
                     if (needed[place] == key) found.emplace_back(rank, id, place);
             }
@@ -78,7 +78,7 @@ struct Graph {
             for (int rank = 0; rank < ranks; ++rank)
                 for (std::uint64_t id = 0; id < tasks; ++id) {
                     std::uint64_t value = values[static_cast<std::size_t>(rank)][id];
-                    for (fetch::Key const& input : inputs({rank, id, epoch})) {
+                    for (Key const& input : inputs({rank, id, epoch})) {
                         std::uint64_t const of = values[static_cast<std::size_t>(input.owner)][input.id];
                         for (std::uint64_t i = 0; i < words(input); ++i)
                             value = mixed(value, word(of, i));

@@ -16,11 +16,6 @@
 namespace sluice::tests {
 namespace {
 
-using fetch::Fetched;
-using fetch::Key;
-using fetch::Store;
-using fetch::Want;
-
 Task live(Store& store, Graph const& graph, std::map<std::tuple<int, std::uint64_t, std::uint64_t>, int> const& readers,
           int rank, std::uint64_t id, std::uint64_t& value) {
     auto const publish = [&](std::uint64_t epoch) {
@@ -42,10 +37,10 @@ Task live(Store& store, Graph const& graph, std::map<std::tuple<int, std::uint64
     publish(0);
     for (std::uint64_t epoch = 1; epoch <= graph.epochs; ++epoch) {
         std::vector<Key> const inputs = graph.inputs({rank, id, epoch});
-        std::vector<Want> wants;
+        std::vector<FetchRequest> wants;
         for (Key const& input : inputs)
-            wants.push_back({input, input.id % 4 == 3 ? Want::k_any : graph.words(input) * 8});
-        Fetched const fetched = co_await store.fetch_all(wants);
+            wants.push_back({input, input.id % 4 == 3 ? FetchRequest::k_any : graph.words(input) * 8});
+        FetchResult const fetched = co_await store.fetch_all(wants);
         for (std::size_t k = 0; k < inputs.size(); ++k)
             for (std::uint64_t const word : fetched.as<std::uint64_t>(k))
                 value = mixed(value, word);

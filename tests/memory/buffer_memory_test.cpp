@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 namespace {
 
 using Block = memory::BufferMemory::Block;
@@ -183,4 +183,4 @@ TEST_F(BufferMemoryTest, has_none_where_the_kernel_has_none) {
 }
 
 }  // namespace
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

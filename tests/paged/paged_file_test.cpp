@@ -20,16 +20,6 @@
 namespace sluice::tests {
 namespace {
 
-using fetch::Fetched;
-using fetch::Key;
-using fetch::Store;
-using fetch::Want;
-using paged::Access;
-using paged::Again;
-using paged::Blocks;
-using paged::File;
-using paged::Use;
-
 constexpr std::uint64_t k_word = sizeof(std::uint64_t);
 
 Settings settings_with(Bytes paged_memory) {
@@ -52,24 +42,25 @@ class Model {
 };
 
 /// Uses the given sets in turns, and checks and changes their blocks.
-Task work(File& file, Model& model, std::vector<std::vector<Use>> sets, std::uint64_t number, int& wrong) {
-    for (std::vector<Use> const& uses : sets) {
-        Blocks const blocks = co_await file.use(uses);
+Task work(sluice::PagedFile& file, Model& model, std::vector<std::vector<BlockUse>> sets, std::uint64_t number,
+          int& wrong) {
+    for (std::vector<BlockUse> const& uses : sets) {
+        PagedBlocks const blocks = co_await file.use(uses);
         for (std::size_t i = 0; i < uses.size(); ++i) {
             std::span<std::uint64_t> const words = blocks.as<std::uint64_t>(i);
-            if (uses[i].access != Access::write && !model.is_right(uses[i].block, words)) ++wrong;
-            if (uses[i].access == Access::read) continue;
+            if (uses[i].access != BlockAccess::write && !model.is_right(uses[i].block, words)) ++wrong;
+            if (uses[i].access == BlockAccess::read) continue;
             model[uses[i].block] = ++number;
             std::ranges::fill(words, number);
         }
     }
 }
 
-std::vector<Use> drawn_set(std::mt19937_64& random, std::size_t blocks) {
-    std::vector<Use> uses;
+std::vector<BlockUse> drawn_set(std::mt19937_64& random, std::size_t blocks) {
+    std::vector<BlockUse> uses;
     std::size_t const first = random() % blocks;
     for (std::size_t i = 0; i < 1 + random() % 3; ++i)
-        uses.push_back({(first + i) % blocks, static_cast<Access>(random() % 3)});
+        uses.push_back({(first + i) % blocks, static_cast<BlockAccess>(random() % 3)});
     return uses;
 }
 
@@ -103,30 +94,30 @@ TEST_F(PagedFile, is_right_under_random_use_with_any_memory_and_plan) {
         Context context(MPI_COMM_WORLD, settings_with(one.memory));
         Bytes const before = context.budget().held();
         {
-            File file(context, sizes);
+            sluice::PagedFile file(context, sizes);
             Model model(k_blocks);
             Tasks tasks(context);
             int wrong = 0;
-            std::vector<Use> plan;
+            std::vector<BlockUse> plan;
             for (std::uint64_t task = 0; task < 6; ++task) {
-                std::vector<std::vector<Use>> sets;
+                std::vector<std::vector<BlockUse>> sets;
                 for (int i = 0; i < effort(100); ++i) {
                     sets.push_back(drawn_set(random, k_blocks));
                     if (one.planned && one.kept) plan.insert(plan.end(), sets.back().begin(), sets.back().end());
-                    if (one.planned && !one.kept) plan.push_back({random() % k_blocks, Access::read});
+                    if (one.planned && !one.kept) plan.push_back({random() % k_blocks, BlockAccess::read});
                 }
                 tasks.spawn(work(file, model, std::move(sets), task << 32, wrong));
             }
-            if (one.planned) file.plan(plan, Again::yes);
+            if (one.planned) file.plan(plan, Repeat::yes);
             tasks.run();
             EXPECT_EQ(wrong, 0);
             for (std::size_t block = 0; block < k_blocks; ++block) {
-                Use const use{block, Access::read};
-                Blocks const blocks = file.use_now({&use, 1});
+                BlockUse const use{block, BlockAccess::read};
+                PagedBlocks const blocks = file.use_now({&use, 1});
                 EXPECT_EQ(blocks[0].size(), sizes[block]);
                 EXPECT_TRUE(model.is_right(block, blocks.as<std::uint64_t>(0))) << block;
             }
-            paged::Report const report = file.report();
+            PagedReport const report = file.report();
             EXPECT_EQ(context.budget().held(Purpose::paged), report.held);
             // One set of three blocks may have exceeded the limit.
             EXPECT_LE(report.peak.count, std::max<std::uint64_t>(one.memory.count, std::uint64_t{3} * 13 * 4096));
@@ -135,19 +126,19 @@ TEST_F(PagedFile, is_right_under_random_use_with_any_memory_and_plan) {
     }
 }
 
-Task read_in_order(File& file, std::vector<std::size_t> order, std::uint64_t& sum) {
+Task read_in_order(sluice::PagedFile& file, std::vector<std::size_t> order, std::uint64_t& sum) {
     for (std::size_t const block : order) {
-        Blocks const blocks = co_await file.use(Use{block, Access::read});
+        PagedBlocks const blocks = co_await file.use(BlockUse{block, BlockAccess::read});
         sum += blocks.as<std::uint64_t>(0)[0];
         for (int turn = 0; turn < 40; ++turn)
             co_await yielded();
     }
 }
 
-void fill(File& file, std::size_t blocks) {
+void fill(sluice::PagedFile& file, std::size_t blocks) {
     for (std::size_t block = 0; block < blocks; ++block) {
-        Use const use{block, Access::write};
-        Blocks const held = file.use_now({&use, 1});
+        BlockUse const use{block, BlockAccess::write};
+        PagedBlocks const held = file.use_now({&use, 1});
         std::ranges::fill(held.as<std::uint64_t>(0), block);
     }
 }
@@ -156,25 +147,25 @@ TEST_F(PagedFile, brings_ahead_what_the_plan_says_and_reads_nothing_twice_in_a_r
     constexpr std::size_t k_blocks = 64;
     constexpr std::uint64_t k_bytes = 16 << 10;
     Context context(MPI_COMM_WORLD, settings_with(Bytes{16 * k_bytes}));
-    File file(context, k_blocks, k_bytes);
+    sluice::PagedFile file(context, k_blocks, k_bytes);
     fill(file, k_blocks);
     std::vector<std::size_t> order;
-    std::vector<Use> plan;
+    std::vector<BlockUse> plan;
     for (std::size_t i = 0; i < k_blocks; ++i) {
         order.push_back((i * 37) % k_blocks);
-        plan.push_back({order.back(), Access::read});
+        plan.push_back({order.back(), BlockAccess::read});
     }
-    file.plan(plan, Again::yes);
+    file.plan(plan, Repeat::yes);
     while (file.report().brought < 4)
         file.progress();  // no task has requested any of them
-    paged::Report const before = file.report();
+    PagedReport const before = file.report();
     Tasks tasks(context);
     std::uint64_t sum = 0;
     tasks.spawn(read_in_order(file, order, sum));
     tasks.run();
     while (file.report().written < k_blocks)
         file.progress();
-    paged::Report const after = file.report();
+    PagedReport const after = file.report();
     EXPECT_EQ(sum, k_blocks * (k_blocks - 1) / 2);
     EXPECT_EQ(after.unplanned, before.unplanned);
     EXPECT_EQ(after.found - before.found, k_blocks);  // each was in memory, or on its way
@@ -188,15 +179,15 @@ TEST_F(PagedFile, keeps_what_is_needed_soonest) {
     constexpr std::uint64_t k_bytes = 4096;
     constexpr std::size_t k_rounds = 10;
     Context context(MPI_COMM_WORLD, settings_with(Bytes{(k_blocks - 10) * k_bytes}));
-    File file(context, k_blocks, k_bytes);
+    sluice::PagedFile file(context, k_blocks, k_bytes);
     fill(file, k_blocks);
     std::vector<std::size_t> order;
-    std::vector<Use> plan;
+    std::vector<BlockUse> plan;
     for (std::size_t i = 0; i < k_blocks; ++i) {
         order.push_back(i);
-        plan.push_back({i, Access::read});
+        plan.push_back({i, BlockAccess::read});
     }
-    file.plan(plan, Again::yes);
+    file.plan(plan, Repeat::yes);
     std::uint64_t const before = file.report().brought;
     for (std::size_t round = 0; round < k_rounds; ++round) {
         Tasks tasks(context);
@@ -209,15 +200,15 @@ TEST_F(PagedFile, keeps_what_is_needed_soonest) {
     EXPECT_LT(file.report().brought - before, k_rounds * k_blocks * 3 / 4);
 }
 
-Task hold_and_wait(File& file, std::size_t first, std::size_t second, int& done) {
-    Blocks const held = co_await file.use(Use{first});
-    Blocks const more = co_await file.use(Use{second});
+Task hold_and_wait(sluice::PagedFile& file, std::size_t first, std::size_t second, int& done) {
+    PagedBlocks const held = co_await file.use(BlockUse{first});
+    PagedBlocks const more = co_await file.use(BlockUse{second});
     ++done;
 }
 
 TEST_F(PagedFile, goes_beyond_its_memory_where_tasks_hold_blocks_while_they_wait) {
     Context context(MPI_COMM_WORLD, settings_with(Bytes{2 * 4096}));
-    File file(context, 16, 4096);
+    sluice::PagedFile file(context, 16, 4096);
     Tasks tasks(context);
     int done = 0;
     for (std::size_t i = 0; i < 8; ++i)
@@ -232,7 +223,7 @@ TEST_F(PagedFile, goes_beyond_its_memory_where_tasks_hold_blocks_while_they_wait
 TEST_F(PagedFile, grants_one_set_where_the_budget_is_used_up) {
     Context context(MPI_COMM_WORLD);
     Lease const all = context.budget().lease_beyond(Bytes{std::uint64_t{1} << 50}, Purpose::other);
-    File file(context, 8, 8192);
+    sluice::PagedFile file(context, 8, 8192);
     fill(file, 8);
     std::uint64_t sum = 0;
     Tasks tasks(context);
@@ -244,12 +235,12 @@ TEST_F(PagedFile, grants_one_set_where_the_budget_is_used_up) {
 
 TEST_F(PagedFile, calls_back_in_the_order_of_asking_but_for_what_is_here) {
     Context context(MPI_COMM_WORLD, settings_with(Bytes{4096}));
-    File file(context, 4, 4096);
+    sluice::PagedFile file(context, 4, 4096);
     fill(file, 4);
     std::vector<std::uint64_t> got;
     for (std::size_t block = 0; block < 4; ++block) {
-        Use const use{block, Access::read};
-        file.use({&use, 1}, [&](Blocks blocks, std::exception_ptr const& error) {
+        BlockUse const use{block, BlockAccess::read};
+        file.use({&use, 1}, [&](PagedBlocks blocks, std::exception_ptr const& error) {
             EXPECT_FALSE(error);
             got.push_back(blocks.as<std::uint64_t>(0)[0]);
         });
@@ -272,14 +263,14 @@ std::string fault_of(std::function<void()> const& use) {
 
 TEST_F(PagedFile, refuses_what_does_not_exist_with_the_numbers) {
     Context context(MPI_COMM_WORLD);
-    File file(context, 4, 1000);
-    Use const use{4, Access::read};
+    sluice::PagedFile file(context, 4, 1000);
+    BlockUse const use{4, BlockAccess::read};
     std::string const of = "of a paged file of rank " + std::to_string(rank());
     EXPECT_EQ(fault_of([&] { file.use_now({&use, 1}); }), "block 4 " + of + ", which has 4 blocks");
     EXPECT_EQ(fault_of([&] { file.plan({use}); }), "block 4 " + of + ", which has 4 blocks");
     EXPECT_EQ(fault_of([&] { static_cast<void>(file.part(2, 990, 11)); }),
               "11 bytes from 990 on of block 2 " + of + " (1000 bytes)");
-    EXPECT_NE(fault_of([&] { File const empty(context, 1, 0); }), "");
+    EXPECT_NE(fault_of([&] { sluice::PagedFile const empty(context, 1, 0); }), "");
 }
 
 TEST_F(PagedFile, refuses_a_set_that_exceeds_all_memory) {
@@ -288,8 +279,8 @@ TEST_F(PagedFile, refuses_a_set_that_exceeds_all_memory) {
     // This is the error of a file far larger than memory if the disk has that much room; otherwise it is another kind
     // of the same error.
     std::string const fault = fault_of([&] {
-        File file(context, 2, std::uint64_t{1} << 50);
-        Use const both[]{{0, Access::write}, {1, Access::write}};
+        sluice::PagedFile file(context, 2, std::uint64_t{1} << 50);
+        BlockUse const both[]{{0, BlockAccess::write}, {1, BlockAccess::write}};
         file.use_now(both);
     });
     EXPECT_NE(fault.find(" PiB"), std::string::npos) << fault;
@@ -297,24 +288,24 @@ TEST_F(PagedFile, refuses_a_set_that_exceeds_all_memory) {
 
 TEST_F(PagedFile, tells_of_a_disk_that_fails_and_loses_nothing) {
     Context context(MPI_COMM_WORLD, settings_with(Bytes{4096}));
-    File file(context, 3, 4096);
+    sluice::PagedFile file(context, 3, 4096);
     fill(file, 3);
     while (file.report().written < 3)
         file.progress();
     auto const read = [&](std::size_t block) {
-        Use const use{block, Access::read};
-        Blocks const blocks = file.use_now({&use, 1});
+        BlockUse const use{block, BlockAccess::read};
+        PagedBlocks const blocks = file.use_now({&use, 1});
         EXPECT_EQ(blocks.as<std::uint64_t>(0)[0], block);
     };
-    paged::detail::FileState::of(file).disk().fail_after(0, 1, EIO);
+    paged::FileState::of(file).disk().fail_after(0, 1, EIO);
     std::string const bad_read = fault_of([&] { read(0); });
     EXPECT_NE(bad_read.find("failed to read block 0"), std::string::npos) << bad_read;
     read(0);
     {
-        Use const use{1, Access::write};
-        Blocks const blocks = file.use_now({&use, 1});
+        BlockUse const use{1, BlockAccess::write};
+        PagedBlocks const blocks = file.use_now({&use, 1});
         std::ranges::fill(blocks.as<std::uint64_t>(0), 1U);
-        paged::detail::FileState::of(file).disk().fail_after(0, 1, EIO);
+        paged::FileState::of(file).disk().fail_after(0, 1, EIO);
     }
     for (int turn = 0; turn < 100; ++turn)
         file.progress();
@@ -327,10 +318,10 @@ TEST_F(PagedFile, tells_of_a_disk_that_fails_and_loses_nothing) {
 TEST_F(PagedFile, lets_blocks_outlive_it) {
     Context context(MPI_COMM_WORLD, settings_with(Bytes{4096}));
     Bytes const resident = context.budget().resident();
-    Blocks blocks;
+    PagedBlocks blocks;
     {
-        File file(context, 2, 4096);
-        Use const use{1, Access::write};
+        sluice::PagedFile file(context, 2, 4096);
+        BlockUse const use{1, BlockAccess::write};
         blocks = file.use_now({&use, 1});
     }
     std::ranges::fill(blocks[0], std::byte{7});
@@ -343,10 +334,10 @@ TEST_F(PagedFile, lets_blocks_outlive_it) {
 
 Task fetch_parts(Store& store, int owner, std::size_t blocks, std::uint64_t bytes, int& right) {
     for (std::size_t block = 0; block < blocks; ++block) {
-        std::vector<Want> wants;
+        std::vector<FetchRequest> wants;
         for (std::uint64_t part = 0; part < 3; ++part)
             wants.push_back({{owner, block * 3 + part, 0}, bytes});
-        Fetched const fetched = co_await store.fetch_all(wants);
+        FetchResult const fetched = co_await store.fetch_all(wants);
         for (std::size_t part = 0; part < 3; ++part) {
             auto const words = fetched.as<std::uint64_t>(part);
             right += std::ranges::all_of(words, [&](std::uint64_t word) { return word == block * 3 + part; }) ? 1 : 0;
@@ -358,18 +349,18 @@ TEST_F(PagedFile, serves_parts_of_blocks_that_are_not_in_memory) {
     constexpr std::size_t k_blocks = 20;
     constexpr std::uint64_t k_part = 1000 * k_word;
     Context context(MPI_COMM_WORLD, settings_with(Bytes{1}));
-    File file(context, k_blocks, 3 * k_part);
+    sluice::PagedFile file(context, k_blocks, 3 * k_part);
     for (std::size_t block = 0; block < k_blocks; ++block) {
-        Use const use{block, Access::write};
-        Blocks const held = file.use_now({&use, 1});
+        BlockUse const use{block, BlockAccess::write};
+        PagedBlocks const held = file.use_now({&use, 1});
         for (std::uint64_t part = 0; part < 3; ++part)
             std::ranges::fill(held.as<std::uint64_t>(0).subspan(part * 1000, 1000), block * 3 + part);
     }
     Store store(context);
     for (std::size_t block = 0; block < k_blocks; ++block)
         for (std::uint64_t part = 0; part < 3; ++part)
-            paged::publish(store, {context.rank(), block * 3 + part, 0}, file, block, part * k_part, k_part,
-                           context.size());
+            publish_part(store, {context.rank(), block * 3 + part, 0}, file, block, part * k_part, k_part,
+                         context.size());
     Tasks tasks(context);
     int right = 0;
     for (int owner = 0; owner < context.size(); ++owner)
@@ -377,7 +368,7 @@ TEST_F(PagedFile, serves_parts_of_blocks_that_are_not_in_memory) {
     tasks.run();
     EXPECT_EQ(right, context.size() * static_cast<int>(3 * k_blocks));
     store.finish();
-    paged::Report const report = file.report();
+    PagedReport const report = file.report();
     EXPECT_EQ(report.parts, 3 * k_blocks * static_cast<std::size_t>(context.size()));
     EXPECT_LT(report.parts_found, report.parts / 4);
     EXPECT_EQ(report.brought, 0U);  // no block was needed for this
@@ -387,18 +378,18 @@ TEST_F(PagedFile, serves_parts_of_blocks_that_are_not_in_memory) {
 SLUICE_NEEDS_RANKS(2, PagedFile, tells_the_reader_of_a_disk_that_fails);
 TEST_F(PagedFile, tells_the_reader_of_a_disk_that_fails) {
     Context context(MPI_COMM_WORLD, settings_with(Bytes{1}));
-    File file(context, 2, 4096);
+    sluice::PagedFile file(context, 2, 4096);
     fill(file, 2);
     while (file.report().written < 2)
         file.progress();
     Store store(context);
-    paged::publish(store, {context.rank(), 0, 0}, file, 0, 0, 4096);
-    paged::detail::FileState::of(file).disk().fail_after(0, 1, EIO);
+    publish_part(store, {context.rank(), 0, 0}, file, 0, 0, 4096);
+    paged::FileState::of(file).disk().fail_after(0, 1, EIO);
     std::string fault;
     Tasks tasks(context);
     tasks.spawn([](Store& from, int owner, std::string& text) -> Task {
         try {
-            Fetched const fetched = co_await from.fetch_all(Want{{owner, 0, 0}, 4096});
+            FetchResult const fetched = co_await from.fetch_all(FetchRequest{{owner, 0, 0}, 4096});
         } catch (Error const& error) {
             text = error.what();
         }
@@ -411,7 +402,7 @@ TEST_F(PagedFile, tells_the_reader_of_a_disk_that_fails) {
 TEST_F(PagedFile, gives_all_back_where_tasks_end_early) {
     Context context(MPI_COMM_WORLD, settings_with(Bytes{2 * 4096}));
     {
-        File file(context, 16, 4096);
+        sluice::PagedFile file(context, 16, 4096);
         fill(file, 16);
         {
             Tasks tasks(context);

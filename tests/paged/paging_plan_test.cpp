@@ -9,23 +9,21 @@
 namespace sluice::tests {
 namespace {
 
-using paged::Access;
-using paged::Use;
-using paged::detail::PagingPlan;
+using paged::PagingPlan;
 
 std::vector<std::size_t> ahead(PagingPlan const& plan, std::size_t most = 1000) {
     std::vector<std::size_t> blocks;
-    plan.look_ahead([&](Use const& use) {
+    plan.look_ahead([&](BlockUse const& use) {
         blocks.push_back(use.block);
         return blocks.size() < most;
     });
     return blocks;
 }
 
-std::vector<Use> reads(std::vector<std::size_t> const& blocks) {
-    std::vector<Use> uses;
+std::vector<BlockUse> reads(std::vector<std::size_t> const& blocks) {
+    std::vector<BlockUse> uses;
     for (std::size_t const block : blocks)
-        uses.push_back({block, Access::read});
+        uses.push_back({block, BlockAccess::read});
     return uses;
 }
 
@@ -76,7 +74,7 @@ TEST(PagingPlan, knows_what_was_used_out_of_turn) {
 
 TEST(PagingPlan, does_not_need_what_will_be_overwritten) {
     PagingPlan plan(2);
-    plan.set({{0, Access::write}, {1, Access::update}, {0, Access::read}}, true);
+    plan.set({{0, BlockAccess::write}, {1, BlockAccess::update}, {0, BlockAccess::read}}, true);
     EXPECT_EQ(plan.next_need(0), PagingPlan::k_never);
     EXPECT_EQ(plan.next_need(1), 1U);
     EXPECT_TRUE(plan.used(0));

@@ -88,7 +88,7 @@ TEST_F(Large, block_of_more_than_2_31_bytes_changes_places_with_another) {
         array[i] = word(rank_, i);
     std::vector<Destination> const map{{1 - rank_, 0}};
     Context context(MPI_COMM_WORLD, Settings{});
-    Report const report = redistribute(context, {array.data(), 1, k_block}, map);
+    RedistributionReport const report = redistribute(context, {array.data(), 1, k_block}, map);
     std::uint64_t wrong = 0;
     for (std::uint64_t i = 0; i < array.size(); ++i)
         if (array[i] != word(1 - rank_, i)) ++wrong;

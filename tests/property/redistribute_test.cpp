@@ -179,7 +179,7 @@ class Attempt {
     std::vector<GuardedArray> arrays_;
     RedistributeOptions options_;
     std::optional<Plan> plan_;
-    Report report_;
+    RedistributionReport report_;
     std::ostringstream problem_;
 };
 

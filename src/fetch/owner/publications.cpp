@@ -6,7 +6,7 @@
 
 #include "sluice/error.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 Publication& Publications::add(Name const& name, Publication&& publication) {
     auto const [at, fresh] = published_.try_emplace(name, std::move(publication));
@@ -54,12 +54,12 @@ std::vector<Wish> Publications::take_refused() {
     return refused;
 }
 
-ReadWaits Publications::forget_if_over(Name const& name) {
+DeliveryWaits Publications::forget_if_over(Name const& name) {
     auto const at = published_.find(name);
     if (at == published_.end()) return {};
     Publication& publication = at->second;
     if (publication.on_their_way > 0 || (publication.readers_left > 0 && !publication.withdrawn)) return {};
-    ReadWaits waiting = std::move(publication.waiting);
+    DeliveryWaits waiting = std::move(publication.waiting);
     published_.erase(at);
     if (over_.size() < k_remembered)
         over_.push_back(name);
@@ -68,26 +68,26 @@ ReadWaits Publications::forget_if_over(Name const& name) {
     return waiting;
 }
 
-ReadWaits Publications::read(Name const& name) {
+DeliveryWaits Publications::read(Name const& name) {
     if (auto const at = published_.find(name); at != published_.end()) --at->second.readers_left;
     return forget_if_over(name);
 }
 
-ReadWaits Publications::arrived(Name const& name) {
+DeliveryWaits Publications::arrived(Name const& name) {
     auto const at = published_.find(name);
     if (at == published_.end()) return {};
     --at->second.on_their_way;
     return forget_if_over(name);
 }
 
-ReadWaits Publications::take_back(Name const& name) {
+DeliveryWaits Publications::take_back(Name const& name) {
     auto const at = published_.find(name);
     if (at == published_.end()) return {};
     ++at->second.readers_left;
     return arrived(name);
 }
 
-ReadWaits Publications::withdraw(Name const& name) {
+DeliveryWaits Publications::withdraw(Name const& name) {
     auto const at = published_.find(name);
     if (at == published_.end()) return {};
     at->second.withdrawn = true;
@@ -98,4 +98,4 @@ void Publications::close(std::uint64_t epoch) {
     closed_ = std::max(epoch, closed_.value_or(epoch));
 }
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

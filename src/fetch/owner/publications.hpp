@@ -17,24 +17,24 @@
 #include "fetch/wire.hpp"
 #include "sluice/fetch.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 /// A task or callback that waits until all readers have a publication.
-struct ReadWait {
+struct DeliveryWait {
     sluice::detail::TaskPromise* task = nullptr;  // null if no task waits, or
     std::function<void()> done;
 };
-using ReadWaits = std::vector<std::shared_ptr<ReadWait>>;
+using DeliveryWaits = std::vector<std::shared_ptr<DeliveryWait>>;
 
 struct Publication {
     std::uint64_t bytes = 0;
-    Store::Pack pack;                 // or the following
+    Store::Packer pack;               // or the following
     std::byte const* data = nullptr;  // contiguous data, or
-    Store::Bring bring;
+    Store::DataSource bring;
     int readers_left = 0;  // readers that have not been sent it yet
     int on_their_way = 0;  // messages on their way to readers
     bool withdrawn = false;
-    ReadWaits waiting;  // called when all readers have it
+    DeliveryWaits waiting;  // called when all readers have it
 };
 
 /// A reader's request, kept until its data is published.
@@ -58,12 +58,12 @@ class Publications {
 
     /// Counts a reader as served. Removes the publication after the last one, and returns the tasks and callbacks that
     /// waited for that.
-    ReadWaits read(Name const& name);
-    ReadWaits withdraw(Name const& name);
+    DeliveryWaits read(Name const& name);
+    DeliveryWaits withdraw(Name const& name);
     /// Counts a message as arrived.
-    ReadWaits arrived(Name const& name);
+    DeliveryWaits arrived(Name const& name);
     /// A message on its way was refused: its reader must be served again.
-    ReadWaits take_back(Name const& name);
+    DeliveryWaits take_back(Name const& name);
 
     void close(std::uint64_t epoch);
     void finish() { finished_ = true; }
@@ -71,7 +71,7 @@ class Publications {
     std::size_t size() const noexcept { return published_.size(); }
 
   private:
-    ReadWaits forget_if_over(Name const& name);
+    DeliveryWaits forget_if_over(Name const& name);
 
     // Remembers the last k_remembered finished names, so that a late request gets an error instead of waiting for ever.
     static constexpr std::size_t k_remembered = 1024;
@@ -84,4 +84,4 @@ class Publications {
     bool finished_ = false;
 };
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

@@ -9,7 +9,7 @@
 #include "fetch/reader/receiving.hpp"
 #include "sluice/error.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 namespace {
 
@@ -27,7 +27,7 @@ std::optional<std::string> Sending::refusal(Name const& name) const {
     return std::nullopt;
 }
 
-void Sending::send(int reader, Name const& name, std::uint64_t bytes, Store::Pack const& pack) {
+void Sending::send(int reader, Name const& name, std::uint64_t bytes, Store::Packer const& pack) {
     int const rank = wire_->rank();
     if (reader < 0 || reader >= wire_->size())
         throw fault(rank, reader, name, bytes, "the context has ranks 0 to " + std::to_string(wire_->size() - 1));
@@ -47,7 +47,7 @@ void Sending::send(int reader, Name const& name, std::uint64_t bytes, Store::Pac
 }
 
 /// Phase 1: the application's request to send supplies its data.
-Sending::Parcel Sending::packed(int reader, Name const& name, std::uint64_t bytes, Store::Pack const& pack) {
+Sending::Parcel Sending::packed(int reader, Name const& name, std::uint64_t bytes, Store::Packer const& pack) {
     Parcel parcel;
     parcel.bytes = bytes;
     parcel.memory = memory_->allocate(bytes);
@@ -149,4 +149,4 @@ void Sending::fill(StoreReport& report) const {
     report.packed_peak = packed_->peak();
 }
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

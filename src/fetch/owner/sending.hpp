@@ -17,7 +17,7 @@
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/wire.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 class Receiving;
 
@@ -32,7 +32,7 @@ class Sending {
     void set_receiving(Receiving& receiving) noexcept { receiving_ = &receiving; }
 
     /// Phases 1 and 2. Throws what `pack` throws, and Error.
-    void send(int reader, Name const& name, std::uint64_t bytes, Store::Pack const& pack);
+    void send(int reader, Name const& name, std::uint64_t bytes, Store::Packer const& pack);
     /// Continues phase 2: the reader has tokens for the offered data.
     void take(int reader, Control const& control);
     /// A reader has waited for long: it is told if `name` will not be sent, now or as soon as that is clear.
@@ -73,7 +73,7 @@ class Sending {
         budget::Tokens tokens;
     };
 
-    Parcel packed(int reader, Name const& name, std::uint64_t bytes, Store::Pack const& pack);
+    Parcel packed(int reader, Name const& name, std::uint64_t bytes, Store::Packer const& pack);
     void offer(Address const& to, Parcel&& parcel);
     void push(Address const& to, Parcel&& parcel);
     void start(int reader, std::uint32_t slot, Parcel&& parcel);
@@ -97,4 +97,4 @@ class Sending {
     Bytes sent_bytes_;
 };
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

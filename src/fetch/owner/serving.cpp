@@ -9,7 +9,7 @@
 #include "fetch/reader/direct_reads.hpp"
 #include "sluice/error.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 namespace {
 
@@ -25,12 +25,12 @@ std::string text_of(std::exception_ptr const& error) {
 
 }  // namespace
 
-void Serving::wake(ReadWaits&& waits) {
+void Serving::wake(DeliveryWaits&& waits) {
     std::ranges::move(waits, std::back_inserter(woken_));
 }
 
 bool Serving::wake_up() {
-    ReadWaits waits = std::exchange(woken_, {});  // callbacks may add further waits
+    DeliveryWaits waits = std::exchange(woken_, {});  // callbacks may add further waits
     for (auto wait = waits.begin(); wait != waits.end(); ++wait) {
         if ((*wait)->task != nullptr) (*wait)->task->tasks->make_ready(*(*wait)->task);
         if (!(*wait)->done) continue;
@@ -44,8 +44,8 @@ bool Serving::wake_up() {
     return !waits.empty();
 }
 
-void Serving::when_read(Name const& name, std::function<void()> done) {
-    auto wait = std::make_shared<ReadWait>();
+void Serving::when_all_have_it(Name const& name, std::function<void()> done) {
+    auto wait = std::make_shared<DeliveryWait>();
     wait->done = std::move(done);
     Publication* const publication = publications_.find(name);
     (publication != nullptr ? publication->waiting : woken_).push_back(std::move(wait));
@@ -156,7 +156,8 @@ Serving::Outcome Serving::bring(Wish const& wish, Publication& publication) {
     }
     std::uint64_t const ticket = depart(publication);
     coming_.emplace(ticket, Coming{wish, std::move(job), publication.bytes});
-    Store::Bring const bring = publication.bring;  // a copy, because the publication may be removed before it returns
+    Store::DataSource const bring =
+        publication.bring;  // a copy, because the publication may be removed before it returns
     bring([this, ticket, alive = std::weak_ptr(alive_)](std::span<std::byte const> bytes,
                                                         std::exception_ptr const& error) {
         if (!alive.lock()) return;
@@ -288,4 +289,4 @@ void Serving::sent(std::uint64_t ticket) {
     wake(publications_.arrived(name));
 }
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

@@ -19,7 +19,7 @@
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/wire.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 class DirectReads;
 
@@ -57,7 +57,7 @@ class Serving {
     /// Phase 3: handles a request, or the question whether it can be fulfilled.
     void receive(int peer, Control const& control);
     /// `done` is called by wake_up().
-    void when_read(Name const& name, std::function<void()> done);
+    void when_all_have_it(Name const& name, std::function<void()> done);
     void read_too(Name const& name) { wake(publications_.read(name)); }
     /// The data of `ticket` have left.
     void sent(std::uint64_t ticket);
@@ -101,7 +101,7 @@ class Serving {
     bool pack(Wish const& wish, Publication& publication, std::span<std::byte> out);
     Outcome bring(Wish const& wish, Publication& publication);
     void brought(std::uint64_t ticket, std::span<std::byte const> bytes, std::exception_ptr const& error);
-    void wake(ReadWaits&& waits);
+    void wake(DeliveryWaits&& waits);
 
     Wire* wire_;
     budget::TokenPool* tokens_;
@@ -110,7 +110,7 @@ class Serving {
     DirectReads const* reads_ = nullptr;
     std::function<std::unique_lock<std::recursive_mutex>()> hold_;
     Publications publications_;
-    ReadWaits woken_;                                   // to be woken by wake_up()
+    DeliveryWaits woken_;                               // to be woken by wake_up()
     std::deque<Wish> queue_;                            // requests for published data
     std::unordered_map<std::uint64_t, Coming> coming_;  // data that are being brought from elsewhere to be sent
     std::unordered_map<std::uint64_t, Job> under_way_;
@@ -123,4 +123,4 @@ class Serving {
     std::uint64_t retried_ = 0;
 };
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

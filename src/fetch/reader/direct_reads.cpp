@@ -5,7 +5,7 @@
 
 #include "node/process_swap.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 namespace {
 
@@ -55,4 +55,4 @@ bool DirectReads::read(LocalReader& reader) {
     return moved;
 }
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

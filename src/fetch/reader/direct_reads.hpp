@@ -19,7 +19,7 @@
 #include "node/peer_access.hpp"
 #include "sluice/units.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 /// The address of data as their owner sends it, byte for byte, in the text of lies_at.
 struct Place {
@@ -68,4 +68,4 @@ class DirectReads {
     std::uint64_t done_ = 0;
 };
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

@@ -4,7 +4,7 @@
 
 #include "fetch/reader/fetching.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 namespace {
 
@@ -16,7 +16,7 @@ constexpr std::uint32_t k_most_passed_over = 64;
 
 std::uint64_t Fetching::cost_of(FetchSet const& set) const {
     std::uint64_t cost = 0;
-    for (Want const& want : set.wants) {
+    for (FetchRequest const& want : set.wants) {
         if (order_ == FetchOrder::spread) {
             auto const asked = asked_of_.find(want.key.owner);
             if (asked != asked_of_.end()) cost = std::max<std::uint64_t>(cost, asked->second);
@@ -41,4 +41,4 @@ std::size_t Fetching::next_set() {
     return best;
 }
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

@@ -3,7 +3,7 @@
 
 #include "sluice/error.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 std::string text_of(Key const& key) {
     return "id " + std::to_string(key.id) + " of epoch " + std::to_string(key.epoch) + " from rank " +
@@ -16,11 +16,11 @@ char const* verb_of(FetchSet const& set) {
 
 void fail(FetchSet& set, std::size_t which, int rank, std::string const& text) {
     if (set.error) return;
-    Want const& want = set.wants[which];
-    std::string const wanted = want.bytes == Want::k_any ? "" : " (" + std::to_string(want.bytes) + " bytes)";
+    FetchRequest const& want = set.wants[which];
+    std::string const wanted = want.bytes == FetchRequest::k_any ? "" : " (" + std::to_string(want.bytes) + " bytes)";
     set.error = std::make_exception_ptr(
         Error(ErrorCode::invalid_argument, "rank " + std::to_string(rank) + verb_of(set) + text_of(want.key) + wanted +
                                                "; rank " + std::to_string(want.key.owner) + " says: " + text));
 }
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

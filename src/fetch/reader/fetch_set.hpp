@@ -21,7 +21,7 @@
 #include "memory/buffer_memory.hpp"
 #include "sluice/fetch.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 /// Data of one key on the reader, shared by the sets that asked for it while it was in memory.
 struct Buffer {
@@ -32,7 +32,7 @@ struct Buffer {
 };
 
 struct FetchSet {
-    std::vector<Want> wants;
+    std::vector<FetchRequest> wants;
     std::vector<std::shared_ptr<Buffer>> buffers;  // indexed like wants
     budget::Tokens tokens;                         // tokens that no buffer has taken yet
     std::size_t missing = 0;                       // unfinished fetches, or unknown sizes while these are asked for
@@ -44,11 +44,11 @@ struct FetchSet {
     bool abandoned = false;              // no task waits any more
     std::exception_ptr error;
     sluice::detail::TaskPromise* task = nullptr;
-    std::function<void(Fetched, std::exception_ptr)> done;
+    std::function<void(FetchResult, std::exception_ptr)> done;
 
     /// Phase 7: hands the data to the application.
-    Fetched take() {
-        Fetched fetched;
+    FetchResult take() {
+        FetchResult fetched;
         fetched.buffers_ = std::move(buffers);
         return fetched;
     }
@@ -66,4 +66,4 @@ char const* verb_of(FetchSet const& set);
 /// Records the set's first error; its text names both sides.
 void fail(FetchSet& set, std::size_t which, int rank, std::string const& text);
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

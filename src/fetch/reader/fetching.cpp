@@ -9,12 +9,12 @@
 #include "fetch/reader/direct_reads.hpp"
 #include "sluice/error.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 bool Fetching::open(std::shared_ptr<FetchSet> const& set) {
     ++open_sets_;
     set->buffers.resize(set->wants.size());
-    for (Want const& want : set->wants) {
+    for (FetchRequest const& want : set->wants) {
         if (want.key.owner >= 0 && want.key.owner < wire_->size()) continue;
         set->error = std::make_exception_ptr(Error(
             ErrorCode::invalid_argument, "rank " + std::to_string(wire_->rank()) + verb_of(*set) + text_of(want.key) +
@@ -37,8 +37,8 @@ void Fetching::post(std::shared_ptr<FetchSet> const& set) {
 /// Phase 1: tries a tentative fetch. The data need not exist yet.
 bool Fetching::try_tentatively(std::shared_ptr<FetchSet> const& set) {
     if (tentative_ == nullptr) return false;
-    for (Want const& want : set->wants)
-        if (want.bytes == Want::k_any || !has_room(want, FlightWindow::Data::to_be_made)) return false;
+    for (FetchRequest const& want : set->wants)
+        if (want.bytes == FetchRequest::k_any || !has_room(want, FlightWindow::Data::to_be_made)) return false;
     // Uses half of the slots, as of the tokens, so that fetches of existing data always find some.
     std::size_t const taken = slots_.size() - free_slots_.size() - in_flight_ready_;
     if (taken + set->wants.size() > wire_->most_slots() / 2) return false;
@@ -53,7 +53,7 @@ bool Fetching::try_tentatively(std::shared_ptr<FetchSet> const& set) {
 
 void Fetching::ask(std::shared_ptr<FetchSet> const& set) {
     for (std::uint32_t i = 0; i < set->wants.size(); ++i) {
-        Want const& want = set->wants[i];
+        FetchRequest const& want = set->wants[i];
         std::uint32_t number = static_cast<std::uint32_t>(asks_.size());
         if (free_asks_.empty()) {
             asks_.push_back({set, i});
@@ -75,8 +75,8 @@ Fetching::Fetch Fetching::take_ask(std::uint32_t number) {
 
 void Fetching::ready(std::uint32_t slot, std::uint64_t bytes) {
     Fetch const fetch = take_ask(slot);
-    Want& want = fetch.set->wants[fetch.want];
-    if (want.bytes == Want::k_any) want.bytes = bytes;
+    FetchRequest& want = fetch.set->wants[fetch.want];
+    if (want.bytes == FetchRequest::k_any) want.bytes = bytes;
     if (want.bytes != bytes)
         fail_fetch(fetch, "it has published " + std::to_string(bytes) + " bytes");
     else if (--fetch.set->missing == 0)
@@ -96,8 +96,8 @@ void Fetching::enqueue(std::shared_ptr<FetchSet> const& set) {
 /// Only the sizes known so far count.
 bool Fetching::is_too_large(FetchSet& set) const {
     set.bytes = 0;
-    for (Want const& want : set.wants)
-        if (want.bytes != Want::k_any) set.bytes += want.bytes;
+    for (FetchRequest const& want : set.wants)
+        if (want.bytes != FetchRequest::k_any) set.bytes += want.bytes;
     if (set.bytes <= most_bytes_.count) return false;
     set.error = std::make_exception_ptr(
         Error(ErrorCode::out_of_memory, "a fetch set of rank " + std::to_string(wire_->rank()) + " alone, " +
@@ -143,7 +143,7 @@ void Fetching::give(std::shared_ptr<FetchSet> const& set, budget::Tokens tokens)
 }
 
 /// Fetches from this rank itself need no window.
-bool Fetching::has_room(Want const& want, FlightWindow::Data data) {
+bool Fetching::has_room(FetchRequest const& want, FlightWindow::Data data) {
     return want.key.owner == wire_->rank() || windows_.to(want.key.owner).has_room(want.bytes, data);
 }
 
@@ -163,7 +163,7 @@ void Fetching::start(Fetch const& fetch) {
 
 /// Reuses data that another set has fetched or is fetching.
 bool Fetching::attach_to_what_is_here(Fetch const& fetch) {
-    Want const& want = fetch.set->wants[fetch.want];
+    FetchRequest const& want = fetch.set->wants[fetch.want];
     auto const at = here_.find(want.key);
     if (at == here_.end()) return false;
     std::shared_ptr<Buffer> const buffer = at->second.buffer.lock();
@@ -205,7 +205,7 @@ void Fetching::free_slot(std::uint32_t slot) {
 
 /// Phase 2: the tentative fetch becomes a request.
 void Fetching::request(Fetch const& fetch) {
-    Want const& want = fetch.set->wants[fetch.want];
+    FetchRequest const& want = fetch.set->wants[fetch.want];
     std::uint32_t const number = take_slot(fetch);
     Slot& slot = slots_[number];
     slot.buffer = std::make_shared<Buffer>();
@@ -232,7 +232,7 @@ void Fetching::request(Fetch const& fetch) {
         tell_owner(want, {Kind::request, number, name, want.bytes});
 }
 
-void Fetching::tell_owner(Want const& want, Control const& control) {
+void Fetching::tell_owner(FetchRequest const& want, Control const& control) {
     if (want.key.owner != wire_->rank())
         wire_->send(want.key.owner, control);
     else if (control.kind == Kind::take)
@@ -313,7 +313,7 @@ void Fetching::no_longer_in_flight(Slot const& slot) {
 void Fetching::finish_slot(std::uint32_t slot) {
     Slot const taken = std::move(slots_[slot]);
     free_slot(slot);
-    Want const& want = taken.set->wants[taken.want];
+    FetchRequest const& want = taken.set->wants[taken.want];
     no_longer_in_flight(taken);
     taken.buffer->complete = true;
     if (taken.set->pushed) {
@@ -397,4 +397,4 @@ void Fetching::fill(StoreReport& report) const {
     report = counts_;
 }
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

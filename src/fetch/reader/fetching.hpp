@@ -26,7 +26,7 @@
 #include "fetch/wire.hpp"
 #include "sluice/settings.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 class Sending;
 
@@ -109,14 +109,14 @@ class Fetching final : public LocalReader {
     std::size_t next_set();
     std::uint64_t cost_of(FetchSet const& set) const;
     void give(std::shared_ptr<FetchSet> const& set, budget::Tokens tokens);
-    bool has_room(Want const& want, FlightWindow::Data data);
+    bool has_room(FetchRequest const& want, FlightWindow::Data data);
     void issue();
     void start(Fetch const& fetch);
     bool attach_to_what_is_here(Fetch const& fetch);
     std::uint32_t take_slot(Fetch const& fetch);
     void free_slot(std::uint32_t slot);
     void request(Fetch const& fetch);
-    void tell_owner(Want const& want, Control const& control);
+    void tell_owner(FetchRequest const& want, Control const& control);
     bool make_room(Slot& slot);
     void no_longer_in_flight(Slot const& slot);
     void finish_slot(std::uint32_t slot);
@@ -153,4 +153,4 @@ class Fetching final : public LocalReader {
     StoreReport counts_;
 };
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 namespace {
 
@@ -55,4 +55,4 @@ void FlightWindow::sample(double round_trip, double rate, double now) noexcept {
     size_ = std::max(k_least, Bytes{static_cast<std::uint64_t>(std::min(k_gain * product, k_most))});
 }
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

@@ -18,7 +18,7 @@
 
 #include "sluice/units.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 class FlightWindow {
   public:
@@ -98,4 +98,4 @@ class FlightWindows {
     bool is_one_;  // a window size that is set holds for all owners together
 };
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

@@ -6,7 +6,7 @@
 
 #include "sluice/error.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 namespace {
 
@@ -25,8 +25,8 @@ void Receiving::post(std::shared_ptr<FetchSet> const& set) {
     }
     set->missing = set->wants.size();
     double const now = MPI_Wtime();
-    for (Want const& want :
-         std::vector<Want>(set->wants)) {  // a copy, because settling the last one may move the wants out of the set
+    for (FetchRequest const& want : std::vector<FetchRequest>(
+             set->wants)) {  // a copy, because settling the last one may move the wants out of the set
         Coming& coming = coming_.at(want.key);
         if (coming.heard == Heard::offered || coming.heard == Heard::here)
             settle(coming);
@@ -55,7 +55,7 @@ bool Receiving::enlist(std::shared_ptr<FetchSet> const& set) {
 
 /// The data stay for other sets.
 void Receiving::give_up(std::shared_ptr<FetchSet> const& set) {
-    for (Want const& want : set->wants) {
+    for (FetchRequest const& want : set->wants) {
         auto const at = coming_.find(want.key);
         if (at == coming_.end() || at->second.set != set) continue;
         at->second.set = nullptr;
@@ -155,8 +155,8 @@ void Receiving::complete(Key const& key, std::shared_ptr<Buffer> const& buffer) 
 /// The data are offered or here, and their set is served accordingly.
 void Receiving::settle(Coming& coming) {
     std::shared_ptr<FetchSet> const set = coming.set;
-    Want& want = set->wants[coming.want];
-    if (want.bytes == Want::k_any) want.bytes = coming.bytes;
+    FetchRequest& want = set->wants[coming.want];
+    if (want.bytes == FetchRequest::k_any) want.bytes = coming.bytes;
     if (want.bytes != coming.bytes)
         fail(*set, coming.want, wire_->rank(), "it has sent " + std::to_string(coming.bytes) + " bytes");
     settle_one(set);
@@ -252,4 +252,4 @@ void Receiving::fill(StoreReport& report) const {
     report.retried += retried_;
 }
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

@@ -22,7 +22,7 @@
 #include "fetch/reader/fetching.hpp"
 #include "fetch/wire.hpp"
 
-namespace sluice::fetch::detail {
+namespace sluice::fetch {
 
 class Receiving {
   public:
@@ -124,4 +124,4 @@ class Receiving {
     std::uint64_t retried_ = 0;
 };
 
-}  // namespace sluice::fetch::detail
+}  // namespace sluice::fetch

@@ -22,7 +22,7 @@ class ParkingThenCyclic final : public Mover {
           runner_(problem.context.comm(), problem.context.settings().outstanding_requests, phases_.order(),
                   problem.meter) {}
 
-    void move(std::byte* data, Report& report) override {
+    void move(std::byte* data, RedistributionReport& report) override {
         StepClock clock(report);
         bool may_switch = true;
         for (bool more = phases_.start(data); more;) {
@@ -64,7 +64,7 @@ class ParkingThenCyclic final : public Mover {
         return decision != 0;
     }
 
-    void execute_schedule(Report& report, StepClock& clock) {
+    void execute_schedule(RedistributionReport& report, StepClock& clock) {
         BlockArray blocks = phases_.blocks();
         blocks.spare = phases_.room();
         for (Action const& action : schedule_) {

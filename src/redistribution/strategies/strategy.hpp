@@ -62,7 +62,7 @@ class Mover {
     virtual ~Mover() = default;
     /// Collective. Moves the blocks of `data` and adds its counts to `report`. Allocates nothing that grows with the
     /// data; after the first byte has moved it cannot fail. May be called again for another array.
-    virtual void move(std::byte* data, Report& report) = 0;
+    virtual void move(std::byte* data, RedistributionReport& report) = 0;
 };
 
 struct StrategyEntry {

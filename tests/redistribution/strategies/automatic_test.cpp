@@ -108,11 +108,11 @@ TEST(AutomaticChoice, of_each_array_of_a_plan_is_told_in_the_report) {
     Plan plan(context, slots, destinations, {.strategy = Strategy::automatic, .staging = {}});
     Blocks const first{large.data(), slots, 16'000};
     Blocks const second{tiny.data(), slots, 8};
-    Report const of_large = plan.apply(std::array{first});
-    Report const of_tiny = plan.apply(std::array{second});
+    RedistributionReport const of_large = plan.apply(std::array{first});
+    RedistributionReport const of_tiny = plan.apply(std::array{second});
     ASSERT_NE(of_large.strategy, of_tiny.strategy) << of_large.why << "\n" << of_tiny.why;
 
-    Report const both = plan.apply(std::array{first, second});
+    RedistributionReport const both = plan.apply(std::array{first, second});
     EXPECT_EQ(both.strategy, of_tiny.strategy);
     EXPECT_NE(both.why.find(name_of(of_large.strategy)), std::string::npos) << both.why;
     EXPECT_NE(both.why.find("; then " + std::string(name_of(of_tiny.strategy)) + ": "), std::string::npos) << both.why;
@@ -190,7 +190,7 @@ void check_mover(Context& context, RandomMap const& map) {
         problem.staying += ours && comes ? 1 : 0;
     }
     auto const mover = prepare_parking_then_cyclic(problem);
-    Report report;
+    RedistributionReport report;
     mover->move(reinterpret_cast<std::byte*>(numbers.data()), report);
     for (std::size_t slot = 0; slot < slots; ++slot) {
         if (expected[slot] == 0) continue;
@@ -223,7 +223,7 @@ TEST(ParkingThenCyclic, leaves_the_phases_when_one_rank_alone_is_short_of_space)
     }
     Problem problem = problem_of(engine::ContextState::of(context), forward, meter);
     problem.incoming = problem.outgoing = live;
-    Report report;
+    RedistributionReport report;
     prepare_parking_then_cyclic(problem)->move(reinterpret_cast<std::byte*>(numbers.data()), report);
     for (std::uint64_t slot = 0; slot < live; ++slot)
         EXPECT_EQ(numbers[slot], static_cast<std::uint64_t>(1 - context.rank()) * 1000 + slot);

@@ -59,8 +59,8 @@ TEST(RootMatching, leaves_unparked_what_does_not_fit) {
 }
 
 /// Runs the strategy on arrays of `slots` slots on every rank, of which the last `free` are free.
-Report redistribute_by_parking(Context& context, std::uint64_t slots, std::uint64_t free,
-                               std::function<Destination(std::uint64_t)> const& map) {
+RedistributionReport redistribute_by_parking(Context& context, std::uint64_t slots, std::uint64_t free,
+                                             std::function<Destination(std::uint64_t)> const& map) {
     std::vector<std::uint64_t> numbers(slots);
     std::vector<Destination> destinations(slots, free_block);
     for (std::uint64_t i = 0; i + free < slots; ++i) {
@@ -75,7 +75,7 @@ SLUICE_NEEDS_RANKS(2, ParkingStrategy, needs_as_many_phases_as_the_free_space_al
 TEST(ParkingStrategy, needs_as_many_phases_as_the_free_space_allows_when_everybody_sends_to_the_next) {
     Context context(MPI_COMM_WORLD);
     int const next = (context.rank() + 1) % context.size();
-    Report const report = redistribute_by_parking(context, 25, 5, [&](std::uint64_t i) {
+    RedistributionReport const report = redistribute_by_parking(context, 25, 5, [&](std::uint64_t i) {
         return Destination{next, static_cast<std::int64_t>(i)};
     });
     EXPECT_EQ(report.rounds, 4U);  // 20 blocks through 5 free slots
@@ -88,7 +88,7 @@ TEST(ParkingStrategy, transposes_in_4_phases_with_a_fifth_of_the_space_free_what
     Context context(MPI_COMM_WORLD);
     std::uint64_t const ranks = static_cast<std::uint64_t>(context.size());
     std::uint64_t const live = 20 * ranks;  // experiment 5 of the paper, smaller
-    Report const report = redistribute_by_parking(context, 25 * ranks, 5 * ranks, [&](std::uint64_t i) {
+    RedistributionReport const report = redistribute_by_parking(context, 25 * ranks, 5 * ranks, [&](std::uint64_t i) {
         std::uint64_t const flat = live * static_cast<std::uint64_t>(context.rank()) + i;
         return Destination{static_cast<int>(flat % ranks), static_cast<std::int64_t>(flat / ranks)};
     });
@@ -101,7 +101,7 @@ TEST(ParkingStrategy, parks_blocks_on_the_one_rank_with_free_space) {
     // Ranks 0 and 1 swap 8 blocks each and have no free slot; rank 2 has nothing but free slots.
     std::uint64_t const slots = context.rank() <= 2 ? 8 : 0;
     std::uint64_t const free = context.rank() == 2 ? 8 : 0;
-    Report const report = redistribute_by_parking(context, slots, free, [&](std::uint64_t i) {
+    RedistributionReport const report = redistribute_by_parking(context, slots, free, [&](std::uint64_t i) {
         return Destination{1 - context.rank(), static_cast<std::int64_t>(i)};
     });
     EXPECT_LE(report.rounds, 3U);  // without parking no rank could ever receive
@@ -115,7 +115,7 @@ SLUICE_NEEDS_RANKS(2, ParkingStrategy, makes_one_free_space_when_there_is_none_a
 TEST(ParkingStrategy, makes_one_free_space_when_there_is_none_anywhere) {
     Context context(MPI_COMM_WORLD);
     int const next = (context.rank() + 1) % context.size();
-    Report const report = redistribute_by_parking(context, 3, 0, [&](std::uint64_t i) {
+    RedistributionReport const report = redistribute_by_parking(context, 3, 0, [&](std::uint64_t i) {
         return Destination{next, static_cast<std::int64_t>(2 - i)};
     });
     EXPECT_EQ(report.rounds, 3U * static_cast<std::uint64_t>(context.size()));  // one block in each phase
@@ -123,7 +123,7 @@ TEST(ParkingStrategy, makes_one_free_space_when_there_is_none_anywhere) {
 
 TEST(ParkingStrategy, has_no_phase_when_every_block_stays_on_its_rank) {
     Context context(MPI_COMM_WORLD);
-    Report const report = redistribute_by_parking(context, 7, 0, [&](std::uint64_t i) {
+    RedistributionReport const report = redistribute_by_parking(context, 7, 0, [&](std::uint64_t i) {
         return Destination{context.rank(), static_cast<std::int64_t>(6 - i)};
     });
     EXPECT_EQ(report.rounds, 0U);

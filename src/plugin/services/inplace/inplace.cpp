@@ -69,7 +69,7 @@ class Serving {
     /// the largest block, which MPI would put aside.
     int serve(Call& call, MPI_Comm comm, groups::Members const& members, InplaceBlocks const& blocks,
               std::uint64_t largest) {
-        collectives::InplaceReport report;
+        AlltoallReport report;
         int const code = collectives::run_in_place({access_, pool_, staging_}, members, blocks, &report);
         record::RankHead& head = call.watch().record().head;
         ++head.served_calls;

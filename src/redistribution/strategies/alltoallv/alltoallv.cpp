@@ -33,7 +33,7 @@ class Alltoallv final : public Mover {
           packed_(problem.outgoing * problem.block_bytes, problem.meter),
           received_(problem.incoming * problem.block_bytes, problem.meter) {}
 
-    void move(std::byte* data, Report& report) override {
+    void move(std::byte* data, RedistributionReport& report) override {
         StepClock clock(report);
         if (!addresses_known_) {
             order_outgoing();

@@ -23,7 +23,7 @@ class Cyclic final : public Mover {
           runner_(problem.context.comm(), problem.context.settings().outstanding_requests, order_, problem.meter),
           extra_(problem.block_bytes, problem.meter) {}
 
-    void move(std::byte* data, Report& report) override {
+    void move(std::byte* data, RedistributionReport& report) override {
         StepClock clock(report);
         order_.start(*problem_.forward, problem_.slots);
         if (!has_schedule_) {

@@ -9,7 +9,7 @@ namespace sluice::redistribution {
 ActionRunner::ActionRunner(MPI_Comm comm, std::uint64_t outstanding_requests, BlockOrder& order, memory::Meter& meter)
     : order_(order), window_(outstanding_requests, meter), incoming_(comm, 1, meter), outgoing_(comm, 1, meter) {}
 
-void ActionRunner::run(Action const& action, BlockArray const& blocks, Report& report) {
+void ActionRunner::run(Action const& action, BlockArray const& blocks, RedistributionReport& report) {
     std::uint64_t const quantity = action.quantity;
     post_words(action);
     if (action.receive_from < 0)

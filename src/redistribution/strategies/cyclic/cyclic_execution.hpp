@@ -20,7 +20,7 @@ class ActionRunner {
     ActionRunner(MPI_Comm comm, std::uint64_t outstanding_requests, BlockOrder& order, memory::Meter& meter);
 
     /// `blocks.spare` is the extra free block; it is free again afterwards.
-    void run(Action const& action, BlockArray const& blocks, Report& report);
+    void run(Action const& action, BlockArray const& blocks, RedistributionReport& report);
 
   private:
     void send(Action const& action, BlockArray const& blocks);

@@ -14,7 +14,7 @@ namespace sluice::redistribution {
 /// simulator.
 class StepClock {
   public:
-    explicit StepClock(Report& report) : report_(report), last_(MPI_Wtime()) {}
+    explicit StepClock(RedistributionReport& report) : report_(report), last_(MPI_Wtime()) {}
 
     void step(std::string_view name) {
         double const now = MPI_Wtime();
@@ -29,7 +29,7 @@ class StepClock {
         return report_.steps.emplace_back(name, 0.0).second;
     }
 
-    Report& report_;
+    RedistributionReport& report_;
     double last_;
 };
 

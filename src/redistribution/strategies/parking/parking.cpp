@@ -78,7 +78,7 @@ bool ParkingPhases::start(std::byte* data) {
     return anything_moves;
 }
 
-bool ParkingPhases::run_phase(Report& report, StepClock& clock) {
+bool ParkingPhases::run_phase(RedistributionReport& report, StepClock& clock) {
     sort(report);
     clock.step("sort");
     exchange_requests();
@@ -94,12 +94,12 @@ bool ParkingPhases::run_phase(Report& report, StepClock& clock) {
     return !last;
 }
 
-void ParkingPhases::sort(Report& report) {
+void ParkingPhases::sort(RedistributionReport& report) {
     std::uint64_t const copies = order_.sort(blocks_, room_.data());
     count_copied(report, copies, problem_.block_bytes);
 }
 
-void ParkingPhases::settle(Report& report, StepClock& clock) {
+void ParkingPhases::settle(RedistributionReport& report, StepClock& clock) {
     std::uint64_t const copies = order_.settle(blocks_, room_.data());
     count_copied(report, copies, problem_.block_bytes);
     clock.step("settle");
@@ -141,7 +141,7 @@ bool ParkingPhases::match_parking() {
                        .partners = partners});
 }
 
-void ParkingPhases::transfer(Report& report) {
+void ParkingPhases::transfer(RedistributionReport& report) {
     Pairwise const partners{problem_.context.rank(), problem_.context.size()};
     parked_ = {};
     std::uint64_t landing = order_.free_begin();
@@ -188,7 +188,7 @@ void ParkingPhases::take_parked(std::uint64_t count) {
 }
 
 /// "The space occupied by the sent data is reclaimed as free."
-void ParkingPhases::update_order(Report& report) {
+void ParkingPhases::update_order(RedistributionReport& report) {
     std::uint64_t const landed = sum_of(grants_in_) + [this] {
         std::uint64_t parked = 0;
         for (int rank = 0; rank < problem_.context.size(); ++rank)
@@ -219,7 +219,7 @@ class Parking final : public Mover {
   public:
     explicit Parking(Problem const& problem) : phases_(problem) {}
 
-    void move(std::byte* data, Report& report) override {
+    void move(std::byte* data, RedistributionReport& report) override {
         StepClock clock(report);
         if (phases_.start(data))
             while (phases_.run_phase(report, clock)) {

@@ -30,9 +30,9 @@ class ParkingPhases {
     /// to move.
     bool start(std::byte* data);
     /// Collective. Runs one phase; returns false if it was the last one.
-    bool run_phase(Report& report, StepClock& clock);
+    bool run_phase(RedistributionReport& report, StepClock& clock);
     /// Makes the local permutation after the last phase.
-    void settle(Report& report, StepClock& clock);
+    void settle(RedistributionReport& report, StepClock& clock);
 
     BlockOrder& order() noexcept { return order_; }
     BlockArray const& blocks() const noexcept { return blocks_; }
@@ -40,7 +40,7 @@ class ParkingPhases {
     /// At the root after a phase, the outlook on the phases still to come; null elsewhere.
     ParkingOutlook const* outlook() const noexcept { return match_.outlook(); }
     /// Sorts the blocks; each phase begins with it.
-    void sort(Report& report);
+    void sort(RedistributionReport& report);
     /// Whether a process got a spare slot.
     bool has_spare() const noexcept { return has_spare_; }
 
@@ -48,8 +48,8 @@ class ParkingPhases {
     void exchange_requests();
     void exchange_grants();
     bool match_parking();
-    void transfer(Report& report);
-    void update_order(Report& report);
+    void transfer(RedistributionReport& report);
+    void update_order(RedistributionReport& report);
     std::span<SlotRange const> outgoing_ranges(int target);
     void take_parked(std::uint64_t count);
 

@@ -54,7 +54,7 @@ class ChainMover final : public Mover {
                 {.spins = problem.node->size() <= available_cores() ? 1000U : 20U, .yields = k_yields_before_sleep});
     }
 
-    void move(std::byte* data, Report& report) override {
+    void move(std::byte* data, RedistributionReport& report) override {
         StepClock clock(report);
         meet(data);
         clock.step("meet");
@@ -141,7 +141,7 @@ class ChainMover final : public Mover {
         }
     }
 
-    void describe(Report& report) {
+    void describe(RedistributionReport& report) {
         count_received(report, problem_.incoming, problem_.block_bytes);
         count_sent(report, problem_.outgoing, problem_.block_bytes);
         Bytes const copied = chain_.take_bytes_copied();
@@ -169,7 +169,7 @@ class ScanMover final : public Mover {
         if (!problem.once) working_.emplace(*problem.forward);
     }
 
-    void move(std::byte* data, Report& report) override {
+    void move(std::byte* data, RedistributionReport& report) override {
         StepClock clock(report);
         problem_.node->rings().barrier();  // no rank may start before all have finished the last move
         clock.step("meet");
