@@ -18,8 +18,8 @@ import statistics
 import subprocess
 import sys
 
-CALLS = {"pingpong": 2, "halo": 5, "stencil": 5, "allreduce": 1}  # on the critical path of one exchange
-BOUND_NS = 3.0  # a call
+CALLS = {"pingpong": 2, "halo": 5, "stencil": 5, "allreduce": 1}  # calls on the critical path of one exchange
+BOUND_NS = 3.0  # for each call
 NAMES = ("case", "mpi", "ranks", "bytes", "block_bytes", "blocks", "base_mib", "tokens", "method", "ratio")
 
 

@@ -81,7 +81,7 @@ std::uint64_t MemoryNeighbour::times_taken() {
 bool memory_neighbour_main(int argc, char** argv) {
     if (argc != 3 || std::strcmp(argv[1], k_word) != 0) return false;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (nice(19) == -1 && errno == EACCES) return true;  // it must not slow the benchmark down
+    if (nice(19) == -1 && errno == EACCES) return true;  // at normal priority it would slow the benchmark down
     auto const bytes = std::strtoull(argv[2], nullptr, 10);
     auto const page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     void* held = MAP_FAILED;

@@ -17,7 +17,7 @@ std::uint64_t live_blocks(int number, std::uint64_t blocks, std::uint64_t free_b
         case 4:
             return blocks;  // all but one process are full
         default:
-            return blocks * 4 / 5;  // 20,000 of 25,000
+            return blocks * 4 / 5;  // 20,000 of the paper's 25,000
     }
 }
 }  // namespace

@@ -22,7 +22,7 @@ PAPER = "#FFFFFF"
 INK = "#222222"
 SLUICE = "#0072B2"
 OTHER = "#D55E00"
-CELLS = (1440, 720)  # of the whole map
+CELLS = (1440, 720)  # cells of the whole map
 
 plt.rcParams.update({"font.family": "DejaVu Sans", "font.size": 10, "axes.edgecolor": "#888888", "text.color": INK,
                      "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "figure.facecolor": PAPER})

@@ -22,8 +22,7 @@ constexpr int k_longest_row = k_longest_edge + 4;  // with two points of a neigh
 /// Which rank owns a cube.
 enum class Deal {
     cards,         ///< the cubes go to the ranks in turn, in the order of their numbers
-    checkerboard,  ///< cubes with even and odd sums of coordinates go to different ranks, if all numbers of cubes are
-                   ///< even
+    checkerboard,  ///< cube (x, y, z) goes to rank (x + y + z) mod ranks, so neighbours belong to different ranks
     hotspot,       ///< rank 0 owns half of the cubes, the others are dealt to the ranks in turn
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// "Did you mean …": the known name that is fewest keystrokes away.
+/// Finds the name for a "did you mean …": the known name that is the fewest keystrokes away.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace sluice::base {
 
-/// Letters to insert, delete or replace to turn `a` into `b` (Levenshtein's distance).
+/// Returns the number of letters to insert, delete or replace to turn `a` into `b` (Levenshtein's distance).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// Returns the first of the nearest names in `known`; empty if `known` is empty.

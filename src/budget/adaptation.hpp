@@ -39,7 +39,7 @@ class Adaptation final : public Allowance {
         Bytes reserve;      ///< setting memory_reserve; 0: automatic
         /// Processes of the node, used for an even share if there is no ledger.
         std::uint32_t processes = 1;
-        bool share = true;  ///< join a ledger
+        bool share = true;  ///< whether to join a ledger
         std::string root;   ///< root of a made-up file tree, for tests
     };
     explicit Adaptation(Options const& options);

@@ -89,7 +89,7 @@ struct BudgetState {
     std::array<Bytes, static_cast<std::size_t>(Purpose::other) + 1> by_purpose{};
     std::deque<Waiter> waiting;
     bool serving = false;
-    std::shared_ptr<budget::Allowance> const allowance;  // or null
+    std::shared_ptr<budget::Allowance> const allowance;  // may be null
 };
 
 }  // namespace detail

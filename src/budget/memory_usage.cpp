@@ -20,7 +20,7 @@ constexpr std::size_t k_most_text = 8192;
 constexpr unsigned k_looks_between_stats = 16;
 constexpr unsigned k_looks_between_limits = 16;
 // For a smaller change of usage it is not worth while to read again which part of it is cache.
-constexpr std::uint64_t k_noticed_part = 512;  // fraction of the limit
+constexpr std::uint64_t k_noticed_part = 512;  // 1/512 of the limit
 
 std::uint64_t page_bytes() {
     return static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));

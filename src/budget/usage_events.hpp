@@ -49,7 +49,7 @@ class UsageEvents {
     void mark(Bytes limit, int event) noexcept;
     void wait_for_marks() noexcept;
 
-    bool has_marks_;    // version 1
+    bool has_marks_;    // true for version 1
     int control_ = -1;  // version 1: marks are set by writing here
     int usage_ = -1;    // version 1: the usage that marks refer to
     int event_ = -1;    // version 1: eventfd; version 2: memory.events

@@ -37,9 +37,9 @@ namespace sluice::collectives {
 
 /// Shared by consecutive calls over one communicator. Not owned; must outlive the calls.
 struct InplaceMeans {
-    node::PeerAccess& access;  ///< for the ranks of Members::comm
+    node::PeerAccess& access;  ///< to the memory of ranks of Members::comm
     memory::StagingPool& pool;
-    Bytes staging;  ///< bytes, Settings::inplace_staging; may differ between ranks
+    Bytes staging;  ///< Settings::inplace_staging; may differ between ranks
 };
 
 /// What may happen to the datatypes of `types` before the call has ended.

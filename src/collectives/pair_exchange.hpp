@@ -136,7 +136,7 @@ class PairExchange {
     std::uint64_t word_in_ = 0;
 
     Range mine_{};               // swap: the part that this side serves
-    std::uint64_t swapped_ = 0;  // bytes of it that have been swapped
+    std::uint64_t swapped_ = 0;  // bytes of this part that have been swapped
 
     // While staged: the ranges of the block that are still to be posted, and the chunks under way, one in each lane.
     std::size_t chunk_ = 0;

@@ -54,7 +54,7 @@ BlockRoom BlockMemory::take(std::uint64_t bytes) {
             if (std::optional<Lease> lease = budget_.try_lease(Bytes{bytes}, Purpose::paged))
                 if (BlockRoom room = made(bytes, *std::move(lease))) return room;
         if (spare_.empty()) return {};
-        spare_free(spare_.size() - 1);  // spare rooms of another size
+        spare_free(spare_.size() - 1);  // frees spare rooms of another size
     }
 }
 

@@ -23,7 +23,7 @@ namespace sluice::node {
 struct alignas(64) NodeRings::Doorbell {
     std::atomic<std::uint32_t> rung{0};
     std::atomic<std::uint32_t> asleep{0};
-    alignas(64) std::atomic<std::uint32_t> arrived{0};  // barrier: counted on rank 0's doorbell
+    alignas(64) std::atomic<std::uint32_t> arrived{0};  // for the barrier, which counts on rank 0's doorbell
     std::atomic<std::uint32_t> generation{0};
     alignas(64) std::array<std::byte, 64> board{};
     alignas(64) std::array<std::uint64_t, k_most_values> values{};

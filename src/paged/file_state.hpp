@@ -132,7 +132,7 @@ class FileState final : public engine::Pollable, public std::enable_shared_from_
     std::size_t coming_ = 0;    // blocks being read
     std::uint64_t looks_ = 0;
     std::uint64_t uses_ = 0;  // uses that have ended
-    bool changed_ = false;    // since the last look ahead
+    bool changed_ = false;    // whether another look ahead could find something new
     bool polling_ = false;
     std::string failure_;  // an error of writing back that no caller has been told of
     PagedReport counts_;

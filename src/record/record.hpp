@@ -76,7 +76,7 @@ struct Sample {
     std::uint32_t mpi_shared = 0;    ///< the same, in segments shared with other ranks or files
     std::uint32_t sluice = 0;        ///< memory of Sluice: this record, staging, tables
     std::uint32_t in_flight = 0;     ///< of the application's buffers: in calls and requests that are not complete
-    std::uint32_t site = k_no_site;  ///< the call it was in
+    std::uint32_t site = k_no_site;  ///< the call in which the sample was taken
 
     bool operator==(Sample const&) const = default;
 };
@@ -94,7 +94,7 @@ struct Site {
     std::uint64_t waiting_ns = 0;  ///< the part of time_ns spent in calls that wait for another rank
     std::uint64_t longest_ns = 0;
     std::uint64_t grown_private = 0;   ///< bytes by which MPI's private memory grew in these calls
-    std::uint64_t grown_shared = 0;    ///< the same, shared segments
+    std::uint64_t grown_shared = 0;    ///< the same, in shared segments
     std::uint64_t grown_own = 0;       ///< pages of the application's buffers that became resident in these calls
     std::uint64_t in_flight_peak = 0;  ///< the most bytes of the application's buffers that were in calls and open
                                        ///< requests of this site at once
@@ -157,7 +157,7 @@ struct RankHead {
     State state = State::running;
     kernel::ProcessMark process;             ///< process that owns the record, also before `used`
     std::uint64_t start_unix_us = 0;         ///< when MPI_Init was entered
-    std::uint64_t now_us = 0;                ///< last sign of life, since then
+    std::uint64_t now_us = 0;                ///< last sign of life, counted from the start
     std::uint64_t end_us = 0;                ///< when the state became final
     std::array<char, 64> mpi{};              ///< "Open MPI 4.1.4"
     std::uint32_t current_site = k_no_site;  ///< the call it is in; k_no_site: outside MPI
@@ -185,7 +185,7 @@ struct RankHead {
     std::uint64_t sites = 0;  ///< used entries of `sites`
     std::uint64_t comms = 0;
     std::uint64_t history = 0;              ///< used entries of `history`
-    std::uint64_t history_interval_us = 0;  ///< between two of them
+    std::uint64_t history_interval_us = 0;  ///< between two samples of `history`
     std::uint64_t recent = 0;               ///< samples ever written; the newest is at (recent - 1) % k_recent
     std::uint64_t events = 0;               ///< the same for events
     // Empty unless the setting `identify` is on.

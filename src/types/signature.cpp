@@ -245,7 +245,7 @@ Signatures::Signatures() {
 void Signatures::add(MPI_Datatype type, char const* name, Signature const& signature) {
     auto const at = std::lower_bound(basic_.begin(), basic_.end(), key_of(type),
                                      [](Basic const& basic, std::uint64_t key) { return key_of(basic.type) < key; });
-    if (at != basic_.end() && at->type == type) return;  // two names of one type
+    if (at != basic_.end() && at->type == type) return;  // one type has two names
     basic_.insert(at, {type, name, signature});
 }
 

@@ -30,8 +30,8 @@ struct BlockHead {
 
 /// A run of points of one segment.
 struct Part {
-    std::uint32_t segment = 0;      ///< in the file
-    std::uint32_t first_point = 0;  ///< in the file
+    std::uint32_t segment = 0;      ///< number of the segment in the file
+    std::uint32_t first_point = 0;  ///< number of its first point in the file
     std::uint16_t points = 0;
     std::uint16_t level = 0;
 };

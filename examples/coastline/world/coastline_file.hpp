@@ -26,8 +26,8 @@ struct Point {
 
 /// One stretch of coastline inside a bin.
 struct Segment {
-    std::uint32_t number = 0;       ///< in the file
-    std::uint32_t first_point = 0;  ///< in the file
+    std::uint32_t number = 0;       ///< number of the segment in the file
+    std::uint32_t first_point = 0;  ///< number of its first point in the file
     std::uint32_t points = 0;
     std::uint32_t level =
         0;  ///< 1 land, 2 lake, 3 island in a lake, 4 pond on it, 5 and 6 Antarctica's ice front, ground

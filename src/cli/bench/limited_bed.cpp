@@ -74,7 +74,7 @@ nlohmann::json LimitedRun::report() const {
 std::vector<std::pair<double, double>> LimitedRun::curve(std::size_t most) const {
     std::ifstream file(folder_ + "/samples.csv");
     std::string line;
-    std::getline(file, line);  // names of columns
+    std::getline(file, line);  // skips the names of columns
     std::vector<std::pair<double, double>> points;
     double first = 0;
     while (std::getline(file, line)) {

@@ -51,10 +51,10 @@ enum class ItemKind { process, object };
 struct Item {
     std::string name;
     ItemKind kind;
-    bool grows;             ///< a law and a prediction make sense
-    std::string from;       ///< phase; empty: from nothing
-    std::string to;         ///< phase
-    double count = 1;       ///< objects made between the two
+    bool grows;             ///< whether a law and a prediction make sense
+    std::string from;       ///< the phase whose memory is subtracted; empty: none
+    std::string to;         ///< the phase after the item was made
+    double count = 1;       ///< objects made between the two phases
     double user_bytes = 0;  ///< on each rank in each object; the user's own, so subtracted
 };
 

@@ -11,7 +11,7 @@ namespace sluice::cli {
 enum class ProgramKind {
     dynamic,        ///< the dynamic loader starts it, and heeds a preload
     script,         ///< another program interprets it
-    static_binary,  ///< no dynamic loader
+    static_binary,  ///< has no dynamic loader
     foreign,        ///< of another architecture
     privileged,     ///< set-uid or set-gid for another user: the loader ignores a preload
     unreadable,

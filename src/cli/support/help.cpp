@@ -10,7 +10,7 @@ namespace sluice::cli {
 namespace {
 
 constexpr std::size_t k_columns = 100;
-constexpr std::size_t k_names = 28;  ///< columns of names and their values
+constexpr std::size_t k_names = 28;  ///< columns for names of options and their values
 
 std::string paragraphs(std::string const& text) {
     std::string lines;

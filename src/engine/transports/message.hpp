@@ -83,8 +83,8 @@ class MessageTransport final : public Transport {
     FetchListener* listener_ = nullptr;
     std::uint64_t to_be_asked_ = 0;
     std::size_t most_in_;      // most receives of pieces open at once
-    std::size_t most_out_;     // sends of pieces
-    std::size_t most_asking_;  // sends of requests
+    std::size_t most_out_;     // most sends of pieces
+    std::size_t most_asking_;  // most sends of requests
     std::size_t in_ = 0;
     std::size_t out_ = 0;
     std::size_t asking_ = 0;

@@ -12,7 +12,7 @@ namespace sluice::engine {
 
 namespace {
 enum PacketKind : std::uint32_t { k_left = 1, k_ask = 2, k_bytes = 3 };
-constexpr std::size_t k_most_pieces = 512;  // of one read; the kernel takes 1024
+constexpr std::size_t k_most_pieces = 512;  // pieces of one read; the kernel takes 1024
 }  // namespace
 
 NodeTransport::NodeTransport(node::Node& node, Bytes queues, Bytes read_from, Bytes read_bytes, memory::Meter& meter,

@@ -30,7 +30,7 @@ struct Surveyed {
     std::string job;  // as it stands in the file's name: "node-<job>-<node>.sluice"
     std::uint32_t world_size = 0;
     std::uint64_t start_unix_us = 0;  // of the first rank
-    std::uint64_t end_unix_us = 0;    // last sign of life of any
+    std::uint64_t end_unix_us = 0;    // last sign of life of any rank
     std::uint64_t duration_us = 0;
     struct Record {
         std::uint64_t number = 0;

@@ -97,7 +97,7 @@ void bound_sites(std::vector<SiteSum>& sites) {
         }
         any = true;
     }
-    kept.insert(kept.begin(), other);  // the least id
+    kept.insert(kept.begin(), other);  // it has the least id
     sites = std::move(kept);
 }
 

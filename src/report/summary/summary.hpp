@@ -70,7 +70,7 @@ struct SiteSum {
 };
 
 struct Cell {
-    std::uint32_t from = 0;  ///< bins of ranks
+    std::uint32_t from = 0;  ///< `from` and `to` are bins of ranks
     std::uint32_t to = 0;
     std::uint64_t bytes = 0;
     std::uint64_t messages = 0;
@@ -220,7 +220,7 @@ struct Scope {
     std::span<char const* const> functions;  ///< names by Site::function; a number without name is "function 17"
     std::uint64_t duration_us = 0;           ///< the greatest RankHead::now_us of all ranks
     CommCounts comms_before;                 ///< the sum of rooted_comms over all lower world ranks
-    std::uint64_t comms_of_several = 0;      ///< over all ranks, CommCounts::several
+    std::uint64_t comms_of_several = 0;      ///< the sum of CommCounts::several over all ranks
     std::uint64_t start_unix_us = 0;         ///< the least of all ranks; 0: this rank's own start
 };
 

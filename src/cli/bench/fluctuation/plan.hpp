@@ -29,9 +29,9 @@ struct FluctuationChoice {
 struct FluctuationLaunch {
     std::string mpi;
     std::string bed;
-    std::string name;  ///< the case
+    std::string name;  ///< the name of the case
     int ranks = 2;
-    int base_mib = 0;  ///< of the cubes on each rank
+    int base_mib = 0;  ///< MiB of cubes on each rank
     std::array<int, 3> cubes{};
     int edge = 32;
     std::string deal = "checkerboard";
@@ -40,7 +40,7 @@ struct FluctuationLaunch {
     int warm_up = 2;
     int pairs = 5;
     double compute_us = 0;
-    int node_mib = 0;       ///< of bed limited; 0: no limit
+    int node_mib = 0;       ///< limit of the node on bed limited; 0: none
     int neighbour_mib = 0;  ///< memory that another process takes meanwhile
     int time_limits = 1;    ///< factor on the longest time that one run may take
     /// Its rows are compared with those of the same methods in a launch without a limit.

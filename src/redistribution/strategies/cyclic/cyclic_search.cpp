@@ -18,7 +18,7 @@ void CycleSearch::run(RootPort& port) {
     int const ranks = static_cast<int>(nodes_.size());
     for (int rank = 0; rank < ranks; ++rank) {
         if (node(rank).degree == 0) continue;
-        ++node(rank).degree;  // next_edge subtracts one
+        ++node(rank).degree;  // next_edge() will subtract one
         next_edge(rank, port);
     }
     for (int i = 0; i < ranks; ++i) {
