@@ -7,8 +7,8 @@
     compare_builds.py old/build/bin/sluice build/bin/sluice overhead --mpi openmpi --launches 1 --pairs 0
     compare_builds.py old/build/bin/sluice build/bin/sluice redistribute --mpi openmpi --ranks 2 --case random
 
-Rows that tell what watching adds (overhead) are compared by their difference in nanoseconds a call; rows with seconds of a
-method by the ratio new to old. Each line has the median over the turns and its 95 % interval by order statistics; the last
+Rows that tell what watching adds (overhead) are compared by their difference in nanoseconds for each call, rows with the
+seconds of a method by the ratio of new to old. Each line has the median over the turns and its 95 % interval by order statistics; the last
 line has the median of all rows.
 """
 import argparse

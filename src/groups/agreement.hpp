@@ -46,7 +46,7 @@ class Agreement {
     /// Collective. Throws the same Error on every rank: the fault of the lowest rank that has one, or the first value
     /// that is not alike.
     void run(MPI_Comm comm);
-    /// The same with another way to find the maxima; `comm` is used only where a rank has a fault.
+    /// The same with another way to find the maxima; `comm` is used only if a rank has a fault.
     void run(MPI_Comm comm, Maxima const& maxima);
 
   private:

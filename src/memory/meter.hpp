@@ -16,7 +16,7 @@ namespace sluice::memory {
 /// Not thread-safe: an operation belongs to one thread.
 class Meter {
   public:
-    /// Counts an allocation about to be made; throws std::bad_alloc if a test asked for it.
+    /// Counts an allocation about to be made; throws std::bad_alloc if a test has ordered that.
     void take(std::size_t bytes) {
         if (allowed_ == 0) throw std::bad_alloc();
         if (allowed_ != k_unlimited) --allowed_;

@@ -38,7 +38,7 @@ class Staging {
     std::optional<Lease> lease_;
 };
 
-/// Thread-safe. Keeps at most one buffer of the largest size that was asked for; a concurrent call gets another one.
+/// Thread-safe. Keeps at most one buffer of the largest size requested so far; a concurrent call gets another one.
 class StagingPool {
   public:
     /// The budget is not owned and may be null; then nothing is leased.

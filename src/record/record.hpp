@@ -140,7 +140,7 @@ struct Comm {
     groups::StridedRanks members() const noexcept { return {static_cast<int>(first), stride}; }
 };
 
-/// A call that took long.
+/// A call that took a long time.
 struct Event {
     std::uint64_t start_us = 0;
     std::uint32_t duration_us = 0;

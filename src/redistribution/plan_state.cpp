@@ -16,7 +16,7 @@ namespace {
 
 constexpr Bytes k_smallest_staging = 4_KiB;
 
-/// The strategies that may move the blocks: the one asked for, or all of them for `auto`.
+/// Returns the strategies that may move the blocks: the requested one, or all of them for `auto`.
 std::span<rd::StrategyEntry const> open_strategies(Strategy strategy) {
     if (strategy == Strategy::automatic) return rd::strategies();
     return {&rd::strategy_entry(strategy), 1};

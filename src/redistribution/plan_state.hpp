@@ -31,7 +31,7 @@ struct Plan::State {
     void take_map(std::uint64_t live, redistribution::DestinationsFrom const& destinations, std::uint64_t most_slots,
                   std::optional<std::uint64_t> block_bytes);
 
-    /// Collective. Prepares a strategy with all its memory, in the staging asked for or else in the smallest.
+    /// Collective. Prepares a strategy with all its memory, in the requested staging or else in the smallest.
     void prepare(std::uint64_t block_bytes);
 
     void move(std::byte* data, RedistributionReport& report);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""bench/compare_builds.py with two commands that print made-up rows: what it compares, its intervals and its bound."""
+"""bench/compare_builds.py with two commands that print made-up rows: its comparisons, its intervals and its bound."""
 import json
 import subprocess
 import sys

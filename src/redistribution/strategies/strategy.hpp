@@ -18,7 +18,7 @@ namespace sluice::redistribution {
 
 /// What is known before the addresses are exchanged. Equal on all ranks.
 struct MapFacts {
-    node::Node const* node;                    ///< null for a strategy that did not ask for it
+    node::Node const* node;                    ///< null for a strategy that does not need it
     int ranks;                                 ///< of the context
     std::uint64_t most_slots;                  ///< the largest local array of all ranks
     std::optional<std::uint64_t> block_bytes;  ///< nothing if blocks of several sizes may be moved
@@ -34,9 +34,10 @@ struct MapNeeds {
 /// Mover.
 struct Problem {
     engine::ContextState& context;
-    node::Node* node;     ///< null for a strategy that did not ask for it
-    AddressMap* forward;  ///< where each local block goes; null for a strategy that did not ask. Changed only if `once`
-    AddressMap* inverse;  ///< where each slot's final content comes from; null for a strategy that did not ask
+    node::Node* node;  ///< null for a strategy that does not need it
+    AddressMap*
+        forward;  ///< where each local block goes; null for a strategy that does not read it. Changed only if `once`
+    AddressMap* inverse;  ///< where each slot's final content comes from; null for a strategy that does not read it
     std::uint64_t slots;  ///< local slots
     std::uint64_t most_slots;   ///< the largest local array of all ranks
     std::uint64_t block_bytes;  ///< at least 1, equal on all ranks
@@ -69,7 +70,7 @@ struct StrategyEntry {
     Strategy id;
     std::string_view name;
     bool needs_node;
-    /// Local. The same answer on all ranks.
+    /// Local. Returns the same on all ranks.
     MapNeeds (*needs)(MapFacts const& facts);
     /// Local (no communication). Allocates all that `move` needs; throws std::bad_alloc or Error(out_of_memory) if it
     /// cannot.

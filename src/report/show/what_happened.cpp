@@ -91,7 +91,7 @@ std::string who_held_most(Summary const& summary) {
                        rank->rank, kib_text(rank->last.resident), kib_text(part_of(rank->last, owner)), name_of(owner));
 }
 
-/// Reports a hang: all ranks have been inside MPI for long, so no rank is left that could make progress.
+/// Reports a hang: all ranks have been inside MPI for a long time, so no rank is left that could make progress.
 std::string about_hang(Summary const& summary) {
     constexpr std::uint64_t k_long_us = 5'000'000;
     std::uint64_t ranks = 0;
