@@ -11,7 +11,7 @@
 
 #include "base/counters.hpp"
 #include "engine/process.hpp"
-#include "engine/progress.hpp"
+#include "kernel/progress.hpp"
 #include "memory/meter.hpp"
 #include "memory/staging_pool.hpp"
 #include "mpi/mpi.hpp"
@@ -28,7 +28,7 @@ class Agreement;
 namespace sluice::engine {
 
 /// Lets the budget follow the free memory while the caller waits.
-class BudgetLook final : public Pollable {
+class BudgetLook final : public kernel::Pollable {
   public:
     explicit BudgetLook(Process& process) : process_(&process) {}
     bool poll() override {
@@ -65,7 +65,7 @@ class ContextState {
     /// Returns the ranks of this node whose memory we may read and write, by ranks of `comm`. Does not communicate.
     node::PeerAccess& peer_access() noexcept { return peer_access_; }
     /// The work that progresses while tasks on this context wait.
-    Progress& progress() noexcept { return progress_; }
+    kernel::Progress& progress() noexcept { return progress_; }
     /// The staging memory of calls that need little staging and come often.
     memory::StagingPool& staging_pool() noexcept { return staging_pool_; }
     /// Collective: each value becomes its maximum over all ranks. Uses shared memory if all ranks are on one node with
@@ -91,7 +91,7 @@ class ContextState {
     std::shared_ptr<node::Node> node_;
     node::PeerAccess peer_access_;
     memory::StagingPool staging_pool_;
-    Progress progress_;
+    kernel::Progress progress_;
     BudgetLook budget_look_;
 };
 

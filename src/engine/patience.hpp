@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "engine/progress.hpp"
+#include "kernel/progress.hpp"
 
 namespace sluice::engine {
 
@@ -59,7 +59,7 @@ class ProgressPatience {
     /// After this many seconds without movement the loop calls Progress::stall().
     static constexpr double k_stall = 0.001;
 
-    ProgressPatience(Progress& progress, std::uint64_t spins) noexcept
+    ProgressPatience(kernel::Progress& progress, std::uint64_t spins) noexcept
         : progress_(progress), patience_({.spins = spins, .yields = 0}) {}
 
     void after(bool moved, double stall = k_stall) {
@@ -76,7 +76,7 @@ class ProgressPatience {
         since_ = now;
     }
 
-    Progress& progress_;
+    kernel::Progress& progress_;
     Patience patience_;
     double since_ = 0;
 };

@@ -89,7 +89,7 @@ bool StoreState::poll() {
     if (polling_) return false;  // called from a callback
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     if (background_) background_->program_looks();
-    engine::Polling const polling(polling_);
+    kernel::Polling const polling(polling_);
     return move();
 }
 
@@ -211,7 +211,7 @@ void StoreState::finish() {
         sending_.finish();
     }
     // Everything on the context is polled, because published data may have to be brought by other capabilities.
-    engine::Progress& progress = context_->progress();
+    kernel::Progress& progress = context_->progress();
     auto const wait_until_quiet = [&] {
         while (!is_quiet())
             if (!progress.poll() && !progress.is_under_way()) stall();
@@ -240,7 +240,7 @@ void StoreState::check_no_callback(char const* what) const {
 
 void StoreState::wait_until(std::function<bool()> const& over) {
     check_no_callback("wait_until");
-    engine::Progress& progress = context_->progress();
+    kernel::Progress& progress = context_->progress();
     engine::ProgressPatience patience(progress, k_looks_before_yield);
     while (!over())
         patience.after(progress.poll());

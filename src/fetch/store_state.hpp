@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "engine/context_state.hpp"
-#include "engine/progress.hpp"
 #include "fetch/background.hpp"
 #include "fetch/owner/sending.hpp"
 #include "fetch/owner/serving.hpp"
@@ -19,11 +18,12 @@
 #include "fetch/reader/fetching.hpp"
 #include "fetch/reader/receiving.hpp"
 #include "fetch/wire.hpp"
+#include "kernel/progress.hpp"
 #include "sluice/fetch.hpp"
 
 namespace sluice::fetch {
 
-class StoreState final : public engine::Pollable, public Arrivals, public Background::Looked {
+class StoreState final : public kernel::Pollable, public Arrivals, public Background::Looked {
   public:
     /// Collective.
     explicit StoreState(Context& context);

@@ -281,7 +281,7 @@ void FileState::release(std::span<BlockUse const> uses) {
 
 bool FileState::poll() {
     if (polling_) return false;  // called from a callback
-    engine::Polling const polling(polling_);
+    kernel::Polling const polling(polling_);
     return move();
 }
 

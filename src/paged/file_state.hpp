@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "engine/context_state.hpp"
-#include "engine/progress.hpp"
 #include "kernel/disk_file.hpp"
+#include "kernel/progress.hpp"
 #include "memory/block_memory.hpp"
 #include "paged/paging_plan.hpp"
 #include "paged/part_reads.hpp"
@@ -47,7 +47,7 @@ struct UseSet {
     std::function<void(PagedBlocks, std::exception_ptr)> done;
 };
 
-class FileState final : public engine::Pollable, public std::enable_shared_from_this<FileState> {
+class FileState final : public kernel::Pollable, public std::enable_shared_from_this<FileState> {
   public:
     FileState(Context& context, std::span<std::uint64_t const> bytes_of_blocks);
     ~FileState();

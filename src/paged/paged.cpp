@@ -77,7 +77,7 @@ void PagedFile::use(std::span<BlockUse const> uses, std::function<void(PagedBloc
 PagedBlocks PagedFile::use_now(std::span<BlockUse const> uses) {
     auto const set = set_of(uses);
     state_->post(set);
-    engine::Progress& progress = state_->context().progress();
+    kernel::Progress& progress = state_->context().progress();
     engine::ProgressPatience patience(progress, 0);
     while (!set->complete)
         patience.after(progress.poll());

@@ -46,7 +46,7 @@ TEST(Patience, never_sleeps_unless_told_how_long_to_yield) {
 }
 
 /// Counts the calls that it gets.
-class Told final : public Pollable {
+class Told final : public kernel::Pollable {
   public:
     bool poll() override { return false; }
     void stall() override { ++stalls; }
@@ -61,7 +61,7 @@ constexpr double k_at_once = 0;
 constexpr double k_never = std::numeric_limits<double>::infinity();
 
 TEST(ProgressPatience, tells_what_stands_still_that_it_stalls) {
-    Progress progress;
+    kernel::Progress progress;
     Told told;
     progress.add(told);
     ProgressPatience patience(progress, 0);
@@ -75,7 +75,7 @@ TEST(ProgressPatience, tells_what_stands_still_that_it_stalls) {
 }
 
 TEST(ProgressPatience, past_its_spins_it_waits_for_what_ends_by_itself_and_does_not_stall_that) {
-    Progress progress;
+    kernel::Progress progress;
     Told told;
     told.under_way = true;
     progress.add(told);

@@ -51,6 +51,7 @@ Job* close_the_gate() {
 }
 
 void report(Job const& job, record::RankRecord const& record) {
+    if (job.all) tell_counters(job.all.get(), job.services.sections());
     if (job.settings.watch == Switch::off) return;
     if (job.all)
         report_at_end(job.all.get(), record, job.settings.report);

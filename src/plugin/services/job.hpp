@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "chains.hpp"
+#include "kernel/progress.hpp"
 #include "mpi/mpi.hpp"
 #include "plugin/services/running_services.hpp"
 #include "plugin/watch/watch.hpp"
@@ -27,14 +28,21 @@ struct Job {
     Watch watch;
     Chains chains;
     RunningServices services;
-    mpi::Communicator all;  ///< every rank, for our own traffic; null unless all ranks run under Sluice
-    int rank = 0;           ///< in MPI_COMM_WORLD
+    kernel::Progress progress;  ///< what calls of the program poll
+    mpi::Communicator all;      ///< every rank, for our own traffic; null unless all ranks run under Sluice
+    int rank = 0;               ///< in MPI_COMM_WORLD
     int size = 1;
     bool one_thread = true;  ///< no rank has MPI_THREAD_MULTIPLE
     pid_t process = getpid();
     std::int64_t taken_before_init = 0;  ///< bytes of Sluice; negative if the start gave back more than it took
     bool started = false;
     bool ended = false;
+
+    /// Called by each watched call of the program. One load and one branch while nothing is registered.
+    void poll() {
+        if (!progress.empty() && !g_plugin.several_threads) [[unlikely]]
+            progress.poll();
+    }
 };
 
 }  // namespace sluice::plugin

@@ -5,8 +5,11 @@
 ///     MPI_Init ── wanted? ── agreed by all ranks? ── start ── … links … ── stop ── MPI_Finalize
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
+
+#include "kernel/progress.hpp"
 
 namespace sluice::plugin {
 
@@ -24,7 +27,16 @@ enum class Ending {
     exit,      ///< the process ends without MPI_Finalize; MPI must not be used
 };
 
-class Service {
+/// One figure of a service in the report; the ranks' figures are added up.
+struct Counter {
+    char const* what;  ///< in the plural: "calls compared"
+    std::uint64_t value;
+};
+
+/// A service that needs to be polled registers itself, job.progress.add(*this), and removes itself when nothing is left
+/// to do. While it is registered, each call of the program polls it before its links run. It needs Needs::one_thread:
+/// with MPI_THREAD_MULTIPLE no call polls.
+class Service : public kernel::Pollable {
   public:
     Service() = default;
     Service(Service const&) = delete;
@@ -33,6 +45,8 @@ class Service {
 
     /// In the plural, as messages name what it does: "all-to-alls in place".
     virtual char const* name() const noexcept = 0;
+    /// The setting that switches it, as settings.def names it.
+    virtual char const* setting() const noexcept = 0;
     virtual Needs needs() const noexcept = 0;
     /// What this rank's settings say.
     virtual bool wanted(Job const& job) const noexcept = 0;
@@ -40,6 +54,10 @@ class Service {
     virtual void stop(Job& job, Ending ending) = 0;
     /// In a process that the program forked, which has none of our threads; no link runs there.
     virtual void in_child() noexcept {}
+    bool poll() override { return false; }
+    /// Its section of the report. Asked for in MPI_Finalize after it has stopped, and only if it runs on all ranks:
+    /// each of them must give the same counters.
+    virtual std::vector<Counter> counters() const { return {}; }
 };
 
 using Services = std::vector<std::unique_ptr<Service>>;

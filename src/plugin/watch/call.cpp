@@ -131,6 +131,24 @@ void Call::passes_on() noexcept {
     add(watch_->record().head.passed_on, 1);
 }
 
+void Call::serves(std::uint64_t exchanged) noexcept {
+    record::RankHead& head = watch_->record().head;
+    add(head.served_calls, 1);
+    add(head.served_bytes, exchanged);
+}
+
+Arrival Call::arrives_later() noexcept {
+    Arrival const later{site_, kept_busy(), buffer_, span_, absent_};
+    if (flying_ == 0) watch_->flies(site_, later.bytes);  // too few to be counted for the time of a call
+    if (receiving_) watch_->has_received();
+    waits_ = false;
+    receiving_ = false;
+    flying_ = 0;
+    absent_ = 0;
+    stays_open_ = true;
+    return later;
+}
+
 void Call::starts(MPI_Request request) noexcept {
     OpenRequest open;
     open.bytes = kept_busy();
@@ -193,14 +211,14 @@ void Call::write_down(std::uint64_t ns, std::uint64_t now_us) const noexcept {
 int Call::end(int code) noexcept {
     Watch& watch = *watch_;
     record::Site& site = watch.record().sites[site_];
-    std::uint64_t own = 0;
+    std::uint64_t own = own_pages_;
     if (flying_ > 0) watch.landed(site_, flying_);
     if (receiving_) [[unlikely]]
         watch.has_received();
     if (absent_ > 0) [[unlikely]] {
         std::uint64_t const asked_at = watch.resident_buffers().generation();
         std::uint64_t const still = MemoryWatch::absent(buffer_, span_);
-        own = absent_ - std::min(still, absent_);
+        own += absent_ - std::min(still, absent_);
         if (still == 0) watch.resident_buffers().add(buffer_, span_, asked_at);
     }
     std::uint64_t now = ticks();

@@ -8,6 +8,7 @@
 
 #include "functions.hpp"
 #include "plugin/binding/gate.hpp"
+#include "plugin/watch/arrival.hpp"
 
 namespace sluice::plugin {
 
@@ -48,6 +49,15 @@ class Call {
     void waits() noexcept;
     void passes_on() noexcept;
 
+    // For links, and only before the call ends.
+    /// A service does the work of this call instead of MPI; other ranks got or sent `exchanged` bytes for it.
+    void serves(std::uint64_t exchanged) noexcept;
+    /// The call returns before its bytes have come. Its time is no waiting, its bytes stay in flight, and its buffer is
+    /// looked at again when Watch::arrived() is told.
+    Arrival arrives_later() noexcept;
+    /// Pages of the program's or Sluice's buffers that became resident in this call: they are not MPI's.
+    void own_pages(std::uint64_t bytes) noexcept { own_pages_ += bytes; }
+
     void starts(MPI_Request request) noexcept;
     void persistent(MPI_Request request) noexcept;
     void makes(MPI_Comm comm) noexcept {
@@ -86,6 +96,7 @@ class Call {
     std::uint64_t flying_ = 0;
     void const* buffer_ = nullptr;
     std::uint64_t span_ = 0;
+    std::uint64_t own_pages_ = 0;
     std::uint64_t absent_ = 0;  // bytes of the receive buffer that were not in memory
 };
 

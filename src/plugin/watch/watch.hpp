@@ -2,6 +2,7 @@
 /// What is watched in this process, in one place: its record and the writers of it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "plugin/tables/open_calls.hpp"
 #include "plugin/tables/resident_buffers.hpp"
 #include "plugin/tables/sites.hpp"
+#include "plugin/watch/arrival.hpp"
 #include "plugin/watch/requests.hpp"
 #include "record/record_file.hpp"
 
@@ -43,6 +45,13 @@ class Watch {
     void landed(std::uint32_t site, std::uint64_t bytes) noexcept {
         add(in_flight_, 0 - bytes);
         add(site_in_flight_[site], 0 - bytes);
+    }
+    /// The bytes of a call that returned before they came are there now.
+    void arrived(Arrival const& arrival) noexcept {
+        landed(arrival.site, arrival.bytes);
+        if (arrival.absent == 0) return;
+        std::uint64_t const still = MemoryWatch::absent(arrival.buffer, arrival.span);
+        own_pages(arrival.absent - std::min(still, arrival.absent));
     }
     /// Pages of the program's own buffers became resident inside MPI: they are the application's.
     void own_pages(std::uint64_t bytes) noexcept { memory_.own_pages(bytes); }

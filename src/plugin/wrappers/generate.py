@@ -278,7 +278,7 @@ def wrapper(function):
         job_parameter, job_argument = "Job& job, ", "*job, "
         indented = lambda lines, by: "".join(f"{by}{line}\n" for line in lines)
         after = told_after(watches)
-        body = (f"    Call call(job, job.watch, Function::{name}, caller);\n" + indented(told_before(watches, function.kind), "    ")
+        body = (f"    Call call(job, job.watch, Function::{name}, caller);\n    job.poll();\n" + indented(told_before(watches, function.kind), "    ")
                 + f"    int const code = job.chains.{name}.run(call, below{', ' if arguments else ''}{arguments});\n"
                 + (f"    if (code == MPI_SUCCESS) {{\n{indented(after, '        ')}    }}\n" if after else "")
                 + "    return call.end(code);\n")

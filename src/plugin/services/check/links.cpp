@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "plugin/binding/say.hpp"
 #include "plugin/services/check/check.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/tables/message_bytes.hpp"
@@ -137,6 +136,7 @@ struct Links {
 class CheckService final : public Service {
   public:
     char const* name() const noexcept override { return "checks of collectives"; }
+    char const* setting() const noexcept override { return "check"; }
     Needs needs() const noexcept override { return Needs::one_thread; }
     bool wanted(Job const& job) const noexcept override {
         return job.settings.check == CheckedCalls::collectives || job.settings.check == CheckedCalls::all;
@@ -145,12 +145,9 @@ class CheckService final : public Service {
         check_ = std::make_unique<Check>(job.watch, job.all.get());
         job.chains.add<Links>(*check_);
     }
-    void stop(Job& job, Ending ending) override {
-        job.chains.remove<Links>(*check_);
-        if (ending == Ending::finalize && job.rank == 0)
-            say("rank 0: %llu collective calls were checked, %llu were not: their communicators have no id",
-                static_cast<unsigned long long>(check_->checked()),
-                static_cast<unsigned long long>(check_->passed_on()));
+    void stop(Job& job, Ending) override { job.chains.remove<Links>(*check_); }
+    std::vector<Counter> counters() const override {
+        return {{"calls compared", check_->checked()}, {"calls on communicators without an id", check_->passed_on()}};
     }
 
   private:

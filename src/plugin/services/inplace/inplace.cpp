@@ -72,13 +72,12 @@ class Serving {
         AlltoallReport report;
         int const code = collectives::run_in_place({access_, pool_, staging_}, members, blocks, &report);
         record::RankHead& head = call.watch().record().head;
-        ++head.served_calls;
-        head.served_bytes += report.exchanged.count;
+        call.serves(report.exchanged.count);
         if (largest > report.staging.count)
             head.saved_bytes = std::max(head.saved_bytes, largest - report.staging.count);
         std::uint64_t const staging = pool_.peak().count;
         call.watch().memory().sluice += staging - counted_;
-        call.watch().own_pages(staging - counted_);  // not MPI's
+        call.own_pages(staging - counted_);  // not MPI's
         counted_ = staging;
         if (code != MPI_SUCCESS) MPI_Comm_call_errhandler(comm, code);
         return code;
@@ -181,10 +180,8 @@ int ialltoallw_of_copy(Call& call, Next next, groups::Members const& members, vo
         std::vector<Displacement> const no_displacements(n, 0);
         code = next(copy.buffer(), sendcounts.data(), no_displacements.data(), copy.types(), recvbuf,
                     receivecounts.data(), rdispls, recvtypes, comm, request);
-        call.watch().own_pages(copy.fresh_bytes());  // ours, not MPI's
-        record::RankHead& head = call.watch().record().head;
-        ++head.served_calls;
-        head.served_bytes += copy.bytes();
+        call.own_pages(copy.fresh_bytes());  // ours, not MPI's
+        call.serves(copy.bytes());
         if (code == MPI_SUCCESS) call.watch().requests().hold(*request, copy.take_memory(), copy.bytes());
         return code;
     } catch (Error const& error) {
@@ -230,6 +227,7 @@ struct Links {
 class Inplace final : public Service {
   public:
     char const* name() const noexcept override { return "all-to-alls in place"; }
+    char const* setting() const noexcept override { return "inplace"; }
     Needs needs() const noexcept override { return Needs::one_thread; }
     bool wanted(Job const& job) const noexcept override { return job.settings.inplace == Switch::on; }
     void start(Job& job) override {

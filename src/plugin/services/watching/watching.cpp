@@ -13,6 +13,7 @@ namespace {
 class Watching final : public Service {
   public:
     char const* name() const noexcept override { return "samples"; }
+    char const* setting() const noexcept override { return "watch"; }
     Needs needs() const noexcept override { return Needs::nothing; }
     bool wanted(Job const& job) const noexcept override { return job.settings.watch == Switch::on; }
     void start(Job& job) override { sampler_ = std::make_unique<Sampler>(job.watch); }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Polls everything on a context that moves data while its caller waits.
+/// Polls everything that moves data: of a context while its caller waits, of the plugin at the calls of the program.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
-namespace sluice::engine {
+namespace sluice::kernel {
 
 class Pollable {
   public:
@@ -36,11 +36,20 @@ class Polling {
     bool* now_;
 };
 
-/// One object for each context. Belongs to one thread. Pollables are not owned; each removes itself before it dies.
+/// One object for each context, and one for the job of the plugin. Belongs to one thread. Pollables are not owned; each
+/// removes itself before it dies.
 class Progress {
   public:
-    void add(Pollable& pollable) { pollables_.push_back(&pollable); }
-    void remove(Pollable& pollable) noexcept { std::erase(pollables_, &pollable); }
+    void add(Pollable& pollable) {
+        pollables_.push_back(&pollable);
+        is_empty_ = false;
+    }
+    void remove(Pollable& pollable) noexcept {
+        std::erase(pollables_, &pollable);
+        is_empty_ = pollables_.empty();
+    }
+    /// One load: the plugin asks it at each call of the program.
+    bool empty() const noexcept { return is_empty_; }
     bool poll() {
         bool moved = false;
         // The loop is by index, because a callback may add a pollable.
@@ -70,6 +79,7 @@ class Progress {
 
   private:
     std::vector<Pollable*> pollables_;
+    bool is_empty_ = true;
 };
 
-}  // namespace sluice::engine
+}  // namespace sluice::kernel

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The services that there are, without MPI.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "plugin/services/chain.hpp"
+#include "plugin/services/job.hpp"
+#include "sluice/settings.hpp"
+
+namespace sluice::plugin {
+
+namespace {
+
+TEST(Services, each_is_switched_by_a_row_of_the_settings) {
+    for (auto const& service : make_services())
+        EXPECT_EQ(std::ranges::count(setting_rows(), std::string_view(service->setting()), &SettingRow::name), 1)
+            << service->name() << ": " << service->setting();
+}
+
+TEST(Services, each_has_a_name_of_its_own_and_room_in_the_chains) {
+    std::set<std::string> names;
+    Services const all = make_services();
+    for (auto const& service : all)
+        names.insert(service->name());
+    EXPECT_EQ(names.size(), all.size());
+    EXPECT_LE(all.size(), k_most_links);
+}
+
+TEST(Services, are_wanted_as_their_settings_say) {
+    Settings settings;
+    settings.watch = Switch::off;
+    settings.inplace = Switch::on;
+    settings.check = CheckedCalls::all;
+    Job const job(settings, "");
+    std::set<std::string> wanted;
+    for (auto const& service : make_services())
+        if (service->wanted(job)) wanted.insert(service->setting());
+    EXPECT_EQ(wanted, (std::set<std::string>{"check", "inplace"}));
+}
+
+/// Counts how often it is polled.
+class Polled final : public Service {
+  public:
+    char const* name() const noexcept override { return "polls"; }
+    char const* setting() const noexcept override { return "watch"; }
+    Needs needs() const noexcept override { return Needs::one_thread; }
+    bool wanted(Job const&) const noexcept override { return true; }
+    void start(Job& job) override { job.progress.add(*this); }
+    void stop(Job& job, Ending) override { job.progress.remove(*this); }
+    bool poll() override {
+        ++polls;
+        return true;
+    }
+    int polls = 0;
+};
+
+TEST(Services, are_polled_while_they_are_registered) {
+    Job job(Settings{}, "");
+    Polled service;
+    job.poll();
+    EXPECT_EQ(service.polls, 0);
+    service.start(job);
+    job.poll();
+    job.poll();
+    EXPECT_EQ(service.polls, 2);
+    service.stop(job, Ending::finalize);
+    job.poll();
+    EXPECT_EQ(service.polls, 2);
+}
+
+TEST(Services, are_not_polled_if_several_threads_call) {
+    Job job(Settings{}, "");
+    Polled service;
+    service.start(job);
+    g_plugin.several_threads = true;
+    job.poll();
+    g_plugin.several_threads = false;
+    EXPECT_EQ(service.polls, 0);
+}
+
+}  // namespace
+
+}  // namespace sluice::plugin

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a call writes down, without MPI: its types are told to the plugin by hand.
+#include "plugin/watch/call.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <optional>
+
+#include "plugin/services/job.hpp"
+
+namespace sluice::plugin {
+
+namespace {
+
+constexpr std::uint64_t k_bytes = 1 << 20;
+
+/// Fresh pages: none of them is in memory.
+class Pages {
+  public:
+    Pages() : memory_(mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+    ~Pages() { munmap(memory_, k_bytes); }
+    Pages(Pages const&) = delete;
+    Pages& operator=(Pages const&) = delete;
+    void* data() const { return memory_; }
+    void touch() const { std::memset(memory_, 1, k_bytes); }
+
+  private:
+    void* memory_;
+};
+
+class Calls : public testing::Test {
+  protected:
+    Calls() : job(Settings{}, "") {
+        g_plugin.dense_types.add(MPI_BYTE, 1);
+        job.watch.clock().start();
+        job.watch.memory().start(0);  // each call has readings
+    }
+
+    record::Site const& site(Call const& call) { return job.watch.record().sites[call.site()]; }
+    std::uint64_t in_flight() { return std::uint64_t{job.watch.sample().in_flight} * 1024; }
+
+    Job job;
+    Pages pages;
+};
+
+TEST_F(Calls, a_receive_that_waits_has_its_bytes_in_flight_until_it_returns) {
+    Call call(job, job.watch, Function::Recv, this);
+    call.in(k_bytes);
+    call.into(pages.data(), k_bytes, MPI_BYTE);
+    call.waits();
+    EXPECT_EQ(in_flight(), k_bytes);
+    pages.touch();
+    EXPECT_EQ(call.end(0), 0);
+    EXPECT_EQ(in_flight(), 0U);
+    EXPECT_GT(site(call).waiting_ns, 0U);
+    EXPECT_GE(site(call).grown_own, k_bytes) << "pages of the program's buffer are not MPI's";
+    EXPECT_LT(site(call).grown_private, k_bytes / 2);
+}
+
+TEST_F(Calls, a_receive_that_returns_early_does_not_wait_and_its_bytes_stay_in_flight_until_they_come) {
+    Arrival later;
+    {
+        Call call(job, job.watch, Function::Recv, this);
+        call.in(k_bytes);
+        call.into(pages.data(), k_bytes, MPI_BYTE);
+        call.waits();
+        later = call.arrives_later();
+        EXPECT_EQ(call.end(0), 0);
+        EXPECT_EQ(site(call).waiting_ns, 0U);
+        EXPECT_EQ(site(call).calls, 1U);
+        EXPECT_EQ(site(call).bytes_in, k_bytes);
+    }
+    EXPECT_EQ(in_flight(), k_bytes);
+    EXPECT_EQ(later.absent, k_bytes);
+    {
+        Call wait(job, job.watch, Function::Wait, this);
+        pages.touch();
+        job.watch.arrived(later);
+        wait.end(0);
+        EXPECT_GE(site(wait).grown_own, k_bytes) << "they are the program's, whichever call they come in";
+        EXPECT_LT(site(wait).grown_private, k_bytes / 2);
+    }
+    EXPECT_EQ(in_flight(), 0U);
+}
+
+TEST_F(Calls, few_bytes_that_come_later_are_in_flight_too) {
+    Call call(job, job.watch, Function::Recv, this);
+    call.in(4096);
+    call.waits();
+    Arrival const later = call.arrives_later();
+    call.end(0);
+    EXPECT_EQ(in_flight(), 4096U);
+    job.watch.arrived(later);
+    EXPECT_EQ(in_flight(), 0U);
+}
+
+TEST_F(Calls, pages_that_a_service_takes_in_a_call_are_not_mpis) {
+    Call call(job, job.watch, Function::Alltoall, this);
+    pages.touch();
+    call.own_pages(k_bytes);
+    call.end(0);
+    EXPECT_LT(site(call).grown_private, k_bytes / 2);
+}
+
+TEST_F(Calls, served_calls_are_counted_with_their_bytes) {
+    Call call(job, job.watch, Function::Alltoall, this);
+    call.serves(1000);
+    call.end(0);
+    EXPECT_EQ(job.watch.record().head.served_calls, 1U);
+    EXPECT_EQ(job.watch.record().head.served_bytes, 1000U);
+}
+
+}  // namespace
+
+}  // namespace sluice::plugin
