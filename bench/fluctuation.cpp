@@ -38,10 +38,9 @@ void add_options(CLI::App& app, Options& options) {
     RelaxationPlan& plan = options.plan;
     app.add_option("--case", options.name, "jacobi7, jacobi13 or micro")
         ->check(CLI::IsMember({"jacobi7", "jacobi13", "micro"}));
-    app.add_option(
-           "--method", options.methods,
-           "at_once, cube_by_cube, fetch, send, paged, compute, exchange, each with :SETTING=VALUE… if that is wanted; "
-           "separated by commas")
+    app.add_option("--method", options.methods,
+                   "at_once, cube_by_cube, fetch, send, paged, compute, exchange, each with :SETTING=VALUE… if needed; "
+                   "separated by commas")
         ->delimiter(',');
     app.add_option("--cubes", options.cubes, "of the whole box along x, y, z")
         ->delimiter(',')
@@ -123,7 +122,7 @@ int main(int argc, char** argv) {
 #endif
     sluice::bench::Options options;
     CLI::App app(
-        "A relaxation over many small cubes: faces at once, cube by cube, or fetched (one JSON object a line)");
+        "A relaxation over many small cubes: faces at once, cube by cube, or fetched (one JSON object on each line)");
     sluice::bench::add_options(app, options);
     return sluice::bench::run_program(argc, argv, app, "fluctuation", [&] { sluice::bench::run(options); });
 }

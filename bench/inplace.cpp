@@ -138,7 +138,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--case", options.cases, "cases, separated by commas; all without it")
         ->delimiter(',')
         ->check(CLI::IsMember(exchange_names()));
-    app.add_option("--bytes", options.bytes, "bytes a pair, multiples of 8, separated by commas")
+    app.add_option("--bytes", options.bytes, "bytes of each pair, multiples of 8, separated by commas")
         ->delimiter(',')
         ->check(CLI::PositiveNumber);
     app.add_option("--pairs", options.pairs, "rounds measured after the warm-up")->check(CLI::Range(1, 1000));
@@ -158,7 +158,8 @@ void run(Options& options) {
 
 int main(int argc, char** argv) {
     sluice::bench::Options options;
-    CLI::App app("Exchanges blocks in place: this library and the MPI library, side by side (one JSON object a line)");
+    CLI::App app(
+        "Exchanges blocks in place: this library and the MPI library, side by side (one JSON object on each line)");
     sluice::bench::add_options(app, options);
     return sluice::bench::run_program(argc, argv, app, "inplace", [&] { sluice::bench::run(options); });
 }

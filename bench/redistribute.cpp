@@ -253,7 +253,8 @@ void run(Options& options) {
 int main(int argc, char** argv) {
     sluice::bench::Options options;
     CLI::App app(
-        "Moves blocks between the arrays of all ranks: this library and others, side by side (one JSON object a line)");
+        "Moves blocks between the arrays of all ranks: this library and others, side by side (one JSON object on each "
+        "line)");
     sluice::bench::add_options(app, options);
     return sluice::bench::run_program(argc, argv, app, "redistribute", [&] { sluice::bench::run(options); });
 }

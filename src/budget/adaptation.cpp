@@ -66,7 +66,7 @@ Adaptation::Adaptation(Options const& options)
     if (options.share)
         join_ledger();
     else
-        why_ = "none: not asked for";
+        why_ = "none: not requested";
     listen();
     Budget nobody(Bytes{0});  // replaced by the caller's budget at its first look
     look(nobody);

@@ -46,7 +46,7 @@ void NodeBarrier::wait(int seconds) {
     while (page_->arrived.load() < full) {
         if (std::chrono::steady_clock::now() > end)
             throw std::runtime_error(std::to_string(page_->arrived.load() % processes_) + " of " +
-                                     std::to_string(processes_) + " processes came to the barrier within " +
+                                     std::to_string(processes_) + " processes reached the barrier within " +
                                      std::to_string(seconds) + " seconds");
         std::this_thread::sleep_for(std::chrono::microseconds(200));
     }

@@ -35,7 +35,7 @@ std::uint64_t offset_of(std::uint64_t number) {
 /// Returns why the file is not a valid node file, or an empty text.
 std::string fault_of(NodeHeader const& header) {
     if (header.magic == 0) return "it was never begun (its head is empty)";
-    if (header.magic != k_magic) return "it is no file of Sluice";
+    if (header.magic != k_magic) return "it is not a file of Sluice";
     if (header.format != k_format || header.record_bytes != sizeof(RankRecord))
         return fmt::format(
             "it is of another version: format {} with records of {} bytes, this version reads format {} with {}",

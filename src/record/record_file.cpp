@@ -76,7 +76,7 @@ std::string folder_of_jobs() {
 
 RecordFile::RecordFile(std::string path) : path_(std::move(path)) {
     if (path_.empty()) {
-        why_ = "no file was asked for";
+        why_ = "no file was requested";
         map_private();
         return;
     }

@@ -99,7 +99,7 @@ void Plan::State::prepare(std::uint64_t block_bytes) {
     if (try_prepare(block_bytes, staging) == Ready::everywhere) return;
     Ready const with_least = try_prepare(block_bytes, k_smallest_staging);
     if (with_least == Ready::everywhere) {
-        why_ += "; no memory for the staging asked for, so the smallest";
+        why_ += "; no memory for the requested staging, so the smallest";
         return;
     }
     lease_.release();

@@ -18,7 +18,7 @@ struct Benchmark {
 };
 
 constexpr std::array k_benchmarks{
-    Benchmark{"redistribute", "moves blocks in place: every strategy and what people use today, side by side",
+    Benchmark{"redistribute", "moves blocks in place: every strategy and the methods that people use today",
               bench_redistribute},
     Benchmark{"inplace", "all-to-all exchanges in place, compared with those of the MPI library", bench_inplace},
     Benchmark{"fluctuation", "ghost faces at once, or fetched under tokens: time and memory, also in a small node",
@@ -28,8 +28,9 @@ constexpr std::array k_benchmarks{
 };
 
 void print_help() {
-    std::cout << "Runs a benchmark and prints its table, or with --json one JSON object a line.\n\nUsage: sluice bench "
-                 "NAME [OPTIONS]\n\n";
+    std::cout
+        << "Runs a benchmark and prints its table, or with --json one JSON object on each line.\n\nUsage: sluice bench "
+           "NAME [OPTIONS]\n\n";
     for (Benchmark const& bench : k_benchmarks)
         std::cout << "  " << bench.name << std::string(15 - bench.name.size(), ' ') << bench.help << "\n";
     std::cout << "\nsluice bench NAME --help tells more\n";

@@ -54,7 +54,7 @@ std::vector<Cell> plan(Options const& options) {
 
 int run_cell(Cell const& cell, Options const& options) {
     auto const program = program_for(cell.mpi, k_program);
-    if (!program) throw std::runtime_error(fmt::format("{} for {} is not beside this command", k_program, cell.mpi));
+    if (!program) throw std::runtime_error(fmt::format("{} for {} is not next to this command", k_program, cell.mpi));
     std::vector<std::string> command = local_launcher(cell.mpi, cell.ranks);
     command.insert(command.end(), {program->string(), "--case", cell.exchange, "--bytes",
                                    fmt::format("{}", fmt::join(options.bytes, ",")), "--pairs",
@@ -85,7 +85,7 @@ int bench_inplace(std::vector<std::string> const& arguments) {
     app.add_option("--ranks", options.ranks, "numbers of ranks, separated by commas (2,4,8; MPICH 2,4)")
         ->delimiter(',');
     app.add_option("--case", options.cases, "alltoall, alltoallv, alltoallw, alltoallw_rows (all)")->delimiter(',');
-    app.add_option("--bytes", options.bytes, "bytes a pair, multiples of 8, separated by commas")
+    app.add_option("--bytes", options.bytes, "bytes of each pair, multiples of 8, separated by commas")
         ->delimiter(',')
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
@@ -94,9 +94,9 @@ int bench_inplace(std::vector<std::string> const& arguments) {
     app.add_option("--pairs", options.pairs, "rounds after the warm-up; in each, both run once")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
-    app.add_option("--minutes", options.minutes, "begin no cell after that many minutes; 0: no end")
+    app.add_option("--minutes", options.minutes, "begin no cell after this number of minutes; 0: no limit")
         ->capture_default_str();
-    app.add_flag("--json", options.json, "one JSON object a line instead of tables");
+    app.add_flag("--json", options.json, "one JSON object on each line instead of tables");
     if (!parse_options(app, arguments)) return 0;
     check_bench_choice(options.mpis, options.ranks);
     for (std::string const& name : options.cases)

@@ -18,7 +18,7 @@ std::vector<std::string> mpis_with_program(char const* program, bool simulated) 
         if ((build.name == "simgrid") == simulated && program_for(build.name, program)) found.push_back(build.name);
     if (found.empty())
         throw std::runtime_error(
-            fmt::format("{} is not beside this command for any MPI; was it built? (make build)", program));
+            fmt::format("{} is not next to this command for any MPI; was it built? (make build)", program));
     return found;
 }
 

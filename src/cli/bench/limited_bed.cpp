@@ -37,7 +37,7 @@ std::vector<std::pair<double, double>> thinned(std::vector<std::pair<double, dou
 LimitedRun::LimitedRun(Limits limits)
     : limits_(limits), folder_((std::filesystem::temp_directory_path() / "sluice-limited-XXXXXX").string()) {
     auto const script = bed_script("limited");
-    if (!script) throw std::runtime_error("the script of bed limited is not beside this command");
+    if (!script) throw std::runtime_error("the script of bed limited is not next to this command");
     script_ = script->string();
     if (mkdtemp(folder_.data()) == nullptr)
         throw std::runtime_error("cannot make the folder " + folder_ + ": " + std::strerror(errno));

@@ -68,8 +68,8 @@ class MadreSweep {
           bed_(bed_script("simulated.sh")) {
         if (!program_)
             throw std::runtime_error(
-                fmt::format("{} is not beside this command; was the simulated build made? (make build)", k_program));
-        if (!bed_) throw std::runtime_error("the script of bed simulated is not beside this command");
+                fmt::format("{} is not next to this command; was the simulated build made? (make build)", k_program));
+        if (!bed_) throw std::runtime_error("the script of bed simulated is not next to this command");
     }
 
     int run() {
@@ -228,9 +228,9 @@ int bench_madre(std::vector<std::string> const& arguments) {
     app.add_option("--wall", options.wall_seconds, "real seconds that one simulation may take")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    app.add_option("--minutes", options.minutes, "begin no simulation after that many minutes; 0: no end")
+    app.add_option("--minutes", options.minutes, "begin no simulation after this number of minutes; 0: no limit")
         ->capture_default_str();
-    app.add_flag("--json", options.json, "one JSON object a line instead of tables");
+    app.add_flag("--json", options.json, "one JSON object on each line instead of tables");
     if (!parse_options(app, arguments)) return 0;
     return MadreSweep(options).run();
 }

@@ -137,7 +137,7 @@ class Sweep {
     std::vector<std::string> command_for(BenchCell const& cell, std::vector<std::string> const& without) const {
         auto const program = program_for(cell.mpi, k_program);
         if (!program)
-            throw std::runtime_error(fmt::format("{} for {} is not beside this command", k_program, cell.mpi));
+            throw std::runtime_error(fmt::format("{} for {} is not next to this command", k_program, cell.mpi));
         std::vector<std::string> command = bed_for(cell);
         for (std::string const& word :
              {program->string(), std::string("--case"), cell.map, std::string("--block"),
@@ -157,7 +157,7 @@ class Sweep {
         std::string const ranks = std::to_string(cell.ranks);
         if (options_.bed == "cluster") {
             auto const script = bed_script("cluster");
-            if (!script) throw std::runtime_error("the script of bed cluster is not beside this command");
+            if (!script) throw std::runtime_error("the script of bed cluster is not next to this command");
             return {script->string(),
                     "--mpi",
                     cell.mpi,
@@ -171,7 +171,7 @@ class Sweep {
         }
         if (options_.bed == "simulated") {
             auto const script = bed_script("simulated.sh");
-            if (!script) throw std::runtime_error("the script of bed simulated is not beside this command");
+            if (!script) throw std::runtime_error("the script of bed simulated is not next to this command");
             return {script->string(), "-n", ranks};
         }
         return local_launcher(cell.mpi, cell.ranks);
@@ -206,10 +206,10 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--limit", options.limit_seconds, "seconds that one call may take")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
-    app.add_option("--minutes", options.minutes, "begin no cell after that many minutes; 0: no end")
+    app.add_option("--minutes", options.minutes, "begin no cell after this number of minutes; 0: no limit")
         ->capture_default_str();
     app.add_flag("--full", options.choice.full, "every combination, without --minutes, with all methods");
-    app.add_flag("--json", options.json, "one JSON object a line instead of tables");
+    app.add_flag("--json", options.json, "one JSON object on each line instead of tables");
 }
 
 /// Refuses here, once, the words that each program would refuse.
@@ -225,7 +225,7 @@ void check_words(Options const& options) {
 
 int bench_redistribute(std::vector<std::string> const& arguments) {
     Options options;
-    CLI::App app("Moves blocks between the arrays of all ranks: this library and what people use today, side by side",
+    CLI::App app("Moves blocks between the arrays of all ranks: this library and the methods that people use today",
                  "bench redistribute");
     add_options(app, options);
     if (!parse_options(app, arguments)) return 0;

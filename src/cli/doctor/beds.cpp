@@ -49,7 +49,7 @@ Finding check_control_groups() {
         finding.value = "this user cannot make one: " + failed.message();
         finding.change = "run as root, or systemd-run --user --scope -p Delegate=memory";
     } else if (!ok) {
-        finding.value = "the memory controller is not handed on";
+        finding.value = "the memory controller is not delegated";
         finding.change = "echo +memory >/sys/fs/cgroup/cgroup.subtree_control";
     }
     return finding;
@@ -60,13 +60,13 @@ Finding check_namespaces() {
     return {
         ok ? Health::ok : Health::missing, "network namespaces",
         ok ? "one was made" : (is_root() ? "refused, though this is root" : "refused: this is not root"),
-        ok ? "bed cluster makes its nodes of them" : "bed cluster is left out",
+        ok ? "bed cluster makes its nodes of them" : "bed cluster cannot be used",
         ok ? "" : (is_root() ? "docker run --privileged, or --cap-add=SYS_ADMIN --cap-add=NET_ADMIN" : "run as root")};
 }
 
 Finding check_shaping() {
     constexpr char const* what = "shaped wires (tc tbf)";
-    constexpr char const* without = "bed cluster is left out";
+    constexpr char const* without = "bed cluster cannot be used";
     if (!in_path("ip") || !in_path("tc"))
         return {Health::missing, what, "ip or tc is not in PATH", without, "apt-get install iproute2"};
     // This uses a network namespace of its own, so the machine's interfaces are not touched.
@@ -95,7 +95,7 @@ std::string system_program(std::string const& name) {
 /// A swap file of 1 MiB is made, used and removed.
 Finding check_swap() {
     constexpr char const* what = "swap files";
-    constexpr char const* without = "bed limited runs without swap: what does not fit is killed";
+    constexpr char const* without = "bed limited runs without swap: a job that does not fit is killed";
     if (!is_root()) return {Health::missing, what, "this is not root", without, "run as root"};
     std::string path = "/var/tmp/sluice-doctor-XXXXXX";
     int const file = mkstemp(path.data());

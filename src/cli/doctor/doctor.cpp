@@ -62,7 +62,7 @@ void print_lines(Finding const& finding) {
 int run_doctor(std::vector<std::string> const& arguments) {
     CLI::App app("Tries what this machine and its MPIs allow; says what it means and how to change it", "doctor");
     bool json = false;
-    app.add_flag("--json", json, "one JSON object a line");
+    app.add_flag("--json", json, "one JSON object on each line");
     if (!parse_options(app, arguments)) return 0;
     std::array<int, 4> counts{};
     for (Group const& group : groups()) {

@@ -38,14 +38,14 @@ Findings look_at_locked_memory() {
         limit.rlim_cur < (64 << 20) ? static_cast<std::size_t>(limit.rlim_cur) + (1 << 20) : 1 << 20;
     bool const locked = can_lock(trial);
     Findings findings;
-    findings.push_back({enough ? Health::ok : Health::limited, "RLIMIT_MEMLOCK",
-                        fmt::format("{}, at most {}", text_of(limit.rlim_cur), text_of(limit.rlim_max)),
-                        enough
-                            ? "buffers can be registered with a network adapter"
-                            : "registering more with a network adapter fails; caches of registrations must stay below",
-                        enough ? ""
-                               : "ulimit -l unlimited (for good: '* - memlock unlimited' in /etc/security/limits.conf; "
-                                 "Slurm: PropagateResourceLimitsExcept=MEMLOCK)"});
+    findings.push_back(
+        {enough ? Health::ok : Health::limited, "RLIMIT_MEMLOCK",
+         fmt::format("{}, at most {}", text_of(limit.rlim_cur), text_of(limit.rlim_max)),
+         enough ? "buffers can be registered with a network adapter"
+                : "registering more with a network adapter fails; caches of registrations must stay below",
+         enough ? ""
+                : "ulimit -l unlimited (permanently: '* - memlock unlimited' in /etc/security/limits.conf; "
+                  "Slurm: PropagateResourceLimitsExcept=MEMLOCK)"});
     findings.push_back({free_of_it ? Health::ok : Health::fact, "CAP_IPC_LOCK", free_of_it ? "held" : "not held",
                         free_of_it ? "RLIMIT_MEMLOCK does not bind this process; it binds users without it"
                                    : "RLIMIT_MEMLOCK binds this process",

@@ -14,13 +14,13 @@ namespace {
 
 std::string how_to_change(std::string const& source) {
     if (source == "setting") return "SLUICE_MEMORY=…, or unset it";
-    if (source == "RLIMIT_DATA") return "ulimit -d unlimited (for good: data in /etc/security/limits.conf)";
-    if (source == "RLIMIT_AS") return "ulimit -v unlimited (for good: as in /etc/security/limits.conf)";
+    if (source == "RLIMIT_DATA") return "ulimit -d unlimited (permanently: data in /etc/security/limits.conf)";
+    if (source == "RLIMIT_AS") return "ulimit -v unlimited (permanently: as in /etc/security/limits.conf)";
     if (source == "RLIMIT_RSS") return "ask Slurm for more (srun --mem=…), or ulimit -m unlimited";
     if (source == "MemAvailable") return "other processes hold the rest: see ps -eo pid,rss,comm --sort=-rss | head";
     std::size_t const slash = source.find('/');
     if (source.ends_with("memory.stat"))
-        return "the least of this group and those above it, also where they cannot be seen from here: ask for more "
+        return "the least of this group and those above it, even if they cannot be seen from here: ask for more "
                "memory "
                "(sbatch --mem=…, docker run --memory=…)";
     return fmt::format(
@@ -30,10 +30,10 @@ std::string how_to_change(std::string const& source) {
 }
 
 std::string what_it_means(std::string const& source) {
-    if (source == "setting") return "what this process may use, as you said";
+    if (source == "setting") return "the memory that this process may use, as you set it";
     if (source == "RLIMIT_DATA") return "malloc fails beyond it; private writable memory counts, touched or not";
     if (source == "RLIMIT_AS") return "malloc and mmap fail beyond it; every mapping counts";
-    if (source == "RLIMIT_RSS") return "the kernel heeds it not, but Slurm sets it to what the job has on this node";
+    if (source == "RLIMIT_RSS") return "the kernel ignores it, but Slurm sets it to the memory of the job on this node";
     if (source == "MemAvailable") return "beyond it the kernel swaps, or kills";
     if (source.ends_with("memory.high")) return "beyond it the kernel stalls all processes of the group";
     return "beyond it the kernel swaps, then kills a process of the group";
@@ -59,11 +59,11 @@ Findings explain_memory_limits(std::vector<MemoryLimit> const& limits) {
     if (least != nullptr)
         findings.push_back(
             {Health::ok, "memory limit of a process", base::format_bytes(least->limit),
-             "from " + least->source + "; budgets begin with it. Ranks of a node share what is a group's",
+             "from " + least->source + "; budgets begin with it. Ranks of a node share the limits of groups",
              "SLUICE_MEMORY=… for less"});
     else
         findings.push_back({Health::limited, "memory limit of a process", "none was found",
-                            "budgets do not know where memory ends", "SLUICE_MEMORY=…"});
+                            "budgets cannot know how much memory there is", "SLUICE_MEMORY=…"});
     return findings;
 }
 

@@ -30,7 +30,7 @@ Finding check_build(MpiBuild const& build) {
 nlohmann::json asked(MpiBuild const& build, std::string& why) {
     auto const program = program_for(build.name, "sluice-probe-mpi");
     if (!program) {
-        why = "sluice-probe-mpi is not beside this command";
+        why = "sluice-probe-mpi is not next to this command";
         return nullptr;
     }
     std::vector<std::string> command = local_launcher(build.name, 1);
@@ -41,7 +41,7 @@ nlohmann::json asked(MpiBuild const& build, std::string& why) {
         if (row.is_object() && row.contains("provided")) said = row;
     });
     if (ended.code == 0 && !said.is_null()) return said;
-    why = ended.silent ? fmt::format("one rank said nothing for {} seconds", k_limit_seconds)
+    why = ended.silent ? fmt::format("one rank printed nothing for {} seconds", k_limit_seconds)
                        : fmt::format("one rank ended with code {}: {}", ended.code,
                                      ended.complaints.substr(0, ended.complaints.find('\n')));
     return nullptr;
@@ -52,16 +52,16 @@ Findings check_running(MpiBuild const& build) {
     nlohmann::json const said = asked(build, why);
     if (said.is_null())
         return {{Health::missing, build.name + " on one rank", why, "it does not run here as it should",
-                 "run its mpiexec -n 1 by hand and read what it says"}};
+                 "run its mpiexec -n 1 by hand and read its output"}};
     auto const provided = said.at("provided").get<std::string>();
     bool const all = provided == "MULTIPLE";
     return {{Health::ok, build.name + " on one rank",
              fmt::format("{}, MPI {}", said.at("library").get<std::string>(), said.at("standard").get<std::string>()),
              "it runs", ""},
             {all ? Health::ok : Health::limited, build.name + " thread level",
-             fmt::format("asked MULTIPLE, got {}", provided),
+             fmt::format("requested MULTIPLE, got {}", provided),
              all ? "helper threads may call MPI if a capability needs it"
-                 : "what needs a helper thread that calls MPI stays off",
+                 : "capabilities whose helper thread calls MPI stay off",
              all ? ""
                  : "a build of the MPI with thread support (--enable-mpi-thread-multiple, --enable-threads=multiple)"}};
 }

@@ -14,7 +14,7 @@ namespace sluice::cli {
 Findings look_at_shared_memory() {
     struct statvfs shm {};
     if (statvfs("/dev/shm", &shm) != 0)
-        return {{Health::missing, "/dev/shm", std::strerror(errno), "ranks of a node talk through the network",
+        return {{Health::missing, "/dev/shm", std::strerror(errno), "ranks of a node communicate through the network",
                  "mount -t tmpfs -o size=50% tmpfs /dev/shm"}};
     Bytes const size{static_cast<std::uint64_t>(shm.f_blocks) * shm.f_frsize};
     Bytes const free{static_cast<std::uint64_t>(shm.f_bavail) * shm.f_frsize};

@@ -118,7 +118,7 @@ Finding explain_ptrace_scope(std::string const& value) {
     } else if (value == "1") {
         finding.health = Health::limited;
         finding.means = "a process may read only its descendants, so ranks cannot read each other unless they are root";
-        finding.change = "sysctl kernel.yama.ptrace_scope=0 (for good: a line in /etc/sysctl.d/10-ptrace.conf)";
+        finding.change = "sysctl kernel.yama.ptrace_scope=0 (permanently: a line in /etc/sysctl.d/10-ptrace.conf)";
     } else {
         finding.health = Health::limited;
         finding.means =
@@ -131,7 +131,7 @@ Finding explain_ptrace_scope(std::string const& value) {
 
 Finding explain_seccomp(std::string const& mode) {
     if (mode == "2")
-        return {Health::fact, "seccomp", "a filter is on this process (a container's, most likely)",
+        return {Health::fact, "seccomp", "this process has a filter (most likely a container's)",
                 "it decides which of the system calls below work; each was tried",
                 "docker run --security-opt seccomp=PROFILE.json, or seccomp=unconfined"};
     return {Health::ok, "seccomp", mode.empty() ? "not in this kernel" : "no filter", "no system call is filtered", ""};

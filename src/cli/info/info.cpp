@@ -122,12 +122,12 @@ budget::Adaptation::Account account_of(Settings const& settings) {
 
 int run_info(std::vector<std::string> const& arguments) {
     CLI::App app(
-        "Prints the version, the builds beside this command, the memory limit, and every setting: its value, where "
+        "Prints the version, the builds next to this command, the memory limit, and every setting: its value, where "
         "that "
         "came from, default, range and help. With settings as options: what would apply with them",
         "info");
     bool json = false;
-    app.add_flag("--json", json, "one JSON object a line");
+    app.add_flag("--json", json, "one JSON object on each line");
     bool probe = false;
     app.add_flag(
         "--probe", probe,

@@ -121,17 +121,17 @@ Probing probe_memory(Bytes most, std::chrono::seconds limit) {
 std::string text_of(Probing::End end) {
     switch (end) {
         case Probing::End::not_resident:
-            return "more did not stay in memory";
+            return "more memory did not stay resident";
         case Probing::End::killed:
             return "then the kernel killed the process that probed";
         case Probing::End::refused:
-            return "the kernel gave no more";
+            return "the kernel gave no more memory";
         case Probing::End::all_touched:
-            return "as much as was to be touched, all stayed in memory";
+            return "all memory that was to be touched stayed resident";
         case Probing::End::out_of_time:
             break;
     }
-    return "then its time was over";
+    return "then its time limit was reached";
 }
 
 }  // namespace sluice::cli

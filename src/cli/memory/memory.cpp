@@ -85,7 +85,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--predict", options.predicted_ranks, "ranks of a job to predict")->check(CLI::PositiveNumber);
     app.add_option("--per-node", options.per_node, "its ranks on a node (all, at most 64)")->check(CLI::PositiveNumber);
     app.add_option("--ballast-mib", options.ballast_mib,
-                   "MiB that each rank takes itself: they must come out as measured")
+                   "MiB that each rank allocates itself: the measurement must find them")
         ->check(CLI::Range(0, 65536));
     app.add_option("--peers", options.peers, "how ranks reach each other: node (shared memory) or network (tcp)")
         ->check(CLI::IsMember({"node", "network"}))
@@ -93,7 +93,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--limit", options.limit_seconds, "seconds that one launch may take")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    app.add_flag("--json", options.json, "one JSON object a line instead of tables; bytes");
+    app.add_flag("--json", options.json, "one JSON object on each line instead of tables; bytes");
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ int run_memory(std::vector<std::string> const& arguments) {
     std::vector<std::string> const found = mpis_with_probe();
     if (found.empty())
         throw std::runtime_error(
-            "no MPI here has a launcher in PATH and sluice-probe-memory beside this command (make build)");
+            "no MPI here has a launcher in PATH and sluice-probe-memory next to this command (make build)");
     std::vector<std::string_view> const known(found.begin(), found.end());
     for (std::string const& mpi : options.mpis)
         if (std::find(known.begin(), known.end(), mpi) == known.end()) throw unknown("measurable MPI", mpi, known);

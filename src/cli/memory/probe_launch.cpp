@@ -71,8 +71,8 @@ void read_probe_line(std::string const& line, ProbeRun& run) {
     auto const list = [&](char const* field) {
         auto values = row.at(field).get<std::vector<double>>();
         if (values.size() != static_cast<std::size_t>(run.ranks))
-            throw std::runtime_error(fmt::format("the probe tells {} of {} ranks, of phase {}, but there are {}", field,
-                                                 values.size(), phase, run.ranks));
+            throw std::runtime_error(fmt::format("the probe reports {} of {} ranks in phase {}, but there are {}",
+                                                 field, values.size(), phase, run.ranks));
         return values;
     };
     run.phases[phase] = {list("anonymous"), list("shared"), list("files"), list("heap")};
@@ -82,7 +82,7 @@ ProbeRun launch_memory_probe(ProbeRequest const& request) {
     auto const program = program_for(request.mpi, k_program);
     if (!program)
         throw std::runtime_error(
-            fmt::format("{} for {} is not beside this command; was it built? (make build)", k_program, request.mpi));
+            fmt::format("{} for {} is not next to this command; was it built? (make build)", k_program, request.mpi));
     BarrierFile const barrier;
     std::vector<std::string> command = local_launcher(request.mpi, request.ranks);
     for (std::string const& word :
@@ -105,12 +105,12 @@ ProbeRun launch_memory_probe(ProbeRequest const& request) {
         });
     std::string const who = fmt::format("the probe of {} on {} ranks", request.mpi, request.ranks);
     if (ended.silent && !run.complete)
-        throw std::runtime_error(fmt::format("{} said nothing for {} seconds and was stopped (--limit)\n{}", who,
+        throw std::runtime_error(fmt::format("{} printed nothing for {} seconds and was stopped (--limit)\n{}", who,
                                              request.limit_seconds, ended.complaints));
     if (ended.code != 0 && !run.complete)
         throw std::runtime_error(fmt::format("{} ended with code {}\n{}", who, ended.code, ended.complaints));
     if (!wrong.empty() || !run.complete)
-        throw std::runtime_error(fmt::format("{}: {}", who, wrong.empty() ? "it did not tell all" : wrong));
+        throw std::runtime_error(fmt::format("{}: {}", who, wrong.empty() ? "its output is incomplete" : wrong));
     return run;
 }
 

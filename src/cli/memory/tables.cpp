@@ -73,7 +73,7 @@ std::string law_table(MemoryReport const& report) {
         text += fmt::format("  {:<26} {}  {:<30} {:<30} {:<30}\n", study.item.name, unit_name(study.item),
                             formula(study.laws[0], unit), formula(study.laws[1], unit), formula(study.laws[2], unit));
     }
-    return any ? text : "  no laws: they want three numbers of ranks or more (--ranks)\n";
+    return any ? text : "  no laws: they need three numbers of ranks or more (--ranks)\n";
 }
 
 std::string interval(Interval const& bytes, double unit) {
@@ -102,11 +102,11 @@ std::string prediction_table(MemoryReport const& report) {
         text += fmt::format(
             "  This is FAR: {:.0f} times the ranks that were measured, {:.1f} times the ranks of a node. The brackets "
             "do not\n"
-            "  cover that an MPI may go another way there, for example by a limit on its connections.\n",
+            "  cover that an MPI may behave differently there, for example by a limit on its connections.\n",
             beyond, node_beyond);
     text += report.peers == Peers::node
-                ? "  All ranks shared memory: what peers on other nodes take, --peers network measures.\n"
-                : "  All peers were reached over tcp: ranks of one node share segments besides (--peers node), and "
+                ? "  All ranks shared memory: --peers network measures what peers on other nodes take.\n"
+                : "  All peers were reached over tcp: ranks of one node also share segments (--peers node), and "
                   "other networks\n"
                   "  take other amounts.\n";
     return text;

@@ -53,7 +53,7 @@ void write_what_was_missing(fs::path const& folder, report::Summary const& summa
     try {
         report::write_report(folder, summary, report_template().value_or(fs::path()));
         say(fmt::format("{}: made from the records of its ranks: report.json, trace.json{}", folder.string(),
-                        report_template() ? ", report.html" : "; no page, for this build has no template of it"));
+                        report_template() ? ", report.html" : "; no page, because this build has no template for it"));
     } catch (Error const& error) {
         say(error.what());  // the report is shown although its folder is read-only
     }
@@ -75,7 +75,7 @@ std::optional<report::Summary> written_in(fs::path const& folder, bool has_recor
 
 /// Reads report.json, unless the folder holds the records of a later job that did not write its own.
 Loaded load(fs::path const& folder) {
-    if (!fs::is_directory(folder)) throw UsageError(folder.string() + " is no folder; name one that --report made");
+    if (!fs::is_directory(folder)) throw UsageError(folder.string() + " is not a folder; name one that --report made");
     bool const has_records = report::has_node_files(folder);
     std::optional<report::Summary> written = written_in(folder, has_records);
     if (!has_records) {
@@ -133,7 +133,7 @@ void write_wished(Wishes const& wishes, std::vector<report::Summary> const& summ
         std::optional<fs::path> const page = report_template();
         if (!page)
             throw Error(ErrorCode::unsupported,
-                        "this build has no template of the page (share/sluice/report.html): it was configured without "
+                        "this build has no template for the page (share/sluice/report.html): it was configured without "
                         "d3.min.js; see SLUICE_D3 in docs/report.md");
         report::write_page(*page, summaries, wishes.html);
     }
@@ -146,17 +146,19 @@ void write_wished(Wishes const& wishes, std::vector<report::Summary> const& summ
 int run_report(std::vector<std::string> const& arguments) {
     Wishes wishes;
     CLI::App app(
-        "Shows the report of a job from its folder; of one that was killed from what its ranks left there; of two jobs "
-        "side by side, before and after",
+        "Shows the report of a job from its folder, or from the records there if the job was killed; compares two "
+        "jobs, "
+        "before and after",
         "report");
     app.add_option(
            "folder", wishes.folders,
-           "Folders that --report made: one, or two to compare; without any, what the last job that did not end left "
-           "in its temporary folder, where the records of the last 4 such jobs stay for 7 days")
+           "Folders that --report made: one, or two to compare; without any, the records of the last job that did not "
+           "end; those of the last 4 such jobs stay for 7 days")
         ->expected(0, -1);
-    app.add_flag("--json", wishes.json, "Print JSON (of two: a list) instead of text");
+    app.add_flag("--json", wishes.json, "Print JSON instead of text; for two folders a list");
     app.add_option("--html", wishes.html, "Write the page to this file");
-    app.add_option("--trace", wishes.trace, "Write a timeline for Perfetto to this file; of two, the first's");
+    app.add_option("--trace", wishes.trace,
+                   "Write a timeline for Perfetto to this file; for two folders, of the first");
     if (!parse_options(app, arguments)) return 0;
     if (wishes.folders.size() > 2)
         throw UsageError(fmt::format("at most two folders can be compared, and {} were named", wishes.folders.size()));

@@ -24,9 +24,9 @@ constexpr char k_description[] =
     "first: "
     "each rank needs `sluice run`.\n\n"
     "On by default: watching (where the memory and the time of communication go; a summary at exit) and all-to-alls in "
-    "place, served in little memory. Everything else is asked for. `--watch off` and `--inplace off` leave them "
-    "out.\n\n"
-    "Options stand before the program; whatever follows it is the program's own.";
+    "place, served in little memory. `--watch off` and `--inplace off` turn them off. Everything else is off unless an "
+    "option turns it on.\n\n"
+    "Options come before the program; everything after its name belongs to the program.";
 
 constexpr char k_footer[] =
     "A SIZE is bytes or has a unit: 4096, 64MiB, 1.5GB. --identify alone is --identify on. Every "
@@ -42,16 +42,14 @@ struct First {
     std::string_view help;
 };
 constexpr std::array k_first{
-    First{
-        "report",
-        "folder to leave the report in: a page, JSON, a timeline; it is made if it is not there (default: no files, a "
-        "summary at exit)"},
-    First{
-        "memory",
-        "memory that the ranks of a node may use together, as 2GiB; each gets an equal part; 0: what limits there are "
-        "is detected"},
-    First{"watch", "on or off: notes where memory and time go; off: no summary and no report"},
-    First{"inplace", "on or off: serves all-to-alls with MPI_IN_PLACE in as much memory as --inplace-staging says"},
+    First{"report",
+          "folder for the report: a page, JSON, a timeline; it is made if it does not exist (default: no files, a "
+          "summary at exit)"},
+    First{"memory",
+          "memory that the ranks of a node may use together, as 2GiB; each gets an equal part; 0: the limits are "
+          "detected"},
+    First{"watch", "on or off: records where memory and time go; off: no summary and no report"},
+    First{"inplace", "on or off: serves all-to-alls with MPI_IN_PLACE in the memory that --inplace-staging gives"},
 };
 
 auto first_named(std::string_view name) {

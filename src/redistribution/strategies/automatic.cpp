@@ -117,7 +117,7 @@ double predict_parking_then_cyclic(Facts const& facts) {
 constexpr std::array k_way_names{"token", "parking", "cyclic", "alltoallv", "parking then cyclic"};
 
 std::string milliseconds(double seconds) {
-    if (seconds == k_never) return "not to be taken";
+    if (seconds == k_never) return "must not be taken";
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.3g ms", seconds * 1e3);
     return text.data();

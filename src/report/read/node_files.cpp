@@ -59,7 +59,7 @@ std::string moment(std::uint64_t unix_us) {
     std::array<char, 64> text{};
     if (gmtime_r(&seconds, &parts) == nullptr ||
         std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
-        return "no time that exists";
+        return "an impossible time";
     return text.data();
 }
 

@@ -73,8 +73,8 @@ std::string about_unknown(Summary const& summary) {
     RankSet const& unknown = summary.in_state(record::State::unknown);
     if (unknown.count() == 0) return {};
     return fmt::format(
-        "Whether {} still {} cannot be told from here: the processes are on another node or in another container. Ask "
-        "there, or when two minutes have gone by.",
+        "Whether {} still {} cannot be known from here: the processes are on another node or in another container. Ask "
+        "there, or after two minutes.",
         unknown.text(summary.world_size), unknown.count() == 1 ? "runs" : "run");
 }
 

@@ -287,7 +287,7 @@ void to_json(json& out, Summary const& summary) {
 
 void from_json(json const& in, Summary& summary) {
     if (!in.is_object() || in.value("what", "") != "Sluice report")
-        throw Error(ErrorCode::invalid_argument, "it is no Sluice report");
+        throw Error(ErrorCode::invalid_argument, "it is not a Sluice report");
     if (auto const format = in.value("format", 0); format != static_cast<int>(k_summary_format))
         throw Error(ErrorCode::unsupported, "its format is " + std::to_string(format) + ", this version reads " +
                                                 std::to_string(k_summary_format));
@@ -309,16 +309,16 @@ Summary from_text(std::string const& text, std::string const& origin) {
         from_json(json::parse(text), summary);
         return summary;
     } catch (json::parse_error const& error) {
-        throw Error(
-            ErrorCode::invalid_argument,
-            origin + (text.empty()                ? ": it is empty"
-                      : error.byte >= text.size() ? ": it is cut off after " + std::to_string(text.size()) + " bytes"
-                                                  : ": it is no JSON from byte " + std::to_string(error.byte) + " on"));
+        throw Error(ErrorCode::invalid_argument,
+                    origin + (text.empty() ? ": it is empty"
+                              : error.byte >= text.size()
+                                  ? ": it is cut off after " + std::to_string(text.size()) + " bytes"
+                                  : ": it is not JSON from byte " + std::to_string(error.byte) + " on"));
     } catch (json::exception const& error) {
         // The text is like "[json.exception.out_of_range.403] key 'x' not found".
         std::string const why = error.what();
         throw Error(ErrorCode::invalid_argument,
-                    origin + ": it is no whole report: " +
+                    origin + ": it is not a whole report: " +
                         why.substr(why.find("] ") == std::string::npos ? 0 : why.find("] ") + 2));
     } catch (Error const& error) {
         throw Error(ErrorCode::invalid_argument, origin + ": " + error.what());

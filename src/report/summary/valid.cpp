@@ -6,7 +6,7 @@
 namespace sluice::report {
 
 std::string fault_of(record::RankHead const& head) {
-    if (head.used != 1) return "its head was never completed: its rank did not come out of MPI_Init";
+    if (head.used != 1) return "its head was never completed: its rank did not return from MPI_Init";
     if (head.world_size == 0 || head.world_size > k_most_ranks)
         return "it names a job of " + std::to_string(head.world_size) + " ranks";
     if (head.world_rank >= head.world_size)

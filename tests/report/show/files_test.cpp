@@ -91,7 +91,7 @@ TEST_F(Files, that_are_not_ours_are_skipped_with_a_line) {
     ASSERT_EQ(left.skipped.size(), 6U);
     EXPECT_THAT(left.skipped[0], HasSubstr("another version: format 9"));
     EXPECT_THAT(left.skipped[1], HasSubstr("ends after 5 bytes"));
-    EXPECT_THAT(left.skipped[2], HasSubstr("no file of Sluice"));
+    EXPECT_THAT(left.skipped[2], HasSubstr("not a file of Sluice"));
     EXPECT_THAT(left.skipped[3], HasSubstr("never begun"));
     EXPECT_THAT(left.skipped[4], HasSubstr("node-7.sluice"));
     EXPECT_THAT(left.skipped[5], HasSubstr("node-6.sluice: skipped, it is of another job, which began at 2023-11-14"));

@@ -126,7 +126,7 @@ TEST(Text, of_a_job_that_runs_says_so_and_of_one_far_away_that_it_cannot_be_told
     EXPECT_THAT(mixed, HasSubstr("rank 0 (still running) at 12.0 s in MPI_Recv"));
     std::string const far = in_states(record::State::unknown, record::State::unknown);
     EXPECT_THAT(far, HasSubstr("· did not end\nstate      both ranks not known"));
-    EXPECT_THAT(far, HasSubstr("Whether both ranks still run cannot be told from here"));
+    EXPECT_THAT(far, HasSubstr("Whether both ranks still run cannot be known from here"));
     std::string const aborted = in_states(record::State::aborted, record::State::gone);
     EXPECT_THAT(aborted, HasSubstr("Rank 1 is gone: the launcher ends all ranks when one has called MPI_Abort."));
 }

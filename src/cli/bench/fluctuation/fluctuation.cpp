@@ -74,7 +74,7 @@ class Sweep {
     Result start(FluctuationLaunch const& what, std::vector<std::string> command, int silence_seconds) const {
         auto const program = program_for(what.mpi, k_program);
         if (!program)
-            throw std::runtime_error(fmt::format("{} for {} is not beside this command", k_program, what.mpi));
+            throw std::runtime_error(fmt::format("{} for {} is not next to this command", k_program, what.mpi));
         command.insert(command.end(), {program->string(), "--case", what.name, "--bed", what.bed, "--pairs",
                                        std::to_string(what.pairs)});
         if (what.bed == "cluster") command.insert(command.end(), {"--rate", fmt::format("{}", options_.rate_mbit)});
@@ -105,7 +105,7 @@ class Sweep {
     std::vector<std::string> launcher_for(FluctuationLaunch const& what) const {
         if (what.bed != "cluster" && what.bed != "simulated") return local_launcher(what.mpi, what.ranks);
         auto const script = bed_script(what.bed == "cluster" ? "cluster" : "simulated.sh");
-        if (!script) throw std::runtime_error("the script of bed " + what.bed + " is not beside this command");
+        if (!script) throw std::runtime_error("the script of bed " + what.bed + " is not next to this command");
         std::vector<std::string> command{script->string()};
         if (what.bed == "cluster")
             command.insert(command.end(), {"--mpi", what.mpi, "--rate", fmt::format("{}", options_.rate_mbit)});
@@ -202,7 +202,7 @@ class Sweep {
             auto const own = known.find(fluctuation_method(row));
             if (own == known.end()) continue;
             if (own->second.at("checksum") != row.at("checksum")) {
-                std::cerr << fmt::format("sluice: {} left other bits in a small node than without a limit\n",
+                std::cerr << fmt::format("sluice: {} left different bits in a small node than without a limit\n",
                                          fluctuation_method(row));
                 return 1;
             }
@@ -258,11 +258,10 @@ void add_options(CLI::App& app, Options& options) {
         ->check(CLI::IsMember({"local", "limited", "cluster", "simulated"}));
     app.add_option("--mpi", choice.mpis, "openmpi, mpich (those found)")->delimiter(',');
     app.add_option("--ranks", choice.ranks, "numbers of ranks (2; simulated 512)")->delimiter(',');
-    app.add_option(
-           "--method", choice.methods,
-           "at_once, cube_by_cube, fetch, send, paged, compute, exchange, each with :SETTING=VALUE… if that is wanted")
+    app.add_option("--method", choice.methods,
+                   "at_once, cube_by_cube, fetch, send, paged, compute, exchange, each with :SETTING=VALUE… if needed")
         ->delimiter(',');
-    app.add_option("--tokens", choice.tokens, "numbers of tokens, a message each (2,4,8,16)")->delimiter(',');
+    app.add_option("--tokens", choice.tokens, "numbers of tokens of one message each (2,4,8,16)")->delimiter(',');
     app.add_option("--base", choice.base_mib, "MiB of cubes on each rank (80; cluster 24; limited 64 to 112)")
         ->delimiter(',')
         ->check(CLI::PositiveNumber);
@@ -282,7 +281,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--compute-us", choice.compute_us, "bed simulated: microseconds that a cube's step takes to compute")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    app.add_option("--steps", choice.steps, "that are measured each time a method runs")
+    app.add_option("--steps", choice.steps, "steps that are measured each time a method runs")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
     app.add_option("--pairs", choice.pairs, "rounds after the warm-up; in each, every method runs once")
@@ -291,9 +290,9 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--limit", options.limit_seconds, "seconds that a run in a small node may take")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
-    app.add_option("--minutes", options.minutes, "begin no launch after that many minutes; 0: no end")
+    app.add_option("--minutes", options.minutes, "begin no launch after this number of minutes; 0: no limit")
         ->capture_default_str();
-    app.add_flag("--json", options.json, "one JSON object a line instead of tables");
+    app.add_flag("--json", options.json, "one JSON object on each line instead of tables");
 }
 
 }  // namespace
@@ -302,7 +301,8 @@ int bench_fluctuation(std::vector<std::string> const& arguments) {
     static constexpr std::string_view cases[] = {"jacobi7", "jacobi13", "micro", "policies", "adaptation", "outofcore"};
     Options options;
     CLI::App app(
-        "A relaxation over many small cubes a rank: all ghost faces at once, cube by cube, or fetched under tokens",
+        "A relaxation over many small cubes on each rank: all ghost faces at once, cube by cube, or fetched under "
+        "tokens",
         "bench fluctuation");
     add_options(app, options);
     if (!parse_options(app, arguments)) return 0;

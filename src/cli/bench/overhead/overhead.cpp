@@ -118,7 +118,7 @@ int bench_overhead(std::vector<std::string> const& arguments) {
     app.add_option("--ranks", ranks, "ranks; more than cores measure the machine's waiting")
         ->check(CLI::Range(2, 64))
         ->capture_default_str();
-    app.add_option("--case", wish.cases, "pingpong, halo, stencil, allreduce; all if not given")
+    app.add_option("--case", wish.cases, "pingpong, halo, stencil, allreduce; by default all")
         ->delimiter(',')
         ->check(CLI::IsMember({"pingpong", "halo", "stencil", "allreduce"}));
     app.add_option("--launches", wish.launches, "launches of each kind that compare blocks")
@@ -137,7 +137,7 @@ int bench_overhead(std::vector<std::string> const& arguments) {
                    "exchanges of 16 KiB in a batch of a whole launch; of other sizes more or fewer")
         ->check(CLI::Range(40, 1000000))
         ->capture_default_str();
-    app.add_flag("--json", json, "one JSON object a line instead of tables");
+    app.add_flag("--json", json, "one JSON object on each line instead of tables");
     if (!parse_options(app, arguments)) return 0;
     for (std::string const& mpi : mpis)
         measure_mpi({mpi, ranks}, wish, json);
