@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "kernel/signals_blocked.hpp"
+#include "kernel/make_thread.hpp"
 
 namespace sluice::budget {
 

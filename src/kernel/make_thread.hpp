@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Keeps the program's signals away from Sluice's threads.
+/// How threads of Sluice are made: they keep away from the program's signals.
 #pragma once
 
 #include <pthread.h>
 
 #include <csignal>
+#include <cstddef>
 
 namespace sluice::kernel {
 
@@ -23,5 +24,9 @@ class SignalsBlocked {
   private:
     sigset_t before_{};
 };
+
+/// A thread of Sluice: its stack holds `stack_bytes` in addition to the thread-local variables of the program and its
+/// libraries, which stand on it, too, and no signal of the program is handled on it. Throws Error(unsupported).
+pthread_t make_thread(std::size_t stack_bytes, void* (*begin)(void*), void* argument);
 
 }  // namespace sluice::kernel
