@@ -51,7 +51,7 @@ class HelperThread::Loop {
 
     static void* begin(void* loop);
     void live();
-    void sleep(std::unique_lock<std::mutex>& lock, Clock::time_point until);
+    void wait(std::unique_lock<std::mutex>& lock, Clock::time_point until);
     void run(std::unique_lock<std::mutex>& lock, Entry& entry);
     void take_news(AlarmClock::News const& news) noexcept;
     void call_thread() noexcept;
@@ -154,11 +154,11 @@ void HelperThread::Loop::live() {
         if (next != nullptr && next->due <= Clock::now())
             run(lock, *next);
         else
-            sleep(lock, next == nullptr ? Clock::time_point::max() : next->due);
+            wait(lock, next == nullptr ? Clock::time_point::max() : next->due);
     }
 }
 
-void HelperThread::Loop::sleep(std::unique_lock<std::mutex>& lock, Clock::time_point until) {
+void HelperThread::Loop::wait(std::unique_lock<std::mutex>& lock, Clock::time_point until) {
     sleeps_ = true;
     lock.unlock();
     AlarmClock::News const news = alarm_.sleep_until(until);
