@@ -3,7 +3,8 @@
 ///
 ///     wrapper ── Call ──> first link ── next(…) ──> second link ── next(…) ──> the next tool or libmpi
 ///
-/// A function without links costs one load and one branch.
+/// A function without links costs one load and one branch. What comes last may be a translation (translated.hpp), so
+/// links see the program's requests and MPI sees its own.
 #pragma once
 
 #include <array>
@@ -30,22 +31,30 @@ class Chain<int (*)(Arguments...)> {
     class Next {
       public:
         int operator()(Arguments... arguments) const {
-            if (link_->run == nullptr) return below_(arguments...);
-            return link_->run(link_->owner, *call_, Next(*call_, link_ + 1, below_), arguments...);
+            if (link_->run == nullptr)
+                return translation_ != nullptr ? translation_(below_, arguments...) : below_(arguments...);
+            return link_->run(link_->owner, *call_, Next(*call_, link_ + 1, below_, translation_), arguments...);
         }
 
       private:
         friend class Chain;
-        Next(Call& call, Link const* link, Below below) : call_(&call), link_(link), below_(below) {}
+        Next(Call& call, Link const* link, Below below, int (*translation)(Below, Arguments...))
+            : call_(&call), link_(link), below_(below), translation_(translation) {}
         Call* call_;
         Link const* link_;
         Below below_;
+        int (*translation_)(Below, Arguments...);
     };
 
     int run(Call& call, Below below, Arguments... arguments) const {
         if (links_[0].run == nullptr) [[likely]]
             return below(arguments...);
-        return Next(call, links_.data(), below)(arguments...);
+        return Next(call, links_.data(), below, nullptr)(arguments...);
+    }
+    /// The same with a translation after the last link.
+    using Translation = int (*)(Below, Arguments...);
+    int run_translated(Call& call, Translation translation, Below below, Arguments... arguments) const {
+        return Next(call, links_.data(), below, translation)(arguments...);
     }
 
     /// After the links that are there. `Step` is a lambda without captures; it gets the owner, the call, what follows

@@ -11,6 +11,7 @@
 #include "chains.hpp"
 #include "kernel/progress.hpp"
 #include "mpi/mpi.hpp"
+#include "plugin/services/owned_requests.hpp"
 #include "plugin/services/running_services.hpp"
 #include "plugin/watch/watch.hpp"
 #include "sluice/settings.hpp"
@@ -27,6 +28,7 @@ struct Job {
     Settings settings;
     Watch watch;
     Chains chains;
+    OwnedRequests owned;
     RunningServices services;
     kernel::Progress progress;  ///< what calls of the program poll
     mpi::Communicator all;      ///< every rank, for our own traffic; null unless all ranks run under Sluice

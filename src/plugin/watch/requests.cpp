@@ -2,10 +2,10 @@
 #include "plugin/watch/requests.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 
 #include "base/fixed_table.hpp"
+#include "plugin/tables/request_key.hpp"
 #include "plugin/watch/watch.hpp"
 
 namespace sluice::plugin {
@@ -15,13 +15,6 @@ namespace {
 constexpr std::uint64_t k_free = 0;
 constexpr std::uint64_t k_was_freed = 1;
 constexpr std::size_t k_one_less = ~std::size_t{0};
-
-/// Handles are addresses or numbers; never 0 or 1 for what can be open.
-std::uint64_t key_of(MPI_Request request) noexcept {
-    std::uint64_t key = 0;
-    std::memcpy(&key, &request, sizeof request);
-    return key + 2;
-}
 
 }  // namespace
 
@@ -106,25 +99,6 @@ void Requests::begin(MPI_Request const* requests, int count) noexcept {
     }
 }
 
-void Requests::hold(MPI_Request request, Memory memory, std::uint64_t bytes) noexcept {
-    CallersLock const lock(changing_);
-    let_go(request);  // a handle that comes again was completed without our seeing it
-    watch_.memory().sluice += bytes;
-    try {
-        held_.reserve(held_.size() + 1);
-        held_.push_back({request, std::move(memory), bytes});
-    } catch (std::bad_alloc const&) {
-        static_cast<void>(memory.release());  // the request goes on reading it
-    }
-}
-
-void Requests::let_go(MPI_Request request) noexcept {
-    std::erase_if(held_, [this, request](Held const& held) {
-        if (held.request == request) watch_.memory().sluice -= held.bytes;
-        return held.request == request;
-    });
-}
-
 void Requests::end(OpenRequest& slot) noexcept {
     if (slot.active) watch_.landed(slot.site, slot.bytes);
     find_own_pages(slot);
@@ -144,7 +118,6 @@ void Requests::identify(Handle* handles, int count) noexcept {
 void Requests::complete(Handle const& handle) noexcept {
     if (handle.serial == k_unknown) return;
     CallersLock const lock(changing_);
-    if (!held_.empty()) let_go(handle.request);
     OpenRequest* const slot = find(handle.request);
     if (slot != nullptr && (handle.serial == k_any || handle.serial == slot->serial)) end(*slot);
 }

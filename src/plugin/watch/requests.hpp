@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Open requests of the program: which bytes they keep busy, since which call, and memory of ours that must stay until
-/// they are complete. A table of fixed size; requests that find no room in it are not counted as in flight.
+/// Open requests of the program: which bytes they keep busy, since which call. A table of fixed size; requests that
+/// find no room in it are not counted as in flight. Requests of services are in services/owned_requests.
 ///
 /// MPI may give a handle again as soon as it has completed a request, so with several threads another's new request can
 /// be added before the call that completed the old one comes to say so. Hence each has a serial number, which a
@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "plugin/binding/tally.hpp"
-#include "plugin/tables/memory.hpp"
 
 namespace sluice::plugin {
 
@@ -54,10 +53,7 @@ class Requests {
     void forget(MPI_Request request) noexcept;
     /// Looks at the receive buffers of open requests again: pages of them that became resident are the application's.
     void find_own_pages() noexcept;
-    bool empty() const noexcept { return look_at(kept_) == 0 && held_.empty(); }
-    /// Keeps `memory`, which `request` reads, until that is complete; for ever where there is no memory to note it.
-    /// Only where one thread calls MPI: capabilities act there alone.
-    void hold(MPI_Request request, Memory memory, std::uint64_t bytes) noexcept;
+    bool empty() const noexcept { return look_at(kept_) == 0; }
 
   private:
     static constexpr unsigned k_slot_bits = 12;
@@ -66,13 +62,7 @@ class Requests {
     static constexpr std::uint32_t k_any = 0;  // serial numbers
     static constexpr std::uint32_t k_unknown = 1;
     static constexpr std::uint32_t k_first_serial = 2;
-    struct Held {
-        MPI_Request request;
-        Memory memory;
-        std::uint64_t bytes;
-    };
     OpenRequest* find(MPI_Request request) noexcept;
-    void let_go(MPI_Request request) noexcept;
     void end(OpenRequest& slot) noexcept;
     void remove(OpenRequest& slot) noexcept;
     void find_own_pages(OpenRequest& slot) noexcept;
@@ -80,7 +70,6 @@ class Requests {
     Watch& watch_;
     std::mutex changing_;
     std::unique_ptr<std::array<OpenRequest, k_slots>> slots_;  // from the first request on
-    std::vector<Held> held_;                                   // few
     std::size_t kept_ = 0;
     std::size_t incomplete_ = 0;  // with pages that were not resident
     std::uint32_t next_serial_ = k_first_serial;

@@ -127,7 +127,7 @@ Type_contiguous Type_vector Type_create_hvector Type_create_hindexed Type_create
 Type_create_struct Type_commit Type_free Type_dup Win_shared_query Win_set_errhandler Win_get_attr Wtime
 Grequest_start Grequest_complete Status_set_elements Status_set_elements_x Status_set_cancelled
 Dist_graph_neighbors_count Graphdims_get Graph_neighbors_count Cartdim_get Topo_test Win_set_name
-Get_elements Get_elements_x Type_match_size Get_version Query_thread""".split()
+Get_elements Get_elements_x Type_match_size Get_version Query_thread Test_cancelled""".split()
 
 
 def straight_names(functions, declared):
@@ -278,8 +278,13 @@ def wrapper(function):
         job_parameter, job_argument = "Job& job, ", "*job, "
         indented = lambda lines, by: "".join(f"{by}{line}\n" for line in lines)
         after = told_after(watches)
+        passed = f", {arguments}" if arguments else ""
+        run = f"job.chains.{name}.run(call, below{passed})"
+        if "takes_requests" in watches:
+            run = (f"job.owned.empty() ? {run}\n"
+                   f"        : job.chains.{name}.run_translated(call, Translated<false>::{name}, below{passed})")
         body = (f"    Call call(job, job.watch, Function::{name}, caller);\n    job.poll();\n" + indented(told_before(watches, function.kind), "    ")
-                + f"    int const code = job.chains.{name}.run(call, below{', ' if arguments else ''}{arguments});\n"
+                + f"    int const code = {run};\n"
                 + (f"    if (code == MPI_SUCCESS) {{\n{indented(after, '        ')}    }}\n" if after else "")
                 + "    return call.end(code);\n")
     text = f"""
@@ -287,8 +292,12 @@ static int watched_{name}({job_parameter}decltype(&::MPI_{name}) below, void* ca
 {body}}}
 """
     for prefix in ("", "P"):
+        aside = f"below().{prefix}MPI_{name}({arguments})"
+        if "takes_requests" in watches:
+            aside = (f"!owns_some(g_plugin.job) ? {aside}\n"
+                     f"        : Translated<true>::{name}(below().{prefix}MPI_{name}, {arguments})")
         text += f"""SLUICE_EXPORTED int {prefix}MPI_{name}({function.declarations()}) {{
-{enter} return below().{prefix}MPI_{name}({arguments});
+{enter} return {aside};
     return watched_{name}({job_argument}below().{prefix}MPI_{name}, SLUICE_CALLER{', ' if arguments else ''}{arguments});
 }}
 """
@@ -299,6 +308,7 @@ def wrappers_cpp(functions):
     return NOTE + """#include "plugin/watch/call.hpp"
 #include "plugin/binding/callers.hpp"
 #include "plugin/services/job.hpp"
+#include "plugin/services/translated.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/requests.hpp"
 #include "plugin/wrappers/around.hpp"

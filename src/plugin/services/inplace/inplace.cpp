@@ -5,12 +5,14 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "collectives/inplace_alltoall.hpp"
 #include "groups/tags.hpp"
 #include "plugin/services/inplace/sent_copy.hpp"
 #include "plugin/services/job.hpp"
+#include "plugin/services/owned_requests.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/call.hpp"
 #include "sluice/collectives.hpp"
@@ -158,6 +160,23 @@ int alltoallw(Serving& serving, Call& call, Next next, void const* sendbuf, Coun
     return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
+/// MPI's own request, and the copy that it reads until it is complete.
+class ReadsCopy final : public OwnedRequest {
+  public:
+    explicit ReadsCopy(Watch& watch) : OwnedRequest(1, false), watch_(watch) {}
+    ~ReadsCopy() override { watch_.memory().sluice -= bytes_; }
+    void keep(Memory memory, std::uint64_t bytes) noexcept {
+        memory_ = std::move(memory);
+        bytes_ = bytes;
+        watch_.memory().sluice += bytes;
+    }
+
+  private:
+    Watch& watch_;
+    Memory memory_;
+    std::uint64_t bytes_ = 0;
+};
+
 /// MPICH (4.0.2 and before, at least) gives wrong data in MPI_Ialltoallw in place where two ranks spell the types of
 /// their pair differently. Our engine cannot serve it: it needs the processor of both sides, and a program may wait for
 /// a peer in any call of MPI. So the blocks are copied, and the call goes on as one that is not in place.
@@ -178,11 +197,15 @@ int ialltoallw_of_copy(Call& call, Next next, groups::Members const& members, vo
             receivecounts[i] = recvcounts[i];
         }
         std::vector<Displacement> const no_displacements(n, 0);
+        auto const reads_copy = std::make_shared<ReadsCopy>(call.watch());
         code = next(copy.buffer(), sendcounts.data(), no_displacements.data(), copy.types(), recvbuf,
                     receivecounts.data(), rdispls, recvtypes, comm, request);
         call.own_pages(copy.fresh_bytes());  // ours, not MPI's
         call.serves(copy.bytes());
-        if (code == MPI_SUCCESS) call.watch().requests().hold(*request, copy.take_memory(), copy.bytes());
+        if (code != MPI_SUCCESS) return code;
+        reads_copy->keep(copy.take_memory(), copy.bytes());
+        reads_copy->set_part(0, *request);
+        call.job().owned.add(*request, reads_copy);
         return code;
     } catch (Error const& error) {
         code = collectives::mpi_class_of(error);
@@ -237,7 +260,9 @@ class Inplace final : public Service {
     }
     void stop(Job& job, Ending ending) override {
         job.chains.remove<Links>(*serving_);
-        if (ending == Ending::finalize) MPI_Barrier(serving_->all());  // after it no peer touches this rank's memory
+        if (ending != Ending::finalize) return;
+        job.owned.leave_freed_to_mpi({MPI_Test, MPI_Request_free});
+        MPI_Barrier(serving_->all());  // after it no peer touches this rank's memory
     }
 
   private:

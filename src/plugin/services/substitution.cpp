@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/services/substitution.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice::plugin {
+
+std::shared_ptr<OwnedRequest> Owners::find(MPI_Request handle) const {
+    std::shared_ptr<OwnedRequest> found = table.find(handle);
+    if (nested && found && found->is_mpi_request()) return nullptr;
+    return found;
+}
+
+void Owners::poll() const {
+    if (!nested) table.poll(calls);
+}
+
+int Owners::finish(OwnedRequest& request, MPI_Request* handle, MPI_Status* status) const {
+    if (!request.persistent()) {
+        table.remove(request);  // before MPI can give the handle to another thread's request
+        *handle = MPI_REQUEST_NULL;
+    }
+    MPI_Status result{};
+    int const code = request.finish(result);
+    write_status(status, result);
+    return code;
+}
+
+void write_status(MPI_Status* to, MPI_Status from) noexcept {
+    if (to == MPI_STATUS_IGNORE) return;
+    from.MPI_ERROR = to->MPI_ERROR;
+    *to = from;
+}
+
+Substitution::Substitution(Owners const& owners, int count, MPI_Request* handles, MPI_Status* statuses)
+    : owners_(&owners), handles_(handles), statuses_of_program_(statuses) {
+    if (handles == nullptr || count <= 0) return;
+    auto const n = static_cast<std::size_t>(count);
+    for (std::size_t i = 0; i < n; ++i) {
+        std::shared_ptr<OwnedRequest> found = owners.find(handles[i]);
+        if (!found) continue;
+        if (!any_) owned_.resize(n);
+        any_ = true;
+        owned_[i] = std::move(found);
+    }
+    if (!any_) return;
+    for (std::size_t i = 0; i < n; ++i)
+        expand(static_cast<int>(i), owned_[i].get());
+    places_.resize(slots_.size());
+    completed_.reserve(n);
+}
+
+void Substitution::expand(int index, OwnedRequest const* owned) {
+    auto const add = [&](MPI_Request request, std::size_t part) {
+        slots_.push_back({index, part});
+        requests_.push_back(request);
+        statuses_.push_back(has_statuses() ? statuses_of_program_[index] : MPI_Status());
+    };
+    if (owned == nullptr) return add(handles_[index], 0);
+    if (!owned->active()) return add(MPI_REQUEST_NULL, 0);
+    for (std::size_t i = 0; i < owned->parts(); ++i)
+        if (OwnedRequest::Part const part = owned->part(i); !part.done) add(part.request, i);
+}
+
+/// A slot of MPI's array is complete; notes it if the program's request is.
+void Substitution::complete(std::size_t slot, MPI_Status const& status, int error, bool writes_error) {
+    auto const [index, part] = slots_[slot];
+    std::shared_ptr<OwnedRequest> const& owned = owned_[static_cast<std::size_t>(index)];
+    MPI_Request const now = std::exchange(requests_[slot], MPI_REQUEST_NULL);
+    if (!owned || !owned->active()) {
+        if (!owned) handles_[index] = now;
+        completed_.push_back({index, status, error, writes_error});
+    } else if (owned->settle(part, now, status, error)) {
+        Completed whole{index, MPI_Status(), MPI_SUCCESS, writes_error};
+        whole.error = owners_->finish(*owned, &handles_[index], &whole.status);
+        completed_.push_back(whole);
+    }
+}
+
+bool Substitution::one_failed() const noexcept {
+    return std::any_of(completed_.begin(), completed_.end(),
+                       [](Completed const& one) { return one.error != MPI_SUCCESS; });
+}
+
+/// As calls for several requests write it. Each status has an error if the call says MPI_ERR_IN_STATUS.
+void Substitution::write(Completed const& completed, bool in_status, std::size_t at) noexcept {
+    if (!has_statuses()) return;
+    write_status(&statuses_of_program_[at], completed.status);
+    if (in_status || completed.writes_error) statuses_of_program_[at].MPI_ERROR = completed.error;
+}
+
+int Substitution::completed_all(int code) {
+    bool const said = code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS;
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+        auto const index = static_cast<std::size_t>(slots_[slot].index);
+        int const left = statuses_[slot].MPI_ERROR;
+        int const error = code == MPI_ERR_IN_STATUS ? left : code;
+        bool const is_over = said ? error != MPI_ERR_PENDING : requests_[slot] == MPI_REQUEST_NULL;
+        if (is_over)
+            complete(slot, statuses_[slot], error, has_statuses() && left != statuses_of_program_[index].MPI_ERROR);
+        else if (!owned_[index])
+            handles_[index] = requests_[slot];
+    }
+    if (!said) return code;
+    bool const in_status = one_failed() || completed_.size() < owned_.size();
+    for (std::size_t i = 0; in_status && has_statuses() && i < owned_.size(); ++i)
+        statuses_of_program_[i].MPI_ERROR = MPI_ERR_PENDING;
+    for (Completed const& completed : completed_)
+        write(completed, in_status, static_cast<std::size_t>(completed.index));
+    return in_status ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+bool Substitution::completed_one(int code, int place, MPI_Status const& found, int* index, MPI_Status* status,
+                                 int& result) {
+    if (place < 0 || place >= count()) {  // MPI_UNDEFINED: none is active
+        *index = place;
+        if (code == MPI_SUCCESS) write_status(status, found);
+        result = code;
+        return true;
+    }
+    complete(static_cast<std::size_t>(place), found, code, false);
+    if (completed_.empty()) return false;
+    *index = completed_.front().index;
+    write_status(status, completed_.front().status);
+    result = completed_.front().error;
+    return true;
+}
+
+void Substitution::expect_some() {
+    for (std::size_t i = 0; has_statuses() && i < statuses_.size(); ++i)
+        statuses_[i] = statuses_of_program_[std::min(i, owned_.size() - 1)];
+}
+
+bool Substitution::completed_some(int code, int number) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(std::max(number, 0)); ++i) {
+        int const left = statuses_[i].MPI_ERROR;
+        bool const writes_error =
+            has_statuses() && left != statuses_of_program_[std::min(i, owned_.size() - 1)].MPI_ERROR;
+        complete(static_cast<std::size_t>(places_[i]), statuses_[i], code == MPI_ERR_IN_STATUS ? left : code,
+                 writes_error);
+    }
+    return !completed_.empty();
+}
+
+int Substitution::tell_some(int* number, int* indices) {
+    bool const in_status = one_failed();
+    for (std::size_t i = 0; i < completed_.size(); ++i) {
+        indices[i] = completed_[i].index;
+        write(completed_[i], in_status, i);
+    }
+    *number = static_cast<int>(completed_.size());
+    return in_status ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+StartedParts::StartedParts(Owners const& owners, int count, MPI_Request* handles) : handles_(handles) {
+    if (handles == nullptr || count <= 0) return;
+    for (int i = 0; i < count; ++i) {
+        std::shared_ptr<OwnedRequest> found = owners.find(handles[i]);
+        if (found && (!found->persistent() || found->active())) found = nullptr;  // wrong, as MPI will say
+        any_ = any_ || found;
+        if (!found) requests_.push_back(handles[i]);
+        for (std::size_t part = 0; found && part < found->parts(); ++part)
+            requests_.push_back(found->part(part).request);
+        owned_.push_back(std::move(found));
+    }
+}
+
+int StartedParts::started(int code) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < owned_.size(); ++i) {
+        OwnedRequest* const owned = owned_[i].get();
+        if (owned == nullptr) handles_[i] = requests_[at++];
+        for (std::size_t part = 0; owned != nullptr && part < owned->parts(); ++part)
+            owned->set_part(part, requests_[at++]);
+        if (owned != nullptr && code == MPI_SUCCESS) owned->start();
+    }
+    return code;
+}
+
+}  // namespace sluice::plugin

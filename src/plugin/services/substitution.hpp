@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// An array of requests as MPI is to see it: the program's handles, with the parts of those that are owned in their
+/// place.
+///
+///     program   | a | owned 1 | null | owned 2 (inactive) |
+///     MPI       | a | part | part | null | null |
+///
+/// After MPI's call it writes handles and statuses back. A request is complete for the program when its last part is.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "plugin/services/owned_requests.hpp"
+
+namespace sluice::plugin {
+
+/// Who owns what, as one call sees it.
+struct Owners {
+    OwnedRequests& table;
+    /// The call came from inside another one. A handle that is MPI's own request was then seen by the outer call, or
+    /// belongs to the MPI; only handles that MPI cannot complete are looked at.
+    bool nested;
+    RequestCalls calls;
+
+    std::shared_ptr<OwnedRequest> find(MPI_Request handle) const;
+    void poll() const;
+    /// Ends a request all of whose parts are complete, as seen by a call for a single one; gives its code.
+    int finish(OwnedRequest& request, MPI_Request* handle, MPI_Status* status) const;
+};
+
+/// Writes a status as MPI does: MPI_ERROR stays as it is unless a call says that it is set.
+void write_status(MPI_Status* to, MPI_Status from) noexcept;
+
+class Substitution {
+  public:
+    /// For calls that complete requests. `statuses`: the program's, for each handle.
+    Substitution(Owners const& owners, int count, MPI_Request* handles, MPI_Status* statuses);
+    /// Without any the call goes on with what the program passed.
+    bool any() const noexcept { return any_; }
+    int count() const noexcept { return static_cast<int>(requests_.size()); }
+    MPI_Request* requests() noexcept { return requests_.data(); }
+    MPI_Status* statuses() noexcept { return statuses_.data(); }
+    int* places() noexcept { return places_.data(); }
+
+    /// After Waitall, or Testall that says that all are complete; gives the code for the program.
+    int completed_all(int code);
+    /// After Waitany or Testany. False if the program has to wait on: only a part of a request was complete.
+    bool completed_one(int code, int place, MPI_Status const& found, int* index, MPI_Status* status, int& result);
+    /// Ahead of Waitsome or Testsome, whose statuses are those of what they find.
+    void expect_some();
+    /// After them. False if none of the program's requests is complete.
+    bool completed_some(int code, int number);
+    /// What they found; gives the code for the program.
+    int tell_some(int* number, int* indices);
+
+  private:
+    struct Slot {
+        int index;  // in the program's array
+        std::size_t part;
+    };
+    struct Completed {
+        int index;
+        MPI_Status status;
+        int error;
+        bool writes_error;  // this MPI writes it in each status, also of calls that succeed
+    };
+    void expand(int index, OwnedRequest const* owned);
+    void complete(std::size_t slot, MPI_Status const& status, int error, bool writes_error);
+    void write(Completed const& completed, bool in_status, std::size_t at) noexcept;
+    bool has_statuses() const noexcept { return statuses_of_program_ != MPI_STATUSES_IGNORE; }
+    bool one_failed() const noexcept;
+
+    Owners const* owners_;
+    MPI_Request* handles_;
+    MPI_Status* statuses_of_program_;
+    bool any_ = false;
+    std::vector<std::shared_ptr<OwnedRequest>> owned_;  // of each handle; null: not owned
+    std::vector<Slot> slots_;
+    std::vector<MPI_Request> requests_;
+    std::vector<MPI_Status> statuses_;
+    std::vector<int> places_;
+    std::vector<Completed> completed_;
+};
+
+/// The same for Startall: each owned request by all its parts.
+class StartedParts {
+  public:
+    StartedParts(Owners const& owners, int count, MPI_Request* handles);
+    bool any() const noexcept { return any_; }
+    int count() const noexcept { return static_cast<int>(requests_.size()); }
+    MPI_Request* requests() noexcept { return requests_.data(); }
+    int started(int code);
+
+  private:
+    MPI_Request* handles_;
+    bool any_ = false;
+    std::vector<std::shared_ptr<OwnedRequest>> owned_;
+    std::vector<MPI_Request> requests_;
+};
+
+}  // namespace sluice::plugin

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/services/translated.hpp"
+
+#include "plugin/binding/plugin.hpp"
+#include "plugin/services/job.hpp"
+
+namespace sluice::plugin {
+
+bool owns_some(Job const* job) noexcept {
+    return job != nullptr && !job->owned.empty();
+}
+
+Owners owners_now(bool nested) noexcept {
+    return {g_plugin.job->owned, nested, {MPI_Test, MPI_Request_free}};
+}
+
+}  // namespace sluice::plugin

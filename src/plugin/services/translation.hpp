@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// The calls that take requests, on requests of which some are owned: MPI is called with what stands for them, by
+/// `next`, and the program is told what it would be told of one request. Each waits exactly as MPI's own call does.
+///
+///     program's handles ── substitute ──> next: MPI ── complete() of those that are over ──> handles and statuses
+///
+/// Without memory for the substitutes of an array they throw std::bad_alloc and have changed nothing.
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "plugin/services/substitution.hpp"
+
+namespace sluice::plugin::translation {
+
+template <class Next>
+int wait(Owners const& owners, Next next, MPI_Request* request, MPI_Status* status) {
+    auto const owned = request != nullptr ? owners.find(*request) : nullptr;
+    if (!owned) return next(request, status);
+    MPI_Request none = null_request();
+    if (!owned->active()) return next(&none, status);
+    for (std::size_t i = 0; i < owned->parts(); ++i) {
+        OwnedRequest::Part part = owned->part(i);
+        if (part.done) continue;
+        int const code = next(&part.request, &part.status);
+        owned->settle(i, part.request, part.status, code);
+    }
+    return owners.finish(*owned, request, status);
+}
+
+template <class Next>
+int test(Owners const& owners, Next next, MPI_Request* request, int* flag, MPI_Status* status) {
+    auto const owned = request != nullptr ? owners.find(*request) : nullptr;
+    if (!owned) return next(request, flag, status);
+    MPI_Request none = null_request();
+    if (!owned->active()) return next(&none, flag, status);
+    *flag = 0;
+    for (std::size_t i = 0; i < owned->parts(); ++i) {
+        OwnedRequest::Part part = owned->part(i);
+        if (part.done) continue;
+        int is_over = 0;
+        int const code = next(&part.request, &is_over, &part.status);
+        if (code == MPI_SUCCESS && is_over == 0) return MPI_SUCCESS;
+        owned->settle(i, part.request, part.status, code);
+    }
+    *flag = 1;
+    return owners.finish(*owned, request, status);
+}
+
+/// Completes nothing, so the parts keep what they are.
+template <class Next>
+int get_status(Owners const& owners, Next next, MPI_Request request, int* flag, MPI_Status* status) {
+    auto const owned = owners.find(request);
+    if (!owned) return next(request, flag, status);
+    if (!owned->active()) return next(null_request(), flag, status);
+    *flag = 0;
+    std::vector<OwnedRequest::Part> parts(owned->parts());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        parts[i] = owned->part(i);
+        if (parts[i].done) continue;
+        int is_over = 0;
+        int const code = next(parts[i].request, &is_over, &parts[i].status);
+        if (code != MPI_SUCCESS || is_over == 0) return code;
+    }
+    *flag = 1;
+    MPI_Status result{};
+    owned->describe(parts, result);
+    write_status(status, result);
+    return MPI_SUCCESS;
+}
+
+template <class Next>
+int waitall(Owners const& owners, Next next, int count, MPI_Request* requests, MPI_Status* statuses) {
+    Substitution substitution(owners, count, requests, statuses);
+    if (!substitution.any()) return next(count, requests, statuses);
+    int const code = next(substitution.count(), substitution.requests(), substitution.statuses());
+    return substitution.completed_all(code);
+}
+
+template <class Next>
+int testall(Owners const& owners, Next next, int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
+    Substitution substitution(owners, count, requests, statuses);
+    if (!substitution.any()) return next(count, requests, flag, statuses);
+    int const code = next(substitution.count(), substitution.requests(), flag, substitution.statuses());
+    if (code == MPI_SUCCESS && *flag == 0) return MPI_SUCCESS;
+    return substitution.completed_all(code);
+}
+
+template <class Next>
+int waitany(Owners const& owners, Next next, int count, MPI_Request* requests, int* index, MPI_Status* status) {
+    Substitution substitution(owners, count, requests, MPI_STATUSES_IGNORE);
+    if (!substitution.any()) return next(count, requests, index, status);
+    for (;;) {
+        int place = MPI_UNDEFINED;
+        MPI_Status found = status != MPI_STATUS_IGNORE ? *status : MPI_Status();
+        int result = next(substitution.count(), substitution.requests(), &place, &found);
+        if (substitution.completed_one(result, place, found, index, status, result)) return result;
+    }
+}
+
+template <class Next>
+int testany(Owners const& owners, Next next, int count, MPI_Request* requests, int* index, int* flag,
+            MPI_Status* status) {
+    Substitution substitution(owners, count, requests, MPI_STATUSES_IGNORE);
+    if (!substitution.any()) return next(count, requests, index, flag, status);
+    for (;;) {
+        int place = MPI_UNDEFINED;
+        MPI_Status found = status != MPI_STATUS_IGNORE ? *status : MPI_Status();
+        int result = next(substitution.count(), substitution.requests(), &place, flag, &found);
+        if (result == MPI_SUCCESS && *flag == 0) {
+            *index = MPI_UNDEFINED;
+            return MPI_SUCCESS;
+        }
+        if (substitution.completed_one(result, place, found, index, status, result)) return result;
+    }
+}
+
+/// Waitsome and Testsome go on while only parts of the program's requests complete.
+template <class Next>
+int some(Owners const& owners, Next next, int count, MPI_Request* requests, int* number, int* indices,
+         MPI_Status* statuses) {
+    Substitution substitution(owners, count, requests, statuses);
+    if (!substitution.any()) return next(count, requests, number, indices, statuses);
+    for (;;) {
+        int found = 0;
+        substitution.expect_some();
+        int const code =
+            next(substitution.count(), substitution.requests(), &found, substitution.places(), substitution.statuses());
+        if (found == MPI_UNDEFINED || (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS)) {
+            *number = found;
+            return code;
+        }
+        if (substitution.completed_some(code, found) || found == 0) return substitution.tell_some(number, indices);
+    }
+}
+
+template <class Next>
+int free_request(Owners const& owners, Next next, MPI_Request* request) {
+    auto const owned = request != nullptr ? owners.find(*request) : nullptr;
+    if (!owned) return next(request);
+    *request = null_request();
+    if (owned->active()) {
+        owners.table.release(owned);
+        return MPI_SUCCESS;
+    }
+    owners.table.remove(*owned);
+    int first = MPI_SUCCESS;
+    for (std::size_t i = 0; i < owned->parts(); ++i) {
+        MPI_Request part = owned->part(i).request;
+        int const code = next(&part);
+        if (first == MPI_SUCCESS) first = code;
+    }
+    return first;
+}
+
+template <class Next>
+int cancel(Owners const& owners, Next next, MPI_Request* request) {
+    auto const owned = request != nullptr ? owners.find(*request) : nullptr;
+    if (!owned) return next(request);
+    int first = MPI_SUCCESS;
+    for (std::size_t i = 0; i < owned->parts(); ++i) {
+        OwnedRequest::Part part = owned->part(i);
+        if (part.done) continue;
+        int const code = next(&part.request);
+        if (first == MPI_SUCCESS) first = code;
+    }
+    return first;
+}
+
+template <class Next>
+int startall(Owners const& owners, Next next, int count, MPI_Request* requests) {
+    StartedParts parts(owners, count, requests);
+    if (!parts.any()) return next(count, requests);
+    return parts.started(next(parts.count(), parts.requests()));
+}
+
+template <class Next>
+int start(Owners const& owners, Next next, MPI_Request* request) {
+    StartedParts parts(owners, 1, request);
+    if (!parts.any()) return next(request);
+    int code = MPI_SUCCESS;
+    for (int i = 0; code == MPI_SUCCESS && i < parts.count(); ++i)
+        code = next(&parts.requests()[i]);
+    return parts.started(code);
+}
+
+/// `call` takes the number of a partition and the request that it is a part of.
+template <class Call>
+int with_partition(OwnedRequest const& owned, int partition, Call const& call) {
+    OwnedRequest::Partition const place = owned.find_partition(partition);
+    return call(place.number, owned.part(place.part).request);
+}
+
+template <class Next>
+int ready(Owners const& owners, Next next, int partition, MPI_Request request) {
+    auto const owned = owners.find(request);
+    return owned ? with_partition(*owned, partition, next) : next(partition, request);
+}
+
+template <class Next>
+int ready_range(Owners const& owners, Next next, int low, int high, MPI_Request request) {
+    auto const owned = owners.find(request);
+    if (!owned) return next(low, high, request);
+    int code = MPI_SUCCESS;
+    for (int i = low; code == MPI_SUCCESS && i <= high; ++i)
+        code = with_partition(*owned, i, [&](int number, MPI_Request part) { return next(number, number, part); });
+    return code;
+}
+
+template <class Next, class List>
+int ready_list(Owners const& owners, Next next, int length, List list, MPI_Request request) {
+    auto const owned = owners.find(request);
+    if (!owned) return next(length, list, request);
+    int code = MPI_SUCCESS;
+    for (int i = 0; code == MPI_SUCCESS && i < length; ++i)
+        code = with_partition(*owned, list[i], [&](int number, MPI_Request part) { return next(1, &number, part); });
+    return code;
+}
+
+template <class Next>
+int arrived(Owners const& owners, Next next, MPI_Request request, int partition, int* flag) {
+    auto const owned = owners.find(request);
+    if (!owned) return next(request, partition, flag);
+    return with_partition(*owned, partition, [&](int number, MPI_Request part) { return next(part, number, flag); });
+}
+
+}  // namespace sluice::plugin::translation
