@@ -158,7 +158,7 @@ void Call::starts(MPI_Request request) noexcept {
     open.absent = absent_;
     absent_ = 0;
     stays_open_ = true;
-    watch_->requests().add(request, open);
+    if (request != MPI_REQUEST_NULL) watch_->requests().add(request, open);
 }
 
 void Call::persistent(MPI_Request request) noexcept {
@@ -167,7 +167,7 @@ void Call::persistent(MPI_Request request) noexcept {
     open.site = site_;
     open.persistent = true;
     stays_open_ = true;
-    watch_->requests().add(request, open);
+    if (request != MPI_REQUEST_NULL) watch_->requests().add(request, open);
 }
 
 void Call::frees(MPI_Comm comm) noexcept {

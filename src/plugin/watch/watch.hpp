@@ -55,6 +55,10 @@ class Watch {
     }
     /// Pages of the program's own buffers became resident inside MPI: they are the application's.
     void own_pages(std::uint64_t bytes) noexcept { memory_.own_pages(bytes); }
+    /// Bytes of a buffer that are not resident.
+    static std::uint64_t absent(void const* buffer, std::uint64_t span) noexcept {
+        return MemoryWatch::absent(buffer, span);
+    }
     /// The receive buffer of the call that the rank is in, of which `absent` bytes were not resident at its begin. For
     /// samples in the middle of it. Of several threads' calls one is kept: true for that, which says when it is over.
     bool receives_into(void const* buffer, std::uint64_t span, std::uint64_t absent) noexcept {

@@ -210,8 +210,60 @@ contains
       call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, ierror)
       call say_sum('persistent', in)
     end do
+    call MPI_Start(requests(1), ierror)
+    call MPI_Start(requests(2), ierror)
+    call MPI_Wait(requests(2), status, ierror)
+    call MPI_Get_count(status, MPI_INTEGER, count, ierror)
+    call say_integers('started', [OF(status, MPI_SOURCE), OF(status, MPI_TAG), count])
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE, ierror)
     call MPI_Request_free(requests(1), ierror)
     call MPI_Request_free(requests(2), ierror)
+    call say_flag('freed', requests(1) == MPI_REQUEST_NULL)
+
+    call MPI_Irecv(in, n, MPI_INTEGER, left, 4, MPI_COMM_WORLD, requests(1), ierror)
+    call MPI_Isend(out, 90, MPI_INTEGER, right, 4, MPI_COMM_WORLD, requests(2), ierror)
+    flag = .false.
+    do while (.not. flag)
+      call MPI_Request_get_status(requests(1), flag, status, ierror)
+    end do
+    call MPI_Get_count(status, MPI_INTEGER, count, ierror)
+    call say_integers('looked at', [OF(status, MPI_SOURCE), OF(status, MPI_TAG), count])
+    flag = .false.
+    do while (.not. flag)
+      call MPI_Testall(2, requests, flag, MPI_STATUSES_IGNORE, ierror)
+    end do
+    call say_flag('null', requests(1) == MPI_REQUEST_NULL .and. requests(2) == MPI_REQUEST_NULL)
+
+    call MPI_Irecv(in, n, MPI_INTEGER, left, 4, MPI_COMM_WORLD, requests(1), ierror)
+    call MPI_Isend(out, 80, MPI_INTEGER, right, 4, MPI_COMM_WORLD, requests(2), ierror)
+    seen = 0
+    do while (seen < 2)
+      call MPI_Testany(2, requests, i, flag, status, ierror)
+      if (.not. flag) cycle
+      seen = seen + 1
+      if (i < 1 .or. i > 2) call say('an index out of its range')
+      if (i == 1 .and. OF(status, MPI_TAG) /= 4) call say('a wrong status')
+    end do
+    call MPI_Testany(2, requests, i, flag, MPI_STATUS_IGNORE, ierror)
+    call say_flag('nothing left', flag .and. i == MPI_UNDEFINED)
+
+    call MPI_Irecv(in, n, MPI_INTEGER, left, 3, MPI_COMM_WORLD, requests(1), ierror)
+    call MPI_Isend(out, 70, MPI_INTEGER, right, 3, MPI_COMM_WORLD, requests(2), ierror)
+    seen = 0
+    do while (seen < 2)
+      call MPI_Testsome(2, requests, done, indices, statuses, ierror)
+      seen = seen + done
+      do i = 1, done
+        if (indices(i) == 1 .and. OF_ONE(statuses, i, MPI_TAG) /= 3) call say('a wrong status')
+      end do
+    end do
+    call say_sum('data', in)
+
+    call MPI_Irecv(in, n, MPI_INTEGER, left, 99, MPI_COMM_WORLD, requests(1), ierror)
+    call MPI_Cancel(requests(1), ierror)
+    call MPI_Wait(requests(1), status, ierror)
+    call MPI_Test_cancelled(status, flag, ierror)
+    call say_flag('cancelled', flag)
   end subroutine
 
   subroutine collectives(each)

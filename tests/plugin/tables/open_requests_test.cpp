@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/tables/open_requests.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "support/effort.hpp"
+
+namespace sluice::plugin {
+
+// The plugin's one struct: its place is taken by one of the test, in which no MPI was found.
+constinit Plugin g_plugin{};
+
+namespace {
+
+struct Heard {
+    std::atomic<std::int64_t> in_flight{0};
+    std::atomic<std::int64_t> flights{0};
+    std::atomic<std::uint64_t> own{0};
+    std::atomic<std::uint64_t> still_absent{0};
+
+    void flies(std::uint32_t, std::uint64_t bytes) noexcept {
+        in_flight += static_cast<std::int64_t>(bytes);
+        ++flights;
+    }
+    void landed(std::uint32_t, std::uint64_t bytes) noexcept { in_flight -= static_cast<std::int64_t>(bytes); }
+    void own_pages(std::uint64_t bytes) noexcept { own += bytes; }
+    std::uint64_t absent(void const*, std::uint64_t) const noexcept { return still_absent; }
+};
+using Table = OpenRequests<Heard>;
+
+MPI_Request handle_number(std::uintptr_t number) {
+    return (MPI_Request)(number * 64);  // NOLINT(performance-no-int-to-ptr)
+}
+
+OpenRequest of_bytes(std::uint64_t bytes, bool persistent = false) {
+    OpenRequest what;
+    what.bytes = bytes;
+    what.persistent = persistent;
+    return what;
+}
+
+class SeveralThreads {
+  public:
+    SeveralThreads() { g_plugin.several_threads = true; }
+    SeveralThreads(SeveralThreads const&) = delete;
+    SeveralThreads& operator=(SeveralThreads const&) = delete;
+    ~SeveralThreads() { g_plugin.several_threads = false; }
+};
+
+Handle identified(Table& table, MPI_Request request) {
+    Handle handle{request, 0};
+    table.identify(&handle, 1);
+    return handle;
+}
+
+TEST(OpenRequests, bytes_are_in_flight_until_the_request_is_complete) {
+    Heard heard;
+    Table table(heard);
+    table.add(handle_number(1), of_bytes(100));
+    table.add(handle_number(2), of_bytes(20));
+    EXPECT_EQ(heard.in_flight, 120);
+    table.complete({handle_number(1), 0});
+    table.complete({handle_number(1), 0});
+    EXPECT_EQ(heard.in_flight, 20);
+    table.forget(handle_number(2));
+    EXPECT_EQ(heard.in_flight, 0);
+    EXPECT_TRUE(table.empty());
+}
+
+TEST(OpenRequests, persistent_ones_fly_while_they_are_active) {
+    Heard heard;
+    Table table(heard);
+    MPI_Request const request = handle_number(1);
+    table.add(request, of_bytes(100, true));
+    EXPECT_EQ(heard.in_flight, 0);
+    for (int round = 1; round <= 3; ++round) {
+        table.begin(&request, 1);
+        EXPECT_EQ(heard.in_flight, 100);
+        table.complete({request, 0});
+        EXPECT_EQ(heard.in_flight, 0);
+        EXPECT_EQ(heard.flights, round);
+        EXPECT_FALSE(table.empty());
+    }
+    table.begin(&request, 1);
+    table.forget(request);
+    EXPECT_EQ(heard.in_flight, 0);
+    EXPECT_TRUE(table.empty());
+}
+
+TEST(OpenRequests, a_handle_that_comes_again_ends_the_request_before_it) {
+    Heard heard;
+    Table table(heard);
+    table.add(handle_number(1), of_bytes(100));
+    table.add(handle_number(1), of_bytes(7));
+    EXPECT_EQ(heard.in_flight, 7);
+    EXPECT_EQ(table.kept(), 1U);
+}
+
+TEST(OpenRequests, with_several_threads_a_late_completion_does_not_end_the_next_request_of_that_handle) {
+    SeveralThreads const several;
+    Heard heard;
+    Table table(heard);
+    table.add(handle_number(1), of_bytes(100));
+    Handle const first = identified(table, handle_number(1));
+    Handle const unknown = identified(table, handle_number(2));
+    table.add(handle_number(1), of_bytes(7));
+    table.add(handle_number(2), of_bytes(30));
+    table.complete(first);
+    table.complete(unknown);
+    EXPECT_EQ(heard.in_flight, 37);
+    table.complete(identified(table, handle_number(1)));
+    EXPECT_EQ(heard.in_flight, 30);
+}
+
+TEST(OpenRequests, what_finds_no_room_is_not_counted) {
+    Heard heard;
+    Table table(heard);
+    for (std::uintptr_t i = 1; i <= Table::k_slots + 100; ++i)
+        table.add(handle_number(i), of_bytes(1));
+    EXPECT_EQ(table.kept(), Table::k_most);
+    EXPECT_EQ(heard.in_flight, static_cast<std::int64_t>(Table::k_most));
+    for (std::uintptr_t i = 1; i <= Table::k_slots + 100; ++i)
+        table.complete({handle_number(i), 0});
+    EXPECT_TRUE(table.empty());
+    EXPECT_EQ(heard.in_flight, 0);
+    EXPECT_EQ(table.marks(), 0U);
+}
+
+TEST(OpenRequests, an_empty_table_has_no_marks_whatever_the_order_of_removals) {
+    std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same in each run
+    Heard heard;
+    Table table(heard);
+    std::map<std::uintptr_t, std::uint64_t> model;
+    int const steps = sluice::tests::effort(200'000);
+    for (int step = 0; step < steps; ++step) {
+        bool const filling = step / 8192 % 2 == 0;
+        std::uintptr_t const number = 1 + random() % 3500;
+        std::uint64_t const bytes = random() % 1000;
+        if (random() % 4 != 0 ? filling : !filling) {
+            bool const fits = model.count(number) > 0 || model.size() < Table::k_most;
+            if (fits) model[number] = bytes;
+            table.add(handle_number(number), of_bytes(bytes));
+        } else if (model.erase(number) > 0) {
+            table.complete({handle_number(number), 0});
+        }
+        ASSERT_EQ(table.kept(), model.size());
+    }
+    std::int64_t in_flight = 0;
+    for (auto const& [number, bytes] : model)
+        in_flight += static_cast<std::int64_t>(bytes);
+    EXPECT_EQ(heard.in_flight, in_flight);
+    for (auto const& [number, bytes] : model)
+        table.forget(handle_number(number));
+    EXPECT_TRUE(table.empty());
+    EXPECT_EQ(table.marks(), 0U);
+    EXPECT_EQ(heard.in_flight, 0);
+}
+
+TEST(OpenRequests, pages_that_became_resident_are_the_programs_own_and_counted_once) {
+    Heard heard;
+    Table table(heard);
+    OpenRequest what = of_bytes(8192);
+    what.absent = 8192;
+    table.add(handle_number(1), what);
+    heard.still_absent = 4096;
+    table.find_own_pages();
+    table.find_own_pages();
+    EXPECT_EQ(heard.own, 4096U);
+    heard.still_absent = 0;
+    table.complete({handle_number(1), 0});
+    EXPECT_EQ(heard.own, 8192U);
+}
+
+/// Handles as MPI gives them: one that a thread has given back is at once another's.
+class Handles {
+  public:
+    MPI_Request take() {
+        std::lock_guard const lock(changing_);
+        if (free_.empty()) return handle_number(++made_);
+        MPI_Request const last = free_.back();
+        free_.pop_back();
+        return last;
+    }
+    void give_back(MPI_Request handle) {
+        std::lock_guard const lock(changing_);
+        free_.push_back(handle);
+    }
+
+  private:
+    std::mutex changing_;
+    std::vector<MPI_Request> free_;
+    std::uintptr_t made_ = 0;
+};
+
+TEST(OpenRequests, threads_that_get_each_others_handles_end_each_its_own_requests) {
+    SeveralThreads const several;
+    Heard heard;
+    Table table(heard);
+    Handles handles;
+    int const rounds = sluice::tests::effort(20'000);
+    auto const call_mpi = [&] {
+        for (int round = 0; round < rounds; ++round) {
+            MPI_Request const request = handles.take();
+            table.add(request, of_bytes(10));
+            Handle const handle = identified(table, request);
+            handles.give_back(request);  // as MPI does within the completing call
+            table.complete(handle);
+            if (round % 64 == 0) table.find_own_pages();
+        }
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+        threads.emplace_back(call_mpi);
+    for (std::thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(heard.in_flight, 0);
+    EXPECT_EQ(heard.flights, 4 * rounds);
+    EXPECT_TRUE(table.empty());
+}
+
+TEST(OpenRequests, persistent_requests_of_several_threads) {
+    SeveralThreads const several;
+    Heard heard;
+    Table table(heard);
+    int const rounds = sluice::tests::effort(10'000);
+    auto const call_mpi = [&](std::uintptr_t number) {
+        MPI_Request const request = handle_number(number);
+        table.add(request, of_bytes(number, true));
+        for (int round = 0; round < rounds; ++round) {
+            table.begin(&request, 1);
+            table.complete(identified(table, request));
+        }
+        table.forget(request);
+    };
+    std::vector<std::thread> threads;
+    for (std::uintptr_t i = 1; i <= 4; ++i)
+        threads.emplace_back(call_mpi, i);
+    for (std::thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(heard.in_flight, 0);
+    EXPECT_EQ(heard.flights, 4 * rounds);
+    EXPECT_TRUE(table.empty());
+}
+
+}  // namespace
+
+}  // namespace sluice::plugin
