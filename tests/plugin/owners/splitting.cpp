@@ -119,6 +119,7 @@ struct Links {
 class Splitting final : public Service {
   public:
     char const* name() const noexcept override { return "split messages"; }
+    char const* setting() const noexcept override { return "watch"; }
     Needs needs() const noexcept override { return Needs::all_ranks; }
     bool wanted(Job const&) const noexcept override { return true; }
     void start(Job& job) override { job.chains.add<Links>(split_); }
