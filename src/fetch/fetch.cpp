@@ -48,11 +48,11 @@ bool FetchAwaiter::await_ready() const noexcept {
 }
 
 void FetchAwaiter::await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept {
-    set->task = &waiting.promise();
+    set->suspend(waiting);
 }
 
 FetchResult FetchAwaiter::await_resume() const {
-    if (set->error) std::rethrow_exception(set->error);
+    set->rethrow();
     return set->take();
 }
 

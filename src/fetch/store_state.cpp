@@ -22,6 +22,20 @@ bool may_look_in_background(engine::ContextState& context) {
     return level == MPI_THREAD_MULTIPLE && context.size() > 1;
 }
 
+/// Each figure is one part's, or a sum over the parts.
+void add(StoreReport& all, StoreReport const& part) {
+    static_assert(sizeof(StoreReport) == 21 * sizeof(std::uint64_t), "a new figure is added here, too");
+    for (auto const figure : {&StoreReport::sets, &StoreReport::fetched, &StoreReport::fetched_here,
+                              &StoreReport::reused, &StoreReport::served, &StoreReport::beyond, &StoreReport::early,
+                              &StoreReport::retried, &StoreReport::read, &StoreReport::moved_in_background,
+                              &StoreReport::most_on_their_way, &StoreReport::sent, &StoreReport::received})
+        all.*figure += part.*figure;
+    for (auto const figure : {&StoreReport::fetched_bytes, &StoreReport::held, &StoreReport::peak,
+                              &StoreReport::sent_bytes, &StoreReport::received_bytes, &StoreReport::packed_peak,
+                              &StoreReport::uncontrolled_peak, &StoreReport::unexpected})
+        all.*figure += part.*figure;
+}
+
 constexpr unsigned k_polls_between_clocks = 8;
 // As in Tasks: looks without result before an idle rank yields its core.
 constexpr std::uint64_t k_looks_before_yield = 50;
@@ -254,14 +268,11 @@ bool StoreState::is_quiet() {
 
 StoreReport StoreState::report() {
     Hold const held = hold();
-    StoreReport report;
-    fetching_.fill(report);
-    sending_.fill(report);
-    receiving_.fill(report);
-    report.served = serving_.served();
+    StoreReport report = fetching_.figures();
+    add(report, serving_.figures());
+    add(report, sending_.figures());
+    add(report, receiving_.figures());
     report.read = reads_.done();
-    report.early = serving_.early();
-    report.retried += serving_.retried();
     report.moved_in_background = background_ ? background_->moved() : 0;
     report.held = tentative_.held() + ready_.held() + serving_pool_.held() + packed_.held() + uncontrolled_.held();
     report.peak = tentative_.peak() + ready_.peak() + serving_pool_.peak() + packed_.peak() + uncontrolled_.peak();

@@ -246,7 +246,7 @@ void FileState::complete(std::shared_ptr<UseSet> const& set) {
         unpin(*set);
     else if (set->granted && !set->done)
         set->blocks = blocks_of(*set);
-    if (set->task != nullptr && !set->abandoned) set->task->tasks->make_ready(*set->task);
+    set->resume();
     if (set->done) called_back_.push_back(set);
 }
 

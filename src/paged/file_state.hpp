@@ -25,6 +25,7 @@
 #include "paged/paging_plan.hpp"
 #include "paged/part_reads.hpp"
 #include "sluice/paged.hpp"
+#include "tasks/waiting.hpp"
 
 namespace sluice::paged {
 
@@ -34,17 +35,10 @@ inline std::uint64_t whole_sectors(std::uint64_t bytes) {
 }
 
 /// Blocks that are requested together, and the task that waits for them.
-struct UseSet {
+struct UseSet : tasks::Waiting<PagedBlocks> {
     std::vector<BlockUse> uses;
-    std::size_t missing = 0;        // blocks of a granted set that are not in memory yet
-    std::uint32_t passed_over = 0;  // how often a set that was posted later was granted first
     bool granted = false;
-    bool complete = false;
-    bool abandoned = false;  // no task waits any more
-    std::exception_ptr error;
     PagedBlocks blocks;
-    sluice::detail::TaskPromise* task = nullptr;
-    std::function<void(PagedBlocks, std::exception_ptr)> done;
 };
 
 class FileState final : public kernel::Pollable, public std::enable_shared_from_this<FileState> {

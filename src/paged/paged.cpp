@@ -34,7 +34,7 @@ void PagedBlocks::release() noexcept {
 }
 
 BlocksAwaiter::~BlocksAwaiter() {
-    if (!set->complete) set->abandoned = true;  // the task is destroyed while it waits
+    set->abandoned = true;  // the task has gone on, or is destroyed while it waits
 }
 
 bool BlocksAwaiter::await_ready() const noexcept {
@@ -42,11 +42,11 @@ bool BlocksAwaiter::await_ready() const noexcept {
 }
 
 void BlocksAwaiter::await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept {
-    set->task = &waiting.promise();
+    set->suspend(waiting);
 }
 
 PagedBlocks BlocksAwaiter::await_resume() const {
-    if (set->error) std::rethrow_exception(set->error);
+    set->rethrow();
     return std::move(set->blocks);
 }
 
@@ -81,7 +81,7 @@ PagedBlocks PagedFile::use_now(std::span<BlockUse const> uses) {
     engine::ProgressPatience patience(progress, 0);
     while (!set->complete)
         patience.after(progress.poll());
-    if (set->error) std::rethrow_exception(set->error);
+    set->rethrow();
     return std::move(set->blocks);
 }
 

@@ -24,8 +24,7 @@ Publication* Publications::find(Name const& name) {
 std::optional<std::string> Publications::refusal(Name const& name) const {
     if (auto const at = published_.find(name); at != published_.end() && at->second.withdrawn)
         return "it has withdrawn the data";
-    if (std::find(over_.begin(), over_.end(), name) != over_.end())
-        return "it has withdrawn the data, or all readers have had them";
+    if (over_.contains(name)) return "it has withdrawn the data, or all readers have had them";
     if (closed_ && name.epoch <= *closed_)
         return "it has not published the data, or no longer does, and has closed the epochs up to " +
                std::to_string(*closed_);
@@ -61,10 +60,7 @@ DeliveryWaits Publications::forget_if_over(Name const& name) {
     if (publication.on_their_way > 0 || (publication.readers_left > 0 && !publication.withdrawn)) return {};
     DeliveryWaits waiting = std::move(publication.waiting);
     published_.erase(at);
-    if (over_.size() < k_remembered)
-        over_.push_back(name);
-    else
-        over_[next_over_++ % k_remembered] = name;
+    over_.remember(name);
     return waiting;
 }
 

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fetch/recent_keys.hpp"
 #include "fetch/wire.hpp"
 #include "sluice/fetch.hpp"
 
@@ -73,13 +74,9 @@ class Publications {
   private:
     DeliveryWaits forget_if_over(Name const& name);
 
-    // Remembers the last k_remembered finished names, so that a late request gets an error instead of waiting for ever.
-    static constexpr std::size_t k_remembered = 1024;
-
     std::unordered_map<Name, Publication, NameHash> published_;
     std::unordered_map<Name, std::vector<Wish>, NameHash> wishes_;
-    std::vector<Name> over_;  // a ring buffer
-    std::size_t next_over_ = 0;
+    RecentKeys<Name> over_;
     std::optional<std::uint64_t> closed_;  // epochs up to this one are closed
     bool finished_ = false;
 };

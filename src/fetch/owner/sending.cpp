@@ -143,10 +143,12 @@ void Sending::finish() {
     refuse_what_will_not_come();
 }
 
-void Sending::fill(StoreReport& report) const {
+StoreReport Sending::figures() const {
+    StoreReport report;
     report.sent = sent_;
     report.sent_bytes = sent_bytes_;
     report.packed_peak = packed_->peak();
+    return report;
 }
 
 }  // namespace sluice::fetch

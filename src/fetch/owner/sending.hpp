@@ -49,7 +49,8 @@ class Sending {
     void sent(std::uint64_t ticket) { leaving_.erase(ticket); }
 
     bool is_quiet() const noexcept { return leaving_.empty(); }
-    void fill(StoreReport& report) const;
+    /// This part's figures; all others are 0.
+    StoreReport figures() const;
 
   private:
     // Distinguishes these tickets from those of Serving.

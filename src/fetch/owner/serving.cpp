@@ -82,7 +82,7 @@ void Serving::receive(int peer, Control const& control) {
     } else if (auto const refusal = publications_.refusal(control.name)) {
         refuse(wish, *refusal);
     } else {
-        ++early_;
+        ++counts_.early;
         publications_.wish(wish);
     }
 }
@@ -152,7 +152,7 @@ Serving::Outcome Serving::bring(Wish const& wish, Publication& publication) {
         job.tokens = *std::move(tokens);
         job.memory = memory_->allocate(publication.bytes);
         if (!job.memory) return Outcome::no_memory;
-        ++served_;
+        ++counts_.served;
     }
     std::uint64_t const ticket = depart(publication);
     coming_.emplace(ticket, Coming{wish, std::move(job), publication.bytes});
@@ -225,7 +225,7 @@ Serving::Outcome Serving::serve(Wish const& wish) {
         data = out;
     }
     // Phases 5 and 6: the data go to the reader's runtime.
-    ++served_;
+    ++counts_.served;
     if (wire_->send_data(wish.peer, wish.control.slot, data, ticket))
         wake(publications_.arrived(wish.control.name));
     else
@@ -237,7 +237,7 @@ Serving::Outcome Serving::serve(Wish const& wish) {
 bool Serving::point(Wish const& wish, Publication& publication) {
     if (wish.control.kind != Kind::request_or_read || publication.data == nullptr) return false;
     std::uint64_t const ticket = depart(publication);
-    ++served_;
+    ++counts_.served;
     pointed_.emplace(ticket, wish);
     Place const place = reads_->place_of(publication.data, ticket);
     wire_->send(wish.peer, {Kind::lies_at, wish.control.slot, wish.control.name, publication.bytes},
@@ -253,7 +253,7 @@ void Serving::has_read(std::uint64_t ticket) {
 void Serving::cannot_read(std::uint64_t ticket) {
     Wish wish = pointed_.extract(ticket).mapped();
     wish.control.kind = Kind::request;
-    --served_;
+    --counts_.served;
     wake(publications_.take_back(wish.control.name));
     queue_.push_front(wish);
 }
@@ -274,7 +274,7 @@ bool Serving::serve() {
     while (!queue_.empty()) {
         Wish const wish = queue_.front();  // a copy, because packing may publish and so add to the queue
         Outcome const outcome = serve(wish);
-        if (outcome == Outcome::no_memory) ++retried_;
+        if (outcome == Outcome::no_memory) ++counts_.retried;
         if (outcome != Outcome::served) break;
         queue_.pop_front();
         moved = true;

@@ -75,9 +75,8 @@ class Serving {
     bool is_quiet() const noexcept {
         return queue_.empty() && coming_.empty() && under_way_.empty() && pointed_.empty();
     }
-    std::uint64_t served() const noexcept { return served_; }
-    std::uint64_t early() const noexcept { return early_; }
-    std::uint64_t retried() const noexcept { return retried_; }
+    /// This part's figures; all others are 0.
+    StoreReport const& figures() const noexcept { return counts_; }
 
   private:
     struct Job {
@@ -118,9 +117,7 @@ class Serving {
     std::shared_ptr<bool const> const alive_ =
         std::make_shared<bool const>(true);  // shared, because data from elsewhere may arrive after this object's end
     std::uint64_t next_ticket_ = 0;
-    std::uint64_t served_ = 0;
-    std::uint64_t early_ = 0;
-    std::uint64_t retried_ = 0;
+    StoreReport counts_;
 };
 
 }  // namespace sluice::fetch

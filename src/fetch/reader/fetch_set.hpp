@@ -6,10 +6,7 @@
 ///                                             tokens for all        every fetch has its data, or an error
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <exception>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,6 +17,7 @@
 #include "fetch/wire.hpp"
 #include "memory/buffer_memory.hpp"
 #include "sluice/fetch.hpp"
+#include "tasks/waiting.hpp"
 
 namespace sluice::fetch {
 
@@ -31,20 +29,14 @@ struct Buffer {
     bool complete = false;
 };
 
-struct FetchSet {
+struct FetchSet
+    : tasks::Waiting<FetchResult> {  // missing: unfinished fetches, or unknown sizes while these are asked for
     std::vector<FetchRequest> wants;
     std::vector<std::shared_ptr<Buffer>> buffers;  // indexed like wants
     budget::Tokens tokens;                         // tokens that no buffer has taken yet
-    std::size_t missing = 0;                       // unfinished fetches, or unknown sizes while these are asked for
     std::uint64_t bytes = 0;
-    std::uint32_t passed_over = 0;  // how often a set that was posted later was granted first
-    bool pushed = false;            // its data are sent, not fetched
+    bool pushed = false;  // its data are sent, not fetched
     bool tentative = false;
-    std::atomic<bool> complete = false;  // after this only the owner's thread reads the set
-    bool abandoned = false;              // no task waits any more
-    std::exception_ptr error;
-    sluice::detail::TaskPromise* task = nullptr;
-    std::function<void(FetchResult, std::exception_ptr)> done;
 
     /// Phase 7: hands the data to the application.
     FetchResult take() {

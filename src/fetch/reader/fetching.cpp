@@ -40,7 +40,7 @@ bool Fetching::try_tentatively(std::shared_ptr<FetchSet> const& set) {
     for (FetchRequest const& want : set->wants)
         if (want.bytes == FetchRequest::k_any || !has_room(want, FlightWindow::Data::to_be_made)) return false;
     // Uses half of the slots, as of the tokens, so that fetches of existing data always find some.
-    std::size_t const taken = slots_.size() - free_slots_.size() - in_flight_ready_;
+    std::size_t const taken = slots_.size() - in_flight_ready_;
     if (taken + set->wants.size() > wire_->most_slots() / 2) return false;
     std::optional<budget::Tokens> tokens = tentative_->try_take(set->wants.size(), Bytes{set->bytes});
     if (!tokens) return false;
@@ -54,27 +54,12 @@ bool Fetching::try_tentatively(std::shared_ptr<FetchSet> const& set) {
 void Fetching::ask(std::shared_ptr<FetchSet> const& set) {
     for (std::uint32_t i = 0; i < set->wants.size(); ++i) {
         FetchRequest const& want = set->wants[i];
-        std::uint32_t number = static_cast<std::uint32_t>(asks_.size());
-        if (free_asks_.empty()) {
-            asks_.push_back({set, i});
-            free_asks_.reserve(asks_.size());
-        } else {
-            number = free_asks_.back();
-            free_asks_.pop_back();
-            asks_[number] = {set, i};
-        }
-        tell_owner(want, {Kind::ask, k_first_ask + number, {want.key.id, want.key.epoch}, want.bytes});
+        tell_owner(want, {Kind::ask, k_first_ask + asks_.add({set, i}), {want.key.id, want.key.epoch}, want.bytes});
     }
 }
 
-Fetching::Fetch Fetching::take_ask(std::uint32_t number) {
-    Fetch fetch = std::move(asks_[number - k_first_ask]);
-    free_asks_.push_back(number - k_first_ask);
-    return fetch;
-}
-
 void Fetching::ready(std::uint32_t slot, std::uint64_t bytes) {
-    Fetch const fetch = take_ask(slot);
+    Fetch const fetch = asks_.take(slot - k_first_ask);
     FetchRequest& want = fetch.set->wants[fetch.want];
     if (want.bytes == FetchRequest::k_any) want.bytes = bytes;
     if (want.bytes != bytes)
@@ -183,30 +168,11 @@ bool Fetching::attach_to_what_is_here(Fetch const& fetch) {
     return true;
 }
 
-std::uint32_t Fetching::take_slot(Fetch const& fetch) {
-    std::uint32_t slot = static_cast<std::uint32_t>(slots_.size());
-    if (free_slots_.empty()) {
-        slots_.emplace_back();
-        free_slots_.reserve(slots_.size());
-    } else {
-        slot = free_slots_.back();
-        free_slots_.pop_back();
-    }
-    slots_[slot].set = fetch.set;
-    slots_[slot].want = fetch.want;
-    counts_.most_on_their_way = std::max<std::uint64_t>(counts_.most_on_their_way, slots_.size() - free_slots_.size());
-    return slot;
-}
-
-void Fetching::free_slot(std::uint32_t slot) {
-    slots_[slot] = Slot{};
-    free_slots_.push_back(slot);
-}
-
 /// Phase 2: the tentative fetch becomes a request.
 void Fetching::request(Fetch const& fetch) {
     FetchRequest const& want = fetch.set->wants[fetch.want];
-    std::uint32_t const number = take_slot(fetch);
+    std::uint32_t const number = slots_.add({.set = fetch.set, .want = fetch.want});
+    counts_.most_on_their_way = std::max<std::uint64_t>(counts_.most_on_their_way, slots_.size());
     Slot& slot = slots_[number];
     slot.buffer = std::make_shared<Buffer>();
     slot.buffer->bytes = want.bytes;
@@ -277,7 +243,7 @@ void Fetching::handed_over(std::uint32_t slot, memory::BufferMemory::Block&& mem
 }
 
 bool Fetching::arrived(int peer, std::uint32_t slot, std::size_t bytes) {
-    if (slot >= slots_.size() || !slots_[slot].set || slots_[slot].received + bytes > slots_[slot].bytes)
+    if (!slots_.has_given(slot) || !slots_[slot].set || slots_[slot].received + bytes > slots_[slot].bytes)
         throw Error(ErrorCode::internal, "rank " + std::to_string(wire_->rank()) + " got " + std::to_string(bytes) +
                                              " bytes from rank " + std::to_string(peer) + " that it did not request");
     Slot& taken = slots_[slot];
@@ -311,8 +277,7 @@ void Fetching::no_longer_in_flight(Slot const& slot) {
 }
 
 void Fetching::finish_slot(std::uint32_t slot) {
-    Slot const taken = std::move(slots_[slot]);
-    free_slot(slot);
+    Slot const taken = slots_.take(slot);
     FetchRequest const& want = taken.set->wants[taken.want];
     no_longer_in_flight(taken);
     taken.buffer->complete = true;
@@ -349,11 +314,10 @@ void Fetching::finish_fetch(Fetch const& fetch, std::shared_ptr<Buffer> buffer) 
 
 void Fetching::refused(std::uint32_t slot, std::string const& text) {
     if (slot >= k_first_ask) {
-        fail_fetch(take_ask(slot), text);
+        fail_fetch(asks_.take(slot - k_first_ask), text);
         return;
     }
-    Slot const taken = std::move(slots_[slot]);
-    free_slot(slot);
+    Slot const taken = slots_.take(slot);
     Key const key = taken.set->wants[taken.want].key;
     no_longer_in_flight(taken);
     std::vector<Fetch> waiting;
@@ -387,14 +351,10 @@ bool Fetching::call_back() {
         if (set->error || set->abandoned) set->buffers.clear();
         if (set->done)
             set->done(set->take(), set->error);
-        else if (set->task != nullptr && !set->abandoned)
-            set->task->tasks->make_ready(*set->task);
+        else
+            set->resume();
     }
     return number > 0;
-}
-
-void Fetching::fill(StoreReport& report) const {
-    report = counts_;
 }
 
 }  // namespace sluice::fetch

@@ -20,6 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/numbered.hpp"
 #include "fetch/owner/serving.hpp"
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/reader/flight_window.hpp"
@@ -80,21 +81,22 @@ class Fetching final : public LocalReader {
 
     std::uint64_t open_sets() const noexcept { return open_sets_; }
     bool is_quiet() const noexcept { return open_sets_ == 0; }
-    void fill(StoreReport& report) const;
+    /// This part's figures; all others are 0.
+    StoreReport const& figures() const noexcept { return counts_; }
 
   private:
     struct Slot {
         std::shared_ptr<FetchSet> set;  // null: free
         std::uint32_t want = 0;
-        std::shared_ptr<Buffer> buffer;
+        std::shared_ptr<Buffer> buffer{};
         std::uint64_t received = 0;
         std::uint64_t complete = 0;
         std::uint64_t bytes = 0;  // expected bytes
-        FlightWindow::Departure departure;
+        FlightWindow::Departure departure{};
     };
     struct Fetch {
         std::shared_ptr<FetchSet> set;
-        std::uint32_t want;
+        std::uint32_t want = 0;
     };
     /// Data in memory or on their way, and the fetches of other sets that wait for them.
     struct Here {
@@ -103,7 +105,6 @@ class Fetching final : public LocalReader {
     };
 
     void ask(std::shared_ptr<FetchSet> const& set);
-    Fetch take_ask(std::uint32_t number);
     bool try_tentatively(std::shared_ptr<FetchSet> const& set);
     void enqueue(std::shared_ptr<FetchSet> const& set);
     std::size_t next_set();
@@ -113,8 +114,6 @@ class Fetching final : public LocalReader {
     void issue();
     void start(Fetch const& fetch);
     bool attach_to_what_is_here(Fetch const& fetch);
-    std::uint32_t take_slot(Fetch const& fetch);
-    void free_slot(std::uint32_t slot);
     void request(Fetch const& fetch);
     void tell_owner(FetchRequest const& want, Control const& control);
     bool make_room(Slot& slot);
@@ -141,10 +140,8 @@ class Fetching final : public LocalReader {
     std::deque<std::shared_ptr<FetchSet>> complete_;  // sets whose task or callback has not been told
     // Questions are numbered separately from the few slots, because they may wait for data that are still to be made.
     static constexpr std::uint32_t k_first_ask = 1U << 30;
-    std::vector<Fetch> asks_;
-    std::vector<std::uint32_t> free_asks_;
-    std::vector<Slot> slots_;
-    std::vector<std::uint32_t> free_slots_;
+    base::Numbered<Fetch> asks_;
+    base::Numbered<Slot> slots_;
     std::unordered_map<Key, Here, KeyHash> here_;
     std::unordered_map<int, std::uint32_t> asked_of_;  // fetches in flight, by owner
     std::size_t sweep_at_ = 1024;

@@ -178,7 +178,7 @@ void Receiving::take(std::shared_ptr<FetchSet> const& set) {
     }
     for (std::size_t i = 0; i < set->wants.size(); ++i) {
         auto const at = coming_.find(set->wants[i].key);
-        remember(at->first);
+        over_.remember(at->first);
         if (at->second.heard == Heard::offered) {
             ++set->missing;
         } else {
@@ -218,7 +218,7 @@ bool Receiving::ask_for_late(bool at_once) {
         late_.pop_front();
         if (!is_waited_for(late.key)) continue;
         Name const name{late.key.id, late.key.epoch};
-        if (was_received(late.key))
+        if (over_.contains(late.key))
             unsent(late.key, "no further data: all data of that name have been received");
         else if (late.key.owner == wire_->rank())
             sending_->expected(wire_->rank(), name);
@@ -233,23 +233,14 @@ void Receiving::ask(int sender, Name const& name) {
     wire_->send(sender, {Kind::expect, 0, name, 0});
 }
 
-void Receiving::remember(Key const& key) {
-    if (over_.size() < k_remembered)
-        over_.push_back(key);
-    else
-        over_[next_over_++ % k_remembered] = key;
-}
-
-bool Receiving::was_received(Key const& key) const {
-    return std::find(over_.begin(), over_.end(), key) != over_.end();
-}
-
-void Receiving::fill(StoreReport& report) const {
-    report.received += received_;
-    report.received_bytes += received_bytes_;
+StoreReport Receiving::figures() const {
+    StoreReport report;
+    report.received = received_;
+    report.received_bytes = received_bytes_;
     report.unexpected = unexpected_;
     report.uncontrolled_peak = beyond_->peak();
-    report.retried += retried_;
+    report.retried = retried_;
+    return report;
 }
 
 }  // namespace sluice::fetch

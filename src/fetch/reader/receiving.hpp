@@ -20,6 +20,7 @@
 #include "fetch/owner/sending.hpp"
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/reader/fetching.hpp"
+#include "fetch/recent_keys.hpp"
 #include "fetch/wire.hpp"
 
 namespace sluice::fetch {
@@ -63,7 +64,8 @@ class Receiving {
     void noted() noexcept { --questions_; }
 
     bool is_quiet() const noexcept { return arriving_.empty() && questions_ == 0; }
-    void fill(StoreReport& report) const;
+    /// This part's figures; all others are 0.
+    StoreReport figures() const;
 
   private:
     enum class Heard : std::uint8_t { nothing, offered, arriving, here };
@@ -99,11 +101,6 @@ class Receiving {
     void complete(Key const& key, std::shared_ptr<Buffer> const& buffer);
     void ask(int sender, Name const& name);
     bool is_waited_for(Key const& key) const;
-    void remember(Key const& key);
-    bool was_received(Key const& key) const;
-
-    // Remembers the last k_remembered finished keys, so that a late request gets an error instead of waiting for ever.
-    static constexpr std::size_t k_remembered = 1024;
 
     Wire* wire_;
     Fetching* fetching_;
@@ -114,8 +111,7 @@ class Receiving {
     std::unordered_map<std::uint32_t, Arrival> arriving_;         // by number
     std::unordered_map<int, std::deque<std::uint32_t>> next_of_;  // arrivals that follow, by peer
     std::deque<Late> late_;                                       // in order of posting
-    std::vector<Key> over_;                                       // a ring buffer
-    std::size_t next_over_ = 0;
+    RecentKeys<Key> over_;                                        // received
     std::uint32_t next_arrival_ = 0;
     std::uint64_t questions_ = 0;  // without an answer
     std::uint64_t received_ = 0;
