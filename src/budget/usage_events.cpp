@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "kernel/make_thread.hpp"
+#include "kernel/thread/make_thread.hpp"
 
 namespace sluice::budget {
 

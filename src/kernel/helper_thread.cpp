@@ -12,8 +12,8 @@
 #include <mutex>
 #include <vector>
 
-#include "kernel/alarm_clock.hpp"
-#include "kernel/make_thread.hpp"
+#include "kernel/thread/alarm_clock.hpp"
+#include "kernel/thread/make_thread.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::kernel {

@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "kernel/kept_file.hpp"
-#include "kernel/make_thread.hpp"
 #include "kernel/proc_text.hpp"
+#include "kernel/thread/make_thread.hpp"
 
 namespace sluice::plugin {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernel/make_thread.hpp"
+#include "kernel/thread/make_thread.hpp"
 
 #include <link.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "kernel/alarm_clock.hpp"
+#include "kernel/thread/alarm_clock.hpp"
 
 #include <poll.h>
 #include <sys/epoll.h>
