@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The front door. Everything it makes lies in build/; what each folder there is, CMakePresets.json says.
+# The targets that people call. All results are in build/; CMakePresets.json says what each folder there is for.
 .DEFAULT_GOAL := help
 .PHONY: help demo build test test-all bench check docs install clean
 MAKEFLAGS += --no-print-directory
@@ -18,11 +18,11 @@ SANITIZED := asan tsan
 TESTED := command $(MPIS)
 ALL_TESTED := command $(BEDS) $(SANITIZED)
 
-# $(call configure,PRESET,OPTIONS) and $(call compile,PRESET). Tests are left out of a folder until somebody wants them.
+# $(call configure,PRESET,OPTIONS) and $(call compile,PRESET). Tests are left out of a folder until a target needs them.
 configure = cmake --preset $(1) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 with_tests = -DSLUICE_TESTS=ON
 without_tests = $$([ -e build/$(1)/CMakeCache.txt ] || echo -DSLUICE_TESTS=OFF)
-# All errors of a build are shown, not the first alone.
+# All errors of a build are shown, not only the first.
 compile = cmake --build build/$(1) -j $(JOBS) $(if $(filter-out undefined,$(origin VERBOSE)),--verbose) -- -k 0
 
 help: ## Says what can be made

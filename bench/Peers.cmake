@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What people have today, where it is installed for the MPI of this build. Debian's packages of all three are Open MPI's.
-# A peer is a header, libraries and a source of methods/; found, it becomes a library to link and SLUICE_BENCH_<NAME>.
+# The libraries that people use today, if they are installed for the MPI of this build. Debian's packages of all three
+# are for Open MPI. A peer is a header, libraries and a source of methods/. If it is found, it becomes a library to
+# link, and SLUICE_BENCH_<NAME> is defined.
 function(sluice_bench_peer name header libraries hints)
   string(TOUPPER ${name} upper)
   if(NOT SLUICE_MPI STREQUAL "openmpi")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # find_package(Sluice): target Sluice::sluice, the library that was built for the MPI in use. Looks for MPI unless the
-# project already did; set MPI_CXX_COMPILER (MPI_C_COMPILER in a C project) before to choose another than the one in PATH.
+# project already did; to choose another MPI than the one in PATH, set MPI_CXX_COMPILER (MPI_C_COMPILER in a C project)
+# before.
 include(CMakeFindDependencyMacro)
 
 get_property(_sluice_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
@@ -26,7 +27,7 @@ if(NOT EXISTS ${CMAKE_CURRENT_LIST_DIR}/SluiceTargets-${Sluice_MPI}.cmake)
   return()
 endif()
 
-# What the installed library links, whichever languages this project has.
+# The libraries that the installed library links, whichever languages this project has.
 if(NOT TARGET Sluice::mpi)
   add_library(Sluice::mpi INTERFACE IMPORTED)
   target_link_libraries(Sluice::mpi INTERFACE MPI::MPI_${_sluice_language})

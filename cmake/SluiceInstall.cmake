@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake --install: the library, its headers, and three ways to find it: CMake package, pkg-config, environment module.
-# All of them find the rest relative to themselves, so the installed tree may be moved, and several MPIs share one prefix:
-# whatever differs carries the MPI's name.
+# All of them find the other files relative to themselves, so the installed tree may be moved. Several MPIs share one
+# prefix: files that differ have the MPI's name.
 include(CMakePackageConfigHelpers)
 set(_sluice_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Sluice)
 set(_sluice_packaging ${CMAKE_BINARY_DIR}/packaging)
@@ -14,7 +14,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INC
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.def")
 
 install(EXPORT SluiceTargets-${SLUICE_MPI} NAMESPACE Sluice:: DESTINATION ${_sluice_cmake_dir})
-# As the soname says: docs/compatibility.md.
+# The same promise as that of the soname: docs/compatibility.md.
 if(PROJECT_VERSION_MAJOR EQUAL 0)
   set(_sluice_compatibility SameMinorVersion)
 else()
@@ -24,7 +24,7 @@ write_basic_package_version_file(${_sluice_packaging}/SluiceConfigVersion.cmake 
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/SluiceConfig.cmake ${PROJECT_SOURCE_DIR}/cmake/SluiceMpiFlavour.cmake
   ${_sluice_packaging}/SluiceConfigVersion.cmake DESTINATION ${_sluice_cmake_dir})
 
-# From a folder below the prefix back up to the prefix: lib/pkgconfig gives ../.. .
+# Returns the way from a folder below the prefix up to the prefix: lib/pkgconfig gives ../.. .
 function(_sluice_way_up variable folder)
   file(RELATIVE_PATH way /prefix/${folder} /prefix)
   string(REGEX REPLACE "/$" "" way "${way}")

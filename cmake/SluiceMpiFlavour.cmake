@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# sluice_mpi_flavour(VARIABLE LANGUAGE): which MPI the target MPI::MPI_<LANGUAGE> is: openmpi, mpich or mpi (any other).
-# Used by the build and, installed beside SluiceConfig.cmake, by projects that link the library.
+# sluice_mpi_flavour(VARIABLE LANGUAGE): finds out which MPI the target MPI::MPI_<LANGUAGE> is: openmpi, mpich or mpi
+# (any other). It is used by the build and, installed next to SluiceConfig.cmake, by projects that link the library.
 include(CheckSymbolExists)
 include(CheckCXXSymbolExists)
 

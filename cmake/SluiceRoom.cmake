@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A room is a folder below src/, an object library and a namespace. The library, the plugin and the command are made of whole
-# rooms; tests/rooms checks that the includes between rooms only go down.
+# A room is a folder below src/, an object library and a namespace. The library, the plugin and the command are made of
+# whole rooms; tests/rooms checks that the includes between rooms only go down.
 #
-# sluice_room(NAME [MPI] [LIBRARIES target…]): the object library sluice_room_NAME of all sources below src/NAME.
+# sluice_room(NAME [MPI] [LIBRARIES target…]): makes the object library sluice_room_NAME of all sources below src/NAME.
 #   MPI        its sources include mpi.h
-#   LIBRARIES  what its sources use in addition
+#   LIBRARIES  libraries that its sources use in addition
 function(sluice_room name)
   _sluice_compile_room(sluice_room_${name} ${name} ${ARGN})
 endfunction()
 
-# sluice_straight_room(NAME …): the same sources a second time, for the preload plugin: their calls of MPI go straight to
-# libmpi, past every wrapper (straight.h, written by generate.py).
+# sluice_straight_room(NAME …): compiles the same sources a second time, for the preload plugin: their MPI calls go
+# directly to libmpi, past every wrapper (straight.h, written by generate.py).
 function(sluice_straight_room name)
   _sluice_compile_room(sluice_straight_${name} ${name} MPI ${ARGN})
   target_compile_options(sluice_straight_${name} PRIVATE -include ${SLUICE_GENERATED}/straight.h)
@@ -33,7 +33,7 @@ function(_sluice_compile_room target name)
   cmake_parse_arguments(arg "MPI" "" "LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   add_library(${target} OBJECT ${sources})
-  # What the library exports is marked SLUICE_API (sluice/export.h).
+  # The exported parts of the library are marked SLUICE_API (sluice/export.h).
   set_target_properties(${target} PROPERTIES
     POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_compile_features(${target} PUBLIC cxx_std_20)

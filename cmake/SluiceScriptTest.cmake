@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests that a Python script drives: it starts jobs itself and looks at what they leave.
+# Tests by a Python script that starts jobs itself and examines the files that they leave.
 #
-# sluice_script_test(NAME SCRIPT [RANKS n] [ARGUMENTS arg…])
-# makes PREFIX/NAME (SluiceTest.cmake says what PREFIX is), where the command, the plugin or the programs can be named in
-# ARGUMENTS:
+# sluice_script_test(NAME SCRIPT [RANKS n] [ARGUMENTS arg…]) makes PREFIX/NAME (SluiceTest.cmake says what PREFIX is),
+# where the command, the plugin or the programs can be named in ARGUMENTS:
 #   SLUICE_COMMAND_BUILT   build/bin/sluice
-#   SLUICE_LAUNCHER        what starts a job of this MPI, one string, without a number of ranks
-# RANKS (2 unless given) is how many its jobs have at most. A script that prints "skipped: reason" is skipped.
+#   SLUICE_LAUNCHER        the command that starts a job of this MPI, as one string, without the number of ranks
+# RANKS (2 unless given) is the largest number of ranks of its jobs. A script that prints "skipped: reason" is skipped.
 include_guard(DIRECTORY)
 
 find_program(SLUICE_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# sluice_strip_installed(TARGET DESTINATION): what install(TARGETS TARGET) has put into DESTINATION loses its debug
-# information, which can be installed beside it: cmake --install BUILD --component debug puts it into DESTINATION/.debug,
-# where debuggers look for it. Must follow that install(TARGETS).
+# sluice_strip_installed(TARGET DESTINATION): strips the files that install(TARGETS TARGET) has put into DESTINATION.
+# Their debug information can be installed next to them: cmake --install BUILD --component debug puts it into
+# DESTINATION/.debug, where debuggers look for it. Call it after that install(TARGETS).
 include_guard(DIRECTORY)
 
 function(sluice_strip_installed target destination)

@@ -3,25 +3,26 @@
 #             [PROCESSOR_SECONDS seconds])
 #
 # Makes one GoogleTest executable, linked to the library and able to include its internals ("mpi/mpi.hpp"), and for each
-# number of ranks one ctest test named PREFIX/NAME/<ranks>, PREFIX being the MPI's name (with sanitizers
+# number of ranks one ctest test named PREFIX/NAME/<ranks>, where PREFIX is the MPI's name (with sanitizers
 # openmpi-address-undefined, …). Without RANKS the program runs once, without a launcher and without MPI_Init, as
-# PREFIX/NAME. Labels: what LABELS says (quick unless given) and the name of the MPI.
+# PREFIX/NAME. Its labels are LABELS (quick unless given) and the name of the MPI.
 #
-# A case that needs more ranks than the program is started with is left out by SLUICE_NEEDS_RANKS (support/needs_ranks.hpp).
-# One that skips itself for what this machine lacks makes the whole test "Skipped" in ctest's summary; the test's output and
-# the end of `make test` say why.
+# A case that needs more ranks than the program is started with is left out by SLUICE_NEEDS_RANKS
+# (support/needs_ranks.hpp). A case that skips itself because this machine lacks something makes the whole test
+# "Skipped" in ctest's summary; the test's output and the end of `make test` say why.
 #
-# No test has a limit by the clock on the wall, for a machine that does something else makes each slow. PROCESSOR_SECONDS is
-# the processor time that a rank may use; ranks that all sleep are ended after a minute (support/main/watchdog.hpp). ctest's own
-# TIMEOUT is the last net.
+# No test has a limit of elapsed time, because a machine that is busy with other work makes every test slow.
+# PROCESSOR_SECONDS is the processor time that a rank may use; ranks that all sleep are ended after a minute
+# (support/main/watchdog.hpp). ctest's own TIMEOUT is the last resort.
 #
-# MPICH waits by spinning, so ranks beyond the cores cost it a hundred times; its tests run at 1 to 4 ranks, and the
-# variable SLUICE_TEST_EFFORT tells the program to try fewer cases (support/effort.hpp).
+# MPICH waits by spinning, so it is a hundred times slower with more ranks than cores; its tests run at 1 to 4 ranks,
+# and the variable SLUICE_TEST_EFFORT tells the program to try fewer cases (support/effort.hpp).
 
 find_package(GTest REQUIRED)
 find_package(rapidcheck QUIET)
 
-# Names of tests begin with the MPI, and with the sanitizers if there are any: one ctest runs over all build folders.
+# Names of tests begin with the MPI and the sanitizers, if there are any, so that one ctest can run over all build
+# folders.
 set(SLUICE_TEST_PREFIX ${SLUICE_MPI})
 if(SLUICE_SANITIZE)
   string(REPLACE "," "-" SLUICE_TEST_PREFIX "${SLUICE_MPI}-${SLUICE_SANITIZE}")
@@ -29,20 +30,21 @@ endif()
 
 set(SLUICE_MPICH_TEST_RANKS "1;2;3;4" CACHE STRING "Numbers of ranks that the tests use with MPICH")
 option(SLUICE_TESTS_WITHOUT_MPI "Also build and run the tests that need no MPI" ON)
-# Ranks that wait by spinning use more of it where the one that they wait for shares its processor.
+# Ranks that wait by spinning use more processor time if they share the processor with the rank that they wait for.
 set(SLUICE_TEST_PROCESSOR_SECONDS 200 CACHE STRING "Processor time in seconds that a rank of a test may use")
 set(SLUICE_TEST_TIMEOUT 1800)
 
-# What a program prints when something was skipped and nothing failed. ^ would be the beginning of all output.
+# The output of a program in which a case was skipped and none failed. A ^ would match only the beginning of all output.
 set(SLUICE_TEST_SKIPPED "(^|\n)skipped: ")
 
-# A test program is compiled often and runs for seconds, so its own code is optimized little; the library is as users have it.
+# A test program is compiled often and runs for seconds, so its own code is optimized little; the library is optimized
+# as for users.
 add_library(sluice_test_options INTERFACE)
 if(NOT SLUICE_SANITIZE)
-  # With so little analysis GCC takes more for uninitialized than there is.
+  # With so little optimization GCC warns of variables that are in fact initialized.
   target_compile_options(sluice_test_options INTERFACE -O1 -g1 $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
-# The headers of most tests are compiled once. Not for the simulator, whose headers change what they mean.
+# The headers of most tests are compiled once, except for the simulator, whose headers change their meaning.
 set(SLUICE_TEST_PRECOMPILE ON)
 if(SLUICE_MPI STREQUAL "simgrid")
   set(SLUICE_TEST_PRECOMPILE OFF)
@@ -55,10 +57,10 @@ if(SLUICE_TEST_PRECOMPILE)
   target_precompile_headers(sluice_test_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/precompiled.hpp)
 endif()
 
-# The library's main for parallel tests and what the tests share; compiled once. Objects, not an archive: the simulator
-# looks main up by name, so nothing would pull it out of one.
+# The main function for parallel tests and the code that tests share are compiled once. They are objects and not an
+# archive, because the simulator looks main up by name, so nothing would pull it out of an archive.
 set(_support ${PROJECT_SOURCE_DIR}/tests/support)
-set(SLUICE_WATCHED ${_support}/watched.py)  # before a command: ends it when it hangs
+set(SLUICE_WATCHED ${_support}/watched.py)  # before a command: ends the command if it hangs
 add_library(sluice_test_main OBJECT ${_support}/main/mpi_main.cpp ${_support}/needs_ranks.cpp ${_support}/main/skipped_cases.cpp
                                     ${_support}/main/thread_states.cpp ${_support}/main/watchdog.cpp)
 target_include_directories(sluice_test_main PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
@@ -72,7 +74,7 @@ target_link_libraries(sluice_plain_test_main PUBLIC GTest::gtest PRIVATE sluice_
 
 if(SLUICE_MPI STREQUAL "simgrid")
   target_compile_definitions(sluice_test_main PRIVATE SLUICE_SIMULATED)
-  set(SLUICE_TEST_HOSTS ${CMAKE_BINARY_DIR}/tests/hosts.txt)  # the hosts of tests/support/cluster.xml, one a line
+  set(SLUICE_TEST_HOSTS ${CMAKE_BINARY_DIR}/tests/hosts.txt)  # the hosts of tests/support/cluster.xml, one on each line
   set(hosts "")
   foreach(host RANGE 1023)
     string(APPEND hosts "host-${host}\n")
@@ -80,8 +82,8 @@ if(SLUICE_MPI STREQUAL "simgrid")
   file(WRITE ${SLUICE_TEST_HOSTS} "${hosts}")
 endif()
 
-# _sluice_test_environment(VARIABLE [PROCESSOR_SECONDS]): what every test finds in its environment. A rank may use more
-# processor time with sanitizers, and under the simulator, where all ranks are one process.
+# _sluice_test_environment(VARIABLE [PROCESSOR_SECONDS]): the environment of every test. A rank may use more processor
+# time with sanitizers, and under the simulator, which runs all ranks in one process.
 function(_sluice_test_environment result)
   set(processor_seconds ${ARGN})
   if(NOT processor_seconds)
@@ -90,7 +92,7 @@ function(_sluice_test_environment result)
   if(SLUICE_SANITIZE OR SLUICE_MPI STREQUAL "simgrid")
     math(EXPR processor_seconds "${processor_seconds} * 4")
   endif()
-  # Scripts find watched.py beside the watchdog, and write nothing into the source tree.
+  # Scripts find watched.py next to the watchdog, and write nothing into the source tree.
   set(environment "SLUICE_TEST_SECONDS=${processor_seconds}" "SLUICE_TEST_WATCHED=${SLUICE_WATCHED}" "PYTHONPATH=${_support}"
       PYTHONDONTWRITEBYTECODE=1)
   if(SLUICE_MPI STREQUAL "openmpi")
@@ -128,7 +130,7 @@ function(_sluice_test_launcher result ranks)
   set(${result} ${launcher} PARENT_SCOPE)
 endfunction()
 
-# The program of a test; reads what sluice_test has read. Tests of the same sources share it: sets target.
+# The program of a test; uses the arguments of sluice_test. Tests with the same sources share it: sets target.
 macro(_sluice_test_program)
   set(parallel OFF)
   # A program of the simulator is a shared object that only its launcher can start.
@@ -170,7 +172,7 @@ function(sluice_test name)
   endif()
 
   string(REPLACE "/" "-" target "test-${name}")
-  # What needs no MPI behaves alike with each: one build folder's run of it is enough.
+  # Tests without MPI behave alike with each MPI, so one build folder runs them.
   if(NOT arg_RANKS AND NOT SLUICE_TESTS_WITHOUT_MPI)
     return()
   endif()
@@ -188,7 +190,7 @@ function(sluice_test name)
   _sluice_add_test_for_each_rank_count()
 endfunction()
 
-# One ctest test; reads command and the arg_ variables of sluice_test.
+# Adds one ctest test; uses command and the arg_ variables of sluice_test.
 macro(_sluice_add_test full_name test_ranks)
   add_test(NAME ${full_name} COMMAND ${command})
   _sluice_test_environment(environment ${arg_PROCESSOR_SECONDS})
@@ -202,7 +204,7 @@ macro(_sluice_add_test full_name test_ranks)
     FAIL_REGULAR_EXPRESSION "Deadlock detected") # the simulator may say so and still exit with 0
 endmacro()
 
-# The same at each of arg_RANKS, with the launcher; reads name and target too.
+# Adds the test at each of arg_RANKS, with the launcher; also uses name and target.
 macro(_sluice_add_test_for_each_rank_count)
   set(rank_counts ${arg_RANKS})
   if(SLUICE_MPI STREQUAL "mpich")
@@ -220,8 +222,8 @@ macro(_sluice_add_test_for_each_rank_count)
   endforeach()
 endmacro()
 
-# sluice_skipped_test(NAME "reason"): stands where tests would be if this machine had what they need, so that the summary
-# lists them.
+# sluice_skipped_test(NAME "reason"): takes the place of tests that need something that this machine lacks, so that the
+# summary lists them.
 function(sluice_skipped_test name reason)
   add_test(NAME ${SLUICE_TEST_PREFIX}/${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${reason}")
   set_tests_properties(${SLUICE_TEST_PREFIX}/${name} PROPERTIES SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}"
@@ -231,8 +233,8 @@ endfunction()
 # sluice_program_test(NAME TARGET [RANKS n…] [ARGUMENTS arg…] [LABELS label…] [ENVIRONMENT var=value…]
 #                     [PROCESSOR_SECONDS seconds])
 #
-# Runs a program that is no GoogleTest (an example, a program in C) at each number of ranks, 2 and 4 unless given; it fails
-# with an exit code. The test is named like one of sluice_test.
+# Runs a program that is not a GoogleTest (an example, a program in C) at each number of ranks, 2 and 4 unless given;
+# its exit code says whether it failed. The test is named like one of sluice_test.
 function(sluice_program_test name target)
   cmake_parse_arguments(arg "" "PROCESSOR_SECONDS" "RANKS;LABELS;ARGUMENTS;ENVIRONMENT" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)

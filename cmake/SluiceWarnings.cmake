@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Warnings and sanitizers of our own code; never passed on to whoever links the library.
+# Warnings and sanitizers of Sluice's own code, which are never passed on to projects that link the library.
 add_library(sluice_warnings INTERFACE)
 target_compile_options(sluice_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
-# No file that is installed names a folder of the machine that built it.
+# No installed file names a folder of the machine that built it.
 target_compile_options(sluice_warnings INTERFACE
   -ffile-prefix-map=${CMAKE_BINARY_DIR}=build -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
 if(SLUICE_WERROR)
   target_compile_options(sluice_warnings INTERFACE -Werror)
 endif()
-if(SLUICE_SANITIZE)  # for all targets of this folder and those below, tests in C too; a parent project is not touched
+if(SLUICE_SANITIZE)  # for all targets of this folder and those below, also tests in C; a parent project is not changed
   add_compile_options(-fsanitize=${SLUICE_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${SLUICE_SANITIZE})
   if(SLUICE_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

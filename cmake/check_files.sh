@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What every file of the repository must be: smaller than 1 MiB, without a path of one machine, without a line that ends in
-# blanks, a source file not much longer than 400 lines. A source, script or build file names its licence at its top, the
-# README's example is the one that is tested, every relative link of the pages leads somewhere, and comments,
+# Checks every file of the repository: it is smaller than 1 MiB and has no path of one machine and no line that ends in
+# blanks; a source file is not much longer than 400 lines. A source, script or build file names its licence at its top,
+# the README's example is the one that is tested, every relative link of the pages leads somewhere, and comments,
 # messages and pages name their ranks and processes by nouns.
 set -euo pipefail
 cd "$(dirname "$0")/.."

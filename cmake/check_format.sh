@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# clang-format over every C and C++ source; nothing is changed.
+# Runs clang-format over every C and C++ source, without changing it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # settings.def is formatted by hand: it is a table.

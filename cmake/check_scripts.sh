@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every shell script passes shellcheck and every Python script pyflakes: no name that is never set, no import that is
-# not used, no exit code that is lost.
+# Every shell script must pass shellcheck and every Python script pyflakes: no name is unset, no import unused, no exit
+# code lost.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 git grep -zlE --untracked '^#!/bin/(ba)?sh' | xargs -0 -r shellcheck --severity=warning

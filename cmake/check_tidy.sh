@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# check_tidy.sh BUILD_FOLDER JOBS: clang-tidy over the project's own sources that the build folder compiles. A file that
-# passed is not looked at again until it, a header, or the checks change; the marks are in the build folder.
+# check_tidy.sh BUILD_FOLDER JOBS: runs clang-tidy over the project's own sources that the build folder compiles. A file
+# that has passed is not checked again until it, a header, or the checks change; marks in the build folder record this.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$1 jobs=$2
@@ -13,7 +13,7 @@ tidy_one() {
     local file=$1 mark
     mark=$2/$(echo "$3" | cat - "$file" | sha256sum | cut -c1-40)
     [ -e "$mark" ] && return
-    # The count of suppressed warnings in system headers is no news.
+    # The count of suppressed warnings in system headers is of no interest.
     clang-tidy --quiet -p "$4" "$file" 2> >(grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header' >&2) && touch "$mark"
 }
 export -f tidy_one

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs what packages.txt lists for the given purposes (build demo test check docs bench peer) and is missing here.
-# As root by apt-get; otherwise, or when that fails, names the missing packages and the command, and exits with 1.
-# Packages of purpose "peer" are only wished for: without them the benchmarks leave that peer out.
+# Installs the packages that packages.txt lists for the given purposes (build demo test check docs bench peer) and that
+# are missing. Root installs them by apt-get. Otherwise, or if that fails, the script names the missing packages and the
+# command, and exits with 1. Packages of purpose "peer" are optional: without them the benchmarks leave that peer out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

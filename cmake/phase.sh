@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# phase.sh NAME COMMAND…: runs the command and says how long it took, and how long the processors were busy with it.
+# phase.sh NAME COMMAND…: runs the command and prints how long it took, and how much processor time it used.
 set -uo pipefail
 name=$1
 shift

@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# run_tests.sh quick|all FOLDER…: one run of ctest over build folders that stand side by side. quick leaves out what is
-# labelled long or demo, and says what it leaves to `make test-all`. ctest's own summary comes last.
+# run_tests.sh quick|all FOLDER…: one run of ctest over build folders that stand side by side. quick leaves out the
+# tests labelled long or demo, and prints what it leaves to `make test-all`. ctest's own summary comes last.
 set -uo pipefail
 how=$1
 shift
 cd "$(dirname "$0")/../build" || exit 1
 for folder in "$@"; do echo "subdirs($folder)"; done >CTestTestfile.cmake
-rm -rf installed # where the tests install the library
+rm -rf installed # here the tests install the library
 choice=()
 [ "$how" = all ] || choice=(--label-exclude '^(long|demo)$')
 
 summary='/^[0-9]+% tests passed, /'
 status=0
-# Of long outputs the head is cut off: why a test was skipped stands at the end.
+# The beginning of long outputs is cut off, because the reason of a skip is at the end.
 ctest -j "${JOBS:-$(nproc)}" "${choice[@]}" --output-on-failure --no-tests=error --output-junit ctest.xml \
     --test-output-truncation head | tee ctest.log | sed -uE "$summary,\$d" || status=$?
 ../cmake/say_skipped.py ctest.xml

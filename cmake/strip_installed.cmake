@@ -8,7 +8,7 @@ function(_sluice_objcopy)
   execute_process(COMMAND ${objcopy} ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# The dates of the installed file stay those of the built one, so that a second installation finds it up to date.
+# The installed file keeps the date of the built one, so that a second installation finds it up to date.
 if(mode STREQUAL "archive")
   _sluice_objcopy(--strip-debug --preserve-dates ${folder}/${_name})
 elseif(mode STREQUAL "installed")

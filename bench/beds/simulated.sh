@@ -5,16 +5,16 @@
 #   simulated.sh [--platform torus|fattree|dragonfly] [--network wire|smpi] [--wall SECONDS] [--poll SECONDS] -n RANKS PROGRAM [ARGUMENT…]
 #
 # Platforms are the files of platforms/, named KIND-HOSTS.xml; the smallest one with a host for each rank is taken.
-# --network wire (default): a link carries its nominal rate, less nothing; the lower bound is then exact.
+# --network wire (default): a link carries its full nominal rate, so the lower bound is exact.
 # --network smpi: SimGrid's own correction factors, fitted on TCP over Gigabit Ethernet (a single message of 16 kB reaches 70 %
 # of the rate, a long one 94 %, traffic the other way costs 5 %).
-# Time computed between MPI calls counts nothing: the results are the same on every machine.
-# Ends with 124 when the simulation took longer than --wall seconds of real time. Leaves nothing behind, also when killed.
+# Time computed between MPI calls does not count, so the results are the same on every machine.
+# Ends with 124 if the simulation takes longer than --wall seconds of real time. Leaves nothing behind, even if it is killed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 platform=torus network=wire wall=600 poll=1e-6 ranks=
 
-usage() { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n 's/^#  *\(simulated.sh \[.*\)/\1/p' "$0" >&2; exit 2; }
 while [ $# -gt 0 ]; do
     case $1 in
     --platform) platform=$2; shift 2 ;;
@@ -51,7 +51,8 @@ trap clean_up EXIT
 trap 'exit 143' TERM INT HUP
 seq -f 'node-%g' 0 $((ranks - 1)) >"$scratch/hosts"
 
-# Ranks are threads of one process that share its globals; the library has none. Polling costs a microsecond (--poll), not SMPI's 100.
+# Ranks are threads of one process and share its globals, but the library has none. A poll costs a microsecond (--poll),
+# not the 100 of SMPI.
 TMPDIR=$scratch timeout "$wall" smpirun -np "$ranks" -platform "$file" -hostfile "$scratch/hosts" \
     --log=root.thresh:error --cfg=smpi/privatization:no --cfg=contexts/stack-size:512 \
     --cfg=smpi/simulate-computation:no --cfg=smpi/host-speed:1f \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests that compare an MPI program's run without and with the preload plugin (compare.py).
+# Tests that compare two runs of an MPI program, without and with the preload plugin (compare.py).
 #
-# sluice_equality_test(NAME TARGET|PATH [RANKS n…] [ARGUMENTS arg…] [OPTIONS option…] [LABELS label…] [PRELOAD])
-# makes <mpi>/plugin/equality/NAME/<ranks>, at 1, 2 and 4 ranks unless RANKS says others. OPTIONS are compare.py's. With
+# sluice_equality_test(NAME TARGET|PATH [RANKS n…] [ARGUMENTS arg…] [OPTIONS option…] [LABELS label…] [PRELOAD]) makes
+# <mpi>/plugin/equality/NAME/<ranks>, at 1, 2 and 4 ranks unless RANKS says others. OPTIONS are compare.py's. With
 # PRELOAD the plugin is in LD_PRELOAD; otherwise `sluice run` stands before the program.
 include_guard(DIRECTORY)
 find_program(SLUICE_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
@@ -51,13 +51,13 @@ function(sluice_equality_test name program)
   endforeach()
 endfunction()
 
-# A program in C that links MPI and nothing of ours.
+# A program in C that links MPI and nothing of Sluice.
 function(sluice_equality_program target)
   add_executable(${target} ${ARGN})
   set_target_properties(${target} PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS ON
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/plugin)
   target_include_directories(${target} PRIVATE ${SLUICE_EQUALITY_FOLDER})
-  # GCC takes MPI_STATUSES_IGNORE, MPI_UNWEIGHTED and the like for places of memory.
+  # GCC takes MPI_STATUSES_IGNORE, MPI_UNWEIGHTED and the like for addresses of memory.
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANG_AND_ID:C,GNU>:-Wno-stringop-overflow;-Wno-stringop-overread>)
   target_link_libraries(${target} PRIVATE MPI::MPI_C sluice_warnings)
