@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <new>
+#include <stdexcept>
 
 #include "sluice/error.hpp"
 
@@ -25,6 +26,9 @@ int c_boundary(Action const& action) noexcept {
         return static_cast<int>(error.code());
     } catch (std::bad_alloc const&) {
         keep_error_text("an allocation failed");
+        return static_cast<int>(ErrorCode::out_of_memory);
+    } catch (std::length_error const&) {
+        keep_error_text("a list would be longer than any memory");
         return static_cast<int>(ErrorCode::out_of_memory);
     } catch (std::exception const& error) {
         keep_error_text(error.what());

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The store's part of sluice.h. No exception passes in either direction.
+/// The functions of sluice/c/fetch.h.
+#include "sluice/c/fetch.h"
+
 #include <exception>
 #include <functional>
 #include <memory>
@@ -12,43 +14,34 @@
 #include "base/c_boundary.hpp"
 #include "c/c_context.hpp"
 #include "c/c_handles.hpp"
+#include "c/c_report.hpp"
+#include "c/c_store.hpp"
 #include "engine/context_state.hpp"
 #include "groups/agree.hpp"
 #include "sluice/fetch.hpp"
-#include "sluice/sluice.h"
 
 using sluice::Error;
+using sluice::FetchRequest;
+using sluice::FetchResult;
+using sluice::Store;
 using sluice::base::c_boundary;
 using sluice::c::existing;
 using sluice::c::fault_in;
 using sluice::c::free_handle;
 using sluice::c::invalid;
+using sluice::c::key_of;
+using sluice::c::store_of;
 
-using sluice::FetchRequest;
-using sluice::FetchResult;
-using sluice::Key;
-using sluice::Store;
-using sluice::StoreReport;
-
-struct sluice_store {
-    explicit sluice_store(sluice::Context& context) : store(context) {}
-    Store store;
-};
-struct sluice_fetched {
+struct sluice_fetch_result {
     FetchResult data;
+};
+struct sluice_data_sink {
+    Store::DataSink sink;
 };
 
 static_assert(SLUICE_ANY_BYTES == FetchRequest::k_any);
 
 namespace {
-
-Key key_of(sluice_key const& key) {
-    return {key.owner, key.id, key.epoch};
-}
-
-Store& store_of(sluice_store* store) {
-    return existing(store, "store").store;
-}
 
 std::span<std::byte const> bytes_at(void const* data, std::uint64_t bytes) {
     if (data == nullptr && bytes > 0) throw invalid("data is NULL, bytes is " + std::to_string(bytes));
@@ -63,12 +56,12 @@ Store::Packer packing(sluice_pack_function pack, void* user) {
     };
 }
 
-std::vector<FetchRequest> wants_from(sluice_want const* wants, std::size_t count) {
-    if (wants == nullptr && count > 0) throw invalid("wants is NULL, count is " + std::to_string(count));
+std::vector<FetchRequest> requests_from(sluice_fetch_request const* requests, std::size_t count) {
+    if (requests == nullptr && count > 0) throw invalid("requests is NULL, count is " + std::to_string(count));
     std::vector<FetchRequest> list;
     list.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
-        list.push_back({key_of(wants[i].key), wants[i].bytes});
+        list.push_back({key_of(requests[i].key), requests[i].bytes});
     return list;
 }
 
@@ -77,32 +70,32 @@ using Done = std::function<void(FetchResult, std::exception_ptr)>;
 /// Allocates the arguments of the callback now, so that the call itself cannot fail for lack of memory.
 Done calling(sluice_done_function done, void* user) {
     if (done == nullptr) throw invalid("the done function is NULL");
-    auto fetched = std::make_shared<std::unique_ptr<sluice_fetched>>(std::make_unique<sluice_fetched>());
-    return [done, user, fetched](FetchResult data, std::exception_ptr const& error) {
+    auto handle = std::make_shared<std::unique_ptr<sluice_fetch_result>>(std::make_unique<sluice_fetch_result>());
+    return [done, user, handle](FetchResult data, std::exception_ptr const& error) {
         int const code = c_boundary([&] {
             if (error) std::rethrow_exception(error);
         });
-        if (code == SLUICE_SUCCESS) (*fetched)->data = std::move(data);
-        done(user, code, code == SLUICE_SUCCESS ? fetched->release() : nullptr);
+        if (code == SLUICE_SUCCESS) (*handle)->data = std::move(data);
+        done(user, code, code == SLUICE_SUCCESS ? handle->release() : nullptr);
     };
 }
 
 }  // namespace
 
-size_t sluice_fetched_count(sluice_fetched const* fetched) {
-    return fetched == nullptr ? 0 : fetched->data.size();
+size_t sluice_fetch_result_count(sluice_fetch_result const* result) {
+    return result == nullptr ? 0 : result->data.size();
 }
 
-void const* sluice_fetched_data(sluice_fetched const* fetched, size_t which) {
-    return which < sluice_fetched_count(fetched) ? fetched->data[which].data() : nullptr;
+void const* sluice_fetch_result_data(sluice_fetch_result const* result, size_t which) {
+    return which < sluice_fetch_result_count(result) ? result->data[which].data() : nullptr;
 }
 
-uint64_t sluice_fetched_bytes(sluice_fetched const* fetched, size_t which) {
-    return which < sluice_fetched_count(fetched) ? fetched->data[which].size() : 0;
+uint64_t sluice_fetch_result_bytes(sluice_fetch_result const* result, size_t which) {
+    return which < sluice_fetch_result_count(result) ? result->data[which].size() : 0;
 }
 
-int sluice_fetched_free(sluice_fetched** fetched) {
-    return free_handle(fetched);
+int sluice_fetch_result_free(sluice_fetch_result** result) {
+    return free_handle(result);
 }
 
 int sluice_store_create(sluice_context* context, sluice_store** store) {
@@ -123,10 +116,46 @@ int sluice_store_publish_bytes(sluice_store* store, sluice_key key, void const* 
     return c_boundary([&] { store_of(store).publish(key_of(key), bytes_at(data, bytes), readers); });
 }
 
-int sluice_store_when_read(sluice_store* store, sluice_key key, sluice_read_function read, void* user) {
+int sluice_store_publish_lazily(sluice_store* store, sluice_key key, uint64_t bytes, sluice_source_function source,
+                                void* user, int readers) {
     return c_boundary([&] {
-        if (read == nullptr) throw invalid("the read function is NULL");
-        store_of(store).when_all_have_it(key_of(key), [read, user] { read(user); });
+        Store& publishing = store_of(store);
+        if (source == nullptr) throw invalid("the source function is NULL");
+        publishing.publish_lazily(
+            key_of(key), bytes,
+            [source, user](Store::DataSink sink) {
+                // The function that it calls owns the handle.
+                auto handle = std::make_unique<sluice_data_sink>(sluice_data_sink{std::move(sink)});
+                source(user, handle.release());
+            },
+            readers);
+    });
+}
+
+int sluice_data_sink_complete(sluice_data_sink** sink, void const* data, uint64_t bytes) {
+    return c_boundary([&] {
+        sluice_data_sink*& place = existing(sink, "the address of the sink");
+        existing(place, "the sink");
+        std::span<std::byte const> const from = bytes_at(data, bytes);
+        std::unique_ptr<sluice_data_sink> const ended(std::exchange(place, nullptr));
+        ended->sink(from, nullptr);
+    });
+}
+
+int sluice_data_sink_fail(sluice_data_sink** sink, char const* why) {
+    return c_boundary([&] {
+        sluice_data_sink*& place = existing(sink, "the address of the sink");
+        existing(place, "the sink");
+        std::exception_ptr const error = std::make_exception_ptr(invalid(&existing(why, "why")));
+        std::unique_ptr<sluice_data_sink> const ended(std::exchange(place, nullptr));
+        ended->sink({}, error);
+    });
+}
+
+int sluice_store_when_all_have_it(sluice_store* store, sluice_key key, sluice_delivered_function done, void* user) {
+    return c_boundary([&] {
+        if (done == nullptr) throw invalid("the done function is NULL");
+        store_of(store).when_all_have_it(key_of(key), [done, user] { done(user); });
     });
 }
 
@@ -138,9 +167,9 @@ int sluice_store_close(sluice_store* store, uint64_t epoch) {
     return c_boundary([&] { store_of(store).close(epoch); });
 }
 
-int sluice_store_fetch_all(sluice_store* store, sluice_want const* wants, size_t count, sluice_done_function done,
-                           void* user) {
-    return c_boundary([&] { store_of(store).fetch_all(wants_from(wants, count), calling(done, user)); });
+int sluice_store_fetch_all(sluice_store* store, sluice_fetch_request const* requests, size_t count,
+                           sluice_done_function done, void* user) {
+    return c_boundary([&] { store_of(store).fetch_all(requests_from(requests, count), calling(done, user)); });
 }
 
 int sluice_store_send(sluice_store* store, int reader, sluice_key key, uint64_t bytes, sluice_pack_function pack,
@@ -152,9 +181,9 @@ int sluice_store_send_bytes(sluice_store* store, int reader, sluice_key key, voi
     return c_boundary([&] { store_of(store).send(reader, key_of(key), bytes_at(data, bytes)); });
 }
 
-int sluice_store_receive_all(sluice_store* store, sluice_want const* wants, size_t count, sluice_done_function done,
-                             void* user) {
-    return c_boundary([&] { store_of(store).receive_all(wants_from(wants, count), calling(done, user)); });
+int sluice_store_receive_all(sluice_store* store, sluice_fetch_request const* requests, size_t count,
+                             sluice_done_function done, void* user) {
+    return c_boundary([&] { store_of(store).receive_all(requests_from(requests, count), calling(done, user)); });
 }
 
 int sluice_store_progress(sluice_store* store, int* moved) {
@@ -178,6 +207,18 @@ int sluice_store_wait_for(sluice_store* store, uint64_t const* counter, uint64_t
     });
 }
 
+int sluice_store_wait_until(sluice_store* store, sluice_condition_function over, void* user) {
+    return c_boundary([&] {
+        Store& waited = store_of(store);
+        if (over == nullptr) throw invalid("the condition is NULL");
+        waited.wait_until([&] { return over(user) != 0; });
+    });
+}
+
+uint64_t sluice_store_open_sets(sluice_store const* store) {
+    return store == nullptr ? 0 : store->store.open_sets();
+}
+
 int sluice_store_finish(sluice_store* store) {
     return c_boundary([&] { store_of(store).finish(); });
 }
@@ -191,27 +232,7 @@ int sluice_store_free(sluice_store** store) {
     });
 }
 
-int sluice_store_get_report(sluice_store* store, sluice_store_report* report) {
-    return c_boundary([&] {
-        sluice_store_report& into = existing(report, "report");
-        StoreReport const of = store_of(store).report();
-        into = {of.sets,
-                of.fetched,
-                of.fetched_here,
-                of.reused,
-                of.served,
-                of.fetched_bytes.count,
-                of.held.count,
-                of.peak.count,
-                of.beyond,
-                of.early,
-                of.retried,
-                of.sent,
-                of.received,
-                of.sent_bytes.count,
-                of.received_bytes.count,
-                of.packed_peak.count,
-                of.uncontrolled_peak.count,
-                of.unexpected.count};
-    });
+int sluice_store_report(sluice_store const* store, sluice_report* report) {
+    return c_boundary(
+        [&] { existing(report, "report") = sluice::c::report_of(existing(store, "store").store.report()); });
 }

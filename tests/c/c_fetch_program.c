@@ -1,44 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program in C that publishes, fetches, sends and receives by callbacks, which call the store again; it also makes
  * every kind of wrong use that only C allows. The exit code is 1 if anything is wrong. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "sluice/sluice.h"
+#include "c_check.h"
 
 enum { EPOCHS = 6, WORDS = 700 };
-
-static int rank, size, faults;
-
-static void expect(int right, char const* what, int line) {
-    if (right) return;
-    ++faults;
-    fprintf(stderr, "rank %d, line %d: %s (%s)\n", rank, line, what, sluice_last_error());
-}
-#define EXPECT(condition) expect((condition), #condition, __LINE__)
-#define OK(call) EXPECT((call) == SLUICE_SUCCESS)
-#define REFUSED(call, part) EXPECT((call) == SLUICE_INVALID_ARGUMENT && strstr(sluice_last_error(), (part)) != NULL)
 
 static int next_rank(void) {
     return (rank + 1) % size;
 }
 static int rank_before(void) {
     return (rank + size - 1) % size;
-}
-static sluice_key key_of(int owner, uint64_t id, uint64_t epoch) {
-    sluice_key key;
-    key.owner = owner;
-    key.id = id;
-    key.epoch = epoch;
-    return key;
-}
-static sluice_want want_of(int owner, uint64_t id, uint64_t epoch, uint64_t bytes) {
-    sluice_want want;
-    want.key = key_of(owner, id, epoch);
-    want.bytes = bytes;
-    return want;
 }
 static uint64_t word_of(int owner, uint64_t epoch, uint64_t i) {
     return (uint64_t)owner * 1000003 + epoch * 5003 + i;
@@ -76,17 +47,17 @@ static void count_read(void* user) {
 
 static void next_iteration(Ring* ring);
 
-static void got(void* user, int code, sluice_fetched* fetched) {
+static void got(void* user, int code, sluice_fetch_result* fetched) {
     Ring* const ring = user;
-    uint64_t const* words = sluice_fetched_data(fetched, 0);
+    uint64_t const* words = sluice_fetch_result_data(fetched, 0);
     uint64_t i;
     EXPECT(code == SLUICE_SUCCESS);
-    EXPECT(sluice_fetched_count(fetched) == 1);
-    EXPECT(sluice_fetched_bytes(fetched, 0) == WORDS * sizeof(uint64_t));
-    EXPECT(sluice_fetched_data(fetched, 1) == NULL && sluice_fetched_bytes(fetched, 1) == 0);
+    EXPECT(sluice_fetch_result_count(fetched) == 1);
+    EXPECT(sluice_fetch_result_bytes(fetched, 0) == WORDS * sizeof(uint64_t));
+    EXPECT(sluice_fetch_result_data(fetched, 1) == NULL && sluice_fetch_result_bytes(fetched, 1) == 0);
     for (i = 0; words != NULL && i < WORDS; ++i)
         ring->right += words[i] == word_of(rank_before(), ring->epoch, i);
-    OK(sluice_fetched_free(&fetched));
+    OK(sluice_fetch_result_free(&fetched));
     EXPECT(fetched == NULL);
     /* Calls that would wait are refused here. */
     REFUSED(sluice_store_wait(ring->store), "from inside a callback");
@@ -104,22 +75,22 @@ static void got(void* user, int code, sluice_fetched* fetched) {
 
 static void next_iteration(Ring* ring) {
     sluice_key const own = key_of(rank, 1, ring->epoch);
-    sluice_want const want =
-        want_of(rank_before(), 1, ring->epoch, ring->epoch % 2 ? SLUICE_ANY_BYTES : WORDS * sizeof(uint64_t));
+    sluice_fetch_request const request =
+        request_of(rank_before(), 1, ring->epoch, ring->epoch % 2 ? SLUICE_ANY_BYTES : WORDS * sizeof(uint64_t));
     packed[ring->epoch].epoch = ring->epoch;
     if (ring->by_sending) {
         OK(sluice_store_send(ring->store, next_rank(), own, WORDS * sizeof(uint64_t), pack, &packed[ring->epoch]));
-        OK(sluice_store_receive_all(ring->store, &want, 1, got, ring));
+        OK(sluice_store_receive_all(ring->store, &request, 1, got, ring));
     } else {
         OK(sluice_store_publish(ring->store, own, WORDS * sizeof(uint64_t), pack, &packed[ring->epoch], 1));
-        OK(sluice_store_when_read(ring->store, own, count_read, ring));
-        OK(sluice_store_fetch_all(ring->store, &want, 1, got, ring));
+        OK(sluice_store_when_all_have_it(ring->store, own, count_read, ring));
+        OK(sluice_store_fetch_all(ring->store, &request, 1, got, ring));
     }
 }
 
 static void iterate(sluice_context* context, int by_sending) {
     Ring ring;
-    sluice_store_report report;
+    sluice_report* report = NULL;
     memset(&ring, 0, sizeof ring);
     ring.by_sending = by_sending;
     OK(sluice_store_create(context, &ring.store));
@@ -129,11 +100,13 @@ static void iterate(sluice_context* context, int by_sending) {
     EXPECT(ring.right == EPOCHS * WORDS);
     if (!by_sending) OK(sluice_store_wait_for(ring.store, &ring.read, EPOCHS));
     OK(sluice_store_finish(ring.store));
-    OK(sluice_store_get_report(ring.store, &report));
-    EXPECT(report.sets == EPOCHS && report.held == 0 && report.peak > 0);
-    EXPECT(report.fetched + report.fetched_here == (by_sending ? 0 : EPOCHS));
-    EXPECT(report.sent == (by_sending ? EPOCHS : 0) && report.received == report.sent);
-    EXPECT(report.fetched_bytes + report.received_bytes == EPOCHS * WORDS * sizeof(uint64_t));
+    OK(sluice_report_create(&report));
+    OK(sluice_store_report(ring.store, report));
+    EXPECT(figure(report, "sets") == EPOCHS && figure(report, "held") == 0 && figure(report, "peak") > 0);
+    EXPECT(figure(report, "fetched") + figure(report, "fetched_here") == (by_sending ? 0 : EPOCHS));
+    EXPECT(figure(report, "sent") == (by_sending ? EPOCHS : 0) && figure(report, "received") == figure(report, "sent"));
+    EXPECT(figure(report, "fetched_bytes") + figure(report, "received_bytes") == EPOCHS * WORDS * sizeof(uint64_t));
+    OK(sluice_report_free(&report));
     OK(sluice_store_free(&ring.store));
     EXPECT(ring.store == NULL);
     OK(sluice_store_free(&ring.store)); /* there is nothing to free */
@@ -145,10 +118,10 @@ typedef struct Told {
     int calls;
     int code;
     char text[400];
-    sluice_fetched* kept;
+    sluice_fetch_result* kept;
 } Told;
 
-static void tell(void* user, int code, sluice_fetched* fetched) {
+static void tell(void* user, int code, sluice_fetch_result* fetched) {
     Told* const told = user;
     ++told->calls;
     told->code = code;
@@ -167,9 +140,10 @@ static int pack_nothing(void* user, void* out, uint64_t bytes) {
 static void misuse(sluice_context* context) {
     static double const face[3] = {1, 2, 3};
     sluice_store* store = NULL;
-    sluice_fetched* kept;
+    sluice_fetch_result* kept;
+    sluice_data_sink* no_sink = NULL;
     Told wrong_size, not_packed, unknown, right, unsent;
-    sluice_want wants[2];
+    sluice_fetch_request requests[2];
     char sides[100];
     int moved = 0;
 
@@ -181,12 +155,19 @@ static void misuse(sluice_context* context) {
     REFUSED(sluice_store_publish_bytes(store, key_of(rank + 1, 1, 0), face, sizeof face, 1),
             "the key belongs to another rank");
     REFUSED(sluice_store_publish(store, key_of(rank, 1, 0), 8, NULL, NULL, 1), "the pack function is NULL");
-    REFUSED(sluice_store_fetch_all(store, NULL, 3, tell, NULL), "wants is NULL, count is 3");
-    REFUSED(sluice_store_fetch_all(store, wants, 0, NULL, NULL), "the done function is NULL");
-    REFUSED(sluice_store_receive_all(store, wants, 0, NULL, NULL), "the done function is NULL");
-    REFUSED(sluice_store_when_read(store, key_of(rank, 1, 0), NULL, NULL), "the read function is NULL");
+    REFUSED(sluice_store_fetch_all(store, NULL, 3, tell, NULL), "requests is NULL, count is 3");
+    EXPECT(sluice_store_fetch_all(store, requests, SIZE_MAX, tell, NULL) == SLUICE_OUT_OF_MEMORY);
+    REFUSED(sluice_store_fetch_all(store, requests, 0, NULL, NULL), "the done function is NULL");
+    REFUSED(sluice_store_receive_all(store, requests, 0, NULL, NULL), "the done function is NULL");
+    REFUSED(sluice_store_when_all_have_it(store, key_of(rank, 1, 0), NULL, NULL), "the done function is NULL");
     REFUSED(sluice_store_wait_for(store, NULL, 1), "counter is NULL");
-    REFUSED(sluice_store_get_report(store, NULL), "report is NULL");
+    REFUSED(sluice_store_wait_until(store, NULL, NULL), "the condition is NULL");
+    REFUSED(sluice_store_report(store, NULL), "report is NULL");
+    REFUSED(sluice_store_report(NULL, NULL), "is NULL");
+    REFUSED(sluice_store_publish_lazily(store, key_of(rank, 1, 0), 8, NULL, NULL, 1), "the source function is NULL");
+    REFUSED(sluice_data_sink_complete(NULL, NULL, 0), "is NULL");
+    REFUSED(sluice_data_sink_fail(&no_sink, "why"), "the sink is NULL");
+    EXPECT(sluice_store_open_sets(NULL) == 0 && sluice_store_open_sets(store) == 0);
     REFUSED(sluice_store_send(store, size, key_of(rank, 1, 0), 8, pack, NULL), "but the context has ranks 0 to");
     REFUSED(sluice_store_send(store, 0, key_of(rank, 1, 0), 8, pack_nothing, NULL), "its pack function returned 7");
     REFUSED(sluice_store_send_bytes(store, 0, key_of(rank + 1, 1, 0), face, 8), "the key belongs to another rank");
@@ -200,15 +181,16 @@ static void misuse(sluice_context* context) {
     REFUSED(sluice_store_withdraw(store, key_of(rank + 1, 4, 0)), "the key belongs to another rank");
     OK(sluice_store_publish(store, key_of(rank, 2, 0), 8, pack_nothing, NULL, 1));
     OK(sluice_store_close(store, 0));
-    wants[0] = want_of(rank_before(), 1, 0, 25);
-    OK(sluice_store_fetch_all(store, wants, 1, tell, &wrong_size));
-    wants[0] = want_of(rank_before(), 2, 0, 8);
-    OK(sluice_store_fetch_all(store, wants, 1, tell, &not_packed));
-    wants[0] = want_of(rank_before(), 1, 0, SLUICE_ANY_BYTES);
-    wants[1] = want_of(rank_before(), 3, 0, SLUICE_ANY_BYTES);
-    OK(sluice_store_fetch_all(store, wants, 2, tell, &unknown));
-    OK(sluice_store_fetch_all(store, wants, 1, tell, &right));
-    OK(sluice_store_receive_all(store, wants, 1, tell, &unsent));
+    requests[0] = request_of(rank_before(), 1, 0, 25);
+    OK(sluice_store_fetch_all(store, requests, 1, tell, &wrong_size));
+    requests[0] = request_of(rank_before(), 2, 0, 8);
+    OK(sluice_store_fetch_all(store, requests, 1, tell, &not_packed));
+    requests[0] = request_of(rank_before(), 1, 0, SLUICE_ANY_BYTES);
+    requests[1] = request_of(rank_before(), 3, 0, SLUICE_ANY_BYTES);
+    OK(sluice_store_fetch_all(store, requests, 2, tell, &unknown));
+    OK(sluice_store_fetch_all(store, requests, 1, tell, &right));
+    OK(sluice_store_receive_all(store, requests, 1, tell, &unsent));
+    EXPECT(sluice_store_open_sets(store) == 5);
     EXPECT(wrong_size.calls + not_packed.calls + unknown.calls + right.calls + unsent.calls == 0);
     OK(sluice_store_wait(store));
     EXPECT(wrong_size.calls == 1 && not_packed.calls == 1 && unknown.calls == 1);
@@ -225,25 +207,108 @@ static void misuse(sluice_context* context) {
     OK(sluice_store_free(&store));
 
     kept = right.kept; /* the data outlive the store */
-    EXPECT(sluice_fetched_bytes(kept, 0) == sizeof face);
-    EXPECT(sluice_fetched_data(kept, 0) != NULL && memcmp(sluice_fetched_data(kept, 0), face, sizeof face) == 0);
-    OK(sluice_fetched_free(&kept));
-    OK(sluice_fetched_free(&kept));
-    REFUSED(sluice_fetched_free(NULL), "is NULL");
+    EXPECT(sluice_fetch_result_bytes(kept, 0) == sizeof face);
+    EXPECT(sluice_fetch_result_data(kept, 0) != NULL &&
+           memcmp(sluice_fetch_result_data(kept, 0), face, sizeof face) == 0);
+    OK(sluice_fetch_result_free(&kept));
+    OK(sluice_fetch_result_free(&kept));
+    REFUSED(sluice_fetch_result_free(NULL), "is NULL");
+}
+
+/* --- data that are elsewhere --- */
+
+enum { SINKS = 4 };
+
+/* A disk that answers later: what it was asked for waits here. */
+typedef struct Disk {
+    sluice_data_sink* asked[SINKS];
+    uint64_t requests;
+    uint64_t read; /* publications that all readers have */
+    uint64_t content;
+} Disk;
+
+static void ask_disk(void* user, sluice_data_sink* sink) {
+    Disk* const disk = user;
+    if (disk->requests < SINKS) disk->asked[disk->requests] = sink;
+    ++disk->requests;
+}
+
+static void answer_at_once(void* user, sluice_data_sink* sink) {
+    Disk* const disk = user;
+    OK(sluice_data_sink_complete(&sink, &disk->content, sizeof disk->content));
+    EXPECT(sink == NULL);
+    REFUSED(sluice_data_sink_complete(&sink, &disk->content, sizeof disk->content), "the sink is NULL");
+}
+
+static void refuse(void* user, sluice_data_sink* sink) {
+    (void)user;
+    REFUSED(sluice_data_sink_complete(&sink, NULL, 8), "data is NULL, bytes is 8"); /* and is not ended */
+    REFUSED(sluice_data_sink_fail(&sink, NULL), "why is NULL");
+    OK(sluice_data_sink_fail(&sink, "the disk is full of dust"));
+}
+
+static void bring_too_little(void* user, sluice_data_sink* sink) {
+    OK(sluice_data_sink_complete(&sink, &((Disk*)user)->content, 4));
+}
+
+static void count_delivered(void* user) {
+    ++((Disk*)user)->read;
+}
+
+static int was_asked(void* user) {
+    return ((Disk*)user)->requests > 0;
+}
+
+static void elsewhere(sluice_context* context) {
+    sluice_store* store = NULL;
+    sluice_fetch_request request;
+    Told later, at_once, refused, too_little;
+    Disk disk;
+    uint64_t expected = word_of(rank_before(), 1, 2);
+    int i;
+    memset(&disk, 0, sizeof disk);
+    memset(&later, 0, sizeof later);
+    at_once = refused = too_little = later;
+    disk.content = word_of(rank, 1, 2);
+    OK(sluice_store_create(context, &store));
+    OK(sluice_store_publish_lazily(store, key_of(rank, 1, 0), 8, ask_disk, &disk, 1));
+    OK(sluice_store_publish_lazily(store, key_of(rank, 2, 0), 8, answer_at_once, &disk, 1));
+    OK(sluice_store_publish_lazily(store, key_of(rank, 3, 0), 8, refuse, NULL, 1));
+    OK(sluice_store_publish_lazily(store, key_of(rank, 4, 0), 8, bring_too_little, &disk, 1));
+    REFUSED(sluice_store_publish_lazily(store, key_of(rank + 1, 1, 0), 8, ask_disk, &disk, 1), "another rank");
+    OK(sluice_store_when_all_have_it(store, key_of(rank, 1, 0), count_delivered, &disk));
+    request = request_of(rank_before(), 1, 0, 8);
+    OK(sluice_store_fetch_all(store, &request, 1, tell, &later));
+    request.key.id = 2;
+    OK(sluice_store_fetch_all(store, &request, 1, tell, &at_once));
+    request.key.id = 3;
+    OK(sluice_store_fetch_all(store, &request, 1, tell, &refused));
+    request.key.id = 4;
+    OK(sluice_store_fetch_all(store, &request, 1, tell, &too_little));
+    OK(sluice_store_wait_until(store, was_asked, &disk));
+    EXPECT(disk.requests == 1 && disk.read == 0);
+    OK(sluice_data_sink_complete(&disk.asked[0], &disk.content, sizeof disk.content)); /* between two calls */
+    OK(sluice_store_wait(store));
+    OK(sluice_store_wait_for(store, &disk.read, 1));
+    EXPECT(later.calls == 1 && later.code == SLUICE_SUCCESS);
+    EXPECT(at_once.calls == 1 && at_once.code == SLUICE_SUCCESS);
+    EXPECT(refused.calls == 1 && refused.code == SLUICE_INVALID_ARGUMENT);
+    EXPECT(strstr(refused.text, "it could not bring the data: the disk is full of dust") != NULL);
+    EXPECT(too_little.calls == 1 && strstr(too_little.text, "published 8 bytes and brought 4") != NULL);
+    for (i = 0; i < 2; ++i) {
+        sluice_fetch_result** const got_here = i == 0 ? &later.kept : &at_once.kept;
+        EXPECT(sluice_fetch_result_bytes(*got_here, 0) == 8);
+        EXPECT(*got_here != NULL && memcmp(sluice_fetch_result_data(*got_here, 0), &expected, 8) == 0);
+        OK(sluice_fetch_result_free(got_here));
+    }
+    OK(sluice_store_free(&store));
 }
 
 int main(int argc, char** argv) {
-    sluice_context* context = NULL;
-    int all_faults = 0;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    OK(sluice_context_create(MPI_COMM_WORLD, NULL, &context));
+    sluice_context* const context = begin(&argc, &argv);
     iterate(context, 0);
     iterate(context, 1);
     misuse(context);
-    OK(sluice_context_free(&context));
-    MPI_Allreduce(&faults, &all_faults, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Finalize();
-    return all_faults != 0;
+    elsewhere(context);
+    return end(context);
 }

@@ -45,6 +45,24 @@ class CInterface : public testing::Test {
         guarded.push_back(k_guard);
         return guarded;
     }
+    static std::uint64_t figure(sluice_report const* report, char const* name) {
+        std::uint64_t value = 0;
+        EXPECT_EQ(sluice_report_get(report, name, &value), SLUICE_SUCCESS) << sluice_last_error();
+        return value;
+    }
+    /// The sum of the figures whose names begin with "step.".
+    static double seconds_of_steps(sluice_report const* report) {
+        double sum = 0;
+        for (std::size_t which = 0; which < sluice_report_size(report); ++which) {
+            std::string const name = sluice_report_name(report, which);
+            if (!name.starts_with("step.")) continue;
+            EXPECT_EQ(sluice_report_unit(report, which), SLUICE_UNIT_SECONDS);
+            double seconds = 0;
+            EXPECT_EQ(sluice_report_get_seconds(report, name.c_str(), &seconds), SLUICE_SUCCESS);
+            sum += seconds;
+        }
+        return sum;
+    }
     int redistribute(sluice_options const* options = nullptr, sluice_report* report = nullptr) {
         return sluice_redistribute(context_, blocks_.data() + 1, k_count, 8, ranks_.size(), ranks_.data(),
                                    indices_.data(), options, report);
@@ -132,6 +150,49 @@ TEST_F(CInterface, a_plan_moves_several_arrays_and_may_be_used_again) {
     EXPECT_EQ(plan, nullptr);
 }
 
+extern "C" void next_rank_in_reverse_by_index(void* user, uint64_t index, void const* block, int* rank,
+                                              int64_t* destination) {
+    Computation& computation = *static_cast<Computation*>(user);
+    ++computation.calls;
+    EXPECT_EQ(block, nullptr);
+    *rank = (computation.rank + 1) % computation.size;
+    *destination = static_cast<int64_t>(k_count - 1 - index);
+}
+
+TEST_F(CInterface, a_plan_may_be_computed_by_a_function) {
+    Computation computation{rank_, size_, 0};
+    sluice_plan* plan = nullptr;
+    ASSERT_EQ(
+        sluice_plan_create_computed(context_, k_count, next_rank_in_reverse_by_index, &computation, nullptr, &plan),
+        SLUICE_SUCCESS)
+        << sluice_last_error();
+    std::uint64_t const calls = computation.calls;
+    EXPECT_GE(calls, static_cast<std::uint64_t>(k_count));
+    for (int offset : {0, 500}) {
+        std::vector<std::uint64_t> moved = numbers(offset);
+        sluice_blocks const array{moved.data() + 1, k_count, 8};
+        ASSERT_EQ(sluice_plan_apply(plan, 1, &array, nullptr), SLUICE_SUCCESS) << sluice_last_error();
+        EXPECT_EQ(moved, numbers_moved(offset));
+    }
+    EXPECT_EQ(computation.calls, calls);  // the plan keeps the map, not the function
+    EXPECT_EQ(sluice_plan_free(&plan), SLUICE_SUCCESS);
+}
+
+TEST_F(CInterface, a_computed_plan_is_refused_everywhere_if_one_rank_has_no_function) {
+    Computation computation{rank_, size_, 0};
+    sluice_plan* plan = nullptr;
+    expect_refused(
+        sluice_plan_create_computed(context_, k_count, rank_ == size_ - 1 ? nullptr : next_rank_in_reverse_by_index,
+                                    &computation, nullptr, &plan),
+        SLUICE_INVALID_ARGUMENT, "the destination function is NULL");
+    EXPECT_EQ(plan, nullptr);
+    computation.size = size_ + 1;  // the last rank sends its blocks to a rank that does not exist
+    expect_refused(
+        sluice_plan_create_computed(context_, k_count, next_rank_in_reverse_by_index, &computation, nullptr, &plan),
+        SLUICE_INVALID_ARGUMENT, "rank " + std::to_string(size_ - 1));
+    EXPECT_EQ(plan, nullptr);
+}
+
 TEST_F(CInterface, options_override_the_strategy_and_the_report_says_so) {
     sluice_options* options = nullptr;
     sluice_report* report = nullptr;
@@ -143,18 +204,16 @@ TEST_F(CInterface, options_override_the_strategy_and_the_report_says_so) {
         ASSERT_EQ(sluice_options_set(options, "staging", "64KiB"), SLUICE_SUCCESS) << sluice_last_error();
         ASSERT_EQ(redistribute(options, report), SLUICE_SUCCESS) << sluice_last_error();
         EXPECT_EQ(blocks_, numbers_moved(0));
-        EXPECT_STREQ(sluice_report_strategy(report), strategy);
-        EXPECT_EQ(sluice_report_blocks_sent(report), size_ == 1 ? 0u : static_cast<std::uint64_t>(k_count));
-        EXPECT_EQ(sluice_report_bytes_received(report), size_ == 1 ? 0u : 8u * k_count);
-        EXPECT_GT(sluice_report_extra_peak(report), 0u);
+        char const* used = nullptr;
+        ASSERT_EQ(sluice_report_get_text(report, "strategy", &used), SLUICE_SUCCESS) << sluice_last_error();
+        EXPECT_STREQ(used, strategy);
+        EXPECT_EQ(figure(report, "blocks_sent"), size_ == 1 ? 0u : static_cast<std::uint64_t>(k_count));
+        EXPECT_EQ(figure(report, "bytes_received"), size_ == 1 ? 0u : 8u * k_count);
+        EXPECT_GT(figure(report, "extra_peak"), 0u);
         EXPECT_NE(std::string(sluice_report_text(report)).find(strategy), std::string::npos);
-        double seconds = 0;
-        for (std::size_t step = 0; step < sluice_report_steps(report); ++step) {
-            EXPECT_STRNE(sluice_report_step_name(report, step), "");
-            seconds += sluice_report_step_seconds(report, step);
-        }
-        EXPECT_DOUBLE_EQ(seconds, sluice_report_seconds(report));
-        EXPECT_EQ(sluice_report_step_name(report, sluice_report_steps(report)), nullptr);
+        double all_steps = 0;
+        ASSERT_EQ(sluice_report_get_seconds(report, "seconds", &all_steps), SLUICE_SUCCESS) << sluice_last_error();
+        EXPECT_DOUBLE_EQ(seconds_of_steps(report), all_steps);
     }
     EXPECT_EQ(sluice_report_free(&report), SLUICE_SUCCESS);
     EXPECT_EQ(sluice_options_free(&options), SLUICE_SUCCESS);
@@ -232,7 +291,8 @@ TEST_F(CInterface, null_handles_are_errors_and_freeing_them_is_none) {
     sluice_context* no_context = nullptr;
     EXPECT_EQ(sluice_context_free(&no_context), SLUICE_SUCCESS);
     EXPECT_EQ(sluice_plan_memory(nullptr), 0u);
-    EXPECT_EQ(sluice_report_steps(nullptr), 0u);
+    EXPECT_EQ(sluice_report_size(nullptr), 0u);
+    EXPECT_EQ(sluice_plan_create_computed(nullptr, 0, nullptr, nullptr, nullptr, nullptr), SLUICE_INVALID_ARGUMENT);
     EXPECT_STREQ(sluice_report_text(nullptr), "");
 }
 

@@ -98,19 +98,19 @@ def check_header(browser, root, html, header):
     page = html / (header.name.replace("_", "__").replace(".", "_8") + ".html")
     check(page.is_file(), f"{header.name} has a page")
     if not page.is_file():
-        return
+        return 0
     browser.open(page)
     check(len(browser.run(INTRODUCTION)) > 60, f"the page of {header.name} shows its introduction")
     if header.suffix != ".h":
-        return
+        return 0
     told = {item["name"].split()[-1].strip("*"): item for item in browser.run(FUNCTIONS) if item["name"]}
     declared = re.findall(r"\b((?:sluice|MADRE)_\w+)\(", re.sub(r"^\s*#.*$", "", without_comments(header.read_text()), flags=re.MULTILINE))
-    check(len(declared) >= 5, f"{header.name} declares functions: {declared}")
     for function in declared:
         item = told.get(function)
         check(item and len(item["text"]) > 20, f"the reference describes {function} of {header.name}")
         missing = set(item["wanted"]) - set(item["told"]) if item else set()
         check(not missing, f"the reference describes the parameters {sorted(missing)} of {function}")
+    return len(declared)
 
 
 def check_examples(root, pages):
@@ -138,11 +138,12 @@ def main():
                 check_titles(file.name, page, paths)
                 if not file.name.endswith(("_source.html", "-example.html")):
                     check_text(file.name, page)
-            for header in sorted((root / "include").rglob("*.h*")):
-                check_header(browser, root, html, header)
+            functions_of_c = sum(check_header(browser, root, html, header)
+                                 for header in sorted((root / "include").rglob("*.h*")))
         finally:
             browser.close()
     check(len(pages) > 50, f"there are pages: {len(pages)}")
+    check(functions_of_c > 50, f"the reference of C has functions: {functions_of_c}")
     check_links(html, pages)
     check_examples(root, pages)
     guide = [page for page in (root / "docs").rglob("*.md")]
