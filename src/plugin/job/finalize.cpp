@@ -45,6 +45,7 @@ Job* close_the_gate() {
     Job* const job = g_plugin.job;
     if (job == nullptr || job->ended || job->process != getpid() || close_the_gate() == nullptr) return;
     job->services.stop(*job, Ending::exit);
+    job->helper_thread.reset();
     end_state(job->watch, record::State::exited);
     if (job->rank == 0)
         say("no report: the program ended without MPI_Finalize%s", how_to_see(job->watch.file()).c_str());
@@ -68,6 +69,7 @@ int finalize(int (*below)(), void*) {
     close_the_gate();
     job->ended = true;
     job->services.stop(*job, Ending::finalize);
+    job->helper_thread.reset();
     end_state(job->watch, record::State::ended);  // as the report has it
     report(*job, job->watch.record());
     job->all = mpi::Communicator();

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "chains.hpp"
 #include "kernel/progress.hpp"
+#include "kernel/helper_thread.hpp"
 #include "mpi/mpi.hpp"
 #include "plugin/services/owned_requests.hpp"
 #include "plugin/services/running_services.hpp"
@@ -27,6 +29,8 @@ struct Job {
 
     Settings settings;
     Watch watch;
+    /// For jobs of services; null once they have stopped.
+    std::unique_ptr<kernel::HelperThread> helper_thread = std::make_unique<kernel::HelperThread>();
     Chains chains;
     OwnedRequests owned;
     RunningServices services;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/watch/sampler.hpp"
 
-#include <pthread.h>
-#include <sys/prctl.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -12,7 +9,6 @@
 
 #include "kernel/kept_file.hpp"
 #include "kernel/proc_text.hpp"
-#include "kernel/thread/make_thread.hpp"
 
 namespace sluice::plugin {
 
@@ -26,30 +22,20 @@ constexpr std::uint64_t k_proportional_interval_us = 1000000;
 
 }  // namespace
 
-Sampler::Sampler(Watch& watch) : watch_(watch) {
+Sampler::Sampler(kernel::HelperThread& helper, Watch& watch) : helper_(helper), watch_(watch) {
     watch_.record().head.history_interval_us = k_first_interval_us;
-    kernel::SignalsBlocked const blocked;
-    thread_ = std::thread([this] { run(); });
+    helper_.add(*this);
 }
 
 Sampler::~Sampler() {
-    {
-        std::lock_guard const lock(sleeping_);
-        end_ = true;
-    }
-    wake_.notify_one();
-    thread_.join();
+    helper_.remove(*this);
     read_proportional();
     take();
 }
 
-void Sampler::run() {
-    prctl(PR_SET_NAME, "sluice");
-    std::unique_lock lock(sleeping_);
-    while (!end_) {
-        take();
-        wake_.wait_for(lock, std::chrono::microseconds(interval_us_), [this] { return end_; });
-    }
+kernel::HelperThread::Clock::duration Sampler::run() noexcept {
+    take();
+    return std::chrono::microseconds(interval_us_);
 }
 
 void Sampler::take() {

@@ -1,37 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The helper thread of a rank: looks at the memory of the process every few milliseconds. It calls no MPI function.
+/// Looks at the memory of the process every few milliseconds. It calls no MPI function.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
+#include <cstdint>
 
+#include "kernel/helper_thread.hpp"
 #include "plugin/watch/watch.hpp"
 
 namespace sluice::plugin {
 
-class Sampler {
+/// A job of the helper thread from construction to destruction.
+class Sampler final : public kernel::HelperThread::Job {
   public:
-    explicit Sampler(Watch& watch);
+    Sampler(kernel::HelperThread& helper, Watch& watch);
     Sampler(Sampler const&) = delete;
     Sampler& operator=(Sampler const&) = delete;
-    /// Ends the thread; takes a last sample.
+    /// Takes a last sample.
     ~Sampler();
 
   private:
-    void run();
+    kernel::HelperThread::Clock::duration run() noexcept override;
     void take();
     void keep_in_history(record::Sample const& sample);
     void read_proportional();
 
+    kernel::HelperThread& helper_;
     Watch& watch_;
-    std::mutex sleeping_;
-    std::condition_variable wake_;
-    bool end_ = false;
     std::uint64_t interval_us_ = 0;
     std::uint64_t next_proportional_us_ = 0;
-    std::thread thread_;
 };
 
 }  // namespace sluice::plugin

@@ -16,9 +16,9 @@ class Watching final : public Service {
     char const* setting() const noexcept override { return "watch"; }
     Needs needs() const noexcept override { return Needs::nothing; }
     bool wanted(Job const& job) const noexcept override { return job.settings.watch == Switch::on; }
-    void start(Job& job) override { sampler_ = std::make_unique<Sampler>(job.watch); }
+    void start(Job& job) override { sampler_ = std::make_unique<Sampler>(*job.helper_thread, job.watch); }
     void stop(Job&, Ending) override { sampler_.reset(); }
-    void in_child() noexcept override { static_cast<void>(sampler_.release()); }  // its thread cannot be joined there
+    void in_child() noexcept override { static_cast<void>(sampler_.release()); }  // the record is its parent's
 
   private:
     std::unique_ptr<Sampler> sampler_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Attribution of memory over time: the helper thread that samples.
+/// Attribution of memory over time: samples taken on the helper thread.
 #pragma once
 
 #include "plugin/services/service.hpp"

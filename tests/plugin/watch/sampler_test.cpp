@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// The sampler shares the helper thread with other jobs.
+#include "plugin/watch/sampler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "plugin/services/job.hpp"
+
+namespace sluice::plugin {
+namespace {
+
+/// Wants to run all the time, and counts its own runs from one sample to the next.
+struct Busy final : kernel::HelperThread::Job {
+    explicit Busy(Watch& watch) : watch_(watch) {}
+    kernel::HelperThread::Clock::duration run() noexcept override {
+        samples = watch_.record().head.recent;
+        ++runs;
+        return kernel::HelperThread::Clock::duration::zero();
+    }
+    Watch& watch_;
+    std::atomic<std::uint64_t> samples{0};
+    std::atomic<std::uint64_t> runs{0};
+};
+
+TEST(Sampler, takes_its_samples_while_another_job_always_wants_to_run) {
+    Job job(Settings{}, "");
+    job.watch.clock().start();
+    Busy busy(job.watch);
+    job.helper_thread->add(busy);
+    while (busy.runs < 100)
+        std::this_thread::yield();
+    auto sampler = std::make_unique<Sampler>(*job.helper_thread, job.watch);
+    while (busy.samples < 10)
+        std::this_thread::yield();
+    EXPECT_GT(busy.runs, 110U) << "the other job ran between the samples";
+    job.helper_thread->remove(busy);
+    sampler.reset();
+    std::uint64_t const samples = job.watch.record().head.recent;
+    EXPECT_GE(samples, 11U) << "the last one is taken at the end";
+    job.helper_thread.reset();
+    EXPECT_EQ(job.watch.record().head.recent, samples);
+}
+
+TEST(Sampler, leaves_a_curve_and_a_last_sample_however_short_it_lives) {
+    Job job(Settings{}, "");
+    job.watch.clock().start();
+    static_cast<void>(Sampler(*job.helper_thread, job.watch));
+    EXPECT_GE(job.watch.record().head.recent, 1U);
+    EXPECT_GE(job.watch.record().head.history, 1U);
+    EXPECT_GT(job.watch.record().head.private_bytes, 0U);
+}
+
+}  // namespace
+}  // namespace sluice::plugin
