@@ -58,7 +58,7 @@ void Substitution::expand(int index, OwnedRequest const* owned) {
         statuses_.push_back(has_statuses() ? statuses_of_program_[index] : MPI_Status());
     };
     if (owned == nullptr) return add(handles_[index], 0);
-    if (!owned->active()) return add(MPI_REQUEST_NULL, 0);
+    if (!owned->active()) return add(owned->part(0).request, 0);  // inactive for MPI, too
     for (std::size_t i = 0; i < owned->parts(); ++i)
         if (OwnedRequest::Part const part = owned->part(i); !part.done) add(part.request, i);
 }

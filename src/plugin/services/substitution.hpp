@@ -3,7 +3,7 @@
 /// place.
 ///
 ///     program   | a | owned 1 | null | owned 2 (inactive) |
-///     MPI       | a | part | part | null | null |
+///     MPI       | a | part | part | null | inactive part |
 ///
 /// After MPI's call it writes handles and statuses back. A request is complete for the program when its last part is.
 #pragma once

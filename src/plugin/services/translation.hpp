@@ -19,8 +19,8 @@ template <class Next>
 int wait(Owners const& owners, Next next, MPI_Request* request, MPI_Status* status) {
     auto const owned = request != nullptr ? owners.find(*request) : nullptr;
     if (!owned) return next(request, status);
-    MPI_Request none = null_request();
-    if (!owned->active()) return next(&none, status);
+    MPI_Request inactive = owned->part(0).request;
+    if (!owned->active()) return next(&inactive, status);
     for (std::size_t i = 0; i < owned->parts(); ++i) {
         OwnedRequest::Part part = owned->part(i);
         if (part.done) continue;
@@ -34,8 +34,8 @@ template <class Next>
 int test(Owners const& owners, Next next, MPI_Request* request, int* flag, MPI_Status* status) {
     auto const owned = request != nullptr ? owners.find(*request) : nullptr;
     if (!owned) return next(request, flag, status);
-    MPI_Request none = null_request();
-    if (!owned->active()) return next(&none, flag, status);
+    MPI_Request inactive = owned->part(0).request;
+    if (!owned->active()) return next(&inactive, flag, status);
     *flag = 0;
     for (std::size_t i = 0; i < owned->parts(); ++i) {
         OwnedRequest::Part part = owned->part(i);
@@ -54,7 +54,7 @@ template <class Next>
 int get_status(Owners const& owners, Next next, MPI_Request request, int* flag, MPI_Status* status) {
     auto const owned = owners.find(request);
     if (!owned) return next(request, flag, status);
-    if (!owned->active()) return next(null_request(), flag, status);
+    if (!owned->active()) return next(owned->part(0).request, flag, status);
     *flag = 0;
     std::vector<OwnedRequest::Part> parts(owned->parts());
     for (std::size_t i = 0; i < parts.size(); ++i) {

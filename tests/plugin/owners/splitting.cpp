@@ -112,8 +112,8 @@ struct Links {
                                            MPI_Info info, MPI_Request* request) {
         return under_a_ticket(split, call, next, request, buffer, partitions, count, type, peer, tag, comm, info);
     };
-    static constexpr auto Psend_init = partitioned;
-    static constexpr auto Precv_init = partitioned;
+    [[maybe_unused]] static constexpr auto Psend_init = partitioned;  // MPI 4
+    [[maybe_unused]] static constexpr auto Precv_init = partitioned;
 };
 
 class Splitting final : public Service {

@@ -37,7 +37,7 @@ struct Heard {
 using Table = OpenRequests<Heard>;
 
 MPI_Request handle_number(std::uintptr_t number) {
-    return (MPI_Request)(number * 64);  // NOLINT(performance-no-int-to-ptr)
+    return (MPI_Request)(number * 64);
 }
 
 OpenRequest of_bytes(std::uint64_t bytes, bool persistent = false) {
@@ -135,7 +135,7 @@ TEST(OpenRequests, what_finds_no_room_is_not_counted) {
 }
 
 TEST(OpenRequests, an_empty_table_has_no_marks_whatever_the_order_of_removals) {
-    std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same in each run
+    std::mt19937 random(7);  // the same in each run
     Heard heard;
     Table table(heard);
     std::map<std::uintptr_t, std::uint64_t> model;
