@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "chains.hpp"
-#include "kernel/progress.hpp"
 #include "kernel/helper_thread.hpp"
+#include "kernel/progress.hpp"
 #include "mpi/mpi.hpp"
 #include "plugin/services/owned_requests.hpp"
 #include "plugin/services/running_services.hpp"
