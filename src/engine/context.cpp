@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sluice/context.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,11 +46,11 @@ bool is_own_business(std::string_view name) {
 
 /// Collective. Throws the same Error on every rank if a setting of one rank is out of range, or if a setting differs
 /// that decides what goes over the wire: all but the memory of the process and the folders of its files.
-void agree_on(MPI_Comm comm, Settings const& settings) {
+void agree_on(MPI_Comm comm, Settings const& settings, std::span<SettingRow const> rows) {
     groups::Agreement agreement;
     std::vector<std::string> names;
-    names.reserve(setting_rows().size());  // the agreement refers to them
-    for (SettingRow const& row : setting_rows()) {
+    names.reserve(rows.size());  // the agreement refers to them
+    for (SettingRow const& row : rows) {
         try {
             Settings().set(row.name, settings.get(row.name));
         } catch (Error const& error) {
@@ -58,6 +61,14 @@ void agree_on(MPI_Comm comm, Settings const& settings) {
         agreement.alike(names.back(), settings.get(row.name));
     }
     agreement.run(comm);
+}
+
+/// The same for all settings. An agreement is of constant size, and settings may become more.
+void agree_on(MPI_Comm comm, Settings const& settings) {
+    constexpr std::size_t k_settings_at_once = 20;
+    std::span<SettingRow const> const rows = setting_rows();
+    for (std::size_t first = 0; first < rows.size(); first += k_settings_at_once)
+        agree_on(comm, settings, rows.subspan(first, std::min(k_settings_at_once, rows.size() - first)));
 }
 
 }  // namespace
