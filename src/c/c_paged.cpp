@@ -3,6 +3,7 @@
 #include "sluice/c/paged.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -28,8 +29,10 @@ using sluice::c::free_handle;
 using sluice::c::invalid;
 
 struct sluice_paged_file {
-    template <typename... Arguments>
-    explicit sluice_paged_file(Arguments&&... arguments) : file(std::forward<Arguments>(arguments)...) {}
+    sluice_paged_file(sluice::Context& context, std::span<std::uint64_t const> bytes_of_blocks)
+        : file(context, bytes_of_blocks) {}
+    sluice_paged_file(sluice::Context& context, std::uint64_t blocks, std::uint64_t bytes_of_each)
+        : file(context, blocks, bytes_of_each) {}
     PagedFile file;
 };
 struct sluice_paged_blocks {
@@ -81,7 +84,7 @@ int sluice_paged_file_create(sluice_context* context, uint64_t const* bytes_of_b
         sluice::Context& over = existing(context, "context").context;
         if (bytes_of_blocks == nullptr && blocks > 0)
             throw invalid("bytes_of_blocks is NULL, blocks is " + std::to_string(blocks));
-        place = new sluice_paged_file(over, std::span<std::uint64_t const>(bytes_of_blocks, blocks));
+        place = new sluice_paged_file(over, std::span(bytes_of_blocks, blocks));
     });
 }
 
