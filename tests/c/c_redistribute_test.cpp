@@ -219,6 +219,15 @@ TEST_F(CInterface, options_override_the_strategy_and_the_report_says_so) {
     EXPECT_EQ(sluice_options_free(&options), SLUICE_SUCCESS);
 }
 
+TEST_F(CInterface, a_call_refuses_options_that_belong_to_the_context) {
+    sluice_options* options = nullptr;
+    ASSERT_EQ(sluice_options_create(&options), SLUICE_SUCCESS);
+    ASSERT_EQ(sluice_options_set(options, "transport", "message"), SLUICE_SUCCESS) << sluice_last_error();
+    expect_refused(redistribute(rank_ == size_ - 1 ? options : nullptr), SLUICE_INVALID_ARGUMENT,
+                   "setting 'transport' belongs to the context");
+    EXPECT_EQ(sluice_options_free(&options), SLUICE_SUCCESS);
+}
+
 TEST_F(CInterface, what_is_wrong_on_one_rank_is_an_error_on_all) {
     bool const last = rank_ == size_ - 1;
     std::string const who = "rank " + std::to_string(size_ - 1);
