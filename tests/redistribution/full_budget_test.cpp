@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A budget that others hold as a whole: a redistribution goes on with the smallest staging.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sluice/redistribute.hpp"
+
+namespace sluice {
+namespace {
+
+TEST(FullBudget, leaves_every_redistribution_the_smallest_staging) {
+    Settings settings;
+    settings.memory = 1_MiB;  // less than the program has already, so the budget is 0
+    Context context(MPI_COMM_WORLD, settings);
+    int const next = (context.rank() + 1) % context.size();
+    int const last = (context.rank() + context.size() - 1) % context.size();
+    std::int64_t const count = 1000;
+    std::vector<Destination> destinations;
+    std::vector<std::int64_t> blocks;
+    for (std::int64_t i = 0; i < count; ++i) {
+        destinations.push_back({next, count - 1 - i});
+        blocks.push_back(context.rank() * count + i);
+    }
+    Lease const first = context.budget().lease_beyond(Budget::guaranteed_minimum, Purpose::other);
+    ASSERT_FALSE(context.budget().try_lease(4_KiB, Purpose::staging));
+    RedistributeOptions options;
+    options.staging = 1_MiB;
+    auto const report = redistribute(context, blocks_of(std::span(blocks)), destinations, options);
+    EXPECT_NE(report.why.find("no memory for the requested staging, so the smallest"), std::string::npos) << report.why;
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < count; ++i)
+        wrong += blocks[static_cast<std::size_t>(count - 1 - i)] != last * count + i;
+    EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace sluice
