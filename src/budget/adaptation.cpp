@@ -67,7 +67,7 @@ Adaptation::Adaptation(Options const& options)
         join_ledger();
     else
         why_ = "none: not requested";
-    listen();
+    listen(options.helper_thread ? options.helper_thread : std::make_shared<kernel::HelperThread>());
     Budget nobody(Bytes{0});  // replaced by the caller's budget at its first look
     look(nobody);
 }
@@ -101,7 +101,7 @@ void Adaptation::join_ledger() {
 
 /// Opens one listener for each group, even if the group has two limits. The processes of a node take turns, because the
 /// kernel serves them one after the other.
-void Adaptation::listen() {
+void Adaptation::listen(std::shared_ptr<kernel::HelperThread> const& helper_thread) {
     unsigned const turn =
         ledger_ ? static_cast<unsigned>(ledger_->slot()) : static_cast<unsigned>(getpid()) % processes_;
     std::string heard;
@@ -109,7 +109,7 @@ void Adaptation::listen() {
         MemoryPlace const& group = place.usage.place();
         if (!group.is_group() || !is_limit(group.limit) || group.folder == heard) continue;
         heard = group.folder;
-        place.events = std::make_unique<UsageEvents>(group, turn);
+        place.events = std::make_unique<UsageEvents>(group, helper_thread, turn);
     }
 }
 

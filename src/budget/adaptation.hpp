@@ -41,6 +41,8 @@ class Adaptation final : public Allowance {
         std::uint32_t processes = 1;
         bool share = true;  ///< whether to join a ledger
         std::string root;   ///< root of a made-up file tree, for tests
+        /// The rank's, which sets marks for threshold events; one is made if it is null.
+        std::shared_ptr<kernel::HelperThread> helper_thread = nullptr;
     };
     explicit Adaptation(Options const& options);
 
@@ -98,7 +100,7 @@ class Adaptation final : public Allowance {
 
     void find_places(Options const& options);
     void join_ledger();
-    void listen();
+    void listen(std::shared_ptr<kernel::HelperThread> const& helper_thread);
     NodeLedger::Sums sums(Bytes resident) const noexcept;
     Bytes reserve_of(MemoryPlace const& place, Bytes m) const noexcept;
     Figures figures_of(Place& place, Bytes resident, NodeLedger::Sums const& sums) const noexcept;

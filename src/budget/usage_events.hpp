@@ -9,27 +9,28 @@
 /// write). Version 2 has no marks; it signals that the limit was reached (memory.events).
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <chrono>
-#include <string>
-#include <thread>
+#include <memory>
 
 #include "budget/memory_limit.hpp"
+#include "kernel/descriptor.hpp"
+#include "kernel/helper_thread.hpp"
 
 namespace sluice::budget {
 
 /// Only the destructor waits. The kernel takes 8 to 24 ms to set one mark (a grace period of RCU, in which it sleeps
-/// and other processes that set a mark wait), so a thread sets the marks and ends. No thread is made if the object
-/// lives for less than 0.1 s. A look takes 0.2 to 0.4 µs. Not thread-safe.
-class UsageEvents {
+/// and other processes that set a mark wait), so the helper thread sets the marks, one in each run, and other jobs run
+/// between them. It gets no job from an object that lives for less than 0.1 s. A look takes 0.2 to 0.4 µs. Not
+/// thread-safe.
+class UsageEvents final : public kernel::HelperThread::Job {
   public:
     static constexpr std::chrono::milliseconds k_settling{100};
+    static constexpr unsigned k_marks = 6;  ///< the last mark leaves a 64th: the automatic reserve of up to 16 GiB
 
     /// `group` is a place in a control group. `turn` is the index of the process among those of the node: each process
     /// begins later than the last by k_settling, so that none waits for many others at its end.
-    explicit UsageEvents(MemoryPlace const& group, unsigned turn = 0);
+    UsageEvents(MemoryPlace const& group, std::shared_ptr<kernel::HelperThread> helper, unsigned turn = 0);
     /// Waits for the mark that is being set now.
     ~UsageEvents();
     UsageEvents(UsageEvents const&) = delete;
@@ -41,25 +42,26 @@ class UsageEvents {
     bool told() noexcept;
     /// Whether signals can arrive: this process has the rights, and all marks are set.
     bool is_listening() const noexcept;
+    /// Number of marks that are set for the present limit; thread-safe.
+    unsigned marks() const noexcept { return marks_.load(std::memory_order_relaxed); }
 
   private:
     using Clock = std::chrono::steady_clock;
 
     bool start_to_mark(Bytes limit) noexcept;
-    void mark(Bytes limit, int event) noexcept;
-    void wait_for_marks() noexcept;
+    kernel::HelperThread::Clock::duration run() noexcept override;
+    bool set_mark() noexcept;
 
-    bool has_marks_;    // true for version 1
-    int control_ = -1;  // version 1: marks are set by writing here
-    int usage_ = -1;    // version 1: the usage that marks refer to
-    int event_ = -1;    // version 1: eventfd; version 2: memory.events
-    Bytes marked_;      // the limit that the marks are or will be for
+    std::shared_ptr<kernel::HelperThread> helper_;
+    bool has_marks_;              // true for version 1
+    kernel::Descriptor control_;  // version 1: marks are set by writing here
+    kernel::Descriptor usage_;    // version 1: the usage that marks refer to
+    kernel::Descriptor event_;    // version 1: eventfd; version 2: memory.events
+    Bytes marked_;                // the limit that the marks are or will be for
     Clock::time_point begin_at_;
     std::atomic<unsigned> marks_{0};
+    // While it is true, the helper thread owns the descriptors and the limit.
     std::atomic<bool> is_marking_{false};
-    std::atomic<bool> ends_{false};
-    std::thread marking_;
-    pid_t marker_ = 0;  // the process that marking_ runs in
 };
 
 }  // namespace sluice::budget

@@ -46,12 +46,19 @@ Slot* slot_of_this_rank() {
 }
 
 /// Returns null under the simulator, which runs many ranks in one process.
-std::shared_ptr<budget::Adaptation> adaptation_of([[maybe_unused]] Settings const& settings) {
+std::shared_ptr<budget::Adaptation> adaptation_of(
+    [[maybe_unused]] Settings const& settings,
+    [[maybe_unused]] std::shared_ptr<kernel::HelperThread> const& helper_thread) {
 #ifdef SLUICE_SIMULATED
     return nullptr;
 #else
-    return std::make_shared<budget::Adaptation>(budget::Adaptation::Options{
-        settings.memory, settings.node_memory, settings.memory_reserve, kernel::ranks_of_node().value_or(1), true, {}});
+    return std::make_shared<budget::Adaptation>(budget::Adaptation::Options{settings.memory,
+                                                                            settings.node_memory,
+                                                                            settings.memory_reserve,
+                                                                            kernel::ranks_of_node().value_or(1),
+                                                                            true,
+                                                                            {},
+                                                                            helper_thread});
 #endif
 }
 
@@ -63,7 +70,8 @@ Bytes left_of(MemoryLimit const& limit) {
 
 Process::Process(Settings const& settings)
     : limit_(detect_memory_limit(settings.memory)),
-      adaptation_(adaptation_of(settings)),
+      helper_thread_(std::make_shared<kernel::HelperThread>()),
+      adaptation_(adaptation_of(settings, helper_thread_)),
       budget_(adaptation_ ? adaptation_->m_c() : left_of(limit_),
               adaptation_ && adaptation_->has_ledger() ? adaptation_ : nullptr) {
     look();

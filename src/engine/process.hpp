@@ -26,7 +26,7 @@ class Process {
     explicit Process(Settings const& settings);
     Budget& budget() noexcept { return budget_; }
     MemoryLimit const& memory_limit() const noexcept { return limit_; }
-    kernel::HelperThread& helper_thread() noexcept { return helper_thread_; }
+    kernel::HelperThread& helper_thread() noexcept { return *helper_thread_; }
     /// Lets the budget follow the free memory while a caller waits or moves data: once a millisecond, or sooner if the
     /// kernel tells of a change (Adaptation). About 30 ns if it is not due, 2 µs if it is. Thread-safe.
     void look_if_due() {
@@ -47,10 +47,10 @@ class Process {
 
   private:
     MemoryLimit limit_;
+    std::shared_ptr<kernel::HelperThread> helper_thread_;  // the last lease may outlive the Process, and with it a job
     std::shared_ptr<budget::Adaptation> adaptation_;
     Budget budget_;
     std::atomic<std::uint64_t> madre_bytes_{0};
-    kernel::HelperThread helper_thread_;
 };
 
 }  // namespace sluice::engine

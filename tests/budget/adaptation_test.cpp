@@ -351,7 +351,8 @@ TEST_F(AdaptationTest, looks_at_all_places_when_the_kernel_tells) {
     write("/sys/fs/cgroup/job/memory.current", std::to_string((1_GiB).count) + "\n");
     // The kernel reports changes of this file in the same way, without a memory controller.
     std::filesystem::create_symlink(group.folder() + "/cgroup.events", root_ + "/sys/fs/cgroup/job/memory.events");
-    budget::UsageEvents kernel({budget::MemoryPlace::Kind::cgroup_v2, {}, root_ + "/sys/fs/cgroup/job", "memory.max"});
+    budget::UsageEvents kernel({budget::MemoryPlace::Kind::cgroup_v2, {}, root_ + "/sys/fs/cgroup/job", "memory.max"},
+                               std::make_shared<kernel::HelperThread>());
     budget::Adaptation::Options options = this->options();
     options.memory = 300_MiB;
     Member member(options);
