@@ -67,8 +67,9 @@ Outcome run(Context& context, Experiment const& experiment, Options const& optio
     }
     mpi::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
     double const start = MPI_Wtime();
-    RedistributionReport const report = redistribute(context, {array.data(), experiment.blocks(), options.block_bytes},
-                                                     destinations, {.strategy = strategy, .staging = options.staging});
+    RedistributionReport const report =
+        redistribute(context, {array.data(), experiment.blocks(), {options.block_bytes}}, destinations,
+                     {.strategy = strategy, .staging = options.staging});
     Outcome outcome;
     outcome.seconds = longest_of_all(start, MPI_Wtime());
     outcome.steps = report.steps;

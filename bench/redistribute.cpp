@@ -139,8 +139,8 @@ double busiest_node_bytes(Workload const& workload) {
         if (to.rank < 0) continue;
         int const target = node_of[static_cast<std::size_t>(to.rank)];
         if (target == leader) continue;
-        out_in[2 * static_cast<std::size_t>(leader)] += static_cast<double>(workload.blocks.block_bytes);
-        out_in[2 * static_cast<std::size_t>(target) + 1] += static_cast<double>(workload.blocks.block_bytes);
+        out_in[2 * static_cast<std::size_t>(leader)] += static_cast<double>(workload.blocks.block_bytes.count);
+        out_in[2 * static_cast<std::size_t>(target) + 1] += static_cast<double>(workload.blocks.block_bytes.count);
     }
     mpi::check(
         MPI_Allreduce(MPI_IN_PLACE, out_in.data(), static_cast<int>(out_in.size()), MPI_DOUBLE, MPI_SUM, workload.comm),
@@ -190,7 +190,7 @@ void run_cell(std::string const& case_name, std::uint64_t block_bytes, Options c
     for (std::uint64_t i = 0; i < own_slots; ++i)
         destinations[i] = map->destination(rank, i);
     Pages const array(own_slots * block_bytes);
-    Workload const workload{MPI_COMM_WORLD, rank, ranks, *map, {array.data(), own_slots, block_bytes}, destinations};
+    Workload const workload{MPI_COMM_WORLD, rank, ranks, *map, {array.data(), own_slots, {block_bytes}}, destinations};
 
     Row cell{{"bench", "redistribute"}, {"case", case_name},       {"ranks", ranks},    {"block_bytes", block_bytes},
              {"blocks", slots},         {"mpi", SLUICE_BENCH_MPI}, {"bed", options.bed}};

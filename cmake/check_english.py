@@ -17,7 +17,7 @@ from pathlib import Path
 
 # Folders and pages without such pronouns; one that is cleaned is added here.
 CLEAN = [
-    "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench", "cmake", "docs", "examples", "packaging", "tests",
+    "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench", "cmake", "docs", "examples", "include", "packaging", "tests",
     "src/base", "src/budget", "src/c", "src/cli", "src/collectives", "src/engine", "src/fetch", "src/groups", "src/kernel",
     "src/main.cpp", "src/memory", "src/mpi", "src/node", "src/paged", "src/probes", "src/record", "src/redistribution",
     "src/report", "src/tasks", "src/types",

@@ -4,12 +4,12 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "madre/experiment.hpp"
 #include "madre/lower_bound.hpp"
 #include "madre/options.hpp"
+#include "sluice/redistribute.hpp"
 
 namespace sluice::bench {
 
@@ -20,7 +20,7 @@ struct Outcome {
     std::uint64_t extra_bytes = 0;  ///< on the worst rank
     std::uint64_t bytes_moved = 0;  ///< over the network, of all ranks
     std::uint64_t blocks_arrived = 0;
-    std::vector<std::pair<std::string, double>> steps;  ///< of rank 0
+    std::vector<StepTime> steps;  ///< of rank 0
 };
 
 /// `link_rate`: bytes in a second that one link really carried in this simulation, to be compared with the nominal

@@ -45,7 +45,7 @@ class AlltoallvMethod final : public Method {
     AlltoallvMethod(Buffers kind, Workload const& workload)
         : kind_(kind),
           workload_(workload),
-          type_(workload.blocks.block_bytes),
+          type_(workload.blocks.block_bytes.count),
           send_counts_(ranks()),
           send_starts_(ranks()),
           receive_counts_(ranks()),
@@ -55,7 +55,7 @@ class AlltoallvMethod final : public Method {
     void run() override {
         exchange_counts();
         allocate();
-        switch (workload_.blocks.block_bytes) {
+        switch (workload_.blocks.block_bytes.count) {
             case 64:
                 pack<64>();
                 break;
@@ -67,7 +67,7 @@ class AlltoallvMethod final : public Method {
                 break;
         }
         exchange();
-        switch (workload_.blocks.block_bytes) {
+        switch (workload_.blocks.block_bytes.count) {
             case 64:
                 unpack<64>();
                 break;
@@ -107,7 +107,7 @@ class AlltoallvMethod final : public Method {
     }
 
     void allocate() {
-        std::size_t const bytes = workload_.blocks.block_bytes;
+        std::size_t const bytes = workload_.blocks.block_bytes.count;
         ensure(send_blocks_, sending_ * bytes);
         ensure(receive_blocks_, receiving_ * bytes);
         ensure(send_indices_, sending_ * sizeof(std::uint32_t));
@@ -124,7 +124,7 @@ class AlltoallvMethod final : public Method {
 
     template <std::size_t Fixed>
     void pack() {
-        std::size_t const bytes = workload_.blocks.block_bytes;
+        std::size_t const bytes = workload_.blocks.block_bytes.count;
         cursors_.assign(send_starts_.begin(), send_starts_.end());
         std::byte const* block = array();
         auto* const indices = reinterpret_cast<std::uint32_t*>(send_indices_.data());
@@ -158,7 +158,7 @@ class AlltoallvMethod final : public Method {
 
     template <std::size_t Fixed>
     void unpack() {
-        std::size_t const bytes = workload_.blocks.block_bytes;
+        std::size_t const bytes = workload_.blocks.block_bytes.count;
         auto const* const indices = reinterpret_cast<std::uint32_t const*>(receive_indices_.data());
         std::byte const* block = receive_blocks_.data();
         for (std::size_t i = 0; i < receiving_; ++i, block += bytes)

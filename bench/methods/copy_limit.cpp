@@ -44,7 +44,7 @@ class CopyLimit final : public Method {
   public:
     explicit CopyLimit(Workload const& workload)
         : source_(static_cast<std::byte const*>(workload.blocks.data)),
-          bytes_(moving_blocks(workload) * workload.blocks.block_bytes),
+          bytes_(moving_blocks(workload) * workload.blocks.block_bytes.count),
           target_(bytes_) {
         std::memset(target_.data(), 1, bytes_);
         // All ranks must time the same code, so all take the copy whose slowest rank is faster.

@@ -20,12 +20,12 @@ class P4estMethod final : public Method {
         before_.assign(partition.before.begin(), partition.before.end());
         after_.assign(partition.after.begin(), partition.after.end());
         auto const rank = static_cast<std::size_t>(workload.rank);
-        target_ = Pages(static_cast<std::size_t>(after_[rank + 1] - after_[rank]) * workload.blocks.block_bytes);
+        target_ = Pages(static_cast<std::size_t>(after_[rank + 1] - after_[rank]) * workload.blocks.block_bytes.count);
     }
 
     void run() override {
         p4est_transfer_fixed(after_.data(), before_.data(), workload_.comm, 0, target_.data(), workload_.blocks.data,
-                             workload_.blocks.block_bytes);
+                             workload_.blocks.block_bytes.count);
         if (target_.size() > 0) std::memcpy(workload_.blocks.data, target_.data(), target_.size());
     }
 

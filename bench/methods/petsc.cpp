@@ -24,7 +24,7 @@ void check(PetscErrorCode code, char const* call) {
 class PetscMethod final : public Method {
   public:
     explicit PetscMethod(Workload const& workload)
-        : workload_(workload), bytes_(workload.blocks.count * workload.blocks.block_bytes), target_(bytes_) {
+        : workload_(workload), bytes_(workload.blocks.count * workload.blocks.block_bytes.count), target_(bytes_) {
         check(PetscInitializeNoArguments(), "PetscInitializeNoArguments");
         check(PetscPopSignalHandler(), "PetscPopSignalHandler");
         std::vector<PetscInt> leaves;
@@ -42,8 +42,9 @@ class PetscMethod final : public Method {
                             leaves.data(), PETSC_COPY_VALUES, roots.data(), PETSC_COPY_VALUES),
             "PetscSFSetGraph");
         check(PetscSFSetUp(forest_), "PetscSFSetUp");
-        mpi::check(MPI_Type_contiguous(static_cast<int>(workload.blocks.block_bytes / sizeof(int)), MPI_INT, &block_),
-                   "MPI_Type_contiguous");
+        mpi::check(
+            MPI_Type_contiguous(static_cast<int>(workload.blocks.block_bytes.count / sizeof(int)), MPI_INT, &block_),
+            "MPI_Type_contiguous");
         mpi::check(MPI_Type_commit(&block_), "MPI_Type_commit");
     }
     PetscMethod(PetscMethod const&) = delete;
@@ -73,7 +74,7 @@ class PetscMethod final : public Method {
 }  // namespace
 
 std::string petsc_refuses(Workload const& workload) {
-    if (workload.blocks.block_bytes % sizeof(int) != 0) return "its datatype here is made of 4-byte words";
+    if (workload.blocks.block_bytes.count % sizeof(int) != 0) return "its datatype here is made of 4-byte words";
     return {};
 }
 

@@ -27,16 +27,17 @@ void pack(void* data, int, int, int count, ZOLTAN_ID_PTR, ZOLTAN_ID_PTR slots, i
           int* error) {
     Blocks const& blocks = *static_cast<Blocks const*>(data);
     for (int i = 0; i < count; ++i)
-        std::memcpy(buffer + places[i], static_cast<std::byte const*>(blocks.data) + slots[i] * blocks.block_bytes,
-                    blocks.block_bytes);
+        std::memcpy(buffer + places[i],
+                    static_cast<std::byte const*>(blocks.data) + slots[i] * blocks.block_bytes.count,
+                    blocks.block_bytes.count);
     *error = ZOLTAN_OK;
 }
 
 void unpack(void* data, int, int count, ZOLTAN_ID_PTR slots, int*, int* places, char* buffer, int* error) {
     Blocks const& blocks = *static_cast<Blocks const*>(data);
     for (int i = 0; i < count; ++i)
-        std::memcpy(static_cast<std::byte*>(blocks.data) + slots[i] * blocks.block_bytes, buffer + places[i],
-                    blocks.block_bytes);
+        std::memcpy(static_cast<std::byte*>(blocks.data) + slots[i] * blocks.block_bytes.count, buffer + places[i],
+                    blocks.block_bytes.count);
     *error = ZOLTAN_OK;
 }
 

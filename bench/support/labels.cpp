@@ -28,8 +28,8 @@ void for_each_word(std::uint64_t block_bytes, std::uint64_t origin, Word word) {
 
 void write_labels(Blocks blocks, int rank) {
     std::byte* block = static_cast<std::byte*>(blocks.data);
-    for (std::uint64_t index = 0; index < blocks.count; ++index, block += blocks.block_bytes)
-        for_each_word(blocks.block_bytes, origin_of(rank, index),
+    for (std::uint64_t index = 0; index < blocks.count; ++index, block += blocks.block_bytes.count)
+        for_each_word(blocks.block_bytes.count, origin_of(rank, index),
                       [block](std::uint64_t at, std::size_t bytes, std::uint64_t value) {
                           std::memcpy(block + at, &value, bytes);
                       });
@@ -38,7 +38,7 @@ void write_labels(Blocks blocks, int rank) {
 std::uint64_t count_arrived(Blocks blocks, int rank, int ranks, Case const& map) {
     std::uint64_t arrived = 0;
     std::byte const* block = static_cast<std::byte const*>(blocks.data);
-    for (std::uint64_t slot = 0; slot < blocks.count; ++slot, block += blocks.block_bytes) {
+    for (std::uint64_t slot = 0; slot < blocks.count; ++slot, block += blocks.block_bytes.count) {
         std::uint64_t origin = 0;
         std::memcpy(&origin, block, 8);
         std::uint64_t const index = origin & ((std::uint64_t{1} << k_index_bits) - 1);
@@ -48,7 +48,7 @@ std::uint64_t count_arrived(Blocks blocks, int rank, int ranks, Case const& map)
         if (map.destination(static_cast<int>(from), index) != Destination{rank, static_cast<std::int64_t>(slot)})
             continue;
         std::uint64_t wrong = 0;
-        for_each_word(blocks.block_bytes, origin, [&](std::uint64_t at, std::size_t bytes, std::uint64_t value) {
+        for_each_word(blocks.block_bytes.count, origin, [&](std::uint64_t at, std::size_t bytes, std::uint64_t value) {
             std::uint64_t found = value;  // bytes beyond the block's end remain equal
             std::memcpy(&found, block + at, bytes);
             wrong |= found ^ value;

@@ -72,7 +72,7 @@ void move_blocks(std::string const& way, Job const& job, std::span<Block> blocks
     if (way == "sluice") {
         sluice::Context context(MPI_COMM_WORLD);
         sluice::RedistributionReport const report =
-            sluice::redistribute(context, {blocks.data(), blocks.size(), k_block_bytes}, destination);
+            sluice::redistribute(context, {blocks.data(), blocks.size(), {k_block_bytes}}, destination);
         detail = std::string(sluice::name_of(report.strategy)) + ", " + report.why;
         extra = static_cast<double>(report.extra_peak.count);
     } else {

@@ -23,7 +23,7 @@ inline std::vector<sluice::FetchRequest> neighbours_faces(Box const& box, int cu
     wants.reserve(k_sides);
     for (int side = 0; side < k_sides; ++side)
         wants.push_back(
-            {key_of(box, box.neighbour(cube, side), Box::opposite(side), step), box.face_points() * sizeof(double)});
+            {key_of(box, box.neighbour(cube, side), Box::opposite(side), step), {box.face_points() * sizeof(double)}});
     return wants;
 }
 

@@ -17,7 +17,7 @@ using sluice::Store;
 
 void publish_faces(Store& store, Box const& box, Cube const& cube, int step) {
     for (int side = 0; side < k_sides; ++side)
-        store.publish(key_of(box, cube.number(), side, step), box.face_points() * sizeof(double),
+        store.publish(key_of(box, cube.number(), side, step), {box.face_points() * sizeof(double)},
                       packer(cube, side, step));
 }
 

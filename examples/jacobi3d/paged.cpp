@@ -31,11 +31,11 @@ struct Places {
     std::size_t faces(int step) const { return 4 * cube + 2 + static_cast<std::size_t>(step % 2); }
 };
 
-std::vector<std::uint64_t> sizes_of_blocks(Box const& box, std::size_t cubes) {
-    std::vector<std::uint64_t> sizes;
+std::vector<sluice::Bytes> sizes_of_blocks(Box const& box, std::size_t cubes) {
+    std::vector<sluice::Bytes> sizes;
     for (std::size_t i = 0; i < cubes; ++i) {
-        sizes.insert(sizes.end(), 2, box.cube_points() * sizeof(double));
-        sizes.insert(sizes.end(), 2, k_sides * box.face_points() * sizeof(double));
+        sizes.insert(sizes.end(), 2, sluice::Bytes{box.cube_points() * sizeof(double)});
+        sizes.insert(sizes.end(), 2, sluice::Bytes{k_sides * box.face_points() * sizeof(double)});
     }
     return sizes;
 }
@@ -64,7 +64,7 @@ void publish_faces(Store& store, PagedFile const& file, Box const& box, Places c
     std::uint64_t const bytes = box.face_points() * sizeof(double);
     for (int side = 0; side < k_sides; ++side)
         publish_part(store, key_of(box, number, side, step), file, places.faces(step),
-                     static_cast<std::uint64_t>(side) * bytes, bytes);
+                     {static_cast<std::uint64_t>(side) * bytes}, {bytes});
 }
 
 sluice::Task live(Store& store, PagedFile& file, Box const& box, Places places, int number, int steps) {

@@ -19,7 +19,7 @@ using sluice::Store;
 void send_faces(Store& store, Box const& box, Cube const& cube, int step) {
     for (int side = 0; side < k_sides; ++side)
         store.send(box.owner(box.neighbour(cube.number(), side)), key_of(box, cube.number(), side, step),
-                   box.face_points() * sizeof(double), packer(cube, side, step));
+                   {box.face_points() * sizeof(double)}, packer(cube, side, step));
 }
 
 sluice::Task live(Store& store, Box const& box, Cube& cube, int steps) {

@@ -21,9 +21,14 @@ enum class ErrorCode : int {
     internal = 5,          ///< the library has a defect
 };
 
+/// What the library throws. Unless a function says otherwise, collective functions throw the same error on all ranks
+/// of their context, so that all ranks can go on together.
 class SLUICE_API Error : public std::runtime_error {
   public:
+    /// @param code the kind of error
+    /// @param what names the ranks and gives the numbers
     Error(ErrorCode code, std::string const& what) : std::runtime_error(what), code_(code) {}
+    /// The kind of error; what() has the text.
     ErrorCode code() const noexcept { return code_; }
 
   private:

@@ -43,28 +43,36 @@ struct DeliveryWait;
 class StoreState;
 }  // namespace fetch
 
-/// The name of published data, valid on every rank.
+/// The name of published data, valid on every rank. It names one publication only.
 struct Key {
-    int owner = 0;            ///< rank in the store's context
+    int owner = 0;            ///< rank in the store's context that publishes or sends the data
     std::uint64_t id = 0;     ///< chosen by the owner
-    std::uint64_t epoch = 0;  ///< chosen by the owner, for example the iteration
+    std::uint64_t epoch = 0;  ///< chosen by the owner, for example the iteration; see Store::close()
     bool operator==(Key const&) const = default;
 };
 
 /// One fetch of a set.
 struct FetchRequest {
-    static constexpr std::uint64_t k_any = ~std::uint64_t{0};
-    Key key;
-    std::uint64_t bytes = k_any;  ///< size of the published data; k_any: the owner is asked first
+    /// A size that the reader does not know: the owner is asked first.
+    static constexpr Bytes k_any{~std::uint64_t{0}};
+    Key key;              ///< what to fetch
+    Bytes bytes = k_any;  ///< size of the published data
 };
 
-/// A complete fetch set, in the order of the requests. Movable; gives its tokens back when it dies. Two sets that
-/// fetched the same key at a time may share its bytes: nobody writes to them.
+/// The data of a complete set, in the order of its requests. Movable; when it dies, its tokens are given back, so that
+/// other sets can be fetched. It may outlive the store. Two sets that fetched the same key at once may share its bytes,
+/// which nothing changes.
 class SLUICE_API FetchResult {
   public:
     FetchResult() = default;
+    /// The number of requests.
     std::size_t size() const noexcept;
+    /// The data of one request; this object owns them.
+    /// @param i number of the request, less than size()
     std::span<std::byte const> operator[](std::size_t i) const noexcept;
+    /// The data of one request as elements of a trivially copyable type; bytes after the last whole element are left
+    /// out.
+    /// @param i number of the request, less than size()
     template <typename T>
     std::span<T const> as(std::size_t i) const noexcept {
         auto const bytes = (*this)[i];
@@ -118,25 +126,32 @@ struct StoreReport {
     std::uint64_t most_on_their_way = 0;    ///< most fetches in flight at once
     std::uint64_t sent = 0;                 ///< messages sent by `send`
     std::uint64_t received = 0;             ///< messages received by `receive_all`
-    Bytes sent_bytes;
-    Bytes received_bytes;
+    Bytes sent_bytes;                       ///< bytes of the messages that were sent
+    Bytes received_bytes;                   ///< bytes of the messages that were received
     Bytes packed_peak;        ///< most bytes at once packed for readers that had not taken them; included in `peak`
     Bytes uncontrolled_peak;  ///< peak bytes received without a token (uncontrolled sends); included in `peak`
     Bytes unexpected;         ///< bytes, in total, of uncontrolled messages that arrived before a set waited for them
 };
 
-/// One for each set of keys; created collectively over the context's ranks, who all must destroy it. Belongs to one
-/// thread. Memory: for each publication about 150 bytes and what its function holds, for each fetch that is open about
-/// 200 bytes, and what tokens allow for.
+/// Publications and fetches of the ranks of a context. Created collectively, and destroyed by all of them. It belongs
+/// to one thread, on which all callbacks run: inside calls that make progress on the context, such as progress(),
+/// wait_until(), finish(), the destructor and Tasks::run(). Memory: for each publication about 150 bytes and what its
+/// function holds, for each fetch that is open about 200 bytes, and what tokens allow for.
 class SLUICE_API Store {
   public:
+    /// Writes published or sent data into a message: all bytes of `out`, whose size is that of the publication. It may
+    /// throw: the reader's fetch then fails (of a send: the call).
     using Packer = std::function<void(std::span<std::byte> out)>;
-    /// Called once with the data that a DataSource was asked for, or with an error. The bytes need only be valid
-    /// during the call.
+    /// Takes the data that a DataSource was asked for, once: `bytes`, which need only be valid during the call, or
+    /// `error`, which is null otherwise.
     using DataSink = std::function<void(std::span<std::byte const> bytes, std::exception_ptr error)>;
+    /// Starts to bring data into memory, and calls `sink` at once, or later on the same thread from a poll of the
+    /// context.
     using DataSource = std::function<void(DataSink sink)>;
 
-    /// Collective over `context`, which must outlive the store. Throws Error.
+    /// Collective over the context.
+    /// @param context the ranks that publish and fetch; it must outlive the store
+    /// @throws Error mpi if an MPI call fails, out_of_memory
     explicit Store(Context& context);
     /// Calls finish(), unless an exception is being handled.
     ~Store();
@@ -147,35 +162,53 @@ class SLUICE_API Store {
     /// @param key     their name; `key.owner` must be this rank
     /// @param bytes   their size
     /// @param pack    writes them into a message, each time a reader has tokens for them; the data that it reads must
-    /// stay unchanged until all readers have them
-    /// @param readers number of fetches
+    ///                stay unchanged until all readers have them
+    /// @param readers number of fetches, at least 1
     /// @throws Error invalid_argument for a key that is already published or belongs to another rank
-    void publish(Key const& key, std::uint64_t bytes, Packer pack, int readers = 1);
-    /// Publishes contiguous data, which the caller owns. They are sent from their place without a copy, and must stay
-    /// unchanged until all readers have them.
+    void publish(Key const& key, Bytes bytes, Packer pack, int readers = 1);
+    /// Publishes contiguous data. They are sent from their place without a copy.
+    /// @param key     their name; `key.owner` must be this rank
+    /// @param data    the bytes, which the caller owns; they must stay unchanged until all readers have them
+    /// @param readers number of fetches, at least 1
+    /// @throws Error as the form with a function
     void publish(Key const& key, std::span<std::byte const> data, int readers = 1);
+    /// Publishes data that are not in memory, for example on a disk (sluice/paged.hpp). Other readers are served while
+    /// they are brought.
+    /// @param key     their name; `key.owner` must be this rank
+    /// @param bytes   their size
+    /// @param source  starts to bring them, each time a reader has tokens for them
+    /// @param readers number of fetches, at least 1
+    /// @throws Error as publish()
+    void publish_lazily(Key const& key, Bytes bytes, DataSource source, int readers = 1);
 
-    /// Publishes data that are somewhere else, for example on a disk (sluice/paged.hpp). `source` starts to fetch them
-    /// when a reader has tokens for them, and calls its sink at once, or later on the same thread from a poll of the
-    /// context. Other readers are served meanwhile.
-    void publish_lazily(Key const& key, std::uint64_t bytes, DataSource source, int readers = 1);
-
-    /// The task that awaits this goes on when all readers of a publication of this rank have it, or when it is
-    /// withdrawn.
+    /// `co_await store.all_have_it(key)` goes on when all readers of a publication have it, or when it is withdrawn; at
+    /// once if nothing of that key is published here (any more).
+    /// @param key a publication of this rank
+    /// @return what a task awaits; it must not outlive the store
     DeliveryAwaiter all_have_it(Key const& key);
-    /// The same without coroutines: `progress` calls `done`, and does so at its next call if `key` is not (or no
-    /// longer) published.
+    /// The same without coroutines.
+    /// @param key  a publication of this rank
+    /// @param done is called once, never inside this function; at the next progress() if nothing of that key is
+    /// published
+    /// @throws Error invalid_argument for another rank's key
     void when_all_have_it(Key const& key, std::function<void()> done);
     /// Ends a publication. Readers that wait for it or ask later get an error.
+    /// @param key a publication of this rank; nothing happens if it is over
+    /// @throws Error invalid_argument for another rank's key
     void withdraw(Key const& key);
     /// Promises that this rank will publish and send nothing more for epochs up to `epoch`. A fetch of a key that does
     /// not exist then fails instead of waiting.
+    /// @param epoch the last closed epoch
     void close(std::uint64_t epoch);
 
     /// `auto faces = co_await store.fetch_all(requests)` fetches a set, which is posted at once and granted as a whole.
-    /// Throws at the co_await, with both ranks in its text: Error(invalid_argument) for an unknown, withdrawn or
-    /// wrongly sized key, or if the owner threw while it packed; Error(out_of_memory) if the set alone exceeds what the
-    /// budget can ever be.
+    /// The data may be published later.
+    /// @param requests the set; the list may be changed after the call
+    /// @return what a task awaits; the co_await gives a FetchResult
+    /// @throws Error at the co_await, with both ranks in its text: invalid_argument for an unknown, withdrawn or
+    /// wrongly
+    ///         sized key, or if the owner threw while it packed; out_of_memory if the set alone exceeds what the budget
+    ///         can ever be
     FetchAwaiter fetch_all(std::span<FetchRequest const> requests);
     /// `fetch_all(FetchRequest{key, bytes}, …)`. (GCC 12 cannot compile a co_await of a braced list.)
     template <std::same_as<FetchRequest>... Requests>
@@ -183,8 +216,10 @@ class SLUICE_API Store {
         FetchRequest const requests[]{first, others...};
         return fetch_all(std::span<FetchRequest const>(requests));
     }
-    /// The same without coroutines: `progress` calls `done`, never this function, with the data or an error. `done` may
-    /// call the store.
+    /// The same without coroutines.
+    /// @param requests the set; the list may be changed after the call
+    /// @param done     is called once, never inside this function, with the data and a null pointer, or with an empty
+    ///                 result and the error; it may call the store
     void fetch_all(std::span<FetchRequest const> requests, std::function<void(FetchResult, std::exception_ptr)> done);
 
     /// The send-based scheme, for programs that must push. `pack` is called at once; its data stay in memory here,
@@ -195,37 +230,52 @@ class SLUICE_API Store {
     /// @param bytes  their size
     /// @param pack   writes them
     /// @throws Error invalid_argument for another rank's key, a reader outside the context, a closed epoch, a finished
-    /// store, or data sent to that reader before that it has not taken; out_of_memory; or what `pack` throws
-    void send(int reader, Key const& key, std::uint64_t bytes, Packer const& pack);
-    /// The same for contiguous data. They are copied, so the caller may overwrite them afterwards.
+    ///         store, or data sent to that reader before that it has not taken; out_of_memory; or what `pack` throws
+    void send(int reader, Key const& key, Bytes bytes, Packer const& pack);
+    /// Sends contiguous data.
+    /// @param reader rank that receives the data with receive_all(), once
+    /// @param key    their name; `key.owner` must be this rank
+    /// @param data   the bytes, which are copied, so the caller may overwrite them after the call
+    /// @throws Error as the form with a function
     void send(int reader, Key const& key, std::span<std::byte const> data);
 
     /// `auto faces = co_await store.receive_all(requests)` receives a set of data that their owners send to this rank.
-    /// Each message is received once. Throws at the co_await, with both ranks in its text: Error(invalid_argument) if
-    /// another number of bytes was sent, or if the owner will not send the data any more (closed, finished), has sent
-    /// them twice, or they were received already; Error(out_of_memory) if the set alone exceeds what the budget can
-    /// ever be. The other messages of a failed set remain for later sets.
+    /// Each message is received once.
+    /// @param requests the set; the list may be changed after the call
+    /// @return what a task awaits; the co_await gives a FetchResult
+    /// @throws Error at the co_await, with both ranks in its text: invalid_argument if another number of bytes was
+    /// sent,
+    ///         or if the owner will not send the data any more (closed, finished), has sent them twice, or they were
+    ///         received already; out_of_memory if the set alone exceeds what the budget can ever be. The other messages
+    ///         of a failed set remain for later sets.
     FetchAwaiter receive_all(std::span<FetchRequest const> requests);
+    /// `receive_all(FetchRequest{key, bytes}, …)`.
     template <std::same_as<FetchRequest>... Requests>
     FetchAwaiter receive_all(FetchRequest const& first, Requests const&... others) {
         FetchRequest const requests[]{first, others...};
         return receive_all(std::span<FetchRequest const>(requests));
     }
-    /// The same without coroutines, like that form of fetch_all.
+    /// The same without coroutines, like that form of fetch_all().
+    /// @param requests the set; the list may be changed after the call
+    /// @param done     is called once, with the data or an error
     void receive_all(std::span<FetchRequest const> requests, std::function<void(FetchResult, std::exception_ptr)> done);
 
-    /// Moves what can be moved, without waiting; returns true if something moved. Tasks call it between tasks. A long
-    /// task should call it now and then, because peers wait for the data that this rank serves.
+    /// Moves what can be moved, without waiting. Tasks call it between tasks. A long task should call it now and then,
+    /// because peers wait for the data that this rank serves.
+    /// @return true if something moved
+    /// @throws Error mpi if an MPI call fails, and what a callback throws
     bool progress();
-    /// For programs without tasks: makes progress, and so serves peers and calls back, until `over()` returns true.
-    /// Throws Error(invalid_argument) in a callback of this store.
+    /// Makes progress, and so serves peers and calls back, until `over()` returns true; for programs without tasks.
+    /// @param over is called after each look
+    /// @throws Error invalid_argument in a callback of this store; and as progress()
     void wait_until(std::function<bool()> const& over);
     /// The number of posted sets of this rank, fetched and received, that are not complete.
     std::uint64_t open_sets() const;
-    /// Collective. Waits until every rank has finished; nothing can be published afterwards. Throws what a waiting
-    /// fetch of this rank throws.
+    /// Waits until every rank has finished; nothing can be published afterwards. Collective over the context.
+    /// @throws Error what a waiting fetch of this rank throws
     void finish();
 
+    /// The figures of this rank until now.
     StoreReport report() const;
 
   private:

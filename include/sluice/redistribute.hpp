@@ -13,98 +13,148 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "sluice/context.hpp"
 #include "sluice/error.hpp"
 #include "sluice/export.h"
+#include "sluice/units.hpp"
 
 namespace sluice {
 
-/// The new place of a block: slot `index` of `rank`'s array. A negative rank marks the block free: its bytes need not
-/// survive.
+/// The new place of a block. A negative rank marks the block free: its bytes need not survive.
 struct Destination {
-    int rank = -1;
-    std::int64_t index = 0;
+    int rank = -1;           ///< rank of the context
+    std::int64_t index = 0;  ///< slot of that rank's array, from 0 on
     bool operator==(Destination const&) const = default;
 };
 
+/// The destination of a block whose bytes need not survive.
 inline constexpr Destination free_block{};
 
-/// The caller's array: `count` blocks of `block_bytes` bytes each, contiguous. Not owned. `block_bytes` is the same on
-/// every rank; `count` may differ and may be 0.
+/// The array of this rank: `count` slots of `block_bytes` each, contiguous.
 struct Blocks {
-    void* data = nullptr;
-    std::uint64_t count = 0;
-    std::uint64_t block_bytes = 0;
+    void* data = nullptr;     ///< the first block; the caller owns the memory; may be null if `count` is 0
+    std::uint64_t count = 0;  ///< number of blocks (slots); ranks may differ
+    Bytes block_bytes{};      ///< size of one block, equal on all ranks, at least 1
 };
 
-template <typename T>
-Blocks blocks_of(std::span<T> array) {
-    static_assert(std::is_trivially_copyable_v<T>, "blocks are moved as bytes");
-    return {array.data(), array.size(), sizeof(T)};
+/// Makes the Blocks of an array, one block for each element.
+/// @param array a contiguous range (a vector, an array, a span), whose elements are moved as bytes; the caller owns it
+/// @return the description of `array`, valid until `array` dies or is resized
+template <std::ranges::contiguous_range Array>
+requires std::ranges::sized_range<Array> Blocks blocks_of(Array&& array) {
+    using Element = std::ranges::range_value_t<Array>;
+    static_assert(std::is_trivially_copyable_v<Element>, "blocks are moved as bytes");
+    return {std::ranges::data(array), std::ranges::size(array), {sizeof(Element)}};
 }
 
-/// Computes the destination of block `index` from its bytes. Called on the calling thread, at least once for each local
-/// block while that block is still in place. It must give the same answer each time and must not call MPI.
+/// Computes the destination of a block.
+/// @param index the slot that the block is in now, on this rank
+/// @param block its bytes, valid during the call
+/// @return where it goes, or free_block
+///
+/// Called on the calling thread, at least once for each local block while that block is still in place. It must give
+/// the same answer each time, must not throw and must not call MPI.
 using DestinationFunction = std::function<Destination(std::uint64_t index, std::span<std::byte const> block)>;
 
-/// "token", "parking", "cyclic", "alltoallv" or "auto"; throws Error(invalid_argument) with the known names otherwise.
+/// Finds a strategy by its name.
+/// @param name "token", "parking", "cyclic", "alltoallv" or "auto"
+/// @throws Error invalid_argument for another name; its text has the known ones
 SLUICE_API Strategy strategy_named(std::string_view name);
 
-/// Settings that one call overrides. Must be equal on all ranks.
+/// Settings that one call overrides. They must be equal on all ranks.
 struct RedistributeOptions {
-    std::optional<Strategy> strategy;
-    std::optional<Bytes> staging;
+    std::optional<Strategy> strategy;  ///< instead of Settings::strategy
+    std::optional<Bytes> staging;      ///< instead of Settings::staging; at least 32 KiB are used
 };
 
-/// What one redistribution did on this rank.
-struct SLUICE_API RedistributionReport {
-    Strategy strategy = Strategy::token;                ///< that moved the last array, where a plan moved several
-    std::string why;                                    ///< why this strategy, those before it, and these transports
-    std::vector<std::pair<std::string, double>> steps;  ///< (step, seconds), in order
-    std::uint64_t blocks_sent = 0;                      ///< blocks that left for another rank
-    std::uint64_t blocks_received = 0;                  ///< blocks that came from another rank
-    std::uint64_t blocks_local = 0;  ///< copies of blocks inside this rank; a block copied twice counts twice
-    Bytes bytes_sent, bytes_received, bytes_local;
-    std::uint64_t rounds = 0;         ///< phases (parking), actions (cyclic), passes over byte ranges (token)
-    std::uint64_t requests_peak = 0;  ///< most MPI requests open at once
-    Bytes extra_peak;                 ///< most bytes held in addition to the caller's arrays
-    std::vector<std::pair<std::string, std::uint64_t>> counters;  ///< counters of the transports during the call
+/// The time that one step of a redistribution took on this rank.
+struct StepTime {
+    std::string name;
+    double seconds = 0;
+};
 
+/// The value of one counter of the transports.
+struct CounterValue {
+    std::string name;
+    std::uint64_t value = 0;
+};
+
+/// What one redistribution did on this rank. Its numbers are those of the rank, not sums over ranks.
+struct SLUICE_API RedistributionReport {
+    Strategy strategy = Strategy::token;  ///< the strategy that moved the last array, if a plan moved several
+    std::string why;                      ///< the reason for this strategy and these transports
+    std::vector<StepTime> steps;          ///< in the order in which they ran
+    std::uint64_t blocks_sent = 0;        ///< blocks that left for another rank
+    std::uint64_t blocks_received = 0;    ///< blocks that came from another rank
+    std::uint64_t blocks_local = 0;       ///< copies of blocks inside this rank; a block copied twice counts twice
+    Bytes bytes_sent;                     ///< bytes of the blocks that left
+    Bytes bytes_received;                 ///< bytes of the blocks that came
+    Bytes bytes_local;                    ///< bytes that were copied inside this rank
+    std::uint64_t rounds = 0;             ///< phases (parking), actions (cyclic), passes over byte ranges (token)
+    std::uint64_t requests_peak = 0;      ///< most MPI requests open at once
+    Bytes extra_peak;                     ///< most bytes held in addition to the caller's arrays
+    std::vector<CounterValue> counters;   ///< counters of the transports, as far as they grew during the call
+
+    /// The sum of the steps.
     double seconds() const;
     /// The report in a few lines that people can read.
     std::string text() const;
 };
 
-/// Collective over the context. Moves block i of `blocks` to `destinations[i]`; blocks past the end of `destinations`
-/// are free. Memory beside the array: Settings::staging (at least 32 KiB) + 5 bytes a local block (16 in the worst
-/// case) + 64 bytes a real partner, whatever the block size. Throws the same Error on every rank, before any byte has
-/// moved: rank or index out of range, two blocks to one address, `destinations` longer than the array, null pointers,
-/// sizes that overflow or differ, different options on different ranks, no memory.
+/// Moves block i of `blocks` to `destinations[i]`. Collective over the context; returns when all blocks of this rank
+/// have arrived. Memory in addition to the array: Settings::staging (at least 32 KiB), 5 bytes for each local block (16
+/// in the worst case) and 64 bytes for each real partner, whatever the block size.
+/// @param context      the ranks that hold the array; one thread at once may use it
+/// @param blocks       the array of this rank; slots to which no block is sent hold unspecified bytes afterwards
+/// @param destinations at most `blocks.count` destinations, one for each block from the first on; blocks after them are
+///                     free. The list may be changed after the call.
+/// @param options      settings that this call overrides, equal on all ranks
+/// @return what the call did on this rank
+/// @throws Error the same on every rank, before any byte has moved: invalid_argument for a rank or index out of range,
+///         two blocks with one destination, more destinations than blocks, null pointers, sizes that overflow or
+///         differ, or options that differ; out_of_memory
 SLUICE_API RedistributionReport redistribute(Context& context, Blocks blocks, std::span<Destination const> destinations,
                                              RedistributeOptions const& options = {});
 
-/// The same with a computed map: no list is needed, and with strategy token 5 bytes a local block suffice (8 where
-/// ranks and indices together need more than 37 bits).
+/// Moves each block to a destination that is computed, so that no list is needed. With strategy token 5 bytes for each
+/// local block suffice (8 if ranks and indices together need more than 37 bits).
+/// @param context     the ranks that hold the array
+/// @param blocks      the array of this rank
+/// @param destination computes where a block goes; used during this call only
+/// @param options     settings that this call overrides, equal on all ranks
+/// @return what the call did on this rank
+/// @throws Error as the form with a list
 SLUICE_API RedistributionReport redistribute(Context& context, Blocks blocks, DestinationFunction const& destination,
                                              RedistributeOptions const& options = {});
 
-/// A validated map that is applied to several arrays (structure of arrays) or many times. Collective to make and to
-/// apply. Keeps at most 16 bytes a local block and nothing of `destinations`. Must not outlive the context.
+/// A validated map that is applied to several arrays (structure of arrays) or many times. It keeps at most 16 bytes for
+/// each local block, and nothing of the list that it was made from. It must not outlive the context, and one thread at
+/// once may use it.
 class SLUICE_API Plan {
   public:
-    /// `count` is the number of slots of the local array, as Blocks::count; the other parameters and errors are those
-    /// of redistribute().
+    /// Makes a plan from a list. Collective over the context.
+    /// @param context      the ranks that hold the arrays
+    /// @param count        number of slots of the local array, as Blocks::count
+    /// @param destinations at most `count` destinations, as for redistribute()
+    /// @param options      settings that the plan overrides, equal on all ranks
+    /// @throws Error as redistribute()
     Plan(Context& context, std::uint64_t count, std::span<Destination const> destinations,
          RedistributeOptions const& options = {});
-    /// Makes a plan with a map that is computed from the index of the block, so that no list is needed. `destination`
-    /// is called only during this call, on this thread, and must not call MPI.
+    /// Makes a plan with a map that is computed from the index of the block, so that no list is needed. Collective over
+    /// the context.
+    /// @param context     the ranks that hold the arrays
+    /// @param count       number of slots of the local array
+    /// @param destination tells where the block of a slot goes; it is called during this call only, on this thread, and
+    ///                    must not call MPI
+    /// @param options     settings that the plan overrides, equal on all ranks
+    /// @throws Error as redistribute()
     static Plan computed(Context& context, std::uint64_t count,
                          std::function<Destination(std::uint64_t index)> const& destination,
                          RedistributeOptions const& options = {});
@@ -112,9 +162,17 @@ class SLUICE_API Plan {
     Plan(Plan&&) noexcept;
     Plan& operator=(Plan&&) noexcept;
 
-    /// Moves the blocks of each array by the map, array after array; the `count` of each must be the plan's. If the
-    /// ranks disagree about the block size of an array, the arrays before it have been moved.
+    /// Moves the blocks of each array by the map, array after array. Collective over the context.
+    /// @param arrays the arrays of this rank, equally many on all ranks; the `count` of each must be the plan's. The
+    ///               caller owns them.
+    /// @return the sum over the arrays
+    /// @throws Error invalid_argument on every rank for other counts, before any byte has moved, or for ranks that
+    ///         disagree about the block size of an array: then the arrays before it have been moved; out_of_memory
     RedistributionReport apply(std::span<Blocks const> arrays);
+    /// Moves the blocks of one array.
+    /// @param blocks the array of this rank
+    /// @return what the call did on this rank
+    /// @throws Error as the form for several arrays
     RedistributionReport apply(Blocks blocks) { return apply(std::span<Blocks const>(&blocks, 1)); }
 
     /// Bytes that the plan holds on this rank.

@@ -37,15 +37,20 @@ struct SLUICE_API Settings {
 #include "sluice/settings.def"
 #undef SLUICE_SETTING
 
-    /// Returns the defaults, overridden by the SLUICE_* variables of the environment. Throws Error(invalid_argument)
-    /// for a value out of range, or for an unknown SLUICE_* variable, with the nearest known name.
+    /// Returns the defaults, overridden by the SLUICE_* variables of the environment.
+    /// @throws Error invalid_argument for a value out of range, or for an unknown SLUICE_* variable, with the nearest
+    ///         known name
     static Settings from_environment();
 
-    /// Sets one value from text, as an environment variable or a command-line option has it. Throws like
-    /// from_environment().
+    /// Sets one value from text, as an environment variable or a command-line option has it.
+    /// @param name name of the setting, without `SLUICE_`: "staging"
+    /// @param text its value: "64MiB", "128", "token"
+    /// @throws Error invalid_argument for a value out of range, or for an unknown name, with the nearest known one
     void set(std::string_view name, std::string_view text);
 
     /// Returns one value as text that `set` accepts.
+    /// @param name name of the setting
+    /// @throws Error invalid_argument for an unknown name
     std::string get(std::string_view name) const;
 
     bool operator==(Settings const&) const = default;
@@ -53,14 +58,14 @@ struct SLUICE_API Settings {
 
 /// One row of the table, for programs that print it.
 struct SettingRow {
-    std::string_view name;      ///< "staging"
-    std::string_view variable;  ///< "SLUICE_STAGING"
-    std::string_view kind;      ///< "bytes", "count", "word" or "path"
-    std::string_view default_text;
-    std::string_view words;  ///< those that a word may be: "auto, message, ring"; else empty
-    std::uint64_t least;
-    std::uint64_t most;
-    std::string_view help;
+    std::string_view name;          ///< "staging"
+    std::string_view variable;      ///< "SLUICE_STAGING"
+    std::string_view kind;          ///< "bytes", "count", "word" or "path"
+    std::string_view default_text;  ///< as text that `set` accepts
+    std::string_view words;         ///< those that a word may be: "auto, message, ring"; else empty
+    std::uint64_t least;            ///< the smallest value that is accepted; for bytes in bytes
+    std::uint64_t most;             ///< the largest one
+    std::string_view help;          ///< one line for people
 };
 
 /// All rows, in the order of the table.

@@ -23,7 +23,6 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -36,22 +35,36 @@ namespace sluice {
 
 class Tasks;
 
+namespace tasks {
+class Scheduler;
+}
+
 namespace detail {
 
 struct JoinState;
 
 /// The scheduler's part of a coroutine's frame: 56 bytes.
 struct TaskPromise {
-    Tasks* tasks = nullptr;           ///< the scheduler that runs it; set when it is spawned or awaited
-    TaskPromise* next = nullptr;      ///< next in the queue of ready tasks
-    std::coroutine_handle<> caller;   ///< the task that awaits this one; null if none does
-    std::shared_ptr<JoinState> join;  ///< null unless the task was spawned
+    tasks::Scheduler* scheduler = nullptr;  ///< runs it; set when it is spawned or awaited
+    TaskPromise* next = nullptr;            ///< next in the queue of ready tasks
+    std::coroutine_handle<> caller;         ///< the task that awaits this one; null if none does
+    std::shared_ptr<JoinState> join;        ///< null unless the task was spawned
     std::exception_ptr error;
 
     std::coroutine_handle<TaskPromise> handle() noexcept {
         return std::coroutine_handle<TaskPromise>::from_promise(*this);
     }
 };
+
+/// What awaitables tell the scheduler of a task: the task can go on,
+SLUICE_API void make_ready(TaskPromise& task) noexcept;
+/// or can go on when `request` is complete. `request` becomes MPI_REQUEST_NULL then; it and `status` must live until
+/// then.
+SLUICE_API void wait_for(MPI_Request& request, MPI_Status& status, TaskPromise& task);
+/// or can go on when MPI_Wtime() is at least `wtime`,
+SLUICE_API void wait_until(double wtime, TaskPromise& task);
+/// or has ended, and its frame is destroyed.
+SLUICE_API void end(TaskPromise& task) noexcept;
 
 }  // namespace detail
 
@@ -97,78 +110,42 @@ class TaskHandle {
 };
 
 /// The scheduler of a rank: one thread runs its tasks in turns, and moves the communication of the context between
-/// them. Memory: a few words, and 64 bytes for each spawned task beside its frame. Not thread-safe.
+/// them. Memory: a few words, and 64 bytes for each spawned task in addition to its frame. It belongs to one thread.
 class SLUICE_API Tasks {
   public:
+    /// Makes a scheduler without tasks; not collective.
+    /// @param context its communication is moved between tasks; it must outlive the scheduler
     explicit Tasks(Context& context);
     /// Destroys the tasks that have not ended, wherever they wait.
     ~Tasks();
     Tasks(Tasks const&) = delete;
     Tasks& operator=(Tasks const&) = delete;
 
-    /// Appends a task to the ready ones. Throws std::bad_alloc.
+    /// Appends a task to the ready ones. It begins in run().
+    /// @param task the task, which the scheduler owns from now on
+    /// @return a handle, which other tasks can await and which may be dropped
+    /// @throws std::bad_alloc
     TaskHandle spawn(Task task);
 
-    /// Runs until all tasks have ended. If a task ends by an exception and no handle of it exists, this rethrows the
-    /// exception at once, and the other tasks stay where they are. If a handle exists but is never awaited, this
-    /// rethrows it at the end.
+    /// Runs until all tasks have ended.
+    /// @throws what a task threw. If no handle of the task exists, it is thrown at once, and the other tasks stay where
+    ///         they are. If a handle exists but is never awaited, it is thrown at the end. Also Error(mpi) if an MPI
+    ///         call fails.
     void run();
 
-    std::uint64_t alive() const noexcept { return alive_; }
+    /// The number of spawned tasks that have not ended.
+    std::uint64_t alive() const noexcept;
     /// The number of resumptions so far.
-    std::uint64_t switches() const noexcept { return switches_; }
-
-    /// Called by awaitables: `task` can go on.
-    void make_ready(detail::TaskPromise& task) noexcept;
-    /// Called by awaitables: `task` can go on when `request` is complete. `request` becomes MPI_REQUEST_NULL then; it
-    /// and `status` must live until then.
-    void wait_for(MPI_Request& request, MPI_Status& status, detail::TaskPromise& task);
-    void wait_until(double wtime, detail::TaskPromise& task);
+    std::uint64_t switches() const noexcept;
 
   private:
-    friend struct Task::promise_type;
-    struct Request {
-        MPI_Request* request;
-        MPI_Status* status;
-        detail::TaskPromise* task;
-    };
-    struct Timer {
-        double wtime;
-        std::uint64_t order;
-        detail::TaskPromise* task;
-        bool operator>(Timer const& other) const noexcept {
-            return wtime != other.wtime ? wtime > other.wtime : order > other.order;
-        }
-    };
-
-    void resume_next();
-    bool look_around();
-    bool test_requests();
-    bool test_timers();
-    void ended(detail::TaskPromise& task) noexcept;
-    void throw_unobserved();
-    void destroy_all() noexcept;
-
-    Context* context_;
-    detail::TaskPromise* first_ready_ = nullptr;
-    detail::TaskPromise* last_ready_ = nullptr;
-    std::vector<detail::TaskPromise*> spawned_;  // the living tasks, each at the index in its JoinState
-    std::vector<Request> requests_;
-    std::vector<MPI_Request> handles_;
-    std::vector<MPI_Status> statuses_;
-    std::vector<int> done_;
-    std::vector<Timer> timers_;  // a heap
-    std::exception_ptr failure_;
-    std::vector<std::shared_ptr<detail::JoinState>> failed_;
-    std::uint64_t alive_ = 0;
-    std::uint64_t switches_ = 0;
-    std::uint64_t timers_made_ = 0;
+    std::unique_ptr<tasks::Scheduler> scheduler_;
 };
 
 namespace detail {
 
 struct JoinState {
-    std::size_t place = 0;  // index in Tasks::spawned_
+    std::size_t place = 0;  // index in the list of spawned tasks
     bool done = false;
     bool observed = false;  // a task has awaited it
     std::exception_ptr error;
@@ -183,7 +160,7 @@ struct Task::promise_type : detail::TaskPromise {
         std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> frame) const noexcept {
             promise_type& task = frame.promise();
             if (task.caller) return task.caller;
-            task.tasks->ended(task);  // destroys the frame
+            detail::end(task);  // destroys the frame
             return std::noop_coroutine();
         }
         void await_resume() const noexcept {}
@@ -201,7 +178,7 @@ struct Task::Awaiter {
     std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> caller) noexcept {
         promise_type& promise = task.frame_.promise();
         promise.caller = caller;
-        promise.tasks = caller.promise().tasks;
+        promise.scheduler = caller.promise().scheduler;
         return task.frame_;
     }
     void await_resume() const {
@@ -233,16 +210,18 @@ inline TaskHandle::Awaiter TaskHandle::operator co_await() const noexcept {
     return Awaiter{state_};
 }
 
-/// `co_await sluice::completed(request)` goes on when the MPI request is complete, and returns its status. The program
-/// owns the request, which is MPI_REQUEST_NULL afterwards (a persistent one is inactive).
-struct completed {
-    explicit completed(MPI_Request& request) noexcept : request_(&request) {}
+/// What completed() returns.
+class [[nodiscard]] RequestAwaiter {
+  public:
+    explicit RequestAwaiter(MPI_Request& request) noexcept : request_(&request) {}
+    RequestAwaiter(RequestAwaiter const&) = delete;
+    RequestAwaiter& operator=(RequestAwaiter const&) = delete;
     bool await_ready() noexcept {
         int done = 0;  // also set for a null or inactive request
         return MPI_Test(request_, &done, &status_) == MPI_SUCCESS && done != 0;
     }
     void await_suspend(std::coroutine_handle<Task::promise_type> waiting) {
-        waiting.promise().tasks->wait_for(*request_, status_, waiting.promise());
+        detail::wait_for(*request_, status_, waiting.promise());
     }
     MPI_Status await_resume() const noexcept { return status_; }
 
@@ -251,12 +230,13 @@ struct completed {
     MPI_Status status_{};
 };
 
-/// `co_await sluice::after(2ms)` goes on when at least that time has passed.
-struct after {
-    explicit after(std::chrono::duration<double> seconds) noexcept : wtime_(MPI_Wtime() + seconds.count()) {}
+/// What after() returns.
+class [[nodiscard]] TimeAwaiter {
+  public:
+    explicit TimeAwaiter(double wtime) noexcept : wtime_(wtime) {}
     bool await_ready() const noexcept { return MPI_Wtime() >= wtime_; }
     void await_suspend(std::coroutine_handle<Task::promise_type> waiting) const {
-        waiting.promise().tasks->wait_until(wtime_, waiting.promise());
+        detail::wait_until(wtime_, waiting.promise());
     }
     void await_resume() const noexcept {}
 
@@ -264,13 +244,31 @@ struct after {
     double wtime_;
 };
 
-/// `co_await sluice::yielded()` lets the other ready tasks go first, and communication advance.
-struct yielded {
+/// What yielded() returns.
+struct [[nodiscard]] TurnAwaiter {
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept {
-        waiting.promise().tasks->make_ready(waiting.promise());
+        detail::make_ready(waiting.promise());
     }
     void await_resume() const noexcept {}
 };
+
+/// `co_await sluice::completed(request)` goes on when an MPI request is complete, and returns its status.
+/// @param request the program owns it; it must live until then and is MPI_REQUEST_NULL afterwards (a persistent one is
+///                inactive)
+inline RequestAwaiter completed(MPI_Request& request) noexcept {
+    return RequestAwaiter(request);
+}
+
+/// `co_await sluice::after(2ms)` goes on when at least that time has passed.
+/// @param seconds the time from now on; any std::chrono duration converts
+inline TimeAwaiter after(std::chrono::duration<double> seconds) noexcept {
+    return TimeAwaiter(MPI_Wtime() + seconds.count());
+}
+
+/// `co_await sluice::yielded()` lets the other ready tasks go first, and communication advance.
+inline TurnAwaiter yielded() noexcept {
+    return {};
+}
 
 }  // namespace sluice

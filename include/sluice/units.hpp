@@ -8,8 +8,10 @@
 
 namespace sluice {
 
+/// A number of bytes: `Bytes{n}`, `64_KiB`. Sums, differences and products are those of 64-bit unsigned numbers,
+/// without a check for overflow.
 struct Bytes {
-    std::uint64_t count = 0;
+    std::uint64_t count = 0;  ///< the number
 
     constexpr auto operator<=>(Bytes const&) const = default;
     constexpr Bytes& operator+=(Bytes other) {
@@ -26,6 +28,7 @@ struct Bytes {
     friend constexpr Bytes operator/(Bytes a, std::uint64_t n) { return {a.count / n}; }
 };
 
+/// `8_B`, `64_KiB`, `2_MiB`, `1_GiB`.
 inline namespace literals {
 constexpr Bytes operator""_B(unsigned long long n) {
     return {n};

@@ -39,7 +39,7 @@ struct sluice_data_sink {
     Store::DataSink sink;
 };
 
-static_assert(SLUICE_ANY_BYTES == FetchRequest::k_any);
+static_assert(SLUICE_ANY_BYTES == FetchRequest::k_any.count);
 
 namespace {
 
@@ -61,7 +61,7 @@ std::vector<FetchRequest> requests_from(sluice_fetch_request const* requests, st
     std::vector<FetchRequest> list;
     list.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
-        list.push_back({key_of(requests[i].key), requests[i].bytes});
+        list.push_back({key_of(requests[i].key), {requests[i].bytes}});
     return list;
 }
 
@@ -109,7 +109,7 @@ int sluice_store_create(sluice_context* context, sluice_store** store) {
 
 int sluice_store_publish(sluice_store* store, sluice_key key, uint64_t bytes, sluice_pack_function pack, void* user,
                          int readers) {
-    return c_boundary([&] { store_of(store).publish(key_of(key), bytes, packing(pack, user), readers); });
+    return c_boundary([&] { store_of(store).publish(key_of(key), {bytes}, packing(pack, user), readers); });
 }
 
 int sluice_store_publish_bytes(sluice_store* store, sluice_key key, void const* data, uint64_t bytes, int readers) {
@@ -122,7 +122,7 @@ int sluice_store_publish_lazily(sluice_store* store, sluice_key key, uint64_t by
         Store& publishing = store_of(store);
         if (source == nullptr) throw invalid("the source function is NULL");
         publishing.publish_lazily(
-            key_of(key), bytes,
+            key_of(key), {bytes},
             [source, user](Store::DataSink sink) {
                 // The function that it calls owns the handle.
                 auto handle = std::make_unique<sluice_data_sink>(sluice_data_sink{std::move(sink)});
@@ -174,7 +174,7 @@ int sluice_store_fetch_all(sluice_store* store, sluice_fetch_request const* requ
 
 int sluice_store_send(sluice_store* store, int reader, sluice_key key, uint64_t bytes, sluice_pack_function pack,
                       void* user) {
-    return c_boundary([&] { store_of(store).send(reader, key_of(key), bytes, packing(pack, user)); });
+    return c_boundary([&] { store_of(store).send(reader, key_of(key), {bytes}, packing(pack, user)); });
 }
 
 int sluice_store_send_bytes(sluice_store* store, int reader, sluice_key key, void const* data, uint64_t bytes) {

@@ -29,10 +29,10 @@ using sluice::c::free_handle;
 using sluice::c::invalid;
 
 struct sluice_paged_file {
-    sluice_paged_file(sluice::Context& context, std::span<std::uint64_t const> bytes_of_blocks)
-        : file(context, bytes_of_blocks) {}
-    sluice_paged_file(sluice::Context& context, std::uint64_t blocks, std::uint64_t bytes_of_each)
-        : file(context, blocks, bytes_of_each) {}
+    sluice_paged_file(sluice::Context& context, std::span<sluice::Bytes const> block_sizes)
+        : file(context, block_sizes) {}
+    sluice_paged_file(sluice::Context& context, std::uint64_t blocks, sluice::Bytes each)
+        : file(context, blocks, each) {}
     PagedFile file;
 };
 struct sluice_paged_blocks {
@@ -84,7 +84,11 @@ int sluice_paged_file_create(sluice_context* context, uint64_t const* bytes_of_b
         sluice::Context& over = existing(context, "context").context;
         if (bytes_of_blocks == nullptr && blocks > 0)
             throw invalid("bytes_of_blocks is NULL, blocks is " + std::to_string(blocks));
-        place = new sluice_paged_file(over, std::span(bytes_of_blocks, blocks));
+        std::vector<sluice::Bytes> sizes;
+        sizes.reserve(blocks);
+        for (std::uint64_t const bytes : std::span(bytes_of_blocks, blocks))
+            sizes.push_back({bytes});
+        place = new sluice_paged_file(over, sizes);
     });
 }
 
@@ -93,7 +97,7 @@ int sluice_paged_file_create_equal(sluice_context* context, uint64_t blocks, uin
     return c_boundary([&] {
         sluice_paged_file*& place = existing(file, "file");
         place = nullptr;
-        place = new sluice_paged_file(existing(context, "context").context, blocks, bytes_of_each);
+        place = new sluice_paged_file(existing(context, "context").context, blocks, sluice::Bytes{bytes_of_each});
     });
 }
 
@@ -152,7 +156,7 @@ int sluice_paged_file_free(sluice_paged_file** file) {
 int sluice_publish_part(sluice_store* store, sluice_key key, sluice_paged_file const* file, uint64_t block,
                         uint64_t offset, uint64_t bytes, int readers) {
     return c_boundary([&] {
-        publish_part(sluice::c::store_of(store), sluice::c::key_of(key), existing(file, "file").file, block, offset,
-                     bytes, readers);
+        publish_part(sluice::c::store_of(store), sluice::c::key_of(key), existing(file, "file").file, block, {offset},
+                     {bytes}, readers);
     });
 }

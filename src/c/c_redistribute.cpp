@@ -80,7 +80,7 @@ int sluice_redistribute(sluice_context* context, void* data, uint64_t count, uin
         });
         sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(over).comm(), fault);
         fill_after(report, redistribute(
-                               over, {data, count, block_bytes},
+                               over, {data, count, {block_bytes}},
                                [&](std::uint64_t block, std::span<std::byte const>) { return map(block); }, overrides));
     });
 }
@@ -101,7 +101,7 @@ int sluice_redistribute_computed(sluice_context* context, void* data, uint64_t c
             destination(user, index, block.data(), &to.rank, &to.index);
             return to;
         };
-        fill_after(report, redistribute(over, {data, count, block_bytes}, computed, overrides));
+        fill_after(report, redistribute(over, {data, count, {block_bytes}}, computed, overrides));
     });
 }
 
@@ -150,7 +150,7 @@ int sluice_plan_apply(sluice_plan* plan, size_t arrays, sluice_blocks const* blo
         std::optional<Error> const fault = fault_in([&] {
             if (arrays > 0 && blocks == nullptr) throw invalid(std::to_string(arrays) + " arrays, blocks is NULL");
             for (std::size_t i = 0; i < arrays; ++i)
-                list.push_back({blocks[i].data, blocks[i].count, blocks[i].block_bytes});
+                list.push_back({blocks[i].data, blocks[i].count, {blocks[i].block_bytes}});
         });
         sluice::groups::agree_on_no_error(over.context.comm(), fault);
         fill_after(report, over.plan.apply(list));

@@ -162,7 +162,7 @@ void MADRE_redistribute(MADRE_Object madre, int length, int* destRanks, int* des
             if (block >= live || destRanks[block] < 0) return sluice::free_block;
             return sluice::Destination{destRanks[block], destIndices[block]};
         };
-        sluice::redistribute(madre->context, {madre->data, madre->count, madre->block_bytes}, destination,
+        sluice::redistribute(madre->context, {madre->data, madre->count, {madre->block_bytes}}, destination,
                              {madre->strategy, std::nullopt});
     });
     if (madre != nullptr) madre->account();

@@ -75,21 +75,21 @@ Store::~Store() {
     }
 }
 
-void Store::publish(Key const& key, std::uint64_t bytes, Packer pack, int readers) {
+void Store::publish(Key const& key, Bytes bytes, Packer pack, int readers) {
     auto const held = state_->hold();
     check_owner(key, state_->rank());
     fetch::Publication publication;
-    publication.bytes = bytes;
+    publication.bytes = bytes.count;
     publication.pack = std::move(pack);
     publication.readers_left = readers;
     state_->serving().publish(name_of(key), std::move(publication));
 }
 
-void Store::publish_lazily(Key const& key, std::uint64_t bytes, DataSource source, int readers) {
+void Store::publish_lazily(Key const& key, Bytes bytes, DataSource source, int readers) {
     auto const held = state_->hold();
     check_owner(key, state_->rank());
     fetch::Publication publication;
-    publication.bytes = bytes;
+    publication.bytes = bytes.count;
     publication.bring = std::move(source);
     publication.readers_left = readers;
     state_->serving().publish(name_of(key), std::move(publication));
@@ -147,14 +147,14 @@ void Store::fetch_all(std::span<FetchRequest const> requests,
     state_->fetching().post(set);
 }
 
-void Store::send(int reader, Key const& key, std::uint64_t bytes, Packer const& pack) {
+void Store::send(int reader, Key const& key, Bytes bytes, Packer const& pack) {
     check_owner(key, state_->rank(), " sends ");
     auto const held = state_->hold();
-    state_->sending().send(reader, name_of(key), bytes, pack);
+    state_->sending().send(reader, name_of(key), bytes.count, pack);
 }
 
 void Store::send(int reader, Key const& key, std::span<std::byte const> data) {
-    send(reader, key, data.size(), [data](std::span<std::byte> out) { std::ranges::copy(data, out.begin()); });
+    send(reader, key, {data.size()}, [data](std::span<std::byte> out) { std::ranges::copy(data, out.begin()); });
 }
 
 FetchAwaiter Store::receive_all(std::span<FetchRequest const> requests) {

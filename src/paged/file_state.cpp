@@ -25,18 +25,18 @@ std::string folder_of(Settings const& settings) {
 
 }  // namespace
 
-FileState::FileState(Context& context, std::span<std::uint64_t const> bytes_of_blocks)
+FileState::FileState(Context& context, std::span<Bytes const> block_sizes)
     : context_(&engine::ContextState::of(context)),
       memory_(context_->budget(), context_->settings().paged_memory),
-      plan_(bytes_of_blocks.size()),
-      blocks_(bytes_of_blocks.size()) {
+      plan_(block_sizes.size()),
+      blocks_(block_sizes.size()) {
     std::uint64_t end = 0;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
-        if (bytes_of_blocks[i] == 0)
+        if (block_sizes[i] == Bytes{})
             throw Error(ErrorCode::invalid_argument, "block " + std::to_string(i) + " of a paged file has no bytes");
         blocks_[i].at = end;
-        blocks_[i].bytes = bytes_of_blocks[i];
-        end += whole_sectors(bytes_of_blocks[i]);
+        blocks_[i].bytes = block_sizes[i].count;
+        end += whole_sectors(block_sizes[i].count);
     }
     disk_.emplace(folder_of(context_->settings()), Bytes{end});
     parts_.emplace(*disk_, context_->budget(), std::max(context_->settings().serve_memory, Bytes{1}));

@@ -43,7 +43,7 @@ struct UseSet : tasks::Waiting<PagedBlocks> {
 
 class FileState final : public kernel::Pollable, public std::enable_shared_from_this<FileState> {
   public:
-    FileState(Context& context, std::span<std::uint64_t const> bytes_of_blocks);
+    FileState(Context& context, std::span<Bytes const> block_sizes);
     ~FileState();
     FileState(FileState const&) = delete;
     FileState& operator=(FileState const&) = delete;

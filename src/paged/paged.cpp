@@ -50,11 +50,11 @@ PagedBlocks BlocksAwaiter::await_resume() const {
     return std::move(set->blocks);
 }
 
-PagedFile::PagedFile(Context& context, std::span<std::uint64_t const> bytes_of_blocks)
-    : state_(std::make_shared<paged::FileState>(context, bytes_of_blocks)) {}
+PagedFile::PagedFile(Context& context, std::span<Bytes const> block_sizes)
+    : state_(std::make_shared<paged::FileState>(context, block_sizes)) {}
 
-PagedFile::PagedFile(Context& context, std::size_t blocks, std::uint64_t bytes_of_each)
-    : PagedFile(context, std::vector<std::uint64_t>(blocks, bytes_of_each)) {}
+PagedFile::PagedFile(Context& context, std::size_t blocks, Bytes each)
+    : PagedFile(context, std::vector<Bytes>(blocks, each)) {}
 
 PagedFile::~PagedFile() = default;
 
@@ -85,10 +85,10 @@ PagedBlocks PagedFile::use_now(std::span<BlockUse const> uses) {
     return std::move(set->blocks);
 }
 
-Store::DataSource PagedFile::part(std::size_t block, std::uint64_t offset, std::uint64_t bytes) const {
-    state_->check(block, offset, bytes);
+Store::DataSource PagedFile::part(std::size_t block, Bytes offset, Bytes bytes) const {
+    state_->check(block, offset.count, bytes.count);
     return [file = state_, block, offset, bytes](Store::DataSink brought) {
-        file->bring(block, offset, bytes, std::move(brought));
+        file->bring(block, offset.count, bytes.count, std::move(brought));
     };
 }
 
@@ -100,8 +100,8 @@ PagedReport PagedFile::report() const {
     return state_->report();
 }
 
-void publish_part(Store& store, Key const& key, PagedFile const& file, std::size_t block, std::uint64_t offset,
-                  std::uint64_t bytes, int readers) {
+void publish_part(Store& store, Key const& key, PagedFile const& file, std::size_t block, Bytes offset, Bytes bytes,
+                  int readers) {
     store.publish_lazily(key, bytes, file.part(block, offset, bytes), readers);
 }
 

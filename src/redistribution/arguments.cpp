@@ -11,11 +11,11 @@ Error invalid(std::string const& text) {
 }
 
 std::optional<Error> fault_of(Blocks const& blocks) {
-    if (blocks.block_bytes == 0) return invalid("block_bytes is 0");
+    if (blocks.block_bytes == Bytes{}) return invalid("block_bytes is 0");
     if (blocks.data == nullptr && blocks.count > 0)
         return invalid("data is null but count is " + std::to_string(blocks.count));
-    if (blocks.count > std::numeric_limits<std::uint64_t>::max() / 2 / blocks.block_bytes)
-        return invalid(std::to_string(blocks.count) + " blocks of " + std::to_string(blocks.block_bytes) +
+    if (blocks.count > std::numeric_limits<std::uint64_t>::max() / 2 / blocks.block_bytes.count)
+        return invalid(std::to_string(blocks.count) + " blocks of " + std::to_string(blocks.block_bytes.count) +
                        " bytes do not fit into an address space");
     return std::nullopt;
 }

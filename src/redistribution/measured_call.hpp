@@ -25,7 +25,8 @@ class MeasuredCall {
         report.extra_peak = context_.meter().peak() - held_by_others_ + context_.ring_memory();
         for (auto const& [name, value] : context_.counters().values()) {
             auto const before = counted_before_.find(std::string(name));
-            report.counters.emplace_back(name, value - (before == counted_before_.end() ? 0 : before->second));
+            std::uint64_t const earlier = before == counted_before_.end() ? 0 : before->second;
+            report.counters.push_back({std::string(name), value - earlier});
         }
     }
 

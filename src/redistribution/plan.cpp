@@ -67,9 +67,9 @@ RedistributionReport Plan::apply(std::span<Blocks const> arrays) {
     context.agree(same_number);
     for (Blocks const& blocks : arrays) {
         groups::Agreement same_blocks;
-        same_blocks.alike("block_bytes", blocks.block_bytes);
+        same_blocks.alike("block_bytes", blocks.block_bytes.count);
         context.agree(same_blocks);
-        state_->prepare(blocks.block_bytes);
+        state_->prepare(blocks.block_bytes.count);
         clock.step("prepare");
         state_->move(static_cast<std::byte*>(blocks.data), report);
     }

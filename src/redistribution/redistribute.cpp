@@ -25,14 +25,14 @@ RedistributionReport redistribute_once(Context& context, Blocks const& blocks, s
     if (!fault) fault = rd::fault_of(blocks);
     groups::Agreement agreement;
     agreement.fault(fault);
-    agreement.alike("block_bytes", blocks.block_bytes);
+    agreement.alike("block_bytes", blocks.block_bytes.count);
     agreement.alike("staging", plan.staging.count);
     agreement.alike("strategy", static_cast<std::uint64_t>(plan.strategy));
     std::uint64_t const& most_slots = agreement.most(blocks.count);
     state.agree(agreement);
-    plan.take_map(live, destinations, most_slots, blocks.block_bytes);
+    plan.take_map(live, destinations, most_slots, blocks.block_bytes.count);
     clock.step("addresses");
-    plan.prepare(blocks.block_bytes);
+    plan.prepare(blocks.block_bytes.count);
     clock.step("prepare");
     plan.move(static_cast<std::byte*>(blocks.data), report);
     call.finish(report);
@@ -52,8 +52,9 @@ RedistributionReport redistribute(Context& context, Blocks blocks, DestinationFu
     std::optional<Error> fault;
     if (!destination) fault = rd::invalid("the destination function is empty");
     auto const* const data = static_cast<std::byte const*>(blocks.data);
+    std::size_t const block_bytes = blocks.block_bytes.count;
     std::function<Destination(std::uint64_t)> const of_block = [&](std::uint64_t block) {
-        return destination(block, {data + block * blocks.block_bytes, static_cast<std::size_t>(blocks.block_bytes)});
+        return destination(block, {data + block * block_bytes, block_bytes});
     };
     return redistribute_once(context, blocks, fault, blocks.count, rd::computed(of_block), options);
 }

@@ -1,157 +1,50 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sluice/tasks.hpp"
 
-#include <algorithm>
-#include <functional>
-
-#include "engine/context_state.hpp"
-#include "engine/patience.hpp"
-#include "mpi/mpi.hpp"
+#include "tasks/scheduler.hpp"
 
 namespace sluice {
 
-namespace {
+namespace detail {
 
-// A look at communication costs as much as several switches between tasks.
-constexpr std::uint64_t k_switches_between_looks = 16;
-// An idle rank yields its core after this many looks without result.
-constexpr std::uint64_t k_looks_before_yield = 50;
-// Seconds until a stall. More than usual, because other tasks of this rank wait for an operation that ends by itself.
-constexpr double k_stall_beside_others = 0.1;
-
-}  // namespace
-
-Tasks::Tasks(Context& context) : context_(&context) {}
-
-Tasks::~Tasks() {
-    destroy_all();
+void make_ready(TaskPromise& task) noexcept {
+    task.scheduler->make_ready(task);
 }
 
-void Tasks::destroy_all() noexcept {
-    // Destroying a frame destroys the frames it awaits; the objects in it may touch peers' queues, but not this one.
-    for (detail::TaskPromise* const task : spawned_)
-        task->handle().destroy();
-    spawned_.clear();
+void wait_for(MPI_Request& request, MPI_Status& status, TaskPromise& task) {
+    task.scheduler->wait_for(request, status, task);
 }
+
+void wait_until(double wtime, TaskPromise& task) {
+    task.scheduler->wait_until(wtime, task);
+}
+
+void end(TaskPromise& task) noexcept {
+    task.scheduler->end(task);
+}
+
+}  // namespace detail
+
+Tasks::Tasks(Context& context) : scheduler_(std::make_unique<tasks::Scheduler>(context)) {}
+
+Tasks::~Tasks() = default;
 
 TaskHandle Tasks::spawn(Task task) {
-    auto join = std::make_shared<detail::JoinState>();
-    join->place = spawned_.size();
-    detail::TaskPromise& promise = task.frame_.promise();
-    spawned_.push_back(&promise);
+    auto join = scheduler_->spawn(task.frame_.promise());
     task.frame_ = nullptr;
-    promise.tasks = this;
-    promise.join = join;
-    ++alive_;
-    make_ready(promise);
     return TaskHandle(std::move(join));
 }
 
-void Tasks::make_ready(detail::TaskPromise& task) noexcept {
-    task.next = nullptr;
-    if (last_ready_ != nullptr)
-        last_ready_->next = &task;
-    else
-        first_ready_ = &task;
-    last_ready_ = &task;
-}
-
-void Tasks::wait_for(MPI_Request& request, MPI_Status& status, detail::TaskPromise& task) {
-    handles_.reserve(requests_.size() + 1);
-    requests_.push_back({&request, &status, &task});
-}
-
-void Tasks::wait_until(double wtime, detail::TaskPromise& task) {
-    timers_.push_back({wtime, timers_made_++, &task});
-    std::push_heap(timers_.begin(), timers_.end(), std::greater<>());
-}
-
-void Tasks::ended(detail::TaskPromise& task) noexcept {
-    detail::JoinState& join = *task.join;
-    join.done = true;
-    join.error = task.error;
-    if (task.error && task.join.use_count() == 1) {
-        if (!failure_) failure_ = task.error;
-    } else if (task.error) {
-        failed_.push_back(task.join);
-    }
-    for (detail::TaskPromise* const waiting : join.waiting)
-        make_ready(*waiting);
-    spawned_.back()->join->place = join.place;
-    spawned_[join.place] = spawned_.back();
-    spawned_.pop_back();
-    --alive_;
-    task.handle().destroy();
-}
-
-void Tasks::resume_next() {
-    detail::TaskPromise& task = *first_ready_;
-    first_ready_ = task.next;
-    if (first_ready_ == nullptr) last_ready_ = nullptr;
-    ++switches_;
-    task.handle().resume();
-    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-}
-
-bool Tasks::test_requests() {
-    if (requests_.empty()) return false;
-    auto const count = static_cast<int>(requests_.size());
-    handles_.clear();
-    for (Request const& request : requests_)
-        handles_.push_back(*request.request);
-    statuses_.resize(requests_.size());
-    done_.resize(requests_.size());
-    int number = 0;
-    mpi::check(MPI_Testsome(count, handles_.data(), &number, done_.data(), statuses_.data()), "MPI_Testsome");
-    for (int i = 0; i < number; ++i) {
-        Request& request = requests_[static_cast<std::size_t>(done_[static_cast<std::size_t>(i)])];
-        *request.request = handles_[static_cast<std::size_t>(done_[static_cast<std::size_t>(i)])];
-        *request.status = statuses_[static_cast<std::size_t>(i)];
-        make_ready(*request.task);
-        request.task = nullptr;
-    }
-    std::erase_if(requests_, [](Request const& request) { return request.task == nullptr; });
-    return number > 0;
-}
-
-bool Tasks::test_timers() {
-    bool moved = false;
-    while (!timers_.empty() && timers_.front().wtime <= MPI_Wtime()) {
-        make_ready(*timers_.front().task);
-        std::pop_heap(timers_.begin(), timers_.end(), std::greater<>());
-        timers_.pop_back();
-        moved = true;
-    }
-    return moved;
-}
-
-bool Tasks::look_around() {
-    bool moved = engine::ContextState::of(*context_).progress().poll();
-    moved |= test_requests();
-    moved |= test_timers();
-    return moved;
-}
-
 void Tasks::run() {
-    std::uint64_t next_look = switches_;
-    engine::ProgressPatience patience(engine::ContextState::of(*context_).progress(), k_looks_before_yield);
-    while (alive_ > 0) {
-        if (first_ready_ != nullptr) {
-            resume_next();
-            if (switches_ < next_look) continue;
-        }
-        next_look = switches_ + k_switches_between_looks;
-        bool const moved = look_around() || first_ready_ != nullptr;
-        if (!moved && alive_ == 0) break;
-        bool const beside_others = !requests_.empty() || !timers_.empty();
-        patience.after(moved, beside_others ? k_stall_beside_others : engine::ProgressPatience::k_stall);
-    }
-    throw_unobserved();
+    scheduler_->run();
 }
 
-void Tasks::throw_unobserved() {
-    for (auto const& join : std::exchange(failed_, {}))
-        if (!join->observed) std::rethrow_exception(join->error);
+std::uint64_t Tasks::alive() const noexcept {
+    return scheduler_->alive();
+}
+
+std::uint64_t Tasks::switches() const noexcept {
+    return scheduler_->switches();
 }
 
 }  // namespace sluice

@@ -23,12 +23,12 @@ struct Waiting {
     std::atomic<bool> complete = false;  // afterwards only the thread of the program reads the set
     bool abandoned = false;              // no task waits any more
     std::exception_ptr error;
-    sluice::detail::TaskPromise* task = nullptr;
+    detail::TaskPromise* task = nullptr;
     std::function<void(Result, std::exception_ptr)> done;
 
     void suspend(std::coroutine_handle<Task::promise_type> waiting) noexcept { task = &waiting.promise(); }
     void resume() noexcept {
-        if (task != nullptr && !abandoned) task->tasks->make_ready(*task);
+        if (task != nullptr && !abandoned) detail::make_ready(*task);
     }
     void rethrow() const {
         if (error) std::rethrow_exception(error);

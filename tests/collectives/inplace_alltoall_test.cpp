@@ -6,8 +6,11 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "base/c_boundary.hpp"
@@ -261,6 +264,47 @@ TEST(CollectivesOfAContext, exchange_in_place_and_say_what_is_wrong) {
     }
     wrong.pop_back();
     EXPECT_THROW(alltoallv_in_place(context, blocks.data(), wrong, places, MPI_BYTE), Error);
+}
+
+TEST(CollectivesOfAContext, take_arrays_and_refuse_blocks_outside_them) {
+    Context context(MPI_COMM_WORLD, Settings{});
+    int const rank = context.rank();
+    auto const size = static_cast<std::size_t>(context.size());
+    auto const number = [](int from, std::size_t to, std::size_t i) {
+        return (static_cast<std::uint64_t>(from) << 40) + (to << 20) + i;
+    };
+    std::size_t const each = 3'000;
+    std::vector<std::uint64_t> numbers(size * each);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = number(rank, i / each, i % each);
+    alltoall_in_place(context, numbers);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        ASSERT_EQ(numbers[i], number(static_cast<int>(i / each), static_cast<std::size_t>(rank), i % each)) << i;
+
+    // Elements of twelve bytes, with one between the blocks that stays.
+    using Element = std::array<std::uint32_t, 3>;
+    std::vector<std::int64_t> const counts(size, 999);
+    std::vector<std::int64_t> places(size);
+    std::vector<Element> elements(size * 1'000);
+    for (std::size_t i = 0; i < size; ++i)
+        places[i] = static_cast<std::int64_t>(1'000 * i);
+    for (std::size_t i = 0; i < elements.size(); ++i)
+        elements[i] = {static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(i / 1'000),
+                       static_cast<std::uint32_t>(i % 1'000)};
+    alltoallv_in_place(context, std::span(elements), counts, places);
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        auto const there = static_cast<std::uint32_t>(i / 1'000);
+        auto const here = static_cast<std::uint32_t>(rank);
+        auto const place = static_cast<std::uint32_t>(i % 1'000);
+        ASSERT_EQ(elements[i], place < 999 ? (Element{there, here, place}) : (Element{here, there, place})) << i;
+    }
+
+    places.back() += 2;
+    EXPECT_THROW(alltoallv_in_place(context, elements, counts, places), Error);
+    numbers.push_back(0);
+    if (size > 1) {
+        EXPECT_THROW(alltoall_in_place(context, numbers), Error);
+    }
 }
 
 }  // namespace

@@ -120,11 +120,11 @@ TEST_P(BadInput, says_that_a_pointer_is_null) {
 }
 
 TEST_P(BadInput, says_that_blocks_of_no_bytes_are_no_blocks) {
-    expect_array_refused([](Blocks& blocks) { blocks.block_bytes = 0; }, {"block_bytes"});
+    expect_array_refused([](Blocks& blocks) { blocks.block_bytes = {}; }, {"block_bytes"});
 }
 
 TEST_P(BadInput, says_that_a_size_does_not_fit_into_memory) {
-    expect_array_refused([](Blocks& blocks) { blocks.block_bytes = std::uint64_t{1} << 62; },
+    expect_array_refused([](Blocks& blocks) { blocks.block_bytes = {std::uint64_t{1} << 62}; },
                          {std::to_string(std::uint64_t{1} << 62)});
     expect_array_refused([](Blocks& blocks) { blocks.count = std::uint64_t{1} << 60; },
                          {std::to_string(std::uint64_t{1} << 60)});
@@ -144,7 +144,7 @@ TEST_P(BadInput, says_that_the_function_is_empty) {
 SLUICE_NEEDS_RANKS(2, BadInput, says_that_block_sizes_differ_between_ranks);
 TEST_P(BadInput, says_that_block_sizes_differ_between_ranks) {
     Blocks blocks = bed_.blocks();
-    if (bed_.last()) blocks.block_bytes = 12;
+    if (bed_.last()) blocks.block_bytes = 12_B;
     bed_.expect_refused([&] { redistribute(context_, blocks, bed_.next_rank(), options_); },
                         ErrorCode::invalid_argument, {"block_bytes", "12", "24"});
     bed_.expect_refused(

@@ -106,7 +106,7 @@ Task tell(Story& story, engine::Process& process, int const& left) {
 int go_round(Context& context, Story* story, Bytes& peak) {
     Store store(context);
     for (std::uint64_t i = 0; i < k_tasks; ++i)
-        store.publish({context.rank(), i, 0}, k_bytes, [i](std::span<std::byte> out) {
+        store.publish({context.rank(), i, 0}, {k_bytes}, [i](std::span<std::byte> out) {
             std::memset(out.data(), static_cast<int>(i & 0xff), out.size());
         });
     Tasks tasks(context);

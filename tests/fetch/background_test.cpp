@@ -100,7 +100,7 @@ TEST(Background, none_of_the_programs_code_runs_on_the_helper_thread) {
     auto const program = std::this_thread::get_id();
     int const next = (context.rank() + 1) % context.size();
     int packed = 0;
-    store.publish({context.rank(), 1, 0}, 8, [&](std::span<std::byte> out) {
+    store.publish({context.rank(), 1, 0}, 8_B, [&](std::span<std::byte> out) {
         EXPECT_EQ(std::this_thread::get_id(), program);
         ++packed;
         std::memset(out.data(), 1, out.size());
@@ -155,7 +155,7 @@ Task live(Store& store, Context const& context, std::uint64_t id, int steps, std
             store.publish(own, std::as_bytes(std::span(data)), context.size());
         else
             store.publish(
-                own, data.size() * sizeof(double),
+                own, {data.size() * sizeof(double)},
                 [&data](std::span<std::byte> out) { std::memcpy(out.data(), data.data(), out.size()); },
                 context.size());
         std::vector<FetchRequest> wants;

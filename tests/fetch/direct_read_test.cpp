@@ -42,7 +42,8 @@ class DirectRead : public testing::Test {
             data.push_back(words(context.rank(), id, counts[id]));
         for (std::size_t id = 0; id < counts.size(); ++id) {
             store.publish({context.rank(), id, 0}, std::as_bytes(std::span(data[id])));
-            tasks.spawn(fetch_and_compare(store, {{next, id, 0}, id % 2 == 0 ? FetchRequest::k_any : counts[id] * 4},
+            tasks.spawn(fetch_and_compare(store,
+                                          {{next, id, 0}, id % 2 == 0 ? FetchRequest::k_any : Bytes{counts[id] * 4}},
                                           words(next, id, counts[id]), equal));
         }
         tasks.run();

@@ -69,7 +69,7 @@ TEST(Elsewhere, is_brought_in_any_order_while_others_are_served) {
     Store store(context);
     for (int id = 0; id < k_keys; ++id) {
         Key const key{context.rank(), static_cast<std::uint64_t>(id), 0};
-        store.publish_lazily(key, 3000, elsewhere.bring(key, 3000), 2);
+        store.publish_lazily(key, 3000_B, elsewhere.bring(key, 3000), 2);
     }
     Tasks tasks(context);
     int right = 0;
@@ -102,7 +102,7 @@ TEST(Elsewhere, comes_one_after_the_other_where_serving_has_memory_for_one) {
     Store store(context);
     for (int id = 0; id < k_keys; ++id) {
         Key const key{context.rank(), static_cast<std::uint64_t>(id), 0};
-        store.publish_lazily(key, 3000, elsewhere.bring(key, 3000), 1);
+        store.publish_lazily(key, 3000_B, elsewhere.bring(key, 3000), 1);
     }
     Tasks tasks(context);
     int right = 0;
@@ -123,10 +123,10 @@ TEST(Elsewhere, comes_one_after_the_other_where_serving_has_memory_for_one) {
 TEST(Elsewhere, that_cannot_be_brought_is_an_error_at_the_reader) {
     Context context(MPI_COMM_WORLD);
     Store store(context);
-    store.publish_lazily({context.rank(), 1, 0}, 64, [](Store::DataSink const& brought) {
+    store.publish_lazily({context.rank(), 1, 0}, 64_B, [](Store::DataSink const& brought) {
         brought({}, std::make_exception_ptr(std::runtime_error("the shelf is empty")));
     });
-    store.publish_lazily({context.rank(), 2, 0}, 64, [](Store::DataSink const& brought) {
+    store.publish_lazily({context.rank(), 2, 0}, 64_B, [](Store::DataSink const& brought) {
         std::vector<std::byte> const less(63);
         brought(less, nullptr);
     });
@@ -154,7 +154,7 @@ TEST(Elsewhere, may_come_when_the_store_is_gone) {
     Key const key{context.rank(), 3, 0};
     try {
         Store store(context);
-        store.publish_lazily(key, 100, elsewhere.bring(key, 100));
+        store.publish_lazily(key, 100_B, elsewhere.bring(key, 100));
         int right = 0;
         Tasks tasks(context);
         tasks.spawn(fetch_each(store, context.rank(), 4, 100, right));

@@ -43,14 +43,14 @@ Task live(Store& store, Context const& context, std::uint64_t id, Epochs epochs,
         Key const own{context.rank(), id, epoch};
         if (id % 2 == 0)
             store.publish(
-                own, 8, [value](std::span<std::byte> out) { std::memcpy(out.data(), &value, 8); },
+                own, 8_B, [value](std::span<std::byte> out) { std::memcpy(out.data(), &value, 8); },
                 static_cast<int>(k_wants));
         else
             store.publish(own, std::as_bytes(std::span(&value, 1)), static_cast<int>(k_wants));
         std::vector<FetchRequest> wants;
         int const next = (context.rank() + 1) % context.size();
         for (std::uint64_t i = 0; i < k_wants; ++i)
-            wants.push_back({{next, (id + i) % k_tasks, epoch}, i % 2 == 0 ? 8 : FetchRequest::k_any});
+            wants.push_back({{next, (id + i) % k_tasks, epoch}, i % 2 == 0 ? 8_B : FetchRequest::k_any});
         FetchResult const fetched = co_await store.fetch_all(wants);
         for (std::uint64_t i = 0; i < k_wants; ++i)
             if (fetched.as<std::uint64_t>(i)[0] != (id + i) % k_tasks * 1'000'003 + epoch) ++wrong;

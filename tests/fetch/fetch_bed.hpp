@@ -23,7 +23,7 @@ inline std::vector<std::byte> bytes_of(Key const& key, std::uint64_t bytes) {
 
 inline void publish(Store& store, Key const& key, std::uint64_t bytes, int readers) {
     store.publish(
-        key, bytes,
+        key, {bytes},
         [key, bytes](std::span<std::byte> out) {
             ASSERT_EQ(out.size(), bytes);
             std::ranges::copy(bytes_of(key, bytes), out.begin());

@@ -27,7 +27,7 @@ TEST_P(SendingFault, refuses_what_cannot_be_sent_and_sends_nothing_then) {
     EXPECT_TRUE(has(sending(-1, {rank, 1, 0}, 10), "to rank -1, but"));
     EXPECT_TRUE(has(sending(0, {rank + 1, 1, 0}, 10), "the key belongs to another rank"));
     EXPECT_TRUE(has(sending(0, {rank, 1, 0}, std::uint64_t{1} << 59), "no memory for its"));
-    EXPECT_THROW(store.send(0, {rank, 1, 0}, 8, [](std::span<std::byte>) { throw std::runtime_error("no pencil"); }),
+    EXPECT_THROW(store.send(0, {rank, 1, 0}, 8_B, [](std::span<std::byte>) { throw std::runtime_error("no pencil"); }),
                  std::runtime_error);
     store.close(3);
     EXPECT_TRUE(has(sending(0, {rank, 1, 3}, 8), "but it has closed the epochs up to 3"));

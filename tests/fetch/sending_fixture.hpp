@@ -16,7 +16,7 @@
 namespace sluice::tests {
 
 inline void send(Store& store, int reader, Key const& key, std::uint64_t bytes) {
-    store.send(reader, key, bytes, [key](std::span<std::byte> out) {
+    store.send(reader, key, {bytes}, [key](std::span<std::byte> out) {
         std::vector<std::byte> const data = bytes_of(key, out.size());
         std::copy(data.begin(), data.end(), out.begin());
     });
@@ -33,8 +33,8 @@ inline Task fault_of_receive(Store& store, std::vector<FetchRequest> wants, std:
 
 inline Task receive_one(Store& store, FetchRequest want, int& right) {
     FetchResult const got = co_await store.receive_all(want);
-    if (want.bytes == FetchRequest::k_any) want.bytes = got[0].size();
-    right += is_right(got, 0, want.key, want.bytes) ? 1 : 0;
+    if (want.bytes == FetchRequest::k_any) want.bytes = {got[0].size()};
+    right += is_right(got, 0, want.key, want.bytes.count) ? 1 : 0;
 }
 
 /// Peers may still need data of this rank, so it serves while it waits.

@@ -46,12 +46,12 @@ class SendingGraph : public testing::TestWithParam<Scheme> {
         if (is_fetched(key)) {
             if (!consumers.empty())
                 store.publish(
-                    key, words * 8, [=](std::span<std::byte> out) { pack(value, words, out); },
+                    key, {words * 8}, [=](std::span<std::byte> out) { pack(value, words, out); },
                     static_cast<int>(consumers.size()));
             return;
         }
         for (auto const& [rank, task, place] : consumers)
-            store.send(rank, sent_as(key, task, place), words * 8,
+            store.send(rank, sent_as(key, task, place), {words * 8},
                        [=](std::span<std::byte> out) { pack(value, words, out); });
     }
 
@@ -63,7 +63,7 @@ class SendingGraph : public testing::TestWithParam<Scheme> {
             std::vector<FetchRequest> sent;
             std::vector<FetchRequest> fetched;
             for (std::size_t place = 0; place < inputs.size(); ++place) {
-                std::uint64_t const bytes = place % 3 == 2 ? FetchRequest::k_any : graph.words(inputs[place]) * 8;
+                Bytes const bytes = place % 3 == 2 ? FetchRequest::k_any : Bytes{graph.words(inputs[place]) * 8};
                 if (is_fetched(inputs[place]))
                     fetched.push_back({inputs[place], bytes});
                 else

@@ -25,7 +25,7 @@ TEST_P(SendingTest, brings_data_of_every_size_from_every_rank_to_every_rank) {
         std::vector<FetchRequest> wants;
         for (int owner = 0; owner < size; ++owner)
             for (std::uint64_t i = 0; i < sizes.size(); ++i)
-                wants.push_back({{owner, i, 5}, ask ? FetchRequest::k_any : sizes[i]});
+                wants.push_back({{owner, i, 5}, ask ? FetchRequest::k_any : Bytes{sizes[i]}});
         Tasks tasks(context);
         int right = 0;
         tasks.spawn(
@@ -56,7 +56,7 @@ TEST_P(SendingTest, brings_what_is_waited_for_before_it_is_sent) {
     Tasks tasks(context);
     int right = 0;
     for (std::uint64_t i = 0; i < 4; ++i)
-        tasks.spawn(receive_one(store, {{source(), i, 0}, i % 2 == 0 ? 5000 * i : FetchRequest::k_any}, right));
+        tasks.spawn(receive_one(store, {{source(), i, 0}, i % 2 == 0 ? Bytes{5000 * i} : FetchRequest::k_any}, right));
     for (std::uint64_t i = 0; i < 4; ++i)
         tasks.spawn(send_later(store, peer(), {rank, i, 0}, 5000 * i));
     tasks.run();

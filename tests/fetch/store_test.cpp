@@ -32,7 +32,7 @@ Task fetch_from_all(Store& store, int size, std::vector<std::uint64_t> const& si
     std::vector<FetchRequest> wants;
     for (int owner = 0; owner < size; ++owner)
         for (std::uint64_t i = 0; i < sizes.size(); ++i)
-            wants.push_back({{owner, i, 5}, ask ? FetchRequest::k_any : sizes[i]});
+            wants.push_back({{owner, i, 5}, ask ? FetchRequest::k_any : Bytes{sizes[i]}});
     FetchResult const fetched = co_await store.fetch_all(wants);
     EXPECT_EQ(fetched.size(), wants.size());
     for (std::size_t i = 0; i < wants.size(); ++i)
@@ -59,7 +59,7 @@ TEST_F(StoreTest, brings_data_of_every_size_from_every_rank_to_every_rank) {
 
 Task fetch_one(Store& store, FetchRequest want, bool& right) {
     FetchResult const fetched = co_await store.fetch_all(want);
-    right = is_right(fetched, 0, want.key, want.bytes);
+    right = is_right(fetched, 0, want.key, want.bytes.count);
 }
 
 Task publish_later(Store& store, Key key, std::uint64_t bytes) {
@@ -114,7 +114,7 @@ TEST_F(StoreTest, tells_the_owner_when_all_readers_have_it) {
 
 Task fetch_and_count(Store& store, FetchRequest want, int& right) {
     FetchResult const fetched = co_await store.fetch_all(want);
-    right += is_right(fetched, 0, want.key, want.bytes) ? 1 : 0;
+    right += is_right(fetched, 0, want.key, want.bytes.count) ? 1 : 0;
     co_await yielded();
 }
 
@@ -159,7 +159,7 @@ TEST_F(StoreTest, lets_a_publication_be_withdrawn_while_it_is_packed) {
     Store store(context);
     for (std::uint64_t id : {std::uint64_t{1}, std::uint64_t{2}})
         store.publish(
-            {rank, id, 0}, 64,
+            {rank, id, 0}, 64_B,
             [&store, this, id](std::span<std::byte> out) {
                 store.withdraw({rank, id, 0});
                 std::ranges::fill(out, std::byte{42});
@@ -179,8 +179,8 @@ TEST_F(StoreTest, lets_a_publication_be_withdrawn_while_it_is_packed) {
 TEST_F(StoreTest, names_both_sides_where_a_fetch_is_wrong) {
     Store store(context);
     publish(store, {rank, 1, 0}, 64, size);
-    store.publish({rank, 2, 0}, 64, [](std::span<std::byte>) { throw std::runtime_error("no pencil"); });
-    store.publish({rank, 7, 3}, 64, [](std::span<std::byte>) {});
+    store.publish({rank, 2, 0}, 64_B, [](std::span<std::byte>) { throw std::runtime_error("no pencil"); });
+    store.publish({rank, 7, 3}, 64_B, [](std::span<std::byte>) {});
     store.withdraw({rank, 7, 3});
     store.close(2);
     Tasks tasks(context);

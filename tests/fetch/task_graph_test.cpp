@@ -24,7 +24,7 @@ Task live(Store& store, Graph const& graph, std::map<std::tuple<int, std::uint64
         if (found == readers.end()) return;
         std::uint64_t const words = graph.words(key);
         store.publish(
-            key, words * 8,
+            key, {words * 8},
             [words, now = value](std::span<std::byte> out) {
                 for (std::uint64_t i = 0; i < words; ++i) {
                     std::uint64_t const word = Graph::word(now, i);
@@ -39,7 +39,7 @@ Task live(Store& store, Graph const& graph, std::map<std::tuple<int, std::uint64
         std::vector<Key> const inputs = graph.inputs({rank, id, epoch});
         std::vector<FetchRequest> wants;
         for (Key const& input : inputs)
-            wants.push_back({input, input.id % 4 == 3 ? FetchRequest::k_any : graph.words(input) * 8});
+            wants.push_back({input, input.id % 4 == 3 ? FetchRequest::k_any : Bytes{graph.words(input) * 8}});
         FetchResult const fetched = co_await store.fetch_all(wants);
         for (std::size_t k = 0; k < inputs.size(); ++k)
             for (std::uint64_t const word : fetched.as<std::uint64_t>(k))

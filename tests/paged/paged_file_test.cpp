@@ -82,11 +82,11 @@ class PagedFile : public testing::Test {
 TEST_F(PagedFile, is_right_under_random_use_with_any_memory_and_plan) {
     constexpr std::size_t k_blocks = 24;
     std::mt19937_64 random(static_cast<std::uint64_t>(rank()) + 1);
-    std::vector<std::uint64_t> sizes;
+    std::vector<Bytes> sizes;
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < k_blocks; ++i) {
-        sizes.push_back((1 + random() % 6000) * k_word);
-        sum += sizes.back();
+        sizes.push_back({(1 + random() % 6000) * k_word});
+        sum += sizes.back().count;
     }
     for (Case const& one : {Case{Bytes{1}, false, false}, Case{Bytes{1}, true, true}, Case{Bytes{100'000}, true, true},
                             Case{Bytes{100'000}, true, false}, Case{Bytes{400'000}, true, true},
@@ -114,7 +114,7 @@ TEST_F(PagedFile, is_right_under_random_use_with_any_memory_and_plan) {
             for (std::size_t block = 0; block < k_blocks; ++block) {
                 BlockUse const use{block, BlockAccess::read};
                 PagedBlocks const blocks = file.use_now({&use, 1});
-                EXPECT_EQ(blocks[0].size(), sizes[block]);
+                EXPECT_EQ(blocks[0].size(), sizes[block].count);
                 EXPECT_TRUE(model.is_right(block, blocks.as<std::uint64_t>(0))) << block;
             }
             PagedReport const report = file.report();
@@ -147,7 +147,7 @@ TEST_F(PagedFile, brings_ahead_what_the_plan_says_and_reads_nothing_twice_in_a_r
     constexpr std::size_t k_blocks = 64;
     constexpr std::uint64_t k_bytes = 16 << 10;
     Context context(MPI_COMM_WORLD, settings_with(Bytes{16 * k_bytes}));
-    sluice::PagedFile file(context, k_blocks, k_bytes);
+    sluice::PagedFile file(context, k_blocks, {k_bytes});
     fill(file, k_blocks);
     std::vector<std::size_t> order;
     std::vector<BlockUse> plan;
@@ -179,7 +179,7 @@ TEST_F(PagedFile, keeps_what_is_needed_soonest) {
     constexpr std::uint64_t k_bytes = 4096;
     constexpr std::size_t k_rounds = 10;
     Context context(MPI_COMM_WORLD, settings_with(Bytes{(k_blocks - 10) * k_bytes}));
-    sluice::PagedFile file(context, k_blocks, k_bytes);
+    sluice::PagedFile file(context, k_blocks, {k_bytes});
     fill(file, k_blocks);
     std::vector<std::size_t> order;
     std::vector<BlockUse> plan;
@@ -208,7 +208,7 @@ Task hold_and_wait(sluice::PagedFile& file, std::size_t first, std::size_t secon
 
 TEST_F(PagedFile, goes_beyond_its_memory_where_tasks_hold_blocks_while_they_wait) {
     Context context(MPI_COMM_WORLD, settings_with(Bytes{2 * 4096}));
-    sluice::PagedFile file(context, 16, 4096);
+    sluice::PagedFile file(context, 16, 4096_B);
     Tasks tasks(context);
     int done = 0;
     for (std::size_t i = 0; i < 8; ++i)
@@ -223,7 +223,7 @@ TEST_F(PagedFile, goes_beyond_its_memory_where_tasks_hold_blocks_while_they_wait
 TEST_F(PagedFile, grants_one_set_where_the_budget_is_used_up) {
     Context context(MPI_COMM_WORLD);
     Lease const all = context.budget().lease_beyond(Bytes{std::uint64_t{1} << 50}, Purpose::other);
-    sluice::PagedFile file(context, 8, 8192);
+    sluice::PagedFile file(context, 8, 8192_B);
     fill(file, 8);
     std::uint64_t sum = 0;
     Tasks tasks(context);
@@ -235,7 +235,7 @@ TEST_F(PagedFile, grants_one_set_where_the_budget_is_used_up) {
 
 TEST_F(PagedFile, calls_back_in_the_order_of_asking_but_for_what_is_here) {
     Context context(MPI_COMM_WORLD, settings_with(Bytes{4096}));
-    sluice::PagedFile file(context, 4, 4096);
+    sluice::PagedFile file(context, 4, 4096_B);
     fill(file, 4);
     std::vector<std::uint64_t> got;
     for (std::size_t block = 0; block < 4; ++block) {
@@ -263,14 +263,14 @@ std::string fault_of(std::function<void()> const& use) {
 
 TEST_F(PagedFile, refuses_what_does_not_exist_with_the_numbers) {
     Context context(MPI_COMM_WORLD);
-    sluice::PagedFile file(context, 4, 1000);
+    sluice::PagedFile file(context, 4, 1000_B);
     BlockUse const use{4, BlockAccess::read};
     std::string const of = "of a paged file of rank " + std::to_string(rank());
     EXPECT_EQ(fault_of([&] { file.use_now({&use, 1}); }), "block 4 " + of + ", which has 4 blocks");
     EXPECT_EQ(fault_of([&] { file.plan({use}); }), "block 4 " + of + ", which has 4 blocks");
-    EXPECT_EQ(fault_of([&] { static_cast<void>(file.part(2, 990, 11)); }),
+    EXPECT_EQ(fault_of([&] { static_cast<void>(file.part(2, 990_B, 11_B)); }),
               "11 bytes from 990 on of block 2 " + of + " (1000 bytes)");
-    EXPECT_NE(fault_of([&] { sluice::PagedFile const empty(context, 1, 0); }), "");
+    EXPECT_NE(fault_of([&] { sluice::PagedFile const empty(context, 1, 0_B); }), "");
 }
 
 TEST_F(PagedFile, refuses_a_set_that_exceeds_all_memory) {
@@ -279,7 +279,7 @@ TEST_F(PagedFile, refuses_a_set_that_exceeds_all_memory) {
     // This is the error of a file far larger than memory if the disk has that much room; otherwise it is another kind
     // of the same error.
     std::string const fault = fault_of([&] {
-        sluice::PagedFile file(context, 2, std::uint64_t{1} << 50);
+        sluice::PagedFile file(context, 2, {std::uint64_t{1} << 50});
         BlockUse const both[]{{0, BlockAccess::write}, {1, BlockAccess::write}};
         file.use_now(both);
     });
@@ -288,7 +288,7 @@ TEST_F(PagedFile, refuses_a_set_that_exceeds_all_memory) {
 
 TEST_F(PagedFile, tells_of_a_disk_that_fails_and_loses_nothing) {
     Context context(MPI_COMM_WORLD, settings_with(Bytes{4096}));
-    sluice::PagedFile file(context, 3, 4096);
+    sluice::PagedFile file(context, 3, 4096_B);
     fill(file, 3);
     while (file.report().written < 3)
         file.progress();
@@ -320,7 +320,7 @@ TEST_F(PagedFile, lets_blocks_outlive_it) {
     Bytes const resident = context.budget().resident();
     PagedBlocks blocks;
     {
-        sluice::PagedFile file(context, 2, 4096);
+        sluice::PagedFile file(context, 2, 4096_B);
         BlockUse const use{1, BlockAccess::write};
         blocks = file.use_now({&use, 1});
     }
@@ -349,7 +349,7 @@ TEST_F(PagedFile, serves_parts_of_blocks_that_are_not_in_memory) {
     constexpr std::size_t k_blocks = 20;
     constexpr std::uint64_t k_part = 1000 * k_word;
     Context context(MPI_COMM_WORLD, settings_with(Bytes{1}));
-    sluice::PagedFile file(context, k_blocks, 3 * k_part);
+    sluice::PagedFile file(context, k_blocks, {3 * k_part});
     for (std::size_t block = 0; block < k_blocks; ++block) {
         BlockUse const use{block, BlockAccess::write};
         PagedBlocks const held = file.use_now({&use, 1});
@@ -359,7 +359,7 @@ TEST_F(PagedFile, serves_parts_of_blocks_that_are_not_in_memory) {
     Store store(context);
     for (std::size_t block = 0; block < k_blocks; ++block)
         for (std::uint64_t part = 0; part < 3; ++part)
-            publish_part(store, {context.rank(), block * 3 + part, 0}, file, block, part * k_part, k_part,
+            publish_part(store, {context.rank(), block * 3 + part, 0}, file, block, {part * k_part}, {k_part},
                          context.size());
     Tasks tasks(context);
     int right = 0;
@@ -378,12 +378,12 @@ TEST_F(PagedFile, serves_parts_of_blocks_that_are_not_in_memory) {
 SLUICE_NEEDS_RANKS(2, PagedFile, tells_the_reader_of_a_disk_that_fails);
 TEST_F(PagedFile, tells_the_reader_of_a_disk_that_fails) {
     Context context(MPI_COMM_WORLD, settings_with(Bytes{1}));
-    sluice::PagedFile file(context, 2, 4096);
+    sluice::PagedFile file(context, 2, 4096_B);
     fill(file, 2);
     while (file.report().written < 2)
         file.progress();
     Store store(context);
-    publish_part(store, {context.rank(), 0, 0}, file, 0, 0, 4096);
+    publish_part(store, {context.rank(), 0, 0}, file, 0, 0_B, 4096_B);
     paged::FileState::of(file).disk().fail_after(0, 1, EIO);
     std::string fault;
     Tasks tasks(context);
@@ -402,7 +402,7 @@ TEST_F(PagedFile, tells_the_reader_of_a_disk_that_fails) {
 TEST_F(PagedFile, gives_all_back_where_tasks_end_early) {
     Context context(MPI_COMM_WORLD, settings_with(Bytes{2 * 4096}));
     {
-        sluice::PagedFile file(context, 16, 4096);
+        sluice::PagedFile file(context, 16, 4096_B);
         fill(file, 16);
         {
             Tasks tasks(context);

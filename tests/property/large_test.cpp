@@ -67,7 +67,7 @@ TEST_F(Large, array_of_more_than_2_31_bytes_changes_places_with_a_small_one) {
             map.push_back({0, static_cast<std::int64_t>((i + 1) % stay)});
     }
     Context context(MPI_COMM_WORLD, Settings{});
-    redistribute(context, {array.data(), count, k_block}, map);
+    redistribute(context, {array.data(), count, {k_block}}, map);
     std::uint64_t wrong = 0;
     for (std::uint64_t i = 0; i < array.size(); ++i) {
         std::uint64_t const slot = i / k_words;
@@ -88,7 +88,7 @@ TEST_F(Large, block_of_more_than_2_31_bytes_changes_places_with_another) {
         array[i] = word(rank_, i);
     std::vector<Destination> const map{{1 - rank_, 0}};
     Context context(MPI_COMM_WORLD, Settings{});
-    RedistributionReport const report = redistribute(context, {array.data(), 1, k_block}, map);
+    RedistributionReport const report = redistribute(context, {array.data(), 1, {k_block}}, map);
     std::uint64_t wrong = 0;
     for (std::uint64_t i = 0; i < array.size(); ++i)
         if (array[i] != word(1 - rank_, i)) ++wrong;

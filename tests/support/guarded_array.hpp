@@ -21,7 +21,7 @@ class GuardedArray {
     std::byte const* data() const noexcept { return bytes_.data() + k_guard; }
     std::byte const* at(std::uint64_t slot) const noexcept { return data() + slot * block_bytes_; }
     /// Returns null for an empty array, as most programs do.
-    Blocks blocks() noexcept { return {count_ > 0 ? data() : nullptr, count_, block_bytes_}; }
+    Blocks blocks() noexcept { return {count_ > 0 ? data() : nullptr, count_, {block_bytes_}}; }
     std::uint64_t count() const noexcept { return count_; }
     std::uint64_t block_bytes() const noexcept { return block_bytes_; }
 

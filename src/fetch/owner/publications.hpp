@@ -22,7 +22,7 @@ namespace sluice::fetch {
 
 /// A task or callback that waits until all readers have a publication.
 struct DeliveryWait {
-    sluice::detail::TaskPromise* task = nullptr;  // null if no task waits, or
+    detail::TaskPromise* task = nullptr;  // null if no task waits, or
     std::function<void()> done;
 };
 using DeliveryWaits = std::vector<std::shared_ptr<DeliveryWait>>;

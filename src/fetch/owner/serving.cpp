@@ -32,7 +32,7 @@ void Serving::wake(DeliveryWaits&& waits) {
 bool Serving::wake_up() {
     DeliveryWaits waits = std::exchange(woken_, {});  // callbacks may add further waits
     for (auto wait = waits.begin(); wait != waits.end(); ++wait) {
-        if ((*wait)->task != nullptr) (*wait)->task->tasks->make_ready(*(*wait)->task);
+        if ((*wait)->task != nullptr) detail::make_ready(*(*wait)->task);
         if (!(*wait)->done) continue;
         try {
             (*wait)->done();

@@ -21,7 +21,7 @@ std::uint64_t Fetching::cost_of(FetchSet const& set) const {
             auto const asked = asked_of_.find(want.key.owner);
             if (asked != asked_of_.end()) cost = std::max<std::uint64_t>(cost, asked->second);
         } else if (auto const here = here_.find(want.key); here == here_.end() || here->second.buffer.expired()) {
-            cost += want.bytes;
+            cost += want.bytes.count;
         }
     }
     return cost;

@@ -17,7 +17,8 @@ char const* verb_of(FetchSet const& set) {
 void fail(FetchSet& set, std::size_t which, int rank, std::string const& text) {
     if (set.error) return;
     FetchRequest const& want = set.wants[which];
-    std::string const wanted = want.bytes == FetchRequest::k_any ? "" : " (" + std::to_string(want.bytes) + " bytes)";
+    std::string const wanted =
+        want.bytes == FetchRequest::k_any ? "" : " (" + std::to_string(want.bytes.count) + " bytes)";
     set.error = std::make_exception_ptr(
         Error(ErrorCode::invalid_argument, "rank " + std::to_string(rank) + verb_of(set) + text_of(want.key) + wanted +
                                                "; rank " + std::to_string(want.key.owner) + " says: " + text));

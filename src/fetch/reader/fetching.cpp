@@ -54,15 +54,16 @@ bool Fetching::try_tentatively(std::shared_ptr<FetchSet> const& set) {
 void Fetching::ask(std::shared_ptr<FetchSet> const& set) {
     for (std::uint32_t i = 0; i < set->wants.size(); ++i) {
         FetchRequest const& want = set->wants[i];
-        tell_owner(want, {Kind::ask, k_first_ask + asks_.add({set, i}), {want.key.id, want.key.epoch}, want.bytes});
+        tell_owner(want,
+                   {Kind::ask, k_first_ask + asks_.add({set, i}), {want.key.id, want.key.epoch}, want.bytes.count});
     }
 }
 
 void Fetching::ready(std::uint32_t slot, std::uint64_t bytes) {
     Fetch const fetch = asks_.take(slot - k_first_ask);
     FetchRequest& want = fetch.set->wants[fetch.want];
-    if (want.bytes == FetchRequest::k_any) want.bytes = bytes;
-    if (want.bytes != bytes)
+    if (want.bytes == FetchRequest::k_any) want.bytes = {bytes};
+    if (want.bytes.count != bytes)
         fail_fetch(fetch, "it has published " + std::to_string(bytes) + " bytes");
     else if (--fetch.set->missing == 0)
         enqueue(fetch.set);
@@ -82,7 +83,7 @@ void Fetching::enqueue(std::shared_ptr<FetchSet> const& set) {
 bool Fetching::is_too_large(FetchSet& set) const {
     set.bytes = 0;
     for (FetchRequest const& want : set.wants)
-        if (want.bytes != FetchRequest::k_any) set.bytes += want.bytes;
+        if (want.bytes != FetchRequest::k_any) set.bytes += want.bytes.count;
     if (set.bytes <= most_bytes_.count) return false;
     set.error = std::make_exception_ptr(
         Error(ErrorCode::out_of_memory, "a fetch set of rank " + std::to_string(wire_->rank()) + " alone, " +
@@ -129,7 +130,7 @@ void Fetching::give(std::shared_ptr<FetchSet> const& set, budget::Tokens tokens)
 
 /// Fetches from this rank itself need no window.
 bool Fetching::has_room(FetchRequest const& want, FlightWindow::Data data) {
-    return want.key.owner == wire_->rank() || windows_.to(want.key.owner).has_room(want.bytes, data);
+    return want.key.owner == wire_->rank() || windows_.to(want.key.owner).has_room(want.bytes.count, data);
 }
 
 void Fetching::issue() {
@@ -156,9 +157,9 @@ bool Fetching::attach_to_what_is_here(Fetch const& fetch) {
         here_.erase(at);
         return false;
     }
-    if (buffer->bytes != want.bytes) return false;  // the owner will report the difference
+    if (buffer->bytes != want.bytes.count) return false;  // the owner will report the difference
     ++counts_.reused;
-    fetch.set->tokens.split(Bytes{want.bytes}).release();
+    fetch.set->tokens.split(want.bytes).release();
     if (buffer->complete) {
         tell_read_too(want.key);
         finish_fetch(fetch, buffer);
@@ -175,27 +176,27 @@ void Fetching::request(Fetch const& fetch) {
     counts_.most_on_their_way = std::max<std::uint64_t>(counts_.most_on_their_way, slots_.size());
     Slot& slot = slots_[number];
     slot.buffer = std::make_shared<Buffer>();
-    slot.buffer->bytes = want.bytes;
-    slot.buffer->tokens = fetch.set->tokens.split(Bytes{want.bytes});
-    slot.bytes = want.bytes;
+    slot.buffer->bytes = want.bytes.count;
+    slot.buffer->tokens = fetch.set->tokens.split(want.bytes);
+    slot.bytes = want.bytes.count;
     if (!fetch.set->tentative) ++in_flight_ready_;
     if (want.key.owner != wire_->rank())
         slot.departure = windows_.to(want.key.owner)
-                             .depart(want.bytes, MPI_Wtime(),
+                             .depart(want.bytes.count, MPI_Wtime(),
                                      fetch.set->tentative ? FlightWindow::Data::to_be_made : FlightWindow::Data::exist);
     ++asked_of_[want.key.owner];
     Name const name{want.key.id, want.key.epoch};
     if (fetch.set->pushed) {
-        tell_owner(want, {Kind::take, number, name, want.bytes});
+        tell_owner(want, {Kind::take, number, name, want.bytes.count});
         return;
     }
     if (Here& here = here_[want.key]; here.buffer.expired()) here.buffer = slot.buffer;
     if (here_.size() >= sweep_at_) sweep();
-    if (reads_->may_read(want.key.owner, want.bytes))
-        wire_->send(want.key.owner, {Kind::request_or_read, number, name, want.bytes},
+    if (reads_->may_read(want.key.owner, want.bytes.count))
+        wire_->send(want.key.owner, {Kind::request_or_read, number, name, want.bytes.count},
                     {reinterpret_cast<char const*>(&reads_->mark()), sizeof reads_->mark()});
     else
-        tell_owner(want, {Kind::request, number, name, want.bytes});
+        tell_owner(want, {Kind::request, number, name, want.bytes.count});
 }
 
 void Fetching::tell_owner(FetchRequest const& want, Control const& control) {

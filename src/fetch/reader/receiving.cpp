@@ -156,8 +156,8 @@ void Receiving::complete(Key const& key, std::shared_ptr<Buffer> const& buffer) 
 void Receiving::settle(Coming& coming) {
     std::shared_ptr<FetchSet> const set = coming.set;
     FetchRequest& want = set->wants[coming.want];
-    if (want.bytes == FetchRequest::k_any) want.bytes = coming.bytes;
-    if (want.bytes != coming.bytes)
+    if (want.bytes == FetchRequest::k_any) want.bytes = {coming.bytes};
+    if (want.bytes.count != coming.bytes)
         fail(*set, coming.want, wire_->rank(), "it has sent " + std::to_string(coming.bytes) + " bytes");
     settle_one(set);
 }

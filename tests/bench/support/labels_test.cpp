@@ -17,7 +17,9 @@ class Labels : public testing::TestWithParam<std::uint64_t> {
     std::vector<std::vector<std::byte>> before_{k_ranks};
     std::vector<std::vector<std::byte>> after_{k_ranks};
 
-    Blocks blocks(std::vector<std::byte>& bytes) const { return {bytes.data(), bytes.size() / GetParam(), GetParam()}; }
+    Blocks blocks(std::vector<std::byte>& bytes) const {
+        return {bytes.data(), bytes.size() / GetParam(), {GetParam()}};
+    }
 
     void SetUp() override {
         std::uint64_t const bytes = GetParam();

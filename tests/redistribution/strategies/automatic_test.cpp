@@ -106,8 +106,8 @@ TEST(AutomaticChoice, of_each_array_of_a_plan_is_told_in_the_report) {
         destinations[slot] = {(context.rank() + 1) % context.size(), static_cast<std::int64_t>(slot)};
     std::vector<std::byte> large(slots * 16'000), tiny(slots * 8);
     Plan plan(context, slots, destinations, {.strategy = Strategy::automatic, .staging = {}});
-    Blocks const first{large.data(), slots, 16'000};
-    Blocks const second{tiny.data(), slots, 8};
+    Blocks const first{large.data(), slots, 16'000_B};
+    Blocks const second{tiny.data(), slots, 8_B};
     RedistributionReport const of_large = plan.apply(std::array{first});
     RedistributionReport const of_tiny = plan.apply(std::array{second});
     ASSERT_NE(of_large.strategy, of_tiny.strategy) << of_large.why << "\n" << of_tiny.why;

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <string>
 #include <string_view>
 
 #include "sluice/redistribute.hpp"
@@ -26,7 +27,7 @@ class StepClock {
     double& seconds_of(std::string_view name) {
         for (auto& [known, seconds] : report_.steps)
             if (known == name) return seconds;
-        return report_.steps.emplace_back(name, 0.0).second;
+        return report_.steps.emplace_back(StepTime{std::string(name), 0.0}).seconds;
     }
 
     RedistributionReport& report_;

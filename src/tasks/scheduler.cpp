@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tasks/scheduler.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "engine/context_state.hpp"
+#include "engine/patience.hpp"
+#include "mpi/mpi.hpp"
+
+namespace sluice::tasks {
+
+namespace {
+
+// A look at communication costs as much as several switches between tasks.
+constexpr std::uint64_t k_switches_between_looks = 16;
+// An idle rank yields its core after this many looks without result.
+constexpr std::uint64_t k_looks_before_yield = 50;
+// Seconds until a stall. More than usual, because other tasks of this rank wait for an operation that ends by itself.
+constexpr double k_stall_beside_others = 0.1;
+
+}  // namespace
+
+Scheduler::~Scheduler() {
+    // Destroying a frame destroys the frames it awaits; the objects in it may touch peers' queues, but not this one.
+    for (detail::TaskPromise* const task : spawned_)
+        task->handle().destroy();
+    spawned_.clear();
+}
+
+std::shared_ptr<detail::JoinState> Scheduler::spawn(detail::TaskPromise& task) {
+    auto join = std::make_shared<detail::JoinState>();
+    join->place = spawned_.size();
+    spawned_.push_back(&task);
+    task.scheduler = this;
+    task.join = join;
+    ++alive_;
+    make_ready(task);
+    return join;
+}
+
+void Scheduler::make_ready(detail::TaskPromise& task) noexcept {
+    task.next = nullptr;
+    if (last_ready_ != nullptr)
+        last_ready_->next = &task;
+    else
+        first_ready_ = &task;
+    last_ready_ = &task;
+}
+
+void Scheduler::wait_for(MPI_Request& request, MPI_Status& status, detail::TaskPromise& task) {
+    handles_.reserve(requests_.size() + 1);
+    requests_.push_back({&request, &status, &task});
+}
+
+void Scheduler::wait_until(double wtime, detail::TaskPromise& task) {
+    timers_.push_back({wtime, timers_made_++, &task});
+    std::push_heap(timers_.begin(), timers_.end(), std::greater<>());
+}
+
+void Scheduler::end(detail::TaskPromise& task) noexcept {
+    detail::JoinState& join = *task.join;
+    join.done = true;
+    join.error = task.error;
+    if (task.error && task.join.use_count() == 1) {
+        if (!failure_) failure_ = task.error;
+    } else if (task.error) {
+        failed_.push_back(task.join);
+    }
+    for (detail::TaskPromise* const waiting : join.waiting)
+        make_ready(*waiting);
+    spawned_.back()->join->place = join.place;
+    spawned_[join.place] = spawned_.back();
+    spawned_.pop_back();
+    --alive_;
+    task.handle().destroy();
+}
+
+void Scheduler::resume_next() {
+    detail::TaskPromise& task = *first_ready_;
+    first_ready_ = task.next;
+    if (first_ready_ == nullptr) last_ready_ = nullptr;
+    ++switches_;
+    task.handle().resume();
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+bool Scheduler::test_requests() {
+    if (requests_.empty()) return false;
+    auto const count = static_cast<int>(requests_.size());
+    handles_.clear();
+    for (Request const& request : requests_)
+        handles_.push_back(*request.request);
+    statuses_.resize(requests_.size());
+    done_.resize(requests_.size());
+    int number = 0;
+    mpi::check(MPI_Testsome(count, handles_.data(), &number, done_.data(), statuses_.data()), "MPI_Testsome");
+    for (int i = 0; i < number; ++i) {
+        Request& request = requests_[static_cast<std::size_t>(done_[static_cast<std::size_t>(i)])];
+        *request.request = handles_[static_cast<std::size_t>(done_[static_cast<std::size_t>(i)])];
+        *request.status = statuses_[static_cast<std::size_t>(i)];
+        make_ready(*request.task);
+        request.task = nullptr;
+    }
+    std::erase_if(requests_, [](Request const& request) { return request.task == nullptr; });
+    return number > 0;
+}
+
+bool Scheduler::test_timers() {
+    bool moved = false;
+    while (!timers_.empty() && timers_.front().wtime <= MPI_Wtime()) {
+        make_ready(*timers_.front().task);
+        std::pop_heap(timers_.begin(), timers_.end(), std::greater<>());
+        timers_.pop_back();
+        moved = true;
+    }
+    return moved;
+}
+
+bool Scheduler::look_around() {
+    bool moved = engine::ContextState::of(*context_).progress().poll();
+    moved |= test_requests();
+    moved |= test_timers();
+    return moved;
+}
+
+void Scheduler::run() {
+    std::uint64_t next_look = switches_;
+    engine::ProgressPatience patience(engine::ContextState::of(*context_).progress(), k_looks_before_yield);
+    while (alive_ > 0) {
+        if (first_ready_ != nullptr) {
+            resume_next();
+            if (switches_ < next_look) continue;
+        }
+        next_look = switches_ + k_switches_between_looks;
+        bool const moved = look_around() || first_ready_ != nullptr;
+        if (!moved && alive_ == 0) break;
+        bool const beside_others = !requests_.empty() || !timers_.empty();
+        patience.after(moved, beside_others ? k_stall_beside_others : engine::ProgressPatience::k_stall);
+    }
+    throw_unobserved();
+}
+
+void Scheduler::throw_unobserved() {
+    for (auto const& join : std::exchange(failed_, {}))
+        if (!join->observed) std::rethrow_exception(join->error);
+}
+
+}  // namespace sluice::tasks
