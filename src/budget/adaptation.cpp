@@ -265,7 +265,16 @@ void Adaptation::look_locked(Budget& budget) {
     budget.adapt(m_c(), ceiling(), keep);
 }
 
+void Adaptation::leave_ledger() {
+    std::lock_guard const lock(mutex_);
+    ledger_.reset();
+    for (Place& place : places_)
+        place.events.reset();
+    why_ = "none: this process has left it";
+}
+
 Bytes Adaptation::extend(Bytes wanted) noexcept {
+    if (!ledger_) return wanted;
     // A claim that was refused is not repeated before the next look unless a process has given something back.
     if (wanted.count >= failed_wanted_.load(std::memory_order_relaxed) &&
         ledger_->changes() == failed_changes_.load(std::memory_order_relaxed))
@@ -285,11 +294,11 @@ Bytes Adaptation::extend(Bytes wanted) noexcept {
 }
 
 void Adaptation::exceed(Bytes held) noexcept {
-    ledger_->claim(held);
+    if (ledger_) ledger_->claim(held);
 }
 
 void Adaptation::shrink(Bytes to) noexcept {
-    ledger_->claim(to);
+    if (ledger_) ledger_->claim(to);
 }
 
 void Adaptation::give_back(Bytes resident) noexcept {

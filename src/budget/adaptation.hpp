@@ -77,6 +77,9 @@ class Adaptation final : public Allowance {
     /// Number of signals from the kernel so far.
     std::uint64_t tellings() const noexcept { return tellings_.load(std::memory_order_relaxed); }
     bool has_ledger() const noexcept { return ledger_ != nullptr; }
+    /// Gives back what this process has claimed in the ledger, and needs the helper thread no more, for a process that
+    /// holds leases until it ends. No other thread may use the budget then.
+    void leave_ledger();
 
     Bytes extend(Bytes wanted) noexcept override;
     void exceed(Bytes held) noexcept override;

@@ -80,12 +80,12 @@ ContextState::ContextState(MPI_Comm comm, Settings settings)
       settings_(std::move(settings)),
       process_(Process::of_this_rank(settings_)),
       peer_access_(settings_.transport == Transport::automatic),
-      staging_pool_(&process_->budget()),
+      staging_pool_(&process_->memory().budget()),
       budget_look_(*process_) {
     agree_on(comm_.get(), settings_);
     progress_.add(budget_look_);
     // Without a ledger the process keeps to an even share; Adaptation::account() explains why.
-    if (process_->adaptation() != nullptr && !process_->adaptation()->has_ledger())
+    if (process_->memory().adaptation() != nullptr && !process_->memory().adaptation()->has_ledger())
         counters_.named("budget.without_ledger").add();
 }
 

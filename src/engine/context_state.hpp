@@ -32,7 +32,7 @@ class BudgetLook final : public kernel::Pollable {
   public:
     explicit BudgetLook(Process& process) : process_(&process) {}
     bool poll() override {
-        if (++polls_ % k_polls_between_clocks == 0) process_->look_if_due();
+        if (++polls_ % k_polls_between_clocks == 0) process_->memory().look_if_due();
         return false;
     }
 
@@ -54,7 +54,7 @@ class ContextState {
     int size() const noexcept { return size_; }
     Settings const& settings() const noexcept { return settings_; }
     Process& process() noexcept { return *process_; }
-    Budget& budget() noexcept { return process_->budget(); }
+    Budget& budget() noexcept { return process_->memory().budget(); }
     base::Counters& counters() noexcept { return counters_; }
     /// The memory that operations on this context allocate. Tests make it fail.
     memory::Meter& meter() noexcept { return meter_; }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/process.hpp"
 
-#include <algorithm>
-
-#include "kernel/launcher.hpp"
 #include "mpi/mpi.hpp"
 
 namespace sluice::engine {
@@ -45,45 +42,7 @@ Slot* slot_of_this_rank() {
     return found == 0 ? nullptr : static_cast<Slot*>(value);
 }
 
-/// Returns null under the simulator, which runs many ranks in one process.
-std::shared_ptr<budget::Adaptation> adaptation_of(
-    [[maybe_unused]] Settings const& settings,
-    [[maybe_unused]] std::shared_ptr<kernel::HelperThread> const& helper_thread) {
-#ifdef SLUICE_SIMULATED
-    return nullptr;
-#else
-    return std::make_shared<budget::Adaptation>(budget::Adaptation::Options{settings.memory,
-                                                                            settings.node_memory,
-                                                                            settings.memory_reserve,
-                                                                            kernel::ranks_of_node().value_or(1),
-                                                                            true,
-                                                                            {},
-                                                                            helper_thread});
-#endif
-}
-
-Bytes left_of(MemoryLimit const& limit) {
-    return limit.limit > limit.used ? limit.limit - limit.used : Budget::guaranteed_minimum;
-}
-
 }  // namespace
-
-Process::Process(Settings const& settings)
-    : limit_(detect_memory_limit(settings.memory)),
-      helper_thread_(std::make_shared<kernel::HelperThread>()),
-      adaptation_(adaptation_of(settings, helper_thread_)),
-      budget_(adaptation_ ? adaptation_->m_c() : left_of(limit_),
-              adaptation_ && adaptation_->has_ledger() ? adaptation_ : nullptr) {
-    look();
-}
-
-Bytes Process::room() {
-    look();
-    Bytes held = budget_.held();
-    if (adaptation_ && adaptation_->has_ledger()) held = std::max(held, adaptation_->claimed());
-    Bytes const limit = budget_.limit();
-    return limit - std::min(held, limit);
-}
 
 std::shared_ptr<Process> Process::existing() {
     Slot const* const slot = slot_of_this_rank();

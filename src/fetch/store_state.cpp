@@ -59,7 +59,7 @@ StoreState::StoreState(Context& context)
       uncontrolled_(context_->budget(), Purpose::fetched, Bytes{}, budget::TokenPool::First::always),
       fetching_(wire_, context_->settings().tokens == 0 ? &tentative_ : nullptr, ready_, memory_,
                 context_->settings().fetch_order, context_->settings().fetch_window,
-                context_->process().memory_limit().limit),
+                context_->process().memory().memory_limit().limit),
       serving_(wire_, serving_pool_, memory_, fetching_),
       reads_(wire_, context_->peer_access(), context_->settings().read_from),
       sending_(wire_, packed_, memory_, context_->settings().send_control == Switch::on),
@@ -109,8 +109,8 @@ bool StoreState::poll() {
 
 /// Called here too, because a program without tasks polls only the store.
 void StoreState::follow_memory() {
-    if (++polls_ % k_polls_between_clocks == 0) context_->process().look_if_due();
-    std::uint64_t const looks = context_->process().looks();
+    if (++polls_ % k_polls_between_clocks == 0) context_->process().memory().look_if_due();
+    std::uint64_t const looks = context_->process().memory().looks();
     if (looks != looks_) memory_.settle();
     looks_ = looks;
 }

@@ -19,6 +19,11 @@ void StagingPool::allocate(Staging& staging, std::size_t bytes) {
         throw;
     }
     staging.capacity_ = bytes;
+    if (budget_ != nullptr) budget_->add_resident(Bytes{bytes});
+}
+
+StagingPool::~StagingPool() {
+    if (budget_ != nullptr) budget_->remove_resident(Bytes{kept_bytes_});
 }
 
 Staging StagingPool::take(Bytes wanted, Bytes least) {
@@ -59,6 +64,7 @@ void StagingPool::give_back(Staging& staging) noexcept {
         std::swap(bytes, kept_bytes_);
     }
     meter_.give(bytes);
+    if (budget_ != nullptr) budget_->remove_resident(Bytes{bytes});
 }
 
 Bytes StagingPool::peak() const {

@@ -43,12 +43,13 @@ class StagingPool {
   public:
     /// The budget is not owned and may be null; then nothing is leased.
     explicit StagingPool(Budget* budget) : budget_(budget) {}
+    ~StagingPool();
     StagingPool(StagingPool const&) = delete;
     StagingPool& operator=(StagingPool const&) = delete;
 
     /// Returns a buffer of `wanted` bytes, or of `least` if the budget or the memory do not suffice for more. It is
-    /// leased while it is in use or kept. If the budget has not even `least`, it is exceeded, because the caller's
-    /// peers wait. Throws std::bad_alloc if there is no memory for `least`.
+    /// leased, and counts as resident, while it is in use or kept. If the budget has not even `least`, it is exceeded,
+    /// because the caller's peers wait. Throws std::bad_alloc if there is no memory for `least`.
     Staging take(Bytes wanted, Bytes least);
 
     /// The most bytes that were in use or kept at once.

@@ -77,7 +77,7 @@ std::exception_ptr FileState::fault_of(UseSet const& set) const {
             check(use.block, 0, 0);
             sum += whole_sectors(blocks_[use.block].bytes);
         }
-        Bytes const most = context_->process().memory_limit().limit;
+        Bytes const most = context_->process().memory().memory_limit().limit;
         if (sum > most.count)
             throw Error(ErrorCode::out_of_memory, std::to_string(set.uses.size()) + " blocks with a total of " +
                                                       base::format_bytes(Bytes{sum}) +

@@ -88,7 +88,7 @@ SignatureWord::SignatureWord(Signature const& signature) noexcept {
     bits_ = hash | (signature.bytes() << k_hash_bits & (k_unknown - 1)) | (signature.has_packed() ? k_packed : 0);
 }
 
-SignatureWord::SignatureWord(std::vector<SignatureWord> const& list) noexcept {
+SignatureWord::SignatureWord(std::span<SignatureWord const> list) noexcept {
     Signature all;
     for (SignatureWord const word : list) {
         if (!word.is_known() || (word.bits_ & k_packed) != 0) return;  // then the whole list matches anything

@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,7 @@ class SignatureWord {
     SignatureWord() = default;
     explicit SignatureWord(Signature const& signature) noexcept;
     /// The word of several signatures in order, for lists that members must have in common.
-    explicit SignatureWord(std::vector<SignatureWord> const& list) noexcept;
+    explicit SignatureWord(std::span<SignatureWord const> list) noexcept;
     static SignatureWord of_bits(std::uint64_t bits) noexcept;
 
     std::uint64_t bits() const noexcept { return bits_; }

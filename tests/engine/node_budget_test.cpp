@@ -35,7 +35,7 @@ class NodeBudget : public testing::Test {
         settings.node_memory = 8_GiB + 4_KiB * static_cast<std::uint64_t>(job);
         return settings;
     }
-    engine::Process& process() { return engine::ContextState::of(context_).process(); }
+    budget::ProcessBudget& process() { return engine::ContextState::of(context_).process().memory(); }
     void look() { process().look(); }
     bool has_ledger() { return process().adaptation() != nullptr && process().adaptation()->has_ledger(); }
 

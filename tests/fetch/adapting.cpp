@@ -39,7 +39,7 @@ class Story {
   public:
     Story(Neighbour const& neighbour, int steps) : neighbour_(&neighbour), steps_(steps) {}
 
-    void go_on(engine::Process& process) {
+    void go_on(budget::ProcessBudget& process) {
         if (waits_for_neighbour_ && !neighbour_->has_done_it()) return;
         if (waits_for_neighbour_) until_ = process.looks() + (at_ % steps_ == 0 ? k_pause : 3);
         waits_for_neighbour_ = false;
@@ -95,7 +95,7 @@ Task fetch_one(Store& store, Key key, int& left, int& wrong) {
     --left;
 }
 
-Task tell(Story& story, engine::Process& process, int const& left) {
+Task tell(Story& story, budget::ProcessBudget& process, int const& left) {
     while (left > 0) {
         story.go_on(process);
         co_await yielded();
@@ -114,7 +114,7 @@ int go_round(Context& context, Story* story, Bytes& peak) {
     int wrong = 0;
     for (std::uint64_t i = 0; i < k_tasks; ++i)
         tasks.spawn(fetch_one(store, {(context.rank() + 1) % context.size(), i, 0}, left, wrong));
-    if (story != nullptr) tasks.spawn(tell(*story, engine::ContextState::of(context).process(), left));
+    if (story != nullptr) tasks.spawn(tell(*story, engine::ContextState::of(context).process().memory(), left));
     tasks.run();
     store.finish();
     peak = std::max(peak, store.report().peak);
@@ -137,7 +137,7 @@ bool run_all(Neighbour const& neighbour, int steps) {
         MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     long const more = major_faults() - faults;
-    budget::Adaptation const& adaptation = *engine::ContextState::of(context).process().adaptation();
+    budget::Adaptation const& adaptation = *engine::ContextState::of(context).process().memory().adaptation();
     std::printf("rank %d: %d rounds, held at most %s, %ld major faults, %d wrong, the kernel told %llu times\n",
                 context.rank(), rounds, base::format_bytes(peak).c_str(), more, wrong,
                 static_cast<unsigned long long>(adaptation.tellings()));

@@ -45,6 +45,7 @@ Job* close_the_gate() {
     Job* const job = g_plugin.job;
     if (job == nullptr || job->ended || job->process != getpid() || close_the_gate() == nullptr) return;
     job->services.stop(*job, Ending::exit);
+    job->memory.leave_ledger();
     job->helper_thread.reset();
     end_state(job->watch, record::State::exited);
     if (job->rank == 0)
@@ -69,6 +70,7 @@ int finalize(int (*below)(), void*) {
     close_the_gate();
     job->ended = true;
     job->services.stop(*job, Ending::finalize);
+    job->memory.leave_ledger();
     job->helper_thread.reset();
     end_state(job->watch, record::State::ended);  // as the report has it
     report(*job, job->watch.record());

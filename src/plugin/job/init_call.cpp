@@ -10,7 +10,7 @@ namespace {
 void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Resident before, Resident after) {
     record::RankRecord& record = watch.record();
     auto const kib = [](std::uint64_t bytes) { return static_cast<std::uint32_t>(bytes / 1024); };
-    std::uint32_t const ours = kib(watch.memory().sluice);
+    std::uint32_t const ours = kib(watch.memory().sluice());
     record.history[0] = {began_us, kib(before.all()), 0, 0, ours, 0, site};
     record.history[1] = {watch.clock().us_since_start(ticks()),
                          kib(after.all()),

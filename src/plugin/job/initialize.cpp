@@ -58,7 +58,7 @@ Job& begin_job(Resident untouched, InitCall& init) {
     give_back_startup_pages();  // before anything of it is counted: what comes back is then counted where it does
     init.before = job.watch.memory().read();
     job.taken_before_init = static_cast<std::int64_t>(init.before.all()) - static_cast<std::int64_t>(untouched.all());
-    job.watch.memory().sluice = grown(untouched, init.before, 0);
+    job.watch.memory().measured(grown(untouched, init.before, 0));
     declare();
     init.began = ticks();
     return job;

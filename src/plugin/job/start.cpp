@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+
 #include "plugin/binding/callers.hpp"
 #include "plugin/binding/say.hpp"
 #include "plugin/binding/tally.hpp"
@@ -32,7 +34,7 @@ void describe_job(Job& job) {
     describe_rank(head, job.rank, job.size);
     if (job.settings.identify == Switch::on) identify(head);
     Bytes const asked = job.settings.node_memory;
-    head.memory_limit = asked.count > 0 ? asked.count : detect_memory_limit(job.settings.memory).limit.count;
+    head.memory_limit = asked.count > 0 ? asked.count : job.memory.memory_limit().limit.count;
 }
 
 /// Until here no rank may send anything of ours.
@@ -79,9 +81,17 @@ void start_services(Job& job) {
     pthread_atfork(nullptr, nullptr, stop_in_child);
 }
 
-/// `after`: memory when MPI_Init returned.
-void count_own_memory(Job& job, Resident after) {
-    job.watch.memory().sluice = grown(after, job.watch.memory().read(), job.taken_before_init);
+/// `after`: memory when MPI_Init returned. What has grown between the two readings around the first traffic is MPI's:
+/// the buffers of the first messages, whichever they are.
+void count_own_memory(Job& job, Resident after, Resident before_traffic, Resident after_traffic) {
+    MemoryWatch& memory = job.watch.memory();
+    std::uint64_t const all = grown(after, memory.read(), job.taken_before_init);
+    std::uint64_t const of_mpi = std::min(all, grown(before_traffic, after_traffic, 0));
+    std::uint64_t const segments = std::min(
+        of_mpi, after_traffic.shared_bytes - std::min(before_traffic.shared_bytes, after_traffic.shared_bytes));
+    memory.mpi_shared += segments;
+    memory.mpi_private += of_mpi - segments;
+    memory.measured(all - of_mpi);
 }
 
 void open_the_gate(Job& job) {
@@ -97,11 +107,13 @@ void start_job(Job& job, InitCall const& init) {
     know_the_job(job);
     account_for_init(job.watch, init, after, job.settings.watch == Switch::on);
     describe_job(job);
+    Resident const before_traffic = job.watch.memory().read();
     meet_the_others(job);
     choose_services(job);
+    Resident const after_traffic = job.watch.memory().read();
     learn_from_mpi(job);
     start_services(job);
-    count_own_memory(job, after);
+    count_own_memory(job, after, before_traffic, after_traffic);
     open_the_gate(job);
 }
 

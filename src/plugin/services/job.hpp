@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "budget/process_budget.hpp"
 #include "chains.hpp"
 #include "kernel/helper_thread.hpp"
 #include "kernel/progress.hpp"
@@ -23,14 +24,16 @@ namespace sluice::plugin {
 /// Made in MPI_Init. The object stays until the process ends, because MPI may be used up to its end.
 struct Job {
     /// `record_path`: the file of this node's records; empty for none.
-    Job(Settings asked, std::string record_path) : settings(std::move(asked)), watch(std::move(record_path)) {}
+    Job(Settings asked, std::string record_path)
+        : settings(std::move(asked)), memory(settings, helper_thread), watch(std::move(record_path), memory.budget()) {}
     Job(Job const&) = delete;
     Job& operator=(Job const&) = delete;
 
     Settings settings;
-    Watch watch;
     /// For jobs of services; null once they have stopped.
-    std::unique_ptr<kernel::HelperThread> helper_thread = std::make_unique<kernel::HelperThread>();
+    std::shared_ptr<kernel::HelperThread> helper_thread = std::make_shared<kernel::HelperThread>();
+    budget::ProcessBudget memory;  ///< all memory of Sluice whose size depends on the program is a lease of it
+    Watch watch;
     Chains chains;
     OwnedRequests owned;
     RunningServices services;

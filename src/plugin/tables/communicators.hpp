@@ -10,10 +10,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "groups/rank_map.hpp"
+#include "memory/leased.hpp"
 #include "record/record.hpp"
 
 namespace sluice::plugin {
@@ -29,7 +32,9 @@ struct Known {
 
 class Communicators {
   public:
-    explicit Communicators(record::RankRecord& record) : record_(record) {}
+    /// `budget`: the memory of a communicator that is known is leased.
+    Communicators(record::RankRecord& record, Budget const& budget)
+        : record_(record), known_(memory::LeasedAllocator<Entry>(budget)) {}
 
     /// MPI_COMM_WORLD and MPI_COMM_SELF. `may_agree`: every rank of the job runs under us, so that members can agree on
     /// the name of a communicator; with `one_thread` on an id for its traffic, too (with MPI_THREAD_MULTIPLE two
@@ -61,7 +66,9 @@ class Communicators {
     std::uint32_t next_id_ = 1;      // the least that is new to this rank
     std::uint32_t next_number_ = 1;  // where there is no id to number by
     std::mutex changing_;
-    std::unordered_map<std::uint64_t, Known> known_;
+    using Entry = std::pair<std::uint64_t const, Known>;
+    std::unordered_map<std::uint64_t, Known, std::hash<std::uint64_t>, std::equal_to<>, memory::LeasedAllocator<Entry>>
+        known_;
     std::uint64_t last_key_ = 0;  // the one that was asked for last, mostly asked for again
     Known last_;
 };

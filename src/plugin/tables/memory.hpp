@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Memory of the C allocator that Sluice owns for a call of the program.
+/// Memory that Sluice owns for a call of the program, under a lease.
 #pragma once
 
-#include <cstddef>
-#include <cstdlib>
-#include <memory>
+#include "memory/leased.hpp"
 
 namespace sluice::plugin {
 
-struct Free {
-    void operator()(void* memory) const noexcept { std::free(memory); }
-};
-using Memory = std::unique_ptr<std::byte, Free>;
+using Memory = memory::LeasedBytes;
 
 }  // namespace sluice::plugin

@@ -54,7 +54,8 @@ std::uint32_t kib(std::uint64_t bytes) noexcept {
 
 }  // namespace
 
-MemoryWatch::MemoryWatch() : statm_("/proc/self/statm"), page_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))) {}
+MemoryWatch::MemoryWatch(Budget const* leases)
+    : statm_("/proc/self/statm"), page_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))), leases_(leases) {}
 
 Resident MemoryWatch::read() const noexcept {
     std::array<char, 128> room;
@@ -63,18 +64,27 @@ Resident MemoryWatch::read() const noexcept {
     return {above(statm->resident, statm->shared) * page_, statm->shared * page_};
 }
 
+MemoryWatch::Reading MemoryWatch::read_parts() const noexcept {
+    Resident const all = read();
+    return {all, {above(all.private_bytes, leased()), all.shared_bytes}};
+}
+
 void MemoryWatch::start(std::uint64_t gap) noexcept {
     least_gap_ = gap_ = gap;
-    last_ = read();
+    Reading const is = read_parts();
+    last_ = is.others;
+    last_all_ = is.all.all();
 }
 
 /// The end of a reading.
-void MemoryWatch::keep(Resident const& is, Resident const& before, std::uint64_t now) noexcept {
-    if (is.all() < before.all()) shrunk_.store(true, std::memory_order_relaxed);
+void MemoryWatch::keep(Reading const& reading, Resident const& before, std::uint64_t now) noexcept {
+    Resident const& is = reading.others;
+    if (reading.all.all() < last_all_) shrunk_.store(true, std::memory_order_relaxed);
     put(gap_, is == before ? std::min(2 * gap_, k_rarest * least_gap_) : least_gap_);
     put(last_.private_bytes, is.private_bytes);
     put(last_.shared_bytes, is.shared_bytes);
     put(last_ticks_, now);
+    last_all_ = reading.all.all();
 }
 
 bool MemoryWatch::enter(std::uint64_t now) noexcept {
@@ -87,7 +97,8 @@ bool MemoryWatch::share_out(std::uint64_t now, record::Site* site, std::uint64_t
                             std::uint64_t start_us) noexcept {
     std::unique_lock const lock(reading_, std::try_to_lock);
     if (!lock) return false;
-    Resident const is = read();
+    Reading const reading = read_parts();
+    Resident const& is = reading.others;
     Resident const before = last();
     std::uint64_t const own = take(own_pages_);
     std::uint64_t const in_calls = take(mpi_ticks_);
@@ -102,13 +113,14 @@ bool MemoryWatch::share_out(std::uint64_t now, record::Site* site, std::uint64_t
         double const of_call = share_of(elapsed, stretch);
         grows(*site, part(grown, of_call), part(shared, of_call), start_us);
     }
-    keep(is, before, now);
+    keep(reading, before, now);
     return true;
 }
 
 void MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, std::uint64_t start_us) noexcept {
     std::lock_guard const lock(reading_);
-    Resident const is = read();
+    Reading const reading = read_parts();
+    Resident const& is = reading.others;
     Resident const before = last();
     std::uint64_t const own = std::min(take(own_pages_), above(is.private_bytes, before.private_bytes));
     std::uint64_t const grown = above(is.private_bytes, before.private_bytes + own);
@@ -123,12 +135,13 @@ void MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, std::uint6
         add(site.grown_own, own);
         grows(site, grown, shared, start_us);
     }
-    keep(is, before, now);
+    keep(reading, before, now);
 }
 
 record::Sample MemoryWatch::sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
                                    std::uint64_t own_pages) const noexcept {
-    Resident const is = read();
+    Reading const reading = read_parts();
+    Resident const& is = reading.others;
     Resident const before = last();
     std::uint64_t mine = mpi_private.load(std::memory_order_relaxed);
     std::uint64_t segments = mpi_shared.load(std::memory_order_relaxed);
@@ -138,11 +151,10 @@ record::Sample MemoryWatch::sample(std::uint64_t now, bool in_call_since_reading
     mine += part(above(is.private_bytes, before.private_bytes + look_at(own_pages_) + own_pages), share);
     if (share > 0) segments += above(is.shared_bytes, before.shared_bytes);
     record::Sample sample;
-    sample.resident = kib(is.all());
-    sample.mpi_private = std::min(kib(mine), kib(is.private_bytes));
+    sample.resident = kib(reading.all.all());
+    sample.mpi_private = std::min(kib(mine), kib(reading.all.private_bytes));
     sample.mpi_shared = std::min(kib(segments), kib(is.shared_bytes));
-    sample.sluice =
-        std::min(kib(sluice.load(std::memory_order_relaxed)), sample.resident - sample.mpi_private - sample.mpi_shared);
+    sample.sluice = std::min(kib(sluice()), sample.resident - sample.mpi_private - sample.mpi_shared);
     return sample;
 }
 

@@ -14,6 +14,7 @@
 /// thread's at a time. Where several threads call MPI, growth is the site's whose call ends first.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -21,6 +22,7 @@
 #include "kernel/kept_file.hpp"
 #include "plugin/binding/tally.hpp"
 #include "record/record.hpp"
+#include "sluice/budget.hpp"
 
 namespace sluice::plugin {
 
@@ -34,7 +36,8 @@ struct Resident {
 
 class MemoryWatch {
   public:
-    MemoryWatch();
+    /// `leases`: what Sluice holds of this process's memory; null if it holds none.
+    explicit MemoryWatch(Budget const* leases = nullptr);
     MemoryWatch(MemoryWatch const&) = delete;
     MemoryWatch& operator=(MemoryWatch const&) = delete;
 
@@ -77,7 +80,11 @@ class MemoryWatch {
 
     std::atomic<std::uint64_t> mpi_private{0};
     std::atomic<std::uint64_t> mpi_shared{0};
-    std::atomic<std::uint64_t> sluice{0};
+
+    /// Memory of Sluice: what is fixed (record, tables, thread, code), and what its leases hold now.
+    std::uint64_t sluice() const noexcept { return fixed_.load(std::memory_order_relaxed) + leased(); }
+    /// `bytes`: all memory of Sluice now.
+    void measured(std::uint64_t bytes) noexcept { fixed_ = bytes - std::min(bytes, leased()); }
 
     /// Bytes of [from, from + bytes) whose pages are not resident; 0 for ranges below a page.
     static std::uint64_t absent(void const* from, std::uint64_t bytes) noexcept;
@@ -85,15 +92,26 @@ class MemoryWatch {
   private:
     bool share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed, std::uint64_t start_us) noexcept;
     void read_at_exit(std::uint64_t now, record::Site& site, std::uint64_t start_us) noexcept;
+    std::uint64_t leased() const noexcept { return leases_ != nullptr ? leases_->resident().count : 0; }
+    /// A reading, less what Sluice's leases hold: what they grow by is not MPI's, and what they give back is not the
+    /// program's.
+    struct Reading {
+        Resident all;
+        Resident others;
+    };
+    Reading read_parts() const noexcept;
     Resident last() const noexcept { return {look_at(last_.private_bytes), look_at(last_.shared_bytes)}; }
-    void keep(Resident const& is, Resident const& before, std::uint64_t now) noexcept;
+    void keep(Reading const& is, Resident const& before, std::uint64_t now) noexcept;
 
     kernel::KeptFile statm_;
     std::uint64_t page_;
+    Budget const* leases_;
+    std::atomic<std::uint64_t> fixed_{0};
     std::uint64_t least_gap_ = 0;
     std::uint64_t gap_ = 0;
-    std::mutex reading_;  // held while the following three are written
-    Resident last_;
+    std::mutex reading_;          // held while the following three are written
+    Resident last_;               // without Sluice's leases
+    std::uint64_t last_all_ = 0;  // with them
     std::uint64_t last_ticks_ = 0;
     std::atomic<bool> shrunk_{false};
     std::uint64_t mpi_ticks_ = 0;  // in calls since the last reading

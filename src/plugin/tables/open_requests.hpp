@@ -19,6 +19,7 @@
 #include <new>
 
 #include "base/fixed_table.hpp"
+#include "memory/leased.hpp"
 #include "plugin/binding/tally.hpp"
 #include "plugin/tables/request_key.hpp"
 
@@ -51,7 +52,9 @@ class OpenRequests {
     static constexpr std::size_t k_slots = std::size_t{1} << 12;
     static constexpr std::size_t k_most = k_slots * 3 / 4;
 
-    explicit OpenRequests(Listener& listener) : listener_(listener) {}
+    /// `budget`: the table is leased from the first request on.
+    OpenRequests(Listener& listener, Budget const& budget) : listener_(listener), budget_(budget) {}
+    Budget const& budget() const noexcept { return budget_; }
 
     /// `request` is not null.
     void add(MPI_Request request, OpenRequest const& what) noexcept {
@@ -61,7 +64,7 @@ class OpenRequests {
             old->persistent = false;
             end(*old);
         }
-        if (!slots_) slots_.reset(new (std::nothrow) Slots());
+        if (!slots_) make_slots();
         if (!slots_ || kept_ >= k_most) return;
         OpenRequest& slot = room_for(key_of(request));
         slot = what;
@@ -144,6 +147,13 @@ class OpenRequests {
     static constexpr std::size_t k_one_less = ~std::size_t{0};
     using Slots = std::array<OpenRequest, k_slots>;
 
+    void make_slots() noexcept {
+        try {
+            void* const memory = memory::allocate_leased(budget_, sizeof(Slots), Purpose::bookkeeping);
+            slots_.reset(new (memory) Slots());
+        } catch (std::bad_alloc const&) {  // then requests are not counted
+        }
+    }
     OpenRequest* find(MPI_Request request) noexcept {
         if (!slots_) return nullptr;
         std::uint64_t const key = key_of(request);
@@ -193,8 +203,9 @@ class OpenRequests {
     }
 
     Listener& listener_;
+    Budget const& budget_;
     std::mutex changing_;
-    std::unique_ptr<Slots> slots_;  // from the first request on
+    std::unique_ptr<Slots, memory::FreeLeased> slots_;  // from the first request on
     std::size_t kept_ = 0;
     std::size_t incomplete_ = 0;  // with pages that were not resident
     std::uint32_t next_serial_ = k_first_serial;

@@ -9,7 +9,8 @@ namespace sluice::plugin {
 
 template class OpenRequests<Watch>;
 
-Completing::Completing(Requests& open, MPI_Request const* requests, int count) noexcept : open_(open) {
+Completing::Completing(Requests& open, MPI_Request const* requests, int count) noexcept
+    : open_(open), many_(memory::LeasedAllocator<Handle>(open.budget())) {
     if (requests == nullptr || count <= 0 || open_.empty()) return;
     handles_ = few_.data();
     if (count > k_few) {

@@ -5,8 +5,7 @@
 #include <mpi.h>
 
 #include <array>
-#include <vector>
-
+#include "memory/leased.hpp"
 #include "plugin/tables/open_requests.hpp"
 
 namespace sluice::plugin {
@@ -31,7 +30,7 @@ class Completing {
     int count_ = 0;
     Handle* handles_ = nullptr;
     std::array<Handle, k_few> few_;
-    std::vector<Handle> many_;
+    memory::LeasedVector<Handle> many_;
 };
 
 }  // namespace sluice::plugin

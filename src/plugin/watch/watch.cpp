@@ -5,8 +5,12 @@
 
 namespace sluice::plugin {
 
-Watch::Watch(std::string path)
-    : file_(std::move(path)), sites_(file_.record()), requests_(*this), communicators_(file_.record()) {}
+Watch::Watch(std::string path, Budget const& budget)
+    : file_(std::move(path)),
+      sites_(file_.record()),
+      memory_(&budget),
+      requests_(*this, budget),
+      communicators_(file_.record(), budget) {}
 
 void Watch::exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept {
     record::RankHead const& head = record().head;

@@ -23,8 +23,8 @@ namespace sluice::plugin {
 
 class Watch {
   public:
-    /// `path`: of the node's file; empty for none.
-    explicit Watch(std::string path);
+    /// `path`: of the node's file; empty for none. `budget`: of this process; must outlive the Watch.
+    Watch(std::string path, Budget const& budget);
 
     record::RecordFile& file() noexcept { return file_; }
     record::RankRecord& record() noexcept { return file_.record(); }

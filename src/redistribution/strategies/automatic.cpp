@@ -191,7 +191,7 @@ bool has_room_for_copies(Problem const& problem) {
     std::uint64_t const per_block = problem.block_bytes + 32;
     if (blocks > std::numeric_limits<std::uint64_t>::max() / 2 / sharers / per_block) return false;
     std::uint64_t const wanted = (blocks * per_block + 8 * problem.slots) * sharers;
-    return wanted / 3 <= problem.context.process().room().count / 4;
+    return wanted / 3 <= problem.context.process().memory().room().count / 4;
 }
 
 }  // namespace

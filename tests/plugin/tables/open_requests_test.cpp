@@ -21,6 +21,7 @@ constinit Plugin g_plugin{};
 namespace {
 
 struct Heard {
+    Budget budget{64_MiB};
     std::atomic<std::int64_t> in_flight{0};
     std::atomic<std::int64_t> flights{0};
     std::atomic<std::uint64_t> own{0};
@@ -63,7 +64,7 @@ Handle identified(Table& table, MPI_Request request) {
 
 TEST(OpenRequests, bytes_are_in_flight_until_the_request_is_complete) {
     Heard heard;
-    Table table(heard);
+    Table table(heard, heard.budget);
     table.add(handle_number(1), of_bytes(100));
     table.add(handle_number(2), of_bytes(20));
     EXPECT_EQ(heard.in_flight, 120);
@@ -77,7 +78,7 @@ TEST(OpenRequests, bytes_are_in_flight_until_the_request_is_complete) {
 
 TEST(OpenRequests, persistent_ones_fly_while_they_are_active) {
     Heard heard;
-    Table table(heard);
+    Table table(heard, heard.budget);
     MPI_Request const request = handle_number(1);
     table.add(request, of_bytes(100, true));
     EXPECT_EQ(heard.in_flight, 0);
@@ -97,7 +98,7 @@ TEST(OpenRequests, persistent_ones_fly_while_they_are_active) {
 
 TEST(OpenRequests, a_handle_that_comes_again_ends_the_request_before_it) {
     Heard heard;
-    Table table(heard);
+    Table table(heard, heard.budget);
     table.add(handle_number(1), of_bytes(100));
     table.add(handle_number(1), of_bytes(7));
     EXPECT_EQ(heard.in_flight, 7);
@@ -107,7 +108,7 @@ TEST(OpenRequests, a_handle_that_comes_again_ends_the_request_before_it) {
 TEST(OpenRequests, with_several_threads_a_late_completion_does_not_end_the_next_request_of_that_handle) {
     SeveralThreads const several;
     Heard heard;
-    Table table(heard);
+    Table table(heard, heard.budget);
     table.add(handle_number(1), of_bytes(100));
     Handle const first = identified(table, handle_number(1));
     Handle const unknown = identified(table, handle_number(2));
@@ -122,7 +123,7 @@ TEST(OpenRequests, with_several_threads_a_late_completion_does_not_end_the_next_
 
 TEST(OpenRequests, what_finds_no_room_is_not_counted) {
     Heard heard;
-    Table table(heard);
+    Table table(heard, heard.budget);
     for (std::uintptr_t i = 1; i <= Table::k_slots + 100; ++i)
         table.add(handle_number(i), of_bytes(1));
     EXPECT_EQ(table.kept(), Table::k_most);
@@ -137,7 +138,7 @@ TEST(OpenRequests, what_finds_no_room_is_not_counted) {
 TEST(OpenRequests, an_empty_table_has_no_marks_whatever_the_order_of_removals) {
     std::mt19937 random(7);  // the same in each run
     Heard heard;
-    Table table(heard);
+    Table table(heard, heard.budget);
     std::map<std::uintptr_t, std::uint64_t> model;
     int const steps = sluice::tests::effort(200'000);
     for (int step = 0; step < steps; ++step) {
@@ -166,7 +167,7 @@ TEST(OpenRequests, an_empty_table_has_no_marks_whatever_the_order_of_removals) {
 
 TEST(OpenRequests, pages_that_became_resident_are_the_programs_own_and_counted_once) {
     Heard heard;
-    Table table(heard);
+    Table table(heard, heard.budget);
     OpenRequest what = of_bytes(8192);
     what.absent = 8192;
     table.add(handle_number(1), what);
@@ -203,7 +204,7 @@ class Handles {
 TEST(OpenRequests, threads_that_get_each_others_handles_end_each_its_own_requests) {
     SeveralThreads const several;
     Heard heard;
-    Table table(heard);
+    Table table(heard, heard.budget);
     Handles handles;
     int const rounds = sluice::tests::effort(20'000);
     auto const call_mpi = [&] {
@@ -229,7 +230,7 @@ TEST(OpenRequests, threads_that_get_each_others_handles_end_each_its_own_request
 TEST(OpenRequests, persistent_requests_of_several_threads) {
     SeveralThreads const several;
     Heard heard;
-    Table table(heard);
+    Table table(heard, heard.budget);
     int const rounds = sluice::tests::effort(10'000);
     auto const call_mpi = [&](std::uintptr_t number) {
         MPI_Request const request = handle_number(number);

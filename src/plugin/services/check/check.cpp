@@ -3,8 +3,9 @@
 
 #include <array>
 #include <exception>
-#include <vector>
+#include <span>
 
+#include "memory/leased.hpp"
 #include "mpi/mpi.hpp"
 #include "plugin/binding/say.hpp"
 #include "plugin/watch/watch.hpp"
@@ -57,7 +58,7 @@ bool has_tag(Known const& known, int largest_tag) {
 
 }  // namespace
 
-Check::Check(Watch& watch, MPI_Comm all) : watch_(watch), all_(all) {
+Check::Check(Watch& watch, Budget const& budget, MPI_Comm all) : watch_(watch), budget_(budget), all_(all) {
     int* upper = nullptr;
     int found = 0;
     if (MPI_Comm_get_attr(all, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0) largest_tag_ = *upper;
@@ -135,14 +136,16 @@ int Check::same(CheckedCall const& call, Data gives, Data takes) noexcept {
 
 int Check::listed(CheckedCall const& call, Data gives, DataOf const& takes) noexcept {
     return run(call, [&](Comparison& comparison, Known const& known, std::string& what) {
-        std::vector<SignatureWord> words(static_cast<std::size_t>(known.size));
+        memory::LeasedVector<SignatureWord> words(static_cast<std::size_t>(known.size),
+                                                  memory::LeasedAllocator<SignatureWord>(budget_));
         MPI_Count all = 0;
         for (int member = 0; member < known.size; ++member) {
             words[static_cast<std::size_t>(member)] = word(takes(member));
             all += takes(member).count;
         }
         bool const mismatch = !word(gives).matches(words[static_cast<std::size_t>(known.rank)]);
-        if (comparison.agree(facts_of(call, SignatureWord(words), mismatch))) return true;
+        if (comparison.agree(facts_of(call, SignatureWord(std::span<SignatureWord const>(words)), mismatch)))
+            return true;
         what = shown(takes(known.rank)) + " of " + std::to_string(all);
         if (gives.type != MPI_DATATYPE_NULL) what = shown(gives) + " to " + what;
         return false;

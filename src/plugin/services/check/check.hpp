@@ -12,6 +12,7 @@
 
 #include "functions.hpp"
 #include "plugin/services/check/comparison.hpp"
+#include "sluice/budget.hpp"
 #include "types/signature.hpp"
 
 namespace sluice::plugin {
@@ -35,7 +36,7 @@ class Watch;
 class Check {
   public:
     /// `all`: every rank of the job.
-    Check(Watch& watch, MPI_Comm all);
+    Check(Watch& watch, Budget const& budget, MPI_Comm all);
 
     using DataOf = std::function<Data(int member)>;
 
@@ -61,6 +62,7 @@ class Check {
     int refuse(CheckedCall const& call, Comparison& comparison, std::string const& what);
 
     Watch& watch_;
+    Budget const& budget_;
     MPI_Comm all_;
     int largest_tag_ = 32767;  // what MPI promises at least
     types::Signatures signatures_;

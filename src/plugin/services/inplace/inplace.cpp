@@ -6,10 +6,10 @@
 #include <new>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "collectives/inplace_alltoall.hpp"
 #include "groups/tags.hpp"
+#include "memory/leased.hpp"
 #include "plugin/services/inplace/sent_copy.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/services/owned_requests.hpp"
@@ -38,11 +38,12 @@ int world_rank_of(void const* argument, int member) {
 /// What calls have in common.
 class Serving {
   public:
-    Serving(MPI_Comm all, Settings const& settings)
-        : all_(all),
+    Serving(budget::ProcessBudget& memory, MPI_Comm all, Settings const& settings)
+        : memory_(memory),
+          all_(all),
           staging_(settings.inplace_staging),
           access_(settings.transport == Transport::automatic),
-          pool_(nullptr) {
+          pool_(&memory.budget()) {
         int* upper = nullptr;
         int found = 0;
         if (MPI_Comm_get_attr(all, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0) largest_tag_ = *upper;
@@ -71,26 +72,23 @@ class Serving {
     /// the largest block, which MPI would put aside.
     int serve(Call& call, MPI_Comm comm, groups::Members const& members, InplaceBlocks const& blocks,
               std::uint64_t largest) {
+        memory_.look_if_due();
         AlltoallReport report;
         int const code = collectives::run_in_place({access_, pool_, staging_}, members, blocks, &report);
         record::RankHead& head = call.watch().record().head;
         call.serves(report.exchanged.count);
         if (largest > report.staging.count)
             head.saved_bytes = std::max(head.saved_bytes, largest - report.staging.count);
-        std::uint64_t const staging = pool_.peak().count;
-        call.watch().memory().sluice += staging - counted_;
-        call.own_pages(staging - counted_);  // not MPI's
-        counted_ = staging;
         if (code != MPI_SUCCESS) MPI_Comm_call_errhandler(comm, code);
         return code;
     }
 
   private:
+    budget::ProcessBudget& memory_;
     MPI_Comm all_;
     Bytes staging_;
     node::PeerAccess access_;
     memory::StagingPool pool_;
-    std::uint64_t counted_ = 0;  // of the staging, as memory of Sluice
     int largest_tag_ = groups::tags::k_largest;
 };
 
@@ -163,18 +161,11 @@ int alltoallw(Serving& serving, Call& call, Next next, void const* sendbuf, Coun
 /// MPI's own request, and the copy that it reads until it is complete.
 class ReadsCopy final : public OwnedRequest {
   public:
-    explicit ReadsCopy(Watch& watch) : OwnedRequest(1, false), watch_(watch) {}
-    ~ReadsCopy() override { watch_.memory().sluice -= bytes_; }
-    void keep(Memory memory, std::uint64_t bytes) noexcept {
-        memory_ = std::move(memory);
-        bytes_ = bytes;
-        watch_.memory().sluice += bytes;
-    }
+    ReadsCopy() : OwnedRequest(1, false) {}
+    void keep(Memory memory) noexcept { memory_ = std::move(memory); }
 
   private:
-    Watch& watch_;
     Memory memory_;
-    std::uint64_t bytes_ = 0;
 };
 
 /// MPICH (4.0.2 and before, at least) gives wrong data in MPI_Ialltoallw in place where two ranks spell the types of
@@ -187,23 +178,24 @@ int ialltoallw_of_copy(Call& call, Next next, groups::Members const& members, vo
     int code = MPI_ERR_INTERN;
     try {
         InplaceBlocks const blocks = InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes);
-        SentCopy copy(blocks, members.rank, members.size);
+        Budget const& budget = call.job().memory.budget();
+        SentCopy copy(blocks, members.rank, members.size, budget);
         auto const n = static_cast<std::size_t>(members.size);
-        std::vector<Count> sendcounts(n, 0);
-        std::vector<Count> receivecounts(n, 0);  // the own block stays as it is
+        memory::LeasedAllocator<Count> const counts(budget);
+        memory::LeasedVector<Count> sendcounts(n, 0, counts);
+        memory::LeasedVector<Count> receivecounts(n, 0, counts);  // the own block stays as it is
         for (std::size_t i = 0; i < n; ++i) {
             if (copy.bytes_to(i) == 0) continue;
             sendcounts[i] = 1;
             receivecounts[i] = recvcounts[i];
         }
-        std::vector<Displacement> const no_displacements(n, 0);
-        auto const reads_copy = std::make_shared<ReadsCopy>(call.watch());
+        memory::LeasedVector<Displacement> const no_displacements(n, 0, memory::LeasedAllocator<Displacement>(budget));
+        auto const reads_copy = std::make_shared<ReadsCopy>();
         code = next(copy.buffer(), sendcounts.data(), no_displacements.data(), copy.types(), recvbuf,
                     receivecounts.data(), rdispls, recvtypes, comm, request);
-        call.own_pages(copy.fresh_bytes());  // ours, not MPI's
         call.serves(copy.bytes());
         if (code != MPI_SUCCESS) return code;
-        reads_copy->keep(copy.take_memory(), copy.bytes());
+        reads_copy->keep(copy.take_memory());
         reads_copy->set_part(0, *request);
         call.job().owned.add(*request, reads_copy);
         return code;
@@ -255,7 +247,7 @@ class Inplace final : public Service {
     bool wanted(Job const& job) const noexcept override { return job.settings.inplace == Switch::on; }
     void start(Job& job) override {
         // Lives on: peers read the nonce in it until they have left their last call.
-        serving_ = std::make_unique<Serving>(job.all.get(), job.settings);
+        serving_ = std::make_unique<Serving>(job.memory, job.all.get(), job.settings);
         job.chains.add<Links>(*serving_);
     }
     void stop(Job& job, Ending ending) override {
@@ -263,6 +255,7 @@ class Inplace final : public Service {
         if (ending != Ending::finalize) return;
         job.owned.leave_freed_to_mpi({MPI_Test, MPI_Request_free});
         MPI_Barrier(serving_->all());  // after it no peer touches this rank's memory
+        serving_.reset();
     }
 
   private:

@@ -2,10 +2,11 @@
 #include "plugin/services/inplace/sent_copy.hpp"
 
 #include <algorithm>
+#include <new>
 #include <string>
+#include <vector>
 
 #include "mpi/mpi.hpp"
-#include "plugin/tables/memory_watch.hpp"
 #include "sluice/error.hpp"
 #include "types/datatype_pieces.hpp"
 
@@ -36,14 +37,16 @@ MPI_Datatype type_of_bytes(std::uint64_t offset, std::uint64_t bytes) {
 
 }  // namespace
 
-SentCopy::SentCopy(collectives::InplaceBlocks const& blocks, int rank, int size)
-    : lengths_(static_cast<std::size_t>(size), 0), types_(static_cast<std::size_t>(size), MPI_PACKED) {
+SentCopy::SentCopy(collectives::InplaceBlocks const& blocks, int rank, int size, Budget const& budget)
+    : lengths_(static_cast<std::size_t>(size), 0, memory::LeasedAllocator<std::uint64_t>(budget)),
+      types_(static_cast<std::size_t>(size), MPI_PACKED, memory::LeasedAllocator<MPI_Datatype>(budget)) {
     measure(blocks, rank);
-    memory_.reset(static_cast<std::byte*>(std::malloc(std::max<std::uint64_t>(bytes_, 1))));
-    if (!memory_)
+    try {
+        memory_ = memory::leased_bytes(budget, bytes_, Purpose::staging);
+    } catch (std::bad_alloc const&) {
         throw Error(ErrorCode::out_of_memory, "no memory for a copy of " + std::to_string(bytes_) +
                                                   " bytes, which a nonblocking all-to-all in place sends");
-    fresh_bytes_ = MemoryWatch::absent(memory_.get(), bytes_);
+    }
     pack_blocks(blocks);
     try {
         make_types();

@@ -7,7 +7,7 @@
 ///       ^ received into by the program's own types
 ///
 /// Memory: the bytes of all blocks but the own, until the request is complete, and a datatype for each peer until the
-/// call has begun.
+/// call has begun; all of it leased.
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "collectives/inplace_blocks.hpp"
 #include "plugin/tables/memory.hpp"
@@ -26,15 +25,13 @@ class SentCopy {
   public:
     /// Packs the blocks of all `size` members but `rank`. Throws Error(out_of_memory) or std::bad_alloc with nothing
     /// made, Error(mpi) for an invalid datatype.
-    SentCopy(collectives::InplaceBlocks const& blocks, int rank, int size);
+    SentCopy(collectives::InplaceBlocks const& blocks, int rank, int size, Budget const& budget);
     ~SentCopy();
     SentCopy(SentCopy const&) = delete;
     SentCopy& operator=(SentCopy const&) = delete;
 
     void const* buffer() const noexcept { return memory_.get(); }
     std::uint64_t bytes() const noexcept { return bytes_; }
-    /// Of these, what the process has grown by.
-    std::uint64_t fresh_bytes() const noexcept { return fresh_bytes_; }
     std::uint64_t bytes_to(std::size_t member) const noexcept { return lengths_[member]; }
     /// To a member whom anything is sent goes 1 of its type, at displacement 0.
     MPI_Datatype const* types() const noexcept { return types_.data(); }
@@ -47,10 +44,9 @@ class SentCopy {
     void make_types();
     void free_types() noexcept;
 
-    std::vector<std::uint64_t> lengths_;  // in bytes
-    std::vector<MPI_Datatype> types_;
+    memory::LeasedVector<std::uint64_t> lengths_;  // in bytes
+    memory::LeasedVector<MPI_Datatype> types_;
     std::uint64_t bytes_ = 0;
-    std::uint64_t fresh_bytes_ = 0;
     Memory memory_;
 };
 
