@@ -5,6 +5,9 @@ target_compile_options(sluice_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconv
 # No installed file names a folder of the machine that built it.
 target_compile_options(sluice_warnings INTERFACE
   -ffile-prefix-map=${CMAKE_BINARY_DIR}=build -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
+# Programs and libraries hold the functions that they use, not all of a room.
+target_compile_options(sluice_warnings INTERFACE -ffunction-sections -fdata-sections)
+target_link_options(sluice_warnings INTERFACE -Wl,--gc-sections)
 if(SLUICE_WERROR)
   target_compile_options(sluice_warnings INTERFACE -Werror)
 endif()
