@@ -19,7 +19,7 @@ from pathlib import Path
 CLEAN = [
     "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench", "cmake", "docs", "examples", "include", "packaging", "tests",
     "src/base", "src/budget", "src/c", "src/cli", "src/collectives", "src/engine", "src/fetch", "src/groups", "src/kernel",
-    "src/main.cpp", "src/memory", "src/mpi", "src/node", "src/paged", "src/probes", "src/record", "src/redistribution",
+    "src/main.cpp", "src/memory", "src/mpi", "src/node", "src/paged", "src/plugin", "src/probes", "src/record", "src/redistribution",
     "src/report", "src/tasks", "src/types",
 ]
 PRONOUNS = re.compile(r"\b(who|nobody|somebody|his|him)\b", re.IGNORECASE)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Who called MPI: the program, also where it came through the MPI's Fortran bindings, whose C functions would
-/// otherwise stand for all of it.
+/// The place that called MPI: one in the program, also if the call came through the MPI's Fortran bindings, whose C
+/// functions would otherwise stand for all calls.
 #pragma once
 
 #include <cstdint>

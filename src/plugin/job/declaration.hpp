@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Do all ranks of the job run under us? Nobody may use the wire before that is known, and all must know the same.
+/// Do all ranks of the job run under us? No rank may use the wire before that is known, and all must know the same.
 ///
 /// On one node: every rank claims a record in the node's file before MPI_Init. None leaves MPI_Init before all have
-/// entered it, so whoever leaves it finds all records of the node; the first one decides for all.
+/// entered it, so a rank that leaves it finds all records of the node; the first one decides for all.
 ///
 /// Over several nodes, where the MPI starts through PMIx (Open MPI):
 ///
@@ -29,9 +29,9 @@ namespace sluice::plugin {
 /// Before MPI_Init, after the record was claimed: this rank runs under us.
 void declare();
 
-/// After MPI_Init, once, by each rank of MPI_COMM_WORLD, which has `size`. The same answer on all of them; waits for
-/// nobody. At most `size` look-ups in memory of this node, by those ranks of the node that come first; allocates
-/// nothing that stays.
+/// After MPI_Init, once, by each rank of MPI_COMM_WORLD, which has `size`. Gives the same answer on all of them; waits
+/// for no rank. Takes at most `size` look-ups in memory of this node, by those ranks of the node that come first; keeps
+/// nothing allocated.
 bool all_ranks_declared(record::RecordFile& file, int size);
 
 }  // namespace sluice::plugin

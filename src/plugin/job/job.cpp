@@ -91,7 +91,7 @@ std::string record_path(std::string const& folder, std::string& why) {
         // Another user's folder of that name could be a trap.
         bool const ours = make_folder(mine, 0700) && stat(mine.c_str(), &status) == 0 && status.st_uid == getuid();
         where = mine + "/" + job_name();
-        if (!ours) why = mine + ": cannot be made, or belongs to somebody else";
+        if (!ours) why = mine + ": cannot be made, or belongs to another user";
     }
     if (why.empty() && !make_folder(where, 0777)) why = where + ": " + std::strerror(errno);
     return why.empty() ? where + "/node-" + job_name() + "-" + node_number() + ".sluice" : std::string();

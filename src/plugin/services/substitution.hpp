@@ -18,7 +18,7 @@
 
 namespace sluice::plugin {
 
-/// Who owns what, as one call sees it.
+/// The owned requests, as one call sees them.
 struct Owners {
     OwnedRequests& table;
     /// The call came from inside another one. A handle that is MPI's own request was then seen by the outer call, or

@@ -14,7 +14,7 @@ struct Job;
 /// For a call from inside another one: whether it has to be translated. `job` may be null.
 bool owns_some(Job const* job) noexcept;
 
-/// Who owns what, for one call.
+/// The owned requests, for one call.
 Owners owners_now(bool nested) noexcept;
 
 template <class Translation>

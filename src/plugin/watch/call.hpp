@@ -29,8 +29,8 @@ class Call {
     void in(std::uint64_t bytes) noexcept { in_ = bytes; }
     /// The bytes that leave and those that come are in one buffer (MPI_IN_PLACE).
     void same(bool one_buffer) noexcept { one_buffer_ = one_buffer; }
-    // For the matrix, each told after the bytes: who they go to, as the call is defined, not as the MPI routes it. A
-    // rank's own part goes nowhere. Nothing of it takes longer with more ranks, unless the arguments do, too.
+    // For the matrix, each told after the bytes: the ranks that they go to, as the call is defined, not as the MPI
+    // routes it. A rank's own part goes nowhere. The time depends on the arguments alone, not on the number of ranks.
     void to(int destination, MPI_Comm comm) noexcept;
     /// What leaves goes to the root; or what comes, comes from it. The other side counts nothing.
     void to_root(int root, MPI_Comm comm) noexcept;
@@ -41,9 +41,9 @@ class Call {
     template <class Count, class Types>
     void to_members(Count const* counts, Types types, MPI_Comm comm) noexcept;
     /// The call names no pairs of ranks.
-    void to_nobody_named() noexcept { unplaced_ = out_; }
+    void to_no_named_rank() noexcept { unplaced_ = out_; }
     /// The same for a call that may fetch, too.
-    void from_or_to_nobody_named() noexcept { unplaced_ = out_ + in_; }
+    void from_or_to_no_named_rank() noexcept { unplaced_ = out_ + in_; }
     void into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept;
     /// Time in this call is time that waits for others. Told after its bytes.
     void waits() noexcept;

@@ -234,9 +234,9 @@ def told_before(watches, kind):
     for key in placed:
         lines.append(f"call.{key}({watches[key]}, comm);")
     if not placed and kind == "collective" and "out" in watches:
-        lines.append("call.to_nobody_named();")
+        lines.append("call.to_no_named_rank();")
     if not placed and kind == "one_sided" and ("out" in watches or "in" in watches):
-        lines.append("call.from_or_to_nobody_named();")
+        lines.append("call.from_or_to_no_named_rank();")
     for key in ("waits", "passes_on"):
         if key in watches:
             lines.append(f"call.{key}();")
