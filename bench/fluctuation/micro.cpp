@@ -42,7 +42,7 @@ double task_switch(Context& context) {
 }
 
 FetchRequest want(std::uint64_t id, std::uint64_t epoch) {
-    return {{1, id, epoch}, sizeof(std::uint64_t)};
+    return {{1, id, epoch}, Bytes{sizeof(std::uint64_t)}};
 }
 
 Task fetch_one_by_one(Store& store, std::uint64_t epoch, double& seconds) {
