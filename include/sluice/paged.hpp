@@ -12,8 +12,9 @@
 ///     sluice::PagedFile file(context, cubes, bytes_of_a_cube);
 ///     file.plan(order, sluice::Repeat::yes);
 ///     sluice::Task step(...) {
-///         auto const blocks = co_await file.use(BlockUse{before, BlockAccess::read}, BlockUse{after,
-///         BlockAccess::write}); relax(blocks.as<double const>(0), blocks.as<double>(1));
+///         sluice::BlockUse const uses[] = {{before, sluice::BlockAccess::read}, {after, sluice::BlockAccess::write}};
+///         auto const blocks = co_await file.use(uses);
+///         relax(blocks.as<double const>(0), blocks.as<double>(1));
 ///     }                                                  // after is written back while other tasks compute
 ///     sluice::publish_part(store, key, file, block, offset, bytes);     // served from the file, or from memory
 #pragma once

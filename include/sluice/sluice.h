@@ -27,7 +27,7 @@
  *
  * **Objects** are opaque. They are made by a function `_create` and freed by a function `_free`, which takes the
  * address of the handle and sets the handle to NULL; a handle that is NULL already is accepted. Everything that was
- * made with a context must be freed before it, and contexts before MPI_Finalize.
+ * made with a context, but for budgets and leases, must be freed before it, and contexts before MPI_Finalize.
  *
  * **Threads.** An object belongs to one thread at once; budgets and leases may be used by all threads.
  * sluice_last_error() is kept for each thread. */

@@ -175,8 +175,9 @@ void NodeLedger::remove_if_unused(int file, std::string const& name) noexcept {
 /// Removes ledgers that killed jobs left behind for groups that will not exist again.
 void NodeLedger::remove_left_behind(std::string const& prefix) {
     std::error_code failed;
-    for (auto const& entry : std::filesystem::directory_iterator("/dev/shm", failed)) {
-        std::string const name = "/" + entry.path().filename().string();
+    std::filesystem::directory_iterator entry("/dev/shm", failed);
+    for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
+        std::string const name = "/" + entry->path().filename().string();
         if (!name.starts_with(prefix)) continue;
         int const file = shm_open(name.c_str(), O_RDWR, 0);
         if (file < 0) continue;

@@ -35,11 +35,12 @@ Handle& existing(Handle* handle, char const* what) {
     return *handle;
 }
 
-/// Sets `*handle` to a new T; a null address is refused first, so that no object is lost.
+/// Sets `*handle` to a new T; a null address is refused first, so that no object is lost. It is null after a failure.
 template <typename T>
 int new_handle(T** handle, char const* what) {
     return base::c_boundary([&] {
         T*& place = existing(handle, what);
+        place = nullptr;
         place = new T;
     });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The report of the C interface: a list of named figures. Each report of C++ is written into one by its function
-/// fill_report(), from a table of its fields.
+/// report_of(), from a table of its fields.
 #pragma once
 
 #include <cstdint>

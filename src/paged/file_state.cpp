@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "base/units.hpp"
@@ -30,10 +31,15 @@ FileState::FileState(Context& context, std::span<Bytes const> block_sizes)
       memory_(context_->budget(), context_->settings().paged_memory),
       plan_(block_sizes.size()),
       blocks_(block_sizes.size()) {
+    constexpr std::uint64_t k_most = std::numeric_limits<std::int64_t>::max();  // a position in a file
     std::uint64_t end = 0;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
         if (block_sizes[i] == Bytes{})
             throw Error(ErrorCode::invalid_argument, "block " + std::to_string(i) + " of a paged file has no bytes");
+        if (block_sizes[i].count > k_most - kernel::DiskFile::k_sector ||
+            whole_sectors(block_sizes[i].count) > k_most - end)
+            throw Error(ErrorCode::out_of_memory, "the blocks of a paged file, up to block " + std::to_string(i) +
+                                                      ", have more bytes than a file can hold");
         blocks_[i].at = end;
         blocks_[i].bytes = block_sizes[i].count;
         end += whole_sectors(block_sizes[i].count);
@@ -50,6 +56,12 @@ FileState::~FileState() {
 std::string FileState::text_of(std::size_t block) const {
     return "block " + std::to_string(block) + " of a paged file of rank " + std::to_string(context_->rank()) + " (" +
            std::to_string(blocks_[block].bytes) + " bytes)";
+}
+
+void FileState::check_no_callback(char const* what) const {
+    if (polling_)
+        throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(context_->rank()) + " calls " + what +
+                                                     " inside a callback of the same paged file, where nothing moves");
 }
 
 void FileState::plan(std::vector<BlockUse> order, bool again) {
@@ -281,6 +293,8 @@ void FileState::release(std::span<BlockUse const> uses) {
 
 bool FileState::poll() {
     if (polling_) return false;  // called from a callback
+    // The last owner may go meanwhile: a callback may free the file, or its last publication may end.
+    std::shared_ptr<FileState> const alive = shared_from_this();
     kernel::Polling const polling(polling_);
     return move();
 }

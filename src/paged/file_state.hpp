@@ -56,6 +56,8 @@ class FileState final : public kernel::Pollable, public std::enable_shared_from_
     void release(std::span<BlockUse const> uses);
     void bring(std::size_t number, std::uint64_t offset, std::uint64_t bytes, Store::DataSink brought);
     void check(std::size_t block, std::uint64_t offset, std::uint64_t bytes) const;
+    /// Throws inside a callback of this file, because a call that waits there would wait for ever.
+    void check_no_callback(char const* what) const;
 
     bool poll() override;
     void stall() override;

@@ -75,6 +75,7 @@ void PagedFile::use(std::span<BlockUse const> uses, std::function<void(PagedBloc
 }
 
 PagedBlocks PagedFile::use_now(std::span<BlockUse const> uses) {
+    state_->check_no_callback("use_now");
     auto const set = set_of(uses);
     state_->post(set);
     kernel::Progress& progress = state_->context().progress();

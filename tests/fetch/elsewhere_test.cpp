@@ -142,6 +142,20 @@ TEST(Elsewhere, that_cannot_be_brought_is_an_error_at_the_reader) {
     store.finish();
 }
 
+TEST(Elsewhere, of_a_source_that_throws_is_an_error_at_the_reader) {
+    Context context(MPI_COMM_WORLD);
+    Store store(context);
+    int const next = (context.rank() + 1) % context.size();
+    store.publish_lazily({context.rank(), 1, 0}, 64_B,
+                         [](Store::DataSink const&) { throw std::runtime_error("no memory to read with"); });
+    Tasks tasks(context);
+    std::string fault;
+    tasks.spawn(fault_of(store, {{{next, 1, 0}, 64_B}}, fault));
+    tasks.run();
+    EXPECT_NE(fault.find("it could not bring the data: no memory to read with"), std::string::npos) << fault;
+    store.finish();
+}
+
 Task throw_when_asked(Elsewhere const& elsewhere) {
     while (elsewhere.asked() == 0)
         co_await yielded();

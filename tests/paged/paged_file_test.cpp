@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -313,6 +314,74 @@ TEST_F(PagedFile, tells_of_a_disk_that_fails_and_loses_nothing) {
     EXPECT_NE(bad_write.find("failed to write back block 1"), std::string::npos) << bad_write;
     for (std::size_t block = 0; block < 3; ++block)
         read(block);
+}
+
+TEST_F(PagedFile, lets_publications_outlive_it) {
+    Context context(MPI_COMM_WORLD, settings_with(Bytes{4096}));
+    Store store(context);
+    Key const key{context.rank(), 1, 0};
+    {
+        sluice::PagedFile file(context, 2, 4096_B);
+        publish_part(store, key, file, 0, 0_B, 64_B);
+    }
+    bool done = false;
+    store.fetch_all(std::vector<FetchRequest>{{key, 64_B}},
+                    [&](FetchResult const& fetched, std::exception_ptr const& error) {
+                        EXPECT_EQ(error, nullptr);
+                        EXPECT_EQ(fetched.size() == 1 ? fetched[0].size() : 0, 64U);
+                        done = true;
+                    });
+    store.wait_until([&] { return done; });
+    store.finish();
+}
+
+TEST_F(PagedFile, may_be_freed_in_its_last_callback) {
+    Context context(MPI_COMM_WORLD, settings_with(Bytes{4096}));
+    auto file = std::make_unique<sluice::PagedFile>(context, 2, 4096_B);
+    bool done = false;
+    BlockUse const use{1, BlockAccess::write};
+    file->use({&use, 1}, [&](PagedBlocks blocks, std::exception_ptr const& error) {
+        EXPECT_EQ(error, nullptr);
+        blocks.release();
+        file.reset();
+        done = true;
+    });
+    while (!done)
+        file->progress();
+    EXPECT_EQ(context.budget().held(Purpose::paged), 0_B);
+}
+
+TEST_F(PagedFile, refuses_to_wait_in_its_own_callback) {
+    Context context(MPI_COMM_WORLD, settings_with(Bytes{8192}));
+    sluice::PagedFile file(context, 2, 4096_B);
+    bool done = false;
+    std::string refused;
+    BlockUse const first{0, BlockAccess::write};
+    file.use({&first, 1}, [&](PagedBlocks const&, std::exception_ptr const&) {
+        try {
+            BlockUse const second{1, BlockAccess::read};
+            static_cast<void>(file.use_now({&second, 1}));
+        } catch (Error const& error) {
+            refused = error.what();
+        }
+        done = true;
+    });
+    while (!done)
+        file.progress();
+    EXPECT_NE(refused.find("calls use_now inside a callback of the same paged file"), std::string::npos) << refused;
+}
+
+TEST_F(PagedFile, refuses_sizes_that_no_file_can_hold) {
+    Context context(MPI_COMM_WORLD);
+    std::vector<Bytes> const sizes{8_B, Bytes{~std::uint64_t{0}}};
+    std::vector<Bytes> const sums(3, Bytes{std::uint64_t{1} << 62U});
+    for (std::vector<Bytes> const& too_much : {sizes, sums})
+        try {
+            sluice::PagedFile const file(context, too_much);
+            ADD_FAILURE() << "it was made";
+        } catch (Error const& error) {
+            EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
+        }
 }
 
 TEST_F(PagedFile, lets_blocks_outlive_it) {

@@ -79,7 +79,8 @@ SLUICE_API int sluice_budget_lease_beyond(sluice_budget* budget, uint64_t bytes,
 typedef void (*sluice_lease_function)(void* user, sluice_lease* lease);
 
 /** Asks for a lease as soon as it fits: inside this call, or later on the thread that gives bytes back. Requests are
- * served in order. The callback may use the budget; it must return (no longjmp) and must not wait for another one.
+ * served in order. The callback may use the budget; it must return (no longjmp), must not throw and must not wait for
+ * another one.
  * @param budget  a budget
  * @param bytes   size of the lease
  * @param purpose one of ::sluice_purpose

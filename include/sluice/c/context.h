@@ -48,7 +48,8 @@ typedef struct sluice_options sluice_options;
 
 /** Makes empty options.
  * @param[out] options receives the handle; the caller frees it with sluice_options_free()
- * @return SLUICE_SUCCESS, SLUICE_INVALID_ARGUMENT if `options` is NULL, or SLUICE_OUT_OF_MEMORY. */
+ * @return SLUICE_SUCCESS, SLUICE_INVALID_ARGUMENT if `options` is NULL, or SLUICE_OUT_OF_MEMORY; the handle is NULL
+ *         then. */
 SLUICE_API int sluice_options_create(sluice_options** options);
 
 /** Adds one setting; a later value of the same setting wins.

@@ -17,8 +17,9 @@ extern "C" {
 
 /** Publications and fetches of this rank. A store belongs to one thread. Callbacks run on that thread, inside
  * sluice_store_progress(), sluice_store_wait(), sluice_store_wait_for(), sluice_store_wait_until(),
- * sluice_store_finish() and sluice_store_free() only. A callback may call every function but these six, and must return
- * (no longjmp). A rank serves its peers inside these six functions, too: a rank that has nothing more to fetch must be
+ * sluice_store_finish() and sluice_store_free() of any store of the same context, and inside the functions of its paged
+ * files that wait or move blocks, only. A callback may call every function but these, must return (no longjmp) and must
+ * not throw. A rank serves its peers inside these six functions, too: a rank that has nothing more to fetch must be
  * in one of them as long as others fetch from it. */
 typedef struct sluice_store sluice_store;
 

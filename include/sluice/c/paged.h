@@ -31,8 +31,7 @@ typedef struct sluice_paged_blocks sluice_paged_blocks;
 enum sluice_block_access {
     SLUICE_BLOCK_ACCESS_READ = 0,   /**< its bytes are read and not written back */
     SLUICE_BLOCK_ACCESS_UPDATE = 1, /**< its bytes are read, changed, and written back */
-    SLUICE_BLOCK_ACCESS_WRITE =
-        2 /**< all of it is overwritten, so it is not read: its bytes are unspecified at first */
+    SLUICE_BLOCK_ACCESS_WRITE = 2   /**< all of it is overwritten; it is not read, so its first bytes are unspecified */
 };
 
 /** One use of a plan or of a set. */
@@ -83,8 +82,9 @@ typedef void (*sluice_blocks_function)(void* user, int code, sluice_paged_blocks
  * @param uses  the set; it may be freed afterwards
  * @param count number of uses
  * @param done  is called once, from a call that moves communication or blocks: sluice_paged_file_progress(),
- *              sluice_paged_file_use_now(), or those of a store of the same context. It must return (no longjmp). Its
- *              code is SLUICE_INVALID_ARGUMENT for a block that does not exist, SLUICE_OUT_OF_MEMORY if the set alone
+ *              sluice_paged_file_use_now(), sluice_paged_file_plan(), or those of a store of the same context. It is
+ *              not called any more after the file was freed. It must return (no longjmp) and must not throw. Its code
+ *              is SLUICE_INVALID_ARGUMENT for a block that does not exist, SLUICE_OUT_OF_MEMORY if the set alone
  *              exceeds the memory of the process or an allocation fails, SLUICE_UNSUPPORTED if the disk fails, also if
  *              it failed to write a block back earlier.
  * @param user  is handed to `done`
@@ -98,7 +98,8 @@ SLUICE_API int sluice_paged_file_use(sluice_paged_file* file, sluice_block_use c
  * @param uses        the set
  * @param count       number of uses
  * @param[out] blocks receives the blocks; the caller frees them with sluice_paged_blocks_free(); NULL after a failure
- * @return SLUICE_SUCCESS, or a code as `done` of sluice_paged_file_use() gets it. */
+ * @return SLUICE_SUCCESS, a code as `done` of sluice_paged_file_use() gets it, or SLUICE_INVALID_ARGUMENT inside a
+ *         callback of the file. */
 SLUICE_API int sluice_paged_file_use_now(sluice_paged_file* file, sluice_block_use const* uses, size_t count,
                                          sluice_paged_blocks** blocks);
 
@@ -141,7 +142,8 @@ SLUICE_API int sluice_paged_file_progress(sluice_paged_file* file, int* moved);
  * @return SLUICE_SUCCESS, SLUICE_INVALID_ARGUMENT for a NULL, or SLUICE_OUT_OF_MEMORY. */
 SLUICE_API int sluice_paged_file_report(sluice_paged_file const* file, sluice_report* report);
 
-/** Frees a file. Sets of its blocks, and publications of it, may be used further.
+/** Frees a file. Sets of its blocks, and publications of it, may be used further. Requests whose `done` was not called
+ * are dropped.
  * @param[in,out] file address of the handle, which becomes NULL
  * @return SLUICE_SUCCESS, or SLUICE_INVALID_ARGUMENT if `file` is NULL. */
 SLUICE_API int sluice_paged_file_free(sluice_paged_file** file);

@@ -41,7 +41,8 @@ SLUICE_API int sluice_redistribute(sluice_context* context, void* data, uint64_t
                                    sluice_options const* options, sluice_report* report);
 
 /** Computes where a block goes. It is called on the calling thread, at least once for each local block while the block
- * is still in its old place. It must give the same answer each time, must not call MPI and must return (no longjmp).
+ * is still in its old place. It must give the same answer each time, must not call MPI, must not throw and must return
+ * (no longjmp).
  * @param user             what the call was given
  * @param index            number of the block on this rank
  * @param block            the bytes of the block; NULL for a plan

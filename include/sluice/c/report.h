@@ -14,7 +14,8 @@ extern "C" {
 #endif
 
 /** A list of figures, each with a name and a unit. A report may be filled again and again, by any function that fills
- * one; each time the figures before are gone. The functions that fill a report say which names it has then. */
+ * one; each time the figures before are gone; a call that fails leaves them. The functions that fill a report say which
+ * names it has then. */
 typedef struct sluice_report sluice_report;
 
 /** What a figure is. A later version may add units. */
@@ -29,7 +30,8 @@ enum sluice_unit {
 
 /** Makes an empty report.
  * @param[out] report receives the handle; the caller frees it with sluice_report_free()
- * @return SLUICE_SUCCESS, SLUICE_INVALID_ARGUMENT if `report` is NULL, or SLUICE_OUT_OF_MEMORY. */
+ * @return SLUICE_SUCCESS, SLUICE_INVALID_ARGUMENT if `report` is NULL, or SLUICE_OUT_OF_MEMORY; the handle is NULL
+ *         then. */
 SLUICE_API int sluice_report_create(sluice_report** report);
 
 /** Frees a report and its texts.

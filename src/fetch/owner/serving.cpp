@@ -158,12 +158,18 @@ Serving::Outcome Serving::bring(Wish const& wish, Publication& publication) {
     coming_.emplace(ticket, Coming{wish, std::move(job), publication.bytes});
     Store::DataSource const bring =
         publication.bring;  // a copy, because the publication may be removed before it returns
-    bring([this, ticket, alive = std::weak_ptr(alive_)](std::span<std::byte const> bytes,
-                                                        std::exception_ptr const& error) {
+    auto const sink = [this, ticket, alive = std::weak_ptr(alive_)](std::span<std::byte const> bytes,
+                                                                    std::exception_ptr const& error) {
         if (!alive.lock()) return;
         auto const held = hold_();
         brought(ticket, bytes, error);
-    });
+    };
+    try {
+        bring(sink);
+    } catch (...) {
+        // A source that has called the sink before has done its work.
+        if (coming_.contains(ticket)) brought(ticket, {}, std::current_exception());
+    }
     return Outcome::served;
 }
 

@@ -45,7 +45,8 @@ Job* close_the_gate() {
     Job* const job = g_plugin.job;
     if (job == nullptr || job->ended || job->process != getpid() || close_the_gate() == nullptr) return;
     job->services.stop(*job, Ending::exit);
-    job->memory.leave_ledger();
+    // Other threads may be in calls and use the budget. Processes that share the ledger find out that this one is gone.
+    if (!g_plugin.several_threads) job->memory.leave_ledger();
     job->helper_thread.reset();
     end_state(job->watch, record::State::exited);
     if (job->rank == 0)

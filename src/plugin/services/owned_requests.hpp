@@ -6,7 +6,9 @@
 ///                               complete(), by its service
 ///
 /// The handle is the only part itself if the service only keeps memory until MPI's own request is complete. Otherwise
-/// it is one that MPI knows (ticket.hpp) and that MPI's own completion calls never get to see (translation.hpp).
+/// it is one that MPI knows (ticket.hpp) and that MPI's own completion calls never get to see (translation.hpp). A
+/// service of the first kind needs one thread (Needs::one_thread): MPI may give a complete request's handle to another
+/// thread before this table hears of it.
 ///
 /// The table has no limit, and adding to it needs no memory, so it cannot fail. A request that was freed while it was
 /// active has no handle any more; it is kept until its parts are complete.

@@ -23,7 +23,8 @@ class RunningServices {
     /// is empty if they cannot agree because not all of them run under Sluice. Returns the names of services that are
     /// wanted but left to MPI because of MPI_THREAD_MULTIPLE.
     std::vector<char const*> choose(Services all, Bits const& mine, Bits const& agreed);
-    /// Starts what was chosen, in the order of the list. A service that throws is left out, and so are those after it.
+    /// Starts what was chosen, in the order of the list. A service on which the ranks have agreed must not throw,
+    /// because the other ranks would wait for this one. After a throw the rank watches nothing.
     void start(Job& job);
     /// The last one that started stops first.
     void stop(Job& job, Ending ending);

@@ -14,4 +14,9 @@ Owners owners_now(bool nested) noexcept {
     return {g_plugin.job->owned, nested, {MPI_Test, MPI_Request_free}};
 }
 
+int no_memory() noexcept {
+    MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
+    return MPI_ERR_NO_MEM;
+}
+
 }  // namespace sluice::plugin

@@ -14,6 +14,9 @@ struct Job;
 /// For a call from inside another one: whether it has to be translated. `job` may be null.
 bool owns_some(Job const* job) noexcept;
 
+/// For a call that has no memory for its translation: tells the error handler, as MPI does.
+int no_memory() noexcept;
+
 /// The owned requests, for one call.
 Owners owners_now(bool nested) noexcept;
 
@@ -24,7 +27,7 @@ int translated(bool nested, Translation const& translation) {
         owners.poll();
         return translation(owners);
     } catch (std::bad_alloc const&) {
-        return MPI_ERR_NO_MEM;
+        return no_memory();
     }
 }
 

@@ -22,7 +22,8 @@ constexpr std::uint64_t k_proportional_interval_us = 1000000;
 
 }  // namespace
 
-Sampler::Sampler(kernel::HelperThread& helper, Watch& watch) : helper_(helper), watch_(watch) {
+Sampler::Sampler(kernel::HelperThread& helper, Watch& watch, budget::ProcessBudget& memory)
+    : helper_(helper), watch_(watch), memory_(memory) {
     watch_.record().head.history_interval_us = k_first_interval_us;
     helper_.add(*this);
 }
@@ -34,6 +35,7 @@ Sampler::~Sampler() {
 }
 
 kernel::HelperThread::Clock::duration Sampler::run() noexcept {
+    memory_.look_if_due();  // what leases gave back is free for other processes of the node
     take();
     return std::chrono::microseconds(interval_us_);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Looks at the memory of the process every few milliseconds. It calls no MPI function.
+/// Looks at the memory of the process every few milliseconds, and lets its budget follow. It calls no MPI function.
 #pragma once
 
 #include <cstdint>
 
+#include "budget/process_budget.hpp"
 #include "kernel/helper_thread.hpp"
 #include "plugin/watch/watch.hpp"
 
@@ -12,7 +13,7 @@ namespace sluice::plugin {
 /// A job of the helper thread from construction to destruction.
 class Sampler final : public kernel::HelperThread::Job {
   public:
-    Sampler(kernel::HelperThread& helper, Watch& watch);
+    Sampler(kernel::HelperThread& helper, Watch& watch, budget::ProcessBudget& memory);
     Sampler(Sampler const&) = delete;
     Sampler& operator=(Sampler const&) = delete;
     /// Takes a last sample.
@@ -26,6 +27,7 @@ class Sampler final : public kernel::HelperThread::Job {
 
     kernel::HelperThread& helper_;
     Watch& watch_;
+    budget::ProcessBudget& memory_;
     std::uint64_t interval_us_ = 0;
     std::uint64_t next_proportional_us_ = 0;
 };

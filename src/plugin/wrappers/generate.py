@@ -283,10 +283,17 @@ def wrapper(function):
         if "takes_requests" in watches:
             run = (f"job.owned.empty() ? {run}\n"
                    f"        : job.chains.{name}.run_translated(call, Translated<false>::{name}, below{passed})")
-        body = (f"    Call call(job, job.watch, Function::{name}, caller);\n    job.poll();\n" + indented(told_before(watches, function.kind), "    ")
-                + f"    int const code = {run};\n"
-                + (f"    if (code == MPI_SUCCESS) {{\n{indented(after, '        ')}    }}\n" if after else "")
-                + "    return call.end(code);\n")
+        before = told_before(watches, function.kind)
+        if "completes" in watches:
+            # The list of requests may be memory of Sluice: it must be gone when call.end() reads the memory again.
+            completing = before.pop()
+            middle = (f"    int code = MPI_SUCCESS;\n    {{\n        {completing}\n        code = {run};\n"
+                      f"        if (code == MPI_SUCCESS) {{\n{indented(after, ' ' * 12)}        }}\n    }}\n")
+        else:
+            middle = (f"    int const code = {run};\n"
+                      + (f"    if (code == MPI_SUCCESS) {{\n{indented(after, '        ')}    }}\n" if after else ""))
+        body = (f"    Call call(job, job.watch, Function::{name}, caller);\n    job.poll();\n" + indented(before, "    ")
+                + middle + "    return call.end(code);\n")
     text = f"""
 static int watched_{name}({job_parameter}decltype(&::MPI_{name}) below, void* caller{declarations}) {{
 {body}}}

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The services that there are, without MPI.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <string>
 
-#include "plugin/services/chain.hpp"
 #include "plugin/services/job.hpp"
+#include "plugin/services/watching/watching.hpp"
 #include "sluice/settings.hpp"
 
 namespace sluice::plugin {
@@ -20,13 +22,27 @@ TEST(Services, each_is_switched_by_a_row_of_the_settings) {
             << service->name() << ": " << service->setting();
 }
 
-TEST(Services, each_has_a_name_of_its_own_and_room_in_the_chains) {
+TEST(Services, each_has_a_name_of_its_own) {
     std::set<std::string> names;
     Services const all = make_services();
     for (auto const& service : all)
         names.insert(service->name());
     EXPECT_EQ(names.size(), all.size());
-    EXPECT_LE(all.size(), k_most_links);
+}
+
+/// The helper thread needs descriptors. The other ranks rely on what was agreed, so the rank must go on.
+TEST(Services, a_rank_goes_on_if_no_samples_can_be_taken) {
+    Job job(Settings{}, "");
+    std::unique_ptr<Service> const watching = make_watching();
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+    rlimit none = before;
+    none.rlim_cur = 0;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    EXPECT_NO_THROW(watching->start(job));
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    watching->stop(job, Ending::exit);
+    EXPECT_EQ(job.watch.record().head.recent, 0U);
 }
 
 TEST(Services, are_wanted_as_their_settings_say) {

@@ -33,7 +33,7 @@ TEST(Sampler, takes_its_samples_while_another_job_always_wants_to_run) {
     job.helper_thread->add(busy);
     while (busy.runs < 100)
         std::this_thread::yield();
-    auto sampler = std::make_unique<Sampler>(*job.helper_thread, job.watch);
+    auto sampler = std::make_unique<Sampler>(*job.helper_thread, job.watch, job.memory);
     while (busy.samples < 10)
         std::this_thread::yield();
     EXPECT_GT(busy.runs, 110U) << "the other job ran between the samples";
@@ -45,10 +45,19 @@ TEST(Sampler, takes_its_samples_while_another_job_always_wants_to_run) {
     EXPECT_EQ(job.watch.record().head.recent, samples);
 }
 
+TEST(Sampler, lets_the_budget_follow_the_free_memory) {
+    Job job(Settings{}, "");
+    job.watch.clock().start();
+    Sampler const sampler(*job.helper_thread, job.watch, job.memory);
+    std::uint64_t const looks = job.memory.looks();
+    while (job.memory.looks() < looks + 3)
+        std::this_thread::yield();
+}
+
 TEST(Sampler, leaves_a_curve_and_a_last_sample_however_short_it_lives) {
     Job job(Settings{}, "");
     job.watch.clock().start();
-    static_cast<void>(Sampler(*job.helper_thread, job.watch));
+    static_cast<void>(Sampler(*job.helper_thread, job.watch, job.memory));
     EXPECT_GE(job.watch.record().head.recent, 1U);
     EXPECT_GE(job.watch.record().head.history, 1U);
     EXPECT_GT(job.watch.record().head.private_bytes, 0U);

@@ -7,7 +7,7 @@
 ///       ^ received into by the program's own types
 ///
 /// Memory: the bytes of all blocks but the own, until the request is complete, and a datatype for each peer until the
-/// call has begun; all of it leased.
+/// call has begun. The bytes are leased; the datatypes are MPI's memory.
 #pragma once
 
 #include <mpi.h>

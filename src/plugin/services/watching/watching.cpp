@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/services/watching/watching.hpp"
 
+#include <exception>
 #include <memory>
 
+#include "plugin/binding/say.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/watch/sampler.hpp"
 
@@ -16,7 +18,14 @@ class Watching final : public Service {
     char const* setting() const noexcept override { return "watch"; }
     Needs needs() const noexcept override { return Needs::nothing; }
     bool wanted(Job const& job) const noexcept override { return job.settings.watch == Switch::on; }
-    void start(Job& job) override { sampler_ = std::make_unique<Sampler>(*job.helper_thread, job.watch); }
+    /// Samples are this rank's own affair: without them it goes on, because the other ranks rely on what was agreed.
+    void start(Job& job) override {
+        try {
+            sampler_ = std::make_unique<Sampler>(*job.helper_thread, job.watch, job.memory);
+        } catch (std::exception const& error) {
+            say("no samples are taken: %s", error.what());
+        }
+    }
     void stop(Job&, Ending) override { sampler_.reset(); }
     void in_child() noexcept override { static_cast<void>(sampler_.release()); }  // the record is its parent's
 
