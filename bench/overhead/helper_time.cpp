@@ -26,7 +26,8 @@ double helper_seconds() {
         std::string name;
         std::ifstream(task.path() / "comm") >> name;
         timespec used{};
-        if (name != "sluice" || clock_gettime(processor_clock(std::stoi(task.path().filename().string())), &used) != 0)
+        if (name != "sluice-helper" ||
+            clock_gettime(processor_clock(std::stoi(task.path().filename().string())), &used) != 0)
             continue;
         seconds += static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
     }
