@@ -101,7 +101,7 @@ class MemoryWatch {
     };
     Reading read_parts() const noexcept;
     Resident last() const noexcept { return {look_at(last_.private_bytes), look_at(last_.shared_bytes)}; }
-    void keep(Reading const& is, Resident const& before, std::uint64_t now) noexcept;
+    void keep(Reading const& reading, Resident const& before, std::uint64_t now) noexcept;
 
     kernel::KeptFile statm_;
     std::uint64_t page_;
