@@ -70,9 +70,12 @@ MemoryWatch::Reading MemoryWatch::read_parts() const noexcept {
 }
 
 void MemoryWatch::start(std::uint64_t gap) noexcept {
-    least_gap_ = gap_ = gap;
+    // The sampler has begun already.
+    least_gap_ = gap;
+    put(gap_, gap);
     Reading const is = read_parts();
-    last_ = is.others;
+    put(last_.private_bytes, is.others.private_bytes);
+    put(last_.shared_bytes, is.others.shared_bytes);
     last_all_ = is.all.all();
 }
 
