@@ -90,9 +90,8 @@ class SLUICE_API Budget {
     /// that other processes give back are noticed at the next adapt().
     /// @param amount  bytes
     /// @param purpose what they are for
-    /// @param go      is called with the lease: inside this function, or by the thread that gives bytes back. It may
-    /// use
-    ///                the budget; it must not throw and must not wait for another `go`.
+    /// @param go      is called with the lease: inside this function, or by the thread that gives bytes back. It must
+    ///                not throw and must not wait for another `go`; it may use the budget.
     /// @throws Error out_of_memory if `amount` can never fit
     void when_free(Bytes amount, Purpose purpose, std::function<void(Lease)> go);
 

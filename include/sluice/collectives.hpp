@@ -101,8 +101,7 @@ std::span<std::byte> bytes_of_array(Array& array) {
 ///                elements are moved as bytes; the caller owns it
 /// @return what the exchange did on this rank
 /// @throws Error as alltoall_in_place(); also invalid_argument on the calling rank alone, with nothing exchanged, if
-/// the
-///         number of elements is no multiple of the number of ranks
+///         the number of elements is no multiple of the number of ranks
 template <detail::ArrayOfBytes Array>
 AlltoallReport alltoall_in_place(Context& context, Array&& array) {
     return detail::alltoall_of_bytes(context, detail::bytes_of_array(array),

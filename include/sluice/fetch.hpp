@@ -189,7 +189,7 @@ class SLUICE_API Store {
     /// The same without coroutines.
     /// @param key  a publication of this rank
     /// @param done is called once, never inside this function; at the next progress() if nothing of that key is
-    /// published
+    ///             published
     /// @throws Error invalid_argument for another rank's key
     void when_all_have_it(Key const& key, std::function<void()> done);
     /// Ends a publication. Readers that wait for it or ask later get an error.
@@ -205,10 +205,9 @@ class SLUICE_API Store {
     /// The data may be published later.
     /// @param requests the set; the list may be changed after the call
     /// @return what a task awaits; the co_await gives a FetchResult
-    /// @throws Error at the co_await, with both ranks in its text: invalid_argument for an unknown, withdrawn or
-    /// wrongly
-    ///         sized key, or if the owner threw while it packed; out_of_memory if the set alone exceeds what the budget
-    ///         can ever be
+    /// @throws Error at the co_await, with both ranks in its text: invalid_argument for a key that is unknown,
+    ///         withdrawn or of another size, or if the owner threw while it packed; out_of_memory if the set alone
+    ///         exceeds what the budget can ever be
     FetchAwaiter fetch_all(std::span<FetchRequest const> requests);
     /// `fetch_all(FetchRequest{key, bytes}, …)`. (GCC 12 cannot compile a co_await of a braced list.)
     template <std::same_as<FetchRequest>... Requests>
@@ -243,11 +242,10 @@ class SLUICE_API Store {
     /// Each message is received once.
     /// @param requests the set; the list may be changed after the call
     /// @return what a task awaits; the co_await gives a FetchResult
-    /// @throws Error at the co_await, with both ranks in its text: invalid_argument if another number of bytes was
-    /// sent,
-    ///         or if the owner will not send the data any more (closed, finished), has sent them twice, or they were
-    ///         received already; out_of_memory if the set alone exceeds what the budget can ever be. The other messages
-    ///         of a failed set remain for later sets.
+    /// @throws Error at the co_await, with both ranks in its text: invalid_argument if another number of bytes
+    ///         was sent, or if the owner will not send the data any more (closed, finished), has sent them twice, or
+    ///         they were received already; out_of_memory if the set alone exceeds what the budget can ever be. The
+    ///         other messages of a failed set remain for later sets.
     FetchAwaiter receive_all(std::span<FetchRequest const> requests);
     /// `receive_all(FetchRequest{key, bytes}, …)`.
     template <std::same_as<FetchRequest>... Requests>

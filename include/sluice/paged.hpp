@@ -129,8 +129,7 @@ class SLUICE_API PagedFile {
     /// @param context     its budget and settings are used, and its polls move the blocks; it must outlive all blocks
     /// @param block_sizes sizes of the blocks, each at least 1 byte; the list may be changed after the call
     /// @throws Error invalid_argument for a size of 0; out_of_memory if the disk has no room for the blocks;
-    /// unsupported
-    ///         if no file can be made. The text has the numbers and the folder (setting paged_folder).
+    ///         unsupported if no file can be made. The text has the numbers and the folder (setting paged_folder).
     PagedFile(Context& context, std::span<Bytes const> block_sizes);
     /// Makes a file of equal blocks.
     /// @param context as above

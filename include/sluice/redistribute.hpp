@@ -71,7 +71,7 @@ SLUICE_API Strategy strategy_named(std::string_view name);
 /// Settings that one call overrides. They must be equal on all ranks.
 struct RedistributeOptions {
     std::optional<Strategy> strategy;  ///< instead of Settings::strategy
-    std::optional<Bytes> staging;      ///< instead of Settings::staging; at least 32 KiB are used
+    std::optional<Bytes> staging;      ///< instead of Settings::staging; at least 4 KiB are used
 };
 
 /// The time that one step of a redistribution took on this rank.
@@ -109,7 +109,7 @@ struct SLUICE_API RedistributionReport {
 };
 
 /// Moves block i of `blocks` to `destinations[i]`. Collective over the context; returns when all blocks of this rank
-/// have arrived. Memory in addition to the array: Settings::staging (at least 32 KiB), 5 bytes for each local block (16
+/// have arrived. Memory in addition to the array: Settings::staging (from 32 KiB on), 5 bytes for each local block (16
 /// in the worst case) and 64 bytes for each real partner, whatever the block size.
 /// @param context      the ranks that hold the array; one thread at once may use it
 /// @param blocks       the array of this rank; slots to which no block is sent hold unspecified bytes afterwards

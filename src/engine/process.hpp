@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The state of one rank of the job that all its Contexts share: its budget, and the helper
-/// thread.
+/// The state of one rank of the job that all its Contexts share: its budget, and the
+/// helper thread.
 #pragma once
 
 #include <atomic>

@@ -263,10 +263,10 @@ TEST_F(StoreTest, keeps_what_was_fetched_beyond_the_life_of_the_store) {
 TEST_F(StoreTest, calls_back_from_progress_alone_also_where_nothing_has_to_be_waited_for) {
     Store store(context);
     int calls = 0;
-    std::vector<FetchRequest> const nobody{{{size, 1, 0}, 8}};
+    std::vector<FetchRequest> const of_no_rank{{{size, 1, 0}, 8}};
     auto const count = [&](FetchResult const&, std::exception_ptr const&) { ++calls; };
     store.fetch_all(std::vector<FetchRequest>{}, count);
-    store.fetch_all(nobody, [&](FetchResult const& fetched, std::exception_ptr const& error) {
+    store.fetch_all(of_no_rank, [&](FetchResult const& fetched, std::exception_ptr const& error) {
         EXPECT_EQ(fetched.size(), 0U);
         EXPECT_NE(error, nullptr);
         store.fetch_all(std::vector<FetchRequest>{}, count);  // data of the next round
