@@ -21,6 +21,7 @@ using sluice::base::c_boundary;
 using sluice::c::existing;
 using sluice::c::fault_in;
 using sluice::c::free_handle;
+using sluice::c::HandleMemory;
 using sluice::c::invalid;
 using sluice::c::new_handle;
 using sluice::c::report_of;
@@ -90,17 +91,20 @@ int sluice_setting_row(size_t which, sluice_report* row) {
 int sluice_context_create(MPI_Comm comm, sluice_options const* options, sluice_context** context) {
     return c_boundary([&] {
         sluice::Settings settings;
+        HandleMemory<sluice_context> memory;
         std::optional<Error> const fault = fault_in([&] {
             existing(context, "context") = nullptr;
+            memory.take();
             settings = sluice::Settings::from_environment();
             if (options == nullptr) return;
             for (auto const& [name, value] : options->values)
                 settings.set(name, value);
         });
-        // A rank with wrong settings makes the context all the same: without one it could not tell the other ranks.
+        // A rank with wrong settings or without memory makes the context all the same: without one it could not tell
+        // the other ranks.
         sluice::Context made(comm, fault ? sluice::Settings() : settings);
         sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(made).comm(), fault);
-        *context = new sluice_context{std::move(made)};
+        *context = memory.make(std::move(made));
     });
 }
 

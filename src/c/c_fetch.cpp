@@ -28,6 +28,7 @@ using sluice::base::c_boundary;
 using sluice::c::existing;
 using sluice::c::fault_in;
 using sluice::c::free_handle;
+using sluice::c::HandleMemory;
 using sluice::c::invalid;
 using sluice::c::key_of;
 using sluice::c::store_of;
@@ -101,9 +102,13 @@ int sluice_fetch_result_free(sluice_fetch_result** result) {
 int sluice_store_create(sluice_context* context, sluice_store** store) {
     return c_boundary([&] {
         sluice::Context& over = existing(context, "context").context;
-        std::optional<Error> const fault = fault_in([&] { existing(store, "store") = nullptr; });
+        HandleMemory<sluice_store> memory;
+        std::optional<Error> const fault = fault_in([&] {
+            existing(store, "store") = nullptr;
+            memory.take();
+        });
         sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(over).comm(), fault);
-        *store = new sluice_store(over);
+        *store = memory.make(over);
     });
 }
 

@@ -25,7 +25,7 @@ std::optional<Error> fault_in(Action const& action) {
     } catch (Error const& error) {
         return error;
     } catch (std::bad_alloc const&) {
-        return Error(ErrorCode::out_of_memory, "no memory for the arguments of a call");
+        return Error(ErrorCode::out_of_memory, "no memory for the arguments or the handle of a call");
     }
 }
 
@@ -34,6 +34,31 @@ Handle& existing(Handle* handle, char const* what) {
     if (handle == nullptr) throw invalid(std::string(what) + " is NULL");
     return *handle;
 }
+
+/// The memory of a handle whose object is made collectively. It is taken before the ranks agree, so that no rank fails
+/// after the others have made theirs.
+template <typename T>
+class HandleMemory {
+  public:
+    HandleMemory() = default;
+    HandleMemory(HandleMemory const&) = delete;
+    HandleMemory& operator=(HandleMemory const&) = delete;
+    ~HandleMemory() { ::operator delete(memory_); }
+
+    /// Throws std::bad_alloc.
+    void take() { memory_ = ::operator new(sizeof(T)); }
+    /// Makes the object in the memory. The caller deletes it.
+    template <typename... Arguments>
+    T* make(Arguments&&... arguments) {
+        static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+        T* const made = new (memory_) T{std::forward<Arguments>(arguments)...};
+        memory_ = nullptr;
+        return made;
+    }
+
+  private:
+    void* memory_ = nullptr;
+};
 
 /// Sets `*handle` to a new T; a null address is refused first, so that no object is lost. It is null after a failure.
 template <typename T>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The functions of sluice/c/redistribute.h. Errors that only one rank can see are agreed on first.
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,7 @@ using sluice::c::existing;
 using sluice::c::fault_in;
 using sluice::c::fill_after;
 using sluice::c::free_handle;
+using sluice::c::HandleMemory;
 using sluice::c::invalid;
 
 struct sluice_plan {
@@ -111,14 +113,17 @@ int sluice_plan_create(sluice_context* context, uint64_t count, uint64_t length,
         sluice::Context& over = existing(context, "context").context;
         MapArrays const map{length, ranks, indices};
         sluice::RedistributeOptions overrides;
+        HandleMemory<sluice_plan> memory;
         std::optional<Error> const fault = fault_in([&] {
             existing(plan, "plan") = nullptr;
+            memory.take();
             map.check(count);
             overrides = overrides_of(options);
         });
         sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(over).comm(), fault);
-        *plan = new sluice_plan{sluice::Plan::computed(over, count, map, overrides),
-                                sluice::engine::ContextState::of(over)};
+        // A std::function has room for a reference; for a copy of the map it would allocate.
+        *plan = memory.make(sluice::Plan::computed(over, count, std::cref(map), overrides),
+                            sluice::engine::ContextState::of(over));
     });
 }
 
@@ -127,8 +132,10 @@ int sluice_plan_create_computed(sluice_context* context, uint64_t count, sluice_
     return c_boundary([&] {
         sluice::Context& over = existing(context, "context").context;
         sluice::RedistributeOptions overrides;
+        HandleMemory<sluice_plan> memory;
         std::optional<Error> const fault = fault_in([&] {
             existing(plan, "plan") = nullptr;
+            memory.take();
             if (destination == nullptr) throw invalid("the destination function is NULL");
             overrides = overrides_of(options);
         });
@@ -138,8 +145,8 @@ int sluice_plan_create_computed(sluice_context* context, uint64_t count, sluice_
             destination(user, index, nullptr, &to.rank, &to.index);
             return to;
         };
-        *plan = new sluice_plan{sluice::Plan::computed(over, count, computed, overrides),
-                                sluice::engine::ContextState::of(over)};
+        *plan = memory.make(sluice::Plan::computed(over, count, computed, overrides),
+                            sluice::engine::ContextState::of(over));
     });
 }
 

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include <string_view>
 
 #include "base/c_boundary.hpp"
+#include "c/c_handles.hpp"
 #include "engine/context_state.hpp"
 #include "groups/agree.hpp"
 #include "groups/agreement.hpp"
@@ -21,12 +23,11 @@
 
 using sluice::Error;
 using sluice::ErrorCode;
+using sluice::c::fault_in;
+using sluice::c::HandleMemory;
+using sluice::c::invalid;
 
 namespace {
-
-Error invalid(std::string const& text) {
-    return {ErrorCode::invalid_argument, text};
-}
 
 /// The names that MADRE programs use, and Sluice's names for the same things, as `plain` writes them.
 struct Alias {
@@ -94,7 +95,8 @@ struct MADRE_Object_s {
     void account() {
         sluice::engine::ContextState& state = sluice::engine::ContextState::of(context);
         std::uint64_t const holds = sizeof(*this) + sizeof(state) + (state.meter().held() + state.ring_memory()).count;
-        state.process().madre_bytes() += holds - accounted;  // wraps around if it became less, and so does the sum
+        state.process().madre_bytes() += holds;
+        state.process().madre_bytes() -= accounted;
         accounted = holds;
     }
 
@@ -114,32 +116,32 @@ MADRE_Object MADRE_create(void* data, char* strategy, int numBlocks, int blockLe
     int const code = sluice::base::c_boundary([&] {
         rank = sluice::mpi::rank_in(comm);
         sluice::Settings settings;
-        std::optional<Error> fault;
-        try {
+        HandleMemory<MADRE_Object_s> memory;
+        std::uint64_t block_bytes = 0;
+        sluice::Strategy chosen = sluice::Strategy::token;
+        std::optional<Error> fault = fault_in([&] {
+            memory.take();
             settings = sluice::Settings::from_environment();
-        } catch (Error const& error) {
-            fault = error;
-        }
+        });
         // The context is made even after an error: the ranks agree on the error over it.
-        auto made = std::make_unique<MADRE_Object_s>(data, comm, sluice::Context(comm, settings));
-        try {
-            if (!fault && numBlocks < 0) fault = invalid("numBlocks is " + std::to_string(numBlocks));
-            if (!fault && data == nullptr && numBlocks > 0)
-                fault = invalid("data is NULL, numBlocks is " + std::to_string(numBlocks));
-            if (!fault) {
-                made->count = static_cast<std::uint64_t>(numBlocks);
-                made->block_bytes = block_bytes_of(blockLength, datatype);
-                made->strategy = strategy_of(strategy, settings);
-            }
-        } catch (Error const& error) {
-            fault = error;
-        }
+        sluice::Context context(comm, fault ? sluice::Settings() : settings);
+        if (!fault)
+            fault = fault_in([&] {
+                if (numBlocks < 0) throw invalid("numBlocks is " + std::to_string(numBlocks));
+                if (data == nullptr && numBlocks > 0)
+                    throw invalid("data is NULL, numBlocks is " + std::to_string(numBlocks));
+                block_bytes = block_bytes_of(blockLength, datatype);
+                chosen = strategy_of(strategy, settings);
+            });
         sluice::groups::Agreement agreement;
         agreement.fault(fault);
-        agreement.alike("block size in bytes", made->block_bytes);
-        agreement.alike("strategy", sluice::name_of(made->strategy));
-        sluice::engine::ContextState::of(made->context).agree(agreement);
-        madre = std::move(made);
+        agreement.alike("block size in bytes", block_bytes);
+        agreement.alike("strategy", sluice::name_of(chosen));
+        sluice::engine::ContextState::of(context).agree(agreement);
+        madre.reset(memory.make(data, comm, std::move(context)));
+        madre->count = static_cast<std::uint64_t>(numBlocks);
+        madre->block_bytes = block_bytes;
+        madre->strategy = chosen;
     });
     if (code == 0) return madre.release();
     report_error(rank);
@@ -162,7 +164,8 @@ void MADRE_redistribute(MADRE_Object madre, int length, int* destRanks, int* des
             if (block >= live || destRanks[block] < 0) return sluice::free_block;
             return sluice::Destination{destRanks[block], destIndices[block]};
         };
-        sluice::redistribute(madre->context, {madre->data, madre->count, {madre->block_bytes}}, destination,
+        sluice::redistribute(madre->context, {madre->data, madre->count, {madre->block_bytes}},
+                             std::cref(destination),  // for a copy of it a std::function would allocate
                              {madre->strategy, std::nullopt});
     });
     if (madre != nullptr) madre->account();
