@@ -32,23 +32,23 @@ std::optional<std::string> Publications::refusal(Name const& name) const {
     return std::nullopt;
 }
 
-std::vector<Wish> Publications::take_wishes(Name const& name) {
-    auto const at = wishes_.find(name);
-    if (at == wishes_.end()) return {};
-    std::vector<Wish> wishes = std::move(at->second);
-    wishes_.erase(at);
-    return wishes;
+std::vector<Request> Publications::take_early(Name const& name) {
+    auto const at = early_.find(name);
+    if (at == early_.end()) return {};
+    std::vector<Request> requests = std::move(at->second);
+    early_.erase(at);
+    return requests;
 }
 
-std::vector<Wish> Publications::take_refused() {
-    std::vector<Wish> refused;
-    for (auto at = wishes_.begin(); at != wishes_.end();) {
+std::vector<Request> Publications::take_refused() {
+    std::vector<Request> refused;
+    for (auto at = early_.begin(); at != early_.end();) {
         if (!refusal(at->first)) {
             ++at;
             continue;
         }
         refused.insert(refused.end(), at->second.begin(), at->second.end());
-        at = wishes_.erase(at);
+        at = early_.erase(at);
     }
     return refused;
 }
@@ -64,7 +64,7 @@ DeliveryWaits Publications::forget_if_over(Name const& name) {
     return waiting;
 }
 
-DeliveryWaits Publications::read(Name const& name) {
+DeliveryWaits Publications::count_reader(Name const& name) {
     if (auto const at = published_.find(name); at != published_.end()) --at->second.readers_left;
     return forget_if_over(name);
 }

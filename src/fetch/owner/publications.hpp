@@ -39,7 +39,7 @@ struct Publication {
 };
 
 /// A reader's request, kept until its data is published.
-struct Wish {
+struct Request {
     int peer;
     Control control;
 };
@@ -52,14 +52,14 @@ class Publications {
     /// Returns why `name` can no longer be published; nothing if it still can.
     std::optional<std::string> refusal(Name const& name) const;
 
-    void wish(Wish const& wish) { wishes_[wish.control.name].push_back(wish); }
-    std::vector<Wish> take_wishes(Name const& name);
+    void keep_early(Request const& request) { early_[request.control.name].push_back(request); }
+    std::vector<Request> take_early(Name const& name);
     /// Returns the requests that can no longer be fulfilled.
-    std::vector<Wish> take_refused();
+    std::vector<Request> take_refused();
 
     /// Counts a reader as served. Removes the publication after the last one, and returns the tasks and callbacks that
     /// waited for that.
-    DeliveryWaits read(Name const& name);
+    DeliveryWaits count_reader(Name const& name);
     DeliveryWaits withdraw(Name const& name);
     /// Counts a message as arrived.
     DeliveryWaits arrived(Name const& name);
@@ -75,7 +75,7 @@ class Publications {
     DeliveryWaits forget_if_over(Name const& name);
 
     std::unordered_map<Name, Publication, NameHash> published_;
-    std::unordered_map<Name, std::vector<Wish>, NameHash> wishes_;
+    std::unordered_map<Name, std::vector<Request>, NameHash> early_;
     RecentKeys<Name> over_;
     std::optional<std::uint64_t> closed_;  // epochs up to this one are closed
     bool finished_ = false;

@@ -53,58 +53,58 @@ void Serving::when_all_have_it(Name const& name, std::function<void()> done) {
 
 void Serving::publish(Name const& name, Publication&& publication) {
     publications_.add(name, std::move(publication));
-    for (Wish const& wish : publications_.take_wishes(name))
-        answer(wish);
+    for (Request const& request : publications_.take_early(name))
+        answer(request);
 }
 
 void Serving::withdraw(Name const& name) {
     wake(publications_.withdraw(name));
-    for (Wish const& wish : publications_.take_refused())
-        refuse(wish, *publications_.refusal(wish.control.name));
+    for (Request const& request : publications_.take_refused())
+        refuse(request, *publications_.refusal(request.control.name));
 }
 
 void Serving::close(std::uint64_t epoch) {
     publications_.close(epoch);
-    for (Wish const& wish : publications_.take_refused())
-        refuse(wish, *publications_.refusal(wish.control.name));
+    for (Request const& request : publications_.take_refused())
+        refuse(request, *publications_.refusal(request.control.name));
 }
 
 void Serving::finish() {
     publications_.finish();
-    for (Wish const& wish : publications_.take_refused())
-        refuse(wish, *publications_.refusal(wish.control.name));
+    for (Request const& request : publications_.take_refused())
+        refuse(request, *publications_.refusal(request.control.name));
 }
 
 void Serving::receive(int peer, Control const& control) {
-    Wish const wish{peer, control};
+    Request const request{peer, control};
     if (publications_.find(control.name) != nullptr) {
-        answer(wish);
+        answer(request);
     } else if (auto const refusal = publications_.refusal(control.name)) {
-        refuse(wish, *refusal);
+        refuse(request, *refusal);
     } else {
         ++counts_.early;
-        publications_.wish(wish);
+        publications_.keep_early(request);
     }
 }
 
 /// Answers a request whose publication exists.
-void Serving::answer(Wish const& wish) {
-    if (wish.control.kind != Kind::ask) {
-        queue_.push_back(wish);
+void Serving::answer(Request const& request) {
+    if (request.control.kind != Kind::ask) {
+        queue_.push_back(request);
         return;
     }
-    std::uint64_t const bytes = publications_.find(wish.control.name)->bytes;
-    if (wish.peer == wire_->rank())
-        local_->ready(wish.control.slot, bytes);
+    std::uint64_t const bytes = publications_.find(request.control.name)->bytes;
+    if (request.peer == wire_->rank())
+        local_->ready(request.control.slot, bytes);
     else
-        wire_->send(wish.peer, {Kind::ready, wish.control.slot, wish.control.name, bytes});
+        wire_->send(request.peer, {Kind::ready, request.control.slot, request.control.name, bytes});
 }
 
-void Serving::refuse(Wish const& wish, std::string const& text) {
-    if (wish.peer == wire_->rank())
-        local_->refused(wish.control.slot, text);
+void Serving::refuse(Request const& request, std::string const& text) {
+    if (request.peer == wire_->rank())
+        local_->refused(request.control.slot, text);
     else
-        wire_->send(wish.peer, {Kind::refuse, wish.control.slot, wish.control.name, 0}, text);
+        wire_->send(request.peer, {Kind::refuse, request.control.slot, request.control.name, 0}, text);
 }
 
 /// Counts one reader as being served. This happens before any of the program's code runs, because that may withdraw the
@@ -116,36 +116,36 @@ std::uint64_t Serving::depart(Publication& publication) {
 }
 
 /// Phase 4: the application returns the data.
-bool Serving::pack(Wish const& wish, Publication& publication, std::span<std::byte> out) {
+bool Serving::pack(Request const& request, Publication& publication, std::span<std::byte> out) {
     try {
         publication.pack(out);
         return true;
     } catch (...) {
-        refuse(wish, "it threw an exception while it packed the data: " + text_of(std::current_exception()));
+        refuse(request, "it threw an exception while it packed the data: " + text_of(std::current_exception()));
     }
     return false;
 }
 
-Serving::Outcome Serving::serve_here(Wish const& wish, Publication& publication) {
-    std::span<std::byte> const room = local_->room_for(wish.control.slot, publication.bytes);
+Serving::Outcome Serving::serve_here(Request const& request, Publication& publication) {
+    std::span<std::byte> const room = local_->room_for(request.control.slot, publication.bytes);
     if (room.data() == nullptr) return Outcome::no_memory;
     depart(publication);
     bool is_here = true;
     if (publication.data != nullptr)
         std::memcpy(room.data(), publication.data, publication.bytes);
     else
-        is_here = pack(wish, publication, room);
-    if (is_here) local_->local_complete(wish.control.slot);
-    wake(publications_.arrived(wish.control.name));
+        is_here = pack(request, publication, room);
+    if (is_here) local_->local_complete(request.control.slot);
+    wake(publications_.arrived(request.control.name));
     return Outcome::served;
 }
 
 /// Phase 4 for data that are elsewhere: takes their tokens and memory first; the data are then brought while others are
 /// served.
-Serving::Outcome Serving::bring(Wish const& wish, Publication& publication) {
-    Job job{wish.control.name, nullptr, {}};
-    if (wish.peer == wire_->rank()) {
-        if (local_->room_for(wish.control.slot, publication.bytes).data() == nullptr) return Outcome::no_memory;
+Serving::Outcome Serving::bring(Request const& request, Publication& publication) {
+    Job job{request.control.name, nullptr, {}};
+    if (request.peer == wire_->rank()) {
+        if (local_->room_for(request.control.slot, publication.bytes).data() == nullptr) return Outcome::no_memory;
     } else {
         std::optional<budget::Tokens> tokens = tokens_->try_take(1, Bytes{publication.bytes});
         if (!tokens) return Outcome::no_tokens;
@@ -155,7 +155,7 @@ Serving::Outcome Serving::bring(Wish const& wish, Publication& publication) {
         ++counts_.served;
     }
     std::uint64_t const ticket = depart(publication);
-    coming_.emplace(ticket, Coming{wish, std::move(job), publication.bytes});
+    coming_.emplace(ticket, Coming{request, std::move(job), publication.bytes});
     Store::DataSource const bring =
         publication.bring;  // a copy, because the publication may be removed before it returns
     auto const sink = [this, ticket, alive = std::weak_ptr(alive_)](std::span<std::byte const> bytes,
@@ -177,41 +177,41 @@ void Serving::brought(std::uint64_t ticket, std::span<std::byte const> bytes, st
     auto const at = coming_.find(ticket);
     Coming coming = std::move(at->second);
     coming_.erase(at);
-    Wish const& wish = coming.wish;
+    Request const& request = coming.request;
     bool has_left = true;
     if (error) {
-        refuse(wish, "it could not bring the data: " + text_of(error));
+        refuse(request, "it could not bring the data: " + text_of(error));
     } else if (bytes.size() != coming.bytes) {
-        refuse(wish, "it has published " + std::to_string(coming.bytes) + " bytes and brought " +
-                         std::to_string(bytes.size()));
-    } else if (wish.peer == wire_->rank()) {
-        std::memcpy(local_->room_for(wish.control.slot, bytes.size()).data(), bytes.data(), bytes.size());
-        local_->local_complete(wish.control.slot);
+        refuse(request, "it has published " + std::to_string(coming.bytes) + " bytes and brought " +
+                            std::to_string(bytes.size()));
+    } else if (request.peer == wire_->rank()) {
+        std::memcpy(local_->room_for(request.control.slot, bytes.size()).data(), bytes.data(), bytes.size());
+        local_->local_complete(request.control.slot);
     } else {
         std::memcpy(coming.job.memory.get(), bytes.data(), bytes.size());
         std::span<std::byte const> const data{coming.job.memory.get(), bytes.size()};
-        has_left = wire_->send_data(wish.peer, wish.control.slot, data, ticket);
+        has_left = wire_->send_data(request.peer, request.control.slot, data, ticket);
         if (!has_left) under_way_.emplace(ticket, std::move(coming.job));
     }
-    if (has_left) wake(publications_.arrived(wish.control.name));
+    if (has_left) wake(publications_.arrived(request.control.name));
 }
 
-Serving::Outcome Serving::serve(Wish const& wish) {
-    Publication* const publication = publications_.find(wish.control.name);
+Serving::Outcome Serving::serve(Request const& request) {
+    Publication* const publication = publications_.find(request.control.name);
     if (publication == nullptr || publication->readers_left <= 0) {  // withdrawn meanwhile, or served once too often
-        auto const refusal = publications_.refusal(wish.control.name);
-        refuse(wish, refusal.value_or("all readers have had them"));
+        auto const refusal = publications_.refusal(request.control.name);
+        refuse(request, refusal.value_or("all readers have had them"));
         return Outcome::served;
     }
-    if (wish.control.bytes != Control::k_any && wish.control.bytes != publication->bytes) {
-        refuse(wish, "it has published " + std::to_string(publication->bytes) + " bytes");
+    if (request.control.bytes != Control::k_any && request.control.bytes != publication->bytes) {
+        refuse(request, "it has published " + std::to_string(publication->bytes) + " bytes");
         return Outcome::served;
     }
-    if (publication->bring) return bring(wish, *publication);
-    if (wish.peer == wire_->rank()) return serve_here(wish, *publication);
-    if (point(wish, *publication)) return Outcome::served;
+    if (publication->bring) return bring(request, *publication);
+    if (request.peer == wire_->rank()) return serve_here(request, *publication);
+    if (point(request, *publication)) return Outcome::served;
 
-    Job job{wish.control.name, nullptr, {}};
+    Job job{request.control.name, nullptr, {}};
     std::span<std::byte const> data{publication->data, publication->bytes};
     bool const is_packed = publication->data == nullptr;
     if (is_packed) {
@@ -224,29 +224,29 @@ Serving::Outcome Serving::serve(Wish const& wish) {
     std::uint64_t const ticket = depart(*publication);
     if (is_packed) {
         std::span<std::byte> const out{job.memory.get(), publication->bytes};
-        if (!pack(wish, *publication, out)) {
-            wake(publications_.arrived(wish.control.name));
+        if (!pack(request, *publication, out)) {
+            wake(publications_.arrived(request.control.name));
             return Outcome::served;
         }
         data = out;
     }
     // Phases 5 and 6: the data go to the reader's runtime.
     ++counts_.served;
-    if (wire_->send_data(wish.peer, wish.control.slot, data, ticket))
-        wake(publications_.arrived(wish.control.name));
+    if (wire_->send_data(request.peer, request.control.slot, data, ticket))
+        wake(publications_.arrived(request.control.name));
     else
         under_way_.emplace(ticket, std::move(job));
     return Outcome::served;
 }
 
 /// Phase 5 inside a node: the reader is told the address of the data.
-bool Serving::point(Wish const& wish, Publication& publication) {
-    if (wish.control.kind != Kind::request_or_read || publication.data == nullptr) return false;
+bool Serving::point(Request const& request, Publication& publication) {
+    if (request.control.kind != Kind::request_or_read || publication.data == nullptr) return false;
     std::uint64_t const ticket = depart(publication);
     ++counts_.served;
-    pointed_.emplace(ticket, wish);
+    pointed_.emplace(ticket, request);
     Place const place = reads_->place_of(publication.data, ticket);
-    wire_->send(wish.peer, {Kind::lies_at, wish.control.slot, wish.control.name, publication.bytes},
+    wire_->send(request.peer, {Kind::lies_at, request.control.slot, request.control.name, publication.bytes},
                 {reinterpret_cast<char const*>(&place), sizeof place});
     return true;
 }
@@ -257,17 +257,17 @@ void Serving::has_read(std::uint64_t ticket) {
 }
 
 void Serving::cannot_read(std::uint64_t ticket) {
-    Wish wish = pointed_.extract(ticket).mapped();
-    wish.control.kind = Kind::request;
+    Request request = pointed_.extract(ticket).mapped();
+    request.control.kind = Kind::request;
     --counts_.served;
-    wake(publications_.take_back(wish.control.name));
-    queue_.push_front(wish);
+    wake(publications_.take_back(request.control.name));
+    queue_.push_front(request);
 }
 
 bool Serving::serve_plain() {
-    auto const is_served = [this](Wish const& wish) {
-        Publication const* const publication = publications_.find(wish.control.name);
-        return publication != nullptr && publication->data != nullptr && serve(wish) == Outcome::served;
+    auto const is_served = [this](Request const& request) {
+        Publication const* const publication = publications_.find(request.control.name);
+        return publication != nullptr && publication->data != nullptr && serve(request) == Outcome::served;
     };
     std::size_t const before = queue_.size();
     for (auto at = queue_.begin(); at != queue_.end();)
@@ -278,8 +278,8 @@ bool Serving::serve_plain() {
 bool Serving::serve() {
     bool moved = false;
     while (!queue_.empty()) {
-        Wish const wish = queue_.front();  // a copy, because packing may publish and so add to the queue
-        Outcome const outcome = serve(wish);
+        Request const request = queue_.front();  // a copy, because packing may publish and so add to the queue
+        Outcome const outcome = serve(request);
         if (outcome == Outcome::no_memory) ++counts_.retried;
         if (outcome != Outcome::served) break;
         queue_.pop_front();

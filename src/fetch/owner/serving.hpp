@@ -58,7 +58,7 @@ class Serving {
     void receive(int peer, Control const& control);
     /// `done` is called by wake_up().
     void when_all_have_it(Name const& name, std::function<void()> done);
-    void read_too(Name const& name) { wake(publications_.read(name)); }
+    void read_too(Name const& name) { wake(publications_.count_reader(name)); }
     /// The data of `ticket` have left.
     void sent(std::uint64_t ticket);
     /// A reader has read the data that it was pointed to, or could not.
@@ -85,20 +85,20 @@ class Serving {
         budget::Tokens tokens;
     };
     struct Coming {
-        Wish wish;
+        Request request;
         Job job;
         std::uint64_t bytes;
     };
     enum class Outcome { served, no_tokens, no_memory };
 
-    void answer(Wish const& wish);
-    void refuse(Wish const& wish, std::string const& text);
-    Outcome serve(Wish const& wish);
-    bool point(Wish const& wish, Publication& publication);
-    Outcome serve_here(Wish const& wish, Publication& publication);
+    void answer(Request const& request);
+    void refuse(Request const& request, std::string const& text);
+    Outcome serve(Request const& request);
+    bool point(Request const& request, Publication& publication);
+    Outcome serve_here(Request const& request, Publication& publication);
     std::uint64_t depart(Publication& publication);
-    bool pack(Wish const& wish, Publication& publication, std::span<std::byte> out);
-    Outcome bring(Wish const& wish, Publication& publication);
+    bool pack(Request const& request, Publication& publication, std::span<std::byte> out);
+    Outcome bring(Request const& request, Publication& publication);
     void brought(std::uint64_t ticket, std::span<std::byte const> bytes, std::exception_ptr const& error);
     void wake(DeliveryWaits&& waits);
 
@@ -110,10 +110,10 @@ class Serving {
     std::function<std::unique_lock<std::recursive_mutex>()> hold_;
     Publications publications_;
     DeliveryWaits woken_;                               // to be woken by wake_up()
-    std::deque<Wish> queue_;                            // requests for published data
+    std::deque<Request> queue_;                         // requests for published data
     std::unordered_map<std::uint64_t, Coming> coming_;  // data that are being brought from elsewhere to be sent
     std::unordered_map<std::uint64_t, Job> under_way_;
-    std::unordered_map<std::uint64_t, Wish> pointed_;  // requests whose reader was told the address
+    std::unordered_map<std::uint64_t, Request> pointed_;  // requests whose reader was told the address
     std::shared_ptr<bool const> const alive_ =
         std::make_shared<bool const>(true);  // shared, because data from elsewhere may arrive after this object's end
     std::uint64_t next_ticket_ = 0;
