@@ -46,6 +46,14 @@ struct FetchSet
     }
 };
 
+/// One fetch of a set.
+struct Fetch {
+    std::shared_ptr<FetchSet> set;  // null: none
+    std::uint32_t want = 0;
+
+    FetchRequest& request() const noexcept { return set->wants[want]; }
+};
+
 struct KeyHash {
     std::size_t operator()(Key const& key) const noexcept {
         return NameHash()({key.id + static_cast<std::uint64_t>(key.owner) * 0x9e37'79b9ULL, key.epoch});

@@ -17,13 +17,14 @@
 #include <deque>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "base/numbered.hpp"
 #include "fetch/owner/serving.hpp"
+#include "fetch/reader/fetch_queue.hpp"
 #include "fetch/reader/fetch_set.hpp"
-#include "fetch/reader/flight_window.hpp"
+#include "fetch/reader/in_flight.hpp"
+#include "fetch/reader/shared_data.hpp"
 #include "fetch/wire.hpp"
 #include "sluice/settings.hpp"
 
@@ -40,9 +41,9 @@ class Fetching final : public LocalReader {
           tentative_(tentative),
           tokens_(&tokens),
           memory_(&memory),
-          order_(order),
-          windows_(window),
-          most_bytes_(most_bytes) {}
+          most_bytes_(most_bytes),
+          in_flight_(wire.rank(), wire.most_slots(), window),
+          queue_(order, in_flight_, shared_) {}
     Fetching(Fetching const&) = delete;
     Fetching& operator=(Fetching const&) = delete;
     /// `serving` gets the requests for data of this rank itself.
@@ -72,7 +73,7 @@ class Fetching final : public LocalReader {
     void read_complete(std::uint32_t slot) override;
 
     /// Queues a set of pushed data, which are packed at their sender.
-    void wait_for_tokens(std::shared_ptr<FetchSet> const& set) { queue_.push_back(set); }
+    void wait_for_tokens(std::shared_ptr<FetchSet> const& set) { queue_.add(set); }
     /// True if the sizes known so far exceed what the budget can ever grant; the set then fails with that error.
     bool is_too_large(FetchSet& set) const;
     void complete(std::shared_ptr<FetchSet> const& set);
@@ -85,44 +86,20 @@ class Fetching final : public LocalReader {
     StoreReport const& figures() const noexcept { return counts_; }
 
   private:
-    struct Slot {
-        std::shared_ptr<FetchSet> set;  // null: free
-        std::uint32_t want = 0;
-        std::shared_ptr<Buffer> buffer{};
-        std::uint64_t received = 0;
-        std::uint64_t complete = 0;
-        std::uint64_t bytes = 0;  // expected bytes
-        FlightWindow::Departure departure{};
-    };
-    struct Fetch {
-        std::shared_ptr<FetchSet> set;
-        std::uint32_t want = 0;
-    };
-    /// Data in memory or on their way, and the fetches of other sets that wait for them.
-    struct Here {
-        std::weak_ptr<Buffer> buffer;
-        std::vector<Fetch> waiting;
-    };
-
     void ask(std::shared_ptr<FetchSet> const& set);
     bool try_tentatively(std::shared_ptr<FetchSet> const& set);
     void enqueue(std::shared_ptr<FetchSet> const& set);
-    std::size_t next_set();
-    std::uint64_t cost_of(FetchSet const& set) const;
     void give(std::shared_ptr<FetchSet> const& set, budget::Tokens tokens);
-    bool has_room(FetchRequest const& want, FlightWindow::Data data);
     void issue();
     void start(Fetch const& fetch);
-    bool attach_to_what_is_here(Fetch const& fetch);
+    bool share(Fetch const& fetch);
     void request(Fetch const& fetch);
     void tell_owner(FetchRequest const& want, Control const& control);
-    bool make_room(Slot& slot);
-    void no_longer_in_flight(Slot const& slot);
+    bool make_room(Buffer& buffer);
     void finish_slot(std::uint32_t slot);
     void tell_read_too(Key const& key);
     void finish_fetch(Fetch const& fetch, std::shared_ptr<Buffer> buffer);
     void fail_fetch(Fetch const& fetch, std::string const& text);
-    void sweep();
 
     Wire* wire_;
     budget::TokenPool* tentative_;
@@ -131,21 +108,16 @@ class Fetching final : public LocalReader {
     Serving* serving_ = nullptr;
     DirectReads const* reads_ = nullptr;
     Sending* sending_ = nullptr;
-    FetchOrder order_;
-    FlightWindows windows_;
     Bytes most_bytes_;  // the most that a set can ever get
 
-    std::deque<std::shared_ptr<FetchSet>> queue_;
-    std::deque<Fetch> to_issue_;
-    std::deque<std::shared_ptr<FetchSet>> complete_;  // sets whose task or callback has not been told
     // Questions are numbered separately from the few slots, because they may wait for data that are still to be made.
     static constexpr std::uint32_t k_first_ask = 1U << 30;
     base::Numbered<Fetch> asks_;
-    base::Numbered<Slot> slots_;
-    std::unordered_map<Key, Here, KeyHash> here_;
-    std::unordered_map<int, std::uint32_t> asked_of_;  // fetches in flight, by owner
-    std::size_t sweep_at_ = 1024;
-    std::size_t in_flight_ready_ = 0;  // fetches whose data exist
+    InFlight in_flight_;
+    SharedData shared_;
+    FetchQueue queue_;
+    std::deque<Fetch> to_issue_;                      // they have their tokens
+    std::deque<std::shared_ptr<FetchSet>> complete_;  // sets whose task or callback has not been told
     std::uint64_t open_sets_ = 0;
     StoreReport counts_;
 };
