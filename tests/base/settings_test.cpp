@@ -117,7 +117,7 @@ TEST(Settings, a_word_must_be_one_of_those_in_the_table) {
         settings.set("strategy", word);
     for (char const* const word : {"", "or", "Token", "token, parking", "MPI", "only"})
         EXPECT_THROW(settings.set("strategy", word), Error) << word;
-    EXPECT_THROW(settings.set("transport", "only"), Error);      // "only" is a word of the help text
+    EXPECT_THROW(settings.set("transport", "read"), Error);      // "read" is a word of the help text
     EXPECT_THROW(settings.set("strategy", "automatic"), Error);  // the enumerator of auto
 }
 
