@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -16,13 +17,15 @@
 #include <system_error>
 #include <utility>
 
+#include "kernel/machine.hpp"
+
 namespace sluice::budget {
 
 namespace {
 
 // Identifies the layout below: processes with another version of the library use another ledger.
-constexpr std::uint64_t k_magic = 0x5c1e'4ced'9e72'0001ULL;
-constexpr char const* k_version = "1";
+constexpr std::uint64_t k_magic = 0x5c1e'4ced'9e72'0002ULL;
+constexpr char const* k_version = "2";
 
 constexpr off_t k_header_byte = 0;
 constexpr off_t k_first_slot_byte = 1;
@@ -42,7 +45,8 @@ struct flock bytes_to(short lock_or_not, off_t first, off_t number) noexcept {
 
 struct alignas(64) NodeLedger::Slot {
     std::atomic<std::uint32_t> used;
-    std::atomic<std::uint32_t> process;  // process number, for readers of the table
+    std::atomic<std::uint32_t> process;  // process number of the owner
+    std::atomic<std::uint64_t> machine;  // where that number means the owner; 0: not known
     std::atomic<std::uint64_t> claimed;
     std::atomic<std::uint64_t> resident;
     std::atomic<std::uint64_t> private_memory;
@@ -56,6 +60,7 @@ struct alignas(64) NodeLedger::Slot {
         node_memory = 0;
         wanted = 0;
         process = 0;
+        machine = 0;
         used = 0;
     }
 };
@@ -150,6 +155,7 @@ std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::s
             if ((slot.used != 0) != used || !lock(file, byte_of(i))) continue;
             slot.clear();
             slot.process = static_cast<std::uint32_t>(getpid());
+            slot.machine = kernel::this_machine();
             slot.used = 1;
             table->slots_used = std::max<std::uint64_t>(table->slots_used, i + 1);
             unlock(file, k_header_byte);
@@ -164,7 +170,12 @@ std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::s
 }
 
 NodeLedger::NodeLedger(std::string name, int file, Table* table, std::size_t slot)
-    : name_(std::move(name)), file_(file), table_(table), slot_(slot), owner_(getpid()) {}
+    : name_(std::move(name)),
+      file_(file),
+      table_(table),
+      slot_(slot),
+      owner_(getpid()),
+      machine_(kernel::this_machine()) {}
 
 /// The caller holds the header's lock.
 void NodeLedger::remove_if_unused(int file, std::string const& name) noexcept {
@@ -292,12 +303,31 @@ void NodeLedger::tell_at_most(Bytes resident) noexcept {
     if (slot.resident > resident.count) slot.resident = resident.count;
 }
 
+/// Clears the slot of a killed process whose lock a child of it still holds. True if it did. No process can take such a
+/// slot until the child has ended, and none joins while the header is locked, so the slot is still that of the dead.
+bool NodeLedger::bury_parent(Slot& slot) noexcept {
+    auto const is_dead = [&] {
+        auto const process = static_cast<pid_t>(slot.process.load());
+        return slot.used != 0 && process > 0 && machine_ != 0 && slot.machine == machine_ && kill(process, 0) != 0 &&
+               errno == ESRCH;
+    };
+    if (!is_dead() || !lock(file_, k_header_byte)) return false;
+    bool const is_still_dead = is_dead();
+    if (is_still_dead) slot.clear();
+    unlock(file_, k_header_byte);
+    return is_still_dead;
+}
+
 unsigned NodeLedger::reclaim_dead() noexcept {
     unsigned dead = 0;
     std::size_t const end = used_slots();
     for (std::size_t i = 0; i < end; ++i) {
         // This process holds the lock of its own slot, so trying it would succeed and prove nothing.
-        if (i == slot_ || table_->slots[i].used == 0 || !lock(file_, byte_of(i))) continue;
+        if (i == slot_ || table_->slots[i].used == 0) continue;
+        if (!lock(file_, byte_of(i))) {
+            if (bury_parent(table_->slots[i])) ++dead;
+            continue;
+        }
         // The slot is locked now, and only a joining process, under the same lock, writes this field.
         if (table_->slots[i].used != 0) {
             table_->slots[i].clear();

@@ -4,12 +4,14 @@
 /// communication.
 ///
 ///     header   magic, changes
-///     slot 0   held byte lock | claimed | resident | private | node memory | wanting
+///     slot 0   held byte lock | process, machine | claimed | resident | private | node memory | wanting
 ///     slot 1   …                                                               one for each process, k_slots of them
 ///
 /// The kernel keeps a lock (F_OFD_SETLK) on a byte for each slot as long as its process lives. A process that can take
-/// the lock knows that the owner has died, however it died, and gives back what the owner held. A process holds the
-/// lock on the header's byte while it joins or leaves; the last one to leave removes the name.
+/// the lock knows that the owner has died, however it died, and gives back what the owner held. A child of fork()
+/// shares its parent's lock and keeps it if the parent is killed; then the number of the owner's process, which no
+/// process of this machine has any more, says the same. A process holds the lock on the header's byte while it joins or
+/// leaves; the last one to leave removes the name.
 ///
 /// A process claims by writing its claim down, adding up all claims, and taking its claim back if the sum exceeds the
 /// bound. No lock is held, so a process that dies or sleeps in between does not stop the others, and granted claims
@@ -100,6 +102,7 @@ class NodeLedger {
     static bool lock_patiently(int file, off_t byte) noexcept;
     static void unlock(int file, off_t byte) noexcept;
     static off_t byte_of(std::size_t slot) noexcept;
+    bool bury_parent(Slot& slot) noexcept;
     Slot& mine() const noexcept;
     std::size_t used_slots() const noexcept;
     void changed() noexcept;
@@ -109,6 +112,7 @@ class NodeLedger {
     Table* table_;
     std::size_t slot_;
     pid_t owner_;
+    std::uint64_t machine_;
 };
 
 }  // namespace sluice::budget

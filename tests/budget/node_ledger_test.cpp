@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -32,7 +33,7 @@ class NodeLedgerTest : public testing::Test {
         EXPECT_TRUE(ledger != nullptr) << why;
         return ledger;
     }
-    std::string name() const { return "/sluice-ledger-1-" + std::to_string(geteuid()) + "-" + identity_; }
+    std::string name() const { return "/sluice-ledger-2-" + std::to_string(geteuid()) + "-" + identity_; }
     bool exists() const { return access(("/dev/shm" + name()).c_str(), F_OK) == 0; }
 
     std::string const identity_ =
@@ -227,6 +228,46 @@ TEST_F(NodeLedgerTest, gives_what_a_killed_process_held_to_the_others) {
     EXPECT_NE(ledger->changes(), before);
     EXPECT_EQ(ledger->sums().resident, 0_B);
     EXPECT_TRUE(ledger->try_claim(10_MiB, {10_MiB}));
+}
+
+TEST_F(NodeLedgerTest, gives_what_a_killed_process_held_to_the_others_while_a_child_of_it_lives) {
+    auto const ledger = join();
+    ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // the grandchild becomes a child of this process
+    int living[2]{};                                 // the grandchild lives until this process closes it, or ends
+    ASSERT_EQ(pipe2(living, O_CLOEXEC), 0);
+    Pipe joined;
+    Child parent([&] {
+        auto const own = join();
+        if (!own->try_claim(10_MiB, {10_MiB})) return 1;
+        close(living[1]);
+        Child const child([&] {
+            joined.say();
+            char c = 0;
+            return static_cast<int>(read(living[0], &c, 1));
+        });
+        pause();
+        return 0;
+    });
+    joined.hear();
+    EXPECT_EQ(ledger->reclaim_dead(), 0U);
+    EXPECT_FALSE(ledger->try_claim(1_B, {10_MiB}));
+    parent.kill_now();
+    EXPECT_EQ(ledger->reclaim_dead(), 1U);
+    EXPECT_EQ(ledger->reclaim_dead(), 0U);
+    EXPECT_EQ(ledger->sums().processes, 1U);
+    EXPECT_TRUE(ledger->try_claim(10_MiB, {10_MiB}));
+    {
+        auto const later = join();
+        EXPECT_NE(later->slot(), ledger->slot());
+        EXPECT_EQ(later->reclaim_dead(), 0U);
+        EXPECT_EQ(ledger->sums().processes, 2U);
+    }
+    close(living[1]);
+    int status = 1;
+    EXPECT_GT(waitpid(-1, &status, 0), 0);
+    EXPECT_EQ(status, 0);
+    close(living[0]);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 TEST_F(NodeLedgerTest, keeps_what_its_process_holds_when_a_child_of_it_ends_or_runs_another_program) {
