@@ -63,7 +63,8 @@ StoreState::StoreState(Context& context)
       serving_(wire_, serving_pool_, memory_, fetching_),
       reads_(wire_, context_->peer_access(), context_->settings().read_from),
       sending_(wire_, packed_, memory_, context_->settings().send_control == Switch::on),
-      receiving_(wire_, fetching_, uncontrolled_, memory_) {
+      receiving_(wire_, fetching_, uncontrolled_, memory_),
+      dispatch_(fetching_, serving_, reads_, sending_, receiving_) {
     fetching_.set_serving(serving_);
     fetching_.set_sending(sending_);
     sending_.set_receiving(receiving_);
@@ -117,7 +118,7 @@ void StoreState::follow_memory() {
 
 bool StoreState::move() {
     follow_memory();
-    bool moved = wire_.poll(*this);
+    bool moved = wire_.poll(dispatch_);
     moved |= reads_.read(fetching_);
     moved |= serving_.serve();
     moved |= receiving_.ask_for_late(finished_);
@@ -134,7 +135,7 @@ bool StoreState::look_in_background() noexcept {
     bool moved = false;
     try {
         follow_memory();
-        moved = wire_.poll(*this);
+        moved = wire_.poll(dispatch_);
         moved |= reads_.read(fetching_);
         moved |= serving_.serve_plain();
         moved |= fetching_.grant();
@@ -142,77 +143,6 @@ bool StoreState::look_in_background() noexcept {
         failure_ = std::current_exception();
     }
     return moved;
-}
-
-void StoreState::control_from(int peer, Control const& control, std::string_view text) {
-    switch (control.kind) {
-        case Kind::request:
-        case Kind::ask:
-            serving_.receive(peer, control);
-            break;
-        case Kind::request_or_read: {
-            Control request = control;
-            if (!reads_.may_point(text)) request.kind = Kind::request;
-            serving_.receive(peer, request);
-            break;
-        }
-        case Kind::lies_at:
-            reads_.add(peer, control.slot, control.bytes, text);
-            break;
-        case Kind::has_read:
-            serving_.has_read(control.bytes);
-            break;
-        case Kind::cannot_read:
-            serving_.cannot_read(control.bytes);
-            break;
-        case Kind::ready:
-            fetching_.ready(control.slot, control.bytes);
-            break;
-        case Kind::refuse:
-            fetching_.refused(control.slot, std::string(text));
-            break;
-        case Kind::read_too:
-            serving_.read_too(control.name);
-            break;
-        case Kind::offer:
-            receiving_.offered(peer, control);
-            break;
-        case Kind::take:
-            sending_.take(peer, control);
-            break;
-        case Kind::push:
-            receiving_.pushed(peer, control);
-            break;
-        case Kind::expect:
-            sending_.expected(peer, control.name);
-            break;
-        case Kind::unsent:
-            receiving_.unsent({peer, control.name.id, control.name.epoch}, std::string(text));
-            break;
-        case Kind::noted:
-            receiving_.noted();
-            break;
-        case Kind::last:
-            break;  // receiving it is all that its sender needs
-    }
-}
-
-bool StoreState::data_from(int peer, std::uint32_t slot, std::size_t bytes) {
-    return slot == wire_.push_slot() ? receiving_.arrived(peer, bytes) : fetching_.arrived(peer, slot, bytes);
-}
-
-void StoreState::data_complete(std::uint32_t slot, std::size_t bytes) {
-    if (slot >= Receiving::k_first_arrival)
-        receiving_.piece_complete(slot, bytes);
-    else
-        fetching_.piece_complete(slot, bytes);
-}
-
-void StoreState::sent(std::uint64_t ticket) {
-    if (Sending::is_mine(ticket))
-        sending_.sent(ticket);
-    else
-        serving_.sent(ticket);
 }
 
 void StoreState::finish() {

@@ -7,23 +7,23 @@
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <string_view>
 
 #include "engine/context_state.hpp"
 #include "fetch/background.hpp"
+#include "fetch/dispatch.hpp"
+#include "fetch/mpi_wire.hpp"
 #include "fetch/owner/sending.hpp"
 #include "fetch/owner/serving.hpp"
 #include "fetch/reader/direct_reads.hpp"
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/reader/fetching.hpp"
 #include "fetch/reader/receiving.hpp"
-#include "fetch/wire.hpp"
 #include "kernel/progress.hpp"
 #include "sluice/fetch.hpp"
 
 namespace sluice::fetch {
 
-class StoreState final : public kernel::Pollable, public Arrivals, public Background::Looked {
+class StoreState final : public kernel::Pollable, public Background::Looked {
   public:
     /// Collective.
     explicit StoreState(Context& context);
@@ -54,11 +54,6 @@ class StoreState final : public kernel::Pollable, public Arrivals, public Backgr
     /// Throws Error(invalid_argument) inside a callback.
     void check_no_callback(char const* what) const;
 
-    void control_from(int peer, Control const& control, std::string_view text) override;
-    bool data_from(int peer, std::uint32_t slot, std::size_t bytes) override;
-    void data_complete(std::uint32_t slot, std::size_t bytes) override;
-    void sent(std::uint64_t ticket) override;
-
     engine::ContextState& context() { return *context_; }
     Fetching& fetching() { return fetching_; }
     Serving& serving() { return serving_; }
@@ -76,7 +71,7 @@ class StoreState final : public kernel::Pollable, public Arrivals, public Backgr
 
     engine::ContextState* context_;
     memory::BufferMemory memory_;
-    Wire wire_;
+    MpiWire wire_;
     budget::TokenPool tentative_;
     budget::TokenPool ready_;
     budget::TokenPool serving_pool_;
@@ -87,6 +82,7 @@ class StoreState final : public kernel::Pollable, public Arrivals, public Backgr
     DirectReads reads_;
     Sending sending_;
     Receiving receiving_;
+    Dispatch dispatch_;
     unsigned polls_ = 0;
     std::uint64_t looks_ = 0;  // looks at free memory that memory_ has followed
     bool polling_ = false;

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Messages between ranks: small control messages, and data, each with a tag of its own.
-///
-///     tag 0        control: kind, slot, name, bytes [, text of a refusal]
-///     tag 1 + s    data for slot s of the receiver, in pieces of at most k_piece bytes
+/// What the ranks of a store say to each other: small control messages, and data for slots of the receiver.
 #pragma once
 
-#include <mpi.h>
-
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
-#include <vector>
-
-#include "mpi/mpi.hpp"
 
 namespace sluice::fetch {
 
@@ -77,72 +67,42 @@ class Arrivals {
     ~Arrivals() = default;
 };
 
-/// A store has one Wire. Takes 24 bytes for each open MPI request, and a slot of k_control bytes for each control
-/// message that has not left yet.
+/// How one rank talks to the others. The parts of a store know only this.
 class Wire {
   public:
-    static constexpr std::size_t k_control = 256;
-    static constexpr std::size_t k_piece = std::size_t{1} << 30;
-
-    /// Collective over `comm`, which is duplicated.
-    explicit Wire(MPI_Comm comm);
-    ~Wire();
     Wire(Wire const&) = delete;
     Wire& operator=(Wire const&) = delete;
 
-    MPI_Comm comm() const noexcept { return comm_.get(); }
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return size_; }
-    /// The most data messages that may be on their way to this rank at once: slots are tags, and each may be an open
-    /// request.
+    /// The most data messages that may be on their way to this rank at once.
     std::uint32_t most_slots() const noexcept { return most_slots_; }
     /// The slot of data that were not requested; those of one sender arrive in the order of sending.
     std::uint32_t push_slot() const noexcept { return most_slots_; }
+    /// Seconds since some time in the past.
+    virtual double now() const = 0;
 
     /// Control and data for one peer arrive there in the order of sending.
-    void send(int peer, Control const& control, std::string_view text = {});
-    /// From now on the wire is quiet only when all messages without an answer have been confirmed. If a message is
-    /// still on its way when its communicator is freed, Open MPI takes it for one of the next communicator's.
-    void make_heard();
+    virtual void send(int peer, Control const& control, std::string_view text) = 0;
+    void send(int peer, Control const& control) { send(peer, control, {}); }
     /// Returns true if all bytes have left already; otherwise `data` must stay valid and unchanged until
     /// Arrivals::sent(ticket).
-    bool send_data(int peer, std::uint32_t slot, std::span<std::byte const> data, std::uint64_t ticket);
-    /// Receives the piece that Arrivals::data_from was told of. Returns true for a small piece, which is complete at
-    /// once; otherwise data_complete(`number`) follows.
-    bool receive_data(int peer, std::uint32_t slot, std::span<std::byte> to, std::uint32_t number);
+    virtual bool send_data(int peer, std::uint32_t slot, std::span<std::byte const> data, std::uint64_t ticket) = 0;
+    /// Receives the piece that Arrivals::data_from was told of. Returns true if it is complete at once; otherwise
+    /// data_complete(`number`) follows.
+    virtual bool receive_data(int peer, std::uint32_t slot, std::span<std::byte> to, std::uint32_t number) = 0;
     bool receive_data(int peer, std::uint32_t slot, std::span<std::byte> to) {
         return receive_data(peer, slot, to, slot);
     }
 
-    bool poll(Arrivals& to);
-    bool is_quiet() const noexcept { return open_.empty(); }
+  protected:
+    Wire(int rank, int size, std::uint32_t most_slots) : rank_(rank), size_(size), most_slots_(most_slots) {}
+    ~Wire() = default;
 
   private:
-    enum class Use : std::uint8_t { control_out, control_heard, data_out, data_in };
-    struct Open {
-        Use use;
-        std::uint64_t ticket;  // data_out: the caller's; data_in: the slot or number; control_…: index of its buffer
-        std::size_t bytes;
-    };
-
-    void open(MPI_Request request, Open const& what);
-    void send(int peer, Control const& control, std::string_view text, Use use);
-    bool has_left(std::byte const* bytes, std::size_t count, int peer, int tag, Open const& what);
-    bool was_last_piece(std::uint64_t ticket);
-    bool look_at_arrivals(Arrivals& to);
-    bool test_open(Arrivals& to);
-
-    mpi::Communicator comm_;
     int rank_;
     int size_;
     std::uint32_t most_slots_;
-    std::vector<MPI_Request> requests_;
-    std::vector<Open> open_;  // what each request is for
-    std::vector<int> done_;
-    std::unordered_map<std::uint64_t, int> pieces_left_;  // by ticket, if it has several
-    std::vector<std::vector<std::byte>> controls_;        // control messages on their way out
-    std::vector<std::size_t> free_controls_;
-    std::unordered_set<int> unheard_;  // peers with messages that have no answer
 };
 
 }  // namespace sluice::fetch

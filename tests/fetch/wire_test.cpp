@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Messages between two ranks arrive in the order in which they were sent.
-#include "fetch/wire.hpp"
+#include "fetch/mpi_wire.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -48,7 +48,7 @@ std::vector<Said> sequence(int from, int to, int length) {
 
 class Heard final : public Arrivals {
   public:
-    explicit Heard(Wire& wire) : wire_(&wire), of_(static_cast<std::size_t>(wire.size())) {}
+    explicit Heard(MpiWire& wire) : wire_(&wire), of_(static_cast<std::size_t>(wire.size())) {}
 
     void control_from(int peer, Control const& control, std::string_view text) override {
         of_[static_cast<std::size_t>(peer)].push_back(
@@ -66,14 +66,14 @@ class Heard final : public Arrivals {
     std::vector<Said> const& of(int peer) const { return of_[static_cast<std::size_t>(peer)]; }
 
   private:
-    Wire* wire_;
+    MpiWire* wire_;
     std::vector<std::vector<Said>> of_;
 };
 
 class WireTest : public testing::Test {
   protected:
     /// Sends the next messages of one turn to each peer.
-    void say(Wire& wire, int turn) {
+    void say(MpiWire& wire, int turn) {
         for (int to = 0; to < wire.size(); ++to) {
             std::vector<Said> const all = sequence(wire.rank(), to, k_length);
             for (int i = turn * k_of_a_turn; i < (turn + 1) * k_of_a_turn; ++i) {
@@ -92,7 +92,7 @@ class WireTest : public testing::Test {
 };
 
 TEST_F(WireTest, is_heard_in_the_order_in_which_it_was_said) {
-    Wire wire(MPI_COMM_WORLD);
+    MpiWire wire(MPI_COMM_WORLD);
     Heard heard(wire);
     for (int turn = 0; turn < k_turns; ++turn) {
         say(wire, turn);

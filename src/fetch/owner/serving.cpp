@@ -2,6 +2,7 @@
 #include "fetch/owner/serving.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <iterator>
 #include <utility>

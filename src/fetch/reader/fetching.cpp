@@ -159,7 +159,7 @@ void Fetching::request(Fetch const& fetch) {
     auto const buffer = std::make_shared<Buffer>();
     buffer->bytes = want.bytes.count;
     buffer->tokens = fetch.set->tokens.split(want.bytes);
-    std::uint32_t const number = in_flight_.depart(fetch, buffer, MPI_Wtime());
+    std::uint32_t const number = in_flight_.depart(fetch, buffer);
     counts_.most_on_their_way = std::max<std::uint64_t>(counts_.most_on_their_way, in_flight_.size());
     Name const name{want.key.id, want.key.epoch};
     if (fetch.set->pushed) {
@@ -234,7 +234,7 @@ void Fetching::piece_complete(std::uint32_t slot, std::size_t bytes) {
 }
 
 void Fetching::finish_slot(std::uint32_t slot) {
-    InFlight::Slot const taken = in_flight_.take(slot, MPI_Wtime());
+    InFlight::Slot const taken = in_flight_.take(slot);
     Bytes const bytes{taken.buffer->bytes};
     taken.buffer->complete = true;
     if (taken.fetch.set->pushed) {
@@ -272,7 +272,7 @@ void Fetching::refused(std::uint32_t slot, std::string const& text) {
         fail_fetch(asks_.take(slot - k_first_ask), text);
         return;
     }
-    InFlight::Slot const taken = in_flight_.take(slot, MPI_Wtime());
+    InFlight::Slot const taken = in_flight_.take(slot);
     std::vector<Fetch> const waiting = shared_.remove(taken.fetch.request().key, taken.buffer);
     fail_fetch(taken.fetch, text);
     for (Fetch const& fetch : waiting)

@@ -42,7 +42,7 @@ class Fetching final : public LocalReader {
           tokens_(&tokens),
           memory_(&memory),
           most_bytes_(most_bytes),
-          in_flight_(wire.rank(), wire.most_slots(), window),
+          in_flight_(wire, window),
           queue_(order, in_flight_, shared_) {}
     Fetching(Fetching const&) = delete;
     Fetching& operator=(Fetching const&) = delete;

@@ -5,28 +5,28 @@
 
 namespace sluice::fetch {
 
-std::uint32_t InFlight::depart(Fetch const& fetch, std::shared_ptr<Buffer> buffer, double now) {
+std::uint32_t InFlight::depart(Fetch const& fetch, std::shared_ptr<Buffer> buffer) {
     std::uint32_t const number = slots_.add({.fetch = fetch, .buffer = std::move(buffer)});
     bool const tentative = fetch.set->tentative;
     if (!tentative) ++existing_;
     FetchRequest const& want = fetch.request();
-    if (want.key.owner != rank_)
-        slots_[number].departure =
-            windows_.to(want.key.owner)
-                .depart(want.bytes.count, now, tentative ? FlightWindow::Data::to_be_made : FlightWindow::Data::exist);
+    if (want.key.owner != wire_->rank())
+        slots_[number].departure = windows_.to(want.key.owner)
+                                       .depart(want.bytes.count, wire_->now(),
+                                               tentative ? FlightWindow::Data::to_be_made : FlightWindow::Data::exist);
     ++of_owner_[want.key.owner];
     return number;
 }
 
-InFlight::Slot InFlight::take(std::uint32_t number, double now) {
+InFlight::Slot InFlight::take(std::uint32_t number) {
     Slot slot = slots_.take(number);
     if (!slot.fetch.set->tentative) --existing_;
     int const owner = slot.fetch.request().key.owner;
     std::uint64_t const bytes = slot.buffer->bytes;
-    if (owner != rank_) {
+    if (owner != wire_->rank()) {
         FlightWindow& window = windows_.to(owner);
         if (slot.complete == bytes)
-            window.arrive(slot.departure, bytes, now);
+            window.arrive(slot.departure, bytes, wire_->now());
         else
             window.lose(slot.departure, bytes);
     }

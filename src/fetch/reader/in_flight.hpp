@@ -13,6 +13,7 @@
 #include "base/numbered.hpp"
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/reader/flight_window.hpp"
+#include "fetch/wire.hpp"
 
 namespace sluice::fetch {
 
@@ -27,21 +28,20 @@ class InFlight {
     };
 
     /// `window`: see FlightWindows.
-    InFlight(int rank, std::uint32_t most_slots, Bytes window)
-        : rank_(rank), most_slots_(most_slots), windows_(window) {}
+    InFlight(Wire const& wire, Bytes window) : wire_(&wire), windows_(window) {}
 
     /// Fetches from this rank itself need no window.
     bool has_room(FetchRequest const& want, FlightWindow::Data data) {
-        return want.key.owner == rank_ || windows_.to(want.key.owner).has_room(want.bytes.count, data);
+        return want.key.owner == wire_->rank() || windows_.to(want.key.owner).has_room(want.bytes.count, data);
     }
     /// Tentative fetches use half of the slots, as of the tokens, so that fetches of existing data always find some.
     bool has_tentative_slots(std::size_t fetches) const noexcept {
-        return slots_.size() - existing_ + fetches <= most_slots_ / 2;
+        return slots_.size() - existing_ + fetches <= wire_->most_slots() / 2;
     }
-    bool has_slot() const noexcept { return existing_ < most_slots_ / 2; }
+    bool has_slot() const noexcept { return existing_ < wire_->most_slots() / 2; }
 
     /// Returns the number of the slot that `fetch` takes.
-    std::uint32_t depart(Fetch const& fetch, std::shared_ptr<Buffer> buffer, double now);
+    std::uint32_t depart(Fetch const& fetch, std::shared_ptr<Buffer> buffer);
     Slot& operator[](std::uint32_t slot) noexcept { return slots_[slot]; }
     /// Whether `slot` is taken and waits for `bytes` or more.
     bool expects(std::uint32_t slot, std::size_t bytes) noexcept {
@@ -49,7 +49,7 @@ class InFlight {
                slots_[slot].received + bytes <= slots_[slot].buffer->bytes;
     }
     /// Frees the slot, whose data are complete or will not come.
-    Slot take(std::uint32_t slot, double now);
+    Slot take(std::uint32_t slot);
 
     std::size_t size() const noexcept { return slots_.size(); }
     /// Whether a fetch of existing data is in flight.
@@ -57,8 +57,7 @@ class InFlight {
     std::uint32_t of(int owner) const noexcept;
 
   private:
-    int rank_;
-    std::uint32_t most_slots_;
+    Wire const* wire_;
     FlightWindows windows_;
     base::Numbered<Slot> slots_;
     std::unordered_map<int, std::uint32_t> of_owner_;

@@ -24,7 +24,7 @@ void Receiving::post(std::shared_ptr<FetchSet> const& set) {
         return;
     }
     set->missing = set->wants.size();
-    double const now = MPI_Wtime();
+    double const now = wire_->now();
     for (FetchRequest const& want : std::vector<FetchRequest>(
              set->wants)) {  // a copy, because settling the last one may move the wants out of the set
         Coming& coming = coming_.at(want.key);
@@ -212,7 +212,7 @@ bool Receiving::ask_for_late(bool at_once) {
     while (!late_.empty()) {
         Late const late = late_.front();
         if (is_waited_for(late.key)) {
-            if (!at_once && MPI_Wtime() < late.since + k_late) break;
+            if (!at_once && wire_->now() < late.since + k_late) break;
             asked = true;
         }
         late_.pop_front();

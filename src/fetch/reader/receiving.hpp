@@ -46,6 +46,8 @@ class Receiving {
     }
     /// Phase 3, uncontrolled: the data follow.
     void pushed(int peer, Control const& control);
+    /// The slot of data that were not requested.
+    std::uint32_t slot() const noexcept { return wire_->push_slot(); }
     /// A piece of them has arrived. Returns false if there is no memory now.
     bool arrived(int peer, std::size_t bytes);
     void piece_complete(std::uint32_t arrival, std::size_t bytes);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fetch/wire.hpp"
+#include "fetch/mpi_wire.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "groups/tags.hpp"
 #include "sluice/error.hpp"
@@ -21,41 +23,44 @@ bool is_without_answer(Kind kind) {
     return kind == Kind::read_too || kind == Kind::offer || kind == Kind::push || kind == Kind::unsent;
 }
 
-}  // namespace
-
-Wire::Wire(MPI_Comm comm)
-    : comm_(mpi::Communicator::twin_of(comm)), rank_(mpi::rank_in(comm_.get())), size_(mpi::size_of(comm_.get())) {
+std::uint32_t most_slots_of(MPI_Comm comm) {
     int* upper = nullptr;
     int found = 0;
-    mpi::check(MPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&upper), &found), "MPI_Comm_get_attr");
+    mpi::check(MPI_Comm_get_attr(comm, MPI_TAG_UB, static_cast<void*>(&upper), &found), "MPI_Comm_get_attr");
     int const largest_tag = found != 0 ? *upper : groups::tags::k_largest;
-    most_slots_ =
-        static_cast<std::uint32_t>(std::min(largest_tag - k_first_data_tag, groups::tags::k_store_data.count));
+    return static_cast<std::uint32_t>(std::min(largest_tag - k_first_data_tag, groups::tags::k_store_data.count));
 }
 
-Wire::~Wire() {
+}  // namespace
+
+MpiWire::MpiWire(MPI_Comm comm) : MpiWire(mpi::Communicator::twin_of(comm)) {}
+
+MpiWire::MpiWire(mpi::Communicator comm)
+    : Wire(mpi::rank_in(comm.get()), mpi::size_of(comm.get()), most_slots_of(comm.get())), comm_(std::move(comm)) {}
+
+MpiWire::~MpiWire() {
     // Only if the store could not finish; no rank waits for these messages any more.
     for (MPI_Request& request : requests_)
         if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
-void Wire::open(MPI_Request request, Open const& what) {
+void MpiWire::open(MPI_Request request, Open const& what) {
     requests_.push_back(request);
     open_.push_back(what);
 }
 
-void Wire::send(int peer, Control const& control, std::string_view text) {
+void MpiWire::send(int peer, Control const& control, std::string_view text) {
     if (is_without_answer(control.kind)) unheard_.insert(peer);
-    send(peer, control, text, Use::control_out);
+    send_control(peer, control, text, Use::control_out);
 }
 
-void Wire::make_heard() {
+void MpiWire::make_heard() {
     for (int const peer : unheard_)
-        send(peer, {Kind::last, 0, {}, 0}, {}, Use::control_heard);
+        send_control(peer, {Kind::last, 0, {}, 0}, {}, Use::control_heard);
     unheard_.clear();
 }
 
-void Wire::send(int peer, Control const& control, std::string_view text, Use use) {
+void MpiWire::send_control(int peer, Control const& control, std::string_view text, Use use) {
     std::size_t place = controls_.size();
     if (free_controls_.empty()) {
         controls_.emplace_back(k_control);
@@ -75,7 +80,7 @@ void Wire::send(int peer, Control const& control, std::string_view text, Use use
 /// Sends; returns true if the message has left already, as most small ones have. Larger ones are not tested: with Open
 /// MPI on a crowded node, testing an incomplete request yields the core, which took 50 ms instead of 4 for a step of
 /// examples/jacobi3d next to two busy processes.
-bool Wire::has_left(std::byte const* bytes, std::size_t count, int peer, int tag, Open const& what) {
+bool MpiWire::has_left(std::byte const* bytes, std::size_t count, int peer, int tag, Open const& what) {
     MPI_Request request = MPI_REQUEST_NULL;
     if (what.use == Use::control_heard)
         mpi::check(MPI_Issend(bytes, static_cast<int>(count), MPI_BYTE, peer, tag, comm_.get(), &request),
@@ -88,7 +93,7 @@ bool Wire::has_left(std::byte const* bytes, std::size_t count, int peer, int tag
     return done != 0;
 }
 
-bool Wire::send_data(int peer, std::uint32_t slot, std::span<std::byte const> data, std::uint64_t ticket) {
+bool MpiWire::send_data(int peer, std::uint32_t slot, std::span<std::byte const> data, std::uint64_t ticket) {
     int const tag = k_first_data_tag + static_cast<int>(slot);
     int open_pieces = 0;
     std::size_t at = 0;
@@ -101,7 +106,7 @@ bool Wire::send_data(int peer, std::uint32_t slot, std::span<std::byte const> da
     return open_pieces == 0;
 }
 
-bool Wire::receive_data(int peer, std::uint32_t slot, std::span<std::byte> to, std::uint32_t number) {
+bool MpiWire::receive_data(int peer, std::uint32_t slot, std::span<std::byte> to, std::uint32_t number) {
     int const tag = k_first_data_tag + static_cast<int>(slot);
     auto const bytes = static_cast<int>(to.size());
     if (to.size() <= k_small) {
@@ -114,7 +119,7 @@ bool Wire::receive_data(int peer, std::uint32_t slot, std::span<std::byte> to, s
     return false;
 }
 
-bool Wire::look_at_arrivals(Arrivals& to) {
+bool MpiWire::look_at_arrivals(Arrivals& to) {
     bool moved = false;
     for (int i = 0; i < k_arrivals_a_look; ++i) {
         int found = 0;
@@ -142,7 +147,7 @@ bool Wire::look_at_arrivals(Arrivals& to) {
     return moved;
 }
 
-bool Wire::was_last_piece(std::uint64_t ticket) {
+bool MpiWire::was_last_piece(std::uint64_t ticket) {
     auto const found = pieces_left_.find(ticket);
     if (found == pieces_left_.end()) return true;
     if (--found->second > 0) return false;
@@ -150,7 +155,7 @@ bool Wire::was_last_piece(std::uint64_t ticket) {
     return true;
 }
 
-bool Wire::test_open(Arrivals& to) {
+bool MpiWire::test_open(Arrivals& to) {
     if (requests_.empty()) return false;
     done_.resize(requests_.size());
     int number = 0;
@@ -181,7 +186,7 @@ bool Wire::test_open(Arrivals& to) {
     return true;
 }
 
-bool Wire::poll(Arrivals& to) {
+bool MpiWire::poll(Arrivals& to) {
     bool const arrived = look_at_arrivals(to);
     return test_open(to) || arrived;
 }
