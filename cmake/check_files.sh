@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Checks every file of the repository: it is smaller than 1 MiB and has no path of one machine and no line that ends in
 # blanks; a source file is not much longer than 400 lines. A source, script or build file names its licence at its top,
-# the README's example is the one that is tested, every relative link of the pages leads somewhere, and comments,
-# messages and pages name their ranks and processes by nouns.
+# the README's example is the one that is tested, every relative link of the pages leads somewhere, no line of
+# prose in them is too long, and comments, messages and pages name their ranks and processes by nouns.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 failed=0
@@ -39,5 +39,6 @@ if [[ $(<README.md) != *"$(grep -v SPDX-License-Identifier examples/hello/hello.
 fi
 cmake/check_rooms.py || complain "rooms that are not as docs/rooms/index.md has them, see above"
 cmake/check_links.py || complain "links that lead nowhere, see above"
+cmake/check_line_lengths.py || complain "lines of prose that are too long, see above"
 cmake/check_english.py || complain "pronouns instead of the field's nouns, see above"
 exit $failed
