@@ -158,14 +158,27 @@ int alltoallw(Serving& serving, Call& call, Next next, void const* sendbuf, Coun
     return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
-/// MPI's own request, and the copy that it reads until it is complete.
+/// MPI's own request, and what MPI may read until it is complete: the copy, and the arrays that are Sluice's own.
+template <class Count, class Displacement>
 class ReadsCopy final : public OwnedRequest {
   public:
-    ReadsCopy() : OwnedRequest(1, false) {}
-    void keep(Memory memory) noexcept { memory_ = std::move(memory); }
+    ReadsCopy(InplaceBlocks const& blocks, Count const* counts, groups::Members const& members, Budget const& budget)
+        : OwnedRequest(1, false),
+          copy(blocks, members.rank, members.size, budget),
+          sendcounts(static_cast<std::size_t>(members.size), 0, memory::LeasedAllocator<Count>(budget)),
+          receivecounts(sendcounts),
+          no_displacements(sendcounts.size(), 0, memory::LeasedAllocator<Displacement>(budget)) {
+        for (std::size_t i = 0; i < sendcounts.size(); ++i) {
+            if (copy.bytes_to(i) == 0) continue;
+            sendcounts[i] = 1;
+            receivecounts[i] = counts[i];
+        }
+    }
 
-  private:
-    Memory memory_;
+    SentCopy const copy;
+    memory::LeasedVector<Count> sendcounts;
+    memory::LeasedVector<Count> receivecounts;  // the own block stays as it is
+    memory::LeasedVector<Displacement> const no_displacements;
 };
 
 /// MPICH (4.0.2 and before, at least) gives wrong data in MPI_Ialltoallw in place where two ranks spell the types of
@@ -178,26 +191,14 @@ int ialltoallw_of_copy(Call& call, Next next, groups::Members const& members, vo
     int code = MPI_ERR_INTERN;
     try {
         InplaceBlocks const blocks = InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes);
-        Budget const& budget = call.job().memory.budget();
-        SentCopy copy(blocks, members.rank, members.size, budget);
-        auto const n = static_cast<std::size_t>(members.size);
-        memory::LeasedAllocator<Count> const counts(budget);
-        memory::LeasedVector<Count> sendcounts(n, 0, counts);
-        memory::LeasedVector<Count> receivecounts(n, 0, counts);  // the own block stays as it is
-        for (std::size_t i = 0; i < n; ++i) {
-            if (copy.bytes_to(i) == 0) continue;
-            sendcounts[i] = 1;
-            receivecounts[i] = recvcounts[i];
-        }
-        memory::LeasedVector<Displacement> const no_displacements(n, 0, memory::LeasedAllocator<Displacement>(budget));
-        auto const reads_copy = std::make_shared<ReadsCopy>();
-        code = next(copy.buffer(), sendcounts.data(), no_displacements.data(), copy.types(), recvbuf,
-                    receivecounts.data(), rdispls, recvtypes, comm, request);
-        call.serves(copy.bytes());
+        auto const kept =
+            std::make_shared<ReadsCopy<Count, Displacement>>(blocks, recvcounts, members, call.job().memory.budget());
+        code = next(kept->copy.buffer(), kept->sendcounts.data(), kept->no_displacements.data(), kept->copy.types(),
+                    recvbuf, kept->receivecounts.data(), rdispls, recvtypes, comm, request);
         if (code != MPI_SUCCESS) return code;
-        reads_copy->keep(copy.take_memory());
-        reads_copy->set_part(0, *request);
-        call.job().owned.add(*request, reads_copy);
+        call.serves(kept->copy.bytes());
+        kept->set_part(0, *request);
+        call.job().owned.add(*request, kept);
         return code;
     } catch (Error const& error) {
         code = collectives::mpi_class_of(error);

@@ -6,15 +6,15 @@
 ///     | 0 | me | 2 | 3 |   ->    |0| 2 | 3|      one datatype for each peer, relative to the copy
 ///       ^ received into by the program's own types
 ///
-/// Memory: the bytes of all blocks but the own, until the request is complete, and a datatype for each peer until the
-/// call has begun. The bytes are leased; the datatypes are MPI's memory.
+/// MPI may read the copy, the list of datatypes and the datatypes until the request is complete, so this object must
+/// live until then. Memory: the bytes of all blocks but the own, which are leased, and a datatype for each peer, which
+/// is MPI's memory.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "collectives/inplace_blocks.hpp"
 #include "plugin/tables/memory.hpp"
@@ -35,8 +35,6 @@ class SentCopy {
     std::uint64_t bytes_to(std::size_t member) const noexcept { return lengths_[member]; }
     /// To a member whom anything is sent goes 1 of its type, at displacement 0.
     MPI_Datatype const* types() const noexcept { return types_.data(); }
-    /// For whoever keeps it until the request is complete.
-    Memory take_memory() noexcept { return std::move(memory_); }
 
   private:
     void measure(collectives::InplaceBlocks const& blocks, int rank);
