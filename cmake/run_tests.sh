@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # run_tests.sh quick|all FOLDER…: one run of ctest over build folders that stand side by side. quick leaves out the
-# tests labelled long or demo, and prints what it leaves to `make test-all`. ctest's own summary comes last.
+# tests labelled long or demo, and prints what it leaves to `make test-all`. Then come the times of the quick tests and
+# ctest's own summary.
 set -uo pipefail
 how=$1
 shift
@@ -19,10 +20,11 @@ ctest -j "${JOBS:-$(nproc)}" "${choice[@]}" --output-on-failure --no-tests=error
 ../cmake/say_skipped.py ctest.xml
 if [ "$how" != all ]; then
     left=$(ctest --show-only --label-regex '^(long|demo)$' | sed -nE 's/^ *Test +#[0-9]+: //p')
-    echo "make test-all also runs the tests under the simulator, those with sanitizers, and $(wc -l <<<"$left") that take long:"
-    fmt -w 118 <<<"$left" | sed 's/^/  /'
+    echo "make test-all also runs the tests under the simulator, those with sanitizers, and those labelled long or demo:"
+    fmt -w 118 <<<"${left:-none}" | sed 's/^/  /'
     echo
 fi
+../cmake/say_times.py ctest.xml "${JOBS:-$(nproc)}"
 echo "== testing: $SECONDS s"
 sed -nE "$summary,\$p" ctest.log
 exit $status
