@@ -2,60 +2,20 @@
 /// The kernel's signals about a control group: in groups made for the test, which needs root, and in a made-up tree.
 #include "budget/usage_events.hpp"
 
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
 
-#include "budget/made_up_node.hpp"
 #include "budget/test_group.hpp"
+#include "budget/usage_events_bed.hpp"
 #include "support/neighbour.hpp"
 
 namespace sluice::tests {
 namespace {
-
-using namespace std::chrono_literals;
-
-/// Returns the group of this process in version 1; empty if there is none.
-std::string own_group() {
-    for (budget::MemoryPlace const& place : budget::find_memory_places({}))
-        if (place.kind == budget::MemoryPlace::Kind::cgroup_v1) return place.folder;
-    return {};
-}
-
-std::size_t threads_of_this_process() {
-    std::filesystem::directory_iterator const tasks("/proc/self/task");
-    return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
-}
-
-budget::MemoryPlace place_in(std::string const& folder, Bytes limit) {
-    return {budget::MemoryPlace::Kind::cgroup_v1, {limit, {}, "cgroup v1"}, folder, "memory.limit_in_bytes"};
-}
-
-class UsageEventsTest : public MadeUpNode {
-  protected:
-    /// Looks again and again until the marks are set.
-    static void wait_until_marked(budget::UsageEvents& events, Bytes limit) {
-        wait_until([&] {
-            events.follow(limit);
-            return events.is_listening();
-        });
-    }
-    static bool can_mark(TestGroup const& group) {
-        return !group.folder().empty() && access((group.folder() + "/cgroup.event_control").c_str(), W_OK) == 0;
-    }
-};
-
-std::shared_ptr<kernel::HelperThread> helper() {
-    return std::make_shared<kernel::HelperThread>();
-}
-
-constexpr char const* k_no_group = "no memory control group of version 1 can be made here (needs root)";
 
 TEST_F(UsageEventsTest, are_told_when_a_mark_is_passed_in_either_direction) {
     TestGroup const group(own_group());
@@ -151,30 +111,6 @@ TEST_F(UsageEventsTest, are_set_by_the_helper_thread_which_runs_other_jobs_betwe
     wait_until([&] { return waitpid(child, &status, WNOHANG) == child; });
     EXPECT_EQ(status, 0);
     wait_until([&] { return threads_of_this_process() == before; });
-}
-
-TEST_F(UsageEventsTest, can_be_followed_by_a_child_that_has_marks_of_its_parent) {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "the thread sanitizer aborts if a child reuses the stack of its parent's helper thread";
-#endif
-    TestGroup const group(own_group());
-    if (!can_mark(group)) GTEST_SKIP() << k_no_group;
-    auto events = std::make_unique<budget::UsageEvents>(place_in(group.folder(), 64_MiB), helper());
-    wait_until_marked(*events, 64_MiB);
-    pid_t const child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);  // the child has no watchdog of its own
-        std::size_t const before = threads_of_this_process();
-        events->follow(128_MiB);
-        // Waits for the thread that was made here. A thread that lived on would write to freed memory, which the
-        // address sanitizer reports.
-        events.reset();
-        wait_until([&] { return threads_of_this_process() == before; });
-        _exit(0);
-    }
-    int status = 1;
-    wait_until([&] { return waitpid(child, &status, WNOHANG) == child; });
-    EXPECT_EQ(status, 0);
 }
 
 /// The kernel reports changes of cgroup.events as it does those of memory.events, and needs no memory controller for
