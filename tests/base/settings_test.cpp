@@ -136,7 +136,7 @@ TEST(Settings, each_word_is_accepted_and_read_back) {
             rest.remove_prefix(std::min(rest.size(), word.size() + 2));
         }
     }
-    EXPECT_EQ(rows_of_words, 9U);
+    EXPECT_GE(rows_of_words, 9U);
 }
 
 TEST(Settings, an_unknown_name_is_answered_with_the_nearest_known_one) {
