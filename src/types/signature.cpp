@@ -88,13 +88,10 @@ SignatureWord::SignatureWord(Signature const& signature) noexcept {
     bits_ = hash | (signature.bytes() << k_hash_bits & (k_unknown - 1)) | (signature.has_packed() ? k_packed : 0);
 }
 
-SignatureWord::SignatureWord(std::span<SignatureWord const> list) noexcept {
-    Signature all;
-    for (SignatureWord const word : list) {
-        if (!word.is_known() || (word.bits_ & k_packed) != 0) return;  // then the whole list matches anything
-        all = all.joined(Signature::basic(word.bits_, 1));
-    }
-    *this = SignatureWord(all);
+bool SignatureWord::is_joined_to(Signature& list) const noexcept {
+    if (!is_known() || (bits_ & k_packed) != 0) return false;
+    list = list.joined(Signature::basic(bits_, 1));
+    return true;
 }
 
 SignatureWord SignatureWord::of_bits(std::uint64_t bits) noexcept {

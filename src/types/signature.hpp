@@ -10,7 +10,6 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -47,7 +46,13 @@ class SignatureWord {
     SignatureWord() = default;
     explicit SignatureWord(Signature const& signature) noexcept;
     /// The word of several signatures in order, for lists that members must have in common.
-    explicit SignatureWord(std::span<SignatureWord const> list) noexcept;
+    template <class WordOf>
+    static SignatureWord of_list(int length, WordOf const& word_of) {
+        Signature all;
+        for (int i = 0; i < length; ++i)
+            if (!word_of(i).is_joined_to(all)) return {};
+        return SignatureWord(all);
+    }
     static SignatureWord of_bits(std::uint64_t bits) noexcept;
 
     std::uint64_t bits() const noexcept { return bits_; }
@@ -57,6 +62,8 @@ class SignatureWord {
     SignatureWord stricter(SignatureWord other) const noexcept;
 
   private:
+    bool is_joined_to(Signature& list) const noexcept;  // or the whole list matches anything
+
     static constexpr std::uint64_t k_packed = std::uint64_t{1} << 63;
     static constexpr std::uint64_t k_unknown = std::uint64_t{1} << 62;
     static constexpr unsigned k_hash_bits = 40;

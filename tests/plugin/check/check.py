@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""check.py LAUNCHER RANKS PLUGIN RIGHT WRONG: runs programs under --check. Wrong calls are refused on every rank, with
-the place of each call, and no rank hangs; right calls pass.
+"""check.py LAUNCHER RANKS PLUGIN RIGHT WRONG SHORT: runs programs under --check. Wrong calls are refused on every rank, with
+the place of each call, and no rank hangs; right calls pass. A rank whose
+allocations fail (SHORT) lets no other wait.
 """
 import os
 import re
@@ -11,7 +12,7 @@ import sys
 
 import watched
 
-launcher, ranks, plugin, right, wrong = sys.argv[1], int(sys.argv[2]), *sys.argv[3:]
+launcher, ranks, plugin, right, wrong, short = sys.argv[1], int(sys.argv[2]), *sys.argv[3:]
 faults = 0
 
 
@@ -58,4 +59,8 @@ expect(done.returncode == 0 and done.stdout.count(": 0 wrong") == ranks, "right 
 expect("differs" not in done.stderr, "right calls: a false alarm", done)
 counted = re.search(r"checks of collectives: (\d+) calls compared, 0 calls on communicators without", done.stderr)
 expect(counted is not None and int(counted.group(1)) >= 9 * ranks, "right calls: not all were checked", done)
+
+done = run(short)
+expect(done.returncode == 0 and done.stdout.count(": 0 wrong") == ranks, "short of memory: not right", done)
+expect("was checked in part, because there was no memory" in done.stderr, "short of memory: not said", done)
 sys.exit(1 if faults else 0)

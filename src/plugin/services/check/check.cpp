@@ -4,8 +4,8 @@
 #include <array>
 #include <exception>
 #include <span>
+#include <string>
 
-#include "memory/leased.hpp"
 #include "mpi/mpi.hpp"
 #include "plugin/binding/say.hpp"
 #include "plugin/watch/watch.hpp"
@@ -58,16 +58,36 @@ bool has_tag(Known const& known, int largest_tag) {
 
 }  // namespace
 
-Check::Check(Watch& watch, Budget const& budget, MPI_Comm all) : watch_(watch), budget_(budget), all_(all) {
+Check::Check(Watch& watch, MPI_Comm all) : watch_(watch), all_(all) {
     int* upper = nullptr;
     int found = 0;
     if (MPI_Comm_get_attr(all, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0) largest_tag_ = *upper;
 }
 
-SignatureWord Check::word(Data const& data) const {
+/// An unknown word, which matches any other, if there is no memory to compute it: the other members wait for a word.
+SignatureWord Check::word(Data const& data) noexcept {
     if (data.type == MPI_DATATYPE_NULL || data.count < 0) return {};  // none, or for MPI to refuse
-    return SignatureWord(signatures_.of(static_cast<std::uint64_t>(data.count), data.type));
+    try {
+        return SignatureWord(signatures_.of(static_cast<std::uint64_t>(data.count), data.type));
+    } catch (std::exception const&) {
+        knows_all_ = false;
+        return {};
+    }
 }
+
+namespace {
+
+/// A text for the message, or none without memory for it: the other members wait for this one.
+template <class Make>
+std::string text_if_possible(Make const& make) noexcept {
+    try {
+        return make();
+    } catch (std::exception const&) {
+        return {};
+    }
+}
+
+}  // namespace
 
 std::string Check::shown(Data const& data) const {
     if (data.type == MPI_DATATYPE_NULL) return "";
@@ -84,7 +104,8 @@ std::string Check::describe(CheckedCall const& call, std::string const& what) co
 
 /// All members come here together. The last agreement lets each of them print before one of them ends the job.
 int Check::refuse(CheckedCall const& call, Comparison& comparison, std::string const& what) {
-    std::string const told = comparison.tell(describe(call, what));
+    std::string const mine = text_if_possible([&] { return describe(call, what); });
+    std::string const told = text_if_possible([&] { return comparison.tell(mine); });
     say("rank %u: a collective call differs between its members, by rank in their communicator: %s",
         watch_.record().head.world_rank, told.c_str());
     comparison.agree({});
@@ -107,8 +128,12 @@ int Check::run(CheckedCall const& call, Run const& compare) noexcept {
         Messages messages(watch_.communicators(), all_, largest_tag_ - static_cast<int>(known.id), call.comm);
         Comparison comparison(messages, known.rank, known.size);
         std::string what;
-        if (compare(comparison, known, what)) return MPI_SUCCESS;
-        return refuse(call, comparison, what);
+        knows_all_ = true;
+        bool const is_right = compare(comparison, known, what);
+        if (!knows_all_)
+            say("rank %u: %s was checked in part, because there was no memory", watch_.record().head.world_rank,
+                k_function_names[static_cast<std::size_t>(call.function)]);
+        return is_right ? MPI_SUCCESS : refuse(call, comparison, what);
     } catch (std::exception const& error) {
         say("a collective call was not checked: %s", error.what());
         return MPI_SUCCESS;
@@ -129,38 +154,39 @@ int Check::same(CheckedCall const& call, Data gives, Data takes) noexcept {
         SignatureWord const in = word(takes);
         bool const both = gives.type != MPI_DATATYPE_NULL && takes.type != MPI_DATATYPE_NULL;
         if (comparison.agree(facts_of(call, out.stricter(in), !out.matches(in)))) return true;
-        what = both ? shown(gives) + " to " + shown(takes) : shown(gives) + shown(takes);
+        what = text_if_possible([&] { return shown(gives) + (both ? " to " : "") + shown(takes); });
         return false;
     });
 }
 
 int Check::listed(CheckedCall const& call, Data gives, DataOf const& takes) noexcept {
     return run(call, [&](Comparison& comparison, Known const& known, std::string& what) {
-        memory::LeasedVector<SignatureWord> words(static_cast<std::size_t>(known.size),
-                                                  memory::LeasedAllocator<SignatureWord>(budget_));
-        MPI_Count all = 0;
-        for (int member = 0; member < known.size; ++member) {
-            words[static_cast<std::size_t>(member)] = word(takes(member));
-            all += takes(member).count;
-        }
-        bool const mismatch = !word(gives).matches(words[static_cast<std::size_t>(known.rank)]);
-        if (comparison.agree(facts_of(call, SignatureWord(std::span<SignatureWord const>(words)), mismatch)))
-            return true;
-        what = shown(takes(known.rank)) + " of " + std::to_string(all);
-        if (gives.type != MPI_DATATYPE_NULL) what = shown(gives) + " to " + what;
+        SignatureWord const list = SignatureWord::of_list(known.size, [&](int member) { return word(takes(member)); });
+        bool const mismatch = !word(gives).matches(word(takes(known.rank)));
+        if (comparison.agree(facts_of(call, list, mismatch))) return true;
+        what = text_if_possible([&] {
+            MPI_Count all = 0;
+            for (int member = 0; member < known.size; ++member)
+                all += takes(member).count;
+            std::string const taken = shown(takes(known.rank)) + " of " + std::to_string(all);
+            return gives.type != MPI_DATATYPE_NULL ? shown(gives) + " to " + taken : taken;
+        });
         return false;
     });
 }
 
 int Check::with_root(CheckedCall const& call, Data mine, DataOf const& of_member) noexcept {
     return run(call, [&](Comparison& comparison, Known const& known, std::string& what) {
-        what = shown(mine);
+        what = text_if_possible([&] { return shown(mine); });
         if (!comparison.agree(facts_of(call))) return false;
         if (call.root < 0 || call.root >= known.size) return true;  // for MPI to refuse
         int const wrong =
             comparison.compare_with_root(call.root, word(mine), [&](int member) { return word(of_member(member)); });
         if (comparison.agree(facts_of(call, {}, wrong >= 0))) return true;
-        if (wrong >= 0) what = "which expects " + shown(of_member(wrong)) + " of rank " + std::to_string(wrong);
+        what = text_if_possible([&] {
+            if (wrong < 0) return what;
+            return "which expects " + shown(of_member(wrong)) + " of rank " + std::to_string(wrong);
+        });
         return false;
     });
 }
@@ -171,8 +197,10 @@ int Check::pairs(CheckedCall const& call, DataOf const& gives, DataOf const& tak
         int const wrong = comparison.compare_pairs([&](int member) { return word(gives(member)); },
                                                    [&](int member) { return word(takes(member)); });
         if (comparison.agree(facts_of(call, {}, wrong >= 0))) return true;
-        if (wrong >= 0)
-            what = "which expects " + shown(takes(wrong)) + " from rank " + std::to_string(wrong) + " and gets others";
+        if (wrong < 0) return false;
+        what = text_if_possible([&] {
+            return "which expects " + shown(takes(wrong)) + " from rank " + std::to_string(wrong) + " and gets others";
+        });
         return false;
     });
 }

@@ -2,6 +2,9 @@
 /// --check: before a blocking collective call of the program its members compare what they call. A call that they do
 /// not have in common does not begin: each member prints the calls of all ranks with their places, the communicator's
 /// error handler gets MPI_ERR_OTHER, and that is what the call returns.
+///
+/// A rank without memory for what it compares still sends what the others wait for: unknown words, which match any
+/// other, and an empty text.
 #pragma once
 
 #include <mpi.h>
@@ -12,7 +15,6 @@
 
 #include "functions.hpp"
 #include "plugin/services/check/comparison.hpp"
-#include "sluice/budget.hpp"
 #include "types/signature.hpp"
 
 namespace sluice::plugin {
@@ -36,7 +38,7 @@ class Watch;
 class Check {
   public:
     /// `all`: every rank of the job.
-    Check(Watch& watch, Budget const& budget, MPI_Comm all);
+    Check(Watch& watch, MPI_Comm all);
 
     using DataOf = std::function<Data(int member)>;
 
@@ -56,16 +58,16 @@ class Check {
   private:
     template <class Run>
     int run(CheckedCall const& call, Run const& compare) noexcept;
-    types::SignatureWord word(Data const& data) const;
+    types::SignatureWord word(Data const& data) noexcept;
     std::string shown(Data const& data) const;
     std::string describe(CheckedCall const& call, std::string const& what) const;
     int refuse(CheckedCall const& call, Comparison& comparison, std::string const& what);
 
     Watch& watch_;
-    Budget const& budget_;
     MPI_Comm all_;
     int largest_tag_ = 32767;  // what MPI promises at least
     types::Signatures signatures_;
+    bool knows_all_ = true;  // of the call that is compared
     std::uint64_t checked_ = 0;
     std::uint64_t passed_on_ = 0;  // calls on communicators whose members agreed on no id
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace sluice::plugin {
 
@@ -105,13 +106,23 @@ std::string Comparison::tell(std::string const& mine) {
         return told.data();
     }
     CallsByRank calls;
-    calls.add(0, text.data());
+    auto const add = [&](int member) {
+        try {
+            calls.add(member, text.data());
+        } catch (std::bad_alloc const&) {  // the others wait for the text, with this call or without it
+        }
+    };
+    add(0);
     for (int member = 1; member < size_; ++member) {
         exchange_one({member, {}, member, into(text)});
-        calls.add(member, text.data());
+        add(member);
     }
-    std::string const all = calls.text();
-    std::memcpy(told.data(), all.data(), std::min(all.size(), k_told - 1));
+    try {
+        std::string const all = calls.text();
+        std::memcpy(told.data(), all.data(), std::min(all.size(), k_told - 1));
+    } catch (std::bad_alloc const&) {
+        std::strcpy(told.data(), "rank 0 had no memory for their names");
+    }
     for (int member = 1; member < size_; ++member)
         exchange_one({member, out_of(told), member, {}});
     return told.data();

@@ -142,7 +142,7 @@ class CheckService final : public Service {
         return job.settings.check == CheckedCalls::collectives || job.settings.check == CheckedCalls::all;
     }
     void start(Job& job) override {
-        check_ = std::make_unique<Check>(job.watch, job.memory.budget(), job.all.get());
+        check_ = std::make_unique<Check>(job.watch, job.all.get());
         job.chains.add<Links>(*check_);
     }
     void stop(Job& job, Ending) override { job.chains.remove<Links>(*check_); }
