@@ -60,7 +60,8 @@ requires std::ranges::sized_range<Array> Blocks blocks_of(Array&& array) {
 /// @return where it goes, or free_block
 ///
 /// Called on the calling thread, at least once for each local block while that block is still in place. It must give
-/// the same answer each time, must not throw and must not call MPI.
+/// the same answer each time, must not throw and must not call MPI. Each call passes through two std::functions that
+/// the compiler cannot inline; this time comes on top of the function's own.
 using DestinationFunction = std::function<Destination(std::uint64_t index, std::span<std::byte const> block)>;
 
 /// Finds a strategy by its name.

@@ -2,6 +2,8 @@
 /// One redistribution: checks the arguments, agrees with all ranks, prepares a strategy and lets it move.
 #include "sluice/redistribute.hpp"
 
+#include <functional>
+
 #include "groups/agreement.hpp"
 #include "redistribution/arguments.hpp"
 #include "redistribution/measured_call.hpp"
@@ -53,10 +55,12 @@ RedistributionReport redistribute(Context& context, Blocks blocks, DestinationFu
     if (!destination) fault = rd::invalid("the destination function is empty");
     auto const* const data = static_cast<std::byte const*>(blocks.data);
     std::size_t const block_bytes = blocks.block_bytes.count;
-    std::function<Destination(std::uint64_t)> const of_block = [&](std::uint64_t block) {
+    auto const of_block = [&](std::uint64_t block) {
         return destination(block, {data + block * block_bytes, block_bytes});
     };
-    return redistribute_once(context, blocks, fault, blocks.count, rd::computed(of_block), options);
+    // A std::function has room for a reference; for a copy it would allocate, and one rank could fail alone.
+    std::function<Destination(std::uint64_t)> const by_reference = std::cref(of_block);
+    return redistribute_once(context, blocks, fault, blocks.count, rd::computed(by_reference), options);
 }
 
 }  // namespace sluice
