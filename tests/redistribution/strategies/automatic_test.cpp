@@ -198,6 +198,25 @@ void check_mover(Context& context, RandomMap const& map) {
     }
 }
 
+SLUICE_NEEDS_RANKS(3, AutomaticFacts, bound_the_partners_of_a_rank_without_memory_to_count_them);
+TEST(AutomaticFacts, bound_the_partners_of_a_rank_without_memory_to_count_them) {
+    Context context(MPI_COMM_WORLD);
+    std::uint64_t const slots = 10;
+    memory::Meter meter;
+    AddressMap forward(slots, context.size(), slots, meter);
+    for (std::uint64_t slot = 0; slot < slots; ++slot)
+        forward.set(slot, {(context.rank() + 1) % context.size(), static_cast<std::int64_t>(slot)});
+    Problem problem = problem_of(engine::ContextState::of(context), forward, meter);
+    problem.outgoing = slots;
+    problem.incoming = slots;
+    EXPECT_EQ(gather_facts(problem).most_partners, 1U);
+    auto const others = static_cast<std::uint64_t>(context.size() - 1);
+    if (context.rank() == 0) meter.fail_after(0);
+    EXPECT_EQ(gather_facts(problem).most_partners, others) << "on every rank";
+    problem.outgoing = 2;  // no more partners than blocks
+    EXPECT_EQ(gather_facts(problem).most_partners, std::min<std::uint64_t>(2, others));
+}
+
 TEST(ParkingThenCyclic, moves_everything_wherever_it_changes_the_strategy) {
     Context context(MPI_COMM_WORLD);
     std::mt19937 random(11);
