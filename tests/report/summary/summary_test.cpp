@@ -299,6 +299,39 @@ TEST(Summary, refuses_JSON_that_is_none_of_ours) {
     }
 }
 
+/// The error of a report's text; empty if there is none.
+std::string refusal_of(nlohmann::json const& json) {
+    try {
+        from_text(json.dump(), "report.json");
+        return {};
+    } catch (Error const& error) {
+        return error.what();
+    }
+}
+
+TEST(Summary, refuses_JSON_with_a_name_that_this_version_does_not_know) {
+    nlohmann::json json;
+    to_json(json, of(0, 4));
+    ASSERT_EQ(refusal_of(json), "");
+    nlohmann::json kind = json;
+    kind.at("sites").at(0).at("kind") = "telepathy";
+    EXPECT_NE(refusal_of(kind).find("report.json: unknown name 'telepathy'"), std::string::npos) << refusal_of(kind);
+    nlohmann::json state = json;
+    state.at("ranks").at(0).at("state") = "asleep";
+    EXPECT_NE(refusal_of(state).find("report.json: unknown name 'asleep'"), std::string::npos) << refusal_of(state);
+}
+
+TEST(Summary, refuses_JSON_of_a_job_without_ranks_and_of_numbers_that_do_not_fit) {
+    nlohmann::json json;
+    to_json(json, of(0, 4));
+    nlohmann::json none = json;
+    none.at("world_size") = 0;
+    EXPECT_NE(refusal_of(none).find("report.json: a job of no ranks"), std::string::npos) << refusal_of(none);
+    nlohmann::json many = json;
+    many.at("world_size") = std::uint64_t{1} << 40;
+    EXPECT_NE(refusal_of(many).find("the number 1099511627776 is too large"), std::string::npos) << refusal_of(many);
+}
+
 TEST(Summary, without_names_of_functions_shows_their_numbers) {
     Summary const summary = summary_of(*make_record(0, 1), {});
     EXPECT_EQ(summary.highest.function, "function 4");
