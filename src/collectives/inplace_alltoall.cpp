@@ -23,21 +23,15 @@ constexpr std::uint64_t k_looks_before_yield = 32;
 
 }  // namespace
 
-InplaceAlltoall::InplaceAlltoall(InplaceMeans const& means, groups::Members const& members, InplaceBlocks const& blocks,
-                                 Datatypes datatypes)
+InplaceAlltoall::InplaceAlltoall(InplaceMeans const& means, groups::Members const& members, InplaceBlocks const& blocks)
     : means_(means), members_(members), blocks_(blocks) {
     requests_.fill(MPI_REQUEST_NULL);
     for (int member = 0; member < members.size; ++member)
         if (blocks.counts.at(member) < 0) refuse_count(members.rank, member, blocks.counts.at(member));
-    if (blocks.types == nullptr)
-        map_.emplace(blocks.type);
-    else if (datatypes == Datatypes::may_be_freed)
-        hold_types();
+    if (blocks.types == nullptr) map_.emplace(blocks.type);
 }
 
 InplaceAlltoall::~InplaceAlltoall() {
-    for (MPI_Datatype& type : held_types_)
-        if (type != MPI_DATATYPE_NULL) MPI_Type_free(&type);
     bool left = false;
     for (MPI_Request& request : requests_)
         if (request != MPI_REQUEST_NULL) {
@@ -46,16 +40,6 @@ InplaceAlltoall::~InplaceAlltoall() {
             MPI_Request_free(&request);
         }
     if (left && staging_) staging_->abandon();
-}
-
-/// Keeps each type alive by a type that contains it: MPI_Type_dup would run the user's attribute callbacks.
-void InplaceAlltoall::hold_types() {
-    held_types_.resize(static_cast<std::size_t>(members_.size), MPI_DATATYPE_NULL);
-    for (int member = 0; member < members_.size; ++member)
-        if (member != members_.rank && blocks_.counts.at(member) > 0)
-            mpi::check(MPI_Type_contiguous(1, blocks_.type_of(member), &held_types_[static_cast<std::size_t>(member)]),
-                       "MPI_Type_contiguous");
-    blocks_.types = held_types_.data();
 }
 
 std::span<MPI_Request, PairExchange::k_requests> InplaceAlltoall::requests_of(std::size_t slot) noexcept {

@@ -22,7 +22,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include "collectives/inplace_blocks.hpp"
 #include "collectives/pair_exchange.hpp"
@@ -42,22 +42,17 @@ struct InplaceMeans {
     Bytes staging;  ///< Settings::inplace_staging; may differ between ranks
 };
 
-/// What may happen to the datatypes of `types` before the call has ended.
-enum class Datatypes { stay, may_be_freed };
-
-/// One call. The caller drives it: for a nonblocking form it calls `progress` again and again. One thread owns it. It
-/// takes its staging when it first needs some.
+/// One call. The caller drives it to its end with `finish`, or several calls at once with `progress`. One thread owns
+/// it. It takes its staging when it first needs some.
 class InplaceAlltoall {
   public:
     /// With less staging not even one pair could be under way.
     static constexpr Bytes k_least_staging{PairExchange::k_slot_bytes + (16 << 10)};
 
     /// Throws Error(invalid_argument) for a negative count and Error(mpi) for an invalid datatype; nothing has been
-    /// sent then. The arrays of `blocks` must stay valid and unchanged until the call has ended. With
-    /// Datatypes::may_be_freed a type of `types` may be freed at once, which costs a handle for each rank; the type of
-    /// all blocks may always be freed at once.
-    InplaceAlltoall(InplaceMeans const& means, groups::Members const& members, InplaceBlocks const& blocks,
-                    Datatypes datatypes = Datatypes::stay);
+    /// sent then. The arrays of `blocks` and the datatypes of `types` must stay valid and unchanged until the call has
+    /// ended; the type of all blocks may be freed at once.
+    InplaceAlltoall(InplaceMeans const& means, groups::Members const& members, InplaceBlocks const& blocks);
     /// If the call has not ended, MPI failed: this cancels the receives and abandons the staging.
     ~InplaceAlltoall();
     InplaceAlltoall(InplaceAlltoall const&) = delete;
@@ -88,7 +83,6 @@ class InplaceAlltoall {
     bool start_pairs();
     bool start_next(std::size_t slot);
     void take_staging();
-    void hold_types();
     bool test_requests();
     bool grant_lane();
     void finish_pair(Slot& slot);
@@ -99,8 +93,7 @@ class InplaceAlltoall {
     groups::Members members_;
     InplaceBlocks blocks_;
     AlltoallReport report_;
-    std::optional<types::TypeMap> map_;     // the map of all blocks, if they have one type
-    std::vector<MPI_Datatype> held_types_;  // own references to the types of `types`
+    std::optional<types::TypeMap> map_;  // the map of all blocks, if they have one type
     std::optional<memory::Staging> staging_;
     std::optional<PairMeans> pair_means_;
     std::size_t window_ = 0;

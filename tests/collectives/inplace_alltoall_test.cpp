@@ -175,29 +175,6 @@ TEST_P(InplaceAlltoallTest, calls_on_several_communicators_may_run_in_any_order)
         EXPECT_EQ(blocks[static_cast<std::size_t>(c)].problem(c), "") << "call " << c;
 }
 
-TEST_P(InplaceAlltoallTest, types_may_be_freed_once_a_nonblocking_call_has_begun) {
-    InplaceBed bed(direct());
-    auto const size = static_cast<std::size_t>(bed.size());
-    std::vector<int> const counts(size, 1);
-    std::vector<int> places(size);
-    std::vector<MPI_Datatype> types(size);
-    std::uint64_t const bytes = 20'000;
-    for (std::size_t i = 0; i < size; ++i) {
-        places[i] = static_cast<int>(i * bytes);
-        MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &types[i]);
-        MPI_Type_commit(&types[i]);
-    }
-    ByteBlocks blocks(bed.rank(), bed.size(), bytes);
-    blocks.fill();
-    InplaceAlltoall call(bed.means(), bed.members(),
-                         InplaceBlocks::alltoallw(blocks.data(), counts.data(), places.data(), types.data()),
-                         collectives::Datatypes::may_be_freed);
-    for (MPI_Datatype& type : types)
-        MPI_Type_free(&type);
-    call.finish();
-    EXPECT_EQ(blocks.problem(), "");
-}
-
 INSTANTIATE_TEST_SUITE_P(Ways, InplaceAlltoallTest, testing::Bool(),
                          [](auto const& tested) { return tested.param ? "direct" : "messages"; });
 
