@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""check_rooms.py [SRC]: the includes between the rooms of src/ go down only.
+"""check_rooms.py [SRC]: the includes between the rooms of src/ go down only, and one door leads to a peer's memory.
 
 A room is a folder of src/, or of src/plugin/. Refused are an include of a room on a higher floor, an include between two
-rooms of one floor (capabilities stay apart), a circle of headers, and a folder of src, tests, examples or bench with more
-than MOST_FILES files. Each fault is one line, and the exit code is 1 where there is any.
+rooms of one floor (capabilities stay apart), a circle of headers, a call that touches another process's memory outside
+DOORS, and a folder of src, tests, examples or bench with more than MOST_FILES files. Each fault is one line, and the exit code is 1 where there is any.
 """
 import re
 import sys
 from pathlib import Path
 
 MOST_FILES = 20
+
+# The files that may call process_vm_readv and process_vm_writev: the door, and the probe that asks whether the kernel allows
+# them.
+DOORS = {"node/remote_memory.cpp", "cli/doctor/single_copy.cpp"}
+TOUCH = re.compile(r"\bprocess_vm_(?:read|write)v\s*[(,;]|\b(?:SYS_|__NR_)process_vm_")
 
 # From the ground up. Rooms on one floor do not include each other, but for those written with ">", which include the
 # rooms that are named before them on their floor.
@@ -97,6 +102,15 @@ def circles(src):
         yield from follow(header)
 
 
+def other_doors(src):
+    for source in sorted(path for path in src.rglob("*") if path.suffix in (".c", ".h", ".cpp", ".hpp")):
+        if str(source.relative_to(src)) in DOORS:
+            continue
+        for number, line in enumerate(source.read_text().splitlines(), 1):
+            if TOUCH.search(line.split("//")[0]):
+                yield f"{source}:{number}: touches another process's memory; node/remote_memory.hpp is the door to it"
+
+
 def full_folders(root):
     for top in ("src", "tests", "examples", "bench"):
         for folder in [root / top, *(path for path in sorted((root / top).rglob("*")) if path.is_dir())]:
@@ -108,7 +122,8 @@ def full_folders(root):
 
 def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
-    faults = [*wrong_arrows(root / "src", read_floors(FLOORS)), *circles(root / "src"), *full_folders(root)]
+    faults = [*wrong_arrows(root / "src", read_floors(FLOORS)), *circles(root / "src"), *other_doors(root / "src"),
+              *full_folders(root)]
     for fault in faults:
         print(fault, file=sys.stderr)
     sys.exit(1 if faults else 0)

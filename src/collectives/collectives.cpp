@@ -22,7 +22,7 @@ AlltoallReport run(Context& context, InplaceBlocks const& blocks) {
     members.rank = state.rank();
     members.size = state.size();
     members.tag = groups::tags::k_collectives.first;
-    InplaceAlltoall call({state.peer_access(), state.staging_pool(), state.settings().inplace_staging}, members,
+    InplaceAlltoall call({state.remote_memory(), state.staging_pool(), state.settings().inplace_staging}, members,
                          blocks);
     call.finish();
     if (call.fault()) throw *call.fault();

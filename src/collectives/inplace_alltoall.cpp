@@ -54,7 +54,7 @@ void InplaceAlltoall::take_staging() {
     std::size_t const peers = static_cast<std::size_t>(members_.size) - 1;
     std::size_t const fitting = bytes.size() / 8 * 5 / PairExchange::k_slot_bytes;
     window_ = std::max<std::size_t>(1, std::min({fitting, peers, k_most_pairs}));
-    pair_means_.emplace(PairMeans{members_.comm, members_.tag, means_.access,
+    pair_means_.emplace(PairMeans{members_.comm, members_.tag, means_.peers,
                                   bytes.subspan(window_ * PairExchange::k_slot_bytes), false, report_});
 }
 

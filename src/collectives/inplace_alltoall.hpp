@@ -28,7 +28,7 @@
 #include "collectives/pair_exchange.hpp"
 #include "groups/members.hpp"
 #include "memory/staging_pool.hpp"
-#include "node/peer_access.hpp"
+#include "node/remote_memory.hpp"
 #include "sluice/collectives.hpp"
 #include "sluice/error.hpp"
 #include "types/datatype_pieces.hpp"
@@ -37,7 +37,7 @@ namespace sluice::collectives {
 
 /// Shared by consecutive calls over one communicator. Not owned; must outlive the calls.
 struct InplaceMeans {
-    node::PeerAccess& access;  ///< to the memory of ranks of Members::comm
+    node::RemoteMemory& peers;  ///< the door to the memory of ranks of Members::comm
     memory::StagingPool& pool;
     Bytes staging;  ///< Settings::inplace_staging; may differ between ranks
 };

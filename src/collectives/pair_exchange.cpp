@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "mpi/mpi.hpp"
-#include "node/process_swap.hpp"
 
 namespace sluice::collectives {
 
@@ -104,11 +103,11 @@ bool PairExchange::step() {
 
 void PairExchange::send_entry() {
     chunk_ = 0;
-    node::PeerAccess const& access = means_->access;
+    node::RemoteMemory const& peers = means_->peers;
     flags_ = packing_->is_contiguous() ? k_dense : 0;
-    if (access.is_possible(peer_)) flags_ |= k_possible;
-    if (access.is_proven(peer_)) flags_ |= k_proven;
-    PairEntry const mine{bytes_, reinterpret_cast<std::uintptr_t>(packing_->first()), access.card(),
+    if (peers.may_reach(peer_)) flags_ |= k_possible;
+    if (peers.has_reached(peer_)) flags_ |= k_proven;
+    PairEntry const mine{bytes_, reinterpret_cast<std::uintptr_t>(packing_->first()), peers.card(),
                          static_cast<std::uint32_t>(chunk_of(means_->lane())), flags_};
     std::memcpy(out(0).data(), &mine, sizeof mine);
     std::size_t const along = bytes_ <= k_small ? bytes_ : 0;
@@ -132,7 +131,7 @@ void PairExchange::read_entry() {
         return;
     }
     std::uint32_t const both = flags_ & theirs_.flags;
-    if ((both & k_dense) == 0 || (both & k_possible) == 0 || !means_->access.shares_node(theirs_.card))
+    if ((both & k_dense) == 0 || (both & k_possible) == 0 || !means_->peers.shares_node(theirs_.card))
         state_ = State::queued;
     else if ((both & k_proven) != 0)
         begin_swap();
@@ -141,7 +140,7 @@ void PairExchange::read_entry() {
 }
 
 void PairExchange::prove_access() {
-    trade_word(means_->access.prove(peer_, theirs_.card) ? 1 : 0);
+    trade_word(means_->peers.reach(peer_, theirs_.card, node::Touch::write) ? 1 : 0);
     state_ = State::proof;
 }
 
@@ -150,7 +149,7 @@ void PairExchange::read_proof() {
         begin_swap();
         return;
     }
-    means_->access.refuse(peer_);
+    means_->peers.refuse(peer_);
     state_ = State::queued;
 }
 
@@ -158,6 +157,7 @@ void PairExchange::begin_swap() {
     std::uint64_t const middle = lower_part(bytes_);
     mine_ = is_lower_ ? Range{0, middle} : Range{middle, bytes_};
     swapped_ = 0;
+    their_block_ = means_->peers.reach(peer_, theirs_.card, node::Touch::write).at(theirs_.address);
     ++means_->report.pairs_swapped;
     state_ = State::swap;
 }
@@ -166,8 +166,7 @@ void PairExchange::swap_some() {
     std::uint64_t const at = mine_.begin + swapped_;
     std::span<std::byte> const bounce = means_->bounce();
     std::size_t const bytes = std::min<std::uint64_t>(bounce.size(), mine_.end - at);
-    std::size_t const done = node::swap_with_process(static_cast<pid_t>(theirs_.card.pid),
-                                                     {packing_->first() + at, bytes}, theirs_.address + at, bounce);
+    std::size_t const done = their_block_.at(theirs_.address + at).swap({packing_->first() + at, bytes}, bounce);
     swapped_ += done;
     if (done == bytes && mine_.begin + swapped_ < mine_.end) return;
     trade_word(swapped_);
@@ -182,7 +181,7 @@ void PairExchange::read_settlement() {
         state_ = State::finished;
         return;
     }
-    means_->access.refuse(peer_);
+    means_->peers.refuse(peer_);
     ++means_->report.pairs_lost;
     begin_staged(slot_, chunk_of(slot_), {low, middle}, {middle + high, bytes_});
 }

@@ -25,7 +25,7 @@
 #include <optional>
 #include <span>
 
-#include "node/peer_access.hpp"
+#include "node/remote_memory.hpp"
 #include "sluice/collectives.hpp"
 #include "types/datatype_pieces.hpp"
 
@@ -35,7 +35,7 @@ namespace sluice::collectives {
 struct PairMeans {
     MPI_Comm comm;
     int tag;
-    node::PeerAccess& access;
+    node::RemoteMemory& peers;
     /// The staging after the slots. Three quarters of it are the lane, which one pair at once uses for its messages.
     /// Pairs that swap use the part that is free, each only within one `step`.
     std::span<std::byte> shared;
@@ -137,6 +137,7 @@ class PairExchange {
 
     Range mine_{};               // swap: the part that this side serves
     std::uint64_t swapped_ = 0;  // bytes of this part that have been swapped
+    node::Remote their_block_;
 
     // While staged: the ranges of the block that are still to be posted, and the chunks under way, one in each lane.
     std::size_t chunk_ = 0;

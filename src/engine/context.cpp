@@ -79,7 +79,7 @@ ContextState::ContextState(MPI_Comm comm, Settings settings)
       size_(mpi::size_of(comm_.get())),
       settings_(std::move(settings)),
       process_(Process::of_this_rank(settings_)),
-      peer_access_(settings_.transport == Transport::automatic),
+      remote_memory_(settings_.transport == Transport::automatic),
       staging_pool_(&process_->memory().budget()),
       budget_look_(*process_) {
     agree_on(comm_.get(), settings_);

@@ -16,7 +16,7 @@
 #include "memory/staging_pool.hpp"
 #include "mpi/mpi.hpp"
 #include "node/node.hpp"
-#include "node/peer_access.hpp"
+#include "node/remote_memory.hpp"
 #include "sluice/context.hpp"
 #include "sluice/error.hpp"
 #include "sluice/settings.hpp"
@@ -62,8 +62,8 @@ class ContextState {
     /// Collective. Returns the ranks of this node with rings of `rings` bytes into each rank, made at first use or when
     /// `rings` changes.
     std::shared_ptr<node::Node> node(Bytes rings);
-    /// Returns the ranks of this node whose memory we may read and write, by ranks of `comm`. Does not communicate.
-    node::PeerAccess& peer_access() noexcept { return peer_access_; }
+    /// The door to the memory of other ranks of this node, by ranks of `comm`. Does not communicate.
+    node::RemoteMemory& remote_memory() noexcept { return remote_memory_; }
     /// The work that progresses while tasks on this context wait.
     kernel::Progress& progress() noexcept { return progress_; }
     /// The staging memory of calls that need little staging and come often.
@@ -89,7 +89,7 @@ class ContextState {
     base::Counters counters_;
     memory::Meter meter_;
     std::shared_ptr<node::Node> node_;
-    node::PeerAccess peer_access_;
+    node::RemoteMemory remote_memory_;
     memory::StagingPool staging_pool_;
     kernel::Progress progress_;
     BudgetLook budget_look_;

@@ -61,7 +61,7 @@ StoreState::StoreState(Context& context)
                 context_->settings().fetch_order, context_->settings().fetch_window,
                 context_->process().memory().memory_limit().limit),
       serving_(wire_, serving_pool_, memory_, fetching_),
-      reads_(wire_, context_->peer_access(), context_->settings().read_from),
+      reads_(wire_, context_->remote_memory(), context_->settings().read_from),
       sending_(wire_, packed_, memory_, context_->settings().send_control == Switch::on),
       receiving_(wire_, fetching_, uncontrolled_, memory_),
       dispatch_(fetching_, serving_, reads_, sending_, receiving_) {

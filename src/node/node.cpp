@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "groups/agree.hpp"
-#include "node/process_read.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::node {
@@ -41,14 +41,34 @@ Node::Node(MPI_Comm comm, Transport transport, Bytes rings) : ring_setting_(ring
     int on_all = 0;  // containers on one node may disagree
     mpi::check(MPI_Allreduce(&cores_suffice, &on_all, 1, MPI_INT, MPI_MIN, comm_.get()), "MPI_Allreduce");
     is_crowded_ = on_all == 0;
-    pids_.resize(static_cast<std::size_t>(size));
-    can_read_ = transport != Transport::ring && all_can_read_all(*rings_, comm_.get(), pids_);
+    can_read_ = transport != Transport::ring && reach_all();
     if (can_read_)
         why_ = "reads of the peers' memory inside the node";
     else
         why_ = transport == Transport::ring ? "rings inside the node (setting)"
                                             : "rings inside the node (the kernel forbids reads)";
 #endif
+}
+
+/// Collective over the node. Each rank reaches every other one's memory, once for all reads. Returns true if all could.
+bool Node::reach_all() {
+    RemoteMemory door(true);
+    AccessCard const& mine = door.card();
+    static_assert(sizeof mine <= decltype(rings_->board(0))::extent);
+    std::memcpy(rings_->board(rank_).data(), &mine, sizeof mine);
+    rings_->barrier();
+
+    memories_.resize(ranks_.size());
+    bool works = true;
+    for (int local = 0; local < size() && works; ++local) {
+        if (local == rank_) continue;
+        AccessCard theirs;
+        std::memcpy(&theirs, rings_->board(local).data(), sizeof theirs);
+        Remote const memory = door.reach(local, theirs, Touch::read);
+        memories_[static_cast<std::size_t>(local)] = memory;
+        works = static_cast<bool>(memory);
+    }
+    return groups::all_true(comm_.get(), works);  // also keeps the door open until all have read its nonce
 }
 
 int Node::search(int rank) const noexcept {

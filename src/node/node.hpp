@@ -3,7 +3,6 @@
 #pragma once
 
 #include <mpi.h>
-#include <sys/types.h>
 
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "mpi/mpi.hpp"
 #include "node/node_rings.hpp"
+#include "node/remote_memory.hpp"
 #include "sluice/budget.hpp"
 #include "sluice/settings.hpp"
 
@@ -42,7 +42,8 @@ class Node {
     /// Whether the context has more ranks than processors, so that a rank that spins keeps a peer from running. The
     /// same on all ranks.
     bool is_crowded() const noexcept { return is_crowded_; }
-    pid_t process_of(int local) const noexcept { return pids_[static_cast<std::size_t>(local)]; }
+    /// The memory of another rank of the node, reached for reading, if can_read().
+    Remote const& memory_of(int local) const noexcept { return memories_[static_cast<std::size_t>(local)]; }
     MPI_Comm comm() const noexcept { return comm_.get(); }
     Bytes ring_setting() const noexcept { return ring_setting_; }
     /// "reads inside the node", "rings inside the node", or the reason why there are none.
@@ -50,12 +51,13 @@ class Node {
 
   private:
     int search(int rank) const noexcept;
+    bool reach_all();
 
     mpi::Communicator comm_;
     Bytes ring_setting_;
     int rank_ = 0;
-    std::vector<int> ranks_;  // ranks of the context, ascending, indexed by local rank
-    std::vector<pid_t> pids_;
+    std::vector<int> ranks_;        // ranks of the context, ascending, indexed by local rank
+    std::vector<Remote> memories_;  // indexed by local rank
     std::unique_ptr<NodeRings> rings_;
     bool can_read_ = false;
     bool is_crowded_ = false;

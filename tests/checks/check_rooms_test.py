@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""cmake/check_rooms.py finds each kind of wrong include, a room without a floor and a full folder, and nothing else."""
+"""cmake/check_rooms.py finds each kind of wrong include, a room without a floor, a second door to a peer's memory and a
+full folder, and nothing else."""
 
 import subprocess
 import sys
@@ -22,6 +23,12 @@ SOURCES = {
     "plugin/tables/sites.hpp": "",
     "plugin/services/list.hpp": "",
     "attic/old.cpp": "",
+    "node/remote_memory.cpp": "process_vm_readv(pid, &here, 1, &there, 1, 0);\n",
+    "cli/doctor/single_copy.cpp": "return process_vm_writev(owner, &local, 1, &remote, 1, 0);\n",
+    "cli/words.cpp": '// Such as process_vm_readv (of Linux).\nauto name = "process_vm_readv";\n',
+    "node/other.cpp": "int one;\nreturn ::process_vm_readv(pid, &here, 1, &there, 1, 0);\n",
+    "engine/read.hpp": "auto read = &process_vm_writev;\n",
+    "fetch/read.cpp": "syscall(SYS_process_vm_readv, pid);\n",
     "cli/a.hpp": '#include "cli/b.hpp"\n',
     "cli/b.hpp": '#include "cli/c.hpp"\n',
     "cli/c.hpp": '#include "cli/a.hpp"\n',
@@ -29,6 +36,9 @@ SOURCES = {
 EXPECTED = [
     "src/attic/old.cpp: the room attic stands on no floor",
     "src/base/up.cpp:2: base includes kernel/thread.hpp",
+    "src/node/other.cpp:2: touches another process's memory",
+    "src/engine/read.hpp:1: touches another process's memory",
+    "src/fetch/read.cpp:1: touches another process's memory",
     "src/fetch/store.hpp:1: fetch includes paged/file.hpp",
     "src/plugin/watch/call.cpp:2: plugin/watch includes plugin/services/list.hpp",
     "src/types/back.hpp:1: types includes groups/agree.hpp",

@@ -199,10 +199,10 @@ TEST(InplaceAlltoallMemory, that_cannot_be_had_is_asked_for_in_a_smaller_size) {
     InplaceBed bed;
     Budget budget(64_KiB);
     memory::StagingPool pool(&budget);
-    node::PeerAccess access(false);
+    node::RemoteMemory peers(false);
     ByteBlocks blocks(bed.rank(), bed.size(), 500'000);
     blocks.fill();
-    InplaceAlltoall call({access, pool, 256_KiB}, bed.members(),
+    InplaceAlltoall call({peers, pool, 256_KiB}, bed.members(),
                          InplaceBlocks::alltoall(blocks.data(), 500'000, MPI_BYTE));
     call.finish();
     EXPECT_EQ(blocks.problem(), "");

@@ -11,7 +11,7 @@
 #include "collectives/inplace_alltoall.hpp"
 #include "memory/staging_pool.hpp"
 #include "mpi/mpi.hpp"
-#include "node/peer_access.hpp"
+#include "node/remote_memory.hpp"
 #include "sluice/budget.hpp"
 
 namespace sluice::tests {
@@ -25,15 +25,15 @@ inline unsigned char byte_of(int from, int to, std::uint64_t i, int call = 0) {
     return static_cast<unsigned char>(word >> (8 * (i % 8)));
 }
 
-/// Has its own private communicator, access and staging, as the plugin does.
+/// Has its own private communicator, door to its peers' memory and staging, as the plugin does.
 class InplaceBed {
   public:
     explicit InplaceBed(bool direct = true, Bytes staging = 256_KiB)
-        : comm_(mpi::Communicator::twin_of(MPI_COMM_WORLD)), access_(direct), pool_(nullptr), staging_(staging) {}
+        : comm_(mpi::Communicator::twin_of(MPI_COMM_WORLD)), peers_(direct), pool_(nullptr), staging_(staging) {}
 
     int rank() const { return mpi::rank_in(comm_.get()); }
     int size() const { return mpi::size_of(comm_.get()); }
-    collectives::InplaceMeans means() { return {access_, pool_, staging_}; }
+    collectives::InplaceMeans means() { return {peers_, pool_, staging_}; }
     groups::Members members(int tag = 5) const {
         groups::Members members;
         members.comm = comm_.get();
@@ -51,7 +51,7 @@ class InplaceBed {
 
   private:
     mpi::Communicator comm_;
-    node::PeerAccess access_;
+    node::RemoteMemory peers_;
     memory::StagingPool pool_;
     Bytes staging_;
     AlltoallReport report_;

@@ -9,6 +9,8 @@ namespace sluice::tests {
 
 /// After `good` more calls all others fail with `error_number`; if it is 0, none fails.
 void fail_reads(std::uint64_t good, int error_number);
+/// Each call moves at most that many bytes, of the first piece of both lists; 0: as the kernel does.
+void shorten_reads(std::uint64_t most);
 /// Returns the number of calls so far.
 std::uint64_t reads_made();
 

@@ -62,7 +62,7 @@ class DirectRead : public testing::Test {
 SLUICE_NEEDS_RANKS(2, DirectRead, is_used_for_what_is_large_and_lies_side_by_side);
 TEST_F(DirectRead, is_used_for_what_is_large_and_lies_side_by_side) {
     Context context(MPI_COMM_WORLD, settings);
-    if (!engine::ContextState::of(context).peer_access().is_possible(0))
+    if (!engine::ContextState::of(context).remote_memory().may_reach(0))
         GTEST_SKIP() << "no memory of other processes can be read here";
     StoreReport const report = exchange(context, sizes());
     EXPECT_EQ(report.fetched, 8U);
@@ -111,7 +111,7 @@ TEST_F(DirectRead, falls_back_to_a_message_where_the_reader_cannot) {
         ++ends;
     });
     // The owner will tell where the data are, but now they cannot be read any more.
-    engine::ContextState::of(context).peer_access().refuse(next);
+    engine::ContextState::of(context).remote_memory().refuse(next);
     store.publish({context.rank(), 0, 0}, std::as_bytes(std::span(data)));
     store.publish({context.rank(), 1, 0}, std::as_bytes(std::span(data)));
     while (ends == 0)

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "node/node.hpp"
-#include "node/process_read.hpp"
 #include "node/sleep_unless.hpp"
 
 namespace sluice::engine {
@@ -81,7 +80,7 @@ void NodeTransport::start_reads(int local, std::span<Fetch const> fetches) {
     }
     std::span<iovec> const ours(ours_.data(), fetches.size());
     std::span<iovec> const theirs(theirs_.data(), fetches.size());
-    if (!node::read_process(node_.process_of(local), ours, theirs)) {
+    if (!node_.memory_of(local).read_pieces(ours, theirs)) {
         // Reads have failed during the run (memory of a device, a policy that changed): from now on the owner gathers.
         there.readable = false;
         start_asking(local, fetches);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Fetches inside a node, in one of two ways.
 ///
-///   read    the receiver reads the owner's slots itself (process_vm_readv) and tells it which:   left {slots}   -->
+///   read    the receiver reads the owner's slots itself (one copy) and tells it which:           left {slots}   -->
 ///   ring    small pieces, or if reads are forbidden:    the owner gathers into the ring:         ask {slots}    -->
 ///           a stream of bytes in the order asked, cut anywhere                                   <--  bytes ...
 ///

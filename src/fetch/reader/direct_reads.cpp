@@ -3,8 +3,6 @@
 
 #include <cstring>
 
-#include "node/process_swap.hpp"
-
 namespace sluice::fetch {
 
 namespace {
@@ -18,7 +16,7 @@ bool DirectReads::may_point(std::string_view mark) const noexcept {
     std::uint64_t node = 0;
     if (mark.size() != sizeof node) return false;
     std::memcpy(&node, mark.data(), sizeof node);
-    return node != 0 && node == access_->card().node;
+    return node != 0 && node == owners_->card().node;
 }
 
 void DirectReads::add(int owner, std::uint32_t slot, std::uint64_t bytes, std::string_view place) {
@@ -28,11 +26,9 @@ void DirectReads::add(int owner, std::uint32_t slot, std::uint64_t bytes, std::s
 }
 
 bool DirectReads::read_into(Pending const& pending, std::span<std::byte> room) noexcept {
-    if (!access_->is_possible(pending.owner)) return false;
-    if (!access_->is_proven(pending.owner) && !access_->prove(pending.owner, pending.place.card)) return false;
-    auto const pid = static_cast<pid_t>(pending.place.card.pid);
-    if (node::read_from_process(pid, room, pending.place.address) == room.size()) return true;
-    access_->refuse(pending.owner);
+    node::Remote const owner = owners_->reach(pending.owner, pending.place.card, node::Touch::read);
+    if (owner && owner.at(pending.place.address).read(room) == room.size()) return true;
+    owners_->refuse(pending.owner);
     return false;
 }
 

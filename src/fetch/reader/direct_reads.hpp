@@ -4,7 +4,7 @@
 ///     reader                                     owner
 ///     request_or_read  ────────────────────────> same node, contiguous, large enough
 ///     lies_at          <────────────────────────
-///     reads (process_vm_readv)                   computes on
+///     reads, with one copy                       computes on
 ///     has_read         ────────────────────────> counted; the owner may change the data now
 ///     cannot_read      ────────────────────────> the owner sends the data
 #pragma once
@@ -16,7 +16,7 @@
 
 #include "fetch/owner/serving.hpp"
 #include "fetch/wire.hpp"
-#include "node/peer_access.hpp"
+#include "node/remote_memory.hpp"
 #include "sluice/units.hpp"
 
 namespace sluice::fetch {
@@ -31,18 +31,18 @@ struct Place {
 class DirectReads {
   public:
     /// Pieces of less than `least` bytes go in messages.
-    DirectReads(Wire& wire, node::PeerAccess& access, Bytes least) : wire_(&wire), access_(&access), least_(least) {}
+    DirectReads(Wire& wire, node::RemoteMemory& owners, Bytes least) : wire_(&wire), owners_(&owners), least_(least) {}
 
     /// Whether reading `bytes` from `owner` may pay; the request then carries `mark()`.
     bool may_read(int owner, std::uint64_t bytes) const noexcept {
-        return bytes >= least_.count && owner != wire_->rank() && access_->is_possible(owner);
+        return bytes >= least_.count && owner != wire_->rank() && owners_->may_reach(owner);
     }
     /// Tells an owner which node the reader is on.
-    std::uint64_t const& mark() const noexcept { return access_->card().node; }
+    std::uint64_t const& mark() const noexcept { return owners_->card().node; }
     /// On the owner: whether the reader that sent this mark can be told an address.
     bool may_point(std::string_view mark) const noexcept;
     Place place_of(std::byte const* data, std::uint64_t ticket) const noexcept {
-        return {access_->card(), reinterpret_cast<std::uintptr_t>(data), ticket};
+        return {owners_->card(), reinterpret_cast<std::uintptr_t>(data), ticket};
     }
 
     /// On the reader: the data for `slot` can be read from the owner's memory.
@@ -62,7 +62,7 @@ class DirectReads {
     bool read_into(Pending const& pending, std::span<std::byte> room) noexcept;
 
     Wire* wire_;
-    node::PeerAccess* access_;
+    node::RemoteMemory* owners_;
     Bytes least_;
     std::deque<Pending> pending_;
     std::uint64_t done_ = 0;

@@ -16,7 +16,7 @@
 #include "fetch/dispatch.hpp"
 #include "fetch/model/made_up_network.hpp"
 #include "memory/buffer_memory.hpp"
-#include "node/peer_access.hpp"
+#include "node/remote_memory.hpp"
 #include "sluice/budget.hpp"
 
 namespace sluice::tests::fetch_model {
@@ -41,7 +41,7 @@ struct Rank {
     budget::TokenPool serving_pool;
     budget::TokenPool packed;
     budget::TokenPool beyond;
-    node::PeerAccess access;
+    node::RemoteMemory access;
     fetch::Fetching fetching;
     fetch::Serving serving;
     fetch::DirectReads reads;

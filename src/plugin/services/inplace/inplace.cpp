@@ -42,7 +42,7 @@ class Serving {
         : memory_(memory),
           all_(all),
           staging_(settings.inplace_staging),
-          access_(settings.transport == Transport::automatic),
+          peers_(settings.transport == Transport::automatic),
           pool_(&memory.budget()) {
         int* upper = nullptr;
         int found = 0;
@@ -74,7 +74,7 @@ class Serving {
               std::uint64_t largest) {
         memory_.look_if_due();
         AlltoallReport report;
-        int const code = collectives::run_in_place({access_, pool_, staging_}, members, blocks, &report);
+        int const code = collectives::run_in_place({peers_, pool_, staging_}, members, blocks, &report);
         record::RankHead& head = call.watch().record().head;
         call.serves(report.exchanged.count);
         if (largest > report.staging.count)
@@ -87,7 +87,7 @@ class Serving {
     budget::ProcessBudget& memory_;
     MPI_Comm all_;
     Bytes staging_;
-    node::PeerAccess access_;
+    node::RemoteMemory peers_;
     memory::StagingPool pool_;
     int largest_tag_ = groups::tags::k_largest;
 };
