@@ -7,7 +7,8 @@ namespace sluice::plugin {
 
 namespace {
 
-void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Resident before, Resident after) {
+void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Resident const& before,
+                   Resident const& after) {
     record::RankRecord& record = watch.record();
     auto const kib = [](std::uint64_t bytes) { return static_cast<std::uint32_t>(bytes / 1024); };
     std::uint32_t const ours = kib(watch.memory().sluice());
@@ -24,12 +25,11 @@ void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Res
 
 }  // namespace
 
-void account_for_init(Watch& watch, InitCall const& init, Resident after, bool with_history) {
-    Resident const before = init.before;
+void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading const& after, bool with_history) {
     record::RankRecord& record = watch.record();
-    record.head.before_init = before.all();
-    record.head.init_private = after.private_bytes - std::min(before.private_bytes, after.private_bytes);
-    record.head.init_shared = after.shared_bytes - std::min(before.shared_bytes, after.shared_bytes);
+    record.head.before_init = init.before.all.all();
+    record.head.init_private = grown(init.before.others.private_bytes, after.others.private_bytes);
+    record.head.init_shared = grown(init.before.others.shared_bytes, after.others.shared_bytes);
     watch.memory().mpi_private = record.head.init_private;
     watch.memory().mpi_shared = record.head.init_shared;
     std::uint32_t const index = watch.sites().of(init.function, init.caller);
@@ -43,11 +43,11 @@ void account_for_init(Watch& watch, InitCall const& init, Resident after, bool w
     record.head.time_in_mpi_ns = site.time_ns;
     std::uint64_t const began_us = watch.clock().us_since_start(init.began);
     watch.keep_event(index, began_us, site.time_ns / 1000, 0);
-    if (with_history) begin_history(watch, index, began_us, before, after);
+    if (with_history) begin_history(watch, index, began_us, init.before.all, after.all);
 }
 
-std::uint64_t grown(Resident from, Resident to, std::int64_t before) noexcept {
-    std::int64_t const bytes = before + static_cast<std::int64_t>(to.all()) - static_cast<std::int64_t>(from.all());
+std::uint64_t grown(std::uint64_t from, std::uint64_t to, std::int64_t before) noexcept {
+    std::int64_t const bytes = before + static_cast<std::int64_t>(to) - static_cast<std::int64_t>(from);
     return static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
 }
 

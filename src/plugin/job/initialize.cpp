@@ -49,16 +49,18 @@ Job& make_job() {
     return job;
 }
 
-/// All that is done before libmpi runs. `untouched`: memory before any of it.
-Job& begin_job(Resident untouched, InitCall& init) {
+/// All that is done before libmpi runs. `untouched`: anonymous memory before any of it.
+Job& begin_job(std::uint64_t untouched, InitCall& init) {
     Job& job = make_job();
     remove_older_records(job.watch.file(), job.settings.report);
     job.watch.clock().start();
     job.watch.record().head.start_unix_us = unix_us();
-    give_back_startup_pages();  // before anything of it is counted: what comes back is then counted where it does
-    init.before = job.watch.memory().read();
-    job.taken_before_init = static_cast<std::int64_t>(init.before.all()) - static_cast<std::int64_t>(untouched.all());
-    job.watch.memory().measured(grown(untouched, init.before, 0));
+    give_back_startup_pages();
+    MemoryWatch& memory = job.watch.memory();
+    init.before = memory.read_now();
+    std::uint64_t const is = init.before.others.private_bytes;
+    job.taken_before_init = static_cast<std::int64_t>(is) - static_cast<std::int64_t>(untouched);
+    memory.took(grown(untouched, is));
     declare();
     init.began = ticks();
     return job;
@@ -69,7 +71,7 @@ int run(Function function, void const* caller, Below const& below) {
     Inside const inside;
     if (g_plugin.job != nullptr) return below();
     InitCall init{function, caller, {}, 0};
-    Job& job = begin_job(MemoryWatch().read(), init);
+    Job& job = begin_job(MemoryWatch().read_now().others.private_bytes, init);
     g_plugin.job = &job;
     int const code = below();
     if (code != MPI_SUCCESS) return code;

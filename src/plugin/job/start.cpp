@@ -81,17 +81,17 @@ void start_services(Job& job) {
     pthread_atfork(nullptr, nullptr, stop_in_child);
 }
 
-/// `after`: memory when MPI_Init returned. What has grown between the two readings around the first traffic is MPI's:
-/// the buffers of the first messages, whichever they are.
-void count_own_memory(Job& job, Resident after, Resident before_traffic, Resident after_traffic) {
+/// Of memory without the pages of Sluice's own mappings, which each sample counts anew. `after`: when MPI_Init
+/// returned. What has grown between the two readings around the first traffic is MPI's: the buffers of the first
+/// messages, whichever they are.
+void count_own_memory(Job& job, Resident const& after, Resident const& before_traffic, Resident const& after_traffic) {
     MemoryWatch& memory = job.watch.memory();
-    std::uint64_t const all = grown(after, memory.read(), job.taken_before_init);
-    std::uint64_t const of_mpi = std::min(all, grown(before_traffic, after_traffic, 0));
-    std::uint64_t const segments = std::min(
-        of_mpi, after_traffic.shared_bytes - std::min(before_traffic.shared_bytes, after_traffic.shared_bytes));
-    memory.mpi_shared += segments;
-    memory.mpi_private += of_mpi - segments;
-    memory.measured(all - of_mpi);
+    Resident const now = memory.read_now().others;
+    std::uint64_t const all = grown(after.private_bytes, now.private_bytes, job.taken_before_init);
+    std::uint64_t const of_mpi = std::min(all, grown(before_traffic.private_bytes, after_traffic.private_bytes));
+    memory.mpi_shared += grown(before_traffic.shared_bytes, after_traffic.shared_bytes);
+    memory.mpi_private += of_mpi;
+    memory.took(all - of_mpi);
 }
 
 void open_the_gate(Job& job) {
@@ -103,17 +103,17 @@ void open_the_gate(Job& job) {
 }  // namespace
 
 void start_job(Job& job, InitCall const& init) {
-    Resident const after = job.watch.memory().read();
+    MemoryWatch::Reading const after = job.watch.memory().read_now();
     know_the_job(job);
     account_for_init(job.watch, init, after, job.settings.watch == Switch::on);
     describe_job(job);
-    Resident const before_traffic = job.watch.memory().read();
+    Resident const before_traffic = job.watch.memory().read_now().others;
     meet_the_others(job);
     choose_services(job);
-    Resident const after_traffic = job.watch.memory().read();
+    Resident const after_traffic = job.watch.memory().read_now().others;
     learn_from_mpi(job);
     start_services(job);
-    count_own_memory(job, after, before_traffic, after_traffic);
+    count_own_memory(job, after.others, before_traffic, after_traffic);
     open_the_gate(job);
 }
 

@@ -43,7 +43,7 @@ struct Job {
     int size = 1;
     bool one_thread = true;  ///< no rank has MPI_THREAD_MULTIPLE
     pid_t process = getpid();
-    std::int64_t taken_before_init = 0;  ///< bytes of Sluice; negative if the start gave back more than it took
+    std::int64_t taken_before_init = 0;  ///< anonymous bytes of Sluice outside its own mappings
     bool started = false;
     bool ended = false;
 

@@ -57,23 +57,20 @@ std::uint32_t kib(std::uint64_t bytes) noexcept {
 MemoryWatch::MemoryWatch(Budget const* leases)
     : statm_("/proc/self/statm"), page_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))), leases_(leases) {}
 
-Resident MemoryWatch::read() const noexcept {
+MemoryWatch::Reading MemoryWatch::read() const noexcept {
     std::array<char, 128> room;
     auto const statm = kernel::statm_in(statm_.read(room));
     if (!statm) return {};
-    return {above(statm->resident, statm->shared) * page_, statm->shared * page_};
-}
-
-MemoryWatch::Reading MemoryWatch::read_parts() const noexcept {
-    Resident const all = read();
-    return {all, {above(all.private_bytes, leased()), all.shared_bytes}};
+    Resident const all{above(statm->resident, statm->shared) * page_, statm->shared * page_};
+    Resident const own = own_.found();
+    return {all, {above(all.private_bytes, own.private_bytes + leased()), above(all.shared_bytes, own.shared_bytes)}};
 }
 
 void MemoryWatch::start(std::uint64_t gap) noexcept {
     // The sampler has begun already.
     least_gap_ = gap;
     put(gap_, gap);
-    Reading const is = read_parts();
+    Reading const is = read();
     put(last_.private_bytes, is.others.private_bytes);
     put(last_.shared_bytes, is.others.shared_bytes);
     last_all_ = is.all.all();
@@ -100,7 +97,7 @@ bool MemoryWatch::share_out(std::uint64_t now, record::Site* site, std::uint64_t
                             std::uint64_t start_us) noexcept {
     std::unique_lock const lock(reading_, std::try_to_lock);
     if (!lock) return false;
-    Reading const reading = read_parts();
+    Reading const reading = read();
     Resident const& is = reading.others;
     Resident const before = last();
     std::uint64_t const own = take(own_pages_);
@@ -122,7 +119,7 @@ bool MemoryWatch::share_out(std::uint64_t now, record::Site* site, std::uint64_t
 
 void MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, std::uint64_t start_us) noexcept {
     std::lock_guard const lock(reading_);
-    Reading const reading = read_parts();
+    Reading const reading = read();
     Resident const& is = reading.others;
     Resident const before = last();
     std::uint64_t const own = std::min(take(own_pages_), above(is.private_bytes, before.private_bytes));
@@ -143,7 +140,7 @@ void MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, std::uint6
 
 record::Sample MemoryWatch::sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
                                    std::uint64_t own_pages) const noexcept {
-    Reading const reading = read_parts();
+    Reading const reading = read();
     Resident const& is = reading.others;
     Resident const before = last();
     std::uint64_t mine = mpi_private.load(std::memory_order_relaxed);

@@ -21,18 +21,11 @@
 
 #include "kernel/kept_file.hpp"
 #include "plugin/binding/tally.hpp"
+#include "plugin/tables/own_pages.hpp"
 #include "record/record.hpp"
 #include "sluice/budget.hpp"
 
 namespace sluice::plugin {
-
-/// Pages of this process that are in memory, in bytes.
-struct Resident {
-    std::uint64_t private_bytes = 0;  ///< anonymous
-    std::uint64_t shared_bytes = 0;   ///< of files and shared segments
-    std::uint64_t all() const noexcept { return private_bytes + shared_bytes; }
-    bool operator==(Resident const&) const = default;
-};
 
 class MemoryWatch {
   public:
@@ -41,7 +34,20 @@ class MemoryWatch {
     MemoryWatch(MemoryWatch const&) = delete;
     MemoryWatch& operator=(MemoryWatch const&) = delete;
 
-    Resident read() const noexcept;
+    /// A reading, and without what Sluice holds: the pages of its own mappings as of the last look, and its leases.
+    /// What these grow by is not MPI's, and what they give back is not the program's.
+    struct Reading {
+        Resident all;
+        Resident others;
+    };
+    Reading read() const noexcept;
+    /// The same after a look at the pages of Sluice's own mappings.
+    Reading read_now() noexcept {
+        own_.look();
+        return read();
+    }
+    /// Sluice's own mappings; the sampler looks at them.
+    OwnPages& own() noexcept { return own_; }
 
     /// `gap`: ticks between readings that calls need not share.
     void start(std::uint64_t gap) noexcept;
@@ -81,10 +87,13 @@ class MemoryWatch {
     std::atomic<std::uint64_t> mpi_private{0};
     std::atomic<std::uint64_t> mpi_shared{0};
 
-    /// Memory of Sluice: what is fixed (record, tables, thread, code), and what its leases hold now.
-    std::uint64_t sluice() const noexcept { return fixed_.load(std::memory_order_relaxed) + leased(); }
-    /// `bytes`: all memory of Sluice now.
-    void measured(std::uint64_t bytes) noexcept { fixed_ = bytes - std::min(bytes, leased()); }
+    /// Memory of Sluice: the pages of its own mappings (code, record) as of the last look, what it took at the start
+    /// (tables, thread), and what its leases hold now.
+    std::uint64_t sluice() const noexcept { return fixed() + leased(); }
+    /// The same without the leases.
+    std::uint64_t fixed() const noexcept { return own_.found().all() + taken_.load(std::memory_order_relaxed); }
+    /// `bytes`: anonymous memory that the start took, without Sluice's own mappings and its leases.
+    void took(std::uint64_t bytes) noexcept { taken_ = bytes; }
 
     /// Bytes of [from, from + bytes) whose pages are not resident; 0 for ranges below a page.
     static std::uint64_t absent(void const* from, std::uint64_t bytes) noexcept;
@@ -93,25 +102,19 @@ class MemoryWatch {
     bool share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed, std::uint64_t start_us) noexcept;
     void read_at_exit(std::uint64_t now, record::Site& site, std::uint64_t start_us) noexcept;
     std::uint64_t leased() const noexcept { return leases_ != nullptr ? leases_->resident().count : 0; }
-    /// A reading, less what Sluice's leases hold: what they grow by is not MPI's, and what they give back is not the
-    /// program's.
-    struct Reading {
-        Resident all;
-        Resident others;
-    };
-    Reading read_parts() const noexcept;
     Resident last() const noexcept { return {look_at(last_.private_bytes), look_at(last_.shared_bytes)}; }
     void keep(Reading const& reading, Resident const& before, std::uint64_t now) noexcept;
 
     kernel::KeptFile statm_;
     std::uint64_t page_;
     Budget const* leases_;
-    std::atomic<std::uint64_t> fixed_{0};
+    OwnPages own_;
+    std::atomic<std::uint64_t> taken_{0};
     std::uint64_t least_gap_ = 0;
     std::uint64_t gap_ = 0;
     std::mutex reading_;          // held while the following three are written
-    Resident last_;               // without Sluice's leases
-    std::uint64_t last_all_ = 0;  // with them
+    Resident last_;               // without Sluice's
+    std::uint64_t last_all_ = 0;  // with it
     std::uint64_t last_ticks_ = 0;
     std::atomic<bool> shrunk_{false};
     std::uint64_t mpi_ticks_ = 0;  // in calls since the last reading

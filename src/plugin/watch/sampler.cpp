@@ -19,6 +19,8 @@ constexpr std::uint64_t k_first_interval_us = 10000;
 constexpr std::uint64_t k_least_interval_us = 10000;
 constexpr std::uint64_t k_most_interval_us = 100000;
 constexpr std::uint64_t k_proportional_interval_us = 1000000;
+// Between looks at the pages of Sluice's own mappings, which take 17 µs: at most 0.04 % of the time.
+constexpr std::uint64_t k_own_interval_us = 50000;
 
 }  // namespace
 
@@ -30,6 +32,7 @@ Sampler::Sampler(kernel::HelperThread& helper, Watch& watch, budget::ProcessBudg
 
 Sampler::~Sampler() {
     helper_.remove(*this);
+    watch_.memory().own().look();
     read_proportional();
     take();
 }
@@ -42,6 +45,7 @@ kernel::HelperThread::Clock::duration Sampler::run() noexcept {
 
 void Sampler::take() {
     record::RankHead& head = watch_.record().head;
+    look_at_own_pages();
     record::Sample const sample = watch_.sample();
     put(head.now_us, sample.time_us);
     if (sample.resident > head.peak.resident) head.peak = sample;
@@ -56,6 +60,14 @@ void Sampler::take() {
         std::uint64_t const took = watch_.clock().ns(ticks() - begin) / 1000;
         next_proportional_us_ = sample.time_us + std::max(k_proportional_interval_us, 2000 * took);
     }
+}
+
+/// Code and pages of the record become resident when they are used first.
+void Sampler::look_at_own_pages() {
+    std::uint64_t const now_us = watch_.clock().us_since_start(ticks());
+    if (now_us < next_own_us_) return;
+    watch_.memory().own().look();
+    next_own_us_ = now_us + k_own_interval_us;
 }
 
 /// The whole run in a table of fixed size: samples of an interval that is doubled whenever the table is full, of two

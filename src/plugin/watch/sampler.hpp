@@ -22,6 +22,7 @@ class Sampler final : public kernel::HelperThread::Job {
   private:
     kernel::HelperThread::Clock::duration run() noexcept override;
     void take();
+    void look_at_own_pages();
     void keep_in_history(record::Sample const& sample);
     void read_proportional();
 
@@ -30,6 +31,7 @@ class Sampler final : public kernel::HelperThread::Job {
     budget::ProcessBudget& memory_;
     std::uint64_t interval_us_ = 0;
     std::uint64_t next_proportional_us_ = 0;
+    std::uint64_t next_own_us_ = 0;
 };
 
 }  // namespace sluice::plugin

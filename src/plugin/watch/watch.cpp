@@ -10,7 +10,10 @@ Watch::Watch(std::string path, Budget const& budget)
       sites_(file_.record()),
       memory_(&budget),
       requests_(*this, budget),
-      communicators_(file_.record(), budget) {}
+      communicators_(file_.record(), budget) {
+    memory_.own().add(&file_.node(), sizeof(record::NodeHeader));
+    memory_.own().add(&file_.record(), sizeof(record::RankRecord));
+}
 
 void Watch::exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept {
     record::RankHead const& head = record().head;

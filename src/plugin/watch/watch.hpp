@@ -76,7 +76,7 @@ class Watch {
     void sent_to(int world_rank, std::uint64_t bytes) noexcept { exchanged(record().peers, world_rank, bytes); }
     void came_from(int world_rank, std::uint64_t bytes) noexcept { exchanged(record().received, world_rank, bytes); }
 
-    /// Memory and state now.
+    /// Memory and state now, with the pages of Sluice's own mappings as of the last look.
     record::Sample sample() noexcept;
 
     /// The call that the rank is in, for samples and for whoever reads the record of a killed job. The number is for

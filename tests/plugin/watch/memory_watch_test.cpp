@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+
 #include <cstring>
+#include <new>
 
 #include "memory/leased.hpp"
 
@@ -36,7 +39,7 @@ TEST(MemoryWatch, what_sluice_leases_in_a_call_is_sluices_not_mpis) {
     Budget budget(64_MiB);
     MemoryWatch watch(&budget);
     watch.start(0);
-    watch.measured(100 << 10);
+    watch.took(100 << 10);
     memory::LeasedBytes held;
     record::Site const site = call(watch, [&] { held = touched(budget); });
     EXPECT_LT(site.grown_private, k_bytes / 8);
@@ -58,15 +61,61 @@ TEST(MemoryWatch, what_sluice_gives_back_in_a_call_is_not_taken_from_mpi) {
     EXPECT_TRUE(watch.take_shrunk()) << "an address may come again with new pages";
 }
 
-TEST(MemoryWatch, fixed_memory_is_what_was_measured_less_the_leases_of_then) {
+TEST(MemoryWatch, what_is_fixed_is_counted_beside_the_leases) {
     Budget budget(64_MiB);
     MemoryWatch watch(&budget);
+    watch.took(1 << 20);
     memory::LeasedBytes held = touched(budget);
-    watch.measured(k_bytes + (1 << 20));
-    EXPECT_EQ(watch.sluice(), k_bytes + (1 << 20));
+    EXPECT_EQ(watch.fixed(), 1U << 20);
+    EXPECT_GE(watch.sluice(), k_bytes + (1 << 20));
     held.reset();
-    EXPECT_LE(watch.sluice(), 1U << 20);
-    EXPECT_GT(watch.sluice(), (1U << 20) - 4096);
+    EXPECT_EQ(watch.sluice(), 1U << 20);
+}
+
+/// A mapping of Sluice's own that the test touches.
+class Mapping {
+  public:
+    Mapping() : at_(mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+        if (at_ == MAP_FAILED) throw std::bad_alloc();
+    }
+    ~Mapping() { munmap(at_, k_bytes); }
+    void touch(std::uint64_t bytes) { std::memset(at_, 1, bytes); }
+    void const* at() const { return at_; }
+
+  private:
+    void* at_;
+};
+
+TEST(MemoryWatch, own_pages_that_are_touched_late_are_sluices_not_mpis) {
+    MemoryWatch watch;
+    Mapping record;
+    watch.own().add(record.at(), k_bytes);
+    watch.own().look();
+    watch.start(0);
+    std::uint64_t const code = watch.sluice();
+    EXPECT_GT(code, 0U) << "the code of this test is Sluice's here";
+    call(watch, [&] {
+        record.touch(k_bytes / 2);
+        watch.own().look();
+    });
+    EXPECT_NEAR(static_cast<double>(watch.sluice() - code), k_bytes / 2.0, 256 << 10);
+    EXPECT_LT(watch.mpi_shared.load(), k_bytes / 8);
+    record::Sample const sample = watch.sample(3000, false, 0, 0);
+    EXPECT_GE(sample.sluice, k_bytes / 2 / 1024);
+}
+
+TEST(OwnPages, counts_private_and_shared_pages_that_are_there_and_no_others) {
+    OwnPages own;
+    own.look();
+    Resident const before = own.found();
+    Mapping shared;
+    own.add(shared.at(), k_bytes);
+    own.look();
+    EXPECT_LT(own.found().shared_bytes, before.shared_bytes + k_bytes / 8) << "nothing has been touched";
+    shared.touch(k_bytes / 4);
+    own.look();
+    EXPECT_NEAR(static_cast<double>(own.found().shared_bytes - before.shared_bytes), k_bytes / 4.0, 256 << 10);
+    EXPECT_NEAR(static_cast<double>(own.found().private_bytes), static_cast<double>(before.private_bytes), 256 << 10);
 }
 
 }  // namespace

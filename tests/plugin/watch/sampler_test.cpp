@@ -61,6 +61,8 @@ TEST(Sampler, leaves_a_curve_and_a_last_sample_however_short_it_lives) {
     EXPECT_GE(job.watch.record().head.recent, 1U);
     EXPECT_GE(job.watch.record().head.history, 1U);
     EXPECT_GT(job.watch.record().head.private_bytes, 0U);
+    record::Sample const& first = job.watch.record().recent[0];
+    EXPECT_GE(first.sluice, 64U) << "the pages of the record and of the code are Sluice's";
 }
 
 }  // namespace

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Which pages of this process are in memory, from /proc/self/pagemap.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace sluice::kernel {
+
+/// The file is opened once, as in kept_file.hpp. Several threads may ask. Does not allocate.
+class PageMap {
+  public:
+    PageMap();
+    PageMap(PageMap const&) = delete;
+    PageMap& operator=(PageMap const&) = delete;
+    ~PageMap();
+
+    /// Bytes of pages that this process has mapped.
+    struct Resident {
+        std::uint64_t anonymous = 0;  ///< of no file, or written since they were mapped privately from one
+        std::uint64_t of_files = 0;   ///< of files and of shared memory
+    };
+    /// The pages that [from, from + bytes) touches. Unlike mincore, a page of a file counts only if this process maps
+    /// it, and not if it is merely in the cache. Costs 1 µs and 20 ns a page. Nothing if the kernel does not
+    /// tell.
+    std::optional<Resident> resident(std::uintptr_t from, std::uint64_t bytes) const noexcept;
+
+  private:
+    int file_ = -1;
+};
+
+}  // namespace sluice::kernel

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// The module that this code is in, as the loader mapped it: the plugin, or the program of a unit test.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice::plugin {
+
+/// A part of the module's file with its access, and what follows it in memory without a file (bss).
+struct ModulePart {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    bool writable = false;
+};
+
+struct ModuleParts {
+    std::array<ModulePart, 8> parts{};  ///< linkers make four or five
+    std::size_t count = 0;
+};
+
+/// Does not allocate.
+ModuleParts parts_of_this_module() noexcept;
+
+}  // namespace sluice::plugin
