@@ -48,11 +48,18 @@ inline constexpr TagRange k_store_control{0, 1};
 inline constexpr TagRange k_store_data{1, 4096};
 static_assert(are_apart(std::array{k_store_control, k_store_data}));
 
-/// These tags are used on the plugin's own communicator of all ranks. An all-to-all in place is served with the tag
-/// k_served[id], with the id of its communicator; if MPI has more tags than it promises, ids may go beyond the range.
+/// These tags are used on the plugin's own communicator of all ranks. All-to-alls in place and checks of collectives
+/// have a tag for each communicator, range[id]. The two ranges share what the MPI has, which may be more than it
+/// promises; communicators with ids beyond them are neither served nor checked.
 inline constexpr TagRange k_job_report{1, 1};
-inline constexpr TagRange k_served{16, k_largest - 15};
-static_assert(are_apart(std::array{k_job_report, k_served}));
+inline constexpr int k_first_of_ids = 16;
+constexpr TagRange served(int largest) noexcept {
+    return {k_first_of_ids, (largest - k_first_of_ids + 1) / 2};
+}
+constexpr TagRange checked(int largest) noexcept {
+    return {served(largest).last() + 1, served(largest).count};
+}
+static_assert(are_apart(std::array{k_job_report, served(k_largest), checked(k_largest)}));
 
 }  // namespace tags
 }  // namespace sluice::groups

@@ -50,10 +50,9 @@ class Messages : public Exchange {
     MPI_Comm comm_;
 };
 
-/// Only what all its members know alike decides whether a communicator is checked. Tags from the largest downwards:
-/// those of all-to-alls in place go upwards.
-bool has_tag(Known const& known, int largest_tag) {
-    return known.id > 0 && known.id < static_cast<std::uint32_t>(largest_tag) / 2;
+/// Only what all its members know alike decides whether a communicator is checked.
+bool has_tag(Known const& known, groups::TagRange tags) {
+    return known.id > 0 && known.id < static_cast<std::uint32_t>(tags.count);
 }
 
 }  // namespace
@@ -61,7 +60,8 @@ bool has_tag(Known const& known, int largest_tag) {
 Check::Check(Watch& watch, MPI_Comm all) : watch_(watch), all_(all) {
     int* upper = nullptr;
     int found = 0;
-    if (MPI_Comm_get_attr(all, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0) largest_tag_ = *upper;
+    if (MPI_Comm_get_attr(all, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0)
+        tags_ = groups::tags::checked(*upper);
 }
 
 /// An unknown word, which matches any other, if there is no memory to compute it: the other members wait for a word.
@@ -120,12 +120,12 @@ int Check::run(CheckedCall const& call, Run const& compare) noexcept {
         if (call.comm == MPI_COMM_NULL) return MPI_SUCCESS;
         Known const known = watch_.communicators().find(call.comm);
         if (known.size == 1) return MPI_SUCCESS;
-        if (!has_tag(known, largest_tag_)) {
+        if (!has_tag(known, tags_)) {
             ++passed_on_;
             return MPI_SUCCESS;
         }
         ++checked_;
-        Messages messages(watch_.communicators(), all_, largest_tag_ - static_cast<int>(known.id), call.comm);
+        Messages messages(watch_.communicators(), all_, tags_[static_cast<int>(known.id)], call.comm);
         Comparison comparison(messages, known.rank, known.size);
         std::string what;
         knows_all_ = true;

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "functions.hpp"
+#include "groups/tags.hpp"
 #include "plugin/services/check/comparison.hpp"
 #include "types/signature.hpp"
 
@@ -65,7 +66,7 @@ class Check {
 
     Watch& watch_;
     MPI_Comm all_;
-    int largest_tag_ = 32767;  // what MPI promises at least
+    groups::TagRange tags_ = groups::tags::checked(groups::tags::k_largest);
     types::Signatures signatures_;
     bool knows_all_ = true;  // of the call that is compared
     std::uint64_t checked_ = 0;

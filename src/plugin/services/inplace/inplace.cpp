@@ -46,7 +46,8 @@ class Serving {
           pool_(&memory.budget()) {
         int* upper = nullptr;
         int found = 0;
-        if (MPI_Comm_get_attr(all, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0) largest_tag_ = *upper;
+        if (MPI_Comm_get_attr(all, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0)
+            tags_ = groups::tags::served(*upper);
     }
 
     MPI_Comm all() const noexcept { return all_; }
@@ -58,11 +59,11 @@ class Serving {
         groups::Members members;
         members.size = 0;
         if (known.id == 0 || known.size < 2) return members;
-        if (known.id > static_cast<std::uint32_t>(largest_tag_ - groups::tags::k_served.first)) return members;
+        if (known.id >= static_cast<std::uint32_t>(tags_.count)) return members;
         members.comm = all_;
         members.rank = known.rank;
         members.size = known.size;
-        members.tag = groups::tags::k_served[static_cast<int>(known.id)];
+        members.tag = tags_[static_cast<int>(known.id)];
         members.in_comm =
             known.ranks.is_regular() ? groups::RankMap(known.ranks) : groups::RankMap::function(world_rank_of, &in);
         return members;
@@ -89,7 +90,7 @@ class Serving {
     Bytes staging_;
     node::RemoteMemory peers_;
     memory::StagingPool pool_;
-    int largest_tag_ = groups::tags::k_largest;
+    groups::TagRange tags_ = groups::tags::served(groups::tags::k_largest);
 };
 
 /// Bytes of the largest block, or nothing where a count is negative: that is for MPI to refuse.
