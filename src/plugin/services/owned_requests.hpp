@@ -6,9 +6,10 @@
 ///                               complete(), by its service
 ///
 /// The handle is the only part itself if the service only keeps memory until MPI's own request is complete. Otherwise
-/// it is one that MPI knows (ticket.hpp) and that MPI's own completion calls never get to see (translation.hpp). A
-/// service of the first kind needs one thread (Needs::one_thread): MPI may give a complete request's handle to another
-/// thread before this table hears of it.
+/// it is one that MPI knows (ticket.hpp) and that MPI's own completion calls never get to see (translation.hpp).
+///
+/// MPI may give the handle of a complete request to another thread before the call that completed it returns. So MPI's
+/// own request is hidden while a call may complete it: the other thread does not find it under its handle.
 ///
 /// The table has no limit, and adding to it needs no memory, so it cannot fail. A request that was freed while it was
 /// active has no handle any more; it is kept until its parts are complete.
@@ -21,6 +22,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace sluice::plugin {
@@ -105,6 +107,12 @@ class OwnedRequests {
     std::shared_ptr<OwnedRequest> find(MPI_Request handle) const;
     /// The program has no handle of it any more. Another that has got the same handle meanwhile stays.
     void remove(OwnedRequest const& request) noexcept;
+    /// MPI's own request, which a call is about to complete: not found until it is shown again. Neither needs memory.
+    void hide(OwnedRequest const& request) noexcept { remove(request); }
+    void show(std::shared_ptr<OwnedRequest> request) noexcept {
+        MPI_Request const handle = request->handle();
+        add(handle, std::move(request));
+    }
     /// The program freed an active one.
     void release(std::shared_ptr<OwnedRequest> request) noexcept;
     /// Completes those that were freed and whose parts are complete.

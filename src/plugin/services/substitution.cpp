@@ -33,6 +33,25 @@ void write_status(MPI_Status* to, MPI_Status from) noexcept {
     *to = from;
 }
 
+namespace {
+
+/// MPI keeps the handle of a persistent request.
+bool may_lose_its_handle(OwnedRequest const* owned) noexcept {
+    return owned != nullptr && owned->is_mpi_request() && !owned->persistent() && owned->active();
+}
+
+}  // namespace
+
+Hidden::Hidden(Owners const& owners, std::shared_ptr<OwnedRequest> request) noexcept : table_(&owners.table) {
+    if (!may_lose_its_handle(request.get())) return;
+    request_ = std::move(request);
+    table_->hide(*request_);
+}
+
+Hidden::~Hidden() {
+    if (request_ && request_->active()) table_->show(std::move(request_));
+}
+
 Substitution::Substitution(Owners const& owners, int count, MPI_Request* handles, MPI_Status* statuses)
     : owners_(&owners), handles_(handles), statuses_of_program_(statuses) {
     if (handles == nullptr || count <= 0) return;
@@ -49,6 +68,13 @@ Substitution::Substitution(Owners const& owners, int count, MPI_Request* handles
         expand(static_cast<int>(i), owned_[i].get());
     places_.resize(slots_.size());
     completed_.reserve(n);
+    for (auto const& owned : owned_)
+        if (may_lose_its_handle(owned.get())) owners.table.hide(*owned);
+}
+
+Substitution::~Substitution() {
+    for (auto const& owned : owned_)
+        if (may_lose_its_handle(owned.get())) owners_->table.show(owned);
 }
 
 void Substitution::expand(int index, OwnedRequest const* owned) {

@@ -32,6 +32,20 @@ struct Owners {
     int finish(OwnedRequest& request, MPI_Request* handle, MPI_Status* status) const;
 };
 
+/// Hides a request in the table while MPI may complete it, if the program's handle is MPI's own.
+class Hidden {
+  public:
+    Hidden(Owners const& owners, std::shared_ptr<OwnedRequest> request) noexcept;
+    Hidden(Hidden const&) = delete;
+    Hidden& operator=(Hidden const&) = delete;
+    /// Shows it again if it is not complete.
+    ~Hidden();
+
+  private:
+    OwnedRequests* table_;
+    std::shared_ptr<OwnedRequest> request_;  // null: nothing was hidden
+};
+
 /// Writes a status as MPI does: MPI_ERROR stays as it is unless a call says that it is set.
 void write_status(MPI_Status* to, MPI_Status from) noexcept;
 
@@ -39,6 +53,9 @@ class Substitution {
   public:
     /// For calls that complete requests. `statuses`: the program's, for each handle.
     Substitution(Owners const& owners, int count, MPI_Request* handles, MPI_Status* statuses);
+    Substitution(Substitution const&) = delete;
+    Substitution& operator=(Substitution const&) = delete;
+    ~Substitution();
     /// Without any the call goes on with what the program passed.
     bool any() const noexcept { return any_; }
     int count() const noexcept { return static_cast<int>(requests_.size()); }

@@ -21,6 +21,7 @@ int wait(Owners const& owners, Next next, MPI_Request* request, MPI_Status* stat
     if (!owned) return next(request, status);
     MPI_Request inactive = owned->part(0).request;
     if (!owned->active()) return next(&inactive, status);
+    Hidden const hidden(owners, owned);
     for (std::size_t i = 0; i < owned->parts(); ++i) {
         OwnedRequest::Part part = owned->part(i);
         if (part.done) continue;
@@ -36,6 +37,7 @@ int test(Owners const& owners, Next next, MPI_Request* request, int* flag, MPI_S
     if (!owned) return next(request, flag, status);
     MPI_Request inactive = owned->part(0).request;
     if (!owned->active()) return next(&inactive, flag, status);
+    Hidden const hidden(owners, owned);
     *flag = 0;
     for (std::size_t i = 0; i < owned->parts(); ++i) {
         OwnedRequest::Part part = owned->part(i);

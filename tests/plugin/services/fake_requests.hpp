@@ -10,12 +10,9 @@
 #include <map>
 #include <vector>
 
-namespace sluice::plugin::tests {
+#include "plugin/handles.hpp"
 
-/// A handle that the fake MPI does not know unless it made it. Open MPI's handles are addresses, MPICH's numbers.
-inline MPI_Request handle_number(std::uintptr_t number) {
-    return (MPI_Request)(number * 64);
-}
+namespace sluice::plugin::tests {
 
 class FakeRequests {
   public:

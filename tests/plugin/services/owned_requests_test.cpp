@@ -6,10 +6,10 @@
 #include <array>
 #include <atomic>
 #include <deque>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "plugin/handles.hpp"
 #include "plugin/services/owners_fixture.hpp"
 #include "support/effort.hpp"
 
@@ -50,27 +50,6 @@ TEST(OwnedRequests, a_handle_that_comes_again_stands_for_the_new_request) {
     EXPECT_EQ(second.destroyed, 1);
     EXPECT_TRUE(table.empty());
 }
-
-/// Handles as a real MPI gives them: one that a completing call has given back is at once another thread's.
-class Handles {
-  public:
-    MPI_Request take() {
-        std::lock_guard const lock(changing_);
-        if (free_.empty()) return handle_number(++made_);
-        MPI_Request const last = free_.back();
-        free_.pop_back();
-        return last;
-    }
-    void give_back(MPI_Request handle) {
-        std::lock_guard const lock(changing_);
-        free_.push_back(handle);
-    }
-
-  private:
-    std::mutex changing_;
-    std::vector<MPI_Request> free_;
-    std::uintptr_t made_ = 0;
-};
 
 std::atomic<Handles*> handles{nullptr};
 
@@ -124,6 +103,89 @@ TEST(OwnedRequests, several_threads_complete_each_its_own_and_every_one_once) {
     for (std::deque<Fate> const& of_thread : fates)
         for (Fate const& fate : of_thread)
             ASSERT_EQ(fate.completed * 10 + fate.destroyed, 11);
+}
+
+/// A service may keep something for MPI's own requests: half of the threads have requests that nothing is kept for.
+TEST(OwnedRequests, a_thread_with_a_handle_of_another_threads_old_request_does_not_find_its_owner) {
+    constexpr std::size_t k_threads = 4;
+    std::size_t const rounds = static_cast<std::size_t>(sluice::tests::effort(20'000));
+    Handles few;
+    handles = &few;
+    std::array<std::deque<Fate>, k_threads> fates;
+    OwnedRequests table;
+    Owners const owners{table, false, {complete_at_once, give_back}};
+    auto const call_mpi = [&](std::size_t thread) {
+        for (std::size_t round = 0; round < rounds; ++round) {
+            MPI_Request request = few.take();
+            MPI_Request const before = request;
+            if (thread % 2 == 0) {
+                auto const owned = std::make_shared<Owned>(fates.at(thread).emplace_back(), 1, false);
+                owned->set_part(0, request);
+                table.add(request, owned);
+            }
+            auto const wait = [](MPI_Request* part, MPI_Status*) {
+                int const code = give_back(part);
+                std::this_thread::yield();  // another thread has the handle before MPI's call returns
+                return code;
+            };
+            auto const test = [](MPI_Request* part, int* flag, MPI_Status*) {
+                return complete_at_once(part, flag, {});
+            };
+            auto const not_yet = [&](MPI_Request* part, int* flag, MPI_Status*) {
+                EXPECT_EQ(*part, before);
+                EXPECT_TRUE(thread % 2 == 0 || part == &request) << "MPI got the part of another thread's request";
+                *flag = 0;
+                return MPI_SUCCESS;
+            };
+            int flag = 1;
+            translation::test(owners, not_yet, &request, &flag, MPI_STATUS_IGNORE);
+            EXPECT_EQ(flag, 0);
+            if (thread % 2 == 0) {
+                EXPECT_NE(table.find(before), nullptr);
+            }
+            if (round % 2 == 0)
+                translation::wait(owners, wait, &request, MPI_STATUS_IGNORE);
+            else
+                translation::test(owners, test, &request, &flag, MPI_STATUS_IGNORE);
+            EXPECT_EQ(request, MPI_REQUEST_NULL);
+        }
+    };
+    std::vector<std::thread> threads;
+    for (std::size_t thread = 0; thread < k_threads; ++thread)
+        threads.emplace_back(call_mpi, thread);
+    for (std::thread& thread : threads)
+        thread.join();
+    EXPECT_TRUE(table.empty());
+    for (std::deque<Fate> const& of_thread : fates)
+        for (Fate const& fate : of_thread)
+            ASSERT_EQ(fate.completed * 10 + fate.destroyed, 11);
+}
+
+TEST(OwnedRequests, a_request_of_mpi_is_hidden_while_a_call_may_complete_it) {
+    Fate over;
+    Fate open;
+    OwnedRequests table;
+    Owners const owners{table, false, {complete_at_once, give_back}};
+    std::array<MPI_Request, 2> requests{handle_number(1), handle_number(2)};
+    for (std::size_t i = 0; i < 2; ++i) {
+        auto const owned = std::make_shared<Owned>(i == 0 ? over : open, 1, false);
+        owned->set_part(0, requests[i]);
+        table.add(requests[i], owned);
+    }
+    auto const first_is_over = [&](int, MPI_Request* parts, int* index, MPI_Status*) {
+        EXPECT_EQ(table.find(handle_number(1)), nullptr);
+        EXPECT_EQ(table.find(handle_number(2)), nullptr);
+        parts[0] = MPI_REQUEST_NULL;
+        *index = 0;
+        return MPI_SUCCESS;
+    };
+    int index = -1;
+    EXPECT_EQ(translation::waitany(owners, first_is_over, 2, requests.data(), &index, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    EXPECT_EQ(index, 0);
+    EXPECT_EQ(table.find(handle_number(1)), nullptr);
+    EXPECT_NE(table.find(handle_number(2)), nullptr);
+    EXPECT_EQ(over.completed + over.destroyed, 2);
+    EXPECT_EQ(open.completed + open.destroyed, 0);
 }
 
 TEST(OwnedRequests, a_request_may_be_cancelled_and_looked_at_while_another_thread_waits_for_it) {

@@ -6,11 +6,11 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "plugin/handles.hpp"
 #include "support/effort.hpp"
 
 namespace sluice::plugin {
@@ -36,10 +36,8 @@ struct Heard {
     std::uint64_t absent(void const*, std::uint64_t) const noexcept { return still_absent; }
 };
 using Table = OpenRequests<Heard>;
-
-MPI_Request handle_number(std::uintptr_t number) {
-    return (MPI_Request)(number * 64);
-}
+using tests::handle_number;
+using tests::Handles;
 
 OpenRequest of_bytes(std::uint64_t bytes, bool persistent = false) {
     OpenRequest what;
@@ -179,27 +177,6 @@ TEST(OpenRequests, pages_that_became_resident_are_the_programs_own_and_counted_o
     table.complete({handle_number(1), 0});
     EXPECT_EQ(heard.own, 8192U);
 }
-
-/// Handles as MPI gives them: one that a thread has given back is at once another's.
-class Handles {
-  public:
-    MPI_Request take() {
-        std::lock_guard const lock(changing_);
-        if (free_.empty()) return handle_number(++made_);
-        MPI_Request const last = free_.back();
-        free_.pop_back();
-        return last;
-    }
-    void give_back(MPI_Request handle) {
-        std::lock_guard const lock(changing_);
-        free_.push_back(handle);
-    }
-
-  private:
-    std::mutex changing_;
-    std::vector<MPI_Request> free_;
-    std::uintptr_t made_ = 0;
-};
 
 TEST(OpenRequests, threads_that_get_each_others_handles_end_each_its_own_requests) {
     SeveralThreads const several;
