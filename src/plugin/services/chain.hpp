@@ -14,7 +14,8 @@ namespace sluice::plugin {
 
 class Call;
 
-/// Links of one function. Each service adds at most one, so there are never more than services (list.cpp).
+/// Links of one function. Each service adds at most one, so this is the number of services; list.cpp, which
+/// has the list, refuses another number.
 inline constexpr std::size_t k_most_links = 3;
 
 template <class Function>

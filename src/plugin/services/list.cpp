@@ -13,7 +13,7 @@ Services make_services() {
     // Checks come first, for what they find must not have begun. Watching comes last: its samples then begin when the
     // others hold what they need, and end before they let go of it.
     constexpr std::array makers{make_check, make_inplace, make_watching};
-    static_assert(makers.size() <= k_most_links);
+    static_assert(makers.size() == k_most_links, "each service may add one link to a function (chain.hpp)");
     Services services;
     for (auto const make : makers)
         services.push_back(make());

@@ -46,7 +46,9 @@ class Watch {
         add(in_flight_, 0 - bytes);
         add(site_in_flight_[site], 0 - bytes);
     }
-    /// The bytes of a call that returned before they came are there now.
+    /// The bytes of a call that returned before they came are there now. Only on a thread that
+    /// calls MPI: the numbers are tallies, which one calling thread adds to without atomic instructions, so additions
+    /// of a helper thread would be lost.
     void arrived(Arrival const& arrival) noexcept {
         landed(arrival.site, arrival.bytes);
         if (arrival.absent == 0) return;
