@@ -81,30 +81,31 @@ RecordFile::RecordFile(std::string path) : path_(std::move(path)) {
         return;
     }
     std::string const first = path_;
-    for (int next = 2; !(in_file_ = map_file()) && errno == EALREADY && next < k_jobs_of_a_name; ++next)
+    Mapped mapped = map_file();
+    for (int next = 2; mapped == Mapped::is_another_job && next < k_jobs_of_a_name; ++next) {
         path_ = next_name(first, next);
-    if (!in_file_) {
-        why_ = path_ + ": " + std::strerror(errno);
-        map_private();
+        mapped = map_file();
     }
+    in_file_ = mapped == Mapped::yes;
+    if (mapped == Mapped::is_another_job) why_ = path_ + ": it belongs to another job";
+    if (!in_file_) map_private();
 }
 
-bool RecordFile::map_file() {
+RecordFile::Mapped RecordFile::no_file(int error) {
+    why_ = path_ + ": " + std::strerror(error);
+    return Mapped::no;
+}
+
+RecordFile::Mapped RecordFile::map_file() {
     LockedFile const file(path_);
-    if (file.number() < 0) return false;
     struct stat status {};
-    if (fstat(file.number(), &status) != 0) return false;
-    if (status.st_nlink == 0) {  // an earlier job's file, removed between our open and our lock
-        errno = EALREADY;
-        return false;
-    }
+    if (file.number() < 0 || fstat(file.number(), &status) != 0) return no_file(errno);
+    if (status.st_nlink == 0) return Mapped::is_another_job;  // it was removed between our open and our lock
     bool const fresh = status.st_size < static_cast<off_t>(sizeof(NodeHeader));
-    if (int const error = posix_fallocate(file.number(), 0, sizeof(NodeHeader)); fresh && error != 0) {
-        errno = error;
-        return false;
-    }
+    if (int const error = posix_fallocate(file.number(), 0, sizeof(NodeHeader)); fresh && error != 0)
+        return no_file(error);
     auto* const node = static_cast<NodeHeader*>(map_shared(file.number(), 0, sizeof(NodeHeader)));
-    if (node == nullptr) return false;
+    if (node == nullptr) return no_file(errno);
     if (fresh) {
         node->format = k_format;
         node->record_bytes = static_cast<std::uint32_t>(k_record_room);
@@ -114,21 +115,23 @@ bool RecordFile::map_file() {
     bool const usable = node->magic == k_magic && node->format == k_format && node->record_bytes == k_record_room;
     // Ranks claim their records before MPI_Init and decide after it: a file with a decision belongs to another job.
     bool const decided = usable && (std::atomic_ref(node->decision).load() != 0 || is_abandoned(file.number(), *node));
-    int const error = decided  ? EALREADY
-                      : usable ? posix_fallocate(file.number(), static_cast<off_t>(offset), k_record_room)
-                               : EEXIST;
-    void* const record = error == 0 ? map_shared(file.number(), offset, k_record_room) : nullptr;
-    if (record == nullptr) {
-        if (error != 0) errno = error;
+    if (decided) {
         munmap(node, sizeof(NodeHeader));
-        return false;
+        return Mapped::is_another_job;
+    }
+    int const refused = usable ? posix_fallocate(file.number(), static_cast<off_t>(offset), k_record_room) : EEXIST;
+    void* const record = refused == 0 ? map_shared(file.number(), offset, k_record_room) : nullptr;
+    if (record == nullptr) {
+        int const error = refused != 0 ? refused : errno;
+        munmap(node, sizeof(NodeHeader));
+        return no_file(error);
     }
     node_ = node;
     record_ = new (record) RankRecord();
     record_->head.process = kernel::this_process();
     made_ = fresh;
     std::atomic_ref(node_->claimed).fetch_add(1, std::memory_order_release);
-    return true;
+    return Mapped::yes;
 }
 
 void RecordFile::map_private() {

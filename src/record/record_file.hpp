@@ -37,7 +37,13 @@ class RecordFile {
     std::string const& path() const noexcept { return path_; }
 
   private:
-    bool map_file();
+    enum class Mapped {
+        yes,
+        no,             // why_ has the reason
+        is_another_job  // the file belongs to another job of the same name
+    };
+    Mapped map_file();
+    Mapped no_file(int error);
     void map_private();
 
     std::string path_;

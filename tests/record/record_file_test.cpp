@@ -48,5 +48,27 @@ TEST_F(RecordFiles, a_later_job_of_the_same_name_begins_another) {
     EXPECT_EQ(earlier.record().head.world_rank, 5u);
 }
 
+TEST_F(RecordFiles, a_job_that_finds_each_name_taken_keeps_its_record_in_memory_and_says_why) {
+    for (int jobs = 0; jobs < 99; ++jobs) {
+        record::RecordFile earlier(path());
+        ASSERT_TRUE(earlier.in_file()) << earlier.why();
+        earlier.node().decision = 1;
+    }
+    record::RecordFile const one_more(path());
+    EXPECT_FALSE(one_more.in_file());
+    EXPECT_EQ(one_more.why(), folder_ + "/node-job-1-99.sluice: it belongs to another job");
+}
+
+TEST_F(RecordFiles, a_file_of_another_version_is_left_as_it_is) {
+    {
+        record::RecordFile other(path());
+        ++other.node().format;
+    }
+    record::RecordFile const own(path());
+    EXPECT_FALSE(own.in_file());
+    EXPECT_EQ(own.why(), path() + ": File exists");
+    EXPECT_EQ(std::filesystem::file_size(path()), sizeof(record::NodeHeader) + sizeof(record::RankRecord));
+}
+
 }  // namespace
 }  // namespace sluice::report

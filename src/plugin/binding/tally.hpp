@@ -21,6 +21,7 @@ void put(T& number, std::type_identity_t<T> value) noexcept {
 
 template <class T>
 T look_at(T const& number) noexcept {
+    // C++20 has no atomic_ref to a constant; a load writes nothing.
     return std::atomic_ref(const_cast<T&>(number)).load(std::memory_order_relaxed);
 }
 
@@ -33,6 +34,14 @@ struct Tally {
             std::atomic_ref(sum).fetch_add(amount, std::memory_order_relaxed);
         else
             put(sum, static_cast<T>(look_at(sum) + amount));
+    }
+
+    template <class T>
+    static void subtract(T& sum, std::type_identity_t<T> amount) noexcept {
+        if constexpr (several)
+            std::atomic_ref(sum).fetch_sub(amount, std::memory_order_relaxed);
+        else
+            put(sum, static_cast<T>(look_at(sum) - amount));
     }
 
     /// Keeps the larger one.
@@ -55,6 +64,14 @@ void add(T& sum, std::type_identity_t<T> amount) noexcept {
         Tally<true>::add(sum, amount);
     else
         Tally<false>::add(sum, amount);
+}
+
+template <class T>
+void subtract(T& sum, std::type_identity_t<T> amount) noexcept {
+    if (g_plugin.several_threads) [[unlikely]]
+        Tally<true>::subtract(sum, amount);
+    else
+        Tally<false>::subtract(sum, amount);
 }
 
 template <class T>

@@ -144,7 +144,6 @@ class OpenRequests {
     static constexpr std::uint32_t k_any = 0;  // serial numbers
     static constexpr std::uint32_t k_unknown = 1;
     static constexpr std::uint32_t k_first_serial = 2;
-    static constexpr std::size_t k_one_less = ~std::size_t{0};
     using Slots = std::array<OpenRequest, k_slots>;
 
     void make_slots() noexcept {
@@ -183,8 +182,8 @@ class OpenRequests {
     /// A run of slots that are not free always ends with one in use: when the last request of a run goes, the marks of
     /// freed slots before it go, too.
     void remove(OpenRequest& slot) noexcept {
-        if (slot.absent > 0) plugin::add(incomplete_, k_one_less);
-        plugin::add(kept_, k_one_less);
+        if (slot.absent > 0) subtract(incomplete_, 1);
+        subtract(kept_, 1);
         slot.absent = 0;
         slot.active = false;
         slot.key = k_was_freed;
@@ -199,7 +198,7 @@ class OpenRequests {
         std::uint64_t const still = listener_.absent(slot.buffer, slot.span);
         if (still < slot.absent) listener_.own_pages(slot.absent - still);
         slot.absent = std::min(still, slot.absent);
-        if (slot.absent == 0) plugin::add(incomplete_, k_one_less);
+        if (slot.absent == 0) subtract(incomplete_, 1);
     }
 
     Listener& listener_;

@@ -43,8 +43,8 @@ class Watch {
         raise(record().sites[site].in_flight_peak, look_at(site_in_flight_[site]));
     }
     void landed(std::uint32_t site, std::uint64_t bytes) noexcept {
-        add(in_flight_, 0 - bytes);
-        add(site_in_flight_[site], 0 - bytes);
+        subtract(in_flight_, bytes);
+        subtract(site_in_flight_[site], bytes);
     }
     /// The bytes of a call that returned before they came are there now. Only on a thread that
     /// calls MPI: the numbers are tallies, which one calling thread adds to without atomic instructions, so additions
@@ -91,7 +91,7 @@ class Watch {
         return OpenCalls::k_none;
     }
     void left(std::uint32_t number, std::uint64_t now_us, bool reading) noexcept {
-        if (reading) add(calls_with_reading_, 0U - 1U);
+        if (reading) subtract(calls_with_reading_, 1);
         put(record().head.now_us, now_us);
         if (g_plugin.several_threads) return open_calls_.left(number);
         put(record().head.current_since_us, now_us);
