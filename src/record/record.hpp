@@ -16,6 +16,7 @@
 ///     history    memory over the whole run; when it is full every second sample is dropped and the interval doubles
 ///     recent     memory of the last minutes: a ring
 ///     events     the last long calls: a ring
+///     counters   what services of the plugin counted: counters.hpp
 ///
 /// One writer (the rank), any number of readers, also while it is written and after its writer died. Plain integers in
 /// the byte order of the machine; a reader bounds every index that it takes from the file.
@@ -32,13 +33,16 @@
 namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
-inline constexpr std::uint32_t k_format = 2;
+inline constexpr std::uint32_t k_format = 3;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
 inline constexpr std::size_t k_history = 1024;
 inline constexpr std::size_t k_recent = 4096;
 inline constexpr std::size_t k_events = 4096;
+inline constexpr std::size_t k_counters = 32;
+inline constexpr std::size_t k_counter_service = 40;  ///< bytes of a name, with the zero that ends it
+inline constexpr std::size_t k_counter_what = 48;
 inline constexpr std::size_t k_sizes = 32;  ///< buckets of the histogram; i holds messages of 2^(i-1) … 2^i - 1 bytes,
                                             ///< 0 holds empty ones, the last all larger
 inline constexpr std::uint32_t k_no_site = 0xffff'ffff;
@@ -150,6 +154,13 @@ struct Event {
     bool operator==(Event const&) const = default;
 };
 
+/// One figure of a service; reports add up the figures of the ranks by name.
+struct Counter {
+    std::array<char, k_counter_service> service{};  ///< in the plural: "all-to-alls in place"
+    std::array<char, k_counter_what> what{};        ///< in the plural: "calls served"
+    std::uint64_t value = 0;
+};
+
 struct RankHead {
     std::uint32_t used = 0;  ///< 1 when all of the head is valid
     std::uint32_t world_rank = 0;
@@ -188,6 +199,7 @@ struct RankHead {
     std::uint64_t history_interval_us = 0;  ///< between two samples of `history`
     std::uint64_t recent = 0;               ///< samples ever written; the newest is at (recent - 1) % k_recent
     std::uint64_t events = 0;               ///< the same for events
+    std::uint64_t counters = 0;             ///< used entries of `counters`
     // Empty unless the setting `identify` is on.
     std::array<char, 64> host{};
     std::array<char, 64> user{};
@@ -203,6 +215,7 @@ struct alignas(4096) RankRecord {
     std::array<Sample, k_history> history;
     std::array<Sample, k_recent> recent;
     std::array<Event, k_events> events;
+    std::array<Counter, k_counters> counters;
 };
 
 struct NodeHeader {

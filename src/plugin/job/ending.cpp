@@ -123,42 +123,18 @@ void print(std::string const& text) {
     }
 }
 
-std::string line_of(RunningServices::Section const& section, std::uint64_t const* sums) {
-    std::string line = section.name;
-    char const* before = ": ";
-    for (Counter const& counter : section.counters) {
-        line += before + std::to_string(*sums++) + " " + counter.what;
-        before = ", ";
-    }
-    return line;
-}
-
 }  // namespace
 
-void tell_counters(MPI_Comm all, std::vector<RunningServices::Section> const& sections) {
-    std::vector<std::uint64_t> sums;
-    for (auto const& section : sections)
-        for (Counter const& counter : section.counters)
-            sums.push_back(counter.value);
-    if (sums.empty()) return;
-    std::vector<std::uint64_t> of_all(sums.size());
-    int const code =
-        MPI_Reduce(sums.data(), of_all.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM, 0, all);
-    int rank = 0;
-    MPI_Comm_rank(all, &rank);
-    if (rank != 0) return;
-    if (code != MPI_SUCCESS) return say("what services have counted could not be added up");
-    std::uint64_t const* next = of_all.data();
-    for (auto const& section : sections) {
-        say("%s", line_of(section, next).c_str());
-        next += section.counters.size();
-    }
-}
-
-void report_at_end(MPI_Comm all, record::RankRecord const& record, std::string const& folder) {
+void report_at_end(MPI_Comm all, record::RankRecord const& record, Settings const& settings) {
+    std::string const& folder = settings.report;
     try {
         report::Summary const summary = summary_of_job(all, record);
         if (mpi::rank_in(all) != 0) return;
+        if (settings.watch == Switch::off) {
+            for (std::string const& line : report::service_lines(summary))
+                say("%s", line.c_str());
+            return;
+        }
         print(report::to_screen(summary));
         if (folder.empty()) return;
         report::write_report(folder, summary, page_template());

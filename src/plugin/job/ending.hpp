@@ -4,19 +4,14 @@
 
 #include <mpi.h>
 
-#include <string>
-#include <vector>
-
-#include "plugin/services/running_services.hpp"
 #include "record/record.hpp"
+#include "sluice/settings.hpp"
 
 namespace sluice::plugin {
 
 /// Collective over `all`, every rank of the job. Rank 0 prints the summary on standard error and, with a folder, writes
-/// the files. What cannot be written is said in a line and stops nothing.
-void report_at_end(MPI_Comm all, record::RankRecord const& record, std::string const& folder);
-
-/// Collective over `all`. Rank 0 prints what each service has counted on all ranks, a line for each service.
-void tell_counters(MPI_Comm all, std::vector<RunningServices::Section> const& sections);
+/// the files; with the setting `watch` off it prints only what services counted. What cannot be written is said in a
+/// line and stops nothing.
+void report_at_end(MPI_Comm all, record::RankRecord const& record, Settings const& settings);
 
 }  // namespace sluice::plugin

@@ -54,11 +54,9 @@ Job* close_the_gate() {
 }
 
 void report(Job const& job, record::RankRecord const& record) {
-    if (job.all) tell_counters(job.all.get(), job.services.sections());
-    if (job.settings.watch == Switch::off) return;
     if (job.all)
-        report_at_end(job.all.get(), record, job.settings.report);
-    else if (job.rank == 0)
+        report_at_end(job.all.get(), record, job.settings);
+    else if (job.rank == 0 && job.settings.watch == Switch::on)
         say("no report was gathered, because not all ranks run under sluice");
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "budget/process_budget.hpp"
@@ -17,6 +18,7 @@
 #include "plugin/services/owned_requests.hpp"
 #include "plugin/services/running_services.hpp"
 #include "plugin/watch/watch.hpp"
+#include "record/counters.hpp"
 #include "sluice/settings.hpp"
 
 namespace sluice::plugin {
@@ -46,6 +48,12 @@ struct Job {
     std::int64_t taken_before_init = 0;  ///< anonymous bytes of Sluice outside its own mappings
     bool started = false;
     bool ended = false;
+
+    /// A figure of a service, which adds to it with add() (tally.hpp). It is in the record of the rank, and reports add
+    /// it up over the ranks. `what` is in the plural: "calls compared".
+    std::uint64_t& counter(std::string_view service, std::string_view what) noexcept {
+        return record::counter_in(watch.record(), service, what);
+    }
 
     /// Called by each watched call of the program. One load and one branch while nothing is registered.
     void poll() {

@@ -39,16 +39,6 @@ void RunningServices::stop(Job& job, Ending ending) {
         chosen_[running_ - 1]->stop(job, ending);
 }
 
-std::vector<RunningServices::Section> RunningServices::sections() const {
-    std::vector<Section> sections;
-    for (auto const& service : chosen_) {
-        if (service->needs() == Needs::nothing) continue;
-        std::vector<Counter> counters = service->counters();
-        if (!counters.empty()) sections.push_back({service->name(), std::move(counters)});
-    }
-    return sections;
-}
-
 void RunningServices::in_child() noexcept {
     for (std::size_t i = 0; i < running_; ++i)
         chosen_[i]->in_child();

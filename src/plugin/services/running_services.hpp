@@ -30,12 +30,6 @@ class RunningServices {
     void stop(Job& job, Ending ending);
     /// In a child of fork().
     void in_child() noexcept;
-    /// The sections of the report of those that run on all ranks, or did until they stopped.
-    struct Section {
-        char const* name;
-        std::vector<Counter> counters;
-    };
-    std::vector<Section> sections() const;
     /// Nothing was started.
     bool empty() const noexcept { return running_ == 0; }
 

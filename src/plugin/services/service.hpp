@@ -5,7 +5,6 @@
 ///     MPI_Init ── wanted? ── agreed by all ranks? ── start ── … links … ── stop ── MPI_Finalize
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -27,12 +26,6 @@ enum class Ending {
     exit,      ///< the process ends without MPI_Finalize; MPI must not be used
 };
 
-/// One figure of a service in the report; the ranks' figures are added up.
-struct Counter {
-    char const* what;  ///< in the plural: "calls compared"
-    std::uint64_t value;
-};
-
 /// A service that needs to be polled registers itself, job.progress.add(*this), and removes itself when nothing is left
 /// to do. While it is registered, each call of the program polls it before its links run. It needs Needs::one_thread:
 /// with MPI_THREAD_MULTIPLE no call polls.
@@ -50,14 +43,12 @@ class Service : public kernel::Pollable {
     virtual Needs needs() const noexcept = 0;
     /// What this rank's settings say.
     virtual bool wanted(Job const& job) const noexcept = 0;
+    /// Gets its counters, if it has any, by job.counter(name(), "calls compared").
     virtual void start(Job& job) = 0;
     virtual void stop(Job& job, Ending ending) = 0;
     /// In a process that the program forked, which has none of our threads; no link runs there.
     virtual void in_child() noexcept {}
     bool poll() override { return false; }
-    /// Its section of the report. Asked for in MPI_Finalize after it has stopped, and only if it runs on all ranks:
-    /// each of them must give the same counters.
-    virtual std::vector<Counter> counters() const { return {}; }
 };
 
 using Services = std::vector<std::unique_ptr<Service>>;

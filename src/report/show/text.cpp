@@ -163,6 +163,20 @@ void put_advice(Screen& screen, Summary const& s) {
 
 }  // namespace
 
+std::vector<std::string> service_lines(Summary const& s) {
+    std::vector<std::string> lines;
+    for (auto first = s.counters.begin(); first != s.counters.end();) {
+        auto const last = std::find_if(
+            first, s.counters.end(), [&first](CounterSum const& counter) { return counter.service != first->service; });
+        bool const idle = std::all_of(first, last, [](CounterSum const& counter) { return counter.count.sum == 0; });
+        std::string line = first->service;
+        for (char const* before = ": "; first != last; ++first, before = ", ")
+            line += fmt::format("{}{} {}", before, count_text(first->count.sum), first->what);
+        if (!idle) lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
 std::string outcome_text(Summary const& s) {
     std::uint64_t const alive =
         s.in_state(record::State::running).count() + s.in_state(record::State::finalizing).count();
@@ -205,6 +219,8 @@ std::string to_screen(Summary const& s) {
     screen.put("time", times(s));
     if (s.comm_kib.most > 0) screen.put("objects", communicators(s));
     screen.put("Sluice", ours(s));
+    for (std::string const& line : service_lines(s))
+        screen.put("", line);
     if (s.all_ended()) put_advice(screen, s);
     return screen.take();
 }

@@ -226,6 +226,13 @@ void add_plain_figures(SiteSum& into, SiteSum const& from) {
         into.sizes[i] += from.sizes[i];
 }
 
+void add_counter_table(std::vector<CounterSum>& into, std::vector<CounterSum> const& from) {
+    add_tables(
+        into, from, [](CounterSum const& c) { return std::tie(c.service, c.what); },
+        [](CounterSum& a, CounterSum const& b) { a.count.add(b.count); });
+    if (into.size() > k_kept_counters) into.resize(k_kept_counters);
+}
+
 void add_comm_table(std::vector<CommSum>& into, std::vector<CommSum> const& from) {
     auto const key = [](CommSum const& c) { return std::make_tuple(~c.size, c.root, c.number); };
     add_tables(into, from, key, [](CommSum& a, CommSum const& b) {
@@ -278,6 +285,7 @@ void merge(Summary& into, Summary const& from) {
             a.messages += b.messages;
         });
     add_comm_table(into.comms, from.comms);
+    add_counter_table(into.counters, from.counters);
     add_tables(
         into.now, from.now, [](Whereabouts const& w) { return std::make_pair(w.site, w.state); }, add_whereabouts);
     bound_whereabouts(into.now);

@@ -12,6 +12,8 @@ namespace sluice::report {
 /// Adds all fields but the spreads.
 void add_plain_figures(SiteSum& into, SiteSum const& from);
 
+void add_counter_table(std::vector<CounterSum>& into, std::vector<CounterSum> const& from);
+
 void add_comm_table(std::vector<CommSum>& into, std::vector<CommSum> const& from);
 
 }  // namespace sluice::report

@@ -179,6 +179,14 @@ void add_comms(Summary& summary, record::RankRecord const& record, Scope const& 
     summary.comm_kib = Spread::of(memory, rank);
 }
 
+void add_counters(Summary& summary, record::RankRecord const& record) {
+    for (std::uint64_t i = 0; i < record.head.counters; ++i) {
+        record::Counter const& counter = record.counters[i];
+        add_counter_table(summary.counters, {{text_of(counter.service), text_of(counter.what),
+                                              Spread::of(counter.value, record.head.world_rank)}});
+    }
+}
+
 void add_growth(Summary& summary, record::RankRecord const& record, std::vector<record::Sample> const& samples) {
     for (Owner const owner : k_owners) {
         std::optional<Growth> const growth = steady_growth(samples, owner);
@@ -333,6 +341,7 @@ Summary summary_of(record::RankRecord const& record, Scope const& scope) {
     add_figures(summary, record);
     add_peak(summary, record, ids);
     add_comms(summary, record, scope, ids);
+    add_counters(summary, record);
     summary.matrix = cells_of(record);
     add_whereabouts(summary, record, ids, samples, scope);
     add_growth(summary, record, samples);

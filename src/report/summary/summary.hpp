@@ -11,6 +11,7 @@
 ///     over_ranks       for more than k_full_ranks ranks: memory by time as a histogram over the ranks
 ///     ranks            at most k_full_ranks ranks in full: curve, long calls
 ///     nodes            at most k_nodes, those whose memory is fullest
+///     counters         at most k_kept_counters figures of services, added up by name
 ///
 /// merge() is commutative and associative; but if more than 256 different places call MPI, the order decides which of
 /// the small ones are kept by name. Needs no MPI.
@@ -32,10 +33,11 @@
 
 namespace sluice::report {
 
-inline constexpr std::uint32_t k_summary_format = 2;
+inline constexpr std::uint32_t k_summary_format = 3;
 inline constexpr std::uint32_t k_full_ranks = 32;
 inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
+inline constexpr std::size_t k_kept_counters = 2 * record::k_counters;
 inline constexpr std::size_t k_states = 7;
 inline constexpr std::size_t k_kinds = 10;
 inline constexpr std::uint64_t k_outside = 0;       ///< the id that stands for no site: outside MPI
@@ -154,6 +156,14 @@ struct RankDetail {
     bool operator==(RankDetail const&) const = default;
 };
 
+/// What a service counted on all ranks that ran it.
+struct CounterSum {
+    std::string service;  ///< "all-to-alls in place"
+    std::string what;     ///< "calls served"
+    Spread count;
+    bool operator==(CounterSum const&) const = default;
+};
+
 /// The identity of the job, empty without the setting `identify`. Of several commands, that of the lowest rank.
 struct Identity {
     std::uint32_t rank = 0;
@@ -187,7 +197,8 @@ struct Summary {
     std::vector<CommSum> comms;
     std::vector<Whereabouts> now;  ///< by site and state
     std::vector<NodeSum> nodes;
-    std::vector<RankDetail> ranks;  ///< by rank
+    std::vector<CounterSum> counters;  ///< by service, what
+    std::vector<RankDetail> ranks;     ///< by rank
     OverRanks resident_over_ranks, mpi_over_ranks;
 
     RankSet const& in_state(record::State state) const { return states[static_cast<std::size_t>(state)]; }

@@ -121,6 +121,12 @@ inline void fields(auto& a, RankDetail& r) {
     a("events", r.events);
 }
 
+inline void fields(auto& a, CounterSum& c) {
+    a("service", c.service);
+    a("what", c.what);
+    a("count", c.count);
+}
+
 inline void fields(auto& a, Identity& i) {
     a("rank", i.rank);
     a("user", i.user);
@@ -168,6 +174,7 @@ inline void fields(auto& a, Summary& s) {
     a("communicators", s.comms);
     a("whereabouts", s.now);
     a("nodes", s.nodes);
+    a("counters", s.counters);
     a("ranks", s.ranks);
     a("resident_over_ranks", s.resident_over_ranks);
     a("mpi_over_ranks", s.mpi_over_ranks);

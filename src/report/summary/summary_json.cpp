@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <type_traits>
 
 #include "report/summary/summary_fields.hpp"
@@ -264,6 +265,9 @@ void Reader::get(json const& in, T& value) {
 void restore_order(Summary& summary) {
     std::sort(summary.sites.begin(), summary.sites.end(),
               [](SiteSum const& a, SiteSum const& b) { return a.id < b.id; });
+    std::sort(summary.counters.begin(), summary.counters.end(), [](CounterSum const& a, CounterSum const& b) {
+        return std::tie(a.service, a.what) < std::tie(b.service, b.what);
+    });
     if (summary.world_size == 0) throw Error(ErrorCode::invalid_argument, "a job of no ranks");
 }
 

@@ -17,6 +17,8 @@ std::string fault_of(record::RankHead const& head) {
     if (head.comms > record::k_comms) return "it names " + std::to_string(head.comms) + " communicators of at most 256";
     if (head.history > record::k_history)
         return "it names " + std::to_string(head.history) + " samples of at most 1024";
+    if (head.counters > record::k_counters)
+        return "it names " + std::to_string(head.counters) + " counters of at most 32";
     return {};
 }
 

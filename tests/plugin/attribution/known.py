@@ -31,6 +31,10 @@ def main():
         print(f"sluice {most} KiB, {served} calls served")
         if served != 5 * int(ranks) or not 300 <= most <= 2560:
             sys.exit("all 5 calls of every rank should have been served, in at most 2.5 MiB")
+        counts = [row["count"] for row in report["counters"]
+                  if (row["service"], row["what"]) == ("all-to-alls in place", "calls served")]
+        if len(counts) != 1 or (counts[0]["ranks"], counts[0]["min"], counts[0]["max"]) != (int(ranks), 5, 5):
+            sys.exit(f"the service should have counted 5 calls on every rank: {report['counters']}")
         return
     truths = [line.split()[1:] for line in run.stdout.splitlines() if line.startswith("truth ")]
     if len(truths) != 2 * int(ranks):

@@ -4,11 +4,13 @@
 the place of each call, and no rank hangs; right calls pass. A rank whose
 allocations fail (SHORT) lets no other wait.
 """
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 import watched
 
@@ -16,8 +18,8 @@ launcher, ranks, plugin, right, wrong, short = sys.argv[1], int(sys.argv[2]), *s
 faults = 0
 
 
-def run(program, *arguments):
-    environment = dict(os.environ, SLUICE_CHECK="collectives", SLUICE_WATCH="off")
+def run(program, *arguments, **settings):
+    environment = {**os.environ, "SLUICE_CHECK": "collectives", "SLUICE_WATCH": "off", **settings}
     command = shlex.split(launcher) + ["-n", str(ranks), "env", f"LD_PRELOAD={plugin}", program, *arguments]
     return watched.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
@@ -63,4 +65,13 @@ expect(counted is not None and int(counted.group(1)) >= 9 * ranks, "right calls:
 done = run(short)
 expect(done.returncode == 0 and done.stdout.count(": 0 wrong") == ranks, "short of memory: not right", done)
 expect("was checked in part, because there was no memory" in done.stderr, "short of memory: not said", done)
+
+with tempfile.TemporaryDirectory() as folder:
+    done = run(right, SLUICE_WATCH="on", SLUICE_REPORT=folder)
+    expect(done.returncode == 0, "right calls with a report: not right", done)
+    counters = json.load(open(folder + "/report.json"))["counters"]
+compared = [row["count"] for row in counters
+            if (row["service"], row["what"]) == ("checks of collectives", "calls compared")]
+expect(len(compared) == 1 and compared[0]["ranks"] == ranks and compared[0]["min"] >= 9,
+       f"right calls: the counters of report.json are {counters}", done)
 sys.exit(1 if faults else 0)

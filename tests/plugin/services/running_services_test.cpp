@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -34,11 +33,7 @@ class Told final : public Service {
     }
     void stop(Job& job, Ending ending) override { tell(job, ending == Ending::finalize ? "-" : "!"); }
     void in_child() noexcept override { tell(job_, "c"); }
-    std::vector<Counter> counters() const override {
-        return counted > 0 ? std::vector<Counter>{{"calls served", counted}} : std::vector<Counter>();
-    }
     bool fails = false;
-    std::uint64_t counted = 0;
 
   private:
     void tell(Job& job, char const* what) const { job.told += std::string(what) + name_ + " "; }
@@ -107,23 +102,6 @@ TEST(RunningServices, only_those_that_started_are_stopped) {
     EXPECT_THROW(services.start(job), std::runtime_error);
     services.stop(job, Ending::exit);
     EXPECT_EQ(job.told, "+a !a ");
-}
-
-TEST(RunningServices, sections_are_those_of_services_on_all_ranks_that_have_counters) {
-    Job job{{"a", "b", "c"}, ""};
-    Services all = three(job);
-    static_cast<Told&>(*all[1]).counted = 7;
-    static_cast<Told&>(*all[2]).counted = 9;
-    RunningServices services;
-    services.choose(std::move(all), {1, 1, 1, 1}, {1, 1, 1, 1});
-    services.start(job);
-    services.stop(job, Ending::finalize);
-    auto const sections = services.sections();
-    ASSERT_EQ(sections.size(), 1U) << "a has no counters, and c may run on some ranks only";
-    EXPECT_STREQ(sections[0].name, "b");
-    ASSERT_EQ(sections[0].counters.size(), 1U);
-    EXPECT_STREQ(sections[0].counters[0].what, "calls served");
-    EXPECT_EQ(sections[0].counters[0].value, 7U);
 }
 
 TEST(RunningServices, a_child_of_fork_is_told_to_those_that_run) {

@@ -197,6 +197,13 @@ TEST(Text, names_ranks_without_record_and_aborts) {
     EXPECT_THAT(line, HasSubstr("1 of 4 ranks left no record"));
 }
 
+TEST(Text, has_a_line_for_each_service_that_counted_anything) {
+    std::string const line = flat(to_screen(job(2, Story::healthy)));
+    EXPECT_THAT(line, HasSubstr("all-to-alls in place: 60 calls served, 0 nonblocking calls copied"));
+    EXPECT_THAT(line, HasSubstr("checks of collectives: 21 calls compared"));
+    EXPECT_THAT(line, Not(HasSubstr("a service that did nothing")));
+}
+
 TEST(Text, stays_one_screen_whatever_the_names_are) {
     Summary whole;
     for (std::uint32_t rank = 0; rank < 40; ++rank) {

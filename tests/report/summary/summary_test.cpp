@@ -111,6 +111,15 @@ TEST(Summary, knows_where_the_peak_was) {
     EXPECT_EQ(transpose->time_ns.ranks, 8U);
 }
 
+TEST(Summary, adds_up_the_counters_of_services_by_name) {
+    Summary whole = of(2, 3);
+    for (std::uint32_t rank = 0; rank < 2; ++rank)
+        merge(whole, of(rank, 3));
+    ASSERT_EQ(whole.counters.size(), 4U);
+    EXPECT_EQ(whole.counters[1], (CounterSum{"all-to-alls in place", "calls served", {3, 90, 30, 30, 0, 0}}));
+    EXPECT_EQ(whole.counters[3], (CounterSum{"checks of collectives", "calls compared", {3, 33, 10, 12, 0, 2}}));
+}
+
 TEST(Summary, numbers_communicators_by_prefix_sums) {
     // Communicator {0,0} has all ranks; each pair 2i, 2i+1 has made one, whose root is 2i.
     std::vector<Summary> parts;

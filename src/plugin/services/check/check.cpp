@@ -8,6 +8,7 @@
 
 #include "mpi/mpi.hpp"
 #include "plugin/binding/say.hpp"
+#include "plugin/binding/tally.hpp"
 #include "plugin/watch/watch.hpp"
 
 namespace sluice::plugin {
@@ -57,7 +58,7 @@ bool has_tag(Known const& known, groups::TagRange tags) {
 
 }  // namespace
 
-Check::Check(Watch& watch, MPI_Comm all) : watch_(watch), all_(all) {
+Check::Check(Watch& watch, MPI_Comm all, Counts counts) : watch_(watch), all_(all), counts_(counts) {
     int* upper = nullptr;
     int found = 0;
     if (MPI_Comm_get_attr(all, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0)
@@ -121,10 +122,10 @@ int Check::run(CheckedCall const& call, Run const& compare) noexcept {
         Known const known = watch_.communicators().find(call.comm);
         if (known.size == 1) return MPI_SUCCESS;
         if (!has_tag(known, tags_)) {
-            ++passed_on_;
+            add(counts_.passed_on, 1);
             return MPI_SUCCESS;
         }
-        ++checked_;
+        add(counts_.compared, 1);
         Messages messages(watch_.communicators(), all_, tags_[static_cast<int>(known.id)], call.comm);
         Comparison comparison(messages, known.rank, known.size);
         std::string what;

@@ -38,8 +38,13 @@ class Watch;
 
 class Check {
   public:
+    /// Counters of the rank's record.
+    struct Counts {
+        std::uint64_t& compared;
+        std::uint64_t& passed_on;  ///< calls on communicators whose members agreed on no id
+    };
     /// `all`: every rank of the job.
-    Check(Watch& watch, MPI_Comm all);
+    Check(Watch& watch, MPI_Comm all, Counts counts);
 
     using DataOf = std::function<Data(int member)>;
 
@@ -52,9 +57,6 @@ class Check {
     int with_root(CheckedCall const& call, Data mine, DataOf const& of_member) noexcept;
     /// Each pair of members has a size of its own.
     int pairs(CheckedCall const& call, DataOf const& gives, DataOf const& takes) noexcept;
-
-    std::uint64_t checked() const noexcept { return checked_; }
-    std::uint64_t passed_on() const noexcept { return passed_on_; }
 
   private:
     template <class Run>
@@ -69,8 +71,7 @@ class Check {
     groups::TagRange tags_ = groups::tags::checked(groups::tags::k_largest);
     types::Signatures signatures_;
     bool knows_all_ = true;  // of the call that is compared
-    std::uint64_t checked_ = 0;
-    std::uint64_t passed_on_ = 0;  // calls on communicators whose members agreed on no id
+    Counts counts_;
 };
 
 }  // namespace sluice::plugin

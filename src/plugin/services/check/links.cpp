@@ -142,13 +142,12 @@ class CheckService final : public Service {
         return job.settings.check == CheckedCalls::collectives || job.settings.check == CheckedCalls::all;
     }
     void start(Job& job) override {
-        check_ = std::make_unique<Check>(job.watch, job.all.get());
+        check_ = std::make_unique<Check>(job.watch, job.all.get(),
+                                         Check::Counts{job.counter(name(), "calls compared"),
+                                                       job.counter(name(), "calls on communicators without an id")});
         job.chains.add<Links>(*check_);
     }
     void stop(Job& job, Ending) override { job.chains.remove<Links>(*check_); }
-    std::vector<Counter> counters() const override {
-        return {{"calls compared", check_->checked()}, {"calls on communicators without an id", check_->passed_on()}};
-    }
 
   private:
     std::unique_ptr<Check> check_;

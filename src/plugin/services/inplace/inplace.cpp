@@ -10,6 +10,7 @@
 #include "collectives/inplace_alltoall.hpp"
 #include "groups/tags.hpp"
 #include "memory/leased.hpp"
+#include "plugin/binding/tally.hpp"
 #include "plugin/services/inplace/sent_copy.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/services/owned_requests.hpp"
@@ -38,9 +39,16 @@ int world_rank_of(void const* argument, int member) {
 /// What calls have in common.
 class Serving {
   public:
-    Serving(budget::ProcessBudget& memory, MPI_Comm all, Settings const& settings)
+    /// Counters of the rank's record.
+    struct Counts {
+        std::uint64_t& served;
+        std::uint64_t& copied;  ///< nonblocking calls that MPI performs on a copy
+    };
+
+    Serving(budget::ProcessBudget& memory, MPI_Comm all, Settings const& settings, Counts counts)
         : memory_(memory),
           all_(all),
+          counts_(counts),
           staging_(settings.inplace_staging),
           peers_(settings.transport == Transport::automatic),
           pool_(&memory.budget()) {
@@ -51,6 +59,7 @@ class Serving {
     }
 
     MPI_Comm all() const noexcept { return all_; }
+    void count_copy() noexcept { add(counts_.copied, 1); }
 
     /// The ranks of a call; size 0 if it is not served. Depends only on what its members agreed on. `in` must live as
     /// long as the call.
@@ -78,6 +87,7 @@ class Serving {
         int const code = collectives::run_in_place({peers_, pool_, staging_}, members, blocks, &report);
         record::RankHead& head = call.watch().record().head;
         call.serves(report.exchanged.count);
+        add(counts_.served, 1);
         if (largest > report.staging.count)
             head.saved_bytes = std::max(head.saved_bytes, largest - report.staging.count);
         if (code != MPI_SUCCESS) MPI_Comm_call_errhandler(comm, code);
@@ -87,6 +97,7 @@ class Serving {
   private:
     budget::ProcessBudget& memory_;
     MPI_Comm all_;
+    Counts counts_;
     Bytes staging_;
     node::RemoteMemory peers_;
     memory::StagingPool pool_;
@@ -186,9 +197,9 @@ class ReadsCopy final : public OwnedRequest {
 /// their pair differently. Our engine cannot serve it: it needs the processor of both sides, and a program may wait for
 /// a peer in any call of MPI. So the blocks are copied, and the call goes on as one that is not in place.
 template <class Next, class Count, class Displacement>
-int ialltoallw_of_copy(Call& call, Next next, groups::Members const& members, void* recvbuf, Count const* recvcounts,
-                       Displacement const* rdispls, MPI_Datatype const* recvtypes, MPI_Comm comm,
-                       MPI_Request* request) {
+int ialltoallw_of_copy(Serving& serving, Call& call, Next next, groups::Members const& members, void* recvbuf,
+                       Count const* recvcounts, Displacement const* rdispls, MPI_Datatype const* recvtypes,
+                       MPI_Comm comm, MPI_Request* request) {
     int code = MPI_ERR_INTERN;
     try {
         InplaceBlocks const blocks = InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes);
@@ -198,6 +209,7 @@ int ialltoallw_of_copy(Call& call, Next next, groups::Members const& members, vo
                     recvbuf, kept->receivecounts.data(), rdispls, recvtypes, comm, request);
         if (code != MPI_SUCCESS) return code;
         call.serves(kept->copy.bytes());
+        serving.count_copy();
         kept->set_part(0, *request);
         call.job().owned.add(*request, kept);
         return code;
@@ -219,7 +231,8 @@ int ialltoallw(Serving& serving, Call& call, Next next, void const* sendbuf, Cou
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
         if (members.size > 1 && largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size))
-            return ialltoallw_of_copy(call, next, members, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+            return ialltoallw_of_copy(serving, call, next, members, recvbuf, recvcounts, rdispls, recvtypes, comm,
+                                      request);
     }
     return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
 }
@@ -249,7 +262,9 @@ class Inplace final : public Service {
     bool wanted(Job const& job) const noexcept override { return job.settings.inplace == Switch::on; }
     void start(Job& job) override {
         // Lives on: peers read the nonce in it until they have left their last call.
-        serving_ = std::make_unique<Serving>(job.memory, job.all.get(), job.settings);
+        serving_ = std::make_unique<Serving>(
+            job.memory, job.all.get(), job.settings,
+            Serving::Counts{job.counter(name(), "calls served"), job.counter(name(), "nonblocking calls copied")});
         job.chains.add<Links>(*serving_);
     }
     void stop(Job& job, Ending ending) override {
