@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <array>
 #include <random>
 #include <vector>
 
@@ -154,12 +155,14 @@ TEST(SignatureWord, that_is_unknown_matches_all) {
 
 TEST(SignatureWord, of_a_list_tells_where_its_parts_end) {
     Signatures const signatures;
-    auto const words = [&](std::uint64_t first, std::uint64_t second) {
-        return std::vector{SignatureWord(signatures.of(first, MPI_INT)), SignatureWord(signatures.of(second, MPI_INT))};
+    auto const word_of = [&](std::uint64_t first, std::uint64_t second) {
+        std::array const words{SignatureWord(signatures.of(first, MPI_INT)),
+                               SignatureWord(signatures.of(second, MPI_INT))};
+        return SignatureWord::of_list(2, [&](int i) { return words[static_cast<std::size_t>(i)]; });
     };
-    EXPECT_TRUE(SignatureWord(words(1, 2)).matches(SignatureWord(words(1, 2))));
-    EXPECT_FALSE(SignatureWord(words(1, 2)).matches(SignatureWord(words(2, 1))));
-    EXPECT_FALSE(SignatureWord(words(0, 3)).matches(SignatureWord(words(3, 0))));
+    EXPECT_TRUE(word_of(1, 2).matches(word_of(1, 2)));
+    EXPECT_FALSE(word_of(1, 2).matches(word_of(2, 1)));
+    EXPECT_FALSE(word_of(0, 3).matches(word_of(3, 0)));
 }
 
 }  // namespace
