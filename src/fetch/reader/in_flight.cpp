@@ -18,21 +18,21 @@ std::uint32_t InFlight::depart(Fetch const& fetch, std::shared_ptr<Buffer> buffe
     return number;
 }
 
-InFlight::Slot InFlight::take(std::uint32_t number) {
-    Slot slot = slots_.take(number);
-    if (!slot.fetch.set->tentative) --existing_;
-    int const owner = slot.fetch.request().key.owner;
-    std::uint64_t const bytes = slot.buffer->bytes;
+InFlight::Slot InFlight::take(std::uint32_t slot) {
+    Slot taken = slots_.take(slot);
+    if (!taken.fetch.set->tentative) --existing_;
+    int const owner = taken.fetch.request().key.owner;
+    std::uint64_t const bytes = taken.buffer->bytes;
     if (owner != wire_->rank()) {
         FlightWindow& window = windows_.to(owner);
-        if (slot.complete == bytes)
-            window.arrive(slot.departure, bytes, wire_->now());
+        if (taken.complete == bytes)
+            window.arrive(taken.departure, bytes, wire_->now());
         else
-            window.lose(slot.departure, bytes);
+            window.lose(taken.departure, bytes);
     }
     auto const asked = of_owner_.find(owner);
     if (--asked->second == 0) of_owner_.erase(asked);
-    return slot;
+    return taken;
 }
 
 std::uint32_t InFlight::of(int owner) const noexcept {
