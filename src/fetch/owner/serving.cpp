@@ -186,10 +186,10 @@ void Serving::brought(std::uint64_t ticket, std::span<std::byte const> bytes, st
         refuse(request, "it has published " + std::to_string(coming.bytes) + " bytes and brought " +
                             std::to_string(bytes.size()));
     } else if (request.peer == wire_->rank()) {
-        std::memcpy(local_->room_for(request.control.slot, bytes.size()).data(), bytes.data(), bytes.size());
+        std::ranges::copy(bytes, local_->room_for(request.control.slot, bytes.size()).begin());
         local_->local_complete(request.control.slot);
     } else {
-        std::memcpy(coming.job.memory.get(), bytes.data(), bytes.size());
+        std::ranges::copy(bytes, coming.job.memory.get());
         std::span<std::byte const> const data{coming.job.memory.get(), bytes.size()};
         has_left = wire_->send_data(request.peer, request.control.slot, data, ticket);
         if (!has_left) under_way_.emplace(ticket, std::move(coming.job));
