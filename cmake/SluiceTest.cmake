@@ -17,6 +17,9 @@
 #
 # MPICH waits by spinning, so it is a hundred times slower with more ranks than cores; its tests run at 1 to 4 ranks,
 # and the variable SLUICE_TEST_EFFORT tells the program to try fewer cases (support/effort.hpp).
+#
+# A test labelled quick is quick at SLUICE_QUICK_RANKS and long at its other numbers of ranks, so that `make test` stays
+# short; `make test-all` runs it at all of them.
 
 find_package(GTest REQUIRED)
 find_package(rapidcheck QUIET)
@@ -29,6 +32,10 @@ if(SLUICE_SANITIZE)
 endif()
 
 set(SLUICE_MPICH_TEST_RANKS "1;2;3;4" CACHE STRING "Numbers of ranks that the tests use with MPICH")
+set(SLUICE_QUICK_RANKS 2 4)
+if(SLUICE_MPI STREQUAL "mpich")
+  set(SLUICE_QUICK_RANKS 2)
+endif()
 option(SLUICE_TESTS_WITHOUT_MPI "Also build and run the tests that need no MPI" ON)
 # Ranks that wait by spinning use more processor time if they share the processor with the rank that they wait for.
 set(SLUICE_TEST_PROCESSOR_SECONDS 200 CACHE STRING "Processor time in seconds that a rank of a test may use")
@@ -114,6 +121,25 @@ function(_sluice_test_environment result)
   set(${result} ${environment} PARENT_SCOPE)
 endfunction()
 
+# _sluice_test_labels(VARIABLE LABELS RANKS ALL_RANKS): the labels of a test at one of its numbers of ranks. The smallest
+# number is quick if none of SLUICE_QUICK_RANKS is used.
+function(_sluice_test_labels result labels ranks all_ranks)
+  set(quick "")
+  foreach(count IN LISTS SLUICE_QUICK_RANKS)
+    if(count IN_LIST all_ranks)
+      list(APPEND quick ${count})
+    endif()
+  endforeach()
+  if(NOT quick)
+    list(SORT all_ranks COMPARE NATURAL)
+    list(GET all_ranks 0 quick)
+  endif()
+  if(NOT ranks IN_LIST quick)
+    list(TRANSFORM labels REPLACE "^quick$" long)
+  endif()
+  set(${result} ${labels} PARENT_SCOPE)
+endfunction()
+
 # The command that starts `ranks` processes of a program.
 function(_sluice_test_launcher result ranks)
   if(SLUICE_MPI STREQUAL "simgrid")
@@ -145,7 +171,9 @@ macro(_sluice_test_program)
   else()
     set_property(GLOBAL PROPERTY SLUICE_TEST_PROGRAM_${key} ${target})
     add_executable(${target} ${arg_SOURCES})
-    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests ENABLE_EXPORTS ON)
+    # Nearly every test has one source, for which a unity build gains nothing.
+    set_target_properties(${target} PROPERTIES
+      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests ENABLE_EXPORTS ON UNITY_BUILD OFF)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(${target} PRIVATE sluice_rooms sluice_warnings sluice_test_options ${arg_LIBRARIES})
     if(parallel)
@@ -184,13 +212,14 @@ function(sluice_test name)
       _sluice_test_launcher(launcher 1)
       set(command ${launcher} ${command})
     endif()
+    set(labels ${arg_LABELS})
     _sluice_add_test(${SLUICE_TEST_PREFIX}/${name} 1)
     return()
   endif()
   _sluice_add_test_for_each_rank_count()
 endfunction()
 
-# Adds one ctest test; uses command and the arg_ variables of sluice_test.
+# Adds one ctest test; uses command, labels and the arg_ variables of sluice_test.
 macro(_sluice_add_test full_name test_ranks)
   add_test(NAME ${full_name} COMMAND ${command})
   _sluice_test_environment(environment ${arg_PROCESSOR_SECONDS})
@@ -199,7 +228,7 @@ macro(_sluice_add_test full_name test_ranks)
     set(processors 2)
   endif()
   set_tests_properties(${full_name} PROPERTIES TIMEOUT ${SLUICE_TEST_TIMEOUT} PROCESSORS ${processors}
-    LABELS "${arg_LABELS};${SLUICE_MPI}" ENVIRONMENT "${environment};${arg_ENVIRONMENT}"
+    LABELS "${labels};${SLUICE_MPI}" ENVIRONMENT "${environment};${arg_ENVIRONMENT}"
     SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}"
     FAIL_REGULAR_EXPRESSION "Deadlock detected") # the simulator may say so and still exit with 0
 endmacro()
@@ -218,6 +247,7 @@ macro(_sluice_add_test_for_each_rank_count)
   foreach(ranks IN LISTS rank_counts)
     _sluice_test_launcher(launcher ${ranks})
     set(command ${launcher} $<TARGET_FILE:${target}> ${arg_ARGUMENTS})
+    _sluice_test_labels(labels "${arg_LABELS}" ${ranks} "${rank_counts}")
     _sluice_add_test(${SLUICE_TEST_PREFIX}/${name}/${ranks} ${ranks})
   endforeach()
 endmacro()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Checks every file of the repository: it is smaller than 1 MiB and has no path of one machine and no line that ends in
-# blanks; a source file is not much longer than 400 lines. A source, script or build file names its licence at its top,
+# blanks; a source file is not much longer than 400 lines and includes no other source file. A source, script or build file names its licence at its top,
 # the README's example is the one that is tested, every relative link of the pages leads somewhere, no line of
 # prose in them is too long, and comments, messages and pages name their ranks and processes by nouns.
 set -euo pipefail
@@ -33,6 +33,9 @@ if git grep -nIE --untracked '/(home|Users|root|work)/[A-Za-z0-9_.-]+/' -- . ':!
 fi
 if git grep -nIE --untracked '[[:blank:]]+$' -- '*.cpp' '*.hpp' '*.h' '*.c' '*.cmake' '*CMakeLists.txt' '*.sh' '*.py'; then
     complain "blanks at the ends of lines, see above"
+fi
+if git grep -nIE --untracked '^#include "[^"]*[.](c|cpp)"' -- '*.cpp' '*.hpp' '*.h' '*.c'; then
+    complain "sources that include sources, see above"
 fi
 if [[ $(<README.md) != *"$(grep -v SPDX-License-Identifier examples/hello/hello.cpp)"* ]]; then
     complain "README.md: its example is not examples/hello/hello.cpp"

@@ -19,9 +19,8 @@ ctest -j "${JOBS:-$(nproc)}" "${choice[@]}" --output-on-failure --no-tests=error
     --test-output-truncation head | tee ctest.log | sed -uE "$summary,\$d" || status=$?
 ../cmake/say_skipped.py ctest.xml
 if [ "$how" != all ]; then
-    left=$(ctest --show-only --label-regex '^(long|demo)$' | sed -nE 's/^ *Test +#[0-9]+: //p')
-    echo "make test-all also runs the tests under the simulator, those with sanitizers, and those labelled long or demo:"
-    fmt -w 118 <<<"${left:-none}" | sed 's/^/  /'
+    echo "make test-all also runs all tests under the simulator and with sanitizers, and these:"
+    ../cmake/say_left.py '^(long|demo)$'
     echo
 fi
 ../cmake/say_times.py ctest.xml "${JOBS:-$(nproc)}"

@@ -21,7 +21,7 @@ void publish_faces(Store& store, Box const& box, Cube const& cube, int step) {
                       packer(cube, side, step));
 }
 
-sluice::Task live(Store& store, Box const& box, Cube& cube, int steps) {
+sluice::Task fetch_and_relax(Store& store, Box const& box, Cube& cube, int steps) {
     for (int step = 0; step < steps; ++step) {
         publish_faces(store, box, cube, step);
         std::vector<FetchRequest> const wants = neighbours_faces(box, cube.number(), step);
@@ -44,7 +44,7 @@ Used by_fetching(Box const& box, std::vector<Cube>& cubes, int steps, sluice::Se
     Store store(context);
     sluice::Tasks tasks(context);
     for (Cube& cube : cubes)
-        tasks.spawn(live(store, box, cube, steps));
+        tasks.spawn(fetch_and_relax(store, box, cube, steps));
     tasks.run();
     store.finish();  // peers may still fetch from this rank
     return {store.report().peak.count};

@@ -67,7 +67,7 @@ void publish_faces(Store& store, PagedFile const& file, Box const& box, Places c
                      {static_cast<std::uint64_t>(side) * bytes}, {bytes});
 }
 
-sluice::Task live(Store& store, PagedFile& file, Box const& box, Places places, int number, int steps) {
+sluice::Task read_and_relax(Store& store, PagedFile& file, Box const& box, Places places, int number, int steps) {
     for (int step = 0; step < steps; ++step) {
         publish_faces(store, file, box, places, number, step);
         std::vector<FetchRequest> const wants = neighbours_faces(box, number, step);
@@ -122,7 +122,7 @@ Used PagedCubes::relax(int steps) {
     sluice::Tasks tasks(state_->context);
     state_->file.plan(plan_of(state_->numbers.size()), sluice::Repeat::yes);
     for (std::size_t i = 0; i < state_->numbers.size(); ++i)
-        tasks.spawn(live(store, state_->file, state_->box, Places{i}, state_->numbers[i], steps));
+        tasks.spawn(read_and_relax(store, state_->file, state_->box, Places{i}, state_->numbers[i], steps));
     tasks.run();
     store.finish();
     return {store.report().peak.count};

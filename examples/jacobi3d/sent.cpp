@@ -22,7 +22,7 @@ void send_faces(Store& store, Box const& box, Cube const& cube, int step) {
                    {box.face_points() * sizeof(double)}, packer(cube, side, step));
 }
 
-sluice::Task live(Store& store, Box const& box, Cube& cube, int steps) {
+sluice::Task send_and_relax(Store& store, Box const& box, Cube& cube, int steps) {
     for (int step = 0; step < steps; ++step) {
         send_faces(store, box, cube, step);  // the faces are packed, so the points may change now
         std::vector<FetchRequest> const wants = neighbours_faces(box, cube.number(), step);
@@ -42,7 +42,7 @@ Used by_sending(Box const& box, std::vector<Cube>& cubes, int steps, sluice::Set
     Store store(context);
     sluice::Tasks tasks(context);
     for (Cube& cube : cubes)
-        tasks.spawn(live(store, box, cube, steps));
+        tasks.spawn(send_and_relax(store, box, cube, steps));
     tasks.run();
     store.finish();  // peers may still wait for faces that were packed here
     return {store.report().peak.count};

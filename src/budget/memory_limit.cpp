@@ -37,11 +37,9 @@ std::vector<std::string> words_of(std::string const& line, char separator) {
     return words;
 }
 
-constexpr std::size_t k_most_text = 8192;
-
 /// Returns the number after `key` in a file of lines such as "VmRSS:    1234 kB".
 std::optional<std::uint64_t> number_after(std::string const& path, std::string_view key) {
-    std::array<char, k_most_text> room;
+    kernel::KeptText room;
     return kernel::number_after(kernel::KeptFile(path).read(room), key);
 }
 
@@ -53,7 +51,7 @@ struct Usage {
 };
 
 Usage usage(std::string const& root) {
-    std::array<char, k_most_text> room;
+    kernel::KeptText room;
     std::string_view const status = kernel::KeptFile(root + "/proc/self/status").read(room);
     auto const bytes = [status](std::string_view key) { return Bytes{kernel::bytes_after(status, key).value_or(0)}; };
     return {bytes("VmRSS:"), bytes("VmData:"), bytes("VmSize:")};
@@ -190,7 +188,7 @@ void consider_groups(CgroupVersion const& version, std::string const& root, Byte
 
 /// The limit is read from the file rather than by getrlimit, so that tests can supply a made-up one.
 std::optional<std::uint64_t> resource_limit(std::string const& root, std::string_view name) {
-    std::array<char, k_most_text> room;
+    kernel::KeptText room;
     return soft_limit(kernel::KeptFile(root + "/proc/self/limits").read(room), name);
 }
 

@@ -16,7 +16,6 @@ namespace {
 
 using Kind = MemoryPlace::Kind;
 
-constexpr std::size_t k_most_text = 8192;
 constexpr unsigned k_looks_between_stats = 16;
 constexpr unsigned k_looks_between_limits = 16;
 // For a smaller change of usage it is not worth while to read again which part of it is cache.
@@ -99,7 +98,7 @@ MemoryUsage::Reading MemoryUsage::read() noexcept {
 }
 
 void MemoryUsage::read_group() noexcept {
-    std::array<char, k_most_text> room;
+    kernel::KeptText room;
     std::string_view const text = limit_file_.read(room);
     std::optional<std::uint64_t> const limit = place_.file == "memory.stat"
                                                    ? kernel::number_after(text, "hierarchical_memory_limit")
@@ -125,7 +124,7 @@ Bytes MemoryUsage::droppable_cache(Bytes usage) noexcept {
         return cache_;
     since_stat_ = 0;
     usage_then_ = usage;
-    std::array<char, k_most_text> room;
+    kernel::KeptText room;
     FilePages const pages = file_pages_in(stat_file_.read(room), place_.kind == Kind::cgroup_v1 ? "total_" : "");
     std::uint64_t const file = pages.kept;
     std::uint64_t const needed = pages.mapped + pages.unwritten;
@@ -136,7 +135,7 @@ Bytes MemoryUsage::droppable_cache(Bytes usage) noexcept {
 void MemoryUsage::read_process() noexcept {
     if (limit_file_.is_open() && ++since_limits_ >= k_looks_between_limits) {
         since_limits_ = 0;
-        std::array<char, k_most_text> room;
+        kernel::KeptText room;
         std::string_view const text = limit_file_.read(room);
         std::string_view const name = place_.kind == Kind::data            ? "Max data size"
                                       : place_.kind == Kind::address_space ? "Max address space"

@@ -2,6 +2,7 @@
 /// A small file of /proc or of a control group that is read repeatedly.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,6 +11,9 @@
 #include <utility>
 
 namespace sluice::kernel {
+
+/// Room for one look at a file of the kernel about a process or a control group; their texts are shorter.
+using KeptText = std::array<char, 8192>;
 
 /// The file is opened once and closed on exec. A look is one pread of 0.2 to 3 µs; opening the file each time would
 /// double that. What it refers to is fixed when it is opened: /proc/self stays the process that opened it. Does not

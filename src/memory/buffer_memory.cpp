@@ -46,11 +46,11 @@ static_assert(size_of_class(class_of(16'384)) == 16'384 && size_of_class(class_o
 static_assert(size_of_class(k_classes - 1) == k_largest_part);
 constexpr std::size_t k_mapping = k_classes;  // the class of a block that has a mapping of its own
 
+}  // namespace
+
 struct FreePart {
     FreePart* next;
 };
-
-}  // namespace
 
 //     chunk   | head | part | part | part | not carved yet …   |      mapping   | head | block …            |
 //
@@ -71,12 +71,6 @@ struct alignas(64) Chunk {
 };
 static_assert(sizeof(Chunk) == 64);
 
-namespace {
-
-Chunk* chunk_of(std::byte* block) noexcept {
-    return reinterpret_cast<Chunk*>(reinterpret_cast<std::uintptr_t>(block) & ~(k_chunk - 1));
-}
-
 class ChunkList {
   public:
     Chunk* front() const noexcept { return first_; }
@@ -96,6 +90,12 @@ class ChunkList {
     Chunk* first_ = nullptr;
     Chunk* last_ = nullptr;
 };
+
+namespace {
+
+Chunk* chunk_of(std::byte* block) noexcept {
+    return reinterpret_cast<Chunk*>(reinterpret_cast<std::uintptr_t>(block) & ~(k_chunk - 1));
+}
 
 /// Maps memory at a multiple of k_chunk, so that a block finds its head. Returns null if there is none.
 std::byte* map_aligned(std::size_t bytes) noexcept {

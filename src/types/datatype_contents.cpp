@@ -24,6 +24,12 @@ bool is_predefined(MPI_Datatype type) {
     return is_leaf(combiner);
 }
 
+std::uint64_t size_of_type(MPI_Datatype type) {
+    MPI_Count size = 0;
+    mpi::check(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
+    return size > 0 ? static_cast<std::uint64_t>(size) : 0;
+}
+
 DatatypeContents::DatatypeContents(MPI_Datatype type) {
 #if MPI_VERSION >= 4
     MPI_Count integers = 0;

@@ -12,6 +12,9 @@ namespace sluice::types {
 /// Whether the type is predefined: it then has no contents and must not be freed.
 bool is_predefined(MPI_Datatype type);
 
+/// Bytes of data in one element; 0 if MPI cannot tell them (MPI_UNDEFINED).
+std::uint64_t size_of_type(MPI_Datatype type);
+
 /// Integers, addresses and datatypes in the order of MPI-3's MPI_Type_get_contents, also for a type made with large
 /// counts (MPI-4). Owns the references to the inner datatypes that MPI returns. Takes 12 bytes for each entry of an
 /// indexed or struct type, because MPI returns its lists only as a whole.

@@ -14,12 +14,6 @@ namespace sluice::types {
 
 namespace {
 
-std::uint64_t size_of_type(MPI_Datatype type) {
-    MPI_Count size = 0;
-    mpi::check(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
-    return static_cast<std::uint64_t>(size);
-}
-
 std::int64_t extent_of_type(MPI_Datatype type) {
     MPI_Aint lower = 0;
     MPI_Aint extent = 0;

@@ -41,12 +41,6 @@ std::uint64_t key_of(MPI_Datatype type) noexcept {
     return key;
 }
 
-std::uint64_t size_of_type(MPI_Datatype type) {
-    MPI_Count size = 0;
-    mpi::check(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
-    return size > 0 ? static_cast<std::uint64_t>(size) : 0;
-}
-
 // Codes of basic types that are not in the table begin here.
 constexpr std::uint64_t k_unlisted = 1 << 16;
 

@@ -39,7 +39,7 @@ int go_on(int code, Next next, Arguments... arguments) {
     return code == MPI_SUCCESS ? next(arguments...) : code;
 }
 
-struct Links {
+struct CheckLinks {
     static constexpr auto Barrier = [](Check& check, Call& call, auto next, MPI_Comm comm) {
         return go_on(check.same({Function::Barrier, call.site(), comm}), next, comm);
     };
@@ -145,9 +145,9 @@ class CheckService final : public Service {
         check_ = std::make_unique<Check>(job.watch, job.all.get(),
                                          Check::Counts{job.counter(name(), "calls compared"),
                                                        job.counter(name(), "calls on communicators without an id")});
-        job.chains.add<Links>(*check_);
+        job.chains.add<CheckLinks>(*check_);
     }
-    void stop(Job& job, Ending) override { job.chains.remove<Links>(*check_); }
+    void stop(Job& job, Ending) override { job.chains.remove<CheckLinks>(*check_); }
 
   private:
     std::unique_ptr<Check> check_;

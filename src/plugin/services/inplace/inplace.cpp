@@ -237,7 +237,7 @@ int ialltoallw(Serving& serving, Call& call, Next next, void const* sendbuf, Cou
     return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
 }
 
-struct Links {
+struct InplaceLinks {
     static constexpr auto Alltoall = [](Serving& serving, Call& call, auto... rest) {
         return alltoall(serving, call, rest...);
     };
@@ -265,10 +265,10 @@ class Inplace final : public Service {
         serving_ = std::make_unique<Serving>(
             job.memory, job.all.get(), job.settings,
             Serving::Counts{job.counter(name(), "calls served"), job.counter(name(), "nonblocking calls copied")});
-        job.chains.add<Links>(*serving_);
+        job.chains.add<InplaceLinks>(*serving_);
     }
     void stop(Job& job, Ending ending) override {
-        job.chains.remove<Links>(*serving_);
+        job.chains.remove<InplaceLinks>(*serving_);
         if (ending != Ending::finalize) return;
         job.owned.leave_freed_to_mpi({MPI_Test, MPI_Request_free});
         MPI_Barrier(serving_->all());  // after it no peer touches this rank's memory

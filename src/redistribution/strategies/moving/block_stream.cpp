@@ -9,7 +9,7 @@
 namespace sluice::redistribution {
 
 namespace {
-constexpr int k_tag = groups::tags::k_block_stream.first;
+constexpr int k_stream_tag = groups::tags::k_block_stream.first;
 }
 
 // A range that reaches into the spare slot makes two segments.
@@ -90,14 +90,14 @@ void BlockStream::forget(Message& message) {
 
 void BlockStream::post_send(RequestWindow& window) {
     Message message = next_message();
-    mpi::check(MPI_Isend(message.address, message.count, message.type, partner_, k_tag, comm_, window.next()),
+    mpi::check(MPI_Isend(message.address, message.count, message.type, partner_, k_stream_tag, comm_, window.next()),
                "MPI_Isend");
     forget(message);
 }
 
 void BlockStream::post_receive(RequestWindow& window) {
     Message message = next_message();
-    mpi::check(MPI_Irecv(message.address, message.count, message.type, partner_, k_tag, comm_, window.next()),
+    mpi::check(MPI_Irecv(message.address, message.count, message.type, partner_, k_stream_tag, comm_, window.next()),
                "MPI_Irecv");
     forget(message);
 }

@@ -13,7 +13,7 @@ namespace sluice::redistribution {
 
 namespace {
 
-constexpr int k_tag = groups::tags::k_exchange.first;
+constexpr int k_exchange_tag = groups::tags::k_exchange.first;
 
 /// A type of `bytes` contiguous bytes.
 class ByteType {
@@ -100,14 +100,14 @@ void Exchange::in_pieces(std::uint64_t unit_bytes, std::byte const* send, std::s
         while (incoming > 0 || outgoing > 0) {
             if (std::uint64_t const piece = std::min(incoming, most_bytes); piece > 0) {
                 mpi::check(
-                    MPI_Irecv(into, static_cast<int>(piece), MPI_BYTE, source, k_tag, context_.comm(), window_.next()),
+                    MPI_Irecv(into, static_cast<int>(piece), MPI_BYTE, source, k_exchange_tag, context_.comm(), window_.next()),
                     "MPI_Irecv");
                 into += piece;
                 incoming -= piece;
             }
             if (std::uint64_t const piece = std::min(outgoing, most_bytes); piece > 0) {
                 mpi::check(
-                    MPI_Isend(from, static_cast<int>(piece), MPI_BYTE, target, k_tag, context_.comm(), window_.next()),
+                    MPI_Isend(from, static_cast<int>(piece), MPI_BYTE, target, k_exchange_tag, context_.comm(), window_.next()),
                     "MPI_Isend");
                 from += piece;
                 outgoing -= piece;

@@ -8,7 +8,7 @@ namespace sluice::redistribution {
 
 namespace {
 // This many entries of the map are looked at before peers are served again.
-constexpr std::uint64_t k_scan = 4096;
+constexpr std::uint64_t k_most_slots_looked_at = 4096;
 }  // namespace
 
 Chain::Chain(AddressMap& inverse, int rank, ChainMemory const& memory, memory::Meter& meter, base::Counters& counters,
@@ -175,7 +175,7 @@ void Chain::vacated(std::uint64_t slot) {
 
 bool Chain::fetch_vacant() {
     bool any = false;
-    std::uint64_t const to_look_at = std::min(k_scan, inverse_.size());
+    std::uint64_t const to_look_at = std::min(k_most_slots_looked_at, inverse_.size());
     for (std::uint64_t looked = 0; looked < to_look_at && backlog_ > 0; ++looked) {
         ++vacant_in_vain_;
         std::uint64_t const slot = vacant_visits_.next();
@@ -198,7 +198,7 @@ bool Chain::fetch_vacant() {
 
 bool Chain::fetch_ahead() {
     bool any = false;
-    std::uint64_t const to_look_at = std::min(k_scan, inverse_.size());
+    std::uint64_t const to_look_at = std::min(k_most_slots_looked_at, inverse_.size());
     for (std::uint64_t looked = 0; looked < to_look_at && occupied_wanting_ > 0 && spares_.any_free(); ++looked) {
         ++ahead_in_vain_;
         std::uint64_t const slot = ahead_visits_.next();

@@ -15,7 +15,7 @@ namespace sluice::redistribution {
 namespace {
 
 constexpr std::uint32_t k_packet_kind = 201;
-constexpr std::uint64_t k_scan = 1024;  // slots looked at before peers are served
+constexpr std::uint64_t k_slots_a_turn = 1024;  // slots looked at before peers are served
 constexpr std::size_t k_packet_bytes = 16384;
 constexpr std::uint64_t k_look_ahead = 65536;  // slots
 
@@ -85,7 +85,7 @@ void Scan::empty_spares() {
 /// progress too: a rank that slept before a stretch of free slots would make others wait in vain.
 bool Scan::scan_some() {
     std::uint64_t const start = scan_cursor_;
-    std::uint64_t const stop = std::min(start + k_scan, addresses_->size());
+    std::uint64_t const stop = std::min(start + k_slots_a_turn, addresses_->size());
     for (; scan_cursor_ < stop; ++scan_cursor_) {
         if (state(scan_cursor_) != ScanState::leaving) continue;
         Destination const to = (*addresses_)[scan_cursor_];
@@ -94,7 +94,7 @@ bool Scan::scan_some() {
         else if (!send(scan_cursor_, to))
             break;
     }
-    return scan_cursor_ > start || (is_full() && look_ahead(k_scan));
+    return scan_cursor_ > start || (is_full() && look_ahead(k_slots_a_turn));
 }
 
 /// The receiver of the block at the cursor has no room, perhaps because it waits for blocks after the cursor. So this
