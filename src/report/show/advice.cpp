@@ -118,10 +118,6 @@ std::string about_budget(Summary const& summary) {
     return text + ".";
 }
 
-void add(std::vector<std::string>& list, std::string text) {
-    if (!text.empty()) list.push_back(std::move(text));
-}
-
 }  // namespace
 
 std::vector<Consumer> consumers_of(Summary const& summary) {
@@ -149,17 +145,17 @@ std::vector<Consumer> consumers_of(Summary const& summary) {
 
 std::vector<std::string> advice_for(Summary const& summary) {
     std::vector<std::string> list;
-    add(list, about_growth(summary));
-    add(list, about_flight(summary));
-    add(list, about_comms(summary));
-    add(list, about_waiting(summary));
-    add(list, about_init(summary));
+    add_unless_empty(list, about_growth(summary));
+    add_unless_empty(list, about_flight(summary));
+    add_unless_empty(list, about_comms(summary));
+    add_unless_empty(list, about_waiting(summary));
+    add_unless_empty(list, about_init(summary));
     bool const anything = !list.empty();
     if (!anything)
         list.push_back(fmt::format(
             "Nothing in the communication stands out: {} of the highest peak are the application's own memory.",
             percent_text(part_of(summary.highest.sample, Owner::application), summary.highest.sample.resident)));
-    add(list, about_budget(summary));
+    add_unless_empty(list, about_budget(summary));
     return list;
 }
 

@@ -156,10 +156,6 @@ std::string about_limit(Summary const& summary) {
         node.node, held);
 }
 
-void add(std::vector<std::string>& list, std::string text) {
-    if (!text.empty()) list.push_back(std::move(text));
-}
-
 }  // namespace
 
 std::vector<std::string> what_happened(Summary const& summary) {
@@ -173,11 +169,11 @@ std::vector<std::string> what_happened(Summary const& summary) {
     if (exited.count() > 0)
         list.push_back(fmt::format("{} ended without MPI_Finalize.", capital(exited.text(summary.world_size))));
     bool const killed = summary.in_state(record::State::gone).count() > 0;
-    add(list, about_gone(summary));
-    add(list, about_unknown(summary));
-    if (killed || summary.may_run()) add(list, about_hang(summary));
-    if (killed && aborted.count() == 0) add(list, about_limit(summary));
-    if (killed || aborted.count() > 0 || summary.may_run()) add(list, why_growing(summary));
+    add_unless_empty(list, about_gone(summary));
+    add_unless_empty(list, about_unknown(summary));
+    if (killed || summary.may_run()) add_unless_empty(list, about_hang(summary));
+    if (killed && aborted.count() == 0) add_unless_empty(list, about_limit(summary));
+    if (killed || aborted.count() > 0 || summary.may_run()) add_unless_empty(list, why_growing(summary));
     if (summary.ranks_seen < summary.world_size)
         list.push_back(
             fmt::format("{} of {} ranks left no record.", summary.world_size - summary.ranks_seen, summary.world_size));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 namespace sluice::report {
 
@@ -113,6 +114,10 @@ std::string wrapped(std::string_view label, std::string_view text, std::size_t c
         empty = false;
     }
     return result + "\n";
+}
+
+void add_unless_empty(std::vector<std::string>& list, std::string text) {
+    if (!text.empty()) list.push_back(std::move(text));
 }
 
 }  // namespace sluice::report

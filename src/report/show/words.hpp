@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sluice::report {
 
@@ -27,5 +28,8 @@ std::size_t columns_of(std::string_view text);
 /// Breaks the text at blanks into lines of at most `columns`. The first line begins with the label, the others with as
 /// many blanks. A word that is too long gets a line of its own, and its middle is replaced by an ellipsis.
 std::string wrapped(std::string_view label, std::string_view text, std::size_t columns = 100);
+
+/// Appends the text, which is empty if there is nothing to say.
+void add_unless_empty(std::vector<std::string>& list, std::string text);
 
 }  // namespace sluice::report

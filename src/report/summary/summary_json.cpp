@@ -22,8 +22,8 @@ constexpr std::array k_kind_names{"other",      "setup",        "send",   "recei
 constexpr std::array k_state_names{"running", "finalizing", "ended", "exited", "aborted", "gone", "unknown"};
 static_assert(k_kind_names.size() == k_kinds && k_state_names.size() == k_states);
 
-// Writer and Reader go over the lists of summary_fields.hpp.
-struct Writer {
+// JsonWriter and JsonReader go over the lists of summary_fields.hpp.
+struct JsonWriter {
     json& out;
     template <class T>
     void operator()(char const* name, T const& value) {
@@ -33,7 +33,7 @@ struct Writer {
     static json put(T const& value);
 };
 
-struct Reader {
+struct JsonReader {
     json const& in;
     template <class T>
     void operator()(char const* name, T& value) {
@@ -44,7 +44,7 @@ struct Reader {
 };
 
 template <class T>
-concept Listed = requires(Writer& w, T& t) {
+concept Listed = requires(JsonWriter& w, T& t) {
     fields(w, t);
 };
 
@@ -215,7 +215,7 @@ template <class T, std::size_t N>
 inline constexpr bool k_is_list<std::array<T, N>> = true;
 
 template <class T>
-json Writer::put(T const& value) {
+json JsonWriter::put(T const& value) {
     if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
         return value;
     } else if constexpr (requires { put_value(value); }) {
@@ -228,14 +228,14 @@ json Writer::put(T const& value) {
     } else {
         static_assert(Listed<T>);
         json out = json::object();
-        Writer writer{out};
-        fields(writer, const_cast<T&>(value));  // a Writer only reads
+        JsonWriter writer{out};
+        fields(writer, const_cast<T&>(value));  // a JsonWriter only reads
         return out;
     }
 }
 
 template <class T>
-void Reader::get(json const& in, T& value) {
+void JsonReader::get(json const& in, T& value) {
     if constexpr (std::is_integral_v<T>) {
         // nlohmann would truncate a number that does not fit.
         auto const wide = in.get<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>();
@@ -256,7 +256,7 @@ void Reader::get(json const& in, T& value) {
             get(in.at(i), value[i]);
     } else {
         static_assert(Listed<T>);
-        Reader reader{in};
+        JsonReader reader{in};
         fields(reader, value);
     }
 }
@@ -284,7 +284,7 @@ char const* name_of(record::State state) {
 }
 
 void to_json(json& out, Summary const& summary) {
-    out = Writer::put(summary);
+    out = JsonWriter::put(summary);
     out["format"] = k_summary_format;
     out["what"] = "Sluice report";
 }
@@ -296,7 +296,7 @@ void from_json(json const& in, Summary& summary) {
         throw Error(ErrorCode::unsupported, "its format is " + std::to_string(format) + ", this version reads " +
                                                 std::to_string(k_summary_format));
     Summary result;
-    Reader::get(in, result);
+    JsonReader::get(in, result);
     restore_order(result);
     summary = std::move(result);
 }
