@@ -42,6 +42,7 @@ def options():
     parser.add_argument("--mpmd", action="store_true", help="the layer stands before rank 0 alone")
     parser.add_argument("--layer", choices=["loaded", "any"], default="loaded",
                         help="any: that the layer is in the processes of the second run is not asked for")
+    parser.add_argument("--says", default="", help="text that a line of the layer must contain")
     parser.add_argument("--no-transcript", action="store_true", help="the program writes on standard output only")
     parser.add_argument("--pairs", type=int, default=1,
                         help="most pairs of runs, until one is alike: for ends of which the launcher itself tells "
@@ -105,6 +106,8 @@ class Run:
         if self.layered and plainly and arguments.layer != "any":  # otherwise a run without the layer would be found
                                                                    # alike
             yield f"{name}: {plainly[0]}"
+        if self.layered and arguments.says and not any(arguments.says in line for line in self.own):
+            yield f"{name}: no line of the layer says '{arguments.says}'"
         if arguments.no_transcript:
             return
         if not self.transcripts:
