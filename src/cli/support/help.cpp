@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "report/show/words.hpp"
+#include "base/columns.hpp"
 
 namespace sluice::cli {
 
@@ -16,7 +16,7 @@ std::string paragraphs(std::string const& text) {
     std::string lines;
     std::istringstream stream(text);
     for (std::string paragraph; std::getline(stream, paragraph);)
-        lines += paragraph.empty() ? "\n" : report::wrapped("", paragraph, k_columns);
+        lines += paragraph.empty() ? "\n" : base::wrapped("", paragraph, k_columns);
     return lines;
 }
 
@@ -50,12 +50,12 @@ std::string Help::make_option(CLI::Option const* option, bool is_positional) con
     std::string text = make_option_desc(option);
     if (!option->get_default_str().empty()) text += " (default " + option->get_default_str() + ")";
     std::string begun;
-    if (report::columns_of(names) + 2 > k_names) {
+    if (base::columns_of(names) + 2 > k_names) {
         begun = names + "\n";
         names.clear();
     }
-    names.resize(names.size() + k_names - report::columns_of(names), ' ');
-    return begun + report::wrapped(names, text, k_columns);
+    names.resize(names.size() + k_names - base::columns_of(names), ' ');
+    return begun + base::wrapped(names, text, k_columns);
 }
 
 }  // namespace sluice::cli

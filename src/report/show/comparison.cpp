@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/columns.hpp"
 #include "report/show/text.hpp"
 #include "report/show/words.hpp"
 
@@ -72,12 +73,12 @@ void add_calls(std::vector<Compared>& rows, Summary const& before, Summary const
 }
 
 std::string cut(std::string const& text, std::size_t columns) {
-    std::string line = wrapped("", text, columns);
+    std::string line = base::wrapped("", text, columns);
     return line.substr(0, line.find('\n'));
 }
 
 std::string padded(std::string const& text, std::size_t columns, bool right) {
-    std::size_t const used = columns_of(text);
+    std::size_t const used = base::columns_of(text);
     std::string const blanks(used < columns ? columns - used : 0, ' ');
     return right ? blanks + text : text + blanks;
 }

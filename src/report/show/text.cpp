@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/columns.hpp"
 #include "report/show/advice.hpp"
 #include "report/show/what_happened.hpp"
 #include "report/show/words.hpp"
@@ -20,7 +21,7 @@ class Screen {
   public:
     /// Returns false if there is no room for the text: then it is left out.
     bool put(std::string_view label, std::string const& text) {
-        std::string const lines = wrapped(fmt::format("{:<11}", label), text, k_text_columns);
+        std::string const lines = base::wrapped(fmt::format("{:<11}", label), text, k_text_columns);
         auto const count = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
         if (used_ + count > k_text_lines) return false;
         text_ += lines;
@@ -28,7 +29,7 @@ class Screen {
         return true;
     }
     void put_title(std::string const& text) {
-        text_ += wrapped("", text, k_text_columns);
+        text_ += base::wrapped("", text, k_text_columns);
         used_ = static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n'));
     }
     std::string take() { return std::move(text_); }

@@ -23,12 +23,6 @@ std::string plural(std::uint64_t count, std::string_view what);
 /// Returns a text such as "MPI_Send at f+0x3 (app)"; "outside MPI" for an empty function.
 std::string call_text(std::string_view function, std::string_view place);
 
-/// Counts code points, each of which takes one column.
-std::size_t columns_of(std::string_view text);
-/// Breaks the text at blanks into lines of at most `columns`. The first line begins with the label, the others with as
-/// many blanks. A word that is too long gets a line of its own, and its middle is replaced by an ellipsis.
-std::string wrapped(std::string_view label, std::string_view text, std::size_t columns = 100);
-
 /// Appends the text, which is empty if there is nothing to say.
 void add_unless_empty(std::vector<std::string>& list, std::string text);
 

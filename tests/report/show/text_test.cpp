@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/columns.hpp"
 #include "report/records.hpp"
 #include "report/show/advice.hpp"
 #include "report/show/comparison.hpp"
@@ -46,7 +47,7 @@ void expect_one_screen(std::string const& text) {
     EXPECT_LE(std::count(text.begin(), text.end(), '\n'), static_cast<std::ptrdiff_t>(k_text_lines)) << text;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
-        EXPECT_LE(columns_of(line), k_text_columns) << line;
+        EXPECT_LE(base::columns_of(line), k_text_columns) << line;
 }
 
 TEST(Text, of_a_healthy_job_names_the_peak_and_what_it_is_made_of) {

@@ -32,13 +32,6 @@ TEST(Words, times) {
     EXPECT_EQ(time_text(7'500'000'000), "2 h 05 min");
 }
 
-TEST(Words, wraps_at_columns_not_at_bytes) {
-    std::string const text = wrapped("label  ", "äöü äöü äöü äöü", 15);
-    EXPECT_EQ(text, "label  äöü äöü\n       äöü äöü\n");
-    EXPECT_EQ(wrapped("", "abcdefghijklmnop", 9), "abcd…mnop\n");
-    EXPECT_EQ(wrapped("x ", "", 9), "x \n");
-}
-
 TEST(RankSet, names_ranges_and_counts_the_rest) {
     RankSet set(3);
     EXPECT_EQ(set.text(8), "rank 3");
