@@ -34,32 +34,31 @@ struct Options {
     RelaxationPlan plan;
 };
 
-void add_options(CLI::App& app, Options& options) {
+void add_options(command_line::CommandLine& line, Options& options) {
     RelaxationPlan& plan = options.plan;
-    app.add_option("--case", options.name, "jacobi7, jacobi13 or micro")
-        ->check(CLI::IsMember({"jacobi7", "jacobi13", "micro"}));
-    app.add_option("--method", options.methods,
-                   "at_once, cube_by_cube, fetch, send, paged, compute, exchange, each with :SETTING=VALUE… if needed; "
-                   "separated by commas")
-        ->delimiter(',');
-    app.add_option("--cubes", options.cubes, "of the whole box along x, y, z")
-        ->delimiter(',')
-        ->expected(3)
-        ->check(CLI::Range(1, 4096));
-    app.add_option("--edge", plan.box.edge, "points of a cube along each axis")->check(CLI::Range(4, 256));
-    app.add_option("--deal", options.deal, "of the cubes to the ranks: checkerboard, cards or hotspot")
-        ->check(CLI::IsMember({"checkerboard", "cards", "hotspot"}));
-    app.add_option("--steps", plan.steps, "that are measured each time a method runs")->check(CLI::Range(1, 100000));
-    app.add_option("--warm-up", plan.warm_up, "steps before them")->check(CLI::Range(0, 1000));
-    app.add_option("--pairs", plan.pairs, "times that each method runs, in turns; 1: its steps are what is told")
-        ->check(CLI::Range(1, 1000));
-    app.add_option("--compute-us", options.compute_us, "simulated microseconds that a cube's step takes to compute")
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--neighbour-bytes", plan.neighbour_bytes,
-                   "each method runs once more while another process takes and gives back so much");
-    app.add_flag("--tell-steps", plan.tell_steps, "a line after each step of rank 0");
-    app.add_option("--bed", options.bed, "name of the bed, for the rows");
-    app.add_option("--rate", options.rate_mbit, "Mbit/s of the bed's wire, for the rows; 0: no wire");
+    line.option("--case", options.name, "jacobi7, jacobi13 or micro").one_of({"jacobi7", "jacobi13", "micro"});
+    line.option("--method", options.methods,
+                "at_once, cube_by_cube, fetch, send, paged, compute, exchange, each with :SETTING=VALUE… if needed; "
+                "separated by commas")
+        .separated_by_commas();
+    line.option("--cubes", options.cubes, "of the whole box along x, y, z")
+        .separated_by_commas()
+        .exactly(3)
+        .between(1, 4096);
+    line.option("--edge", plan.box.edge, "points of a cube along each axis").between(4, 256);
+    line.option("--deal", options.deal, "of the cubes to the ranks: checkerboard, cards or hotspot")
+        .one_of({"checkerboard", "cards", "hotspot"});
+    line.option("--steps", plan.steps, "that are measured each time a method runs").between(1, 100000);
+    line.option("--warm-up", plan.warm_up, "steps before them").between(0, 1000);
+    line.option("--pairs", plan.pairs, "times that each method runs, in turns; 1: its steps are what is told")
+        .between(1, 1000);
+    line.option("--compute-us", options.compute_us, "simulated microseconds that a cube's step takes to compute")
+        .not_negative();
+    line.option("--neighbour-bytes", plan.neighbour_bytes,
+                "each method runs once more while another process takes and gives back so much");
+    line.flag("--tell-steps", plan.tell_steps, "a line after each step of rank 0");
+    line.option("--bed", options.bed, "name of the bed, for the rows");
+    line.option("--rate", options.rate_mbit, "Mbit/s of the bed's wire, for the rows; 0: no wire");
 }
 
 Row cell_of(Options const& options) {
@@ -121,8 +120,9 @@ int main(int argc, char** argv) {
     if (sluice::bench::memory_neighbour_main(argc, argv)) return 0;
 #endif
     sluice::bench::Options options;
-    CLI::App app(
+    sluice::command_line::CommandLine line(
+        "sluice-bench-fluctuation",
         "A relaxation over many small cubes: faces at once, cube by cube, or fetched (one JSON object on each line)");
-    sluice::bench::add_options(app, options);
-    return sluice::bench::run_program(argc, argv, app, "fluctuation", [&] { sluice::bench::run(options); });
+    sluice::bench::add_options(line, options);
+    return sluice::bench::run_program(argc, argv, line, [&] { sluice::bench::run(options); });
 }

@@ -4,7 +4,6 @@
 // 1 for a wrong result or an error.
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -134,15 +133,15 @@ class Cell {
     std::uint64_t repeats_ = 1;
 };
 
-void add_options(CLI::App& app, Options& options) {
-    app.add_option("--case", options.cases, "cases, separated by commas; all without it")
-        ->delimiter(',')
-        ->check(CLI::IsMember(exchange_names()));
-    app.add_option("--bytes", options.bytes, "bytes of each pair, multiples of 8, separated by commas")
-        ->delimiter(',')
-        ->check(CLI::PositiveNumber);
-    app.add_option("--pairs", options.pairs, "rounds measured after the warm-up")->check(CLI::Range(1, 1000));
-    app.add_option("--bed", options.bed, "name of the bed, for the rows");
+void add_options(command_line::CommandLine& line, Options& options) {
+    line.option("--case", options.cases, "cases, separated by commas; all without it")
+        .separated_by_commas()
+        .one_of(exchange_names());
+    line.option("--bytes", options.bytes, "bytes of each pair, multiples of 8, separated by commas")
+        .separated_by_commas()
+        .positive();
+    line.option("--pairs", options.pairs, "rounds measured after the warm-up").between(1, 1000);
+    line.option("--bed", options.bed, "name of the bed, for the rows");
 }
 
 void run(Options& options) {
@@ -158,8 +157,9 @@ void run(Options& options) {
 
 int main(int argc, char** argv) {
     sluice::bench::Options options;
-    CLI::App app(
+    sluice::command_line::CommandLine line(
+        "sluice-bench-inplace",
         "Exchanges blocks in place: this library and the MPI library, side by side (one JSON object on each line)");
-    sluice::bench::add_options(app, options);
-    return sluice::bench::run_program(argc, argv, app, "inplace", [&] { sluice::bench::run(options); });
+    sluice::bench::add_options(line, options);
+    return sluice::bench::run_program(argc, argv, line, [&] { sluice::bench::run(options); });
 }

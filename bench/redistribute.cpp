@@ -6,7 +6,6 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -218,19 +217,18 @@ void run_cell(std::string const& case_name, std::uint64_t block_bytes, Options c
     if (rank == 0) rows.print(results);
 }
 
-void add_options(CLI::App& app, Options& options) {
-    app.add_option("--case", options.cases, "cases, separated by commas; all without it")->delimiter(',');
-    app.add_option("--block", options.block_bytes, "block sizes in bytes, separated by commas")
-        ->delimiter(',')
-        ->check(CLI::PositiveNumber);
-    app.add_option("--method", options.methods, "methods, separated by commas; all without it")->delimiter(',');
-    app.add_option("--without", options.without, "methods to leave out")->delimiter(',');
-    app.add_option("--mib", options.mib, "MiB of blocks on each rank")->check(CLI::PositiveNumber);
-    app.add_option("--pairs", options.pairs, "rounds measured after the warm-up")->check(CLI::Range(1, 1000));
-    app.add_option("--limit", options.limit_seconds, "seconds that one call of one method may take")
-        ->check(CLI::PositiveNumber);
-    app.add_option("--bed", options.bed, "name of the bed, for the rows");
-    app.add_option("--rate", options.rate_mbit, "Mbit/s of the bed's wire; 0: no wire");
+void add_options(command_line::CommandLine& line, Options& options) {
+    line.option("--case", options.cases, "cases, separated by commas; all without it").separated_by_commas();
+    line.option("--block", options.block_bytes, "block sizes in bytes, separated by commas")
+        .separated_by_commas()
+        .positive();
+    line.option("--method", options.methods, "methods, separated by commas; all without it").separated_by_commas();
+    line.option("--without", options.without, "methods to leave out").separated_by_commas();
+    line.option("--mib", options.mib, "MiB of blocks on each rank").positive();
+    line.option("--pairs", options.pairs, "rounds measured after the warm-up").between(1, 1000);
+    line.option("--limit", options.limit_seconds, "seconds that one call of one method may take").positive();
+    line.option("--bed", options.bed, "name of the bed, for the rows");
+    line.option("--rate", options.rate_mbit, "Mbit/s of the bed's wire; 0: no wire");
 }
 
 void run(Options& options) {
@@ -252,9 +250,9 @@ void run(Options& options) {
 
 int main(int argc, char** argv) {
     sluice::bench::Options options;
-    CLI::App app(
-        "Moves blocks between the arrays of all ranks: this library and others, side by side (one JSON object on each "
-        "line)");
-    sluice::bench::add_options(app, options);
-    return sluice::bench::run_program(argc, argv, app, "redistribute", [&] { sluice::bench::run(options); });
+    sluice::command_line::CommandLine line("sluice-bench-redistribute",
+                                           "Moves blocks between the arrays of all ranks: this library and others, "
+                                           "side by side (one JSON object on each line)");
+    sluice::bench::add_options(line, options);
+    return sluice::bench::run_program(argc, argv, line, [&] { sluice::bench::run(options); });
 }

@@ -27,7 +27,7 @@ engine
 redistribution collectives tasks
 fetch paged
 c
-report
+report command_line
 plugin/binding
 plugin/tables
 plugin/watch

@@ -8,18 +8,14 @@
 
 namespace sluice::bench {
 
-int run_program(int argc, char** argv, CLI::App& app, std::string const& name, std::function<void()> const& run) {
-    try {
-        app.parse(argc, argv);
-    } catch (CLI::ParseError const& error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
+int run_program(int argc, char** argv, command_line::CommandLine& line, std::function<void()> const& run) {
+    if (auto const code = line.parse_main(argc, argv)) return *code;
     MPI_Init(&argc, &argv);
     int code = 0;
     try {
         run();
     } catch (std::exception const& error) {
-        std::fprintf(stderr, "bench %s: %s\n", name.c_str(), error.what());
+        std::fprintf(stderr, "%s: %s\n", line.name().c_str(), error.what());
         code = 1;
         MPI_Abort(MPI_COMM_WORLD, code);
     }

@@ -6,7 +6,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line/command_line.hpp"
 #include "probes/library_name.hpp"
 #include "probes/memory_phases.hpp"
 
@@ -96,15 +96,15 @@ int run(Options const& options, int argc, char** argv) {
 
 int main(int argc, char** argv) {
     sluice::probes::Options options;
-    CLI::App app("Tells what an MPI holds after each step; sluice memory starts it", "sluice-probe-memory");
-    app.add_option("--barrier", options.barrier, "a file of 4096 zero bytes that all ranks can map")->required();
-    app.add_option("--ranks", options.ranks, "how many ranks there are")->required()->check(CLI::PositiveNumber);
-    app.add_option("--communicators", options.communicators, "duplicates of MPI_COMM_WORLD")
-        ->check(CLI::Range(0, 1900));
-    app.add_option("--windows", options.windows, "windows of each kind")->check(CLI::Range(0, 1000));
-    app.add_option("--window-bytes", options.window_bytes, "bytes of a window on each rank");
-    app.add_option("--ballast-mib", options.ballast_mib, "MiB that the probe takes itself after the traffic");
-    CLI11_PARSE(app, argc, argv);
+    sluice::command_line::CommandLine line("sluice-probe-memory",
+                                           "Tells what an MPI holds after each step; sluice memory starts it");
+    line.option("--barrier", options.barrier, "a file of 4096 zero bytes that all ranks can map").required();
+    line.option("--ranks", options.ranks, "how many ranks there are").required().positive();
+    line.option("--communicators", options.communicators, "duplicates of MPI_COMM_WORLD").between(0, 1900);
+    line.option("--windows", options.windows, "windows of each kind").between(0, 1000);
+    line.option("--window-bytes", options.window_bytes, "bytes of a window on each rank");
+    line.option("--ballast-mib", options.ballast_mib, "MiB that the probe takes itself after the traffic");
+    if (auto const code = line.parse_main(argc, argv)) return *code;
     try {
         return sluice::probes::run(options, argc, argv);
     } catch (std::exception const& error) {

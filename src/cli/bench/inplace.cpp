@@ -13,7 +13,7 @@
 #include "cli/support/installation.hpp"
 #include "cli/support/launch.hpp"
 #include "cli/support/local_ranks.hpp"
-#include "cli/support/options.hpp"
+#include "command_line/command_line.hpp"
 
 namespace sluice::cli {
 
@@ -80,24 +80,24 @@ int run_cell(Cell const& cell, Options const& options) {
 int bench_inplace(std::vector<std::string> const& arguments) {
     static constexpr std::string_view exchanges[] = {"alltoall", "alltoallv", "alltoallw", "alltoallw_rows"};
     Options options;
-    CLI::App app("All-to-all exchanges in place: this library and the MPI library's own, side by side",
-                 "bench inplace");
-    app.add_option("--ranks", options.ranks, "numbers of ranks, separated by commas (2,4,8; MPICH 2,4)")
-        ->delimiter(',');
-    app.add_option("--case", options.cases, "alltoall, alltoallv, alltoallw, alltoallw_rows (all)")->delimiter(',');
-    app.add_option("--bytes", options.bytes, "bytes of each pair, multiples of 8, separated by commas")
-        ->delimiter(',')
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--mpi", options.mpis, "openmpi, mpich (those found)")->delimiter(',');
-    app.add_option("--bed", options.bed, "local")->check(CLI::IsMember({"local"}));
-    app.add_option("--pairs", options.pairs, "rounds after the warm-up; in each, both run once")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    app.add_option("--minutes", options.minutes, "begin no cell after this number of minutes; 0: no limit")
-        ->capture_default_str();
-    app.add_flag("--json", options.json, "one JSON object on each line instead of tables");
-    if (!parse_options(app, arguments)) return 0;
+    command_line::CommandLine line(
+        "sluice bench inplace", "All-to-all exchanges in place: this library and the MPI library's own, side by side");
+    line.option("--ranks", options.ranks, "numbers of ranks, separated by commas (2,4,8; MPICH 2,4)")
+        .separated_by_commas();
+    line.option("--case", options.cases, "alltoall, alltoallv, alltoallw, alltoallw_rows (all)").separated_by_commas();
+    line.option("--bytes", options.bytes, "bytes of each pair, multiples of 8, separated by commas")
+        .separated_by_commas()
+        .positive()
+        .shows_default();
+    line.option("--mpi", options.mpis, "openmpi, mpich (those found)").separated_by_commas();
+    line.option("--bed", options.bed, "local").one_of({"local"});
+    line.option("--pairs", options.pairs, "rounds after the warm-up; in each, both run once")
+        .between(1, 1000)
+        .shows_default();
+    line.option("--minutes", options.minutes, "begin no cell after this number of minutes; 0: no limit")
+        .shows_default();
+    line.flag("--json", options.json, "one JSON object on each line instead of tables");
+    if (!line.parse(arguments)) return 0;
     check_bench_choice(options.mpis, options.ranks);
     for (std::string const& name : options.cases)
         if (std::find(std::begin(exchanges), std::end(exchanges), name) == std::end(exchanges))

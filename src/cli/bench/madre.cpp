@@ -16,7 +16,7 @@
 #include "cli/support/command.hpp"
 #include "cli/support/installation.hpp"
 #include "cli/support/launch.hpp"
-#include "cli/support/options.hpp"
+#include "command_line/command_line.hpp"
 
 namespace sluice::cli {
 
@@ -204,34 +204,27 @@ class MadreSweep {
 
 int bench_madre(std::vector<std::string> const& arguments) {
     Options options;
-    CLI::App app("The five experiments of MADRE's Figure 3 on simulated machines, with the step lower bound",
-                 "bench madre");
-    app.add_option("--experiment", options.experiments, "1 to 5, separated by commas")
-        ->delimiter(',')
-        ->check(CLI::Range(1, 5));
-    app.add_option("--ranks", options.ranks, "numbers of ranks; experiment 3 takes the second (8,64,256)")
-        ->delimiter(',')
-        ->check(CLI::PositiveNumber);
-    app.add_option("--method", options.methods, "strategies (token,parking,cyclic)")->delimiter(',');
-    app.add_option("--blocks", options.blocks, "blocks on each rank")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--block", options.block_bytes, "bytes of a block")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--platform", options.platform, "torus, fattree or dragonfly")
-        ->check(CLI::IsMember({"torus", "fattree", "dragonfly"}))
-        ->capture_default_str();
-    app.add_option("--network", options.network, "wire (nominal rates) or smpi (SimGrid's factors)")
-        ->check(CLI::IsMember({"wire", "smpi"}))
-        ->capture_default_str();
-    app.add_option("--wall", options.wall_seconds, "real seconds that one simulation may take")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--minutes", options.minutes, "begin no simulation after this number of minutes; 0: no limit")
-        ->capture_default_str();
-    app.add_flag("--json", options.json, "one JSON object on each line instead of tables");
-    if (!parse_options(app, arguments)) return 0;
+    command_line::CommandLine line(
+        "sluice bench madre",
+        "The five experiments of MADRE's Figure 3 on simulated machines, with the step lower bound");
+    line.option("--experiment", options.experiments, "1 to 5, separated by commas").separated_by_commas().between(1, 5);
+    line.option("--ranks", options.ranks, "numbers of ranks; experiment 3 takes the second (8,64,256)")
+        .separated_by_commas()
+        .positive();
+    line.option("--method", options.methods, "strategies (token,parking,cyclic)").separated_by_commas();
+    line.option("--blocks", options.blocks, "blocks on each rank").positive().shows_default();
+    line.option("--block", options.block_bytes, "bytes of a block").positive().shows_default();
+    line.option("--platform", options.platform, "torus, fattree or dragonfly")
+        .one_of({"torus", "fattree", "dragonfly"})
+        .shows_default();
+    line.option("--network", options.network, "wire (nominal rates) or smpi (SimGrid's factors)")
+        .one_of({"wire", "smpi"})
+        .shows_default();
+    line.option("--wall", options.wall_seconds, "real seconds that one simulation may take").positive().shows_default();
+    line.option("--minutes", options.minutes, "begin no simulation after this number of minutes; 0: no limit")
+        .shows_default();
+    line.flag("--json", options.json, "one JSON object on each line instead of tables");
+    if (!line.parse(arguments)) return 0;
     return MadreSweep(options).run();
 }
 

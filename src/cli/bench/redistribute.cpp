@@ -16,7 +16,7 @@
 #include "cli/support/installation.hpp"
 #include "cli/support/launch.hpp"
 #include "cli/support/local_ranks.hpp"
-#include "cli/support/options.hpp"
+#include "command_line/command_line.hpp"
 
 namespace sluice::cli {
 
@@ -182,34 +182,27 @@ class Sweep {
     std::set<Slow> slow_;
 };
 
-void add_options(CLI::App& app, Options& options) {
-    app.add_option("--ranks", options.choice.ranks, "numbers of ranks, separated by commas (2,4,8)")->delimiter(',');
-    app.add_option("--case", options.choice.cases, "next, next20, hotspot, transpose, random, skewed, rebalance (all)")
-        ->delimiter(',');
-    app.add_option("--block", options.choice.block_bytes, "block sizes in bytes (64,1024,16000,1048576)")
-        ->delimiter(',');
-    app.add_option("--method", options.methods, "methods, or 'all' (token,alltoallv_warm,alltoallv_cold,copy_limit)")
-        ->delimiter(',');
-    app.add_option("--mpi", options.choice.mpis, "openmpi, mpich (those found)")->delimiter(',');
-    app.add_option("--bed", options.bed, "local, cluster or simulated")
-        ->check(CLI::IsMember({"local", "cluster", "simulated"}));
-    app.add_option("--rate", options.rate_mbit, "Mbit/s of each wire of bed cluster")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--nodes", options.nodes, "nodes of bed cluster")->check(CLI::Range(2, 64))->capture_default_str();
-    app.add_option("--mib", options.mib, "MiB of blocks on each rank")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--pairs", options.pairs, "rounds after the warm-up; in each, every method runs once")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    app.add_option("--limit", options.limit_seconds, "seconds that one call may take")
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
-    app.add_option("--minutes", options.minutes, "begin no cell after this number of minutes; 0: no limit")
-        ->capture_default_str();
-    app.add_flag("--full", options.choice.full, "every combination, without --minutes, with all methods");
-    app.add_flag("--json", options.json, "one JSON object on each line instead of tables");
+void add_options(command_line::CommandLine& line, Options& options) {
+    line.option("--ranks", options.choice.ranks, "numbers of ranks, separated by commas (2,4,8)").separated_by_commas();
+    line.option("--case", options.choice.cases, "next, next20, hotspot, transpose, random, skewed, rebalance (all)")
+        .separated_by_commas();
+    line.option("--block", options.choice.block_bytes, "block sizes in bytes (64,1024,16000,1048576)")
+        .separated_by_commas();
+    line.option("--method", options.methods, "methods, or 'all' (token,alltoallv_warm,alltoallv_cold,copy_limit)")
+        .separated_by_commas();
+    line.option("--mpi", options.choice.mpis, "openmpi, mpich (those found)").separated_by_commas();
+    line.option("--bed", options.bed, "local, cluster or simulated").one_of({"local", "cluster", "simulated"});
+    line.option("--rate", options.rate_mbit, "Mbit/s of each wire of bed cluster").positive().shows_default();
+    line.option("--nodes", options.nodes, "nodes of bed cluster").between(2, 64).shows_default();
+    line.option("--mib", options.mib, "MiB of blocks on each rank").positive().shows_default();
+    line.option("--pairs", options.pairs, "rounds after the warm-up; in each, every method runs once")
+        .between(1, 1000)
+        .shows_default();
+    line.option("--limit", options.limit_seconds, "seconds that one call may take").between(1, 100000).shows_default();
+    line.option("--minutes", options.minutes, "begin no cell after this number of minutes; 0: no limit")
+        .shows_default();
+    line.flag("--full", options.choice.full, "every combination, without --minutes, with all methods");
+    line.flag("--json", options.json, "one JSON object on each line instead of tables");
 }
 
 /// Refuses here, once, the words that each program would refuse.
@@ -225,10 +218,11 @@ void check_words(Options const& options) {
 
 int bench_redistribute(std::vector<std::string> const& arguments) {
     Options options;
-    CLI::App app("Moves blocks between the arrays of all ranks: this library and the methods that people use today",
-                 "bench redistribute");
-    add_options(app, options);
-    if (!parse_options(app, arguments)) return 0;
+    command_line::CommandLine line(
+        "sluice bench redistribute",
+        "Moves blocks between the arrays of all ranks: this library and the methods that people use today");
+    add_options(line, options);
+    if (!line.parse(arguments)) return 0;
     check_words(options);
     if (options.choice.full) {
         options.minutes = 0;

@@ -9,7 +9,7 @@
 
 #include "cli/doctor/finding.hpp"
 #include "cli/support/command.hpp"
-#include "cli/support/options.hpp"
+#include "command_line/command_line.hpp"
 
 namespace sluice::cli {
 
@@ -60,10 +60,11 @@ void print_lines(Finding const& finding) {
 }  // namespace
 
 int run_doctor(std::vector<std::string> const& arguments) {
-    CLI::App app("Tries what this machine and its MPIs allow; says what it means and how to change it", "doctor");
+    command_line::CommandLine line(
+        "sluice doctor", "Tries what this machine and its MPIs allow; says what it means and how to change it");
     bool json = false;
-    app.add_flag("--json", json, "one JSON object on each line");
-    if (!parse_options(app, arguments)) return 0;
+    line.flag("--json", json, "one JSON object on each line");
+    if (!line.parse(arguments)) return 0;
     std::array<int, 4> counts{};
     for (Group const& group : groups()) {
         if (!json) fmt::print("{}\n", group.name);

@@ -14,7 +14,7 @@
 #include "cli/info/setting_origins.hpp"
 #include "cli/support/command.hpp"
 #include "cli/support/installation.hpp"
-#include "cli/support/options.hpp"
+#include "command_line/command_line.hpp"
 #include "sluice/budget.hpp"
 
 namespace sluice::cli {
@@ -121,33 +121,28 @@ budget::Adaptation::Account account_of(Settings const& settings) {
 }  // namespace
 
 int run_info(std::vector<std::string> const& arguments) {
-    CLI::App app(
+    command_line::CommandLine line(
+        "sluice info",
         "Prints the version, the builds next to this command, the memory limit, and every setting: its value, where "
-        "that "
-        "came from, default, range and help. With settings as options: what would apply with them",
-        "info");
+        "that came from, default, range and help. With settings as options: what would apply with them");
     bool json = false;
-    app.add_flag("--json", json, "one JSON object on each line");
+    line.flag("--json", json, "one JSON object on each line");
     bool probe = false;
-    app.add_flag(
-        "--probe", probe,
-        "also touches memory until it does not stay resident, and tells how much that was. Puts the node under "
-        "pressure: do not use it while programs run that matter");
+    line.flag("--probe", probe,
+              "also touches memory until it does not stay resident, and tells how much that was. Puts the node under "
+              "pressure: do not use it while programs run that matter");
     std::string probe_most;
-    app.add_option("--probe-most", probe_most, "with --probe: touch no more than that (all of M)")->type_name("BYTES");
+    line.option("--probe-most", probe_most, "with --probe: touch no more than that (all of M)").value_name("BYTES");
     int probe_seconds = 20;
-    app.add_option("--probe-seconds", probe_seconds, "with --probe: and for no longer")
-        ->check(CLI::Range(1, 3600))
-        ->capture_default_str();
+    line.option("--probe-seconds", probe_seconds, "with --probe: and for no longer").between(1, 3600).shows_default();
     std::map<std::string, std::string> texts;
     for (SettingRow const& row : setting_rows())
-        app.add_option(option_of(row), texts[std::string(row.name)], std::string(row.help))
-            ->type_name(value_name_of(row));
-    if (!parse_options(app, arguments)) return 0;
+        line.option(option_of(row), texts[std::string(row.name)], std::string(row.help)).value_name(value_name_of(row));
+    if (!line.parse(arguments)) return 0;
     std::map<std::string, std::string> given;
     Settings applied = Settings::from_environment();
     for (SettingRow const& row : setting_rows()) {
-        if (app.count(option_of(row)) == 0) continue;
+        if (!line.has(option_of(row))) continue;
         std::string const name(row.name);
         given[name] = texts[name];
         set_by_option(applied, row, texts[name]);

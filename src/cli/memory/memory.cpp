@@ -9,7 +9,7 @@
 #include "cli/memory/rows.hpp"
 #include "cli/support/command.hpp"
 #include "cli/support/installation.hpp"
-#include "cli/support/options.hpp"
+#include "command_line/command_line.hpp"
 
 namespace sluice::cli {
 
@@ -65,46 +65,42 @@ MemoryReport measure(std::string const& mpi, Options const& options) {
     return report;
 }
 
-void add_options(CLI::App& app, Options& options) {
-    app.add_option("--mpi", options.mpis, "openmpi, mpich (those found)")->delimiter(',');
-    app.add_option("--ranks", options.ranks, "numbers of ranks (2,4,6,8,12,16; with MPICH, which spins, 2,3,4,6)")
-        ->delimiter(',')
-        ->check(CLI::Range(1, 1024));
-    app.add_option("--runs", options.runs, "launches at each number of ranks; medians are shown")
-        ->check(CLI::Range(1, 100))
-        ->capture_default_str();
-    app.add_option("--communicators", options.objects.communicators, "duplicates of MPI_COMM_WORLD; 0: none")
-        ->check(CLI::Range(0, 1900))
-        ->capture_default_str();
-    app.add_option("--windows", options.objects.windows, "windows of each kind; 0: none")
-        ->check(CLI::Range(0, 1000))
-        ->capture_default_str();
-    app.add_option("--window-bytes", options.objects.window_bytes, "bytes of a window on each rank, not counted")
-        ->check(CLI::Range(1, 1 << 30))
-        ->capture_default_str();
-    app.add_option("--predict", options.predicted_ranks, "ranks of a job to predict")->check(CLI::PositiveNumber);
-    app.add_option("--per-node", options.per_node, "its ranks on a node (all, at most 64)")->check(CLI::PositiveNumber);
-    app.add_option("--ballast-mib", options.ballast_mib,
-                   "MiB that each rank allocates itself: the measurement must find them")
-        ->check(CLI::Range(0, 65536));
-    app.add_option("--peers", options.peers, "how ranks reach each other: node (shared memory) or network (tcp)")
-        ->check(CLI::IsMember({"node", "network"}))
-        ->capture_default_str();
-    app.add_option("--limit", options.limit_seconds, "seconds that one launch may take")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_flag("--json", options.json, "one JSON object on each line instead of tables; bytes");
+void add_options(command_line::CommandLine& line, Options& options) {
+    line.option("--mpi", options.mpis, "openmpi, mpich (those found)").separated_by_commas();
+    line.option("--ranks", options.ranks, "numbers of ranks (2,4,6,8,12,16; with MPICH, which spins, 2,3,4,6)")
+        .separated_by_commas()
+        .between(1, 1024);
+    line.option("--runs", options.runs, "launches at each number of ranks; medians are shown")
+        .between(1, 100)
+        .shows_default();
+    line.option("--communicators", options.objects.communicators, "duplicates of MPI_COMM_WORLD; 0: none")
+        .between(0, 1900)
+        .shows_default();
+    line.option("--windows", options.objects.windows, "windows of each kind; 0: none").between(0, 1000).shows_default();
+    line.option("--window-bytes", options.objects.window_bytes, "bytes of a window on each rank, not counted")
+        .between(1, 1 << 30)
+        .shows_default();
+    line.option("--predict", options.predicted_ranks, "ranks of a job to predict").positive();
+    line.option("--per-node", options.per_node, "its ranks on a node (all, at most 64)").positive();
+    line.option("--ballast-mib", options.ballast_mib,
+                "MiB that each rank allocates itself: the measurement must find them")
+        .between(0, 65536);
+    line.option("--peers", options.peers, "how ranks reach each other: node (shared memory) or network (tcp)")
+        .one_of({"node", "network"})
+        .shows_default();
+    line.option("--limit", options.limit_seconds, "seconds that one launch may take").positive().shows_default();
+    line.flag("--json", options.json, "one JSON object on each line instead of tables; bytes");
 }
 
 }  // namespace
 
 int run_memory(std::vector<std::string> const& arguments) {
     Options options;
-    CLI::App app(
-        "Measures what an MPI takes for itself: a rank, a communicator, a window; and predicts it for larger jobs",
-        "memory");
-    add_options(app, options);
-    if (!parse_options(app, arguments)) return 0;
+    command_line::CommandLine line(
+        "sluice memory",
+        "Measures what an MPI takes for itself: a rank, a communicator, a window; and predicts it for larger jobs");
+    add_options(line, options);
+    if (!line.parse(arguments)) return 0;
     std::vector<std::string> const found = mpis_with_probe();
     if (found.empty())
         throw std::runtime_error(

@@ -8,7 +8,7 @@
 
 #include "cli/support/command.hpp"
 #include "cli/support/installation.hpp"
-#include "cli/support/options.hpp"
+#include "command_line/command_line.hpp"
 #include "functions.hpp"
 #include "record/record_file.hpp"
 #include "report/read/left_behind.hpp"
@@ -145,21 +145,18 @@ void write_wished(Wishes const& wishes, std::vector<report::Summary> const& summ
 
 int run_report(std::vector<std::string> const& arguments) {
     Wishes wishes;
-    CLI::App app(
-        "Shows the report of a job from its folder, or from the records there if the job was killed; compares two "
-        "jobs, "
-        "before and after",
-        "report");
-    app.add_option(
-           "folder", wishes.folders,
-           "Folders that --report made: one, or two to compare; without any, the records of the last job that did not "
-           "end; those of the last 4 such jobs stay for 7 days")
-        ->expected(0, -1);
-    app.add_flag("--json", wishes.json, "Print JSON instead of text; for two folders a list");
-    app.add_option("--html", wishes.html, "Write the page to this file");
-    app.add_option("--trace", wishes.trace,
-                   "Write a timeline for Perfetto to this file; for two folders, of the first");
-    if (!parse_options(app, arguments)) return 0;
+    command_line::CommandLine line("sluice report",
+                                   "Shows the report of a job from its folder, or from the records there if the job "
+                                   "was killed; compares two jobs, before and after");
+    line.option(
+            "folder", wishes.folders,
+            "Folders that --report made: one, or two to compare; without any, the records of the last job that did not "
+            "end; those of the last 4 such jobs stay for 7 days")
+        .any_number();
+    line.flag("--json", wishes.json, "Print JSON instead of text; for two folders a list");
+    line.option("--html", wishes.html, "Write the page to this file");
+    line.option("--trace", wishes.trace, "Write a timeline for Perfetto to this file; for two folders, of the first");
+    if (!line.parse(arguments)) return 0;
     if (wishes.folders.size() > 2)
         throw UsageError(fmt::format("at most two folders can be compared, and {} were named", wishes.folders.size()));
     if (wishes.folders.empty()) wishes.folders.push_back(last_left_behind());

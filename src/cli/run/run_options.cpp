@@ -10,7 +10,7 @@
 
 #include "cli/info/setting_options.hpp"
 #include "cli/support/command.hpp"
-#include "cli/support/options.hpp"
+#include "command_line/command_line.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::cli {
@@ -94,7 +94,7 @@ bool is_switch(SettingRow const& row) {
 
 /// Our options end at the start of the program: at the first argument that is neither an option nor its value, or after
 /// "--". All our options but the help and switches take a value. Unknown options are taken for ones without a value,
-/// and CLI11 reports them.
+/// and CommandLine reports them.
 struct Split {
     std::vector<std::string> options;
     std::vector<std::string> command;
@@ -156,24 +156,24 @@ void refuse_swallowed_program(Split const& split) {
 }  // namespace
 
 std::optional<RunOptions> parse_run_options(std::vector<std::string> const& arguments) {
-    CLI::App app(k_description, "run");
-    app.footer(k_footer);
-    app.set_help_flag();
+    command_line::CommandLine line("sluice run", k_description);
+    line.set_usage(k_usage);
+    line.set_footer(k_footer);
     std::vector<SettingRow const*> const rows = rows_of_options();
     std::vector<std::string> values(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
         SettingRow const& row = *rows[i];
         auto const first = first_named(row.name);
         bool const is_first = first != k_first.end();
-        app.add_option(option_of(row), values[i], std::string(is_first ? first->help : row.help))
-            ->default_str(std::string(row.default_text))
-            ->type_name(value_name_of(row))
-            ->group(is_first ? "Options" : "Other settings of the library");
+        line.option(option_of(row), values[i], std::string(is_first ? first->help : row.help))
+            .default_text(std::string(row.default_text))
+            .value_name(value_name_of(row))
+            .heading(is_first ? "Options" : "Other settings of the library");
     }
-    app.set_help_flag("-h,--help", "Print this help");
+    line.put_help_here("Print this help");
     Split split = cli::split(arguments);
     refuse_swallowed_program(split);  // first, because the following arguments are options of that program
-    if (!parse_options(app, split.options, k_usage)) return std::nullopt;
+    if (!line.parse(split.options)) return std::nullopt;
     if (split.command.empty()) throw UsageError(std::string("which program? ") + k_usage);
     RunOptions run;
     run.command = std::move(split.command);

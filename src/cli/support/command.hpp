@@ -2,19 +2,17 @@
 /// The commands of `sluice`. Each has a folder of its own and a line in main.cpp.
 #pragma once
 
-#include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "command_line/usage_error.hpp"
+
 namespace sluice::cli {
 
-/// A mistake on the command line: one line on standard error, exit code k_wrong_use.
-class UsageError : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
-};
+/// A mistake on the command line ends the command with exit code k_wrong_use.
+using command_line::unknown;
+using command_line::UsageError;
 
 /// Exit codes of the command; `sluice run` becomes its program and ends with its code, or, if it cannot, with the codes
 /// of shells.
@@ -36,8 +34,5 @@ int run_doctor(std::vector<std::string> const& arguments);
 int run_report(std::vector<std::string> const& arguments);
 int run_memory(std::vector<std::string> const& arguments);
 int run_bench(std::vector<std::string> const& arguments);
-
-/// "no `what` is called 'name'; did you mean 'nearest'?", or if no known name is near: "known are a, b".
-UsageError unknown(std::string_view what, std::string_view name, std::span<std::string_view const> known);
 
 }  // namespace sluice::cli

@@ -18,7 +18,7 @@
 #include "cli/support/installation.hpp"
 #include "cli/support/launch.hpp"
 #include "cli/support/local_ranks.hpp"
-#include "cli/support/options.hpp"
+#include "command_line/command_line.hpp"
 
 namespace sluice::cli {
 
@@ -248,51 +248,45 @@ class Sweep {
     std::string head_;
 };
 
-void add_options(CLI::App& app, Options& options) {
+void add_options(command_line::CommandLine& line, Options& options) {
     FluctuationChoice& choice = options.choice;
-    app.add_option("--case", choice.cases,
-                   "jacobi7, jacobi13, micro, policies, adaptation, outofcore (all that the bed can)")
-        ->delimiter(',');
-    app.add_option("--bed", choice.beds, "local, limited, cluster, simulated (local, limited)")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"local", "limited", "cluster", "simulated"}));
-    app.add_option("--mpi", choice.mpis, "openmpi, mpich (those found)")->delimiter(',');
-    app.add_option("--ranks", choice.ranks, "numbers of ranks (2; simulated 512)")->delimiter(',');
-    app.add_option("--method", choice.methods,
-                   "at_once, cube_by_cube, fetch, send, paged, compute, exchange, each with :SETTING=VALUE… if needed")
-        ->delimiter(',');
-    app.add_option("--tokens", choice.tokens, "numbers of tokens of one message each (2,4,8,16)")->delimiter(',');
-    app.add_option("--base", choice.base_mib, "MiB of cubes on each rank (80; cluster 24; limited 64 to 112)")
-        ->delimiter(',')
-        ->check(CLI::PositiveNumber);
-    app.add_option("--edge", choice.edge, "points of a cube along each axis")
-        ->check(CLI::Range(4, 256))
-        ->capture_default_str();
-    app.add_option("--node", choice.node_mib, "MiB of the node of bed limited; for adaptation 8/3 of it")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--swap", options.swap_mib, "MiB of swap of bed limited; 0: none")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
-    app.add_flag("--curves", options.curves, "rows of bed limited hold the node's memory over time");
-    app.add_option("--rate", options.rate_mbit, "Mbit/s of each wire of bed cluster")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app.add_option("--compute-us", choice.compute_us, "bed simulated: microseconds that a cube's step takes to compute")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
-    app.add_option("--steps", choice.steps, "steps that are measured each time a method runs")
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
-    app.add_option("--pairs", choice.pairs, "rounds after the warm-up; in each, every method runs once")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    app.add_option("--limit", options.limit_seconds, "seconds that a run in a small node may take")
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
-    app.add_option("--minutes", options.minutes, "begin no launch after this number of minutes; 0: no limit")
-        ->capture_default_str();
-    app.add_flag("--json", options.json, "one JSON object on each line instead of tables");
+    line.option("--case", choice.cases,
+                "jacobi7, jacobi13, micro, policies, adaptation, outofcore (all that the bed can)")
+        .separated_by_commas();
+    line.option("--bed", choice.beds, "local, limited, cluster, simulated (local, limited)")
+        .separated_by_commas()
+        .one_of({"local", "limited", "cluster", "simulated"});
+    line.option("--mpi", choice.mpis, "openmpi, mpich (those found)").separated_by_commas();
+    line.option("--ranks", choice.ranks, "numbers of ranks (2; simulated 512)").separated_by_commas();
+    line.option("--method", choice.methods,
+                "at_once, cube_by_cube, fetch, send, paged, compute, exchange, each with :SETTING=VALUE… if needed")
+        .separated_by_commas();
+    line.option("--tokens", choice.tokens, "numbers of tokens of one message each (2,4,8,16)").separated_by_commas();
+    line.option("--base", choice.base_mib, "MiB of cubes on each rank (80; cluster 24; limited 64 to 112)")
+        .separated_by_commas()
+        .positive();
+    line.option("--edge", choice.edge, "points of a cube along each axis").between(4, 256).shows_default();
+    line.option("--node", choice.node_mib, "MiB of the node of bed limited; for adaptation 8/3 of it")
+        .positive()
+        .shows_default();
+    line.option("--swap", options.swap_mib, "MiB of swap of bed limited; 0: none").not_negative().shows_default();
+    line.flag("--curves", options.curves, "rows of bed limited hold the node's memory over time");
+    line.option("--rate", options.rate_mbit, "Mbit/s of each wire of bed cluster").positive().shows_default();
+    line.option("--compute-us", choice.compute_us, "bed simulated: microseconds that a cube's step takes to compute")
+        .not_negative()
+        .shows_default();
+    line.option("--steps", choice.steps, "steps that are measured each time a method runs")
+        .between(1, 100000)
+        .shows_default();
+    line.option("--pairs", choice.pairs, "rounds after the warm-up; in each, every method runs once")
+        .between(1, 1000)
+        .shows_default();
+    line.option("--limit", options.limit_seconds, "seconds that a run in a small node may take")
+        .between(1, 100000)
+        .shows_default();
+    line.option("--minutes", options.minutes, "begin no launch after this number of minutes; 0: no limit")
+        .shows_default();
+    line.flag("--json", options.json, "one JSON object on each line instead of tables");
 }
 
 }  // namespace
@@ -300,12 +294,11 @@ void add_options(CLI::App& app, Options& options) {
 int bench_fluctuation(std::vector<std::string> const& arguments) {
     static constexpr std::string_view cases[] = {"jacobi7", "jacobi13", "micro", "policies", "adaptation", "outofcore"};
     Options options;
-    CLI::App app(
-        "A relaxation over many small cubes on each rank: all ghost faces at once, cube by cube, or fetched under "
-        "tokens",
-        "bench fluctuation");
-    add_options(app, options);
-    if (!parse_options(app, arguments)) return 0;
+    command_line::CommandLine line("sluice bench fluctuation",
+                                   "A relaxation over many small cubes on each rank: all ghost faces at once, cube by "
+                                   "cube, or fetched under tokens");
+    add_options(line, options);
+    if (!line.parse(arguments)) return 0;
     FluctuationChoice const& choice = options.choice;
     for (std::string const& name : choice.cases)
         if (std::find(std::begin(cases), std::end(cases), name) == std::end(cases)) throw unknown("case", name, cases);

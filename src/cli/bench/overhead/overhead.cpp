@@ -14,7 +14,7 @@
 #include "cli/support/installation.hpp"
 #include "cli/support/launch.hpp"
 #include "cli/support/local_ranks.hpp"
-#include "cli/support/options.hpp"
+#include "command_line/command_line.hpp"
 
 namespace sluice::cli {
 
@@ -110,35 +110,30 @@ int bench_overhead(std::vector<std::string> const& arguments) {
     int ranks = 2;
     Wish wish;
     bool json = false;
-    CLI::App app(
-        "What watching costs: exchanges through the wrappers and past them in one launch, and launches with and "
-        "without `sluice run`",
-        "bench overhead");
-    app.add_option("--mpi", mpis, "openmpi, mpich")->delimiter(',');
-    app.add_option("--ranks", ranks, "ranks; more than cores measure the machine's waiting")
-        ->check(CLI::Range(2, 64))
-        ->capture_default_str();
-    app.add_option("--case", wish.cases, "pingpong, halo, stencil, allreduce; by default all")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"pingpong", "halo", "stencil", "allreduce"}));
-    app.add_option("--launches", wish.launches, "launches of each kind that compare blocks")
-        ->check(CLI::Range(0, 100))
-        ->capture_default_str();
-    app.add_option("--blocks", wish.blocks, "pairs of blocks of each exchange in a launch")
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
-    app.add_option("--block-ms", wish.block_ms, "milliseconds that a block lasts")
-        ->check(CLI::Range(0.1, 10000.0))
-        ->capture_default_str();
-    app.add_option("--pairs", wish.pairs, "whole launches of each kind, in turns")
-        ->check(CLI::Range(0, 100))
-        ->capture_default_str();
-    app.add_option("--rounds", wish.rounds,
-                   "exchanges of 16 KiB in a batch of a whole launch; of other sizes more or fewer")
-        ->check(CLI::Range(40, 1000000))
-        ->capture_default_str();
-    app.add_flag("--json", json, "one JSON object on each line instead of tables");
-    if (!parse_options(app, arguments)) return 0;
+    command_line::CommandLine line("sluice bench overhead",
+                                   "What watching costs: exchanges through the wrappers and past them in one launch, "
+                                   "and launches with and without `sluice run`");
+    line.option("--mpi", mpis, "openmpi, mpich").separated_by_commas();
+    line.option("--ranks", ranks, "ranks; more than cores measure the machine's waiting")
+        .between(2, 64)
+        .shows_default();
+    line.option("--case", wish.cases, "pingpong, halo, stencil, allreduce; by default all")
+        .separated_by_commas()
+        .one_of({"pingpong", "halo", "stencil", "allreduce"});
+    line.option("--launches", wish.launches, "launches of each kind that compare blocks")
+        .between(0, 100)
+        .shows_default();
+    line.option("--blocks", wish.blocks, "pairs of blocks of each exchange in a launch")
+        .between(1, 100000)
+        .shows_default();
+    line.option("--block-ms", wish.block_ms, "milliseconds that a block lasts").between(0.1, 10000.0).shows_default();
+    line.option("--pairs", wish.pairs, "whole launches of each kind, in turns").between(0, 100).shows_default();
+    line.option("--rounds", wish.rounds,
+                "exchanges of 16 KiB in a batch of a whole launch; of other sizes more or fewer")
+        .between(40, 1000000)
+        .shows_default();
+    line.flag("--json", json, "one JSON object on each line instead of tables");
+    if (!line.parse(arguments)) return 0;
     for (std::string const& mpi : mpis)
         measure_mpi({mpi, ranks}, wish, json);
     return 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/support/help.hpp"
+#include "command_line/help.hpp"
 
 #include <sstream>
 
 #include "base/columns.hpp"
 
-namespace sluice::cli {
+namespace sluice::command_line {
 
 namespace {
 
@@ -29,7 +29,7 @@ std::string type_of(CLI::Option const& option) {
 }  // namespace
 
 std::string Help::make_help(CLI::App const* app, std::string name, CLI::AppFormatMode mode) const {
-    std::string help = usage_.empty() ? make_usage(app, "sluice " + name) : "Usage: " + usage_ + "\n";
+    std::string help = usage_.empty() ? make_usage(app, name) : "Usage: " + usage_ + "\n";
     help += "\n" + paragraphs(app->get_description());
     std::string groups = make_positionals(app) + make_groups(app, mode);
     for (std::size_t at = groups.find("\n\n\n"); at != std::string::npos; at = groups.find("\n\n\n"))
@@ -58,4 +58,4 @@ std::string Help::make_option(CLI::Option const* option, bool is_positional) con
     return begun + base::wrapped(names, text, k_columns);
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::command_line

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The layout of the help of every command: usage as it is typed, then at most 100 columns of text, each option with
-/// its default.
+/// The layout of every help: usage as it is typed, then at most 100 columns of text, each option with its default.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
-namespace sluice::cli {
+#include "command_line/cli11.hpp"
+
+namespace sluice::command_line {
 
 class Help : public CLI::Formatter {
   public:
-    /// `usage` is the text after "Usage:"; empty: "sluice NAME [OPTIONS]" and the positional arguments.
+    /// `usage` is the text after "Usage:"; empty: "NAME [OPTIONS]" and the positional arguments.
     explicit Help(std::string usage) : usage_(std::move(usage)) {}
 
     std::string make_help(CLI::App const* app, std::string name, CLI::AppFormatMode mode) const override;
@@ -21,4 +21,4 @@ class Help : public CLI::Formatter {
     std::string usage_;
 };
 
-}  // namespace sluice::cli
+}  // namespace sluice::command_line

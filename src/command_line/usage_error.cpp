@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/nearest.hpp"
-#include "cli/support/command.hpp"
+#include "command_line/usage_error.hpp"
 
-namespace sluice::cli {
+#include "base/nearest.hpp"
+
+namespace sluice::command_line {
 
 UsageError unknown(std::string_view what, std::string_view name, std::span<std::string_view const> known) {
     std::string text = "no " + std::string(what) + " is called '" + std::string(name) + "'";
@@ -15,4 +16,4 @@ UsageError unknown(std::string_view what, std::string_view name, std::span<std::
     return UsageError(text);
 }
 
-}  // namespace sluice::cli
+}  // namespace sluice::command_line

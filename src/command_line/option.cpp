@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "command_line/option.hpp"
+
+#include "command_line/cli11.hpp"
+
+namespace sluice::command_line {
+
+Option& Option::required() {
+    option_->required();
+    return *this;
+}
+
+Option& Option::separated_by_commas() {
+    option_->delimiter(',');
+    return *this;
+}
+
+Option& Option::exactly(int values) {
+    option_->expected(values);
+    return *this;
+}
+
+Option& Option::any_number() {
+    option_->expected(0, -1);
+    return *this;
+}
+
+Option& Option::positive() {
+    option_->check(CLI::PositiveNumber);
+    return *this;
+}
+
+Option& Option::not_negative() {
+    option_->check(CLI::NonNegativeNumber);
+    return *this;
+}
+
+Option& Option::between(int least, int most) {
+    option_->check(CLI::Range(least, most));
+    return *this;
+}
+
+Option& Option::between(double least, double most) {
+    option_->check(CLI::Range(least, most));
+    return *this;
+}
+
+Option& Option::one_of(std::vector<std::string> const& words) {
+    option_->check(CLI::IsMember(words));
+    return *this;
+}
+
+Option& Option::shows_default() {
+    option_->capture_default_str();
+    return *this;
+}
+
+Option& Option::default_text(std::string const& text) {
+    option_->default_str(text);
+    return *this;
+}
+
+Option& Option::value_name(std::string const& name) {
+    option_->type_name(name);
+    return *this;
+}
+
+Option& Option::heading(std::string const& heading) {
+    option_->group(heading);
+    return *this;
+}
+
+}  // namespace sluice::command_line
