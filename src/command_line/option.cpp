@@ -1,9 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "command_line/option.hpp"
 
+#include <string>
+
 #include "command_line/cli11.hpp"
 
 namespace sluice::command_line {
+
+namespace {
+
+/// CLI11's own checks answer a wrong number with the largest double in full.
+CLI::Validator number_that(bool (*is_right)(double), std::string const& description, std::string const& what) {
+    auto const check = [is_right, what](std::string const& text) {
+        double value = 0;
+        if (CLI::detail::lexical_cast(text, value) && is_right(value)) return std::string();
+        return text + " is not " + what;
+    };
+    return {check, description};
+}
+
+}  // namespace
 
 Option& Option::required() {
     option_->required();
@@ -26,12 +42,12 @@ Option& Option::any_number() {
 }
 
 Option& Option::positive() {
-    option_->check(CLI::PositiveNumber);
+    option_->check(number_that([](double value) { return value > 0; }, "POSITIVE", "a positive number"));
     return *this;
 }
 
 Option& Option::not_negative() {
-    option_->check(CLI::NonNegativeNumber);
+    option_->check(number_that([](double value) { return value >= 0; }, "NONNEGATIVE", "zero or a positive number"));
     return *this;
 }
 

@@ -19,10 +19,10 @@ namespace sluice::cli {
 
 namespace {
 
-constexpr char const* k_program = "sluice-bench-inplace";
+constexpr char const* k_inplace_program = "sluice-bench-inplace";
 constexpr int k_silent_seconds = 300;
 
-struct Options {
+struct InplaceOptions {
     std::vector<std::string> mpis;
     std::vector<int> ranks;
     std::vector<std::string> cases;
@@ -40,9 +40,9 @@ struct Cell {
 };
 
 /// MPICH's waiting ranks spin, so it is measured at 8 ranks only on request.
-std::vector<Cell> plan(Options const& options) {
+std::vector<Cell> plan(InplaceOptions const& options) {
     std::vector<Cell> cells;
-    for (std::string const& mpi : options.mpis.empty() ? mpis_with_program(k_program, false) : options.mpis) {
+    for (std::string const& mpi : options.mpis.empty() ? mpis_with_program(k_inplace_program, false) : options.mpis) {
         std::vector<int> ranks = options.ranks;
         if (ranks.empty()) ranks = mpi == "mpich" ? std::vector<int>{2, 4} : std::vector<int>{2, 4, 8};
         for (int const count : ranks)
@@ -52,9 +52,10 @@ std::vector<Cell> plan(Options const& options) {
     return cells;
 }
 
-int run_cell(Cell const& cell, Options const& options) {
-    auto const program = program_for(cell.mpi, k_program);
-    if (!program) throw std::runtime_error(fmt::format("{} for {} is not next to this command", k_program, cell.mpi));
+int run_cell(Cell const& cell, InplaceOptions const& options) {
+    auto const program = program_for(cell.mpi, k_inplace_program);
+    if (!program)
+        throw std::runtime_error(fmt::format("{} for {} is not next to this command", k_inplace_program, cell.mpi));
     std::vector<std::string> command = local_launcher(cell.mpi, cell.ranks);
     command.insert(command.end(), {program->string(), "--case", cell.exchange, "--bytes",
                                    fmt::format("{}", fmt::join(options.bytes, ",")), "--pairs",
@@ -79,7 +80,7 @@ int run_cell(Cell const& cell, Options const& options) {
 
 int bench_inplace(std::vector<std::string> const& arguments) {
     static constexpr std::string_view exchanges[] = {"alltoall", "alltoallv", "alltoallw", "alltoallw_rows"};
-    Options options;
+    InplaceOptions options;
     command_line::CommandLine line(
         "sluice bench inplace", "All-to-all exchanges in place: this library and the MPI library's own, side by side");
     line.option("--ranks", options.ranks, "numbers of ranks, separated by commas (2,4,8; MPICH 2,4)")
@@ -95,6 +96,7 @@ int bench_inplace(std::vector<std::string> const& arguments) {
         .between(1, 1000)
         .shows_default();
     line.option("--minutes", options.minutes, "begin no cell after this number of minutes; 0: no limit")
+        .not_negative()
         .shows_default();
     line.flag("--json", options.json, "one JSON object on each line instead of tables");
     if (!line.parse(arguments)) return 0;

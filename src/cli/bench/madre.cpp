@@ -22,10 +22,10 @@ namespace sluice::cli {
 
 namespace {
 
-constexpr char const* k_program = "sluice-bench-madre";
+constexpr char const* k_madre_program = "sluice-bench-madre";
 constexpr int k_wall_exit = 124;
 
-struct Options {
+struct MadreOptions {
     std::vector<int> experiments{1, 2, 3, 4, 5};
     std::vector<int> ranks{8, 64, 256};
     std::vector<std::string> methods{"token", "parking", "cyclic"};
@@ -45,7 +45,7 @@ struct Point {
 };
 
 /// Experiment 3 keeps the number of ranks (the second one given, or the only one) and reduces the free space.
-std::vector<Point> points_of(Options const& options, int experiment) {
+std::vector<Point> points_of(MadreOptions const& options, int experiment) {
     std::vector<Point> points;
     if (experiment == 3) {
         int const ranks = options.ranks.size() > 1 ? options.ranks[1] : options.ranks.front();
@@ -61,14 +61,14 @@ std::vector<Point> points_of(Options const& options, int experiment) {
 
 class MadreSweep {
   public:
-    explicit MadreSweep(Options const& options)
+    explicit MadreSweep(MadreOptions const& options)
         : options_(options),
           start_(std::chrono::steady_clock::now()),
-          program_(program_for("simgrid", k_program)),
+          program_(program_for("simgrid", k_madre_program)),
           bed_(bed_script("simulated.sh")) {
         if (!program_)
-            throw std::runtime_error(
-                fmt::format("{} is not next to this command; was the simulated build made? (make build)", k_program));
+            throw std::runtime_error(fmt::format(
+                "{} is not next to this command; was the simulated build made? (make build)", k_madre_program));
         if (!bed_) throw std::runtime_error("the script of bed simulated is not next to this command");
     }
 
@@ -192,7 +192,7 @@ class MadreSweep {
                 method};
     }
 
-    Options const& options_;
+    MadreOptions const& options_;
     std::chrono::steady_clock::time_point start_;
     std::optional<std::filesystem::path> program_;
     std::optional<std::filesystem::path> bed_;
@@ -203,7 +203,7 @@ class MadreSweep {
 }  // namespace
 
 int bench_madre(std::vector<std::string> const& arguments) {
-    Options options;
+    MadreOptions options;
     command_line::CommandLine line(
         "sluice bench madre",
         "The five experiments of MADRE's Figure 3 on simulated machines, with the step lower bound");
@@ -222,6 +222,7 @@ int bench_madre(std::vector<std::string> const& arguments) {
         .shows_default();
     line.option("--wall", options.wall_seconds, "real seconds that one simulation may take").positive().shows_default();
     line.option("--minutes", options.minutes, "begin no simulation after this number of minutes; 0: no limit")
+        .not_negative()
         .shows_default();
     line.flag("--json", options.json, "one JSON object on each line instead of tables");
     if (!line.parse(arguments)) return 0;

@@ -22,9 +22,9 @@ namespace sluice::cli {
 
 namespace {
 
-constexpr char const* k_program = "sluice-bench-redistribute";
+constexpr char const* k_redistribute_program = "sluice-bench-redistribute";
 
-struct Options {
+struct RedistributeOptions {
     BenchChoice choice;
     std::vector<std::string> methods;
     std::string bed = "local";
@@ -38,9 +38,10 @@ struct Options {
 };
 
 /// A sweep in progress.
-class Sweep {
+class RedistributeSweep {
   public:
-    explicit Sweep(Options const& options) : options_(options), start_(std::chrono::steady_clock::now()) {}
+    explicit RedistributeSweep(RedistributeOptions const& options)
+        : options_(options), start_(std::chrono::steady_clock::now()) {}
 
     int run(std::vector<BenchCell> const& cells) {
         std::size_t left_out = 0;
@@ -135,9 +136,10 @@ class Sweep {
     }
 
     std::vector<std::string> command_for(BenchCell const& cell, std::vector<std::string> const& without) const {
-        auto const program = program_for(cell.mpi, k_program);
+        auto const program = program_for(cell.mpi, k_redistribute_program);
         if (!program)
-            throw std::runtime_error(fmt::format("{} for {} is not next to this command", k_program, cell.mpi));
+            throw std::runtime_error(
+                fmt::format("{} for {} is not next to this command", k_redistribute_program, cell.mpi));
         std::vector<std::string> command = bed_for(cell);
         for (std::string const& word :
              {program->string(), std::string("--case"), cell.map, std::string("--block"),
@@ -177,12 +179,12 @@ class Sweep {
         return local_launcher(cell.mpi, cell.ranks);
     }
 
-    Options const& options_;
+    RedistributeOptions const& options_;
     std::chrono::steady_clock::time_point start_;
     std::set<Slow> slow_;
 };
 
-void add_options(command_line::CommandLine& line, Options& options) {
+void add_options(command_line::CommandLine& line, RedistributeOptions& options) {
     line.option("--ranks", options.choice.ranks, "numbers of ranks, separated by commas (2,4,8)").separated_by_commas();
     line.option("--case", options.choice.cases, "next, next20, hotspot, transpose, random, skewed, rebalance (all)")
         .separated_by_commas();
@@ -200,13 +202,14 @@ void add_options(command_line::CommandLine& line, Options& options) {
         .shows_default();
     line.option("--limit", options.limit_seconds, "seconds that one call may take").between(1, 100000).shows_default();
     line.option("--minutes", options.minutes, "begin no cell after this number of minutes; 0: no limit")
+        .not_negative()
         .shows_default();
     line.flag("--full", options.choice.full, "every combination, without --minutes, with all methods");
     line.flag("--json", options.json, "one JSON object on each line instead of tables");
 }
 
 /// Refuses here, once, the words that each program would refuse.
-void check_words(Options const& options) {
+void check_words(RedistributeOptions const& options) {
     static constexpr std::string_view cases[] = {"next",   "next20", "hotspot",  "transpose",
                                                  "random", "skewed", "rebalance"};
     for (std::string const& name : options.choice.cases)
@@ -217,7 +220,7 @@ void check_words(Options const& options) {
 }  // namespace
 
 int bench_redistribute(std::vector<std::string> const& arguments) {
-    Options options;
+    RedistributeOptions options;
     command_line::CommandLine line(
         "sluice bench redistribute",
         "Moves blocks between the arrays of all ranks: this library and the methods that people use today");
@@ -230,7 +233,8 @@ int bench_redistribute(std::vector<std::string> const& arguments) {
     }
     if (options.methods.empty()) options.methods = {"token", "alltoallv_warm", "alltoallv_cold", "copy_limit"};
     if (options.bed == "cluster" && options.choice.ranks.empty()) options.choice.ranks = {2, 4};
-    return Sweep(options).run(plan_cells(options.choice, mpis_with_program(k_program, options.bed == "simulated")));
+    return RedistributeSweep(options).run(
+        plan_cells(options.choice, mpis_with_program(k_redistribute_program, options.bed == "simulated")));
 }
 
 }  // namespace sluice::cli

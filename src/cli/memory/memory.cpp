@@ -15,7 +15,7 @@ namespace sluice::cli {
 
 namespace {
 
-struct Options {
+struct MemoryOptions {
     std::vector<std::string> mpis;
     std::vector<int> ranks;
     int runs = 3;
@@ -41,7 +41,7 @@ std::vector<int> usual_ranks(std::string const& mpi) {
     return {2, 4, 6, 8, 12, 16};
 }
 
-MemoryReport measure(std::string const& mpi, Options const& options) {
+MemoryReport measure(std::string const& mpi, MemoryOptions const& options) {
     MemoryReport report;
     report.mpi = mpi;
     report.runs = options.runs;
@@ -65,7 +65,7 @@ MemoryReport measure(std::string const& mpi, Options const& options) {
     return report;
 }
 
-void add_options(command_line::CommandLine& line, Options& options) {
+void add_options(command_line::CommandLine& line, MemoryOptions& options) {
     line.option("--mpi", options.mpis, "openmpi, mpich (those found)").separated_by_commas();
     line.option("--ranks", options.ranks, "numbers of ranks (2,4,6,8,12,16; with MPICH, which spins, 2,3,4,6)")
         .separated_by_commas()
@@ -95,7 +95,7 @@ void add_options(command_line::CommandLine& line, Options& options) {
 }  // namespace
 
 int run_memory(std::vector<std::string> const& arguments) {
-    Options options;
+    MemoryOptions options;
     command_line::CommandLine line(
         "sluice memory",
         "Measures what an MPI takes for itself: a rank, a communicator, a window; and predicts it for larger jobs");

@@ -19,7 +19,7 @@ namespace sluice::cli {
 
 namespace {
 
-constexpr char const* k_program = "sluice-probe-memory";
+constexpr char const* k_probe_program = "sluice-probe-memory";
 
 /// A file with one page of zeros that is removed with the object: the barrier of one run.
 class BarrierFile {
@@ -53,7 +53,7 @@ std::vector<std::string> environment_for(Peers peers) {
 }  // namespace
 
 bool has_memory_probe(std::string const& mpi) {
-    return program_for(mpi, k_program).has_value();
+    return program_for(mpi, k_probe_program).has_value();
 }
 
 void read_probe_line(std::string const& line, ProbeRun& run) {
@@ -79,10 +79,10 @@ void read_probe_line(std::string const& line, ProbeRun& run) {
 }
 
 ProbeRun launch_memory_probe(ProbeRequest const& request) {
-    auto const program = program_for(request.mpi, k_program);
+    auto const program = program_for(request.mpi, k_probe_program);
     if (!program)
-        throw std::runtime_error(
-            fmt::format("{} for {} is not next to this command; was it built? (make build)", k_program, request.mpi));
+        throw std::runtime_error(fmt::format("{} for {} is not next to this command; was it built? (make build)",
+                                             k_probe_program, request.mpi));
     BarrierFile const barrier;
     std::vector<std::string> command = local_launcher(request.mpi, request.ranks);
     for (std::string const& word :

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Prints one line for the whole job, not one for each rank.
-void say(std::string const& line) {
+void say_once(std::string const& line) {
     char const* const rank = kernel::rank_of_launcher();
     if (rank == nullptr || std::string_view(rank) == "0") fmt::print(stderr, "sluice: {}\n", line);
 }
@@ -87,8 +87,8 @@ Choice choose(fs::path const& file) {
     if (mpis.size() > 1) return {{}, "the program is linked to two MPIs, " + mpis[0] + " and " + mpis[1]};
     std::optional<std::string> const launcher = mpi_of_launcher();
     if (mpis.size() == 1 && launcher && *launcher != mpis.front() && kernel::variable("SLURM_JOB_ID") == nullptr)
-        say("the program is linked to " + mpis.front() + ", but the launcher is that of " + *launcher +
-            ": each rank will be a job of its own");
+        say_once("the program is linked to " + mpis.front() + ", but the launcher is that of " + *launcher +
+                 ": each rank will be a job of its own");
     if (mpis.size() == 1) return plugin_for(mpis.front());
     if (launcher) return plugin_for(*launcher);
     return {{}, "the program is not linked to an MPI, and no MPI's launcher started it"};
@@ -117,13 +117,13 @@ std::optional<fs::path> make_report_folder(std::string const& text) {
     fs::path const folder = fs::absolute(text, failed);
     if (!failed) fs::create_directories(folder, failed);
     if (failed || access(folder.c_str(), W_OK | X_OK) != 0) {
-        say(fmt::format("no report: {}: {}", text, failed ? failed.message() : std::strerror(errno)));
+        say_once(fmt::format("no report: {}: {}", text, failed ? failed.message() : std::strerror(errno)));
         return std::nullopt;
     }
     fs::space_info const space = fs::space(folder, failed);
     if (failed || space.available >= sizeof(record::RankRecord)) return folder;
-    say(fmt::format("no report: {}: {} are free there, and the record of a rank needs {}", text,
-                    base::format_bytes({space.available}), base::format_bytes({sizeof(record::RankRecord)})));
+    say_once(fmt::format("no report: {}: {} are free there, and the record of a rank needs {}", text,
+                         base::format_bytes({space.available}), base::format_bytes({sizeof(record::RankRecord)})));
     return std::nullopt;
 }
 
@@ -188,7 +188,7 @@ int run_run(std::vector<std::string> const& arguments) {
     if (!is_found) become(command);  // cannot start the command, and prints the reason
     Choice const choice = choose(program);
     if (!choice.why_not.empty()) {
-        say("runs the program plainly: " + choice.why_not);
+        say_once("runs the program plainly: " + choice.why_not);
     } else {
         char const* const before = kernel::variable("LD_PRELOAD");
         if (choice.plugin.filename() == "libsluice-preload-openmpi.so") keep_fence_of_init();

@@ -24,10 +24,10 @@ namespace sluice::cli {
 
 namespace {
 
-constexpr char const* k_program = "sluice-bench-fluctuation";
+constexpr char const* k_fluctuation_program = "sluice-bench-fluctuation";
 constexpr std::size_t k_curve_points = 400;
 
-struct Options {
+struct FluctuationOptions {
     FluctuationChoice choice;
     double rate_mbit = 1000;
     int swap_mib = 1024;
@@ -44,9 +44,10 @@ std::string same_work(Row const& row) {
                        row.at("deal").get<std::string>());
 }
 
-class Sweep {
+class FluctuationSweep {
   public:
-    explicit Sweep(Options const& options) : options_(options), start_(std::chrono::steady_clock::now()) {}
+    explicit FluctuationSweep(FluctuationOptions const& options)
+        : options_(options), start_(std::chrono::steady_clock::now()) {}
 
     int run(std::vector<FluctuationLaunch> const& launches) {
         std::size_t left_out = 0;
@@ -72,9 +73,10 @@ class Sweep {
     };
 
     Result start(FluctuationLaunch const& what, std::vector<std::string> command, int silence_seconds) const {
-        auto const program = program_for(what.mpi, k_program);
+        auto const program = program_for(what.mpi, k_fluctuation_program);
         if (!program)
-            throw std::runtime_error(fmt::format("{} for {} is not next to this command", k_program, what.mpi));
+            throw std::runtime_error(
+                fmt::format("{} for {} is not next to this command", k_fluctuation_program, what.mpi));
         command.insert(command.end(), {program->string(), "--case", what.name, "--bed", what.bed, "--pairs",
                                        std::to_string(what.pairs)});
         if (what.bed == "cluster") command.insert(command.end(), {"--rate", fmt::format("{}", options_.rate_mbit)});
@@ -242,13 +244,13 @@ class Sweep {
         return 1;
     }
 
-    Options const& options_;
+    FluctuationOptions const& options_;
     std::chrono::steady_clock::time_point start_;
     std::map<std::string, std::map<std::string, Row>> without_limit_;  ///< by same_work, by method
     std::string head_;
 };
 
-void add_options(command_line::CommandLine& line, Options& options) {
+void add_options(command_line::CommandLine& line, FluctuationOptions& options) {
     FluctuationChoice& choice = options.choice;
     line.option("--case", choice.cases,
                 "jacobi7, jacobi13, micro, policies, adaptation, outofcore (all that the bed can)")
@@ -285,6 +287,7 @@ void add_options(command_line::CommandLine& line, Options& options) {
         .between(1, 100000)
         .shows_default();
     line.option("--minutes", options.minutes, "begin no launch after this number of minutes; 0: no limit")
+        .not_negative()
         .shows_default();
     line.flag("--json", options.json, "one JSON object on each line instead of tables");
 }
@@ -293,7 +296,7 @@ void add_options(command_line::CommandLine& line, Options& options) {
 
 int bench_fluctuation(std::vector<std::string> const& arguments) {
     static constexpr std::string_view cases[] = {"jacobi7", "jacobi13", "micro", "policies", "adaptation", "outofcore"};
-    Options options;
+    FluctuationOptions options;
     command_line::CommandLine line("sluice bench fluctuation",
                                    "A relaxation over many small cubes on each rank: all ghost faces at once, cube by "
                                    "cube, or fetched under tokens");
@@ -305,10 +308,10 @@ int bench_fluctuation(std::vector<std::string> const& arguments) {
     check_bench_choice(choice.mpis, choice.ranks);
     bool const only_simulated = choice.beds == std::vector<std::string>{"simulated"};
     std::vector<std::string> const mpis =
-        !choice.mpis.empty() ? choice.mpis : mpis_with_program(k_program, only_simulated);
+        !choice.mpis.empty() ? choice.mpis : mpis_with_program(k_fluctuation_program, only_simulated);
     std::vector<FluctuationLaunch> const launches = plan_fluctuation(choice, mpis);
     if (launches.empty()) throw UsageError("no such case can be run on this bed; --help lists them");
-    return Sweep(options).run(launches);
+    return FluctuationSweep(options).run(launches);
 }
 
 }  // namespace sluice::cli

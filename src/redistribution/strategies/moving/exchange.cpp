@@ -99,16 +99,16 @@ void Exchange::in_pieces(std::uint64_t unit_bytes, std::byte const* send, std::s
         std::uint64_t outgoing = send_counts[static_cast<std::size_t>(target)] * unit_bytes;
         while (incoming > 0 || outgoing > 0) {
             if (std::uint64_t const piece = std::min(incoming, most_bytes); piece > 0) {
-                mpi::check(
-                    MPI_Irecv(into, static_cast<int>(piece), MPI_BYTE, source, k_exchange_tag, context_.comm(), window_.next()),
-                    "MPI_Irecv");
+                mpi::check(MPI_Irecv(into, static_cast<int>(piece), MPI_BYTE, source, k_exchange_tag, context_.comm(),
+                                     window_.next()),
+                           "MPI_Irecv");
                 into += piece;
                 incoming -= piece;
             }
             if (std::uint64_t const piece = std::min(outgoing, most_bytes); piece > 0) {
-                mpi::check(
-                    MPI_Isend(from, static_cast<int>(piece), MPI_BYTE, target, k_exchange_tag, context_.comm(), window_.next()),
-                    "MPI_Isend");
+                mpi::check(MPI_Isend(from, static_cast<int>(piece), MPI_BYTE, target, k_exchange_tag, context_.comm(),
+                                     window_.next()),
+                           "MPI_Isend");
                 from += piece;
                 outgoing -= piece;
             }
