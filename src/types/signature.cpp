@@ -2,10 +2,10 @@
 #include "types/signature.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <memory>
 
+#include "mpi/handle_key.hpp"
 #include "mpi/mpi.hpp"
 #include "types/datatype_contents.hpp"
 
@@ -33,12 +33,6 @@ std::uint64_t mixed(std::uint64_t x) noexcept {
     x = (x ^ (x >> 30)) * 0xbf58'476d'1ce4'e5b9ULL;
     x = (x ^ (x >> 27)) * 0x94d0'49bb'1331'11ebULL;
     return x ^ (x >> 31);
-}
-
-std::uint64_t key_of(MPI_Datatype type) noexcept {
-    std::uint64_t key = 0;
-    std::memcpy(&key, &type, sizeof type);
-    return key;
 }
 
 // Codes of basic types that are not in the table begin here.
@@ -234,15 +228,17 @@ Signatures::Signatures() {
 }
 
 void Signatures::add(MPI_Datatype type, char const* name, Signature const& signature) {
-    auto const at = std::lower_bound(basic_.begin(), basic_.end(), key_of(type),
-                                     [](Basic const& basic, std::uint64_t key) { return key_of(basic.type) < key; });
+    auto const at =
+        std::lower_bound(basic_.begin(), basic_.end(), mpi::handle_key(type),
+                         [](Basic const& basic, std::uint64_t key) { return mpi::handle_key(basic.type) < key; });
     if (at != basic_.end() && at->type == type) return;  // one type has two names
     basic_.insert(at, {type, name, signature});
 }
 
 Signatures::Basic const* Signatures::find(MPI_Datatype type) const noexcept {
-    auto const at = std::lower_bound(basic_.begin(), basic_.end(), key_of(type),
-                                     [](Basic const& basic, std::uint64_t key) { return key_of(basic.type) < key; });
+    auto const at =
+        std::lower_bound(basic_.begin(), basic_.end(), mpi::handle_key(type),
+                         [](Basic const& basic, std::uint64_t key) { return mpi::handle_key(basic.type) < key; });
     return at != basic_.end() && at->type == type ? &*at : nullptr;
 }
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/fixed_table.hpp"
-#include "plugin/tables/request_key.hpp"
+#include "mpi/handle_key.hpp"
 
 namespace sluice::plugin {
 
@@ -78,7 +78,7 @@ OwnedRequests::~OwnedRequests() {
 }
 
 OwnedRequests::Link const* OwnedRequests::find_link(MPI_Request handle) const noexcept {
-    Link const* link = &buckets_[base::slot_of_key(key_of(handle), bits_)];
+    Link const* link = &buckets_[base::slot_of_key(mpi::handle_key(handle), bits_)];
     while (*link && (*link)->handle_ != handle)
         link = &(*link)->next_;
     return link;
@@ -94,7 +94,7 @@ OwnedRequests::Link OwnedRequests::take(MPI_Request handle, OwnedRequest const* 
 }
 
 void OwnedRequests::put(Link request) noexcept {
-    Link& first = buckets_[base::slot_of_key(key_of(request->handle_), bits_)];
+    Link& first = buckets_[base::slot_of_key(mpi::handle_key(request->handle_), bits_)];
     request->next_ = std::exchange(first, nullptr);
     first = std::move(request);
     ++in_table_;

@@ -3,20 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
 
+#include "mpi/handle_key.hpp"
 #include "plugin/binding/tally.hpp"
 
 namespace sluice::plugin {
 
 namespace {
-
-std::uint64_t key_of(MPI_Comm comm) noexcept {
-    std::uint64_t key = 0;
-    std::memcpy(&key, &comm, sizeof comm);
-    return key + 1;
-}
 
 /// World ranks of `n` ≤ 256 ranks of `group` from `begin` on.
 bool translate(MPI_Group group, MPI_Group world, int begin, int n, std::array<int, 256>& ranks) noexcept {
@@ -118,7 +112,7 @@ void Communicators::keep(MPI_Comm comm, Known known, std::uint32_t number, std::
         ++record_.head.comms_not_kept;
     }
     try {
-        known_[key_of(comm)] = known;
+        known_[mpi::handle_key(comm)] = known;
     } catch (std::bad_alloc const&) {
         ++record_.head.comms_not_kept;
     }
@@ -127,7 +121,7 @@ void Communicators::keep(MPI_Comm comm, Known known, std::uint32_t number, std::
 
 void Communicators::remove(MPI_Comm comm, std::uint64_t now_us) noexcept {
     std::lock_guard const lock(changing_);
-    auto const found = known_.find(key_of(comm));
+    auto const found = known_.find(mpi::handle_key(comm));
     ++record_.head.comms_freed;
     if (found == known_.end()) return;
     if (found->second.entry < record::k_comms)
@@ -138,7 +132,7 @@ void Communicators::remove(MPI_Comm comm, std::uint64_t now_us) noexcept {
 
 Known Communicators::find(MPI_Comm comm) noexcept {
     std::lock_guard const lock(changing_);
-    std::uint64_t const key = key_of(comm);
+    std::uint64_t const key = mpi::handle_key(comm);
     if (key == last_key_) return last_;
     auto const found = known_.find(key);
     if (found == known_.end()) return {};

@@ -20,8 +20,8 @@
 
 #include "base/fixed_table.hpp"
 #include "memory/leased.hpp"
+#include "mpi/handle_key.hpp"
 #include "plugin/binding/tally.hpp"
-#include "plugin/tables/request_key.hpp"
 
 namespace sluice::plugin {
 
@@ -66,9 +66,9 @@ class OpenRequests {
         }
         if (!slots_) make_slots();
         if (!slots_ || kept_ >= k_most) return;
-        OpenRequest& slot = room_for(key_of(request));
+        OpenRequest& slot = room_for(mpi::handle_key(request));
         slot = what;
-        slot.key = key_of(request);
+        slot.key = mpi::handle_key(request);
         slot.active = !what.persistent;
         slot.serial = next_serial_;
         next_serial_ = std::max(next_serial_ + 1, k_first_serial);
@@ -155,7 +155,7 @@ class OpenRequests {
     }
     OpenRequest* find(MPI_Request request) noexcept {
         if (!slots_) return nullptr;
-        std::uint64_t const key = key_of(request);
+        std::uint64_t const key = mpi::handle_key(request);
         for (std::size_t at = base::slot_of_key(key, k_slot_bits), probes = 0; probes < k_slots;
              at = (at + 1) % k_slots, ++probes) {
             OpenRequest& slot = (*slots_)[at];
