@@ -7,8 +7,8 @@
 
 namespace sluice::mpi {
 
-/// Handles are addresses (Open MPI) or numbers (MPICH). The key of one that is not null is never 0 or 1, which tables keep
-/// for their empty slots.
+/// Handles are addresses (Open MPI) or numbers (MPICH). The key of one that is not null is never 0 or 1, which tables
+/// keep for their empty slots.
 template <class Handle>
 std::uint64_t handle_key(Handle handle) noexcept {
     static_assert(sizeof handle <= sizeof(std::uint64_t));
