@@ -36,6 +36,12 @@ set(SLUICE_QUICK_RANKS 2 4)
 if(SLUICE_MPI STREQUAL "mpich")
   set(SLUICE_QUICK_RANKS 2)
 endif()
+# The processors that ctest counts for a job of several ranks. Ranks of Open MPI give the processor away while they wait,
+# and a launch waits for half of its time, so two jobs fill two cores; ranks of MPICH spin.
+set(SLUICE_JOB_PROCESSORS 2)
+if(SLUICE_MPI STREQUAL "openmpi" AND NOT SLUICE_SANITIZE)
+  set(SLUICE_JOB_PROCESSORS 1)
+endif()
 option(SLUICE_TESTS_WITHOUT_MPI "Also build and run the tests that need no MPI" ON)
 # Ranks that wait by spinning use more processor time if they share the processor with the rank that they wait for.
 set(SLUICE_TEST_PROCESSOR_SECONDS 200 CACHE STRING "Processor time in seconds that a rank of a test may use")
@@ -225,7 +231,7 @@ macro(_sluice_add_test full_name test_ranks)
   _sluice_test_environment(environment ${arg_PROCESSOR_SECONDS})
   set(processors 1)
   if(${test_ranks} GREATER 1 AND NOT SLUICE_MPI STREQUAL "simgrid")
-    set(processors 2)
+    set(processors ${SLUICE_JOB_PROCESSORS})
   endif()
   set_tests_properties(${full_name} PROPERTIES TIMEOUT ${SLUICE_TEST_TIMEOUT} PROCESSORS ${processors}
     LABELS "${labels};${SLUICE_MPI}" ENVIRONMENT "${environment};${arg_ENVIRONMENT}"

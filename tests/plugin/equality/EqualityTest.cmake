@@ -48,7 +48,7 @@ function(sluice_equality_test name program)
     add_test(NAME ${test} COMMAND ${SLUICE_PYTHON} ${SLUICE_COMPARE} --launcher ${SLUICE_EQUALITY_LAUNCHER}
              --ranks ${ranks} "${layer}" --plugin ${SLUICE_PLUGIN} ${arg_OPTIONS}
              -- ${program} ${arg_ARGUMENTS} COMMAND_EXPAND_LISTS)
-    set_tests_properties(${test} PROPERTIES TIMEOUT ${SLUICE_TEST_TIMEOUT} PROCESSORS 2 LABELS "${labels};${SLUICE_MPI}"
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${SLUICE_TEST_TIMEOUT} PROCESSORS ${SLUICE_JOB_PROCESSORS} LABELS "${labels};${SLUICE_MPI}"
       ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}")
   endforeach()
 endfunction()
