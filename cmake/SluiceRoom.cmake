@@ -2,8 +2,10 @@
 # A room is a folder below src/, an object library and a namespace. The library, the plugin and the command are made of
 # whole rooms; tests/rooms checks that the includes between rooms only go down.
 #
-# sluice_room(NAME [MPI] [LIBRARIES target…]): makes the object library sluice_room_NAME of all sources below src/NAME.
+# sluice_room(NAME [MPI] [FOR_SIZE] [LIBRARIES target…]): makes the object library sluice_room_NAME of all sources below src/NAME.
 #   MPI        its sources include mpi.h
+#   FOR_SIZE   optimized for size, because a process runs it once: the templates of JSON and of option parsers take a third
+#              less space and time to compile
 #   LIBRARIES  libraries that its sources use in addition
 function(sluice_room name)
   _sluice_compile_room(sluice_room_${name} ${name} ${ARGN})
@@ -26,11 +28,16 @@ function(sluice_add_rooms target kind)
   endforeach()
 endfunction()
 
+# sluice_optimize_for_size(TARGET): -Os, except where nothing is optimized.
+function(sluice_optimize_for_size target)
+  target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-Os>)
+endfunction()
+
 function(_sluice_compile_room target name)
   if(TARGET ${target})
     return()
   endif()
-  cmake_parse_arguments(arg "MPI" "" "LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "MPI;FOR_SIZE" "" "LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   add_library(${target} OBJECT ${sources})
   # The exported parts of the library are marked SLUICE_API (sluice/export.h).
@@ -41,6 +48,9 @@ function(_sluice_compile_room target name)
   target_link_libraries(${target} PRIVATE sluice_warnings PUBLIC ${arg_LIBRARIES})
   if(SLUICE_MPI STREQUAL "simgrid")
     target_compile_definitions(${target} PRIVATE SLUICE_SIMULATED)  # many ranks in one process, and no threads
+  endif()
+  if(arg_FOR_SIZE)
+    sluice_optimize_for_size(${target})
   endif()
   if(arg_MPI)
     target_link_libraries(${target} PUBLIC sluice_mpi)

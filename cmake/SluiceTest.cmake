@@ -18,8 +18,8 @@
 # MPICH waits by spinning, so it is a hundred times slower with more ranks than cores; its tests run at 1 to 4 ranks,
 # and the variable SLUICE_TEST_EFFORT tells the program to try fewer cases (support/effort.hpp).
 #
-# A test labelled quick is quick at SLUICE_QUICK_RANKS and long at its other numbers of ranks, so that `make test` stays
-# short; `make test-all` runs it at all of them.
+# A test labelled quick is quick at one number of ranks, the first of SLUICE_QUICK_RANKS that it has, and long at its
+# other ones, so that `make test` stays short; `make test-all` runs it at all of them.
 
 find_package(GTest REQUIRED)
 find_package(rapidcheck QUIET)
@@ -32,7 +32,7 @@ if(SLUICE_SANITIZE)
 endif()
 
 set(SLUICE_MPICH_TEST_RANKS "1;2;3;4" CACHE STRING "Numbers of ranks that the tests use with MPICH")
-set(SLUICE_QUICK_RANKS 2 4)
+set(SLUICE_QUICK_RANKS 4 2)
 if(SLUICE_MPI STREQUAL "mpich")
   set(SLUICE_QUICK_RANKS 2)
 endif()
@@ -128,19 +128,17 @@ function(_sluice_test_environment result)
 endfunction()
 
 # _sluice_test_labels(VARIABLE LABELS RANKS ALL_RANKS): the labels of a test at one of its numbers of ranks. The smallest
-# number is quick if none of SLUICE_QUICK_RANKS is used.
+# number is quick if it has none of SLUICE_QUICK_RANKS.
 function(_sluice_test_labels result labels ranks all_ranks)
-  set(quick "")
+  list(SORT all_ranks COMPARE NATURAL)
+  list(GET all_ranks 0 quick)
   foreach(count IN LISTS SLUICE_QUICK_RANKS)
     if(count IN_LIST all_ranks)
-      list(APPEND quick ${count})
+      set(quick ${count})
+      break()
     endif()
   endforeach()
-  if(NOT quick)
-    list(SORT all_ranks COMPARE NATURAL)
-    list(GET all_ranks 0 quick)
-  endif()
-  if(NOT ranks IN_LIST quick)
+  if(NOT ranks EQUAL quick)
     list(TRANSFORM labels REPLACE "^quick$" long)
   endif()
   set(${result} ${labels} PARENT_SCOPE)
