@@ -20,7 +20,8 @@ ALL_TESTED := command $(BEDS) $(SANITIZED)
 
 # $(call configure,PRESET,OPTIONS) and $(call compile,PRESET). Tests are left out of a folder until a target needs them.
 configure = cmake --preset $(1) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
-with_tests = -DSLUICE_TESTS=ON
+with_tests = -DSLUICE_TESTS=ON -DSLUICE_LONG_TESTS=$(LONG_TESTS)
+LONG_TESTS ?= ON
 without_tests = $$([ -e build/$(1)/CMakeCache.txt ] || echo -DSLUICE_TESTS=OFF)
 # All errors of a build are shown, not only the first. One job more than cores fills the time that a job waits for files.
 compile = cmake --build build/$(1) -j $$(($(JOBS) + 1)) $(if $(filter-out undefined,$(origin VERBOSE)),--verbose) -- -k 0
@@ -55,17 +56,17 @@ tests-built-in-%:
 	@$(call configure,$*,$(with_tests))
 	$(call compile,$*)
 
-# $(call build_tests,FOLDERS)
+# $(call build_tests,FOLDERS,VARIABLES OF MAKE)
 define build_tests
 $(PACKAGES) build demo test docs
 @mkdir -p build
 for folder in $(1); do
-    cmake/phase.sh "build $$folder" $(MAKE) tests-built-in-$$folder
+    cmake/phase.sh "build $$folder" $(MAKE) tests-built-in-$$folder $(2)
 done
 endef
 
 test: ## Builds Sluice with both MPIs and tests it: trust in a build in some minutes
-	$(call build_tests,$(TESTED))
+	$(call build_tests,$(TESTED),LONG_TESTS=OFF)
 	JOBS=$(JOBS) cmake/run_tests.sh quick $(TESTED)
 
 test-all: ## All tests, those of make test among them: also the simulator, sanitizers, and what takes long

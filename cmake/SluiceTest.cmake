@@ -19,7 +19,9 @@
 # and the variable SLUICE_TEST_EFFORT tells the program to try fewer cases (support/effort.hpp).
 #
 # A test labelled quick is quick at one number of ranks, the first of SLUICE_QUICK_RANKS that it has, and long at its
-# other ones, so that `make test` stays short; `make test-all` runs it at all of them.
+# other ones, so that `make test` stays short; `make test-all` runs it at all of them. With MPICH only the tests that
+# SLUICE_QUICK_NAMES matches are quick: those of what differs most between MPIs. If SLUICE_LONG_TESTS is OFF, a program is
+# not built that has no quick test.
 
 find_package(GTest REQUIRED)
 find_package(rapidcheck QUIET)
@@ -33,9 +35,12 @@ endif()
 
 set(SLUICE_MPICH_TEST_RANKS "1;2;3;4" CACHE STRING "Numbers of ranks that the tests use with MPICH")
 set(SLUICE_QUICK_RANKS 4 2)
+set(SLUICE_QUICK_NAMES .)
 if(SLUICE_MPI STREQUAL "mpich")
   set(SLUICE_QUICK_RANKS 2)
+  set(SLUICE_QUICK_NAMES "^(bench|c|cli|collectives|examples|paged|plugin|probes|redistribution|report)/|^fetch/(store|wire)$")
 endif()
+option(SLUICE_LONG_TESTS "Also build the programs of tests that `make test` leaves to `make test-all`" ON)
 # The processors that ctest counts for a job of several ranks. Ranks of Open MPI give the processor away while they wait,
 # and a launch waits for half of its time, so two jobs fill two cores; ranks of MPICH spin.
 set(SLUICE_JOB_PROCESSORS 2)
@@ -175,6 +180,9 @@ macro(_sluice_test_program)
   else()
     set_property(GLOBAL PROPERTY SLUICE_TEST_PROGRAM_${key} ${target})
     add_executable(${target} ${arg_SOURCES})
+    if(NOT SLUICE_LONG_TESTS)
+      set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
     # Nearly every test has one source, for which a unity build gains nothing.
     set_target_properties(${target} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests ENABLE_EXPORTS ON UNITY_BUILD OFF)
@@ -202,6 +210,9 @@ function(sluice_test name)
   if(NOT arg_LABELS)
     set(arg_LABELS quick)
   endif()
+  if(NOT name MATCHES "${SLUICE_QUICK_NAMES}")
+    list(TRANSFORM arg_LABELS REPLACE "^quick$" long)
+  endif()
 
   string(REPLACE "/" "-" target "test-${name}")
   # Tests without MPI behave alike with each MPI, so one build folder runs them.
@@ -209,6 +220,9 @@ function(sluice_test name)
     return()
   endif()
   _sluice_test_program()
+  if("quick" IN_LIST arg_LABELS)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL OFF)
+  endif()
 
   if(NOT arg_RANKS)
     set(command $<TARGET_FILE:${target}> ${arg_ARGUMENTS})

@@ -33,7 +33,7 @@
 namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
-inline constexpr std::uint32_t k_format = 3;
+inline constexpr std::uint32_t k_format = 4;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
@@ -177,6 +177,8 @@ struct RankHead {
     std::uint64_t memory_limit = 0;  ///< bytes; the least limit that was found, for this rank's node
     // The peaks of the owners are their values at the resident peak.
     Sample peak;
+    std::uint32_t peak_sluice_fixed =
+        0;                         ///< KiB of peak.sluice that are no leases: this record, code, tables, the thread
     std::uint64_t high_water = 0;  ///< bytes, VmHWM at the end or at the last sample
     std::uint64_t private_bytes = 0, shared_bytes = 0, proportional_bytes = 0;  ///< at the last reading of smaps_rollup
     std::uint64_t before_init = 0;                    ///< resident bytes when MPI_Init was entered

@@ -86,6 +86,7 @@ void add_samples(record::RankRecord& record, Story story) {
         if (i % 2 == 0 && head.history < record::k_history) record.history[head.history++] = sample;
         record.recent[head.recent++ % record::k_recent] = sample;
         if (sample.resident > head.peak.resident) head.peak = sample;
+        head.peak_sluice_fixed = 512;
     }
     head.high_water = std::uint64_t{head.peak.resident} << 10;
 }

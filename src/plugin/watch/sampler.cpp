@@ -48,7 +48,11 @@ void Sampler::take() {
     look_at_own_pages();
     record::Sample const sample = watch_.sample();
     put(head.now_us, sample.time_us);
-    if (sample.resident > head.peak.resident) head.peak = sample;
+    if (sample.resident > head.peak.resident) {
+        head.peak = sample;
+        std::uint64_t const fixed = watch_.memory().fixed() / 1024;
+        head.peak_sluice_fixed = static_cast<std::uint32_t>(std::min<std::uint64_t>(fixed, sample.sluice));
+    }
     keep_in_history(sample);
     interval_us_ = std::clamp(sample.time_us / 200, k_least_interval_us, k_most_interval_us);
     watch_.record().recent[head.recent % record::k_recent] = sample;

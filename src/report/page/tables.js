@@ -68,3 +68,18 @@ function comparedTable(rows) {
     el("thead", {}, el("tr", {}, ["", "Before", "After", "Change"].map((t, i) => el("th", { class: i ? "plain" : "plain text" }, t)))),
     el("tbody", {}, rows.map((r) => el("tr", {}, el("td", { class: "text" }, r[0]), el("td", {}, r[1]), el("td", {}, r[2]), el("td", { class: tone(r) }, r[3]))))));
 }
+
+// What the services of Sluice did; a service whose figures are all 0 is left out.
+function servicesSection(report) {
+  const busy = new Set(report.counters.filter((c) => c.count.sum > 0).map((c) => c.service));
+  const rows = report.counters.filter((c) => busy.has(c.service));
+  if (rows.length === 0) return null;
+  const columns = [
+    { title: "Service", text: true, value: (c) => c.service, show: (c) => c.service },
+    { title: "Figure", text: true, value: (c) => c.what, show: (c) => c.what },
+    { title: "All ranks", value: (c) => c.count.sum, show: (c) => countText(c.count.sum) },
+    { title: "Most of a rank", value: (c) => c.count.max, show: (c) => c.count.max ? [countText(c.count.max), el("small", {}, "rank " + c.count.max_rank)] : "0" },
+  ];
+  return el("section", {}, el("h2", {}, "What Sluice did"), el("p", {}, "The figures that its services counted."),
+    el("div", { class: "card" }, sortedTable("services", columns, rows, 2)));
+}

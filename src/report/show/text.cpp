@@ -70,10 +70,11 @@ std::string peaks(Summary const& s) {
 
 std::string split(Summary const& s) {
     record::Sample const& sample = s.highest.sample;
-    std::string text =
-        fmt::format("rank {} then: application {}, MPI private {}, MPI shared {}, Sluice {}; in flight {}",
-                    s.highest.rank, kib_text(part_of(sample, Owner::application)), kib_text(sample.mpi_private),
-                    kib_text(sample.mpi_shared), kib_text(sample.sluice), kib_text(sample.in_flight));
+    std::string text = fmt::format(
+        "rank {} then: application {}, MPI private {}, MPI shared {}, Sluice {} ({} of it fixed); in flight {}",
+        s.highest.rank, kib_text(part_of(sample, Owner::application)), kib_text(sample.mpi_private),
+        kib_text(sample.mpi_shared), kib_text(sample.sluice), kib_text(s.highest.sluice_fixed_kib),
+        kib_text(sample.in_flight));
     if (s.in_flight_kib.most > sample.in_flight)
         text +=
             fmt::format(" (at its own peak {} on rank {})", kib_text(s.in_flight_kib.most), s.in_flight_kib.most_rank);

@@ -176,6 +176,7 @@ void add_spreads(Summary& into, Summary const& from) {
     into.mpi_private_kib.add(from.mpi_private_kib);
     into.mpi_shared_kib.add(from.mpi_shared_kib);
     into.sluice_kib.add(from.sluice_kib);
+    into.sluice_fixed_kib.add(from.sluice_fixed_kib);
     into.in_flight_kib.add(from.in_flight_kib);
     into.last_kib.add(from.last_kib);
     into.before_init.add(from.before_init);

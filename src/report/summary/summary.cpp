@@ -136,6 +136,7 @@ void add_figures(Summary& summary, record::RankRecord const& record) {
     summary.mpi_private_kib = of(head.peak.mpi_private);
     summary.mpi_shared_kib = of(head.peak.mpi_shared);
     summary.sluice_kib = of(head.peak.sluice);
+    summary.sluice_fixed_kib = of(head.peak_sluice_fixed);
     summary.in_flight_kib = of(head.peak.in_flight);
     summary.before_init = of(head.before_init);
     summary.init_private = of(head.init_private);
@@ -285,6 +286,7 @@ void add_peak(Summary& summary, record::RankRecord const& record, std::vector<st
     peak.rank = record.head.world_rank;
     peak.kib = summary.peak_kib.most;
     peak.sample = record.head.peak;
+    peak.sluice_fixed_kib = record.head.peak_sluice_fixed;
     if (SiteSum const* const site = site_at(summary, ids, peak.sample.site)) {
         peak.function = site->function;
         peak.place = site->place;

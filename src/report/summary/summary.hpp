@@ -121,7 +121,8 @@ struct PeakOf {
     std::uint32_t rank = 0;
     std::uint64_t kib = 0;  ///< the most resident memory, also between two samples
     record::Sample sample;
-    std::string function, place;  ///< the call it was in; empty outside MPI
+    std::uint64_t sluice_fixed_kib = 0;  ///< the part of sample.sluice that is no lease
+    std::string function, place;         ///< the call it was in; empty outside MPI
     bool operator==(PeakOf const&) const = default;
 };
 
@@ -182,7 +183,7 @@ struct Summary {
     std::array<RankSet, k_states> states;
     std::int64_t abort_code = 0;
     // The parts are those at each rank's own peak.
-    Spread peak_kib, application_kib, mpi_private_kib, mpi_shared_kib, sluice_kib, in_flight_kib;
+    Spread peak_kib, application_kib, mpi_private_kib, mpi_shared_kib, sluice_kib, sluice_fixed_kib, in_flight_kib;
     Spread last_kib, before_init, init_private, init_shared, time_in_mpi_ns, waiting_ns, lived_us;
     PeakOf highest;
     std::array<std::uint64_t, k_kinds> time_by_kind_ns{};

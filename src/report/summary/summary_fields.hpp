@@ -91,6 +91,7 @@ inline void fields(auto& a, PeakOf& p) {
     a("rank", p.rank);
     a("kib", p.kib);
     a("sample", p.sample);
+    a("sluice_fixed_kib", p.sluice_fixed_kib);
     a("function", p.function);
     a("place", p.place);
 }
@@ -147,6 +148,7 @@ inline void fields(auto& a, Summary& s) {
     a("mpi_private_kib", s.mpi_private_kib);
     a("mpi_shared_kib", s.mpi_shared_kib);
     a("sluice_kib", s.sluice_kib);
+    a("sluice_fixed_kib", s.sluice_fixed_kib);
     a("in_flight_kib", s.in_flight_kib);
     a("last_kib", s.last_kib);
     a("before_init_bytes", s.before_init);

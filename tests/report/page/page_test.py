@@ -75,6 +75,10 @@ def check_page(browser, page, kind, size):
             check(("gone" in table) == wanted, f"{name}: the table names the ranks that are gone: {table}")
             beside = browser.run("const e = document.getElementById('beside-matrix'); return e ? e.innerText : ''")
             check("of MPI_" in beside, f"{name}: what is not in the matrix stands beside it: {beside}")
+    services = browser.run("const t = document.getElementById('services'); return t ? t.innerText : ''")
+    did = kind in ("ended", "large")
+    check(("calls compared" in services) == did, f"{name}: figures of services that did something: {services}")
+    check("a service that did nothing" not in services, f"{name}: no figures of services that were idle: {services}")
     alarm = browser.run("return !!document.getElementById('what-happened')")
     check(alarm == (kind in ("killed", "compared")), f"{name}: says what happened to a killed job")
     if kind != "compared" and kind != "large":

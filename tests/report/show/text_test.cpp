@@ -57,7 +57,9 @@ TEST(Text, of_a_healthy_job_names_the_peak_and_what_it_is_made_of) {
     EXPECT_THAT(line, HasSubstr("8 ranks · Open MPI 4.1.4 · 12.0 s · ended"));
     EXPECT_THAT(line, HasSubstr("least 360 MiB, mean 375 MiB, most 389 MiB on rank 7 at 8.0"));
     EXPECT_THAT(line, HasSubstr("in MPI_Alltoallv at transpose+0x244 (libfield.so)"));
-    EXPECT_THAT(line, HasSubstr("MPI private 24 MiB, MPI shared 17 MiB, Sluice 640 KiB; in flight 120 MiB"));
+    EXPECT_THAT(
+        line,
+        HasSubstr("MPI private 24 MiB, MPI shared 17 MiB, Sluice 640 KiB (512 KiB of it fixed); in flight 120 MiB"));
     EXPECT_THAT(line, HasSubstr("served 240 in-place all-to-alls"));
     EXPECT_THAT(line, HasSubstr("saved up to 60 MiB"));
     EXPECT_THAT(line, HasSubstr("MPI_IN_PLACE"));
