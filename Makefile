@@ -23,8 +23,8 @@ configure = cmake --preset $(1) $(2) >build/$(1).log 2>&1 || { cat build/$(1).lo
 with_tests = -DSLUICE_TESTS=ON -DSLUICE_LONG_TESTS=$(LONG_TESTS)
 LONG_TESTS ?= ON
 without_tests = $$([ -e build/$(1)/CMakeCache.txt ] || echo -DSLUICE_TESTS=OFF)
-# All errors of a build are shown, not only the first. One job more than cores fills the time that a job waits for files.
-compile = cmake --build build/$(1) -j $$(($(JOBS) + 1)) $(if $(filter-out undefined,$(origin VERBOSE)),--verbose) -- -k 0
+# All errors of a build are shown, not only the first.
+compile = cmake --build build/$(1) -j $(JOBS) $(if $(filter-out undefined,$(origin VERBOSE)),--verbose) -- -k 0
 
 help: ## Says what can be made
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16

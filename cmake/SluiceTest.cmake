@@ -40,7 +40,6 @@ if(SLUICE_MPI STREQUAL "mpich")
   set(SLUICE_QUICK_RANKS 2)
   set(SLUICE_QUICK_NAMES "^(bench|c|cli|collectives|examples|paged|plugin|probes|redistribution|report)/|^fetch/(store|wire)$")
 endif()
-option(SLUICE_LONG_TESTS "Also build the programs of tests that `make test` leaves to `make test-all`" ON)
 # The processors that ctest counts for a job of several ranks. Ranks of Open MPI give the processor away while they wait,
 # and a launch waits for half of its time, so two jobs fill two cores; ranks of MPICH spin.
 set(SLUICE_JOB_PROCESSORS 2)

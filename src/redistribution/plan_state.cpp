@@ -109,13 +109,15 @@ void Plan::State::prepare(std::uint64_t block_bytes) {
                      "rank " + std::to_string(context.rank()) + " has no memory for strategy " +
                          std::string(entry_->name) + " with staging of " + std::to_string(k_smallest_staging.count) +
                          " bytes (setting: staging; its budget: " + std::to_string(context.budget().limit().count) +
-                         " bytes, of which " + std::to_string(context.budget().held().count) + " are held)");
+                         " bytes, of which " + std::to_string(context.budget().held().count) + " are held)" +
+                         (refusal_ ? std::string("; ") + refusal_->what() : ""));
     groups::agree_on_no_error(context.comm(), mine);
 }
 
 /// Collective.
 Plan::State::Ready Plan::State::try_prepare(std::uint64_t block_bytes, Bytes bytes) {
     lease_.release();
+    refusal_.reset();
     auto granted = context.budget().try_lease(bytes, Purpose::staging);
     // Leases of other processes of the node must not end a program that could go on with 4 KiB.
     if (!granted && bytes <= k_smallest_staging) granted = context.budget().lease_beyond(bytes, Purpose::staging);
@@ -128,6 +130,7 @@ Plan::State::Ready Plan::State::try_prepare(std::uint64_t block_bytes, Bytes byt
             lease_.release();
         } catch (Error const& error) {
             if (error.code() != ErrorCode::out_of_memory) throw;
+            refusal_ = error;
             lease_.release();
         }
     }

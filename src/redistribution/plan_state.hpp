@@ -56,6 +56,7 @@ struct Plan::State {
     redistribution::StrategyEntry const* entry_ =
         nullptr;  // the strategy that moves; `auto` chooses one for each block size
     std::string why_;
+    std::optional<Error> refusal_;  // why the strategy could not be prepared, if it said so
     redistribution::AddressCounts counts_;
     std::optional<redistribution::AddressMap> forward_;
     std::optional<redistribution::AddressMap> inverse_;

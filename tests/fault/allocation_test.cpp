@@ -99,7 +99,8 @@ TEST_P(NoBudget, for_the_staging_asked_for_means_the_smallest_staging) {
     // It copies what moves. Under the simulator the budget is the guaranteed minimum, in which the copies fit.
     if (GetParam() == Strategy::alltoallv && bed_.ranks() > 1 && context_.budget().limit() == 0_B) {
         bed_.expect_refused([&] { redistribute(context_, bed_.blocks(), bed_.next_rank(), options_); },
-                            ErrorCode::out_of_memory, {"no memory for strategy alltoallv", "its budget"});
+                            ErrorCode::out_of_memory,
+                            {"no memory for strategy alltoallv", "its budget", "alltoallv: the copies of"});
         return;
     }
     RedistributionReport const report = redistribute(context_, bed_.blocks(), bed_.next_rank(), options_);
