@@ -40,8 +40,8 @@ if(SLUICE_MPI STREQUAL "mpich")
   set(SLUICE_QUICK_RANKS 2)
   set(SLUICE_QUICK_NAMES "^(bench|c|cli|collectives|examples|paged|plugin|probes|redistribution|report)/|^fetch/(store|wire)$")
 endif()
-# The processors that ctest counts for a job of several ranks. Ranks of Open MPI give the processor away while they wait,
-# and a launch waits for half of its time, so two jobs fill two cores; ranks of MPICH spin.
+# The processors that ctest counts for a job of 2 to 4 ranks; larger ones count as 2. Ranks of Open MPI give the processor
+# away while they wait, and a launch waits for half of its time, so two jobs fill two cores; ranks of MPICH spin.
 set(SLUICE_JOB_PROCESSORS 2)
 if(SLUICE_MPI STREQUAL "openmpi" AND NOT SLUICE_SANITIZE)
   set(SLUICE_JOB_PROCESSORS 1)
@@ -129,6 +129,17 @@ function(_sluice_test_environment result)
     list(APPEND environment SLUICE_TEST_EFFORT=small)
   endif()
   set(${result} ${environment} PARENT_SCOPE)
+endfunction()
+
+# _sluice_test_processors(VARIABLE RANKS): the processors that ctest counts for a job.
+function(_sluice_test_processors result ranks)
+  set(processors 1)
+  if(ranks GREATER 4 AND NOT SLUICE_MPI STREQUAL "simgrid")
+    set(processors 2)
+  elseif(ranks GREATER 1 AND NOT SLUICE_MPI STREQUAL "simgrid")
+    set(processors ${SLUICE_JOB_PROCESSORS})
+  endif()
+  set(${result} ${processors} PARENT_SCOPE)
 endfunction()
 
 # _sluice_test_labels(VARIABLE LABELS RANKS ALL_RANKS): the labels of a test at one of its numbers of ranks. The smallest
@@ -240,10 +251,7 @@ endfunction()
 macro(_sluice_add_test full_name test_ranks)
   add_test(NAME ${full_name} COMMAND ${command})
   _sluice_test_environment(environment ${arg_PROCESSOR_SECONDS})
-  set(processors 1)
-  if(${test_ranks} GREATER 1 AND NOT SLUICE_MPI STREQUAL "simgrid")
-    set(processors ${SLUICE_JOB_PROCESSORS})
-  endif()
+  _sluice_test_processors(processors ${test_ranks})
   set_tests_properties(${full_name} PROPERTIES TIMEOUT ${SLUICE_TEST_TIMEOUT} PROCESSORS ${processors}
     LABELS "${labels};${SLUICE_MPI}" ENVIRONMENT "${environment};${arg_ENVIRONMENT}"
     SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}"

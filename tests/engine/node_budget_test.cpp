@@ -20,7 +20,7 @@ namespace sluice::tests {
 namespace {
 
 /// Other programs on this machine lease from the same ledger. A node_memory that no other job has gives the ranks an
-/// M_C of their own.
+/// M_C of their own, small enough that the machine has room for it several times.
 class NodeBudget : public testing::Test {
   protected:
     NodeBudget()
@@ -32,7 +32,7 @@ class NodeBudget : public testing::Test {
         Settings settings = Settings::from_environment();
         int job = static_cast<int>(getpid());
         MPI_Bcast(&job, 1, MPI_INT, 0, MPI_COMM_WORLD);
-        settings.node_memory = 8_GiB + 4_KiB * static_cast<std::uint64_t>(job);
+        settings.node_memory = 2_GiB + 4_KiB * static_cast<std::uint64_t>(job);
         return settings;
     }
     budget::ProcessBudget& process() { return engine::ContextState::of(context_).process().memory(); }
@@ -80,11 +80,11 @@ TEST_F(NodeBudget, has_room_for_what_no_rank_has_leased) {
     if (!has_ledger()) GTEST_SKIP() << process().adaptation()->account().ledger;
     Bytes const most = context_.budget().limit();
     std::optional<Lease> lease;
-    if (rank_ == 0) lease = context_.budget().try_lease(1_GiB, Purpose::other);
-    wait_for_all([&] { return process().room() <= most - 1_GiB; });
+    if (rank_ == 0) lease = context_.budget().try_lease(256_MiB, Purpose::other);
+    wait_for_all([&] { return process().room() <= most - 256_MiB; });
     EXPECT_EQ(lease.has_value(), rank_ == 0);
     lease.reset();
-    wait_for_all([&] { return process().room() > most - 1_GiB; });
+    wait_for_all([&] { return process().room() > most - 256_MiB; });
 }
 
 SLUICE_NEEDS_RANKS(2, NodeBudget, lets_one_rank_have_most_of_it_until_the_others_need_it);

@@ -44,11 +44,12 @@ function(sluice_equality_test name program)
   foreach(ranks IN LISTS arg_RANKS)
     set(test ${SLUICE_TEST_PREFIX}/plugin/equality/${name}/${ranks})
     _sluice_test_environment(environment)
+    _sluice_test_processors(processors ${ranks})
     _sluice_test_labels(labels "${arg_LABELS}" ${ranks} "${arg_RANKS}")
     add_test(NAME ${test} COMMAND ${SLUICE_PYTHON} ${SLUICE_COMPARE} --launcher ${SLUICE_EQUALITY_LAUNCHER}
              --ranks ${ranks} "${layer}" --plugin ${SLUICE_PLUGIN} ${arg_OPTIONS}
              -- ${program} ${arg_ARGUMENTS} COMMAND_EXPAND_LISTS)
-    set_tests_properties(${test} PROPERTIES TIMEOUT ${SLUICE_TEST_TIMEOUT} PROCESSORS ${SLUICE_JOB_PROCESSORS} LABELS "${labels};${SLUICE_MPI}"
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${SLUICE_TEST_TIMEOUT} PROCESSORS ${processors} LABELS "${labels};${SLUICE_MPI}"
       ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}")
   endforeach()
 endfunction()
