@@ -6,12 +6,14 @@
 //   exit_all               call exit(4)
 //   abort                  rank 0 calls MPI_Abort(…, 3), the others wait for a message that never comes
 //   kill, terminate        the last rank sends itself SIGKILL or SIGTERM, the others wait
-//   late_exit              the last rank calls exit(5) in a function of atexit
+//   late_exit              the last rank ends by _exit(5) in a function of atexit, after the other processes have ended
+//                          (a launcher ends those that still run when it sees the exit code)
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "transcript.h"
@@ -44,8 +46,39 @@ static void wait_for_ever(void) {
     MPI_Recv(&never, 1, MPI_INT, MPI_ANY_SOURCE, 12345, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void exit_again(void) {
+static pid_t* processes = NULL;  // of the ranks, on the last one
+
+// A process whose parent has not asked for its exit code yet has ended, too.
+static int still_runs(pid_t process) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
+    FILE* file = fopen(path, "r");
+    if (file == NULL) return 0;
+    char state = 'Z';
+    int const read = fscanf(file, "%*d (%*[^)]) %c", &state);
+    fclose(file);
+    return read == 1 && state != 'Z' && state != 'X';
+}
+
+static void exit_after_the_others(void) {
+    struct timespec const pause = {0, 1000000};
+    for (int rank = 0; rank < ranks - 1; ++rank)
+        while (still_runs(processes[rank]))
+            nanosleep(&pause, NULL);
     _exit(5);
+}
+
+static void prepare_late_exit(void) {
+    long const process = (long)getpid();
+    long* gathered = room(sizeof(long) * (size_t)ranks);
+    MPI_Gather(&process, 1, MPI_LONG, gathered, 1, MPI_LONG, ranks - 1, MPI_COMM_WORLD);
+    if (me == ranks - 1) {
+        processes = room(sizeof(pid_t) * (size_t)ranks);
+        for (int rank = 0; rank < ranks; ++rank)
+            processes[rank] = (pid_t)gathered[rank];
+        atexit(exit_after_the_others);
+    }
+    free(gathered);
 }
 
 int main(int argc, char** argv) {
@@ -71,6 +104,6 @@ int main(int argc, char** argv) {
         if (me == ranks - 1) raise(strcmp(how, "kill") == 0 ? SIGKILL : SIGTERM);
         wait_for_ever();
     }
-    if (strcmp(how, "late_exit") == 0 && me == ranks - 1) atexit(exit_again);
+    if (strcmp(how, "late_exit") == 0) prepare_late_exit();
     return end();
 }
