@@ -52,6 +52,9 @@ built-in-%:
 	@$(call configure,$*,-DSLUICE_TESTS=OFF)
 	$(call compile,$*)
 
+tests-configured-in-%:
+	@$(call configure,$*,$(with_tests))
+
 tests-built-in-%:
 	@$(call configure,$*,$(with_tests))
 	$(call compile,$*)
@@ -60,6 +63,7 @@ tests-built-in-%:
 define build_tests
 $(PACKAGES) build demo test docs
 @mkdir -p build
+cmake/phase.sh "configure" $(MAKE) -j $(JOBS) $(addprefix tests-configured-in-,$(1)) $(2)
 for folder in $(1); do
     cmake/phase.sh "build $$folder" $(MAKE) tests-built-in-$$folder $(2)
 done

@@ -20,8 +20,9 @@
 #
 # A test labelled quick is quick at one number of ranks, the first of SLUICE_QUICK_RANKS that it has, and long at its
 # other ones, so that `make test` stays short; `make test-all` runs it at all of them. With MPICH only the tests that
-# SLUICE_QUICK_NAMES matches are quick: those of what differs most between MPIs. If SLUICE_LONG_TESTS is OFF, a program is
-# not built that has no quick test.
+# SLUICE_QUICK_NAMES matches are quick: those of what differs most between MPIs. Tests that SLUICE_LONG_NAMES matches are
+# never quick: they test the tests, the benchmarks and the models, and nothing that is installed. If SLUICE_LONG_TESTS is
+# OFF, a program is not built that has no quick test.
 
 find_package(GTest REQUIRED)
 find_package(rapidcheck QUIET)
@@ -36,6 +37,7 @@ endif()
 set(SLUICE_MPICH_TEST_RANKS "1;2;3;4" CACHE STRING "Numbers of ranks that the tests use with MPICH")
 set(SLUICE_QUICK_RANKS 4 2)
 set(SLUICE_QUICK_NAMES .)
+set(SLUICE_LONG_NAMES "^(bench/cases|bench/support|model|support)(/|$)")
 if(SLUICE_MPI STREQUAL "mpich")
   set(SLUICE_QUICK_RANKS 2)
   set(SLUICE_QUICK_NAMES "^(bench|c|cli|collectives|examples|paged|plugin|probes|redistribution|report)/|^fetch/(store|wire)$")
@@ -220,7 +222,7 @@ function(sluice_test name)
   if(NOT arg_LABELS)
     set(arg_LABELS quick)
   endif()
-  if(NOT name MATCHES "${SLUICE_QUICK_NAMES}")
+  if(NOT name MATCHES "${SLUICE_QUICK_NAMES}" OR name MATCHES "${SLUICE_LONG_NAMES}")
     list(TRANSFORM arg_LABELS REPLACE "^quick$" long)
   endif()
 
