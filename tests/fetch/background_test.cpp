@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/context_state.hpp"
 #include "mpi/mpi.hpp"
 #include "sluice/fetch.hpp"
 #include "support/needs_ranks.hpp"
@@ -64,6 +65,7 @@ Task fetch_one(Store& store, Key key, std::vector<double>& result) {
 
 SLUICE_NEEDS_RANKS(2, Background, data_that_lie_side_by_side_are_served_while_their_owner_computes);
 SLUICE_NEEDS_RANKS(2, Background, none_of_the_programs_code_runs_on_the_helper_thread);
+SLUICE_NEEDS_RANKS(2, Background, a_set_that_it_has_completed_is_no_reason_to_go_beyond_the_limit);
 
 TEST(Background, data_that_lie_side_by_side_are_served_while_their_owner_computes) {
     if (!has_threads()) GTEST_SKIP() << "MPI gives no MPI_THREAD_MULTIPLE";
@@ -191,6 +193,31 @@ TEST(Background, tasks_get_what_they_asked_for_whoever_moved_it) {
         EXPECT_EQ(store.report().sets, k_ids * k_steps);
         EXPECT_EQ(store.report().held, Bytes{0});
     }
+}
+
+TEST(Background, a_set_that_it_has_completed_is_no_reason_to_go_beyond_the_limit) {
+    if (!has_threads()) GTEST_SKIP() << "MPI gives no MPI_THREAD_MULTIPLE";
+    Settings settings = Settings::from_environment();
+    settings.fetch_memory = 1_B;  // one set at a time
+    Context context(MPI_COMM_WORLD, settings);
+    Store store(context);
+    int const next = (context.rank() + 1) % context.size();
+    std::vector<double> const data = values(context.rank(), 1, 1000);
+    for (std::uint64_t id = 1; id <= 2; ++id)
+        store.publish({context.rank(), id, 0}, std::as_bytes(std::span(data)), 1);
+    int done = 0;
+    for (std::uint64_t id = 1; id <= 2; ++id)
+        store.fetch_all(std::vector<FetchRequest>{{{next, id, 0}, 8000}},
+                        [&](FetchResult const&, std::exception_ptr error) {
+                            EXPECT_EQ(error, nullptr);
+                            ++done;
+                        });
+    while (store.report().fetched_bytes < 8000_B)  // the helper thread brings the first set
+        std::this_thread::sleep_for(1ms);
+    engine::ContextState::of(context).progress().stall();  // a rank that was stopped after a look without result
+    store.wait_until([&] { return done == 2; });
+    EXPECT_EQ(store.report().beyond, 0U);
+    store.finish();
 }
 
 }  // namespace

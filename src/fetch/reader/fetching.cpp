@@ -109,7 +109,8 @@ bool Fetching::grant() {
 }
 
 void Fetching::stall() {
-    if (queue_.is_empty() || in_flight_.has_existing() || !to_issue_.empty()) return;
+    // The helper thread may have completed a set since the rank's last look; its task runs next and gives tokens back.
+    if (queue_.is_empty() || in_flight_.has_existing() || !to_issue_.empty() || !complete_.empty()) return;
     std::shared_ptr<FetchSet> const set = queue_.take(0);
     ++counts_.beyond;
     tokens_->widen();
