@@ -4,12 +4,15 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fetch/sending_fixture.hpp"
 #include "fetch/store_state.hpp"
+#include "support/needs_ranks.hpp"
 
 namespace sluice::tests {
 namespace {
@@ -118,6 +121,51 @@ TEST_P(SendingFault, tells_who_receives_twice) {
     tasks.run();
     EXPECT_EQ(right, 3);
     EXPECT_TRUE(has(again, "have been received")) << again;
+}
+
+SLUICE_NEEDS_RANKS(2, SendingFault, tells_who_receives_twice_although_its_first_question_crossed_the_data);
+
+TEST_P(SendingFault, tells_who_receives_twice_although_its_first_question_crossed_the_data) {
+    Store store(context);
+    int token = 0;
+    auto const receive = [&](int& count, std::string& fault) {
+        store.receive_all(std::vector<FetchRequest>{{{0, 1, 0}, 100}},
+                          [&](FetchResult const&, std::exception_ptr const& error) {
+                              ++count;
+                              if (error) fault = error_of([&] { std::rethrow_exception(error); });
+                          });
+    };
+    int done = 0;
+    std::string first;
+    std::string again;
+    if (rank == 1) receive(done, first);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(60));  // the reader asks whether the data will come
+        send(store, 1, {0, 1, 0}, 100);
+        MPI_Request got = MPI_REQUEST_NULL;
+        MPI_Irecv(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &got);
+        store.wait_until([&] {
+            int over = 0;
+            MPI_Test(&got, &over, MPI_STATUS_IGNORE);
+            return over != 0;
+        });
+    } else if (rank == 1) {
+        store.wait_until([&] { return done == 1; });
+        auto const answered = std::chrono::steady_clock::now() + std::chrono::milliseconds(40);
+        store.wait_until([&] { return std::chrono::steady_clock::now() > answered; });
+        receive(done, again);
+        MPI_Send(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        for (int i = 0; i < 60; ++i) {  // the sender finishes, and MPI gets what it tells this rank
+            int here = 0;
+            MPI_Iprobe(0, 1, MPI_COMM_WORLD, &here, MPI_STATUS_IGNORE);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        store.wait_until([&] { return done == 2; });
+        EXPECT_EQ(first, "");
+        EXPECT_TRUE(has(again, "have been received")) << again;
+    }
+    store.finish();
 }
 
 TEST_P(SendingFault, tells_who_sends_twice) {

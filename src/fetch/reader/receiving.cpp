@@ -13,6 +13,7 @@ namespace {
 // Seconds of silence after which the sender of data that a set waits for is asked whether it will send them. Most data
 // arrive by themselves before that, so the question costs nothing then.
 constexpr double k_late = 0.01;
+constexpr char const* k_received = "no further data: all data of that name have been received";
 
 }  // namespace
 
@@ -203,7 +204,8 @@ void Receiving::unsent(Key const& key, std::string const& text) {
     if (!is_waited_for(key)) return;  // its set was given up, or the data arrived after all
     Coming& coming = coming_.at(key);
     coming.refused = true;
-    fail(*coming.set, coming.want, wire_->rank(), text);
+    // A question that crossed the data on their way is still open at the sender, which answers it when it finishes.
+    fail(*coming.set, coming.want, wire_->rank(), over_.contains(key) ? k_received : text);
     settle_one(std::shared_ptr<FetchSet>(coming.set));
 }
 
@@ -219,7 +221,7 @@ bool Receiving::ask_for_late(bool at_once) {
         if (!is_waited_for(late.key)) continue;
         Name const name{late.key.id, late.key.epoch};
         if (over_.contains(late.key))
-            unsent(late.key, "no further data: all data of that name have been received");
+            unsent(late.key, k_received);
         else if (late.key.owner == wire_->rank())
             sending_->expected(wire_->rank(), name);
         else
