@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The targets that people call. All results are in build/; CMakePresets.json says what each folder there is for.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-all bench check docs install clean
+.PHONY: help demo build test test-all fuzz bench check docs install uninstall deb clean
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -16,7 +16,7 @@ MPIS := openmpi mpich
 BEDS := $(MPIS) simulated
 SANITIZED := asan tsan
 TESTED := command $(MPIS)
-ALL_TESTED := command $(BEDS) $(SANITIZED)
+ALL_TESTED := command $(BEDS) $(SANITIZED) fuzz
 
 # $(call configure,PRESET,OPTIONS) and $(call compile,PRESET). Tests are left out of a folder until a target needs them.
 configure = cmake --preset $(1) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
@@ -61,7 +61,7 @@ tests-built-in-%:
 
 # $(call build_tests,FOLDERS,VARIABLES OF MAKE)
 define build_tests
-$(PACKAGES) build demo test docs
+$(PACKAGES) build demo test docs $(if $(filter fuzz,$(1)),check)
 @mkdir -p build
 cmake/phase.sh "configure" $(MAKE) -j $(JOBS) $(addprefix tests-configured-in-,$(1)) $(2)
 for folder in $(1); do
@@ -79,11 +79,24 @@ test-all: ## All tests, those of make test among them: also the simulator, sanit
 
 # One build folder and its tests, for example test-in-mpich-clang: hosted CI runs them side by side.
 test-in-%:
-	$(PACKAGES) build demo test docs $(if $(findstring clang,$*),check)
+	$(PACKAGES) build demo test docs $(if $(findstring clang,$*)$(filter fuzz,$*),check)
 	@mkdir -p build
 	cmake/phase.sh "build command" $(MAKE) $(if $(filter command,$*),tests-)built-in-command
 	$(if $(filter command,$*),,cmake/phase.sh "build $*" $(MAKE) tests-built-in-$*)
 	ctest --test-dir build/$* -j $(JOBS) --output-on-failure --no-tests=error --test-output-truncation head
+
+MINUTES ?= 60
+fuzz: ## Fuzzers of what reads files and texts, MINUTES=60 for each; inputs and faults stay in build/fuzz/found
+	$(PACKAGES) build test check
+	@mkdir -p build
+	$(call configure,fuzz)
+	$(call compile,fuzz)
+	status=0
+	for fuzzer in build/fuzz/fuzz/fuzz-*; do
+	    folder=build/fuzz/found/$${fuzzer##*/fuzz-}
+	    tests/fuzz/fuzz.sh $$fuzzer $$folder -max_total_time=$$(($(MINUTES) * 60)) 2>&1 | tail -n 20 || status=$$?
+	done
+	exit $$status
 
 bench: ## Measures: redistribution and all-to-alls against what people use today, overhead, MADRE's experiments; takes a while
 	$(PACKAGES) build bench peer
@@ -113,6 +126,15 @@ docs: ## The reference and the guide as HTML, in build/docs
 
 install: build ## Installs the libraries and the command below PREFIX (/usr/local)
 	@for folder in command $(MPIS); do cmake --install build/$$folder --prefix $(PREFIX); done
+
+uninstall: ## Removes what make install has put below PREFIX
+	cmake/uninstall.sh $(addprefix build/,command $(MPIS))
+
+deb: ## Debian packages, in build/packages
+	$(PACKAGES) build
+	@mkdir -p build
+	for folder in command $(MPIS); do $(call configure,$$folder,$(call without_tests,$$folder)); $(call compile,$$folder); done
+	cmake/make_packages.sh build/packages
 
 clean: ## Removes build/
 	rm -rf build

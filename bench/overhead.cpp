@@ -3,6 +3,7 @@
 // without `sluice run`.
 //
 //   overhead launch ROUNDS [CASE…]          each exchange as programs do it: its seconds in this launch
+//   overhead memory                         MPI_Init and MPI_Finalize alone, and what the process held at most
 //   overhead paired PAIRS BLOCK_MS [CASE…]  blocks of each exchange, alternately as a program calls MPI and directly in
 //                                           libmpi, in a random, balanced order that all ranks share. Under the plugin
 //                                           the first are watched and the second are not, in the same process, with its
@@ -15,6 +16,7 @@
 //   launch NAME BYTES SECONDS                median of a few batches
 //   pair NAME BYTES WATCHED DIRECT           seconds of a message or a step in the two blocks of a pair
 //   helper NAME BYTES SECONDS OF             processor time of all ranks' helper threads during OF seconds
+//   peak RANK KIB                            the peak of a rank after MPI_Finalize, by the kernel
 //   calls FUNCTION WATCHED DIRECT            how often each function was called by the two ways, by all ranks
 #include <mpi.h>
 
@@ -166,11 +168,26 @@ int run(int argc, char** argv, Ranks const& us) {
 
 }  // namespace
 
+/// Prints what the kernel says that this process has held at most.
+void print_peak(int rank) {
+    std::FILE* const file = std::fopen("/proc/self/status", "r");
+    if (file == nullptr) return;
+    char line[512];
+    while (std::fgets(line, sizeof line, file) != nullptr)
+        if (std::string_view(line).starts_with("VmHWM:")) std::printf("peak %d %ld\n", rank, std::atol(line + 6));
+    std::fclose(file);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     Ranks us;
     MPI_Comm_rank(MPI_COMM_WORLD, &us.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &us.size);
+    if (argc > 1 && std::string_view(argv[1]) == "memory") {
+        MPI_Finalize();
+        print_peak(us.rank);
+        return 0;
+    }
     int code = 1;
     try {
         code = run(argc, argv, us);

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # sluice_test(NAME SOURCES file… [RANKS n…] [LABELS label…] [LIBRARIES target…] [ARGUMENTS arg…] [ENVIRONMENT var=value…]
-#             [PROCESSOR_SECONDS seconds])
+#             [PROCESSOR_SECONDS seconds] [BEFORE command…])
 #
 # Makes one GoogleTest executable, linked to the library and able to include its internals ("mpi/mpi.hpp"), and for each
 # number of ranks one ctest test named PREFIX/NAME/<ranks>, where PREFIX is the MPI's name (with sanitizers
 # openmpi-address-undefined, …). Without RANKS the program runs once, without a launcher and without MPI_Init, as
 # PREFIX/NAME. Its labels are LABELS (quick unless given) and the name of the MPI.
+# BEFORE is a command that starts the launcher in its turn, with a machine that differs.
 #
 # A case that needs more ranks than the program is started with is left out by SLUICE_NEEDS_RANKS
 # (support/needs_ranks.hpp). A case that skips itself because this machine lacks something makes the whole test
@@ -212,7 +213,8 @@ macro(_sluice_test_program)
 endmacro()
 
 function(sluice_test name)
-  cmake_parse_arguments(arg "" "PROCESSOR_SECONDS" "SOURCES;RANKS;LABELS;LIBRARIES;ARGUMENTS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "" "PROCESSOR_SECONDS"
+                        "SOURCES;RANKS;LABELS;LIBRARIES;ARGUMENTS;ENVIRONMENT;BEFORE" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sluice_test(${name}): what is ${arg_UNPARSED_ARGUMENTS}?")
   endif()
@@ -273,7 +275,7 @@ macro(_sluice_add_test_for_each_rank_count)
   list(PREPEND arg_ENVIRONMENT SLUICE_TEST_MOST_RANKS=${most_ranks})
   foreach(ranks IN LISTS rank_counts)
     _sluice_test_launcher(launcher ${ranks})
-    set(command ${launcher} $<TARGET_FILE:${target}> ${arg_ARGUMENTS})
+    set(command ${arg_BEFORE} ${launcher} $<TARGET_FILE:${target}> ${arg_ARGUMENTS})
     _sluice_test_labels(labels "${arg_LABELS}" ${ranks} "${rank_counts}")
     _sluice_add_test(${SLUICE_TEST_PREFIX}/${name}/${ranks} ${ranks})
   endforeach()
@@ -307,4 +309,16 @@ function(sluice_program_test name target)
     set(arg_LABELS quick)
   endif()
   _sluice_add_test_for_each_rank_count()
+endfunction()
+
+# sluice_device_stand_in(TARGET FILE): a library that takes the place of a device's, under its name FILE (libcuda.so.1).
+# Each is in a folder of its own, for nothing may find it that does not look for it.
+function(sluice_device_stand_in target file)
+  if(NOT TARGET ${target})
+    add_library(${target} SHARED ${PROJECT_SOURCE_DIR}/tests/support/device_stand_in.cpp)
+    set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME ${file}
+      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${target})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_link_libraries(${target} PRIVATE sluice_warnings)
+  endif()
 endfunction()

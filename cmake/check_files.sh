@@ -3,7 +3,7 @@
 # Checks every file of the repository: it is smaller than 1 MiB and has no path of one machine and no line that ends in
 # blanks; a source file is not much longer than 400 lines and includes no other source file. A source, script or build file names its licence at its top,
 # the README's example is the one that is tested, every relative link of the pages leads somewhere, no line of
-# prose in them is too long, and comments, messages and pages name their ranks and processes by nouns.
+# prose in them is too long, the messages of docs/troubleshooting.md exist, and comments, messages and pages name their ranks and processes by nouns.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 failed=0
@@ -42,6 +42,7 @@ if [[ $(<README.md) != *"$(grep -v SPDX-License-Identifier examples/hello/hello.
 fi
 cmake/check_rooms.py || complain "rooms that are not as docs/rooms/index.md has them, see above"
 cmake/check_links.py || complain "links that lead nowhere, see above"
+cmake/check_messages.py || complain "messages that no source prints, see above"
 cmake/check_line_lengths.py || complain "lines of prose that are too long, see above"
 cmake/check_english.py || complain "pronouns instead of the field's nouns, see above"
 exit $failed

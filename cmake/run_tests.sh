@@ -9,6 +9,7 @@ shift
 cd "$(dirname "$0")/../build" || exit 1
 for folder in "$@"; do echo "subdirs($folder)"; done >CTestTestfile.cmake
 rm -rf installed # here the tests install the library
+export SLUICE_CONFIG= # the settings file of the caller is not part of the tests
 choice=()
 [ "$how" = all ] || choice=(--label-exclude '^(long|demo)$')
 

@@ -52,20 +52,20 @@ SLUICE_API MADRE_Object MADRE_create(void* data, char* strategy, int numBlocks, 
 
 /** Moves block i to position `destIndices[i]` of rank `destRanks[i]`, for i < `length`. Collective. Blocks from
  * `length` on are dead: their bytes need not survive.
- * @param madre       the object
+ * @param handle      the object
  * @param length      number of destinations, from 0 to the number of blocks
  * @param destRanks   `length` ranks; -1 marks block i as dead, and `destIndices[i]` is ignored
  * @param destIndices `length` positions, from 0 on; no two live blocks may have one destination */
-SLUICE_API void MADRE_redistribute(MADRE_Object madre, int length, int* destRanks, int* destIndices);
+SLUICE_API void MADRE_redistribute(MADRE_Object handle, int length, int* destRanks, int* destIndices);
 
 /** Frees an object. Collective. MADRE_OBJECT_NULL is ignored.
- * @param madre the object */
-SLUICE_API void MADRE_destroy(MADRE_Object madre);
+ * @param handle the object */
+SLUICE_API void MADRE_destroy(MADRE_Object handle);
 
 /** Tells that from now on the blocks of this rank are at another address. Local.
- * @param madre the object
+ * @param handle the object
  * @param data  the new address */
-SLUICE_API void MADRE_setDataPointer(MADRE_Object madre, void* data);
+SLUICE_API void MADRE_setDataPointer(MADRE_Object handle, void* data);
 
 /** Tells how much memory all MADRE objects of this rank hold now.
  * @return Bytes, kept buffers included; 0 before MPI_Init and without objects. */

@@ -4,8 +4,9 @@
 #include <cstdio>
 #include <iostream>
 
-#include "cli/run/once.hpp"
 #include "cli/support/command.hpp"
+#include "cli/support/once.hpp"
+#include "command_line/manual.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::cli {
@@ -21,13 +22,22 @@ constexpr std::array k_commands{
     Command{"bench", "runs a benchmark and prints its table", run_bench},
 };
 
+constexpr char k_exit_codes[] =
+    "Exit code: 0; 1 when it failed, 2 for wrong use. `sluice run` ends as its program does.";
+
 void print_help() {
     std::cout << "Sluice: run MPI programs in the memory they have.\n\nUsage: sluice COMMAND [OPTIONS]\n\n";
     for (Command const& command : k_commands)
         std::printf("  %-8s %s\n", command.name.data(), command.help.data());
-    std::cout << "\n  --version, --help; sluice COMMAND --help tells more\n\nExit code: 0; 1 when it failed, 2 for "
-                 "wrong use. "
-                 "`sluice run` ends as its program does.\n";
+    std::cout << "\n  --version, --help; sluice COMMAND --help tells more\n\n" << k_exit_codes << "\n";
+}
+
+void print_manual_page() {
+    command_line::CommandList list{
+        "sluice", "Runs MPI programs in the memory they have.", "COMMAND [OPTIONS]", "Commands", {}, k_exit_codes};
+    for (Command const& command : k_commands)
+        list.commands.push_back({command.name, command.help});
+    std::cout << command_line::manual_of(list);
 }
 
 int run(std::vector<std::string> arguments) {
@@ -39,6 +49,10 @@ int run(std::vector<std::string> arguments) {
     arguments.erase(arguments.begin());
     if (name == "--help" || name == "-h" || name == "help") {
         print_help();
+        return 0;
+    }
+    if (name == command_line::k_manual_option) {
+        print_manual_page();
         return 0;
     }
     if (name == "--version" || name == "version") {

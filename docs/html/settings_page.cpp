@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
     }
     std::ofstream page(argv[1]);
     page << "# Settings {#settings}\n\n"
-            "Each is a field of `sluice::Settings` and a variable of the environment. A variable that begins with\n"
+            "Each is a field of `sluice::Settings`, a variable of the environment and a name in the settings file\n"
+            "(`~/.config/sluice/settings`, or the file that `SLUICE_CONFIG` names). A variable that begins with\n"
             "`SLUICE_` and is none of these is an error that names the nearest known one. Bytes are written as\n"
             "`4096`, `64KiB`, `2MiB`, `1.5GB`.\n\n"
             "| setting | variable | default | range | what it is |\n| --- | --- | --- | --- | --- |\n";

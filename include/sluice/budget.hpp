@@ -75,6 +75,9 @@ class SLUICE_API Budget {
     /// Makes a budget of its own, which no other process shares.
     /// @param limit the most bytes that may be held
     explicit Budget(Bytes limit);
+    /// A copy, also of a budget that is moved, is the same budget: no Budget is ever without one.
+    Budget(Budget const&) = default;
+    Budget& operator=(Budget const&) = default;
     /// Makes a budget that holds only what an allowance grants.
     /// @param limit     the most bytes that may be held
     /// @param allowance grants bytes of the node; it lives as long as the last lease
@@ -134,6 +137,8 @@ class SLUICE_API Budget {
     Bytes peak() const;
     /// Starts a new peak at the bytes held now.
     void reset_peak();
+    /// Whether a function of when_free() has not been called yet, or is being called.
+    bool is_waited_for() const;
 
   private:
     std::shared_ptr<detail::BudgetState> state_;

@@ -47,7 +47,7 @@ struct AlltoallReport {
 /// @return what the exchange did on this rank
 /// @throws Error invalid_argument on both ranks of a pair whose blocks differ in bytes: the other pairs have exchanged
 ///         theirs, and the blocks of this pair are as before. The same on the calling rank alone, with nothing
-///         exchanged, for a negative count.
+///         exchanged, for a negative count, MPI_DATATYPE_NULL, or a null buffer of a predefined type.
 SLUICE_API AlltoallReport alltoall_in_place(Context& context, void* buffer, std::int64_t count, MPI_Datatype type);
 
 /// Exchanges blocks of different sizes. A pair whose blocks are empty on both sides costs nothing. As in MPI, if only

@@ -69,12 +69,13 @@ class SLUICE_API FetchResult {
     std::size_t size() const noexcept;
     /// The data of one request; this object owns them.
     /// @param i number of the request, less than size()
-    std::span<std::byte const> operator[](std::size_t i) const noexcept;
+    /// @throws Error invalid_argument for another number, for example if the result was moved from
+    std::span<std::byte const> operator[](std::size_t i) const;
     /// The data of one request as elements of a trivially copyable type; bytes after the last whole element are left
     /// out.
     /// @param i number of the request, less than size()
     template <typename T>
-    std::span<T const> as(std::size_t i) const noexcept {
+    std::span<T const> as(std::size_t i) const {
         auto const bytes = (*this)[i];
         return {reinterpret_cast<T const*>(bytes.data()), bytes.size() / sizeof(T)};
     }
@@ -91,19 +92,19 @@ struct [[nodiscard]] SLUICE_API FetchAwaiter {
     FetchAwaiter& operator=(FetchAwaiter const&) = delete;
     ~FetchAwaiter();
     bool await_ready() const noexcept;
-    void await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept;
+    void await_suspend(detail::SuspendedTask waiting) const noexcept;
     FetchResult await_resume() const;
     std::shared_ptr<fetch::FetchSet> set;
 };
 
-/// What `co_await store.all_have_it(key)` is made of.
+/// What `co_await store.all_have_it(key)` and `all_have_them(keys)` are made of.
 struct [[nodiscard]] SLUICE_API DeliveryAwaiter {
     DeliveryAwaiter(std::shared_ptr<fetch::DeliveryWait> posted) noexcept : wait(std::move(posted)) {}
     DeliveryAwaiter(DeliveryAwaiter const&) = delete;
     DeliveryAwaiter& operator=(DeliveryAwaiter const&) = delete;
     ~DeliveryAwaiter();
     bool await_ready() const noexcept { return wait == nullptr; }
-    void await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept;
+    void await_suspend(detail::SuspendedTask waiting) const noexcept;
     void await_resume() const noexcept {}
     std::shared_ptr<fetch::DeliveryWait> wait;  // null: all readers have it already
 };
@@ -126,6 +127,7 @@ struct StoreReport {
     std::uint64_t most_on_their_way = 0;    ///< most fetches in flight at once
     std::uint64_t sent = 0;                 ///< messages sent by `send`
     std::uint64_t received = 0;             ///< messages received by `receive_all`
+    std::uint64_t compared = 0;             ///< fetched or received data that were compared (setting check)
     Bytes sent_bytes;                       ///< bytes of the messages that were sent
     Bytes received_bytes;                   ///< bytes of the messages that were received
     Bytes packed_peak;        ///< most bytes at once packed for readers that had not taken them; included in `peak`
@@ -133,10 +135,10 @@ struct StoreReport {
     Bytes unexpected;         ///< bytes, in total, of uncontrolled messages that arrived before a set waited for them
 };
 
-/// Publications and fetches of the ranks of a context. Created collectively, and destroyed by all of them. It belongs
-/// to one thread, on which all callbacks run: inside calls that make progress on the context, such as progress(),
-/// wait_until(), finish(), the destructor and Tasks::run(). Memory: for each publication about 150 bytes and what its
-/// function holds, for each fetch that is open about 200 bytes, and what tokens allow for.
+/// Publications and fetches of the ranks of a context. Created collectively, and destroyed by all of them. Threads:
+/// one at once may use it, as its context; all callbacks run on it: inside calls that make progress on the context,
+/// such as progress(), wait_until(), finish(), the destructor and Tasks::run(). Memory: for each publication about 150
+/// bytes and what its function holds, for each fetch that is open about 200 bytes, and what tokens allow for.
 class SLUICE_API Store {
   public:
     /// Writes published or sent data into a message: all bytes of `out`, whose size is that of the publication. It may
@@ -150,7 +152,7 @@ class SLUICE_API Store {
     using DataSource = std::function<void(DataSink sink)>;
 
     /// Collective over the context.
-    /// @param context the ranks that publish and fetch; it must outlive the store
+    /// @param context the ranks that publish and fetch; the store keeps what it needs of it
     /// @throws Error mpi if an MPI call fails, out_of_memory
     explicit Store(Context& context);
     /// Calls finish(), unless an exception is being handled.
@@ -164,7 +166,13 @@ class SLUICE_API Store {
     /// @param pack    writes them into a message, each time a reader has tokens for them; the data that it reads must
     ///                stay unchanged until all readers have them
     /// @param readers number of fetches, at least 1
-    /// @throws Error invalid_argument for a key that is already published or belongs to another rank
+    ///
+    /// With Settings::check "data" or "all" it is called here, too, once and into a leased buffer of that size, so that
+    /// readers can compare what arrives with what was published. The same holds for contiguous data, without a call,
+    /// and for publish_lazily() from the first time on that its data are brought.
+    /// @throws Error invalid_argument for a key that is already published or belongs to another rank, a closed epoch or
+    /// a
+    ///         finished store
     void publish(Key const& key, Bytes bytes, Packer pack, int readers = 1);
     /// Publishes contiguous data. They are sent from their place without a copy.
     /// @param key     their name; `key.owner` must be this rank
@@ -192,6 +200,23 @@ class SLUICE_API Store {
     ///             published
     /// @throws Error invalid_argument for another rank's key
     void when_all_have_it(Key const& key, std::function<void()> done);
+    /// `co_await store.all_have_them(keys)` goes on when all readers have all these publications, as all_have_it() for
+    /// each of them.
+    /// @param keys publications of this rank; the list may be changed after the call
+    /// @return what a task awaits; it must not outlive the store
+    DeliveryAwaiter all_have_them(std::span<Key const> keys);
+    /// `all_have_them(Key{…}, …)`.
+    template <std::same_as<Key>... Keys>
+    DeliveryAwaiter all_have_them(Key const& first, Keys const&... others) {
+        Key const keys[]{first, others...};
+        return all_have_them(std::span<Key const>(keys));
+    }
+    /// The same without coroutines.
+    /// @param keys publications of this rank; the list may be changed after the call
+    /// @param done is called once, never inside this function; at the next progress() if nothing of these keys is
+    ///             published
+    /// @throws Error invalid_argument for another rank's key; `done` is not called then
+    void when_all_have_them(std::span<Key const> keys, std::function<void()> done);
     /// Ends a publication. Readers that wait for it or ask later get an error.
     /// @param key a publication of this rank; nothing happens if it is over
     /// @throws Error invalid_argument for another rank's key
@@ -206,8 +231,9 @@ class SLUICE_API Store {
     /// @param requests the set; the list may be changed after the call
     /// @return what a task awaits; the co_await gives a FetchResult
     /// @throws Error at the co_await, with both ranks in its text: invalid_argument for a key that is unknown,
-    ///         withdrawn or of another size, or if the owner threw while it packed; out_of_memory if the set alone
-    ///         exceeds what the budget can ever be
+    ///         withdrawn or of another size, if the owner threw while it packed, or, with Settings::check "data" or
+    ///         "all", if the data have changed since they were published; out_of_memory if the set alone exceeds what
+    ///         the budget can ever be
     FetchAwaiter fetch_all(std::span<FetchRequest const> requests);
     /// `fetch_all(FetchRequest{key, bytes}, …)`. (GCC 12 cannot compile a co_await of a braced list.)
     template <std::same_as<FetchRequest>... Requests>
@@ -261,7 +287,9 @@ class SLUICE_API Store {
     /// Moves what can be moved, without waiting. Tasks call it between tasks. A long task should call it now and then,
     /// because peers wait for the data that this rank serves.
     /// @return true if something moved
-    /// @throws Error mpi if an MPI call fails, and what a callback throws
+    /// @throws Error mpi if an MPI call fails; with Settings::check "data" or "all" invalid_argument if a reader got
+    /// other
+    ///         data than this rank has published (internal: than it has sent); and what a callback throws
     bool progress();
     /// Makes progress, and so serves peers and calls back, until `over()` returns true; for programs without tasks.
     /// @param over is called after each look
@@ -270,7 +298,7 @@ class SLUICE_API Store {
     /// The number of posted sets of this rank, fetched and received, that are not complete.
     std::uint64_t open_sets() const;
     /// Waits until every rank has finished; nothing can be published afterwards. Collective over the context.
-    /// @throws Error what a waiting fetch of this rank throws
+    /// @throws Error as progress(); what a reader told of other data is thrown when all ranks have finished
     void finish();
 
     /// The figures of this rank until now.

@@ -75,12 +75,14 @@ class SLUICE_API PagedBlocks {
     std::size_t size() const noexcept { return bytes_.size(); }
     /// The bytes of one block, which this object keeps in memory.
     /// @param i number of the use, less than size()
-    std::span<std::byte> operator[](std::size_t i) const noexcept { return bytes_[i]; }
+    /// @throws Error invalid_argument for another number, for example if the blocks were released or moved from
+    std::span<std::byte> operator[](std::size_t i) const;
     /// One block as elements of a trivially copyable type; bytes after the last whole element are left out.
     /// @param i number of the use, less than size()
     template <typename T>
-    std::span<T> as(std::size_t i) const noexcept {
-        return {reinterpret_cast<T*>(bytes_[i].data()), bytes_[i].size() / sizeof(T)};
+    std::span<T> as(std::size_t i) const {
+        auto const bytes = (*this)[i];
+        return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
     }
 
   private:
@@ -97,7 +99,7 @@ struct [[nodiscard]] SLUICE_API BlocksAwaiter {
     BlocksAwaiter& operator=(BlocksAwaiter const&) = delete;
     ~BlocksAwaiter();
     bool await_ready() const noexcept;
-    void await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept;
+    void await_suspend(detail::SuspendedTask waiting) const noexcept;
     PagedBlocks await_resume() const;
     std::shared_ptr<paged::UseSet> set;
 };
@@ -118,15 +120,17 @@ struct PagedReport {
     bool past_cache = true;         ///< false: the file system has no direct input and output
 };
 
-/// A file of blocks, private to a rank; making one is not collective. It belongs to one thread. The file has no name
+/// A file of blocks, private to a rank; making one is not collective. Threads: one at once may use it, as its
+/// context. The file has no name
 /// and goes with the process, however it ends; its space is reserved when it is made. Memory: 72 bytes for each block,
 /// 25 for each entry of the plan, and for blocks in memory up to Settings::paged_memory; one set of blocks is always
 /// granted, whatever its size. What is never written reads as zeros. Its PagedBlocks and publications may outlive it,
-/// but not the context.
+/// and it may outlive the Context object.
 class SLUICE_API PagedFile {
   public:
     /// Makes a file with one block of each of these sizes.
-    /// @param context     its budget and settings are used, and its polls move the blocks; it must outlive all blocks
+    /// @param context     its budget and settings are used, and its polls move the blocks; the file keeps what it needs
+    /// of it
     /// @param block_sizes sizes of the blocks, each at least 1 byte; the list may be changed after the call
     /// @throws Error invalid_argument for a size of 0; out_of_memory if the disk has no room for the blocks;
     ///         unsupported if no file can be made. The text has the numbers and the folder (setting paged_folder).

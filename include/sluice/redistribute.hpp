@@ -136,8 +136,8 @@ SLUICE_API RedistributionReport redistribute(Context& context, Blocks blocks, De
                                              RedistributeOptions const& options = {});
 
 /// A validated map that is applied to several arrays (structure of arrays) or many times. It keeps at most 16 bytes for
-/// each local block, and nothing of the list that it was made from. It must not outlive the context, and one thread at
-/// once may use it.
+/// each local block, and nothing of the list that it was made from. It may outlive the Context object, but not
+/// MPI_Finalize. Threads: one at once may use it, as its context. A plan that was moved from throws invalid_argument.
 class SLUICE_API Plan {
   public:
     /// Makes a plan from a list. Collective over the context.

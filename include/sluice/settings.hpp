@@ -37,9 +37,11 @@ struct SLUICE_API Settings {
 #include "sluice/settings.def"
 #undef SLUICE_SETTING
 
-    /// Returns the defaults, overridden by the SLUICE_* variables of the environment.
-    /// @throws Error invalid_argument for a value out of range, or for an unknown SLUICE_* variable, with the nearest
-    ///         known name
+    /// Returns the defaults, overridden by the user's settings file, and these by the SLUICE_* variables of the
+    /// environment. The file is the one that SLUICE_CONFIG names, or else `~/.config/sluice/settings`; a process reads
+    /// it once.
+    /// @throws Error invalid_argument for a value out of range, for an unknown name in the file or an unknown SLUICE_*
+    ///         variable, with the nearest known name, and for a file that cannot be read
     static Settings from_environment();
 
     /// Sets one value from text, as an environment variable or a command-line option has it.

@@ -26,11 +26,13 @@
  * SLUICE_INVALID_ARGUMENT alone, because it has no communicator on which it could tell the other ranks.
  *
  * **Objects** are opaque. They are made by a function `_create` and freed by a function `_free`, which takes the
- * address of the handle and sets the handle to NULL; a handle that is NULL already is accepted. Everything that was
- * made with a context, but for budgets and leases, must be freed before it, and contexts before MPI_Finalize.
+ * address of the handle and sets the handle to NULL; a handle that is NULL already is accepted. What was made with a
+ * context keeps what it needs of it, so the order does not matter; everything must be freed before MPI_Finalize. A copy
+ * of a handle that was freed, and a handle of another kind of object, give SLUICE_INVALID_ARGUMENT; functions that only
+ * look something up return what they return for NULL.
  *
- * **Threads.** An object belongs to one thread at once; budgets and leases may be used by all threads.
- * sluice_last_error() is kept for each thread. */
+ * **Threads.** One thread at once may use a context and what was made on it, and a second one gets an error; budgets
+ * and leases may be used by all threads. sluice_last_error() is kept for each thread. */
 #ifndef SLUICE_SLUICE_H
 #define SLUICE_SLUICE_H
 

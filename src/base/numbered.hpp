@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,8 @@ class Numbered {
         return std::exchange(objects_[number], T{});
     }
     T& operator[](std::uint32_t number) noexcept { return objects_[number]; }
+    /// All objects; those that were taken are T{}.
+    std::span<T> all() noexcept { return objects_; }
     /// Returns false for a number that no object has had. An object that was taken is T{}.
     bool has_given(std::uint32_t number) const noexcept { return number < objects_.size(); }
     /// The objects that have not been taken.

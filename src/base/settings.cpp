@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/nearest.hpp"
+#include "base/settings_file.hpp"
 #include "base/units.hpp"
 #include "sluice/error.hpp"
 
@@ -20,10 +21,11 @@ namespace {
 
 constexpr std::string_view k_prefix = "SLUICE_";
 
-// These variables are not settings: tests and benchmarks use them, or module files and package managers set them to the
-// folder of the library.
+// These variables are not settings: tests and benchmarks use them, module files and package managers set them to the
+// folder of the library, or they name the settings file.
 constexpr std::array<std::string_view, 2> k_foreign_prefixes{"SLUICE_TEST_", "SLUICE_BENCH_"};
-constexpr std::array<std::string_view, 3> k_foreign_names{"SLUICE_ROOT", "SLUICE_DIR", "SLUICE_HOME"};
+constexpr std::array<std::string_view, 4> k_foreign_names{"SLUICE_ROOT", "SLUICE_DIR", "SLUICE_HOME",
+                                                          base::k_settings_file_variable};
 
 bool is_foreign(std::string_view variable) {
     auto const begins = [&](std::string_view prefix) { return variable.starts_with(prefix); };
@@ -161,6 +163,14 @@ SettingRow const& row_of_variable(std::string_view variable) {
 
 Settings Settings::from_environment() {
     Settings settings;
+    base::SettingsFile const& file = base::settings_file();
+    for (base::SettingsFile::Entry const& entry : file.entries) {
+        try {
+            settings.set(entry.name, entry.value);
+        } catch (Error const& error) {
+            throw Error(error.code(), file.place_of(entry) + ": " + error.what());
+        }
+    }
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         std::string_view const assignment(*entry);
         std::size_t const equals = assignment.find('=');

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "base/text/trimmed.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::base {
@@ -46,14 +47,6 @@ constexpr std::array k_units{
     Unit{"TB", power(1000, 4)},
     Unit{"PB", power(1000, 5)},
 };
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && text.front() == ' ')
-        text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ')
-        text.remove_suffix(1);
-    return text;
-}
 
 std::string_view take_digits(std::string_view& text) {
     std::size_t const end = text.find_first_not_of("0123456789");

@@ -242,4 +242,9 @@ void Budget::reset_peak() {
     state_->peak = state_->held;
 }
 
+bool Budget::is_waited_for() const {
+    std::lock_guard const lock(state_->mutex);
+    return state_->serving || !state_->waiting.empty();
+}
+
 }  // namespace sluice

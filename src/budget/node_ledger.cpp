@@ -12,9 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <new>
-#include <system_error>
 #include <utility>
 
 #include "kernel/machine.hpp"
@@ -29,6 +27,7 @@ constexpr char const* k_version = "2";
 
 constexpr off_t k_header_byte = 0;
 constexpr off_t k_first_slot_byte = 1;
+constexpr int k_names = 4;        // of a ledger
 constexpr int k_patience = 1000;  // tries to take a lock
 constexpr long k_pause_ns = 1'000'000;
 
@@ -116,32 +115,51 @@ bool NodeLedger::make_table(int file, Table*& table, std::string& why) {
     return true;
 }
 
+/// The name of the ledger, which is a file of this user alone: /dev/shm is open to all users. Of the names that are not
+/// taken it is the first that is in use, else the first. Then all processes find the same one, also if another user
+/// gives a name free meanwhile.
+std::string NodeLedger::find_name(kernel::Folder const& memory, std::string const& first, std::string& why) {
+    using Missing = kernel::Folder::Missing;
+    for (Missing const missing : {Missing::stays, Missing::is_made})
+        for (int number = 1; number <= k_names; ++number) {
+            std::string name = number == 1 ? first : first + "-" + std::to_string(number);
+            kernel::Opened const opened = memory.open_own(name, missing);
+            if (opened) return name;
+            if (number == 1) why = "the node's ledger " + memory.path_of(name) + ": " + opened.why;
+        }
+    return {};
+}
+
 /// Opens the ledger and locks its header; −1 if that fails.
-int NodeLedger::open_locked(std::string const& name, std::string& why) {
+int NodeLedger::open_locked(kernel::Folder const& memory, std::string const& name, std::string& why) {
     while (true) {
-        int const file = shm_open(name.c_str(), O_RDWR | O_CREAT, S_IRUSR | S_IWUSR);  // closed on exec
-        struct stat status {};
-        if (file < 0 || fstat(file, &status) != 0) {
-            why = "no shared memory for the node's ledger " + name + ": " + std::strerror(errno);
-            if (file >= 0) close(file);
+        kernel::Opened opened = memory.open_own(name, kernel::Folder::Missing::is_made);
+        std::string fault = opened.why;
+        if (fault.empty() && !lock_patiently(opened.file.get(), k_header_byte))
+            fault = "it is held by a process that makes no progress";
+        if (!fault.empty()) {
+            why = "the node's ledger " + memory.path_of(name) + ": " + fault;
             return -1;
         }
-        bool const is_own = status.st_uid == geteuid() && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
-        bool const is_locked = is_own && lock_patiently(file, k_header_byte);
-        if (is_locked && fstat(file, &status) == 0 && status.st_nlink > 0) return file;
-        close(file);
-        if (is_locked) continue;  // the last process left and removed the name meanwhile
-        why = "the node's ledger " + name +
-              (is_own ? " is held by a process that makes no progress" : " does not belong to this user alone");
-        return -1;
+        // The last process may have left and removed the name meanwhile.
+        if (memory.is_still(name, opened.status)) return opened.file.release();
     }
 }
 
 std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::string& why) {
-    std::string const prefix = "/sluice-ledger-" + std::string(k_version) + "-" + std::to_string(geteuid()) + "-";
-    std::string const name = prefix + identity;
-    if (access(("/dev/shm" + name).c_str(), F_OK) != 0) remove_left_behind(prefix);
-    int const file = open_locked(name, why);
+    std::string const prefix = "sluice-ledger-" + std::string(k_version) + "-" + std::to_string(geteuid()) + "-";
+    kernel::Folder const memory = kernel::Folder::named("/dev/shm");
+    if (!memory.is_open()) {
+        why = "no shared memory for the node's ledger: /dev/shm: " + memory.why();
+        return nullptr;
+    }
+    if (access(memory.path_of(prefix + identity).c_str(), F_OK) != 0) remove_left_behind(memory, prefix);
+    std::string name;
+    {
+        kernel::Folder::Turn const turn(memory);
+        name = find_name(memory, prefix + identity, why);
+    }
+    int const file = name.empty() ? -1 : open_locked(memory, name, why);
     if (file < 0) return nullptr;
     Table* table = nullptr;
     if (!make_table(file, table, why)) {
@@ -159,7 +177,7 @@ std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::s
             slot.used = 1;
             table->slots_used = std::max<std::uint64_t>(table->slots_used, i + 1);
             unlock(file, k_header_byte);
-            std::shared_ptr<NodeLedger> ledger(new NodeLedger(name, file, table, i));
+            std::shared_ptr<NodeLedger> ledger(new NodeLedger("/" + name, file, table, i));
             ledger->reclaim_dead();
             return ledger;
         }
@@ -184,16 +202,10 @@ void NodeLedger::remove_if_unused(int file, std::string const& name) noexcept {
 }
 
 /// Removes ledgers that killed jobs left behind for groups that will not exist again.
-void NodeLedger::remove_left_behind(std::string const& prefix) {
-    std::error_code failed;
-    std::filesystem::directory_iterator entry("/dev/shm", failed);
-    for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
-        std::string const name = "/" + entry->path().filename().string();
-        if (!name.starts_with(prefix)) continue;
-        int const file = shm_open(name.c_str(), O_RDWR, 0);
-        if (file < 0) continue;
-        if (lock(file, k_header_byte)) remove_if_unused(file, name);
-        close(file);
+void NodeLedger::remove_left_behind(kernel::Folder const& memory, std::string const& prefix) {
+    for (std::string const& name : memory.names(prefix)) {
+        kernel::Opened const opened = memory.open_own(name, kernel::Folder::Missing::stays);
+        if (opened && lock(opened.file.get(), k_header_byte)) remove_if_unused(opened.file.get(), "/" + name);
     }
 }
 

@@ -26,6 +26,7 @@
 #include <memory>
 #include <string>
 
+#include "kernel/files/folder.hpp"
 #include "sluice/units.hpp"
 
 namespace sluice::budget {
@@ -94,10 +95,11 @@ class NodeLedger {
     struct Table;
 
     NodeLedger(std::string name, int file, Table* table, std::size_t slot);
-    static int open_locked(std::string const& name, std::string& why);
+    static std::string find_name(kernel::Folder const& memory, std::string const& first, std::string& why);
+    static int open_locked(kernel::Folder const& memory, std::string const& name, std::string& why);
     static bool make_table(int file, Table*& table, std::string& why);
     static void remove_if_unused(int file, std::string const& name) noexcept;
-    static void remove_left_behind(std::string const& prefix);
+    static void remove_left_behind(kernel::Folder const& memory, std::string const& prefix);
     static bool lock(int file, off_t byte) noexcept;
     static bool lock_patiently(int file, off_t byte) noexcept;
     static void unlock(int file, off_t byte) noexcept;

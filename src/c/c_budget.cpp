@@ -19,12 +19,16 @@ using sluice::base::c_boundary;
 using sluice::c::existing;
 using sluice::c::free_handle;
 using sluice::c::invalid;
+using sluice::c::looked_up;
+using sluice::c::NewHandle;
 using sluice::c::report_of;
 
 struct sluice_budget {
+    static constexpr sluice::c::HandleKind k_kind = sluice::c::HandleKind::budget;
     sluice::Budget budget;
 };
 struct sluice_lease {
+    static constexpr sluice::c::HandleKind k_kind = sluice::c::HandleKind::lease;
     sluice::Lease lease;
 };
 
@@ -54,7 +58,7 @@ int sluice_context_budget(sluice_context* context, sluice_budget** budget) {
     return c_boundary([&] {
         sluice_budget*& place = existing(budget, "budget");
         place = nullptr;
-        place = new sluice_budget{existing(context, "context").context.budget()};
+        place = NewHandle<sluice_budget>(existing(context, "context").context.budget()).release();
     });
 }
 
@@ -62,12 +66,12 @@ int sluice_budget_create(uint64_t limit, sluice_budget** budget) {
     return c_boundary([&] {
         sluice_budget*& place = existing(budget, "budget");
         place = nullptr;
-        place = new sluice_budget{sluice::Budget(Bytes{limit})};
+        place = NewHandle<sluice_budget>(sluice::Budget(Bytes{limit})).release();
     });
 }
 
 int sluice_budget_free(sluice_budget** budget) {
-    return free_handle(budget);
+    return free_handle(budget, "budget");
 }
 
 int sluice_budget_try_lease(sluice_budget* budget, uint64_t bytes, int purpose, sluice_lease** lease) {
@@ -75,7 +79,7 @@ int sluice_budget_try_lease(sluice_budget* budget, uint64_t bytes, int purpose, 
         sluice_lease*& place = existing(lease, "lease");
         place = nullptr;
         sluice::Budget& from = budget_of(budget);
-        auto handle = std::make_unique<sluice_lease>();
+        NewHandle<sluice_lease> handle;
         std::optional<sluice::Lease> taken = from.try_lease(Bytes{bytes}, purpose_of(purpose));
         if (!taken) return;
         handle->lease = *std::move(taken);
@@ -88,7 +92,7 @@ int sluice_budget_lease_beyond(sluice_budget* budget, uint64_t bytes, int purpos
         sluice_lease*& place = existing(lease, "lease");
         place = nullptr;
         sluice::Budget& from = budget_of(budget);
-        auto handle = std::make_unique<sluice_lease>();
+        NewHandle<sluice_lease> handle;
         handle->lease = from.lease_beyond(Bytes{bytes}, purpose_of(purpose));
         place = handle.release();
     });
@@ -99,7 +103,7 @@ int sluice_budget_when_free(sluice_budget* budget, uint64_t bytes, int purpose, 
         sluice::Budget& from = budget_of(budget);
         if (go == nullptr) throw invalid("the lease function is NULL");
         // The handle is allocated now, because the callback cannot fail.
-        auto handle = std::make_shared<std::unique_ptr<sluice_lease>>(std::make_unique<sluice_lease>());
+        auto const handle = std::make_shared<NewHandle<sluice_lease>>();
         from.when_free(Bytes{bytes}, purpose_of(purpose), [go, user, handle](sluice::Lease lease) {
             (*handle)->lease = std::move(lease);
             go(user, handle->release());
@@ -128,7 +132,8 @@ int sluice_budget_report(sluice_budget const* budget, sluice_report* report) {
 }
 
 uint64_t sluice_lease_bytes(sluice_lease const* lease) {
-    return lease == nullptr ? 0 : lease->lease.amount().count;
+    sluice_lease const* const of = looked_up(lease, "lease");
+    return of == nullptr ? 0 : of->lease.amount().count;
 }
 
 int sluice_lease_split(sluice_lease* lease, uint64_t bytes, sluice_lease** part) {
@@ -136,14 +141,14 @@ int sluice_lease_split(sluice_lease* lease, uint64_t bytes, sluice_lease** part)
         sluice_lease*& place = existing(part, "part");
         place = nullptr;
         sluice::Lease& whole = existing(lease, "lease").lease;
-        auto handle = std::make_unique<sluice_lease>();
+        NewHandle<sluice_lease> handle;
         handle->lease = whole.split(Bytes{bytes});
         place = handle.release();
     });
 }
 
 int sluice_lease_free(sluice_lease** lease) {
-    return free_handle(lease);
+    return free_handle(lease, "lease");
 }
 
 int sluice_detect_memory_limit(uint64_t setting, sluice_report* report) {

@@ -30,6 +30,7 @@ int sluice_alltoall_in_place(sluice_context* context, void* buffer, int64_t coun
                              sluice_report* report) {
     return c_boundary([&] {
         sluice::Context& over = existing(context, "context").context;
+        sluice::c::check_report(report);
         fill_after(report, alltoall_in_place(over, buffer, count, type));
     });
 }
@@ -38,6 +39,7 @@ int sluice_alltoallv_in_place(sluice_context* context, void* buffer, int64_t con
                               int64_t const* displacements, MPI_Datatype type, sluice_report* report) {
     return c_boundary([&] {
         sluice::Context& over = existing(context, "context").context;
+        sluice::c::check_report(report);
         fill_after(report, alltoallv_in_place(over, buffer, one_for_each_rank(over, counts, "counts"),
                                               one_for_each_rank(over, displacements, "displacements"), type));
     });
@@ -47,6 +49,7 @@ int sluice_alltoallw_in_place(sluice_context* context, void* buffer, int64_t con
                               int64_t const* displacements, MPI_Datatype const* types, sluice_report* report) {
     return c_boundary([&] {
         sluice::Context& over = existing(context, "context").context;
+        sluice::c::check_report(report);
         fill_after(report, alltoallw_in_place(over, buffer, one_for_each_rank(over, counts, "counts"),
                                               one_for_each_rank(over, displacements, "displacements"),
                                               one_for_each_rank(over, types, "types")));

@@ -23,6 +23,7 @@ using sluice::c::fault_in;
 using sluice::c::free_handle;
 using sluice::c::HandleMemory;
 using sluice::c::invalid;
+using sluice::c::looked_up;
 using sluice::c::new_handle;
 using sluice::c::report_of;
 
@@ -71,7 +72,7 @@ int sluice_options_set(sluice_options* options, char const* name, char const* va
 }
 
 int sluice_options_free(sluice_options** options) {
-    return free_handle(options);
+    return free_handle(options, "options");
 }
 
 size_t sluice_setting_rows(void) {
@@ -97,7 +98,7 @@ int sluice_context_create(MPI_Comm comm, sluice_options const* options, sluice_c
             memory.take();
             settings = sluice::Settings::from_environment();
             if (options == nullptr) return;
-            for (auto const& [name, value] : options->values)
+            for (auto const& [name, value] : existing(options, "options").values)
                 settings.set(name, value);
         });
         // A rank with wrong settings or without memory makes the context all the same: without one it could not tell
@@ -109,11 +110,13 @@ int sluice_context_create(MPI_Comm comm, sluice_options const* options, sluice_c
 }
 
 int sluice_context_rank(sluice_context const* context) {
-    return context == nullptr ? -1 : context->context.rank();
+    sluice_context const* const of = looked_up(context, "context");
+    return of == nullptr ? -1 : of->context.rank();
 }
 
 int sluice_context_size(sluice_context const* context) {
-    return context == nullptr ? 0 : context->context.size();
+    sluice_context const* const of = looked_up(context, "context");
+    return of == nullptr ? 0 : of->context.size();
 }
 
 int sluice_context_settings(sluice_context const* context, sluice_report* settings) {
@@ -124,5 +127,5 @@ int sluice_context_settings(sluice_context const* context, sluice_report* settin
 }
 
 int sluice_context_free(sluice_context** context) {
-    return free_handle(context);
+    return free_handle(context, "context");
 }

@@ -17,7 +17,7 @@
 #include "c/c_report.hpp"
 #include "c/c_store.hpp"
 #include "engine/context_state.hpp"
-#include "groups/agree.hpp"
+#include "mpi/mpi.hpp"
 #include "sluice/fetch.hpp"
 
 using sluice::Error;
@@ -31,12 +31,17 @@ using sluice::c::free_handle;
 using sluice::c::HandleMemory;
 using sluice::c::invalid;
 using sluice::c::key_of;
+using sluice::c::looked_up;
+using sluice::c::NewHandle;
 using sluice::c::store_of;
+using sluice::c::taken;
 
 struct sluice_fetch_result {
+    static constexpr sluice::c::HandleKind k_kind = sluice::c::HandleKind::fetch_result;
     FetchResult data;
 };
 struct sluice_data_sink {
+    static constexpr sluice::c::HandleKind k_kind = sluice::c::HandleKind::data_sink;
     Store::DataSink sink;
 };
 
@@ -71,7 +76,7 @@ using Done = std::function<void(FetchResult, std::exception_ptr)>;
 /// Allocates the arguments of the callback now, so that the call itself cannot fail for lack of memory.
 Done calling(sluice_done_function done, void* user) {
     if (done == nullptr) throw invalid("the done function is NULL");
-    auto handle = std::make_shared<std::unique_ptr<sluice_fetch_result>>(std::make_unique<sluice_fetch_result>());
+    auto const handle = std::make_shared<NewHandle<sluice_fetch_result>>();
     return [done, user, handle](FetchResult data, std::exception_ptr const& error) {
         int const code = c_boundary([&] {
             if (error) std::rethrow_exception(error);
@@ -84,19 +89,22 @@ Done calling(sluice_done_function done, void* user) {
 }  // namespace
 
 size_t sluice_fetch_result_count(sluice_fetch_result const* result) {
-    return result == nullptr ? 0 : result->data.size();
+    sluice_fetch_result const* const of = looked_up(result, "result");
+    return of == nullptr ? 0 : of->data.size();
 }
 
 void const* sluice_fetch_result_data(sluice_fetch_result const* result, size_t which) {
-    return which < sluice_fetch_result_count(result) ? result->data[which].data() : nullptr;
+    sluice_fetch_result const* const of = looked_up(result, "result");
+    return of != nullptr && which < of->data.size() ? of->data[which].data() : nullptr;
 }
 
 uint64_t sluice_fetch_result_bytes(sluice_fetch_result const* result, size_t which) {
-    return which < sluice_fetch_result_count(result) ? result->data[which].size() : 0;
+    sluice_fetch_result const* const of = looked_up(result, "result");
+    return of != nullptr && which < of->data.size() ? of->data[which].size() : 0;
 }
 
 int sluice_fetch_result_free(sluice_fetch_result** result) {
-    return free_handle(result);
+    return free_handle(result, "result");
 }
 
 int sluice_store_create(sluice_context* context, sluice_store** store) {
@@ -107,7 +115,7 @@ int sluice_store_create(sluice_context* context, sluice_store** store) {
             existing(store, "store") = nullptr;
             memory.take();
         });
-        sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(over).comm(), fault);
+        sluice::c::agree_on_no_error(sluice::engine::ContextState::of(over), fault, "sluice_store_create");
         *store = memory.make(over);
     });
 }
@@ -130,8 +138,7 @@ int sluice_store_publish_lazily(sluice_store* store, sluice_key key, uint64_t by
             key_of(key), {bytes},
             [source, user](Store::DataSink sink) {
                 // The function that it calls owns the handle.
-                auto handle = std::make_unique<sluice_data_sink>(sluice_data_sink{std::move(sink)});
-                source(user, handle.release());
+                source(user, NewHandle<sluice_data_sink>(std::move(sink)).release());
             },
             readers);
     });
@@ -142,8 +149,7 @@ int sluice_data_sink_complete(sluice_data_sink** sink, void const* data, uint64_
         sluice_data_sink*& place = existing(sink, "the address of the sink");
         existing(place, "the sink");
         std::span<std::byte const> const from = bytes_at(data, bytes);
-        std::unique_ptr<sluice_data_sink> const ended(std::exchange(place, nullptr));
-        ended->sink(from, nullptr);
+        taken(place, "the sink")->sink(from, nullptr);
     });
 }
 
@@ -152,8 +158,7 @@ int sluice_data_sink_fail(sluice_data_sink** sink, char const* why) {
         sluice_data_sink*& place = existing(sink, "the address of the sink");
         existing(place, "the sink");
         std::exception_ptr const error = std::make_exception_ptr(invalid(&existing(why, "why")));
-        std::unique_ptr<sluice_data_sink> const ended(std::exchange(place, nullptr));
-        ended->sink({}, error);
+        taken(place, "the sink")->sink({}, error);
     });
 }
 
@@ -161,6 +166,18 @@ int sluice_store_when_all_have_it(sluice_store* store, sluice_key key, sluice_de
     return c_boundary([&] {
         if (done == nullptr) throw invalid("the done function is NULL");
         store_of(store).when_all_have_it(key_of(key), [done, user] { done(user); });
+    });
+}
+
+int sluice_store_when_all_have_them(sluice_store* store, sluice_key const* keys, size_t count,
+                                    sluice_delivered_function done, void* user) {
+    return c_boundary([&] {
+        if (done == nullptr) throw invalid("the done function is NULL");
+        if (keys == nullptr && count > 0) throw invalid("keys is NULL, count is " + std::to_string(count));
+        std::vector<sluice::Key> all;
+        for (std::size_t i = 0; i < count; ++i)
+            all.push_back(key_of(keys[i]));
+        store_of(store).when_all_have_them(all, [done, user] { done(user); });
     });
 }
 
@@ -221,7 +238,9 @@ int sluice_store_wait_until(sluice_store* store, sluice_condition_function over,
 }
 
 uint64_t sluice_store_open_sets(sluice_store const* store) {
-    return store == nullptr ? 0 : store->store.open_sets();
+    uint64_t open = 0;
+    if (store != nullptr) c_boundary([&] { open = existing(store, "store").store.open_sets(); });
+    return open;
 }
 
 int sluice_store_finish(sluice_store* store) {
@@ -232,8 +251,9 @@ int sluice_store_free(sluice_store** store) {
     return c_boundary([&] {
         sluice_store*& place = existing(store, "the address of the handle");
         if (place == nullptr) return;
-        place->store.finish();  // an exception here, inside a callback, keeps the store
-        delete std::exchange(place, nullptr);
+        Store& ending = existing(place, "store").store;
+        if (sluice::mpi::is_running()) ending.finish();  // an exception here, inside a callback, keeps the store
+        taken(place, "store");
     });
 }
 

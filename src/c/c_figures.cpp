@@ -41,6 +41,7 @@ constexpr Field<StoreReport> k_store_fields[] = {
     {"most_on_their_way", &StoreReport::most_on_their_way},
     {"sent", &StoreReport::sent},
     {"received", &StoreReport::received},
+    {"compared", &StoreReport::compared},
     {"sent_bytes", &StoreReport::sent_bytes},
     {"received_bytes", &StoreReport::received_bytes},
     {"packed_peak", &StoreReport::packed_peak},

@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "c/handle_table.hpp"
+
 struct sluice_options {
+    static constexpr sluice::c::HandleKind k_kind = sluice::c::HandleKind::options;
     std::vector<std::pair<std::string, std::string>> values;
 };

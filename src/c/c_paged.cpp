@@ -27,8 +27,11 @@ using sluice::base::c_boundary;
 using sluice::c::existing;
 using sluice::c::free_handle;
 using sluice::c::invalid;
+using sluice::c::looked_up;
+using sluice::c::NewHandle;
 
 struct sluice_paged_file {
+    static constexpr sluice::c::HandleKind k_kind = sluice::c::HandleKind::paged_file;
     sluice_paged_file(sluice::Context& context, std::span<sluice::Bytes const> block_sizes)
         : file(context, block_sizes) {}
     sluice_paged_file(sluice::Context& context, std::uint64_t blocks, sluice::Bytes each)
@@ -36,6 +39,7 @@ struct sluice_paged_file {
     PagedFile file;
 };
 struct sluice_paged_blocks {
+    static constexpr sluice::c::HandleKind k_kind = sluice::c::HandleKind::paged_blocks;
     PagedBlocks blocks;
 };
 
@@ -64,7 +68,7 @@ std::vector<BlockUse> uses_from(sluice_block_use const* uses, std::size_t count)
 /// Allocates the argument of the callback now, so that the call itself cannot fail for lack of memory.
 std::function<void(PagedBlocks, std::exception_ptr)> calling(sluice_blocks_function done, void* user) {
     if (done == nullptr) throw invalid("the done function is NULL");
-    auto handle = std::make_shared<std::unique_ptr<sluice_paged_blocks>>(std::make_unique<sluice_paged_blocks>());
+    auto const handle = std::make_shared<NewHandle<sluice_paged_blocks>>();
     return [done, user, handle](PagedBlocks blocks, std::exception_ptr const& error) {
         int const code = c_boundary([&] {
             if (error) std::rethrow_exception(error);
@@ -88,7 +92,7 @@ int sluice_paged_file_create(sluice_context* context, uint64_t const* bytes_of_b
         sizes.reserve(blocks);
         for (std::uint64_t const bytes : std::span(bytes_of_blocks, blocks))
             sizes.push_back({bytes});
-        place = new sluice_paged_file(over, sizes);
+        place = NewHandle<sluice_paged_file>(over, std::span<sluice::Bytes const>(sizes)).release();
     });
 }
 
@@ -97,7 +101,8 @@ int sluice_paged_file_create_equal(sluice_context* context, uint64_t blocks, uin
     return c_boundary([&] {
         sluice_paged_file*& place = existing(file, "file");
         place = nullptr;
-        place = new sluice_paged_file(existing(context, "context").context, blocks, sluice::Bytes{bytes_of_each});
+        place = NewHandle<sluice_paged_file>(existing(context, "context").context, blocks, sluice::Bytes{bytes_of_each})
+                    .release();
     });
 }
 
@@ -116,26 +121,29 @@ int sluice_paged_file_use_now(sluice_paged_file* file, sluice_block_use const* u
     return c_boundary([&] {
         sluice_paged_blocks*& place = existing(blocks, "blocks");
         place = nullptr;
-        auto handle = std::make_unique<sluice_paged_blocks>();
+        NewHandle<sluice_paged_blocks> handle;
         handle->blocks = file_of(file).use_now(uses_from(uses, count));
         place = handle.release();
     });
 }
 
 size_t sluice_paged_blocks_count(sluice_paged_blocks const* blocks) {
-    return blocks == nullptr ? 0 : blocks->blocks.size();
+    sluice_paged_blocks const* const of = looked_up(blocks, "blocks");
+    return of == nullptr ? 0 : of->blocks.size();
 }
 
 void* sluice_paged_blocks_data(sluice_paged_blocks const* blocks, size_t which) {
-    return which < sluice_paged_blocks_count(blocks) ? blocks->blocks[which].data() : nullptr;
+    sluice_paged_blocks const* const of = looked_up(blocks, "blocks");
+    return of != nullptr && which < of->blocks.size() ? of->blocks[which].data() : nullptr;
 }
 
 uint64_t sluice_paged_blocks_bytes(sluice_paged_blocks const* blocks, size_t which) {
-    return which < sluice_paged_blocks_count(blocks) ? blocks->blocks[which].size() : 0;
+    sluice_paged_blocks const* const of = looked_up(blocks, "blocks");
+    return of != nullptr && which < of->blocks.size() ? of->blocks[which].size() : 0;
 }
 
 int sluice_paged_blocks_free(sluice_paged_blocks** blocks) {
-    return free_handle(blocks);
+    return free_handle(blocks, "blocks");
 }
 
 int sluice_paged_file_progress(sluice_paged_file* file, int* moved) {
@@ -150,7 +158,7 @@ int sluice_paged_file_report(sluice_paged_file const* file, sluice_report* repor
 }
 
 int sluice_paged_file_free(sluice_paged_file** file) {
-    return free_handle(file);
+    return free_handle(file, "file");
 }
 
 int sluice_publish_part(sluice_store* store, sluice_key key, sluice_paged_file const* file, uint64_t block,

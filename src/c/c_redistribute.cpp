@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The functions of sluice/c/redistribute.h. Errors that only one rank can see are agreed on first.
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,22 +13,24 @@
 #include "c/c_options.hpp"
 #include "c/c_report.hpp"
 #include "engine/context_state.hpp"
-#include "groups/agree.hpp"
 #include "sluice/c/redistribute.h"
 #include "sluice/redistribute.hpp"
 
 using sluice::Error;
 using sluice::base::c_boundary;
+using sluice::c::agree_on_no_error;
 using sluice::c::existing;
 using sluice::c::fault_in;
 using sluice::c::fill_after;
 using sluice::c::free_handle;
 using sluice::c::HandleMemory;
 using sluice::c::invalid;
+using sluice::c::looked_up;
 
 struct sluice_plan {
+    static constexpr sluice::c::HandleKind k_kind = sluice::c::HandleKind::plan;
     sluice::Plan plan;
-    sluice::engine::ContextState& context;
+    std::shared_ptr<sluice::engine::ContextState> context;  // a plan may outlive its context
 };
 
 namespace {
@@ -36,7 +39,7 @@ sluice::RedistributeOptions overrides_of(sluice_options const* options) {
     sluice::RedistributeOptions overrides;
     if (options == nullptr) return overrides;
     sluice::Settings settings;
-    for (auto const& [name, value] : options->values) {
+    for (auto const& [name, value] : existing(options, "options").values) {
         settings.set(name, value);
         if (name == "strategy")
             overrides.strategy = settings.strategy;
@@ -77,10 +80,11 @@ int sluice_redistribute(sluice_context* context, void* data, uint64_t count, uin
         MapArrays const map{length, ranks, indices};
         sluice::RedistributeOptions overrides;
         std::optional<Error> const fault = fault_in([&] {
+            sluice::c::check_report(report);
             map.check(count);
             overrides = overrides_of(options);
         });
-        sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(over).comm(), fault);
+        agree_on_no_error(sluice::engine::ContextState::of(over), fault, "sluice_redistribute");
         fill_after(report, redistribute(
                                over, {data, count, {block_bytes}},
                                [&](std::uint64_t block, std::span<std::byte const>) { return map(block); }, overrides));
@@ -94,10 +98,11 @@ int sluice_redistribute_computed(sluice_context* context, void* data, uint64_t c
         sluice::Context& over = existing(context, "context").context;
         sluice::RedistributeOptions overrides;
         std::optional<Error> const fault = fault_in([&] {
+            sluice::c::check_report(report);
             if (destination == nullptr) throw invalid("the destination function is NULL");
             overrides = overrides_of(options);
         });
-        sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(over).comm(), fault);
+        agree_on_no_error(sluice::engine::ContextState::of(over), fault, "sluice_redistribute_computed");
         auto const computed = [&](std::uint64_t index, std::span<std::byte const> block) {
             sluice::Destination to;
             destination(user, index, block.data(), &to.rank, &to.index);
@@ -120,10 +125,10 @@ int sluice_plan_create(sluice_context* context, uint64_t count, uint64_t length,
             map.check(count);
             overrides = overrides_of(options);
         });
-        sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(over).comm(), fault);
+        agree_on_no_error(sluice::engine::ContextState::of(over), fault, "sluice_plan_create");
         // A std::function has room for a reference; for a copy of the map it would allocate.
         *plan = memory.make(sluice::Plan::computed(over, count, std::cref(map), overrides),
-                            sluice::engine::ContextState::of(over));
+                            sluice::engine::ContextState::shared_by(over));
     });
 }
 
@@ -139,14 +144,14 @@ int sluice_plan_create_computed(sluice_context* context, uint64_t count, sluice_
             if (destination == nullptr) throw invalid("the destination function is NULL");
             overrides = overrides_of(options);
         });
-        sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(over).comm(), fault);
+        agree_on_no_error(sluice::engine::ContextState::of(over), fault, "sluice_plan_create_computed");
         auto const computed = [&](std::uint64_t index) {
             sluice::Destination to;
             destination(user, index, nullptr, &to.rank, &to.index);
             return to;
         };
         *plan = memory.make(sluice::Plan::computed(over, count, computed, overrides),
-                            sluice::engine::ContextState::of(over));
+                            sluice::engine::ContextState::shared_by(over));
     });
 }
 
@@ -155,19 +160,21 @@ int sluice_plan_apply(sluice_plan* plan, size_t arrays, sluice_blocks const* blo
         sluice_plan& over = existing(plan, "plan");
         std::vector<sluice::Blocks> list;
         std::optional<Error> const fault = fault_in([&] {
+            sluice::c::check_report(report);
             if (arrays > 0 && blocks == nullptr) throw invalid(std::to_string(arrays) + " arrays, blocks is NULL");
             for (std::size_t i = 0; i < arrays; ++i)
                 list.push_back({blocks[i].data, blocks[i].count, {blocks[i].block_bytes}});
         });
-        sluice::groups::agree_on_no_error(over.context.comm(), fault);
+        agree_on_no_error(*over.context, fault, "sluice_plan_apply");
         fill_after(report, over.plan.apply(list));
     });
 }
 
 uint64_t sluice_plan_memory(sluice_plan const* plan) {
-    return plan == nullptr ? 0 : plan->plan.memory().count;
+    sluice_plan const* const of = looked_up(plan, "plan");
+    return of == nullptr ? 0 : of->plan.memory().count;
 }
 
 int sluice_plan_free(sluice_plan** plan) {
-    return free_handle(plan);
+    return free_handle(plan, "plan");
 }

@@ -12,6 +12,7 @@
 using sluice::base::c_boundary;
 using sluice::c::existing;
 using sluice::c::invalid;
+using sluice::c::looked_up;
 
 namespace {
 
@@ -63,7 +64,7 @@ int sluice_report_create(sluice_report** report) {
 }
 
 int sluice_report_free(sluice_report** report) {
-    return sluice::c::free_handle(report);
+    return sluice::c::free_handle(report, "report");
 }
 
 int sluice_report_get(sluice_report const* report, char const* name, uint64_t* value) {
@@ -91,17 +92,21 @@ int sluice_report_get_text(sluice_report const* report, char const* name, char c
 }
 
 size_t sluice_report_size(sluice_report const* report) {
-    return report == nullptr ? 0 : report->figures.size();
+    sluice_report const* const of = looked_up(report, "report");
+    return of == nullptr ? 0 : of->figures.size();
 }
 
 char const* sluice_report_name(sluice_report const* report, size_t which) {
-    return which < sluice_report_size(report) ? report->figures[which].name.c_str() : nullptr;
+    sluice_report const* const of = looked_up(report, "report");
+    return of != nullptr && which < of->figures.size() ? of->figures[which].name.c_str() : nullptr;
 }
 
 int sluice_report_unit(sluice_report const* report, size_t which) {
-    return which < sluice_report_size(report) ? report->figures[which].unit : SLUICE_UNIT_NONE;
+    sluice_report const* const of = looked_up(report, "report");
+    return of != nullptr && which < of->figures.size() ? of->figures[which].unit : SLUICE_UNIT_NONE;
 }
 
 char const* sluice_report_text(sluice_report const* report) {
-    return report == nullptr ? "" : report->text.c_str();
+    sluice_report const* const of = looked_up(report, "report");
+    return of == nullptr ? "" : of->text.c_str();
 }

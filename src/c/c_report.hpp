@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "c/c_handles.hpp"
 #include "sluice/budget.hpp"
 #include "sluice/c/report.h"
 #include "sluice/collectives.hpp"
@@ -26,6 +27,7 @@ struct sluice_figure {
 };
 
 struct sluice_report {
+    static constexpr sluice::c::HandleKind k_kind = sluice::c::HandleKind::report;
     std::vector<sluice_figure> figures;
     std::string text;
 
@@ -59,10 +61,16 @@ sluice_report report_of(MemoryLimit const& limit);
 sluice_report report_of(Settings const& settings);
 sluice_report report_of(SettingRow const& row);
 
-/// Fills `report` after a call that has changed the program's data, and so must not fail any more: without memory the
-/// report is empty.
+/// Throws Error(invalid_argument) unless `report` is null or a report.
+inline void check_report(sluice_report const* report) {
+    if (report != nullptr) existing(report, "report");
+}
+
+/// Fills `report`, which was checked, after a call that has changed the program's data, and so must not fail any more:
+/// without memory the report is empty.
 template <typename Made>
-void fill_after(sluice_report* report, Made const& made) noexcept {
+void fill_after(sluice_report* handle, Made const& made) noexcept {
+    sluice_report* const report = looked_up(handle, "report");
     if (report == nullptr) return;
     try {
         *report = report_of(made);

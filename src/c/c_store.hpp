@@ -7,6 +7,7 @@
 #include "sluice/fetch.hpp"
 
 struct sluice_store {
+    static constexpr sluice::c::HandleKind k_kind = sluice::c::HandleKind::store;
     explicit sluice_store(sluice::Context& context) : store(context) {}
     sluice::Store store;
 };

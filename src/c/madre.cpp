@@ -7,22 +7,22 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/c_boundary.hpp"
+#include "c/c_context.hpp"
 #include "c/c_handles.hpp"
 #include "engine/context_state.hpp"
-#include "groups/agree.hpp"
 #include "groups/agreement.hpp"
 #include "mpi/mpi.hpp"
 #include "sluice/redistribute.hpp"
 
 using sluice::Error;
 using sluice::ErrorCode;
+using sluice::c::existing;
 using sluice::c::fault_in;
 using sluice::c::HandleMemory;
 using sluice::c::invalid;
@@ -84,6 +84,7 @@ void report_error(int rank) {
 
 /// One object of MADRE. A change of its memory is added to the sum of the rank.
 struct MADRE_Object_s {
+    static constexpr sluice::c::HandleKind k_kind = sluice::c::HandleKind::madre;
     MADRE_Object_s(void* blocks, MPI_Comm users, sluice::Context made)
         : data(blocks), comm(users), context(std::move(made)) {
         account();
@@ -111,10 +112,10 @@ struct MADRE_Object_s {
 
 MADRE_Object MADRE_create(void* data, char* strategy, int numBlocks, int blockLength, MPI_Datatype datatype,
                           MPI_Comm comm) {
-    std::unique_ptr<MADRE_Object_s> madre;
+    MADRE_Object made_object = MADRE_OBJECT_NULL;
     int rank = 0;
     int const code = sluice::base::c_boundary([&] {
-        rank = sluice::mpi::rank_in(comm);
+        rank = sluice::mpi::rank_in(sluice::mpi::usable(comm, "a MADRE object"));
         sluice::Settings settings;
         HandleMemory<MADRE_Object_s> memory;
         std::uint64_t block_bytes = 0;
@@ -138,26 +139,28 @@ MADRE_Object MADRE_create(void* data, char* strategy, int numBlocks, int blockLe
         agreement.alike("block size in bytes", block_bytes);
         agreement.alike("strategy", sluice::name_of(chosen));
         sluice::engine::ContextState::of(context).agree(agreement);
-        madre.reset(memory.make(data, comm, std::move(context)));
-        madre->count = static_cast<std::uint64_t>(numBlocks);
-        madre->block_bytes = block_bytes;
-        madre->strategy = chosen;
+        made_object = memory.make(data, comm, std::move(context));
+        MADRE_Object_s& object = existing(made_object, "the object");
+        object.count = static_cast<std::uint64_t>(numBlocks);
+        object.block_bytes = block_bytes;
+        object.strategy = chosen;
     });
-    if (code == 0) return madre.release();
+    if (code == 0) return made_object;
     report_error(rank);
     return MADRE_OBJECT_NULL;
 }
 
-void MADRE_redistribute(MADRE_Object madre, int length, int* destRanks, int* destIndices) {
+void MADRE_redistribute(MADRE_Object handle, int length, int* destRanks, int* destIndices) {
+    MADRE_Object_s* madre = nullptr;
     int const code = sluice::base::c_boundary([&] {
-        if (madre == nullptr) throw invalid("MADRE_redistribute got a null object");
+        madre = &existing(handle, "MADRE_redistribute: the object");
         std::optional<Error> fault;
         if (length < 0 || static_cast<std::uint64_t>(length) > madre->count)
             fault = invalid("length is " + std::to_string(length) + ", the object has " + std::to_string(madre->count) +
                             " blocks");
         else if (length > 0 && (destRanks == nullptr || destIndices == nullptr))
             fault = invalid("destRanks or destIndices is NULL, length is " + std::to_string(length));
-        sluice::groups::agree_on_no_error(sluice::engine::ContextState::of(madre->context).comm(), fault);
+        sluice::c::agree_on_no_error(sluice::engine::ContextState::of(madre->context), fault, "MADRE_redistribute");
 
         std::uint64_t const live = static_cast<std::uint64_t>(length);
         auto const destination = [&](std::uint64_t block, std::span<std::byte const>) {
@@ -171,16 +174,18 @@ void MADRE_redistribute(MADRE_Object madre, int length, int* destRanks, int* des
     if (madre != nullptr) madre->account();
     if (code == 0) return;
     report_error(madre == nullptr ? 0 : madre->context.rank());
+    if (!sluice::mpi::is_running()) return;
     MPI_Comm_call_errhandler(madre == nullptr ? MPI_COMM_WORLD : madre->comm,
                              code == static_cast<int>(ErrorCode::invalid_argument) ? MPI_ERR_ARG : MPI_ERR_OTHER);
 }
 
-void MADRE_destroy(MADRE_Object madre) {
-    delete madre;
+void MADRE_destroy(MADRE_Object handle) {
+    if (sluice::c::free_handle(&handle, "MADRE_destroy: the object") != 0) report_error(0);
 }
 
-void MADRE_setDataPointer(MADRE_Object madre, void* data) {
-    if (madre != nullptr) madre->data = data;
+void MADRE_setDataPointer(MADRE_Object handle, void* data) {
+    if (MADRE_Object_s* const madre = sluice::c::looked_up(handle, "MADRE_setDataPointer: the object"))
+        madre->data = data;
 }
 
 long MADRE_getMem() {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "collectives/device_blocks.hpp"
 #include "collectives/inplace_alltoall.hpp"
 #include "engine/context_state.hpp"
 #include "groups/tags.hpp"
@@ -15,13 +16,45 @@ using collectives::InplaceBlocks;
 
 namespace {
 
+/// MPI would end the program for a null datatype, and a block of a predefined type is never at address 0.
+void check(engine::ContextState const& state, InplaceBlocks const& blocks) {
+    auto const refuse = [&](std::string const& text) {
+        throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(state.rank()) + ": " + text);
+    };
+    if (blocks.types == nullptr) {
+        if (blocks.type == MPI_DATATYPE_NULL) refuse("the datatype of an all-to-all in place is MPI_DATATYPE_NULL");
+    } else {
+        for (int member = 0; member < state.size(); ++member)
+            if (blocks.types[member] == MPI_DATATYPE_NULL && blocks.counts.at(member) != 0)
+                refuse("the datatype of an all-to-all in place for rank " + std::to_string(member) +
+                       " is MPI_DATATYPE_NULL");
+    }
+    if (blocks.buffer != nullptr || blocks.layout != InplaceBlocks::Layout::in_order || blocks.counts.at(0) <= 0)
+        return;
+    int integers = 0;
+    int addresses = 0;
+    int types = 0;
+    int combiner = MPI_COMBINER_NAMED;
+    mpi::check(MPI_Type_get_envelope(blocks.type, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
+    if (combiner == MPI_COMBINER_NAMED)
+        refuse("the buffer is NULL, the count is " + std::to_string(blocks.counts.at(0)));
+}
+
 AlltoallReport run(Context& context, InplaceBlocks const& blocks) {
     engine::ContextState& state = engine::ContextState::of(context);
+    engine::Entry const entry(state, "an all-to-all in place");
+    check(state, blocks);
     groups::Members members;
     members.comm = state.comm();
     members.rank = state.rank();
     members.size = state.size();
     members.tag = groups::tags::k_collectives.first;
+    if (char const* const library = collectives::device_of(blocks, members.rank, members.size); library != nullptr)
+        throw Error(
+            ErrorCode::invalid_argument,
+            "rank " + std::to_string(members.rank) + ": the buffer is memory of a device (" + library +
+                " says so), and Sluice moves memory of the host only: call MPI_Alltoall, or copy it to the host "
+                "first");
     InplaceAlltoall call({state.remote_memory(), state.staging_pool(), state.settings().inplace_staging}, members,
                          blocks);
     call.finish();
@@ -105,6 +138,7 @@ AlltoallReport alltoallv_of_bytes(Context& context, std::span<std::byte> array, 
                                        " elements from " + std::to_string(displacements[i]) +
                                        ", is not within the array of " + std::to_string(elements));
     }
+    engine::Entry const entry(engine::ContextState::of(context), "alltoallv_in_place");
     ElementType const type(element);
     return alltoallv_in_place(context, array.data(), counts, displacements, type.get());
 }

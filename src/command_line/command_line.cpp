@@ -6,8 +6,10 @@
 #include <iostream>
 #include <string_view>
 
+#include "base/text/printable.hpp"
 #include "command_line/cli11.hpp"
 #include "command_line/help.hpp"
+#include "command_line/manual.hpp"
 #include "command_line/usage_error.hpp"
 
 namespace sluice::command_line {
@@ -61,7 +63,8 @@ CommandLine::~CommandLine() = default;
 
 template <Value T>
 Option CommandLine::option(std::string const& name, T& value, std::string const& help) {
-    return Option(app_->add_option(name, value, help));
+    bool const is_text = std::same_as<T, std::string> || std::same_as<T, std::vector<std::string>>;
+    return Option(app_->add_option(name, value, help)->type_name(is_text ? "WORD" : "N"));
 }
 
 template Option CommandLine::option(std::string const& name, std::string& value, std::string const& help);
@@ -87,7 +90,14 @@ void CommandLine::set_footer(std::string const& footer) {
 }
 
 bool CommandLine::parse(std::vector<std::string> const& arguments) {
-    app_->formatter(std::make_shared<Help>(usage_));
+    bool const is_manual = arguments.size() == 1 && arguments.front() == k_manual_option;
+    std::shared_ptr<Help> const layout = is_manual ? std::make_shared<Manual>(usage_) : std::make_shared<Help>(usage_);
+    layout->label("Positionals", "Arguments");
+    app_->formatter(layout);
+    if (is_manual) {
+        std::cout << app_->help();
+        return false;
+    }
     refuse_unknown_options(*app_, arguments);
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes them from the end
     try {
@@ -105,7 +115,7 @@ std::optional<int> CommandLine::parse_main(int argc, char** argv) {
     try {
         if (!parse(std::vector<std::string>(argv + 1, argv + argc))) return 0;
     } catch (UsageError const& error) {
-        std::cerr << name_ << ": " << error.what() << std::endl;
+        std::cerr << name_ << ": " << base::printable(error.what()) << std::endl;
         return k_wrong_use;
     }
     return std::nullopt;

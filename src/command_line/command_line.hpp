@@ -49,7 +49,7 @@ class CommandLine {
     void set_footer(std::string const& footer);
 
     /// Parses the arguments after the program's or command's name. Returns true if the program should go on; false if
-    /// the help was requested and printed. Throws UsageError.
+    /// the help or the manual page (manual.hpp) was requested and printed. Throws UsageError.
     bool parse(std::vector<std::string> const& arguments);
     /// Parses the arguments of main(). Returns the program's exit code if it should end: 0 after the help; 2 for wrong
     /// arguments, after a line on standard error.

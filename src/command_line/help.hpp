@@ -17,6 +17,15 @@ class Help : public CLI::Formatter {
     std::string make_option(CLI::Option const* option, bool is_positional) const override;
     std::string make_option_usage(CLI::Option const* option) const override;
 
+  protected:
+    struct OptionText {
+        std::string names;  ///< "-n,--number N"
+        std::string help;   ///< with range and default
+    };
+    OptionText text_of(CLI::Option const* option, bool is_positional) const;
+    /// The text after "Usage:".
+    std::string usage_line(CLI::App const* app, std::string const& name) const;
+
   private:
     std::string usage_;
 };

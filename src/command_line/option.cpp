@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "command_line/option.hpp"
 
+#include <sstream>
 #include <string>
 
 #include "command_line/cli11.hpp"
@@ -9,14 +10,22 @@ namespace sluice::command_line {
 
 namespace {
 
-/// CLI11's own checks answer a wrong number with the largest double in full.
-CLI::Validator number_that(bool (*is_right)(double), std::string const& description, std::string const& what) {
+/// CLI11's own checks answer a wrong number with the largest double in full, and add their names to that of the value.
+CLI::Validator number_that(bool (*is_right)(double), std::string const& what) {
     auto const check = [is_right, what](std::string const& text) {
         double value = 0;
         if (CLI::detail::lexical_cast(text, value) && is_right(value)) return std::string();
         return text + " is not " + what;
     };
-    return {check, description};
+    return {check, ""};
+}
+
+/// CLI11 adds the description of a check to the name of the value, from where Help takes it.
+template <typename Number>
+void limit(CLI::Option& option, Number least, Number most) {
+    std::ostringstream range;
+    range << least << " to " << most;
+    option.check(CLI::Range(least, most).description(range.str()));
 }
 
 }  // namespace
@@ -28,6 +37,7 @@ Option& Option::required() {
 
 Option& Option::separated_by_commas() {
     option_->delimiter(',');
+    option_->type_name(option_->get_type_name() + ",…");
     return *this;
 }
 
@@ -42,22 +52,22 @@ Option& Option::any_number() {
 }
 
 Option& Option::positive() {
-    option_->check(number_that([](double value) { return value > 0; }, "POSITIVE", "a positive number"));
+    option_->check(number_that([](double value) { return value > 0; }, "a positive number"));
     return *this;
 }
 
 Option& Option::not_negative() {
-    option_->check(number_that([](double value) { return value >= 0; }, "NONNEGATIVE", "zero or a positive number"));
+    option_->check(number_that([](double value) { return value >= 0; }, "zero or a positive number"));
     return *this;
 }
 
 Option& Option::between(int least, int most) {
-    option_->check(CLI::Range(least, most));
+    limit(*option_, least, most);
     return *this;
 }
 
 Option& Option::between(double least, double most) {
-    option_->check(CLI::Range(least, most));
+    limit(*option_, least, most);
     return *this;
 }
 

@@ -12,7 +12,7 @@ class Option;
 namespace sluice::command_line {
 
 /// Refers to an option of a CommandLine and is valid as long as that is. A value that a limit refuses is a UsageError
-/// of CommandLine::parse. The help shows the limits.
+/// of CommandLine::parse. The help tells ranges and words.
 class Option {
   public:
     explicit Option(CLI::Option* option) : option_(option) {}
@@ -34,7 +34,7 @@ class Option {
     /// The help shows the value that the variable has now as the default.
     Option& shows_default();
     Option& default_text(std::string const& text);
-    /// The name of the value in the help, such as "BYTES", instead of the type's.
+    /// The name of the value in the help, such as "BYTES", instead of N for numbers and WORD for text.
     Option& value_name(std::string const& name);
     /// The help lists the option below this heading instead of "Options".
     Option& heading(std::string const& heading);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,22 +20,30 @@
 namespace sluice {
 
 Context::Context(MPI_Comm comm, Settings settings)
-    : state_(std::make_unique<engine::ContextState>(comm, std::move(settings))) {}
-Context::~Context() = default;
+    : state_(std::make_shared<engine::ContextState>(comm, std::move(settings))) {}
+
+Context::~Context() {
+    if (!state_ || state_.use_count() > 1 || !state_->guard().is_taken_by_another()) return;
+    std::fprintf(stderr,
+                 "sluice: rank %d destroys a Context while another thread is inside a call on it; its memory is kept\n",
+                 state_->rank());
+    static_cast<void>(new (std::nothrow) std::shared_ptr<engine::ContextState>(std::move(state_)));
+}
+
 Context::Context(Context&&) noexcept = default;
 Context& Context::operator=(Context&&) noexcept = default;
 
-int Context::rank() const noexcept {
-    return state_->rank();
+int Context::rank() const {
+    return engine::ContextState::of(*this).rank();
 }
-int Context::size() const noexcept {
-    return state_->size();
+int Context::size() const {
+    return engine::ContextState::of(*this).size();
 }
-Settings const& Context::settings() const noexcept {
-    return state_->settings();
+Settings const& Context::settings() const {
+    return engine::ContextState::of(*this).settings();
 }
-Budget& Context::budget() const noexcept {
-    return state_->budget();
+Budget& Context::budget() const {
+    return engine::ContextState::of(*this).budget();
 }
 
 namespace engine {
@@ -41,15 +51,18 @@ namespace engine {
 namespace {
 
 bool is_own_business(std::string_view name) {
-    return name == "memory" || name == "paged_memory" || name == "paged_folder";
+    return name == "memory" || name == "quiet" || name == "paged_memory" || name == "paged_folder" ||
+           name == "waiting_told_after";
 }
 
 /// Collective. Throws the same Error on every rank if a setting of one rank is out of range, or if a setting differs
-/// that decides what goes over the wire: all but the memory of the process and the folders of its files.
+/// that decides what goes over the wire: all but the memory of the process, the folders of its files and what it says.
 void agree_on(MPI_Comm comm, Settings const& settings, std::span<SettingRow const> rows) {
     groups::Agreement agreement;
     std::vector<std::string> names;
-    names.reserve(rows.size());  // the agreement refers to them
+    std::vector<std::string> texts;
+    names.reserve(rows.size());  // the agreement refers to both
+    texts.reserve(rows.size());
     for (SettingRow const& row : rows) {
         try {
             Settings().set(row.name, settings.get(row.name));
@@ -58,7 +71,8 @@ void agree_on(MPI_Comm comm, Settings const& settings, std::span<SettingRow cons
         }
         if (is_own_business(row.name)) continue;
         names.push_back("setting " + std::string(row.name) + " (" + std::string(row.variable) + ")");
-        agreement.alike(names.back(), settings.get(row.name));
+        texts.push_back(settings.get(row.name));
+        agreement.alike(names.back(), std::string_view(texts.back()));
     }
     agreement.run(comm);
 }
@@ -73,8 +87,15 @@ void agree_on(MPI_Comm comm, Settings const& settings) {
 
 }  // namespace
 
+std::shared_ptr<ContextState> const& ContextState::shared_by(Context const& context) {
+    if (!context.state_)
+        throw Error(ErrorCode::invalid_argument,
+                    "the Context was moved from: use the object that it was moved to, or make a new one");
+    return context.state_;
+}
+
 ContextState::ContextState(MPI_Comm comm, Settings settings)
-    : comm_(mpi::Communicator::twin_of(comm)),
+    : comm_(mpi::Communicator::twin_of(mpi::usable(comm, "a Context"))),
       rank_(mpi::rank_in(comm_.get())),
       size_(mpi::size_of(comm_.get())),
       settings_(std::move(settings)),
@@ -83,10 +104,18 @@ ContextState::ContextState(MPI_Comm comm, Settings settings)
       staging_pool_(&process_->memory().budget()),
       budget_look_(*process_) {
     agree_on(comm_.get(), settings_);
+    // One rank tells of a limit that leaves nothing, for all.
+    bool const has_none = budget().limit() < Budget::guaranteed_minimum;
+    auto const me = static_cast<std::uint64_t>(rank_);
+    if (groups::least_of(comm_.get(), has_none ? me : ~std::uint64_t{0}) == me) process_->tell_want_of_memory(rank_);
     progress_.add(budget_look_);
     // Without a ledger the process keeps to an even share; Adaptation::account() explains why.
     if (process_->memory().adaptation() != nullptr && !process_->memory().adaptation()->has_ledger())
         counters_.named("budget.without_ledger").add();
+}
+
+ContextState::~ContextState() {
+    tell_if_late("a Context");
 }
 
 std::shared_ptr<node::Node> ContextState::node(Bytes rings) {

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/counters.hpp"
+#include "engine/entry.hpp"
 #include "engine/process.hpp"
 #include "kernel/progress.hpp"
 #include "memory/meter.hpp"
@@ -35,6 +36,9 @@ class BudgetLook final : public kernel::Pollable {
         if (++polls_ % k_polls_between_clocks == 0) process_->memory().look_if_due();
         return false;
     }
+    void tell_endless(kernel::EndlessWaits& waits) override {
+        if (process_->memory().budget().is_waited_for()) waits.may_end();
+    }
 
   private:
     static constexpr unsigned k_polls_between_clocks = 8;
@@ -42,12 +46,19 @@ class BudgetLook final : public kernel::Pollable {
     unsigned polls_ = 0;
 };
 
+/// Objects that are made on a context share it: it lives as long as the last of them.
 class ContextState {
   public:
     ContextState(MPI_Comm comm, Settings settings);
+    ~ContextState();
+    ContextState(ContextState const&) = delete;
+    ContextState& operator=(ContextState const&) = delete;
 
-    /// Returns what a context holds, for the capabilities of the library.
-    static ContextState& of(Context const& context) noexcept { return *context.state_; }
+    /// Returns what a context holds, for the capabilities of the library. Throws Error(invalid_argument) if the context
+    /// was moved from.
+    static ContextState& of(Context const& context) { return *shared_by(context); }
+    /// The same for an object that keeps it.
+    static std::shared_ptr<ContextState> const& shared_by(Context const& context);
 
     MPI_Comm comm() const noexcept { return comm_.get(); }
     int rank() const noexcept { return rank_; }
@@ -55,6 +66,10 @@ class ContextState {
     Settings const& settings() const noexcept { return settings_; }
     Process& process() noexcept { return *process_; }
     Budget& budget() noexcept { return process_->memory().budget(); }
+    /// Which thread is inside a call on this context.
+    EntryGuard& guard() noexcept { return guard_; }
+    /// For destructors: says once for each process that `object` is destroyed after MPI_Finalize, if it is.
+    void tell_if_late(char const* object) noexcept { process_->tell_if_late(object, rank_); }
     base::Counters& counters() noexcept { return counters_; }
     /// The memory that operations on this context allocate. Tests make it fail.
     memory::Meter& meter() noexcept { return meter_; }
@@ -86,6 +101,7 @@ class ContextState {
     int size_;
     Settings settings_;
     std::shared_ptr<Process> process_;
+    EntryGuard guard_;
     base::Counters counters_;
     memory::Meter meter_;
     std::shared_ptr<node::Node> node_;

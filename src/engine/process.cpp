@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/process.hpp"
 
+#include <new>
+#include <semaphore>
+#include <string>
+#include <utility>
+
+#include "base/units.hpp"
+#include "engine/told_line.hpp"
 #include "mpi/mpi.hpp"
+#include "sluice/error.hpp"
 
 namespace sluice::engine {
 
@@ -13,8 +21,10 @@ struct Slot {
     std::weak_ptr<Process> process;
 };
 
+/// MPI_Finalize deletes the attributes of MPI_COMM_SELF before it does anything else.
 int delete_slot(MPI_Comm, int, void* slot, void*) {
-    delete static_cast<Slot*>(slot);
+    std::unique_ptr<Slot> const ended(static_cast<Slot*>(slot));
+    if (auto const process = ended->process.lock()) process->end_mpi();
     return MPI_SUCCESS;
 }
 
@@ -42,6 +52,20 @@ Slot* slot_of_this_rank() {
     return found == 0 ? nullptr : static_cast<Slot*>(value);
 }
 
+/// Jobs run one after the other, so when this one runs, no earlier job is running.
+class Fence final : public kernel::HelperThread::Job {
+  public:
+    kernel::HelperThread::Clock::duration run() noexcept override {
+        if (!std::exchange(has_run_, true)) ran_.release();
+        return kernel::HelperThread::k_until_woken;
+    }
+    void wait() noexcept { ran_.acquire(); }
+
+  private:
+    bool has_run_ = false;
+    std::binary_semaphore ran_{0};
+};
+
 }  // namespace
 
 std::shared_ptr<Process> Process::existing() {
@@ -60,6 +84,40 @@ std::shared_ptr<Process> Process::of_this_rank(Settings const& settings) {
     auto process = std::make_shared<Process>(settings);
     slot->process = process;
     return process;
+}
+
+void Process::end_mpi() noexcept {
+    mpi_has_ended_.store(true, std::memory_order_seq_cst);
+    if (!helper_calls_mpi_.load(std::memory_order_relaxed)) return;
+    Fence fence;
+    try {
+        helper_thread_->add(fence);
+    } catch (Error const&) {
+        return;  // there is no thread
+    }
+    fence.wait();
+    helper_thread_->remove(fence);
+}
+
+void Process::tell_if_late(char const* object, int rank) noexcept {
+    if (!mpi_has_ended() || late_is_told_.exchange(true)) return;
+    try {
+        tell_line(
+            "rank " + std::to_string(rank) + " destroys " + object +
+            " after MPI_Finalize, so what it holds of MPI is not freed; destroy it before, for example at the end "
+            "of a block { } around its use");
+    } catch (std::bad_alloc const&) {  // the line is all that is lost
+    }
+}
+
+void Process::tell_want_of_memory(int rank) {
+    if (want_is_told_.exchange(true)) return;
+    MemoryLimit const& limit = memory_.memory_limit();
+    tell_line("rank " + std::to_string(rank) + " has no memory left for communication: the limit of the process is " +
+              base::format_bytes(limit.limit) + " (" + limit.source + "), and it uses " +
+              base::format_bytes(limit.used) + "; communication makes do with " +
+              base::format_bytes(Budget::guaranteed_minimum) +
+              " at a time, which is slow. Raise the limit (setting memory, SLUICE_MEMORY)");
 }
 
 }  // namespace sluice::engine

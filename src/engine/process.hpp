@@ -29,10 +29,25 @@ class Process {
     /// The memory of all objects of madre.h on this rank, because MADRE_getMem names no object.
     std::atomic<std::uint64_t>& madre_bytes() noexcept { return madre_bytes_; }
 
+    /// True from the beginning of MPI_Finalize on. MPI must not be called any more then.
+    bool mpi_has_ended() const noexcept { return mpi_has_ended_.load(std::memory_order_acquire); }
+    /// A job of the helper thread calls MPI from now on; it first asks mpi_has_ended().
+    void helper_will_call_mpi() noexcept { helper_calls_mpi_.store(true, std::memory_order_relaxed); }
+    /// Called by MPI_Finalize. When it returns, no job of the helper thread is inside MPI.
+    void end_mpi() noexcept;
+    /// If MPI has ended, says on standard error that `object` of rank `rank` is destroyed too late; once.
+    void tell_if_late(char const* object, int rank) noexcept;
+    /// Says on standard error, once, that the limit of memory leaves nothing for communication.
+    void tell_want_of_memory(int rank);
+
   private:
     std::shared_ptr<kernel::HelperThread> helper_thread_;  // the last lease may outlive the Process, and with it a job
     budget::ProcessBudget memory_;
     std::atomic<std::uint64_t> madre_bytes_{0};
+    std::atomic<bool> mpi_has_ended_{false};
+    std::atomic<bool> helper_calls_mpi_{false};
+    std::atomic<bool> late_is_told_{false};
+    std::atomic<bool> want_is_told_{false};
 };
 
 }  // namespace sluice::engine

@@ -35,6 +35,12 @@ void Dispatch::control_from(int peer, Control const& control, std::string_view t
         case Kind::read_too:
             serving_->read_too(control.name);
             break;
+        case Kind::hash:
+            fetching_->expect_hash(control.slot, control.bytes);
+            break;
+        case Kind::differs:
+            faults_->add(fetching_->rank(), peer, control.name, control.slot != 0);
+            break;
         case Kind::offer:
             receiving_->offered(peer, control);
             break;
@@ -42,7 +48,7 @@ void Dispatch::control_from(int peer, Control const& control, std::string_view t
             sending_->take(peer, control);
             break;
         case Kind::push:
-            receiving_->pushed(peer, control);
+            receiving_->pushed(peer, control, hash_in(text));
             break;
         case Kind::expect:
             sending_->expected(peer, control.name);
@@ -52,6 +58,12 @@ void Dispatch::control_from(int peer, Control const& control, std::string_view t
             break;
         case Kind::noted:
             receiving_->noted();
+            break;
+        case Kind::ask_state:
+            serving_->tell_state(peer, control.name);
+            break;
+        case Kind::state:
+            waits_->answered(static_cast<LongWaits::State>(control.bytes));
             break;
         case Kind::last:
             break;  // receiving it is all that its sender needs

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "fetch/data_check.hpp"
+#include "fetch/long_waits.hpp"
 #include "fetch/owner/sending.hpp"
 #include "fetch/owner/serving.hpp"
 #include "fetch/reader/direct_reads.hpp"
@@ -17,8 +19,15 @@ namespace sluice::fetch {
 
 class Dispatch final : public Arrivals {
   public:
-    Dispatch(Fetching& fetching, Serving& serving, DirectReads& reads, Sending& sending, Receiving& receiving)
-        : fetching_(&fetching), serving_(&serving), reads_(&reads), sending_(&sending), receiving_(&receiving) {}
+    Dispatch(Fetching& fetching, Serving& serving, DirectReads& reads, Sending& sending, Receiving& receiving,
+             DataFaults& faults, LongWaits& waits)
+        : fetching_(&fetching),
+          serving_(&serving),
+          reads_(&reads),
+          sending_(&sending),
+          receiving_(&receiving),
+          faults_(&faults),
+          waits_(&waits) {}
 
     void control_from(int peer, Control const& control, std::string_view text) override;
     bool data_from(int peer, std::uint32_t slot, std::size_t bytes) override;
@@ -31,6 +40,8 @@ class Dispatch final : public Arrivals {
     DirectReads* reads_;
     Sending* sending_;
     Receiving* receiving_;
+    DataFaults* faults_;
+    LongWaits* waits_;
 };
 
 }  // namespace sluice::fetch

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "fetch/store_state.hpp"
+#include "kernel/device/device_memory.hpp"
 #include "sluice/fetch.hpp"
 
 namespace sluice {
@@ -23,8 +25,15 @@ void check_owner(Key const& key, int rank, char const* verb = " publishes ") {
                     "rank " + std::to_string(rank) + verb + fetch::text_of(key) + ": the key belongs to another rank");
 }
 
-std::shared_ptr<fetch::FetchSet> set_of(std::span<FetchRequest const> requests) {
+void check_memory(Key const& key, std::span<std::byte const> data) {
+    if (data.empty() || kernel::device_of(data.data()) == nullptr) return;
+    if (auto const fault = kernel::fault_if_on_device("the memory of " + fetch::text_of(key), data.data()))
+        throw *fault;
+}
+
+std::shared_ptr<fetch::FetchSet> set_of(fetch::StoreState const& state, std::span<FetchRequest const> requests) {
     auto set = std::make_shared<fetch::FetchSet>();
+    set->store = state.life();
     set->wants.assign(requests.begin(), requests.end());
     return set;
 }
@@ -35,7 +44,12 @@ std::size_t FetchResult::size() const noexcept {
     return buffers_.size();
 }
 
-std::span<std::byte const> FetchResult::operator[](std::size_t i) const noexcept {
+std::span<std::byte const> FetchResult::operator[](std::size_t i) const {
+    if (i >= buffers_.size())
+        throw Error(ErrorCode::invalid_argument,
+                    "a FetchResult has the data of " + std::to_string(buffers_.size()) + " requests, number " +
+                        std::to_string(i) + " was asked for" +
+                        (buffers_.empty() ? "; it is empty, was moved from, or its fetch failed" : ""));
     return {buffers_[i]->memory.get(), buffers_[i]->bytes};
 }
 
@@ -44,10 +58,10 @@ FetchAwaiter::~FetchAwaiter() {
 }
 
 bool FetchAwaiter::await_ready() const noexcept {
-    return set->complete;
+    return set->complete || set->is_left_behind();
 }
 
-void FetchAwaiter::await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept {
+void FetchAwaiter::await_suspend(detail::SuspendedTask waiting) const noexcept {
     set->suspend(waiting);
 }
 
@@ -60,23 +74,30 @@ DeliveryAwaiter::~DeliveryAwaiter() {
     if (wait) wait->task = nullptr;  // the task has gone on, or is destroyed while it waits
 }
 
-void DeliveryAwaiter::await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept {
+void DeliveryAwaiter::await_suspend(detail::SuspendedTask waiting) const noexcept {
     wait->task = &waiting.promise();
 }
 
-Store::Store(Context& context) : state_(std::make_unique<fetch::StoreState>(context)) {}
+Store::Store(Context& context) {
+    engine::Entry const entry(engine::ContextState::of(context), "Store");
+    state_ = std::make_unique<fetch::StoreState>(context);
+}
 
 Store::~Store() {
-    if (std::uncaught_exceptions() > 0) return;
-    try {
-        finish();
-    } catch (std::exception const&) {
-        // An MPI call failed. Callers that need to see it call finish() themselves.
-    }
+    if (std::uncaught_exceptions() == 0) try {
+            finish();
+        } catch (std::exception const&) {
+            // An MPI call failed. Callers that need to see it call finish() themselves.
+        }
+    if (!state_->context().guard().is_taken_by_another()) return;
+    std::fprintf(stderr,
+                 "sluice: rank %d destroys a Store while another thread is inside a call on it; its memory is kept\n",
+                 state_->rank());
+    static_cast<void>(state_.release());
 }
 
 void Store::publish(Key const& key, Bytes bytes, Packer pack, int readers) {
-    auto const held = state_->hold();
+    auto const call = state_->enter("Store::publish");
     check_owner(key, state_->rank());
     fetch::Publication publication;
     publication.bytes = bytes.count;
@@ -86,7 +107,7 @@ void Store::publish(Key const& key, Bytes bytes, Packer pack, int readers) {
 }
 
 void Store::publish_lazily(Key const& key, Bytes bytes, DataSource source, int readers) {
-    auto const held = state_->hold();
+    auto const call = state_->enter("Store::publish_lazily");
     check_owner(key, state_->rank());
     fetch::Publication publication;
     publication.bytes = bytes.count;
@@ -96,10 +117,11 @@ void Store::publish_lazily(Key const& key, Bytes bytes, DataSource source, int r
 }
 
 void Store::publish(Key const& key, std::span<std::byte const> data, int readers) {
-    auto const held = state_->hold();
+    auto const call = state_->enter("Store::publish");
     check_owner(key, state_->rank());
     fetch::Publication publication;
     publication.bytes = data.size();
+    check_memory(key, data);
     static std::byte const nothing{};
     publication.data = data.empty() ? &nothing : data.data();
     publication.readers_left = readers;
@@ -107,72 +129,87 @@ void Store::publish(Key const& key, std::span<std::byte const> data, int readers
 }
 
 DeliveryAwaiter Store::all_have_it(Key const& key) {
-    auto const held = state_->hold();
-    fetch::Publication* const publication = state_->serving().find(name_of(key));
-    if (key.owner != state_->rank() || publication == nullptr) return {nullptr};
-    publication->waiting.push_back(std::make_shared<fetch::DeliveryWait>());
-    return {publication->waiting.back()};
+    return all_have_them(std::span(&key, 1));
+}
+
+DeliveryAwaiter Store::all_have_them(std::span<Key const> keys) {
+    auto const call = state_->enter("Store::all_have_it");
+    auto wait = std::make_shared<fetch::DeliveryWait>();
+    for (Key const& key : keys)
+        if (key.owner == state_->rank()) state_->serving().add_wait(name_of(key), wait);
+    return {wait->missing == 0 ? nullptr : std::move(wait)};
 }
 
 void Store::when_all_have_it(Key const& key, std::function<void()> done) {
-    auto const held = state_->hold();
-    check_owner(key, state_->rank(), " waits for the readers of ");
-    state_->serving().when_all_have_it(name_of(key), std::move(done));
+    when_all_have_them(std::span(&key, 1), std::move(done));
+}
+
+void Store::when_all_have_them(std::span<Key const> keys, std::function<void()> done) {
+    auto const call = state_->enter("Store::when_all_have_it");
+    for (Key const& key : keys)
+        check_owner(key, state_->rank(), " waits for the readers of ");
+    auto const wait = std::make_shared<fetch::DeliveryWait>();
+    wait->done = std::move(done);
+    for (Key const& key : keys)
+        state_->serving().add_wait(name_of(key), wait);
+    if (wait->missing == 0) state_->serving().call_soon(wait);
 }
 
 void Store::withdraw(Key const& key) {
-    auto const held = state_->hold();
+    auto const call = state_->enter("Store::withdraw");
     check_owner(key, state_->rank());
     state_->serving().withdraw(name_of(key));
 }
 
 void Store::close(std::uint64_t epoch) {
-    auto const held = state_->hold();
+    auto const call = state_->enter("Store::close");
     state_->serving().close(epoch);
     state_->sending().close(epoch);
 }
 
 FetchAwaiter Store::fetch_all(std::span<FetchRequest const> requests) {
-    auto const held = state_->hold();
-    auto set = set_of(requests);
+    auto const call = state_->enter("Store::fetch_all");
+    auto set = set_of(*state_, requests);
     state_->fetching().post(set);
     return FetchAwaiter(std::move(set));
 }
 
 void Store::fetch_all(std::span<FetchRequest const> requests,
                       std::function<void(FetchResult, std::exception_ptr)> done) {
-    auto const held = state_->hold();
-    auto const set = set_of(requests);
+    auto const call = state_->enter("Store::fetch_all");
+    auto const set = set_of(*state_, requests);
     set->done = std::move(done);
     state_->fetching().post(set);
 }
 
 void Store::send(int reader, Key const& key, Bytes bytes, Packer const& pack) {
+    auto const call = state_->enter("Store::send");
     check_owner(key, state_->rank(), " sends ");
-    auto const held = state_->hold();
     state_->sending().send(reader, name_of(key), bytes.count, pack);
 }
 
 void Store::send(int reader, Key const& key, std::span<std::byte const> data) {
+    check_memory(key, data);
     send(reader, key, {data.size()}, [data](std::span<std::byte> out) { std::ranges::copy(data, out.begin()); });
 }
 
 FetchAwaiter Store::receive_all(std::span<FetchRequest const> requests) {
-    auto const held = state_->hold();
-    auto set = set_of(requests);
+    auto const call = state_->enter("Store::receive_all");
+    auto set = set_of(*state_, requests);
     state_->receiving().post(set);
     return FetchAwaiter(std::move(set));
 }
 
 void Store::receive_all(std::span<FetchRequest const> requests,
                         std::function<void(FetchResult, std::exception_ptr)> done) {
-    auto const held = state_->hold();
-    auto const set = set_of(requests);
+    auto const call = state_->enter("Store::receive_all");
+    auto const set = set_of(*state_, requests);
     set->done = std::move(done);
     state_->receiving().post(set);
 }
 
 bool Store::progress() {
+    engine::Entry const entry(state_->context(), "Store::progress");
     return state_->context().progress().poll();
 }
 
@@ -181,7 +218,7 @@ void Store::wait_until(std::function<bool()> const& over) {
 }
 
 std::uint64_t Store::open_sets() const {
-    auto const held = state_->hold();
+    auto const call = state_->enter("Store::open_sets");
     return state_->fetching().open_sets();
 }
 
@@ -190,6 +227,7 @@ void Store::finish() {
 }
 
 StoreReport Store::report() const {
+    engine::Entry const entry(state_->context(), "Store::report");
     return state_->report();
 }
 

@@ -20,7 +20,8 @@ constexpr int k_arrivals_a_look = 64;
 constexpr std::size_t k_small = 1024;
 
 bool is_without_answer(Kind kind) {
-    return kind == Kind::read_too || kind == Kind::offer || kind == Kind::push || kind == Kind::unsent;
+    return kind == Kind::read_too || kind == Kind::offer || kind == Kind::push || kind == Kind::unsent ||
+           kind == Kind::differs || kind == Kind::state;
 }
 
 std::uint32_t most_slots_of(MPI_Comm comm) {
@@ -39,6 +40,7 @@ MpiWire::MpiWire(mpi::Communicator comm)
     : Wire(mpi::rank_in(comm.get()), mpi::size_of(comm.get()), most_slots_of(comm.get())), comm_(std::move(comm)) {}
 
 MpiWire::~MpiWire() {
+    if (!mpi::is_running()) return;
     // Only if the store could not finish; no rank waits for these messages any more.
     for (MPI_Request& request : requests_)
         if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/checks_data.hpp"
 #include "engine/patience.hpp"
 #include "groups/nonblocking_barrier.hpp"
 #include "groups/tags.hpp"
@@ -24,11 +25,12 @@ bool may_look_in_background(engine::ContextState& context) {
 
 /// Each figure is one part's, or a sum over the parts.
 void add(StoreReport& all, StoreReport const& part) {
-    static_assert(sizeof(StoreReport) == 21 * sizeof(std::uint64_t), "a new figure is added here, too");
-    for (auto const figure : {&StoreReport::sets, &StoreReport::fetched, &StoreReport::fetched_here,
-                              &StoreReport::reused, &StoreReport::served, &StoreReport::beyond, &StoreReport::early,
-                              &StoreReport::retried, &StoreReport::read, &StoreReport::moved_in_background,
-                              &StoreReport::most_on_their_way, &StoreReport::sent, &StoreReport::received})
+    static_assert(sizeof(StoreReport) == 22 * sizeof(std::uint64_t), "a new figure is added here, too");
+    for (auto const figure :
+         {&StoreReport::sets, &StoreReport::fetched, &StoreReport::fetched_here, &StoreReport::reused,
+          &StoreReport::served, &StoreReport::beyond, &StoreReport::early, &StoreReport::retried, &StoreReport::read,
+          &StoreReport::moved_in_background, &StoreReport::most_on_their_way, &StoreReport::sent,
+          &StoreReport::received, &StoreReport::compared})
         all.*figure += part.*figure;
     for (auto const figure : {&StoreReport::fetched_bytes, &StoreReport::held, &StoreReport::peak,
                               &StoreReport::sent_bytes, &StoreReport::received_bytes, &StoreReport::packed_peak,
@@ -47,7 +49,7 @@ constexpr Bytes k_least_share = 512_KiB;
 }  // namespace
 
 StoreState::StoreState(Context& context)
-    : context_(&engine::ContextState::of(context)),
+    : context_(engine::ContextState::shared_by(context)),
       memory_(context_->budget()),
       wire_(context_->comm()),
       tentative_(context_->budget(), Purpose::fetched, share_of_receiving(), budget::TokenPool::First::like_any),
@@ -60,11 +62,13 @@ StoreState::StoreState(Context& context)
       fetching_(wire_, context_->settings().tokens == 0 ? &tentative_ : nullptr, ready_, memory_,
                 context_->settings().fetch_order, context_->settings().fetch_window,
                 context_->process().memory().memory_limit().limit),
-      serving_(wire_, serving_pool_, memory_, fetching_),
+      serving_(wire_, serving_pool_, memory_, fetching_, base::checks_data(context_->settings().check)),
       reads_(wire_, context_->remote_memory(), context_->settings().read_from),
-      sending_(wire_, packed_, memory_, context_->settings().send_control == Switch::on),
+      sending_(wire_, packed_, memory_, context_->settings().send_control == Switch::on,
+               base::checks_data(context_->settings().check)),
       receiving_(wire_, fetching_, uncontrolled_, memory_),
-      dispatch_(fetching_, serving_, reads_, sending_, receiving_) {
+      waits_(wire_, fetching_, serving_, receiving_, static_cast<double>(context_->settings().waiting_told_after)),
+      dispatch_(fetching_, serving_, reads_, sending_, receiving_, faults_, waits_) {
     fetching_.set_serving(serving_);
     fetching_.set_sending(sending_);
     sending_.set_receiving(receiving_);
@@ -74,6 +78,7 @@ StoreState::StoreState(Context& context)
     serving_.set_hold([this] { return hold(); });
     context_->progress().add(*this);
     if (may_look_in_background(*context_)) try {
+            context_->process().helper_will_call_mpi();
             background_.emplace(context_->process().helper_thread(), *this);
         } catch (Error const&) {
             // No thread can be made, so communication advances between tasks only.
@@ -83,11 +88,29 @@ StoreState::StoreState(Context& context)
 StoreState::~StoreState() {
     background_.reset();
     context_->progress().remove(*this);
+    context_->tell_if_late("a Store");
 }
 
 void StoreState::stall() {
     Hold const held = hold();
     fetching_.stall();
+}
+
+/// Inside a callback the program may still do anything; so it may after an exception that it has not seen yet.
+void StoreState::tell_endless(kernel::EndlessWaits& waits) {
+    Hold const held = hold();
+    if (polling_ || failure_ || fetching_.will_call()) {
+        waits.may_end();
+        return;
+    }
+    serving_.tell_endless(waits);
+    receiving_.tell_endless(waits);
+}
+
+void StoreState::give_up(std::string const& why) {
+    Hold const held = hold();
+    serving_.give_up(why);
+    sending_.give_up(why);
 }
 
 /// Tentative sets, and sets whose data exist, each get half of the memory.
@@ -103,6 +126,7 @@ bool StoreState::poll() {
     Hold const held = hold();
     if (polling_) return false;  // called from a callback
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    if (!finished_) faults_.throw_any();  // finish() goes on to its end first
     if (background_) background_->program_looks();
     kernel::Polling const polling(polling_);
     return move();
@@ -125,11 +149,13 @@ bool StoreState::move() {
     moved |= fetching_.grant();
     moved |= serving_.wake_up();
     moved |= fetching_.call_back();
+    waits_.look();
     return moved;
 }
 
 /// Called while the program computes, so none of its code runs here: its next look resumes waiting tasks and packs.
 bool StoreState::look_in_background() noexcept {
+    if (context_->process().mpi_has_ended()) return false;
     Hold const held(mutex_, std::try_to_lock);
     if (!held || polling_ || failure_) return false;
     bool moved = false;
@@ -147,6 +173,7 @@ bool StoreState::look_in_background() noexcept {
 
 void StoreState::finish() {
     if (finished_) return;
+    engine::Entry const entry(*context_, "Store::finish");
     check_no_callback("finish");
     finished_ = true;
     {
@@ -174,6 +201,7 @@ void StoreState::finish() {
     Hold const held = hold();
     sending_.drop();
     receiving_.drop();
+    faults_.throw_any();
 }
 
 void StoreState::check_no_callback(char const* what) const {
@@ -183,6 +211,7 @@ void StoreState::check_no_callback(char const* what) const {
 }
 
 void StoreState::wait_until(std::function<bool()> const& over) {
+    engine::Entry const entry(*context_, "Store::wait_until");
     check_no_callback("wait_until");
     kernel::Progress& progress = context_->progress();
     engine::ProgressPatience patience(progress, k_looks_before_yield);
@@ -193,7 +222,7 @@ void StoreState::wait_until(std::function<bool()> const& over) {
 bool StoreState::is_quiet() {
     Hold const held = hold();
     return fetching_.is_quiet() && serving_.is_quiet() && sending_.is_quiet() && receiving_.is_quiet() &&
-           wire_.is_quiet();
+           !waits_.is_asking() && wire_.is_quiet();
 }
 
 StoreReport StoreState::report() {

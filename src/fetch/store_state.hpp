@@ -5,12 +5,16 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "engine/context_state.hpp"
 #include "fetch/background.hpp"
+#include "fetch/data_check.hpp"
 #include "fetch/dispatch.hpp"
+#include "fetch/long_waits.hpp"
 #include "fetch/mpi_wire.hpp"
 #include "fetch/owner/sending.hpp"
 #include "fetch/owner/serving.hpp"
@@ -46,6 +50,8 @@ class StoreState final : public kernel::Pollable, public Background::Looked {
 
     bool poll() override;
     void stall() override;
+    void tell_endless(kernel::EndlessWaits& waits) override;
+    void give_up(std::string const& why) override;
     bool look_in_background() noexcept override;
     /// Collective.
     void finish();
@@ -54,12 +60,23 @@ class StoreState final : public kernel::Pollable, public Background::Looked {
     /// Throws Error(invalid_argument) inside a callback.
     void check_no_callback(char const* what) const;
 
+    /// Expires with this object.
+    std::shared_ptr<void const> const& life() const noexcept { return life_; }
+
+    /// A call of the program: it is inside the context, and the helper thread does not look meanwhile.
+    struct Call {
+        engine::Entry entry;
+        Hold hold;
+    };
+    Call enter(char const* call) { return {engine::Entry(*context_, call), hold()}; }
+
     engine::ContextState& context() { return *context_; }
     Fetching& fetching() { return fetching_; }
     Serving& serving() { return serving_; }
     Sending& sending() { return sending_; }
     Receiving& receiving() { return receiving_; }
     memory::BufferMemory& memory() { return memory_; }
+    LongWaits& waits() { return waits_; }
     int rank() const { return wire_.rank(); }
     StoreReport report();
 
@@ -69,7 +86,7 @@ class StoreState final : public kernel::Pollable, public Background::Looked {
     void follow_memory();
     budget::TokenPool::Limit share_of_receiving() const;
 
-    engine::ContextState* context_;
+    std::shared_ptr<engine::ContextState> context_;  // a store may outlive its Context
     memory::BufferMemory memory_;
     MpiWire wire_;
     budget::TokenPool tentative_;
@@ -82,6 +99,8 @@ class StoreState final : public kernel::Pollable, public Background::Looked {
     DirectReads reads_;
     Sending sending_;
     Receiving receiving_;
+    DataFaults faults_;  // of this rank's data
+    LongWaits waits_;
     Dispatch dispatch_;
     unsigned polls_ = 0;
     std::uint64_t looks_ = 0;  // looks at free memory that memory_ has followed
@@ -90,6 +109,7 @@ class StoreState final : public kernel::Pollable, public Background::Looked {
     std::recursive_mutex mutex_;  // recursive, because callbacks of the program call the store
     std::exception_ptr failure_;  // an exception of the helper thread, rethrown to the program
     std::optional<Background> background_;
+    std::shared_ptr<void const> life_ = std::make_shared<char>();
 };
 
 }  // namespace sluice::fetch

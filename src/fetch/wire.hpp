@@ -33,6 +33,8 @@ enum class Kind : std::uint32_t {
     has_read,         ///< the reader has read them; bytes: their ticket
     cannot_read,      ///< the reader cannot read them: send them
     read_too,         ///< `name` has one more reader on this rank, which found it already fetched
+    hash,             ///< the data for your slot, which follow or lie_at, have the hash `bytes`
+    differs,          ///< your data `name` arrived with another hash; slot: 1 if they were sent, 0 if published
     // The send-based scheme.
     offer,   ///< `name` is packed for you and has `bytes`
     take,    ///< send what you offered to this rank's slot
@@ -40,7 +42,10 @@ enum class Kind : std::uint32_t {
     expect,  ///< asks to be told if `name` will not be sent
     unsent,  ///< `name` will not be sent; text: why
     noted,   ///< answers expect at once: unsent follows if it becomes true
-    last,    ///< empty: it has been received when all earlier messages have
+    // Of a rank that waits long.
+    ask_state,  ///< asks why `name` does not come
+    state,      ///< answers it; bytes: LongWaits::State
+    last,       ///< empty: it has been received when all earlier messages have
 };
 
 struct Control {

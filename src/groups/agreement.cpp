@@ -4,10 +4,37 @@
 #include <string>
 
 #include "base/hash.hpp"
+#include "base/units.hpp"
 #include "groups/agree.hpp"
 #include "mpi/mpi.hpp"
 
 namespace sluice::groups {
+
+namespace {
+
+/// The text that rank `root` passes. Collective.
+std::string text_of_rank(MPI_Comm comm, int root, std::string text) {
+    int length = static_cast<int>(text.size());
+    mpi::check(MPI_Bcast(&length, 1, MPI_INT, root, comm), "MPI_Bcast");
+    text.resize(static_cast<std::size_t>(length));
+    mpi::check(MPI_Bcast(text.data(), length, MPI_CHAR, root, comm), "MPI_Bcast");
+    return text;
+}
+
+/// Collective: all ranks know that `value` differs, and find out where.
+[[noreturn]] void throw_difference(MPI_Comm comm, std::string const& name, std::uint64_t value,
+                                   std::string const& text) {
+    std::uint64_t of_first = value;
+    mpi::check(MPI_Bcast(&of_first, 1, MPI_UINT64_T, 0, comm), "MPI_Bcast");
+    auto const rank = static_cast<std::uint64_t>(mpi::rank_in(comm));
+    int const other = static_cast<int>(least_of(comm, value != of_first ? rank : ~std::uint64_t{0}));
+    std::string const first_text = text_of_rank(comm, 0, text);
+    std::string const other_text = text_of_rank(comm, other, text);
+    throw Error(ErrorCode::invalid_argument,
+                name + " differs: rank 0 has " + first_text + ", rank " + std::to_string(other) + " " + other_text);
+}
+
+}  // namespace
 
 void Agreement::fault(std::optional<Error> const& mine) {
     if (!mine || fault_) return;
@@ -22,35 +49,40 @@ std::size_t Agreement::put(std::uint64_t value) {
     return used_++;
 }
 
-void Agreement::ask(std::string_view name, std::size_t at, Kind kind) {
-    asked_[count_++] = {name, at, kind};
+void Agreement::ask(Value const& value) {
+    asked_[count_++] = value;
 }
 
 // The reduction knows only maxima: the maximum of the complements is the complement of the least value.
 
 std::uint64_t const& Agreement::most(std::uint64_t value) {
     std::size_t const at = put(value);
-    ask("", at, Kind::most);
+    ask({{}, at, Kind::most, 0, {}});
     return values_[at];
 }
 
 std::uint64_t const& Agreement::least(std::uint64_t value) {
     std::size_t const at = put(~value);
-    ask("", at, Kind::least);
+    ask({{}, at, Kind::least, 0, {}});
     return values_[at];
 }
 
-void Agreement::alike(std::string_view name, std::uint64_t value) {
+void Agreement::ask_alike(std::string_view name, std::uint64_t value, Kind kind, std::string_view text) {
     std::size_t const at = put(value);
     put(~value);
-    ask(name, at, Kind::alike);
+    ask({name, at, kind, value, text});
+}
+
+void Agreement::alike(std::string_view name, std::uint64_t value) {
+    ask_alike(name, value, Kind::alike);
+}
+
+void Agreement::alike(std::string_view name, Bytes value) {
+    ask_alike(name, value.count, Kind::alike_bytes);
 }
 
 void Agreement::alike(std::string_view name, std::string_view text) {
-    std::uint64_t const value = base::Fnv1a().add(text).value();
-    std::size_t const at = put(value);
-    put(~value);
-    ask(name, at, Kind::alike_text);
+    ask_alike(name, base::Fnv1a().add(text).value(), Kind::alike_text, text);
 }
 
 void Agreement::run(MPI_Comm comm) {
@@ -66,18 +98,17 @@ void Agreement::run(MPI_Comm comm, Maxima const& maxima) {
     }
     for (Value const& value : std::span(asked_).first(count_)) {
         if (value.kind == Kind::least) values_[value.at] = ~values_[value.at];
-        throw_if_it_differs(value);
+        if (!differs(value)) continue;
+        throw_difference(comm, std::string(value.name), value.mine,
+                         value.kind == Kind::alike_text    ? std::string(value.text)
+                         : value.kind == Kind::alike_bytes ? base::format_bytes({value.mine})
+                                                           : std::to_string(value.mine));
     }
 }
 
-void Agreement::throw_if_it_differs(Value const& value) const {
-    if (value.kind != Kind::alike && value.kind != Kind::alike_text) return;
-    std::uint64_t const most = values_[value.at];
-    std::uint64_t const least = ~values_[value.at + 1];
-    if (most == least) return;
-    std::string text = std::string(value.name) + " differs between ranks";
-    if (value.kind == Kind::alike) text += ": from " + std::to_string(least) + " to " + std::to_string(most);
-    throw Error(ErrorCode::invalid_argument, text);
+bool Agreement::differs(Value const& value) const {
+    if (value.kind == Kind::most || value.kind == Kind::least) return false;
+    return values_[value.at] != ~values_[value.at + 1];
 }
 
 }  // namespace sluice::groups

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "sluice/error.hpp"
+#include "sluice/units.hpp"
 
 namespace sluice::groups {
 
@@ -38,30 +39,34 @@ class Agreement {
     void fault(std::optional<Error> const& mine);
     /// `name` is for the error; it must live until run() has returned.
     void alike(std::string_view name, std::uint64_t value);
-    /// The same for a text. Texts are compared by a hash of 64 bits.
+    void alike(std::string_view name, Bytes value);
+    /// The same for a text, which must live until run() has returned, too. Texts are compared by a hash of 64 bits.
     void alike(std::string_view name, std::string_view text);
     std::uint64_t const& most(std::uint64_t value);
     std::uint64_t const& least(std::uint64_t value);
 
     /// Collective. Throws the same Error on every rank: the fault of the lowest rank that has one, or the first value
-    /// that is not alike.
+    /// that is not alike, with the values of rank 0 and of the lowest rank that has another one.
     void run(MPI_Comm comm);
-    /// The same with another way to find the maxima; `comm` is used only if a rank has a fault.
+    /// The same with another way to find the maxima; `comm` is used only if there is something to throw.
     void run(MPI_Comm comm, Maxima const& maxima);
 
   private:
-    enum class Kind : std::uint8_t { most, least, alike, alike_text };
+    enum class Kind : std::uint8_t { most, least, alike, alike_bytes, alike_text };
     struct Value {
         std::string_view name;
         std::size_t at = 0;
         Kind kind = Kind::most;
+        std::uint64_t mine = 0;
+        std::string_view text{};
     };
     static constexpr std::size_t k_most_values = 48;
 
     /// Appends to values_ and returns the index of the new value.
     std::size_t put(std::uint64_t value);
-    void ask(std::string_view name, std::size_t at, Kind kind);
-    void throw_if_it_differs(Value const& value) const;
+    void ask(Value const& value);
+    void ask_alike(std::string_view name, std::uint64_t value, Kind kind, std::string_view text = {});
+    bool differs(Value const& value) const;
 
     std::optional<Error> fault_;
     std::array<std::uint64_t, k_most_values> values_{};  ///< the first: whether the rank has a fault

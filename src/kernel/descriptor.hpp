@@ -22,6 +22,8 @@ class Descriptor {
 
     bool is_open() const noexcept { return number_ >= 0; }
     int get() const noexcept { return number_; }
+    /// The caller closes it.
+    int release() noexcept { return std::exchange(number_, -1); }
     void reset() noexcept {
         if (number_ >= 0) close(std::exchange(number_, -1));
     }

@@ -18,6 +18,9 @@
 
 namespace sluice::kernel {
 
+/// Set by `sluice run` if it has set Open MPI's two parameters of the fence (plugin/job/declaration.hpp).
+inline constexpr char k_fence_variable[] = "_SLUICE_FENCE";
+
 /// The value of a variable of the environment; null if it is not set or empty. It stays valid until the variable is
 /// changed. Not while another thread changes the environment, like everything here.
 char const* variable(char const* name) noexcept;

@@ -70,6 +70,23 @@ inline std::optional<Statm> statm_in(std::string_view text) noexcept {
     return Statm{numbers[0], numbers[1], numbers[2], numbers[5]};
 }
 
+/// What /proc/PID/status tells of resident memory, in bytes.
+struct MemoryStatus {
+    std::uint64_t high_water = 0;  ///< the most that the process has held since it began its program (exec)
+    std::uint64_t anonymous = 0;
+    std::uint64_t files = 0;
+    std::uint64_t shared = 0;  ///< shared memory: tmpfs, System V, anonymous mappings that are shared
+};
+
+inline std::optional<MemoryStatus> memory_status_in(std::string_view text) noexcept {
+    auto const high_water = bytes_after(text, "VmHWM:");
+    auto const anonymous = bytes_after(text, "RssAnon:");
+    auto const files = bytes_after(text, "RssFile:");
+    auto const shared = bytes_after(text, "RssShmem:");
+    if (!high_water || !anonymous || !files || !shared) return std::nullopt;
+    return MemoryStatus{*high_water, *anonymous, *files, *shared};
+}
+
 /// What /proc/PID/stat tells of a process.
 struct ProcessStat {
     char state = 0;  ///< a letter: Z has ended, and its parent has not asked for its exit code

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <vector>
+
+#include "kernel/endless_waits.hpp"
 
 namespace sluice::kernel {
 
@@ -18,6 +21,12 @@ class Pollable {
     virtual bool is_under_way() const noexcept { return false; }
     /// Sleeps until some of that work has completed, or for a moment.
     virtual void wait_a_moment() noexcept {}
+    /// Says which tasks wait for what only another task of this rank can make. Whatever may still run code of the
+    /// program, or resume a task, is said by `may_end`: a pollable that does not answer may do anything.
+    virtual void tell_endless(EndlessWaits& waits) { waits.may_end(); }
+    /// A task has ended by an exception with this text, so peers must not wait for what is still to be made; empty: the
+    /// program goes on, so they may again.
+    virtual void give_up(std::string const& /*why*/) {}
 
   protected:
     ~Pollable() = default;
@@ -62,6 +71,16 @@ class Progress {
         if (is_under_way()) return;
         for (std::size_t i = 0; i < pollables_.size(); ++i)
             pollables_[i]->stall();
+    }
+
+    void tell_endless(EndlessWaits& waits) {
+        for (std::size_t i = 0; i < pollables_.size() && waits.all_are_endless(); ++i)
+            pollables_[i]->tell_endless(waits);
+    }
+
+    void give_up(std::string const& why) {
+        for (std::size_t i = 0; i < pollables_.size(); ++i)
+            pollables_[i]->give_up(why);
     }
 
     bool is_under_way() const noexcept {

@@ -36,7 +36,7 @@ void* allocate_leased(Budget const& budget, std::uint64_t bytes, Purpose purpose
     Budget same = budget;
     Lease lease = same.lease_beyond(Bytes{whole}, purpose);
     same.add_resident(Bytes{whole});
-    return new (memory) Head{std::move(same), std::move(lease), mapped} + 1;
+    return new (memory) Head{same, std::move(lease), mapped} + 1;
 }
 
 void free_leased(void* memory) noexcept {

@@ -17,14 +17,41 @@ void check(int code, char const* call) {
 }
 
 namespace {
-bool mpi_is_finalized() {
+
+bool is_initialized() {
+    int initialized = 0;
+    return MPI_Initialized(&initialized) == MPI_SUCCESS && initialized != 0;
+}
+
+bool is_finalized() {
     int finalized = 0;
     return MPI_Finalized(&finalized) == MPI_SUCCESS && finalized != 0;
 }
+
 }  // namespace
 
+bool is_running() {
+    return is_initialized() && !is_finalized();
+}
+
+MPI_Comm usable(MPI_Comm comm, char const* object) {
+    auto const refuse = [object](char const* why) {
+        throw Error(ErrorCode::invalid_argument, std::string(object) + " is made " + why);
+    };
+    if (is_finalized()) refuse("after MPI_Finalize: call MPI_Finalize after the last use of Sluice");
+    if (!is_initialized()) refuse("before MPI_Init: call MPI_Init or MPI_Init_thread first");
+    if (comm == MPI_COMM_NULL)
+        refuse("on MPI_COMM_NULL: this process is not in that communicator, so leave out the call here");
+#ifndef SLUICE_SIMULATED  // SMPI has no inter-communicators
+    int inter = 0;
+    check(MPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
+    if (inter != 0) refuse("on an inter-communicator: merge its groups by MPI_Intercomm_merge first");
+#endif
+    return comm;
+}
+
 Communicator::~Communicator() {
-    if (comm_ != MPI_COMM_NULL && !mpi_is_finalized()) MPI_Comm_free(&comm_);
+    if (comm_ != MPI_COMM_NULL && is_running()) MPI_Comm_free(&comm_);
 }
 
 Communicator Communicator::twin_of(MPI_Comm comm) {
@@ -48,7 +75,7 @@ Communicator Communicator::of_node(MPI_Comm comm) {
 }
 
 SharedWindow::~SharedWindow() {
-    if (win_ != MPI_WIN_NULL && !mpi_is_finalized()) MPI_Win_free(&win_);
+    if (win_ != MPI_WIN_NULL && is_running()) MPI_Win_free(&win_);
 }
 
 bool is_complete(MPI_Request& request) {

@@ -11,6 +11,12 @@ namespace sluice::mpi {
 /// Throws Error(mpi) with MPI's own text when `code` is not MPI_SUCCESS. `call` names the MPI function.
 void check(int code, char const* call);
 
+/// False before MPI_Init and from the end of MPI_Finalize on.
+bool is_running();
+/// Returns `comm`. Throws Error(invalid_argument) if MPI is not running, or if `comm` is MPI_COMM_NULL or an
+/// inter-communicator; `object` is what shall be made on it, "a Context".
+MPI_Comm usable(MPI_Comm comm, char const* object);
+
 /// Owns a communicator. Freed when it dies, unless MPI is already finalized.
 class Communicator {
   public:

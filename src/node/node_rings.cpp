@@ -3,12 +3,14 @@
 
 #include <linux/futex.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <climits>
 #include <cstring>
 #include <ctime>
@@ -68,6 +70,19 @@ bool shared_memory_has(std::size_t bytes) {
     return fs.f_bavail * fs.f_frsize >= bytes;
 }
 
+/// Gets all pages of a range of shared memory. Without it, a store into a page for which /dev/shm has no room any more
+/// ends the process by SIGBUS. Returns false if there is no room; kernels before 5.14 do not tell.
+bool has_pages(std::byte* from, std::size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+    static auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    auto const begin = reinterpret_cast<std::uintptr_t>(from) / page * page;
+    auto const end = (reinterpret_cast<std::uintptr_t>(from) + bytes + page - 1) / page * page;
+    return madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
+#else
+    return from != nullptr || bytes == 0;
+#endif
+}
+
 }  // namespace
 
 NodeRings::NodeRings(MPI_Comm node, Bytes incoming) : rank_(mpi::rank_in(node)), size_(mpi::size_of(node)) {
@@ -76,10 +91,10 @@ NodeRings::NodeRings(MPI_Comm node, Bytes incoming) : rank_(mpi::rank_in(node)),
     ring_bytes_ = std::clamp<std::size_t>(std::bit_floor(incoming.count / peers), 1024, std::size_t{1} << 20);
     window_bytes_ = sizeof(Doorbell) + static_cast<std::size_t>(size_ - 1) * (sizeof(RingHead) + ring_bytes_) + 64;
 
-    std::optional<Error> problem;
-    if (!shared_memory_has(window_bytes_ * static_cast<std::size_t>(size_)))
-        problem = Error(ErrorCode::unsupported,
+    Error const no_room(ErrorCode::unsupported,
                         "/dev/shm has no room for " + std::to_string(window_bytes_) + " bytes for each rank");
+    std::optional<Error> problem;
+    if (!shared_memory_has(window_bytes_ * static_cast<std::size_t>(size_))) problem = no_room;
     groups::agree_on_no_error(node, problem);
 
     // Each rank's part starts on a page of its own, so it is near the rank's memory, and no part moves if another's
@@ -102,6 +117,8 @@ NodeRings::NodeRings(MPI_Comm node, Bytes incoming) : rank_(mpi::rank_in(node)),
         std::size_t space = window_bytes_;
         bases_.push_back(static_cast<std::byte*>(std::align(64, window_bytes_ - 64, base, space)));
     }
+    if (!has_pages(bases_[static_cast<std::size_t>(rank_)], window_bytes_ - 64)) problem = no_room;
+    groups::agree_on_no_error(node, problem);
     new (bases_[static_cast<std::size_t>(rank_)]) Doorbell;
     for (int from = 0; from < size_; ++from)
         if (from != rank_) new (&ring(from, rank_)) RingHead;

@@ -27,7 +27,7 @@ std::string folder_of(Settings const& settings) {
 }  // namespace
 
 FileState::FileState(Context& context, std::span<Bytes const> block_sizes)
-    : context_(&engine::ContextState::of(context)),
+    : context_(engine::ContextState::shared_by(context)),
       memory_(context_->budget(), context_->settings().paged_memory),
       plan_(block_sizes.size()),
       blocks_(block_sizes.size()) {
@@ -51,6 +51,7 @@ FileState::FileState(Context& context, std::span<Bytes const> block_sizes)
 
 FileState::~FileState() {
     context_->progress().remove(*this);
+    context_->tell_if_late("a PagedFile");
 }
 
 std::string FileState::text_of(std::size_t block) const {

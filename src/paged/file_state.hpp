@@ -64,6 +64,11 @@ class FileState final : public kernel::Pollable, public std::enable_shared_from_
     bool is_under_way() const noexcept override { return disk_->under_way() > 0; }
 
     void wait_a_moment() noexcept override { disk_->wait_a_moment(); }
+    void tell_endless(kernel::EndlessWaits& waits) override {
+        bool const idle = queue_.empty() && waiting_.empty() && called_back_.empty() && !polling_ &&
+                          disk_->under_way() == 0 && parts_->is_idle();
+        if (!idle) waits.may_end();
+    }
 
     engine::ContextState& context() noexcept { return *context_; }
     kernel::DiskFile& disk() noexcept { return *disk_; }
@@ -113,7 +118,7 @@ class FileState final : public kernel::Pollable, public std::enable_shared_from_
     void shrink();
     std::string text_of(std::size_t block) const;
 
-    engine::ContextState* context_;
+    std::shared_ptr<engine::ContextState> context_;  // a file may outlive its Context
     memory::BlockMemory memory_;
     PagingPlan plan_;
     std::vector<Block> blocks_;

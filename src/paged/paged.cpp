@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <string>
 #include <utility>
 
 #include "engine/patience.hpp"
@@ -27,6 +28,15 @@ PagedBlocks& PagedBlocks::operator=(PagedBlocks&& other) noexcept {
     return *this;
 }
 
+std::span<std::byte> PagedBlocks::operator[](std::size_t i) const {
+    if (i >= bytes_.size())
+        throw Error(ErrorCode::invalid_argument,
+                    "PagedBlocks hold " + std::to_string(bytes_.size()) + " blocks, number " + std::to_string(i) +
+                        " was asked for" +
+                        (bytes_.empty() ? "; they are released, moved from, or their use failed" : ""));
+    return bytes_[i];
+}
+
 void PagedBlocks::release() noexcept {
     if (auto const file = std::exchange(file_, nullptr)) file->release(uses_);
     uses_.clear();
@@ -41,7 +51,7 @@ bool BlocksAwaiter::await_ready() const noexcept {
     return set->complete;
 }
 
-void BlocksAwaiter::await_suspend(std::coroutine_handle<Task::promise_type> waiting) const noexcept {
+void BlocksAwaiter::await_suspend(detail::SuspendedTask waiting) const noexcept {
     set->suspend(waiting);
 }
 
@@ -50,8 +60,10 @@ PagedBlocks BlocksAwaiter::await_resume() const {
     return std::move(set->blocks);
 }
 
-PagedFile::PagedFile(Context& context, std::span<Bytes const> block_sizes)
-    : state_(std::make_shared<paged::FileState>(context, block_sizes)) {}
+PagedFile::PagedFile(Context& context, std::span<Bytes const> block_sizes) {
+    engine::Entry const entry(engine::ContextState::of(context), "PagedFile");
+    state_ = std::make_shared<paged::FileState>(context, block_sizes);
+}
 
 PagedFile::PagedFile(Context& context, std::size_t blocks, Bytes each)
     : PagedFile(context, std::vector<Bytes>(blocks, each)) {}
@@ -59,22 +71,26 @@ PagedFile::PagedFile(Context& context, std::size_t blocks, Bytes each)
 PagedFile::~PagedFile() = default;
 
 void PagedFile::plan(std::vector<BlockUse> order, Repeat repeat) {
+    engine::Entry const entry(state_->context(), "PagedFile::plan");
     state_->plan(std::move(order), repeat == Repeat::yes);
 }
 
 BlocksAwaiter PagedFile::use(std::span<BlockUse const> uses) {
+    engine::Entry const entry(state_->context(), "PagedFile::use");
     auto set = set_of(uses);
     state_->post(set);
     return BlocksAwaiter(std::move(set));
 }
 
 void PagedFile::use(std::span<BlockUse const> uses, std::function<void(PagedBlocks, std::exception_ptr)> done) {
+    engine::Entry const entry(state_->context(), "PagedFile::use");
     auto const set = set_of(uses);
     set->done = std::move(done);
     state_->post(set);
 }
 
 PagedBlocks PagedFile::use_now(std::span<BlockUse const> uses) {
+    engine::Entry const entry(state_->context(), "PagedFile::use_now");
     state_->check_no_callback("use_now");
     auto const set = set_of(uses);
     state_->post(set);
@@ -87,6 +103,7 @@ PagedBlocks PagedFile::use_now(std::span<BlockUse const> uses) {
 }
 
 Store::DataSource PagedFile::part(std::size_t block, Bytes offset, Bytes bytes) const {
+    engine::Entry const entry(state_->context(), "PagedFile::part");
     state_->check(block, offset.count, bytes.count);
     return [file = state_, block, offset, bytes](Store::DataSink brought) {
         file->bring(block, offset.count, bytes.count, std::move(brought));
@@ -94,10 +111,12 @@ Store::DataSource PagedFile::part(std::size_t block, Bytes offset, Bytes bytes) 
 }
 
 bool PagedFile::progress() {
+    engine::Entry const entry(state_->context(), "PagedFile::progress");
     return state_->context().progress().poll();
 }
 
 PagedReport PagedFile::report() const {
+    engine::Entry const entry(state_->context(), "PagedFile::report");
     return state_->report();
 }
 

@@ -23,6 +23,7 @@ class PartReads {
     /// Starts the reads that have room.
     void start();
 
+    bool is_idle() const noexcept { return waiting_.empty() && under_way_ == 0; }
     std::uint64_t read() const noexcept { return read_; }
     Bytes held() const noexcept { return memory_.held(); }
     Bytes peak() const noexcept { return memory_.peak(); }

@@ -2,31 +2,18 @@
 #include "record/node_file.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
-#include <type_traits>
-
-#include "sluice/error.hpp"
 
 namespace sluice::record {
-
-namespace fs = std::filesystem;
 
 namespace {
 
 constexpr std::string_view k_prefix = "node-";
 constexpr std::string_view k_suffix = ".sluice";
-
-/// Reads one object of the file at `offset`; returns false if the file ends before the object does.
-template <class T>
-bool read_at(std::ifstream& file, std::uint64_t offset, T& object) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    file.clear();
-    file.seekg(static_cast<std::streamoff>(offset));
-    file.read(reinterpret_cast<char*>(&object), sizeof(T));
-    return file.gcount() == static_cast<std::streamsize>(sizeof(T));
-}
 
 std::uint64_t offset_of(std::uint64_t number) {
     return sizeof(NodeHeader) + number * sizeof(RankRecord);
@@ -45,43 +32,46 @@ std::string fault_of(NodeHeader const& header) {
 
 }  // namespace
 
-std::vector<fs::path> node_files_of(fs::path const& folder) {
-    std::vector<fs::path> files;
-    std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        std::string const name = entry->path().filename().string();
-        if (name.starts_with(k_prefix) && name.ends_with(k_suffix)) files.push_back(entry->path());
-    }
-    if (error) throw Error(ErrorCode::invalid_argument, folder.string() + ": " + error.message());
-    std::sort(files.begin(), files.end(), [](fs::path const& a, fs::path const& b) {
-        std::string const left = a.filename().string();
-        std::string const right = b.filename().string();
+std::vector<std::string> node_files_in(kernel::Folder const& folder) {
+    std::vector<std::string> names = folder.names(k_prefix);
+    std::erase_if(names, [](std::string const& name) { return !name.ends_with(k_suffix); });
+    std::sort(names.begin(), names.end(), [](std::string const& left, std::string const& right) {
         return left.size() != right.size() ? left.size() < right.size() : left < right;
     });
-    return files;
+    return names;
 }
 
-NodeFile::NodeFile(fs::path const& path) : file_(path, std::ios::binary) {
-    std::error_code error;
-    std::uint64_t const size = fs::file_size(path, error);
+NodeFile::NodeFile(kernel::Folder const& folder, std::string const& name) : opened_(folder.open_to_read(name)) {
+    auto const size = static_cast<std::uint64_t>(opened_.status.st_size);
     NodeHeader header;
-    if (error || !file_)
-        fault_ = "it cannot be read";
-    else if (!read_at(file_, 0, header))
+    if (!opened_)
+        fault_ = "it cannot be read: " + opened_.why;
+    else if (!read_at(0, &header, sizeof header))
         fault_ = fmt::format("it ends after {} bytes, its head alone has {}", size, sizeof header);
     else
         fault_ = fault_of(header);
     if (!fault_.empty()) return;
     claimed_ = header.claimed;
-    whole_ = std::min<std::uint64_t>(claimed_, (size - sizeof header) / sizeof(RankRecord));
+    whole_ = std::min({claimed_, (size - sizeof header) / sizeof(RankRecord), k_most_records});
 }
 
-bool NodeFile::read(std::uint64_t number, RankRecord& record) {
-    return read_at(file_, offset_of(number), record);
+bool NodeFile::read_at(std::uint64_t offset, void* object, std::size_t bytes) const {
+    auto* const to = static_cast<std::byte*>(object);
+    for (std::size_t done = 0; done < bytes;) {
+        ssize_t const got = pread(opened_.file.get(), to + done, bytes - done, static_cast<off_t>(offset + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        done += static_cast<std::size_t>(got);
+    }
+    return true;
 }
 
-bool NodeFile::read_head(std::uint64_t number, RankHead& head) {
-    return read_at(file_, offset_of(number), head);
+bool NodeFile::read(std::uint64_t number, RankRecord& record) const {
+    return number < whole_ && read_at(offset_of(number), &record, sizeof record);
+}
+
+bool NodeFile::read_head(std::uint64_t number, RankHead& head) const {
+    return number < whole_ && read_at(offset_of(number), &head, sizeof head);
 }
 
 }  // namespace sluice::record

@@ -33,7 +33,7 @@
 namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
-inline constexpr std::uint32_t k_format = 4;
+inline constexpr std::uint32_t k_format = 6;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
@@ -43,9 +43,11 @@ inline constexpr std::size_t k_events = 4096;
 inline constexpr std::size_t k_counters = 32;
 inline constexpr std::size_t k_counter_service = 40;  ///< bytes of a name, with the zero that ends it
 inline constexpr std::size_t k_counter_what = 48;
+inline constexpr std::size_t k_place = 320;  ///< bytes of the name of a place, with the zero that ends it
 inline constexpr std::size_t k_sizes = 32;  ///< buckets of the histogram; i holds messages of 2^(i-1) … 2^i - 1 bytes,
                                             ///< 0 holds empty ones, the last all larger
 inline constexpr std::uint32_t k_no_site = 0xffff'ffff;
+inline constexpr std::uint32_t k_no_rank = 0xffff'ffff;
 
 /// The purpose of an MPI function; reports show sums by kind.
 enum class Kind : std::uint32_t {
@@ -72,12 +74,13 @@ enum class State : std::uint32_t {
     unknown,  ///< it was running at its last sign of life, and its process cannot be asked from here
 };
 
-/// The memory at one moment, in KiB. resident = application + mpi_private + mpi_shared + sluice.
+/// The memory at one moment, in KiB. resident = application + mpi_private + mpi_shared + files + sluice.
 struct Sample {
     std::uint64_t time_us = 0;       ///< since RankHead::start
     std::uint32_t resident = 0;      ///< all pages of the process that are in memory, shared ones in full
     std::uint32_t mpi_private = 0;   ///< grown inside MPI calls: buffers, unexpected messages, queues
-    std::uint32_t mpi_shared = 0;    ///< the same, in segments shared with other ranks or files
+    std::uint32_t mpi_shared = 0;    ///< the same, in segments of shared memory
+    std::uint32_t files = 0;         ///< pages of files: the program, libraries, files that are mapped
     std::uint32_t sluice = 0;        ///< memory of Sluice: this record, staging, tables
     std::uint32_t in_flight = 0;     ///< of the application's buffers: in calls and requests that are not complete
     std::uint32_t site = k_no_site;  ///< the call in which the sample was taken
@@ -90,12 +93,12 @@ struct Site {
     std::uint64_t address = 0;   ///< 0: unused. Site 0 collects the calls that found no free entry.
     std::uint32_t function = 0;  ///< index into the names of functions.hpp
     Kind kind = Kind::other;
-    std::array<char, 96> place{};  ///< "name+0x1f (module)", ended by a zero
+    std::array<char, k_place> place{};  ///< "name+0x1f (module)", ended by a zero
     std::uint64_t calls = 0;
     std::uint64_t bytes_out = 0;   ///< bytes that this rank handed to MPI to be sent or written
     std::uint64_t bytes_in = 0;    ///< room that this rank gave to MPI to receive or read into
     std::uint64_t time_ns = 0;     ///< inside the call
-    std::uint64_t waiting_ns = 0;  ///< the part of time_ns spent in calls that wait for another rank
+    std::uint64_t waiting_ns = 0;  ///< the part of time_ns that waited for another rank: not the transfer of bytes
     std::uint64_t longest_ns = 0;
     std::uint64_t grown_private = 0;   ///< bytes by which MPI's private memory grew in these calls
     std::uint64_t grown_shared = 0;    ///< the same, in shared segments
@@ -107,6 +110,10 @@ struct Site {
     std::uint64_t growing_since_us = 0;  ///< when MPI's memory began to grow here; 0: it did not
     std::uint64_t unplaced_bytes = 0;    ///< bytes handed over here that are not in the matrix, because the call names
                                          ///< no pairs of ranks
+    std::uint64_t in_place = 0;          ///< calls whose bytes leave from the buffer that they come into
+    std::uint64_t other_buffers = 0;     ///< calls whose buffer was not that of the call before; the first is one
+    std::uint64_t new_bytes = 0;         ///< of receive buffers, whose pages were not in memory when the call began
+    std::uint64_t open_requests = 0;     ///< requests made here that are neither complete nor freed
     std::array<std::uint32_t, k_sizes> sizes{};
 };
 
@@ -173,13 +180,17 @@ struct RankHead {
     std::array<char, 64> mpi{};              ///< "Open MPI 4.1.4"
     std::uint32_t current_site = k_no_site;  ///< the call it is in; k_no_site: outside MPI
     std::uint32_t abort_code = 0;
+    std::uint32_t awaited = k_no_rank;  ///< the world rank that this call waits for; k_no_rank: several, or unknown
+    std::uint32_t processors = 0;       ///< that the node has
     std::uint64_t current_since_us = 0;
     std::uint64_t memory_limit = 0;  ///< bytes; the least limit that was found, for this rank's node
-    // The peaks of the owners are their values at the resident peak.
+    // The highest that the kernel knows of, between two samples too. The parts are those of the sample next to it; what
+    // it has more is the application's.
     Sample peak;
-    std::uint32_t peak_sluice_fixed =
-        0;                         ///< KiB of peak.sluice that are no leases: this record, code, tables, the thread
-    std::uint64_t high_water = 0;  ///< bytes, VmHWM at the end or at the last sample
+    // In KiB. Of peak.sluice what is no lease: this record, code, tables, the thread; and of Sluice's memory the pages
+    // of the plugin's file, which the ranks of a node share.
+    std::uint32_t peak_sluice_fixed = 0;
+    std::uint32_t sluice_code = 0;
     std::uint64_t private_bytes = 0, shared_bytes = 0, proportional_bytes = 0;  ///< at the last reading of smaps_rollup
     std::uint64_t before_init = 0;                    ///< resident bytes when MPI_Init was entered
     std::uint64_t init_private = 0, init_shared = 0;  ///< grown in MPI_Init
@@ -195,6 +206,7 @@ struct RankHead {
     // Sums over all communicators and windows, also those that found no room in a table.
     std::uint64_t comms_made = 0, comms_freed = 0, comms_not_kept = 0;
     std::uint64_t windows_made = 0, windows_freed = 0;
+    std::uint64_t types_made = 0, types_freed = 0;
     std::uint64_t sites = 0;  ///< used entries of `sites`
     std::uint64_t comms = 0;
     std::uint64_t history = 0;              ///< used entries of `history`
@@ -225,10 +237,14 @@ struct NodeHeader {
     std::uint32_t format = 0;
     std::uint32_t record_bytes = 0;  ///< sizeof(RankRecord): a reader of another version refuses the file
     std::uint32_t claimed = 0;       ///< RankRecords in use
+    std::uint32_t arrived = 0;       ///< ranks that share this head; more than `claimed` if the disk is full
     std::uint32_t ended = 0;         ///< how many of these have returned from MPI_Finalize
-    std::uint32_t declared = 0;      ///< ranks that have left MPI_Init
-    std::uint32_t decision = 0;      ///< 1: all ranks of the job are in this file; 2: some are missing
-    std::array<std::uint64_t, 508> spare{};
+    std::uint32_t decision = 0;      ///< 1: all ranks of the job share this head; 2: some are missing
+    std::uint32_t written = 0;       ///< ranks that have entered MPI_Finalize: their records are complete
+    std::uint32_t spare32 = 0;
+    std::uint64_t name = 0;     ///< hash of the file's name when it was made
+    kernel::ProcessMark first;  ///< process of the rank that made the file
+    std::array<std::byte, 4096 - 48 - sizeof(kernel::ProcessMark)> spare{};
 };
 
 static_assert(sizeof(NodeHeader) == 4096);

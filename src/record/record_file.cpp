@@ -2,17 +2,24 @@
 #include "record/record_file.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <new>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "base/units.hpp"
 
 namespace sluice::record {
 
@@ -23,42 +30,52 @@ constexpr std::size_t k_record_room = sizeof(RankRecord);
 static_assert(k_record_room % 4096 == 0);
 
 // Jobs with the same name may follow one another or be nested (MPI_Comm_spawn).
-constexpr int k_jobs_of_a_name = 100;
+constexpr int k_names = 99;
+constexpr std::string_view k_file_suffix = ".sluice";
 
 /// "node-a.sluice", "node-a-2.sluice", …
-std::string next_name(std::string const& path, int number) {
-    std::size_t const dot = path.rfind('.');
-    return path.substr(0, dot) + "-" + std::to_string(number) + path.substr(dot);
+std::string name_in_series(std::string const& first, int number) {
+    if (number == 1) return first;
+    return first.substr(0, first.size() - k_file_suffix.size()) + "-" + std::to_string(number) +
+           std::string(k_file_suffix);
 }
 
-/// Holds the file open and locked against the other ranks of the node that are claiming a record.
+/// The place of `name` in the series of `first`; 0 if it is of no such series.
+int number_in_series(std::string const& first, std::string_view name) {
+    if (name == first) return 1;
+    name.remove_prefix(std::min(name.size(), first.size() - k_file_suffix.size()));
+    if (!name.starts_with('-') || !name.ends_with(k_file_suffix)) return 0;
+    std::string_view const digits = name.substr(1, name.size() - 1 - k_file_suffix.size());
+    int number = 0;
+    auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    bool const whole = error == std::errc{} && end == digits.data() + digits.size() && digits.front() != '0';
+    return whole && number >= 2 && number <= k_names ? number : 0;
+}
+
+/// A file that was renamed is not that of the job whose name it has now.
+std::uint64_t mark_of(std::string const& name) {
+    return base::Fnv1a().add(std::string_view(name)).value();
+}
+
+/// Holds the lock of a file against the other ranks of the node that are claiming a record.
 class LockedFile {
   public:
-    explicit LockedFile(std::string const& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-        if (file_ >= 0 && flock(file_, LOCK_EX) != 0 && errno != ENOSYS && errno != ENOTSUP) {
-            close(file_);
-            file_ = -1;
-        }
+    explicit LockedFile(int file) noexcept : file_(file) {
+        is_locked_ = flock(file_, LOCK_EX) == 0 || errno == ENOSYS || errno == ENOTSUP;
     }
     LockedFile(LockedFile const&) = delete;
     LockedFile& operator=(LockedFile const&) = delete;
-    ~LockedFile() {
-        if (file_ < 0) return;
-        flock(file_, LOCK_UN);  // closing does not unlock a file that stays mapped
-        close(file_);
-    }
-    int number() const noexcept { return file_; }
+    ~LockedFile() { flock(file_, LOCK_UN); }  // closing does not unlock a file that stays mapped
+    bool is_locked() const noexcept { return is_locked_; }
 
   private:
     int file_;
+    bool is_locked_;
 };
 
 /// True if the first rank that claimed a record has ended and no rank decided: its job ended inside MPI_Init.
-bool is_abandoned(int file, NodeHeader const& node) {
-    kernel::ProcessMark first;
-    auto const at = static_cast<off_t>(sizeof(NodeHeader) + offsetof(RankRecord, head) + offsetof(RankHead, process));
-    return node.claimed > 0 && pread(file, &first, sizeof first, at) == static_cast<ssize_t>(sizeof first) &&
-           kernel::life_of(first) == kernel::Life::gone;
+bool is_abandoned(NodeHeader const& node) {
+    return node.arrived > 0 && kernel::life_of(node.first) == kernel::Life::gone;
 }
 
 void* map_shared(int file, std::size_t offset, std::size_t bytes) {
@@ -66,89 +83,146 @@ void* map_shared(int file, std::size_t offset, std::size_t bytes) {
     return at == MAP_FAILED ? nullptr : at;
 }
 
+/// Fresh pages hold zeros, which is what the tables of a record begin with, and only the used entries of a table are
+/// read. So pages of the record take memory when the rank first writes to them. `used`: another record was there.
+RankRecord* begin_record(void* at, bool used) {
+    if (used) std::memset(at, 0, sizeof(RankRecord));
+    auto* const record = static_cast<RankRecord*>(at);
+    new (&record->head) RankHead();
+    return record;
+}
+
+void* private_pages(std::size_t bytes) {
+    void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) throw std::bad_alloc();
+    return at;
+}
+
 }  // namespace
 
-std::string folder_of_jobs() {
-    char const* const temporary = std::getenv("TMPDIR");
-    return std::string(temporary != nullptr && *temporary != '\0' ? temporary : "/tmp") + "/sluice-" +
-           std::to_string(getuid());
+RecordFile::RecordFile() : why_("no file was requested") {
+    map_private();
 }
 
-RecordFile::RecordFile(std::string path) : path_(std::move(path)) {
-    if (path_.empty()) {
-        why_ = "no file was requested";
-        map_private();
-        return;
+RecordFile::RecordFile(kernel::Folder const& folder, std::string const& name) : folder_(folder.path()), name_(name) {
+    bool claimed = claim_existing(folder, name);
+    if (!claimed) {
+        kernel::Folder::Turn const turn(folder);
+        claimed = claim_existing(folder, name);
+        for (int number = 1; !claimed && number <= k_names; ++number)
+            claimed = claim(folder, name_in_series(name, number), kernel::Folder::Missing::is_made) == Claim::done;
     }
-    std::string const first = path_;
-    Mapped mapped = map_file();
-    for (int next = 2; mapped == Mapped::is_another_job && next < k_jobs_of_a_name; ++next) {
-        path_ = next_name(first, next);
-        mapped = map_file();
-    }
-    in_file_ = mapped == Mapped::yes;
-    if (mapped == Mapped::is_another_job) why_ = path_ + ": it belongs to another job";
-    if (!in_file_) map_private();
+    map_private();
 }
 
-RecordFile::Mapped RecordFile::no_file(int error) {
-    why_ = path_ + ": " + std::strerror(error);
-    return Mapped::no;
+RecordFile::RecordFile(RecordFile&& other) noexcept
+    : folder_(std::move(other.folder_)),
+      name_(std::move(other.name_)),
+      why_(std::move(other.why_)),
+      shares_node_(other.shares_node_),
+      in_file_(other.in_file_),
+      on_disk_(other.on_disk_),
+      made_(other.made_),
+      status_(other.status_),
+      node_(std::exchange(other.node_, nullptr)),
+      record_(std::exchange(other.record_, nullptr)) {}
+
+/// Of several reasons the first is kept: it is that of the name which should have been free.
+RecordFile::Claim RecordFile::refuse(std::string const& name, std::string const& why) {
+    if (why_.empty()) why_ = folder_ + "/" + name + ": " + why;
+    return Claim::other_name;
 }
 
-RecordFile::Mapped RecordFile::map_file() {
-    LockedFile const file(path_);
-    struct stat status {};
-    if (file.number() < 0 || fstat(file.number(), &status) != 0) return no_file(errno);
-    if (status.st_nlink == 0) return Mapped::is_another_job;  // it was removed between our open and our lock
-    bool const fresh = status.st_size < static_cast<off_t>(sizeof(NodeHeader));
-    if (int const error = posix_fallocate(file.number(), 0, sizeof(NodeHeader)); fresh && error != 0)
-        return no_file(error);
-    auto* const node = static_cast<NodeHeader*>(map_shared(file.number(), 0, sizeof(NodeHeader)));
-    if (node == nullptr) return no_file(errno);
+/// Claims a record in a file of the job that another rank has made.
+bool RecordFile::claim_existing(kernel::Folder const& folder, std::string const& name) {
+    std::vector<int> numbers;
+    for (std::string const& found : folder.names(name.substr(0, name.size() - k_file_suffix.size())))
+        if (int const number = number_in_series(name, found); number > 0) numbers.push_back(number);
+    std::sort(numbers.begin(), numbers.end());
+    return std::any_of(numbers.begin(), numbers.end(), [&](int number) {
+        return claim(folder, name_in_series(name, number), kernel::Folder::Missing::stays) == Claim::done;
+    });
+}
+
+RecordFile::Claim RecordFile::claim(kernel::Folder const& folder, std::string const& name,
+                                    kernel::Folder::Missing missing) {
+    kernel::Opened opened = folder.open_own(name, missing);
+    if (!opened) return refuse(name, opened.why);
+    LockedFile const lock(opened.file.get());
+    if (!lock.is_locked()) return refuse(name, std::strerror(errno));
+    // While this rank waited for the lock, the last rank of an earlier job may have removed the file.
+    if (fstat(opened.file.get(), &status_) != 0 || !folder.is_still(name, status_))
+        return refuse(name, "it belongs to another job");
+    return claim_in(opened.file.get(), status_.st_size, name);
+}
+
+RecordFile::Claim RecordFile::claim_in(int file, off_t bytes, std::string const& name) {
+    bool const fresh = bytes == 0;
+    if (!fresh && bytes < static_cast<off_t>(sizeof(NodeHeader))) return refuse(name, "it is not a file of Sluice");
+    if (int const error = fresh ? posix_fallocate(file, 0, sizeof(NodeHeader)) : 0; error != 0)
+        return refuse(name, std::strerror(error));
+    auto* const node = static_cast<NodeHeader*>(map_shared(file, 0, sizeof(NodeHeader)));
+    if (node == nullptr) return refuse(name, std::strerror(errno));
     if (fresh) {
         node->format = k_format;
         node->record_bytes = static_cast<std::uint32_t>(k_record_room);
+        node->name = mark_of(name);
+        node->first = kernel::this_process();
         node->magic = k_magic;
     }
-    std::size_t const offset = sizeof(NodeHeader) + node->claimed * k_record_room;
-    bool const usable = node->magic == k_magic && node->format == k_format && node->record_bytes == k_record_room;
+    std::string why;
+    if (node->magic != k_magic || node->format != k_format || node->record_bytes != k_record_room)
+        why = "it is not a file of this version of Sluice";
     // Ranks claim their records before MPI_Init and decide after it: a file with a decision belongs to another job.
-    bool const decided = usable && (std::atomic_ref(node->decision).load() != 0 || is_abandoned(file.number(), *node));
-    if (decided) {
+    else if (node->name != mark_of(name) || std::atomic_ref(node->decision).load() != 0 || is_abandoned(*node))
+        why = "it belongs to another job";
+    if (!why.empty()) {
         munmap(node, sizeof(NodeHeader));
-        return Mapped::is_another_job;
-    }
-    int const refused = usable ? posix_fallocate(file.number(), static_cast<off_t>(offset), k_record_room) : EEXIST;
-    void* const record = refused == 0 ? map_shared(file.number(), offset, k_record_room) : nullptr;
-    if (record == nullptr) {
-        int const error = refused != 0 ? refused : errno;
-        munmap(node, sizeof(NodeHeader));
-        return no_file(error);
+        return refuse(name, why);
     }
     node_ = node;
-    record_ = new (record) RankRecord();
-    record_->head.process = kernel::this_process();
+    name_ = name;
     made_ = fresh;
+    shares_node_ = true;
+    why_.clear();
+    claim_record(file);
+    std::atomic_ref(node_->arrived).fetch_add(1, std::memory_order_release);
+    return Claim::done;
+}
+
+/// The caller holds the file's lock.
+void RecordFile::claim_record(int file) {
+    std::size_t const offset = sizeof(NodeHeader) + node_->claimed * k_record_room;
+    int error = posix_fallocate(file, static_cast<off_t>(offset), k_record_room);
+    void* const record = error == 0 ? map_shared(file, offset, k_record_room) : nullptr;
+    if (record == nullptr) {
+        if (error == 0) error = errno;
+        why_ = path() + ": " + std::strerror(error) + ", and a record has " + base::format_bytes({k_record_room});
+        return;
+    }
+    record_ = begin_record(record, status_.st_size > static_cast<off_t>(offset));
+    record_->head.process = kernel::this_process();
+    in_file_ = true;
+    struct statfs where {};
+    on_disk_ = fstatfs(file, &where) == 0 && where.f_type != TMPFS_MAGIC && where.f_type != RAMFS_MAGIC;
     std::atomic_ref(node_->claimed).fetch_add(1, std::memory_order_release);
-    return Mapped::yes;
 }
 
 void RecordFile::map_private() {
-    void* const at =
-        mmap(nullptr, sizeof(NodeHeader) + k_record_room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED) throw std::bad_alloc();
-    node_ = new (at) NodeHeader();
-    record_ = new (static_cast<std::byte*>(at) + sizeof(NodeHeader)) RankRecord();
+    if (node_ == nullptr) node_ = new (private_pages(sizeof(NodeHeader))) NodeHeader();
+    if (record_ == nullptr) record_ = begin_record(private_pages(k_record_room), false);
+}
+
+void RecordFile::remove() const noexcept {
+    if (!shares_node_) return;
+    kernel::Folder const folder = kernel::Folder::named(folder_);
+    if (folder.is_open() && folder.is_still(name_, status_)) folder.remove(name_);
+    rmdir(folder_.c_str());
 }
 
 RecordFile::~RecordFile() {
-    if (in_file_) {
-        munmap(record_, k_record_room);
-        munmap(node_, sizeof(NodeHeader));
-    } else {
-        munmap(node_, sizeof(NodeHeader) + k_record_room);
-    }
+    if (record_ != nullptr) munmap(record_, k_record_room);
+    if (node_ != nullptr) munmap(node_, sizeof(NodeHeader));
 }
 
 }  // namespace sluice::record

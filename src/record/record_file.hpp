@@ -2,54 +2,73 @@
 /// The file of a node that the ranks map to write their records into.
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <string>
+#include <utility>
 
+#include "kernel/files/folder.hpp"
 #include "record/record.hpp"
 
 namespace sluice::record {
 
-/// The folder of this user's job records if no report folder is given: below TMPDIR (/tmp), one folder for each job. It
-/// is removed when the job ends by MPI_Finalize; the folders of the latest jobs that ended otherwise are kept
-/// (left_behind.hpp).
-std::string folder_of_jobs();
-
-/// One rank's record, in the file of its node or, if there can be no such file, in private memory.
+/// One rank's record, in the file of its node or, if there is no room for it, in private memory.
 class RecordFile {
   public:
-    /// Maps `path`, creates it if it is missing, and claims the next record in it. Its blocks are allocated on the disk
-    /// at once, because a mapped hole of a full disk would kill the program later. A file whose ranks have decided
-    /// about their job belongs to an earlier job of the same name and is left unchanged: then `path` gets a number. If
-    /// any of this fails, the record is kept in private memory, and `why()` gives the reason.
-    explicit RecordFile(std::string path);
+    /// Shares nothing with other ranks.
+    RecordFile();
+    /// Claims the next record in the file `name` of `folder`, "node-….sluice", which the first rank of the node makes.
+    /// If the file cannot be used because another job or another user took the name, it is the next one of the series
+    /// node-…-2.sluice, node-…-3.sluice, …
+    ///
+    /// Ranks of a job find the same file. One that they use already is taken before one is made, and they make it in
+    /// turn. Whatever becomes of other names meanwhile, a rank that finds its job's file uses it.
+    ///
+    /// A mapped file is one of this user alone (Folder::open_own), and its blocks are on the disk, because a file that
+    /// is shortened, or a hole in a full disk, would kill the program. If there is no room for the record, the rank
+    /// shares only the head. If nothing can be shared, `why()` says why.
+    RecordFile(kernel::Folder const& folder, std::string const& name);
     RecordFile(RecordFile const&) = delete;
     RecordFile& operator=(RecordFile const&) = delete;
+    RecordFile(RecordFile&& other) noexcept;
+    RecordFile& operator=(RecordFile&&) = delete;
     /// Unmaps the file. Removes nothing.
     ~RecordFile();
 
     RankRecord& record() noexcept { return *record_; }
     NodeHeader& node() noexcept { return *node_; }
+    NodeHeader const& node() const noexcept { return *node_; }
     /// True if the file did not exist before: this is the first rank of its job on this node.
     bool made_file() const noexcept { return made_; }
+    /// True if the ranks of the node share the head of the file.
+    bool shares_node() const noexcept { return shares_node_; }
+    /// True if the record, too, is in the file.
     bool in_file() const noexcept { return in_file_; }
+    /// False if the pages of the record are memory and not of a file on a disk.
+    bool on_disk() const noexcept { return on_disk_; }
+    /// Why the record is not in the file.
     std::string const& why() const noexcept { return why_; }
-    std::string const& path() const noexcept { return path_; }
+    std::string const& folder() const noexcept { return folder_; }
+    std::string path() const { return folder_ + "/" + name_; }
+
+    /// Removes the file, if it still has its name, and the folder, if it is then empty.
+    void remove() const noexcept;
 
   private:
-    enum class Mapped {
-        yes,
-        no,             // why_ has the reason
-        is_another_job  // the file belongs to another job of the same name
-    };
-    Mapped map_file();
-    Mapped no_file(int error);
+    enum class Claim { done, other_name };
+    Claim claim(kernel::Folder const& folder, std::string const& name, kernel::Folder::Missing missing);
+    Claim claim_in(int file, off_t bytes, std::string const& name);
+    Claim refuse(std::string const& name, std::string const& why);
+    bool claim_existing(kernel::Folder const& folder, std::string const& name);
+    void claim_record(int file);
     void map_private();
 
-    std::string path_;
+    std::string folder_;
+    std::string name_;
     std::string why_;
+    bool shares_node_ = false;
     bool in_file_ = false;
+    bool on_disk_ = false;
     bool made_ = false;
+    struct stat status_ {};
     NodeHeader* node_ = nullptr;
     RankRecord* record_ = nullptr;
 };

@@ -21,6 +21,11 @@ std::optional<Error> fault_of(Blocks const& blocks);
 /// Returns the fault in a list of destinations for an array of `count` blocks.
 std::optional<Error> fault_of(std::uint64_t count, std::span<Destination const> destinations);
 
+/// Asks a rule for the destinations of `count` blocks twice. Returns a fault if the second answer differs, as that of a
+/// rule with a counter or with random numbers does.
+std::optional<Error> fault_of_rule(int rank, std::uint64_t count,
+                                   std::function<Destination(std::uint64_t index)> const& destination);
+
 /// These make either form of a map available to the exchange of addresses. The arguments must outlive the result.
 DestinationsFrom listed(std::span<Destination const> destinations);
 DestinationsFrom computed(std::function<Destination(std::uint64_t index)> const& destination);

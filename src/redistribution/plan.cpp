@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// A validated map that is applied to several arrays or many times.
+#include "base/checks_data.hpp"
 #include "groups/agreement.hpp"
 #include "redistribution/arguments.hpp"
 #include "redistribution/measured_call.hpp"
@@ -17,15 +18,22 @@ namespace {
 std::unique_ptr<Plan::State> planned(Context& context, std::uint64_t count, std::optional<Error> const& fault,
                                      std::uint64_t live, rd::DestinationsFrom const& destinations,
                                      RedistributeOptions const& options) {
+    engine::Entry const entry(engine::ContextState::of(context), "Plan");
     auto state = std::make_unique<Plan::State>(context, count, options);
     groups::Agreement agreement;
     agreement.fault(fault);
-    agreement.alike("staging", state->staging.count);
-    agreement.alike("strategy", static_cast<std::uint64_t>(state->strategy));
+    agreement.alike("staging", state->staging);
+    agreement.alike("strategy", name_of(state->strategy));
     std::uint64_t const& most_slots = agreement.most(count);
     state->context.agree(agreement);
     state->take_map(live, destinations, most_slots, std::nullopt);
     return state;
+}
+
+/// Throws Error(invalid_argument) if the plan was moved from.
+Plan::State& existing(std::unique_ptr<Plan::State> const& state) {
+    if (!state) throw rd::invalid("the Plan was moved from: use the object that it was moved to, or make a new one");
+    return *state;
 }
 
 }  // namespace
@@ -41,7 +49,10 @@ Plan Plan::computed(Context& context, std::uint64_t count,
                     std::function<Destination(std::uint64_t index)> const& destination,
                     RedistributeOptions const& options) {
     std::optional<Error> fault;
-    if (!destination) fault = rd::invalid("the destination function is empty");
+    if (!destination)
+        fault = rd::invalid("the destination function is empty");
+    else if (base::checks_data(context.settings().check))
+        fault = rd::fault_of_rule(context.rank(), count, destination);
     return Plan(planned(context, count, fault, count, rd::computed(destination), options));
 }
 
@@ -50,7 +61,8 @@ Plan::Plan(Plan&&) noexcept = default;
 Plan& Plan::operator=(Plan&&) noexcept = default;
 
 RedistributionReport Plan::apply(std::span<Blocks const> arrays) {
-    engine::ContextState& context = state_->context;
+    engine::ContextState& context = existing(state_).context;
+    engine::Entry const entry(context, "Plan::apply");
     rd::MeasuredCall const call(context, {0});
     RedistributionReport report;
     rd::StepClock clock(report);
@@ -78,7 +90,7 @@ RedistributionReport Plan::apply(std::span<Blocks const> arrays) {
 }
 
 Bytes Plan::memory() const {
-    return state_->memory();
+    return existing(state_).memory();
 }
 
 }  // namespace sluice

@@ -35,8 +35,9 @@ rd::MapNeeds needs_of(std::span<rd::StrategyEntry const> open, rd::MapFacts cons
 
 }  // namespace
 
-Plan::State::State(Context& owner, std::uint64_t count, RedistributeOptions const& options)
-    : context(engine::ContextState::of(owner)),
+Plan::State::State(Context const& made_on, std::uint64_t count, RedistributeOptions const& options)
+    : owner(engine::ContextState::shared_by(made_on)),
+      context(*owner),
       slots(count),
       staging(std::max(options.staging.value_or(context.settings().staging), k_smallest_staging)),
       strategy(options.strategy ? *options.strategy : context.settings().strategy) {}

@@ -23,7 +23,10 @@
 namespace sluice {
 
 struct Plan::State {
-    State(Context& owner, std::uint64_t count, RedistributeOptions const& options);
+    State(Context const& made_on, std::uint64_t count, RedistributeOptions const& options);
+    ~State() { context.tell_if_late("a Plan"); }
+    State(State const&) = delete;
+    State& operator=(State const&) = delete;
 
     /// Collective. Validates the map and keeps the parts that the strategy needs. `live`: number of blocks that
     /// `destinations` is asked for. `most_slots`: the largest of all ranks. `block_bytes`: block size of the one array
@@ -39,6 +42,7 @@ struct Plan::State {
     /// Bytes that the plan holds on this rank between moves.
     Bytes memory() const;
 
+    std::shared_ptr<engine::ContextState> owner;  // a plan may outlive its Context
     engine::ContextState& context;
     std::uint64_t slots;
     Bytes staging;

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "base/checks_data.hpp"
 #include "groups/agreement.hpp"
 #include "redistribution/arguments.hpp"
 #include "redistribution/measured_call.hpp"
@@ -20,6 +21,7 @@ RedistributionReport redistribute_once(Context& context, Blocks const& blocks, s
                                        std::uint64_t live, rd::DestinationsFrom const& destinations,
                                        RedistributeOptions const& options) {
     engine::ContextState& state = engine::ContextState::of(context);
+    engine::Entry const entry(state, "redistribute");
     rd::MeasuredCall const call(state, state.meter().held());
     RedistributionReport report;
     rd::StepClock clock(report);
@@ -28,8 +30,8 @@ RedistributionReport redistribute_once(Context& context, Blocks const& blocks, s
     groups::Agreement agreement;
     agreement.fault(fault);
     agreement.alike("block_bytes", blocks.block_bytes.count);
-    agreement.alike("staging", plan.staging.count);
-    agreement.alike("strategy", static_cast<std::uint64_t>(plan.strategy));
+    agreement.alike("staging", plan.staging);
+    agreement.alike("strategy", name_of(plan.strategy));
     std::uint64_t const& most_slots = agreement.most(blocks.count);
     state.agree(agreement);
     plan.take_map(live, destinations, most_slots, blocks.block_bytes.count);
@@ -60,6 +62,9 @@ RedistributionReport redistribute(Context& context, Blocks blocks, DestinationFu
     };
     // A std::function has room for a reference; for a copy it would allocate, and one rank could fail alone.
     std::function<Destination(std::uint64_t)> const by_reference = std::cref(of_block);
+    if (!fault) fault = rd::fault_of(blocks);
+    if (!fault && base::checks_data(context.settings().check))
+        fault = rd::fault_of_rule(context.rank(), blocks.count, by_reference);
     return redistribute_once(context, blocks, fault, blocks.count, rd::computed(by_reference), options);
 }
 

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
+#include "base/exception_text.hpp"
 #include "engine/context_state.hpp"
 #include "engine/patience.hpp"
 #include "mpi/mpi.hpp"
+#include "tasks/endless.hpp"
 
 namespace sluice::tasks {
 
@@ -16,27 +19,32 @@ namespace {
 constexpr std::uint64_t k_switches_between_looks = 16;
 // An idle rank yields its core after this many looks without result.
 constexpr std::uint64_t k_looks_before_yield = 50;
+// Looks in vain until the first question whether the tasks wait for ever. Its cost doubles the looks until the next.
+constexpr std::uint64_t k_looks_before_question = 64;
 // Seconds until a stall. More than usual, because other tasks of this rank wait for an operation that ends by itself.
 constexpr double k_stall_beside_others = 0.1;
 
 }  // namespace
 
+Scheduler::Scheduler(std::shared_ptr<engine::ContextState> context, TaskFailure failure)
+    : context_(std::move(context)), failure_is_(failure) {}
+
 Scheduler::~Scheduler() {
+    context_->tell_if_late("Tasks");
     // Destroying a frame destroys the frames it awaits; the objects in it may touch peers' queues, but not this one.
     for (detail::TaskPromise* const task : spawned_)
         task->handle().destroy();
     spawned_.clear();
 }
 
-std::shared_ptr<detail::JoinState> Scheduler::spawn(detail::TaskPromise& task) {
-    auto join = std::make_shared<detail::JoinState>();
+void Scheduler::spawn(detail::TaskPromise& task, std::shared_ptr<detail::JoinState> join) {
     join->place = spawned_.size();
+    join->number = spawned_ever_++;
     spawned_.push_back(&task);
     task.scheduler = this;
-    task.join = join;
+    task.join = std::move(join);
     ++alive_;
     make_ready(task);
-    return join;
 }
 
 void Scheduler::make_ready(detail::TaskPromise& task) noexcept {
@@ -118,15 +126,36 @@ bool Scheduler::test_timers() {
 }
 
 bool Scheduler::look_around() {
-    bool moved = engine::ContextState::of(*context_).progress().poll();
+    bool moved = context_->progress().poll();
     moved |= test_requests();
     moved |= test_timers();
     return moved;
 }
 
+/// Readers of other ranks would wait for ever for what the task would have published.
 void Scheduler::run() {
+    context_->progress().give_up({});  // another scheduler may have given up
+    try {
+        run_to_the_end();
+    } catch (...) {
+        if (failure_is_ == TaskFailure::told) tell_readers(std::current_exception());
+        throw;
+    }
+}
+
+void Scheduler::tell_readers(std::exception_ptr const& error) noexcept {
+    try {
+        context_->progress().give_up(base::text_of(error));
+    } catch (std::exception const&) {
+        // MPI has failed, or there is no memory. The program gets the task's exception.
+    }
+}
+
+void Scheduler::run_to_the_end() {
     std::uint64_t next_look = switches_;
-    engine::ProgressPatience patience(engine::ContextState::of(*context_).progress(), k_looks_before_yield);
+    engine::ProgressPatience patience(context_->progress(), k_looks_before_yield);
+    std::uint64_t in_vain = 0;
+    std::uint64_t next_question = k_looks_before_question;
     while (alive_ > 0) {
         if (first_ready_ != nullptr) {
             resume_next();
@@ -135,10 +164,23 @@ void Scheduler::run() {
         next_look = switches_ + k_switches_between_looks;
         bool const moved = look_around() || first_ready_ != nullptr;
         if (!moved && alive_ == 0) break;
+        in_vain = moved ? 0 : in_vain + 1;
+        if (moved) next_question = k_looks_before_question;
+        if (in_vain >= next_question) {
+            throw_if_endless();
+            next_question *= 2;
+        }
         bool const beside_others = !requests_.empty() || !timers_.empty();
         patience.after(moved, beside_others ? k_stall_beside_others : engine::ProgressPatience::k_stall);
     }
     throw_unobserved();
+}
+
+void Scheduler::throw_if_endless() {
+    if (first_ready_ != nullptr || !requests_.empty() || !timers_.empty()) return;
+    kernel::EndlessWaits waits;
+    context_->progress().tell_endless(waits);
+    if (waits.all_are_endless()) tasks::throw_if_endless(*this, waits, context_->rank());
 }
 
 void Scheduler::throw_unobserved() {

@@ -7,23 +7,29 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "sluice/tasks.hpp"
+
+namespace sluice::engine {
+class ContextState;
+}
 
 namespace sluice::tasks {
 
 class Scheduler {
   public:
-    explicit Scheduler(Context& context) : context_(&context) {}
+    Scheduler(std::shared_ptr<engine::ContextState> context, TaskFailure failure);
     /// Destroys the tasks that have not ended.
     ~Scheduler();
     Scheduler(Scheduler const&) = delete;
     Scheduler& operator=(Scheduler const&) = delete;
 
-    /// Takes over the frame of `task`.
-    std::shared_ptr<detail::JoinState> spawn(detail::TaskPromise& task);
+    /// Takes over the frame of `task`, whose handles share `join`.
+    void spawn(detail::TaskPromise& task, std::shared_ptr<detail::JoinState> join);
     void run();
+    engine::ContextState& context() noexcept { return *context_; }
 
     void make_ready(detail::TaskPromise& task) noexcept;
     void wait_for(MPI_Request& request, MPI_Status& status, detail::TaskPromise& task);
@@ -31,6 +37,7 @@ class Scheduler {
     void end(detail::TaskPromise& task) noexcept;
 
     std::uint64_t alive() const noexcept { return alive_; }
+    std::span<detail::TaskPromise* const> spawned() const noexcept { return spawned_; }
     std::uint64_t switches() const noexcept { return switches_; }
 
   private:
@@ -53,8 +60,12 @@ class Scheduler {
     bool test_requests();
     bool test_timers();
     void throw_unobserved();
+    void throw_if_endless();
+    void run_to_the_end();
+    void tell_readers(std::exception_ptr const& error) noexcept;
 
-    Context* context_;
+    std::shared_ptr<engine::ContextState> context_;  // a scheduler may outlive its Context
+    TaskFailure failure_is_;
     detail::TaskPromise* first_ready_ = nullptr;
     detail::TaskPromise* last_ready_ = nullptr;
     std::vector<detail::TaskPromise*> spawned_;  // the living tasks, each at the index in its JoinState
@@ -68,6 +79,7 @@ class Scheduler {
     std::uint64_t alive_ = 0;
     std::uint64_t switches_ = 0;
     std::uint64_t timers_made_ = 0;
+    std::uint64_t spawned_ever_ = 0;
 };
 
 }  // namespace sluice::tasks

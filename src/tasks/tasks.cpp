@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sluice/tasks.hpp"
 
+#include <memory>
+#include <utility>
+
+#include "engine/context_state.hpp"
+#include "sluice/error.hpp"
 #include "tasks/scheduler.hpp"
 
 namespace sluice {
@@ -25,17 +30,27 @@ void end(TaskPromise& task) noexcept {
 
 }  // namespace detail
 
-Tasks::Tasks(Context& context) : scheduler_(std::make_unique<tasks::Scheduler>(context)) {}
+Tasks::Tasks(Context& context, TaskFailure failure)
+    : scheduler_(std::make_unique<tasks::Scheduler>(engine::ContextState::shared_by(context), failure)) {}
 
 Tasks::~Tasks() = default;
 
 TaskHandle Tasks::spawn(Task task) {
-    auto join = scheduler_->spawn(task.frame_.promise());
+    auto state = std::make_shared<detail::JoinValue<void>>();
+    own(task.frame_ ? &task.frame_.promise() : nullptr, state);
     task.frame_ = nullptr;
-    return TaskHandle(std::move(join));
+    return TaskHandle(std::move(state));
+}
+
+void Tasks::own(detail::TaskPromise* task, std::shared_ptr<detail::JoinState> state) {
+    engine::Entry const entry(scheduler_->context(), "Tasks::spawn");
+    if (task == nullptr)
+        throw Error(ErrorCode::invalid_argument, "Tasks::spawn got a Task that was moved from or spawned before");
+    scheduler_->spawn(*task, std::move(state));
 }
 
 void Tasks::run() {
+    engine::Entry const entry(scheduler_->context(), "Tasks::run");
     scheduler_->run();
 }
 

@@ -26,7 +26,9 @@ struct Waiting {
     detail::TaskPromise* task = nullptr;
     std::function<void(Result, std::exception_ptr)> done;
 
-    void suspend(std::coroutine_handle<Task::promise_type> waiting) noexcept { task = &waiting.promise(); }
+    void suspend(detail::SuspendedTask waiting) noexcept { task = &waiting.promise(); }
+    /// The promise of the task that waits; null if none does.
+    detail::TaskPromise const* waiting_task() const noexcept { return abandoned ? nullptr : task; }
     void resume() noexcept {
         if (task != nullptr && !abandoned) detail::make_ready(*task);
     }

@@ -63,7 +63,8 @@ def a_plain_program_is_not_watched():
 
 def the_command_prints_every_row():
     rows = run([sluice, "bench", "overhead", "--mpi", mpi, "--launches", "2", "--blocks", str(PAIRS), "--block-ms", "0.5",
-                "--pairs", "2", "--rounds", "40", "--case", "pingpong,allreduce", "--json"])
+                "--pairs", "2", "--rounds", "40", "--memory-ranks", "2", "--memory-launches", "1",
+                "--case", "pingpong,allreduce", "--json"])
     rows = [json.loads(" ".join(words)) for words in rows]
     chosen = [case for case in CASES if case[0] in ("pingpong", "allreduce")]
     for ratio, pairs in (("watched/direct", 2 * PAIRS), ("direct/direct", 2 * PAIRS), ("watched/plain", 2)):
@@ -73,6 +74,9 @@ def the_command_prints_every_row():
             check("pairs", row["pairs"], pairs)
             if not row["time"]["min"] <= row["confidence"]["low"] <= row["time"]["median"] <= row["confidence"]["high"] <= row["time"]["max"]:
                 sys.exit(f"out of order: {row}")
+    check("rows of memory", [row["report"] for row in rows if row["ratio"] == "watched-plain"], [False, True])
+    if any(not 0 < row["added_most_kib"] < row["plain_kib"] for row in rows if row["ratio"] == "watched-plain"):
+        sys.exit(f"Sluice takes some memory, and less than the MPI: {rows}")
 
 
 watched_blocks_are_in_the_report()

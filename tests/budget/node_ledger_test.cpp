@@ -15,6 +15,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <new>
@@ -148,15 +149,42 @@ TEST_F(NodeLedgerTest, is_for_its_user_alone_and_removed_by_the_last_who_leaves)
     EXPECT_FALSE(exists());
 }
 
-TEST_F(NodeLedgerTest, goes_without_where_the_name_is_not_this_users_alone) {
-    int const file = shm_open(name().c_str(), O_RDWR | O_CREAT, 0600);
-    ASSERT_GE(file, 0);
-    ASSERT_EQ(fchmod(file, 0644), 0);
+TEST_F(NodeLedgerTest, has_another_name_where_the_first_is_not_this_users_alone) {
+    std::string const path = "/dev/shm" + name();
+    std::string const target = "/dev/shm/private-" + std::to_string(getpid());
+    std::ofstream(target) << "private";
+    chmod(target.c_str(), 0600);
+    auto const take = [&](int way) {
+        if (way == 0) return symlink(target.c_str(), path.c_str());
+        if (way == 1) return link(target.c_str(), path.c_str());
+        if (way == 2) return mkfifo(path.c_str(), 0666);
+        return chmod((std::ofstream(path), path.c_str()), 0644);
+    };
+    for (int way = 0; way < 4; ++way) {
+        ASSERT_EQ(take(way), 0);
+        auto const one = join();
+        EXPECT_EQ(one->name(), name() + "-2");
+        unlink(path.c_str());
+        auto const two = join();
+        EXPECT_EQ(two->name(), name() + "-2") << "the name that is in use, although the first is free again";
+        EXPECT_EQ(two->sums().processes, 2U);
+    }
+    EXPECT_NE(access((path + "-2").c_str(), F_OK), 0) << "the last process that leaves removes it";
+    std::string words;
+    std::getline(std::ifstream(target) >> std::ws, words);
+    EXPECT_EQ(words, "private");
+    unlink(target.c_str());
+}
+
+TEST_F(NodeLedgerTest, goes_without_where_all_names_are_taken) {
+    std::string const path = "/dev/shm" + name();
+    for (std::string const more : {"", "-2", "-3", "-4"})
+        ASSERT_EQ(symlink("nowhere", (path + more).c_str()), 0);
     std::string why;
     EXPECT_EQ(budget::NodeLedger::join(identity_, why), nullptr);
-    EXPECT_NE(why.find("does not belong to this user alone"), std::string::npos) << why;
-    close(file);
-    shm_unlink(name().c_str());
+    EXPECT_EQ(why, "the node's ledger " + path + ": it is a symbolic link");
+    for (std::string const more : {"", "-2", "-3", "-4"})
+        unlink((path + more).c_str());
 }
 
 TEST_F(NodeLedgerTest, uses_a_file_again_that_killed_processes_have_left) {

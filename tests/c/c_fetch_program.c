@@ -160,6 +160,8 @@ static void misuse(sluice_context* context) {
     REFUSED(sluice_store_fetch_all(store, requests, 0, NULL, NULL), "the done function is NULL");
     REFUSED(sluice_store_receive_all(store, requests, 0, NULL, NULL), "the done function is NULL");
     REFUSED(sluice_store_when_all_have_it(store, key_of(rank, 1, 0), NULL, NULL), "the done function is NULL");
+    REFUSED(sluice_store_when_all_have_them(store, NULL, 0, NULL, NULL), "the done function is NULL");
+    REFUSED(sluice_store_when_all_have_them(store, NULL, 2, count_read, NULL), "keys is NULL, count is 2");
     REFUSED(sluice_store_wait_for(store, NULL, 1), "counter is NULL");
     REFUSED(sluice_store_wait_until(store, NULL, NULL), "the condition is NULL");
     REFUSED(sluice_store_report(store, NULL), "report is NULL");
@@ -262,6 +264,7 @@ static int was_asked(void* user) {
 static void elsewhere(sluice_context* context) {
     sluice_store* store = NULL;
     sluice_fetch_request request;
+    sluice_key delivered[2];
     Told later, at_once, refused, too_little;
     Disk disk;
     uint64_t expected = word_of(rank_before(), 1, 2);
@@ -277,6 +280,9 @@ static void elsewhere(sluice_context* context) {
     OK(sluice_store_publish_lazily(store, key_of(rank, 4, 0), 8, bring_too_little, &disk, 1));
     REFUSED(sluice_store_publish_lazily(store, key_of(rank + 1, 1, 0), 8, ask_disk, &disk, 1), "another rank");
     OK(sluice_store_when_all_have_it(store, key_of(rank, 1, 0), count_delivered, &disk));
+    delivered[0] = key_of(rank, 1, 0);
+    delivered[1] = key_of(rank, 2, 0);
+    OK(sluice_store_when_all_have_them(store, delivered, 2, count_delivered, &disk));
     request = request_of(rank_before(), 1, 0, 8);
     OK(sluice_store_fetch_all(store, &request, 1, tell, &later));
     request.key.id = 2;
@@ -289,7 +295,7 @@ static void elsewhere(sluice_context* context) {
     EXPECT(disk.requests == 1 && disk.read == 0);
     OK(sluice_data_sink_complete(&disk.asked[0], &disk.content, sizeof disk.content)); /* between two calls */
     OK(sluice_store_wait(store));
-    OK(sluice_store_wait_for(store, &disk.read, 1));
+    OK(sluice_store_wait_for(store, &disk.read, 2));
     EXPECT(later.calls == 1 && later.code == SLUICE_SUCCESS);
     EXPECT(at_once.calls == 1 && at_once.code == SLUICE_SUCCESS);
     EXPECT(refused.calls == 1 && refused.code == SLUICE_INVALID_ARGUMENT);
@@ -304,11 +310,50 @@ static void elsewhere(sluice_context* context) {
     OK(sluice_store_free(&store));
 }
 
+/* --- data that change too early, under the setting check --- */
+
+static int has_ended(void* user) {
+    return ((Told*)user)->calls > 0;
+}
+
+static void changed(void) {
+    sluice_options* options = NULL;
+    sluice_context* context = NULL;
+    sluice_store* store = NULL;
+    uint64_t face[2] = {1, 2};
+    Told reader;
+    int code = SLUICE_SUCCESS;
+    sluice_fetch_request const request = request_of(rank_before(), 1, 0, sizeof face);
+    memset(&reader, 0, sizeof reader);
+    OK(sluice_options_create(&options));
+    OK(sluice_options_set(options, "check", "data"));
+    OK(sluice_context_create(MPI_COMM_WORLD, options, &context));
+    OK(sluice_options_free(&options));
+    OK(sluice_store_create(context, &store));
+    OK(sluice_store_publish_bytes(store, key_of(rank, 1, 0), face, sizeof face, 1));
+    face[1] = 3;
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(sluice_store_fetch_all(store, &request, 1, tell, &reader));
+    while (reader.calls == 0) { /* the owner's error ends a wait */
+        int const ended = sluice_store_wait_until(store, has_ended, &reader);
+        if (ended != SLUICE_SUCCESS) code = ended;
+    }
+    EXPECT(reader.code == SLUICE_INVALID_ARGUMENT && strstr(reader.text, "other bytes than were published") != NULL);
+    if (code == SLUICE_SUCCESS)
+        code = sluice_store_finish(store);
+    else
+        OK(sluice_store_finish(store));
+    EXPECT(code == (size == 1 ? SLUICE_SUCCESS : SLUICE_INVALID_ARGUMENT)); /* a rank's own reader has the error */
+    OK(sluice_store_free(&store));
+    OK(sluice_context_free(&context));
+}
+
 int main(int argc, char** argv) {
     sluice_context* const context = begin(&argc, &argv);
     iterate(context, 0);
     iterate(context, 1);
     misuse(context);
     elsewhere(context);
+    changed();
     return end(context);
 }

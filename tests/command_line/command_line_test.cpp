@@ -119,25 +119,24 @@ TEST_F(CommandLines, print_their_help) {
 
 Tries command lines
 
-Positionals:
+Arguments:
   folder                    some folders
 
 Options:
   --text WORDS              a text
   --word {torus,fattree}    a word (default torus)
-  --number INT in [2 - 64]  a number (default 8)
-  --limit POSITIVE          a limit
-  --rate NONNEGATIVE        a rate
-  --share FLOAT in [0.1 - 1]
-                            a share
-  --words TEXT              a list
-  --numbers INT             a list
-  --sizes POSITIVE          a list
+  --number N                a number (2 to 64; default 8)
+  --limit N                 a limit
+  --rate N                  a rate
+  --share N                 a share (0.1 to 1)
+  --words WORD,…            a list
+  --numbers N,…             a list
+  --sizes N,…               a list
   --json                    a flag
   -h,--help                 Prints this
 
 Sizes:
-  --bytes UINT              a size (default 4 KiB)
+  --bytes N                 a size (default 4 KiB)
 
 The end.
 )");

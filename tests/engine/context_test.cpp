@@ -31,7 +31,13 @@ std::string complaint_about(std::string const& name, std::string const& value) {
 
 SLUICE_NEEDS_RANKS(2, ContextSettings, that_differ_are_an_error_on_every_rank_wherever_they_stand_in_the_table);
 TEST(ContextSettings, that_differ_are_an_error_on_every_rank_wherever_they_stand_in_the_table) {
-    EXPECT_NE(complaint_about("staging", "1MiB").find("staging"), std::string::npos);
+    int size = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    std::string const last = std::to_string(size - 1);
+    EXPECT_EQ(complaint_about("strategy", "alltoallv"),
+              "setting strategy (SLUICE_STRATEGY) differs: rank 0 has token, rank " + last + " alltoallv");
+    EXPECT_NE(complaint_about("staging", "1MiB").find("setting staging (SLUICE_STAGING) differs: rank 0 has "),
+              std::string::npos);
     EXPECT_NE(complaint_about("inplace_staging", "1MiB").find("inplace_staging"), std::string::npos);
     EXPECT_NE(complaint_about("inplace", "off").find("inplace"), std::string::npos);
 }

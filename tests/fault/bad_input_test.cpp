@@ -61,6 +61,35 @@ class BadInput : public testing::TestWithParam<Strategy> {
 
 }  // namespace
 
+/// A rule that counts its calls answers differently each time.
+TEST_P(BadInput, names_a_rule_that_answers_differently_at_a_second_call) {
+    Settings settings;
+    settings.check = CheckedCalls::data;
+    Context checking(MPI_COMM_WORLD, settings);
+    std::vector<Destination> const map = bed_.next_rank();
+    int calls_for_3 = 0;
+    auto const rule = [&](std::uint64_t index) {
+        Destination to = map[index];
+        if (bed_.last() && index == 3) to.index += calls_for_3++;
+        return to;
+    };
+    auto const answer = [&](int added) {
+        return "index " + std::to_string(map[3].index + added) + " of rank 0";  // the last rank sends to the first
+    };
+    std::vector<std::string> const words{"of rank " + std::to_string(bed_.ranks() - 1), "block 3", "first " + answer(0),
+                                         "then " + answer(1), "setting check"};
+    bed_.expect_refused(
+        [&] {
+            redistribute(
+                checking, bed_.blocks(), [&](std::uint64_t index, auto) { return rule(index); }, options_);
+        },
+        ErrorCode::invalid_argument, words);
+    calls_for_3 = 0;
+    bed_.expect_refused([&] { Plan::computed(checking, bed_.count(), rule, options_); }, ErrorCode::invalid_argument,
+                        words);
+    bed_.expect_working(GetParam());
+}
+
 TEST_P(BadInput, names_a_rank_that_does_not_exist) {
     int const ranks = bed_.ranks();
     expect_map_refused([=](auto& map) { map[3] = {ranks, 0}; }, {"block 3", "rank " + std::to_string(ranks)});
@@ -161,7 +190,7 @@ TEST_P(BadInput, says_that_the_staging_differs_between_ranks) {
     RedistributeOptions options = options_;
     options.staging = bed_.last() ? Bytes{8192} : Bytes{16384};
     bed_.expect_refused([&] { redistribute(context_, bed_.blocks(), bed_.next_rank(), options); },
-                        ErrorCode::invalid_argument, {"staging", "8192", "16384"});
+                        ErrorCode::invalid_argument, {"staging differs: rank 0 has 16 KiB, rank ", " 8 KiB"});
     bed_.expect_working(GetParam());
 }
 
@@ -170,7 +199,9 @@ TEST_P(BadInput, says_that_the_strategy_differs_between_ranks) {
     RedistributeOptions options = options_;
     if (bed_.last()) options.strategy = GetParam() == Strategy::parking ? Strategy::cyclic : Strategy::parking;
     bed_.expect_refused([&] { redistribute(context_, bed_.blocks(), bed_.next_rank(), options); },
-                        ErrorCode::invalid_argument, {"strategy"});
+                        ErrorCode::invalid_argument,
+                        {"strategy differs: rank 0 has " + std::string(name_of(GetParam())) + ", rank ",
+                         std::string(" ") + std::string(name_of(*options.strategy))});
     bed_.expect_working(GetParam());
 }
 

@@ -55,23 +55,34 @@ TEST(Agreement, values_that_are_alike_pass) {
     agreement.alike("zero", std::uint64_t{0});
     agreement.alike("greatest", k_greatest);
     agreement.alike("nothing", "");
-    agreement.alike("text", std::string("strategy"));
+    agreement.alike("text", "strategy");
+    agreement.alike("bytes", 64_KiB);
     EXPECT_EQ(complaint_of(agreement), "");
 }
 
-TEST(Agreement, a_value_that_differs_is_an_error_on_all_ranks_with_its_range) {
+TEST(Agreement, a_value_that_differs_is_an_error_on_all_ranks_with_two_ranks_and_their_values) {
     Agreement agreement;
     agreement.alike("block_bytes", 8);
     agreement.alike("staging", is_last() ? 41 : 42);
     agreement.alike("strategy", is_last() ? 0 : 1);
-    EXPECT_EQ(complaint_of(agreement), ranks() == 1 ? "" : "staging differs between ranks: from 41 to 42");
+    EXPECT_EQ(complaint_of(agreement),
+              ranks() == 1 ? "" : "staging differs: rank 0 has 42, rank " + std::to_string(ranks() - 1) + " 41");
 }
 
 TEST(Agreement, a_text_that_differs_is_an_error_on_all_ranks) {
     Agreement agreement;
     agreement.alike("setting a", "token");
     agreement.alike("setting b", is_last() ? "parking" : "token");
-    EXPECT_EQ(complaint_of(agreement), ranks() == 1 ? "" : "setting b differs between ranks");
+    EXPECT_EQ(
+        complaint_of(agreement),
+        ranks() == 1 ? "" : "setting b differs: rank 0 has token, rank " + std::to_string(ranks() - 1) + " parking");
+}
+
+TEST(Agreement, bytes_that_differ_are_told_with_their_unit) {
+    Agreement agreement;
+    agreement.alike("staging", is_last() ? 1_MiB : 64_KiB);
+    EXPECT_EQ(complaint_of(agreement),
+              ranks() == 1 ? "" : "staging differs: rank 0 has 64 KiB, rank " + std::to_string(ranks() - 1) + " 1 MiB");
 }
 
 TEST(Agreement, the_first_fault_of_the_lowest_rank_goes_before_what_differs) {

@@ -17,11 +17,10 @@ pkgconfig)
     PKG_CONFIG_PATH=$(dirname "$(find "$SLUICE_TEST_PREFIX" -name "sluice-$SLUICE_TEST_MPI.pc")")
     export PKG_CONFIG_PATH
     read -ra flags < <(pkg-config --cflags --libs "sluice-$SLUICE_TEST_MPI")
-    libraries=$(pkg-config --variable=libdir "sluice-$SLUICE_TEST_MPI")
     if [ -e "$source/consumer.c" ]; then
-        "$MPICC" "$source/consumer.c" -o "$build/consumer" "${flags[@]}" "-Wl,-rpath,$libraries"
+        "$MPICC" "$source/consumer.c" -o "$build/consumer" "${flags[@]}"
     else
-        "$MPICXX" -std=c++20 "$source/consumer.cpp" -o "$build/consumer" "${flags[@]}" "-Wl,-rpath,$libraries"
+        "$MPICXX" -std=c++20 "$source/consumer.cpp" -o "$build/consumer" "${flags[@]}"
     fi
     ;;
 esac

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The installed tree is small and contains no paths of the machine that built it: stripped_test.py PREFIX SOURCE BUILD
 
-All files of PREFIX together have at most 14 MB. No program or library holds debug information; each names the file that
+All files of PREFIX together have at most 14 MB, and the pages and examples beside them 2 MB. No program or library holds debug information; each names the file that
 holds it, which the component `debug` installs. No file, not even of that component, names a folder of the build.
 """
 import pathlib
@@ -13,6 +13,7 @@ import tempfile
 import zlib
 
 MOST_BYTES = 14_000_000  # of the command and the libraries for two MPIs, with probes and benchmarks
+MOST_BYTES_OF_PAGES = 2_000_000
 FAILURES = []
 
 
@@ -82,10 +83,12 @@ def main():
         check(".gnu_debuglink" in sections, f"{program.name} names its debug information")
     for file in files:
         check_paths(file, file.relative_to(prefix), folders)
-    size = sum(file.stat().st_size for file in files)
+    pages = sum(file.stat().st_size for file in files if file.is_relative_to(prefix / "share" / "doc"))
+    check(pages <= MOST_BYTES_OF_PAGES, f"the pages have {pages} bytes, at most {MOST_BYTES_OF_PAGES}")
+    size = sum(file.stat().st_size for file in files) - pages
     check(size <= MOST_BYTES, f"the installed tree has {size} bytes, at most {MOST_BYTES}")
     debug = check_debug_information(build, prefix, programs, folders)
-    print(f"{len(files)} files, {len(programs)} programs and libraries, {size} bytes; {debug} files of debug information")
+    print(f"{len(files)} files, {len(programs)} programs and libraries, {size} bytes and {pages} of pages; {debug} files of debug information")
     return 1 if FAILURES else 0
 
 

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/record_file.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
-namespace sluice::report {
+#include "record/jobs_folder.hpp"
+
+namespace sluice::record {
 namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
 
 class RecordFiles : public ::testing::Test {
   protected:
@@ -16,59 +26,179 @@ class RecordFiles : public ::testing::Test {
         std::string folder = ::testing::TempDir() + "sluice-record-XXXXXX";
         if (mkdtemp(folder.data()) != nullptr) folder_ = folder;
     }
-    ~RecordFiles() override { std::filesystem::remove_all(folder_); }
+    ~RecordFiles() override { fs::remove_all(folder_); }
 
-    std::string path() const { return folder_ + "/node-job-1.sluice"; }
+    RecordFile claim() const { return {kernel::Folder::named(folder_), "node-job-1.sluice"}; }
+    std::string path(std::string const& more = "") const { return folder_ + "/node-job-1" + more + ".sluice"; }
+
+    static std::string bytes_of(std::string const& path) {
+        std::ifstream file(path, std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    }
 
     std::string folder_;
 };
 
 TEST_F(RecordFiles, ranks_of_a_job_share_one) {
-    record::RecordFile first(path());
-    record::RecordFile second(path());
+    RecordFile first = claim();
+    RecordFile second = claim();
     ASSERT_TRUE(first.in_file()) << first.why();
     EXPECT_EQ(second.path(), path());
     EXPECT_EQ(first.node().claimed, 2u);
+    EXPECT_EQ(first.node().arrived, 2u);
     EXPECT_NE(&first.record(), &second.record());
 }
 
 TEST_F(RecordFiles, a_later_job_of_the_same_name_begins_another) {
-    record::RecordFile earlier(path());
+    RecordFile earlier = claim();
     earlier.record().head.world_rank = 5;
     earlier.node().decision = 1;  // all ranks of that job were in the file; this is not so in the next job
-    record::RecordFile one(path());
-    record::RecordFile two(path());
-    EXPECT_EQ(one.path(), folder_ + "/node-job-1-2.sluice");
+    RecordFile one = claim();
+    RecordFile two = claim();
+    EXPECT_EQ(one.path(), path("-2"));
     EXPECT_EQ(two.path(), one.path());
     EXPECT_EQ(one.node().claimed, 2u);
     EXPECT_EQ(one.node().decision, 0u);
     one.node().decision = 2;
-    EXPECT_EQ(record::RecordFile(path()).path(), folder_ + "/node-job-1-3.sluice");
+    EXPECT_EQ(claim().path(), path("-3"));
     EXPECT_EQ(earlier.node().claimed, 1u);
     EXPECT_EQ(earlier.record().head.world_rank, 5u);
 }
 
+TEST_F(RecordFiles, a_job_whose_first_rank_ended_before_a_decision_is_over) {
+    RecordFile earlier = claim();
+    --earlier.node().first.started;  // a process of that number which has ended
+    EXPECT_EQ(claim().path(), path("-2"));
+}
+
 TEST_F(RecordFiles, a_job_that_finds_each_name_taken_keeps_its_record_in_memory_and_says_why) {
     for (int jobs = 0; jobs < 99; ++jobs) {
-        record::RecordFile earlier(path());
+        RecordFile earlier = claim();
         ASSERT_TRUE(earlier.in_file()) << earlier.why();
         earlier.node().decision = 1;
     }
-    record::RecordFile const one_more(path());
-    EXPECT_FALSE(one_more.in_file());
-    EXPECT_EQ(one_more.why(), folder_ + "/node-job-1-99.sluice: it belongs to another job");
+    RecordFile const one_more = claim();
+    EXPECT_FALSE(one_more.shares_node());
+    EXPECT_EQ(one_more.why(), path() + ": it belongs to another job");
 }
 
 TEST_F(RecordFiles, a_file_of_another_version_is_left_as_it_is) {
     {
-        record::RecordFile other(path());
+        RecordFile other = claim();
         ++other.node().format;
     }
-    record::RecordFile const own(path());
-    EXPECT_FALSE(own.in_file());
-    EXPECT_EQ(own.why(), path() + ": File exists");
-    EXPECT_EQ(std::filesystem::file_size(path()), sizeof(record::NodeHeader) + sizeof(record::RankRecord));
+    std::string const before = bytes_of(path());
+    EXPECT_EQ(claim().path(), path("-2"));
+    EXPECT_EQ(bytes_of(path()), before);
+}
+
+TEST_F(RecordFiles, what_another_user_may_have_put_there_is_neither_written_nor_mapped) {
+    std::string const target = folder_ + "/private";
+    std::string const words(8192, 'x');
+    std::ofstream(target) << words;
+    chmod(target.c_str(), 0600);
+    auto const claims_another = [&](char const* what) {
+        EXPECT_EQ(claim().path(), path("-2")) << what;
+        EXPECT_EQ(bytes_of(target), words) << what;
+        fs::remove(path());
+        fs::remove(path("-2"));
+    };
+    fs::create_symlink(target, path());
+    claims_another("a link");
+    fs::create_symlink(folder_ + "/new", path());
+    claims_another("a link to nothing");
+    EXPECT_FALSE(fs::exists(folder_ + "/new"));
+    fs::create_hard_link(target, path());
+    claims_another("a second name of a file");
+    ASSERT_EQ(mkfifo(path().c_str(), 0600), 0);
+    claims_another("a pipe");
+    fs::create_directory(path());
+    claims_another("a folder");
+    fs::copy_file(target, path());
+    claims_another("a file of other contents");
+    std::ofstream(path()) << "";
+    chmod(path().c_str(), 0666);
+    claims_another("a file to which others have rights");
+    if (geteuid() != 0) return;
+    std::ofstream(path()) << "";
+    chmod(path().c_str(), 0600);
+    ASSERT_EQ(chown(path().c_str(), 65534, 65534), 0);
+    claims_another("a file of another user");
+}
+
+TEST_F(RecordFiles, ranks_agree_although_a_taken_name_becomes_free_between_them) {
+    ASSERT_EQ(mkfifo(path().c_str(), 0600), 0);
+    RecordFile const first = claim();
+    fs::remove(path());
+    RecordFile const second = claim();
+    EXPECT_EQ(first.path(), path("-2"));
+    EXPECT_EQ(second.path(), path("-2"));
+    EXPECT_EQ(second.node().arrived, 2u);
+}
+
+TEST_F(RecordFiles, a_renamed_file_is_not_that_of_the_job_whose_name_it_has_now) {
+    RecordFile other(kernel::Folder::named(folder_), "node-other-1.sluice");
+    fs::rename(other.path(), path());
+    RecordFile const own = claim();
+    EXPECT_EQ(own.path(), path("-2"));
+    EXPECT_EQ(other.node().arrived, 1u);
+}
+
+TEST_F(RecordFiles, only_its_own_file_is_removed_at_the_end) {
+    RecordFile const file = claim();
+    fs::rename(path(), folder_ + "/kept");
+    std::ofstream(path()) << "another file";
+    file.remove();
+    EXPECT_TRUE(fs::exists(path()));
+    fs::remove(path());
+    fs::rename(folder_ + "/kept", path());
+    file.remove();
+    EXPECT_FALSE(fs::exists(folder_)) << "the folder was empty";
+}
+
+class JobsFolders : public RecordFiles {
+  protected:
+    JobsFolders() {
+        before_ = std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "";
+        setenv("TMPDIR", folder_.c_str(), 1);
+        first_ = folder_ + "/sluice-" + std::to_string(geteuid());
+    }
+    ~JobsFolders() override {
+        if (before_.empty())
+            unsetenv("TMPDIR");
+        else
+            setenv("TMPDIR", before_.c_str(), 1);
+    }
+
+    std::string before_;
+    std::string first_;
+};
+
+TEST_F(JobsFolders, are_of_this_user_alone) {
+    JobsFolder const jobs = open_folder_of_jobs();
+    EXPECT_EQ(jobs.folder.path(), first_);
+    EXPECT_EQ(jobs.why_other, "");
+    EXPECT_EQ(fs::status(first_).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(JobsFolders, have_another_name_if_the_first_is_taken_and_keep_it_while_it_is_there) {
+    fs::create_directory(folder_ + "/elsewhere");
+    fs::create_directory_symlink(folder_ + "/elsewhere", first_);
+    JobsFolder const jobs = open_folder_of_jobs();
+    EXPECT_EQ(jobs.folder.path(), first_ + "-2");
+    EXPECT_EQ(jobs.why_other, first_ + ": it is a symbolic link");
+    fs::remove(first_);
+    EXPECT_EQ(open_folder_of_jobs().folder.path(), first_ + "-2");
+    EXPECT_EQ(folders_of_jobs(), std::vector<std::string>{first_ + "-2"});
+}
+
+TEST_F(JobsFolders, are_none_if_all_names_are_taken) {
+    for (int i = 1; i <= 20; ++i)
+        std::ofstream(i == 1 ? first_ : first_ + "-" + std::to_string(i)) << "x";
+    JobsFolder const jobs = open_folder_of_jobs();
+    EXPECT_FALSE(jobs.folder.is_open());
+    EXPECT_EQ(jobs.folder.why(), "it is a file");
 }
 
 }  // namespace
-}  // namespace sluice::report
+}  // namespace sluice::record

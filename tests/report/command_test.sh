@@ -58,10 +58,10 @@ broken "a report that is cut off" "it is cut off after 1000 bytes"
 broken "an empty report" "it is empty"
 echo garbage >"$scratch/ended/report.json"
 broken "a report that is none" "it is not JSON from byte 1 on"
-echo '{"what":"Sluice report","format":3}' >"$scratch/ended/report.json"
+echo '{"what":"Sluice report","format":5}' >"$scratch/ended/report.json"
 broken "a report without its figures" "it is not a whole report: key 'world_size' not found"
-echo '{"what":"Sluice report","format":2}' >"$scratch/ended/report.json"
-broken "a report of an older version" "its format is 2, this version reads 3"
+echo '{"what":"Sluice report","format":3}' >"$scratch/ended/report.json"
+broken "a report of an older version" "its format is 3, this version reads 5"
 echo '{"what":"else"}' >"$scratch/ended/report.json"
 broken "what is JSON and no report" "it is not a Sluice report"
 one_line "two folders of which one is broken" "it is not a Sluice report" "$sluice" report "$scratch/killed" "$scratch/ended"
@@ -73,5 +73,28 @@ expect "records instead of a broken report" 0 "taking the records of the ranks i
 cp "$scratch"/killed/node-* "$scratch/empty"
 sed -n 1p "$scratch/killed/report.json" >"$scratch/empty/report.json"
 expect "records later than the report" 0 "did not end" "$sluice" report "$scratch/empty"
+
+# plain WHAT COMMAND…: the output has no character that a terminal obeys, except new lines.
+plain() {
+    local what=$1
+    shift
+    "$@" >"$scratch/out" 2>&1
+    if LC_ALL=C grep -qaP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]' "$scratch/out" || [ ! -s "$scratch/out" ]; then
+        echo "FAILED: $what: control characters reach the terminal:"
+        od -c "$scratch/out" | head
+        failures=$((failures + 1))
+    fi
+}
+odd=$'odd\e[2J\xc2\x9b31m\xff'
+plain "a folder that does not exist" "$sluice" report "$scratch/$odd"
+mkdir "$scratch/$odd"
+plain "a folder without a report" "$sluice" report "$scratch/$odd"
+echo garbage >"$scratch/$odd/node-$odd.sluice"
+plain "a file of records" "$sluice" report "$scratch/$odd"
+plain "a program that does not exist" "$sluice" run "./$odd"
+plain "a setting" env SLUICE_REPORT="$odd" "$sluice" info
+plain "a setting as JSON" env SLUICE_REPORT="$odd" "$sluice" info --json
+plain "an unknown variable" env "SLUICE_$odd=1" "$sluice" info
+plain "an unknown command" "$sluice" "$odd"
 if [ "$failures" -gt 0 ]; then exit 1; fi
 echo "all well"

@@ -75,20 +75,44 @@ record::Sample flooded_at(std::uint32_t rank, std::uint64_t time_us) {
     return sample;
 }
 
+record::Sample stood_at(std::uint32_t rank, std::uint64_t time_us) {
+    record::Sample sample;
+    sample.time_us = time_us;
+    sample.mpi_private = 3 * k_mib;
+    sample.files = 20 * k_mib;
+    sample.sluice = 640;
+    std::uint64_t const climbed = std::clamp<std::uint64_t>(time_us, 1'150'000, 4'000'000) - 1'150'000;
+    std::uint32_t const application =
+        105 * k_mib + (rank == 1 ? static_cast<std::uint32_t>(climbed * 267 * k_mib / 2'850'000) : 0);
+    sample.resident = application + sample.mpi_private + sample.files + sample.sluice;
+    sample.site = rank == 1 ? record::k_no_site : 2;
+    return sample;
+}
+
+record::Sample sample_at(Story story, std::uint32_t rank, std::uint64_t time_us) {
+    switch (story) {
+        case Story::healthy:
+            return healthy_at(rank, time_us);
+        case Story::flooded:
+            return flooded_at(rank, time_us);
+        case Story::stood:
+            break;
+    }
+    return stood_at(rank, time_us);
+}
+
 void add_samples(record::RankRecord& record, Story story) {
     record::RankHead& head = record.head;
     std::uint64_t const all = k_end_us / k_interval_us;
     head.history_interval_us = 2 * k_interval_us;
     for (std::uint64_t i = 0; i <= all; ++i) {
         std::uint64_t const time = i * k_interval_us;
-        record::Sample const sample =
-            story == Story::healthy ? healthy_at(head.world_rank, time) : flooded_at(head.world_rank, time);
+        record::Sample const sample = sample_at(story, head.world_rank, time);
         if (i % 2 == 0 && head.history < record::k_history) record.history[head.history++] = sample;
         record.recent[head.recent++ % record::k_recent] = sample;
         if (sample.resident > head.peak.resident) head.peak = sample;
         head.peak_sluice_fixed = 512;
     }
-    head.high_water = std::uint64_t{head.peak.resident} << 10;
 }
 
 void add_comms(record::RankRecord& record) {
@@ -162,6 +186,7 @@ RecordPointer make_record(std::uint32_t rank, std::uint32_t world_size, Story st
     head.start_unix_us = 1'700'000'000'000'000 + rank;
     head.now_us = k_end_us;
     std::strncpy(head.mpi.data(), "Open MPI 4.1.4", head.mpi.size() - 1);
+    head.processors = 4;
     head.memory_limit = std::uint64_t{2} << 30;
     head.before_init = 8 << 20;
     head.init_private = 12 << 20;

@@ -76,8 +76,8 @@ typedef int (*sluice_pack_function)(void* user, void* out, uint64_t bytes);
  *               after a failure */
 typedef void (*sluice_done_function)(void* user, int code, sluice_fetch_result* result);
 
-/** Is told that all readers of a publication have it.
- * @param user what sluice_store_when_all_have_it() was given */
+/** Is told that all readers of a publication, or of several, have it.
+ * @param user what the function was given that asked for the call */
 typedef void (*sluice_delivered_function)(void* user);
 
 /** Makes a store. Collective over the context.
@@ -94,8 +94,8 @@ SLUICE_API int sluice_store_create(sluice_context* context, sluice_store** store
  * @param pack    writes the data into a message
  * @param user    is handed to `pack`
  * @param readers number of fetches after which the publication ends
- * @return SLUICE_SUCCESS, SLUICE_INVALID_ARGUMENT for a key that is published already or another rank's, or another
- *         code. */
+ * @return SLUICE_SUCCESS, SLUICE_INVALID_ARGUMENT for a key that is published already or another rank's, a closed epoch
+ *         or a finished store, or another code. */
 SLUICE_API int sluice_store_publish(sluice_store* store, sluice_key key, uint64_t bytes, sluice_pack_function pack,
                                     void* user, int readers);
 
@@ -152,6 +152,16 @@ SLUICE_API int sluice_data_sink_fail(sluice_data_sink** sink, char const* why);
  * @return SLUICE_SUCCESS, SLUICE_INVALID_ARGUMENT for another rank's key or a NULL, or another code. */
 SLUICE_API int sluice_store_when_all_have_it(sluice_store* store, sluice_key key, sluice_delivered_function done,
                                              void* user);
+
+/** Asks for one call when all readers of several publications have them, as sluice_store_when_all_have_it().
+ * @param store the store
+ * @param keys  publications of this rank; the list may be freed after the call
+ * @param count number of keys
+ * @param done  is called
+ * @param user  is handed to `done`
+ * @return As sluice_store_when_all_have_it(). */
+SLUICE_API int sluice_store_when_all_have_them(sluice_store* store, sluice_key const* keys, size_t count,
+                                               sluice_delivered_function done, void* user);
 
 /** Ends a publication. Readers that ask later, and those that wait, get SLUICE_INVALID_ARGUMENT.
  * @param store the store
@@ -214,7 +224,8 @@ SLUICE_API int sluice_store_receive_all(sluice_store* store, sluice_fetch_reques
 /** Moves what can be moved, without waiting.
  * @param store      the store
  * @param[out] moved receives 1 if anything moved, else 0; or NULL
- * @return SLUICE_SUCCESS, or another code. */
+ * @return SLUICE_SUCCESS, or another code: with the setting check (data, all) SLUICE_INVALID_ARGUMENT if a reader got
+ * other data than this rank has published. The functions that wait return it as well. */
 SLUICE_API int sluice_store_progress(sluice_store* store, int* moved);
 
 /** Waits until all sets of this rank are complete.

@@ -6,6 +6,7 @@
 
 #include "cli/bench/bench.hpp"
 #include "cli/support/command.hpp"
+#include "command_line/manual.hpp"
 
 namespace sluice::cli {
 
@@ -36,6 +37,19 @@ void print_help() {
     std::cout << "\nsluice bench NAME --help tells more\n";
 }
 
+void print_manual_page() {
+    command_line::CommandList list{
+        "sluice bench",
+        "Runs a benchmark and prints its table, or with --json one JSON object on each line.",
+        "NAME [OPTIONS]",
+        "Benchmarks",
+        {},
+        {}};
+    for (Benchmark const& bench : k_benchmarks)
+        list.commands.push_back({bench.name, bench.help});
+    std::cout << command_line::manual_of(list);
+}
+
 }  // namespace
 
 int run_bench(std::vector<std::string> const& arguments) {
@@ -43,6 +57,10 @@ int run_bench(std::vector<std::string> const& arguments) {
         throw UsageError("which benchmark? redistribute, inplace, fluctuation, madre or overhead: sluice bench NAME");
     if (arguments.front() == "--help" || arguments.front() == "-h") {
         print_help();
+        return 0;
+    }
+    if (arguments.front() == command_line::k_manual_option) {
+        print_manual_page();
         return 0;
     }
     std::vector<std::string_view> known;

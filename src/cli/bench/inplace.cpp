@@ -83,10 +83,9 @@ int bench_inplace(std::vector<std::string> const& arguments) {
     InplaceOptions options;
     command_line::CommandLine line(
         "sluice bench inplace", "All-to-all exchanges in place: this library and the MPI library's own, side by side");
-    line.option("--ranks", options.ranks, "numbers of ranks, separated by commas (2,4,8; MPICH 2,4)")
-        .separated_by_commas();
+    line.option("--ranks", options.ranks, "numbers of ranks (2,4,8; MPICH 2,4)").separated_by_commas();
     line.option("--case", options.cases, "alltoall, alltoallv, alltoallw, alltoallw_rows (all)").separated_by_commas();
-    line.option("--bytes", options.bytes, "bytes of each pair, multiples of 8, separated by commas")
+    line.option("--bytes", options.bytes, "bytes of each pair, multiples of 8")
         .separated_by_commas()
         .positive()
         .shows_default();

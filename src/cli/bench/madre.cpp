@@ -207,7 +207,9 @@ int bench_madre(std::vector<std::string> const& arguments) {
     command_line::CommandLine line(
         "sluice bench madre",
         "The five experiments of MADRE's Figure 3 on simulated machines, with the step lower bound");
-    line.option("--experiment", options.experiments, "1 to 5, separated by commas").separated_by_commas().between(1, 5);
+    line.option("--experiment", options.experiments, "experiments, by number (all)")
+        .separated_by_commas()
+        .between(1, 5);
     line.option("--ranks", options.ranks, "numbers of ranks; experiment 3 takes the second (8,64,256)")
         .separated_by_commas()
         .positive();

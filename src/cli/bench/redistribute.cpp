@@ -185,7 +185,7 @@ class RedistributeSweep {
 };
 
 void add_options(command_line::CommandLine& line, RedistributeOptions& options) {
-    line.option("--ranks", options.choice.ranks, "numbers of ranks, separated by commas (2,4,8)").separated_by_commas();
+    line.option("--ranks", options.choice.ranks, "numbers of ranks (2,4,8)").separated_by_commas();
     line.option("--case", options.choice.cases, "next, next20, hotspot, transpose, random, skewed, rebalance (all)")
         .separated_by_commas();
     line.option("--block", options.choice.block_bytes, "block sizes in bytes (64,1024,16000,1048576)")

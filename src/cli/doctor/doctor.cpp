@@ -7,6 +7,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "base/text/printable.hpp"
 #include "cli/doctor/finding.hpp"
 #include "cli/support/command.hpp"
 #include "command_line/command_line.hpp"
@@ -43,6 +44,13 @@ char const* name_of(Health health) {
     return "";
 }
 
+/// Names of files and mounts may hold any bytes.
+Finding shown(Finding const& finding) {
+    using base::printable;
+    return {finding.health, printable(finding.what), printable(finding.value), printable(finding.means),
+            printable(finding.change)};
+}
+
 void print_row(std::string const& group, Finding const& finding) {
     nlohmann::ordered_json const row{
         {"doctor", group},        {"what", finding.what},   {"health", name_of(finding.health)},
@@ -68,7 +76,8 @@ int run_doctor(std::vector<std::string> const& arguments) {
     std::array<int, 4> counts{};
     for (Group const& group : groups()) {
         if (!json) fmt::print("{}\n", group.name);
-        for (Finding const& finding : group.look()) {
+        for (Finding const& found : group.look()) {
+            Finding const finding = shown(found);
             ++counts.at(static_cast<std::size_t>(finding.health));
             if (json)
                 print_row(group.name, finding);

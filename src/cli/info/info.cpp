@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/text/printable.hpp"
 #include "base/units.hpp"
 #include "budget/adaptation.hpp"
 #include "cli/info/probing.hpp"
@@ -22,6 +23,7 @@ namespace sluice::cli {
 namespace {
 
 using Row = nlohmann::ordered_json;
+using base::printable;
 
 std::vector<MpiBuild> builds_to_show() {
     std::vector<MpiBuild> shown;
@@ -42,8 +44,8 @@ void print_memory(Memory const& memory) {
     using base::format_bytes;
     budget::Adaptation::Account const& account = memory.account;
     fmt::print("\nmemory\n  limit of a process   {}, from {}\n  held by this one     {}\n",
-               format_bytes(memory.limit.limit), memory.limit.source, format_bytes(memory.limit.used));
-    fmt::print("  M                    {}, from {}\n", format_bytes(account.m), account.source);
+               format_bytes(memory.limit.limit), printable(memory.limit.source), format_bytes(memory.limit.used));
+    fmt::print("  M                    {}, from {}\n", format_bytes(account.m), printable(account.source));
     fmt::print("  M_A                  {}, used of it by programs, without file pages that the kernel can drop\n",
                format_bytes(account.m_a));
     fmt::print("  reserve              {}, {}\n", format_bytes(account.reserve),
@@ -63,17 +65,21 @@ void print_text(std::vector<SettingOrigin> const& settings, Memory const& memory
     for (MpiBuild const& build : builds_to_show())
         fmt::print("  {:<10} {:<40} {}\n", build.name,
                    build.library.empty() ? "not built" : build.library.filename().string(),
-                   build.launcher.empty() ? "no launcher in PATH" : "launcher " + build.launcher.string());
+                   build.launcher.empty() ? "no launcher in PATH" : "launcher " + printable(build.launcher.string()));
     fmt::print("\nsettings (environment variables; * marks what is not the default)\n");
     for (SettingOrigin const& setting : settings)
         fmt::print("{} {:<30} {:<10} {:<12} default {:<10} {:<18} {}\n",
-                   setting.value == setting.row.default_text ? ' ' : '*', setting.row.variable, setting.value,
-                   setting.origin, setting.row.default_text, range_of(setting.row), setting.row.help);
+                   setting.value == setting.row.default_text ? ' ' : '*', setting.row.variable,
+                   printable(setting.value), printable(setting.origin), setting.row.default_text, range_of(setting.row),
+                   setting.row.help);
     print_memory(memory);
 }
 
 void print_rows(std::vector<SettingOrigin> const& settings, Memory const& memory) {
-    auto const print = [](Row const& row) { std::cout << row.dump() << "\n"; };
+    // The value of a variable need not be UTF-8.
+    auto const print = [](Row const& row) {
+        std::cout << printable(row.dump(-1, ' ', false, Row::error_handler_t::replace)) << "\n";
+    };
     print(Row{{"info", "version"}, {"value", SLUICE_VERSION}});
     for (MpiBuild const& build : builds_to_show())
         print(Row{{"info", "library"},
@@ -88,6 +94,7 @@ void print_rows(std::vector<SettingOrigin> const& settings, Memory const& memory
             row["least"] = setting.row.least;
             row["most"] = setting.row.most;
         }
+        if (!setting.row.words.empty()) row["words"] = setting.row.words;
         row["help"] = setting.row.help;
         print(row);
     }

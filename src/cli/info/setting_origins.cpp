@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "base/settings_file.hpp"
 #include "base/units.hpp"
 
 namespace sluice::cli {
@@ -11,11 +12,16 @@ std::vector<SettingOrigin> setting_origins(std::map<std::string, std::string> co
     Settings settings = Settings::from_environment();
     for (auto const& [name, text] : options)
         settings.set(name, text);
+    base::SettingsFile const& file = base::settings_file();
+    std::map<std::string, std::string> places;
+    for (base::SettingsFile::Entry const& entry : file.entries)
+        places[entry.name] = file.place_of(entry);
     std::vector<SettingOrigin> origins;
     for (SettingRow const& row : setting_rows()) {
-        std::string origin = "default";
+        std::string const name(row.name);
+        std::string origin = places.contains(name) ? places[name] : "default";
         if (std::getenv(std::string(row.variable).c_str()) != nullptr) origin = "environment";
-        if (options.contains(std::string(row.name))) origin = "option";
+        if (options.contains(name)) origin = "option";
         origins.push_back({row, settings.get(row.name), origin});
     }
     return origins;

@@ -13,11 +13,11 @@ namespace sluice::cli {
 struct SettingOrigin {
     SettingRow row;
     std::string value;   ///< text that Settings::set accepts
-    std::string origin;  ///< "default", "environment" or "option"
+    std::string origin;  ///< "default", "FILE:LINE" of the settings file, "environment" or "option"
 };
 
 /// Returns the settings as they would apply with `options` (name to text, as given on the command line) over the
-/// environment. There is no settings file. Throws Error(invalid_argument) for values out of range.
+/// environment and the settings file. Throws Error(invalid_argument) for values out of range.
 std::vector<SettingOrigin> setting_origins(std::map<std::string, std::string> const& options);
 
 /// Returns "4KiB … 1TiB" or "1 … 4096"; empty for a word, because its help lists the names that it may take.

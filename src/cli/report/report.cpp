@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 #include <span>
 
 #include "cli/support/command.hpp"
 #include "cli/support/installation.hpp"
+#include "cli/support/once.hpp"
 #include "command_line/command_line.hpp"
 #include "functions.hpp"
-#include "record/record_file.hpp"
+#include "record/jobs_folder.hpp"
 #include "report/read/left_behind.hpp"
 #include "report/read/node_files.hpp"
+#include "report/show/at_end.hpp"
 #include "report/show/comparison.hpp"
 #include "report/show/files.hpp"
 #include "report/show/page.hpp"
@@ -40,7 +43,7 @@ std::span<char const* const> function_names() {
 }
 
 void say(std::string const& line) {
-    fmt::print(stderr, "sluice: {}\n", line);
+    tell(line);
 }
 
 /// The summary of a folder's job, and whether the reports are still to be made from the records.
@@ -63,7 +66,8 @@ void write_what_was_missing(fs::path const& folder, report::Summary const& summa
 /// replace it, otherwise it is an error.
 std::optional<report::Summary> written_in(fs::path const& folder, bool has_records) {
     fs::path const file = folder / "report.json";
-    if (!fs::exists(file)) return std::nullopt;
+    std::error_code unseen;
+    if (!fs::exists(fs::symlink_status(file, unseen))) return std::nullopt;
     try {
         return report::read_report(file);
     } catch (Error const& error) {
@@ -101,10 +105,16 @@ Loaded load(fs::path const& folder) {
 /// Returns the folder of the last job that did not end, among the jobs without a report folder of their own; or else of
 /// a job that is still running.
 std::string last_left_behind() {
-    fs::path const where = record::folder_of_jobs();
-    std::vector<report::Remains> jobs = report::jobs_left_in(where);
+    std::vector<std::string> const folders = record::folders_of_jobs();
+    std::vector<report::Remains> jobs;
+    for (std::string const& folder : folders)
+        for (report::Remains& job : report::jobs_left_in(folder))
+            jobs.push_back(std::move(job));
+    std::stable_sort(jobs.begin(), jobs.end(), [](report::Remains const& a, report::Remains const& b) {
+        return a.last_sign_unix_us > b.last_sign_unix_us;
+    });
     std::erase_if(jobs, [](report::Remains const& job) { return !report::has_node_files(job.path); });
-    if (jobs.empty()) throw UsageError("which folder? No job left its records in " + where.string());
+    if (jobs.empty()) throw UsageError("which folder? No job left its records in " + folders.front());
     auto const runs = [](report::Remains const& job) { return job.alive; };
     std::stable_partition(jobs.begin(), jobs.end(), [&runs](report::Remains const& job) { return !runs(job); });
     auto const running = static_cast<std::size_t>(std::count_if(jobs.begin(), jobs.end(), runs));
@@ -141,9 +151,19 @@ void write_wished(Wishes const& wishes, std::vector<report::Summary> const& summ
         report::write_whole(wishes.trace, [&](std::ostream& out) { report::write_trace(summaries.front(), out); });
 }
 
+/// The plugin's own use of this command: kernel/process/beside.hpp says how it knows that all went well.
+int run_at_end(std::vector<std::string> const& arguments) {
+    std::optional<report::EndedJob> const job = report::ended_job_in(arguments);
+    if (!job) throw UsageError(std::string(report::k_at_end) + " is for the plugin");
+    std::string const text = report::report_at_end(*job, function_names(), report_template().value_or(fs::path()));
+    std::fwrite(text.c_str(), 1, text.size() + 1, stdout);
+    return 0;
+}
+
 }  // namespace
 
 int run_report(std::vector<std::string> const& arguments) {
+    if (!arguments.empty() && arguments.front() == report::k_at_end) return run_at_end(arguments);
     Wishes wishes;
     command_line::CommandLine line("sluice report",
                                    "Shows the report of a job from its folder, or from the records there if the job "
@@ -154,8 +174,9 @@ int run_report(std::vector<std::string> const& arguments) {
             "end; those of the last 4 such jobs stay for 7 days")
         .any_number();
     line.flag("--json", wishes.json, "Print JSON instead of text; for two folders a list");
-    line.option("--html", wishes.html, "Write the page to this file");
-    line.option("--trace", wishes.trace, "Write a timeline for Perfetto to this file; for two folders, of the first");
+    line.option("--html", wishes.html, "Write the page to this file").value_name("FILE");
+    line.option("--trace", wishes.trace, "Write a timeline for Perfetto to this file; for two folders, of the first")
+        .value_name("FILE");
     if (!line.parse(arguments)) return 0;
     if (wishes.folders.size() > 2)
         throw UsageError(fmt::format("at most two folders can be compared, and {} were named", wishes.folders.size()));

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -12,12 +13,13 @@
 #include <optional>
 #include <utility>
 
+#include "base/settings_file.hpp"
 #include "base/units.hpp"
-#include "cli/run/once.hpp"
 #include "cli/run/program.hpp"
 #include "cli/run/run_options.hpp"
 #include "cli/support/command.hpp"
 #include "cli/support/installation.hpp"
+#include "cli/support/once.hpp"
 #include "kernel/launcher.hpp"
 #include "record/record.hpp"
 #include "sluice/settings.hpp"
@@ -28,10 +30,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
+bool is_quiet() {
+    char const* const value = kernel::variable("SLUICE_QUIET");
+    return value != nullptr && std::string_view(value) == "on";
+}
+
 /// Prints one line for the whole job, not one for each rank.
 void say_once(std::string const& line) {
+    if (is_quiet()) return;
     char const* const rank = kernel::rank_of_launcher();
-    if (rank == nullptr || std::string_view(rank) == "0") fmt::print(stderr, "sluice: {}\n", line);
+    if (rank == nullptr || std::string_view(rank) == "0") tell(line);
 }
 
 /// Returns the MPI whose launcher started this process, for programs that load MPI late.
@@ -129,10 +137,25 @@ std::optional<fs::path> make_report_folder(std::string const& text) {
 
 /// Ranks on several nodes tell each other through the fence of MPI_Init that they run under Sluice (declaration.hpp).
 /// The fence carries that only with its default settings, and a rank must know that no parameter file changes them.
+/// The plugin takes out of the environment again what is set here, if both were: children that the program starts
+/// inherit the rest of it.
 void keep_fence_of_init() {
-    for (auto const& [name, value] :
-         {std::pair{"OMPI_MCA_pmix_base_async_modex", "0"}, std::pair{"OMPI_MCA_pmix_base_collect_data", "1"}})
+    constexpr std::array k_fence{std::pair{"OMPI_MCA_pmix_base_async_modex", "0"},
+                                 std::pair{"OMPI_MCA_pmix_base_collect_data", "1"}};
+    bool const none_is_set = std::all_of(k_fence.begin(), k_fence.end(),
+                                         [](auto const& entry) { return std::getenv(entry.first) == nullptr; });
+    for (auto const& [name, value] : k_fence)
         setenv(name, value, 0);
+    if (none_is_set) setenv(kernel::k_fence_variable, "1", 1);
+}
+
+/// Programs may change their folder before MPI_Init.
+void make_settings_file_absolute() {
+    char const* const path = kernel::variable(base::k_settings_file_variable);
+    std::error_code failed;
+    if (path == nullptr) return;
+    fs::path const absolute = fs::absolute(path, failed);
+    if (!failed) set(base::k_settings_file_variable, absolute.string());
 }
 
 fs::path find_program(std::string const& name) {
@@ -171,6 +194,9 @@ void check_program(fs::path const& file) {
 int run_run(std::vector<std::string> const& arguments) {
     std::optional<RunOptions> const options = parse_run_options(arguments);
     if (!options) return 0;
+    make_settings_file_absolute();
+    for (auto const& [row, text] : options->settings)
+        if (row.name == "quiet") set(std::string(row.variable), text);  // before anything is said
     for (auto const& [row, text] : options->settings) {
         if (row.name == "memory") {
             share_memory(text);

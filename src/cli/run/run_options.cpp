@@ -31,8 +31,9 @@ constexpr char k_description[] =
 constexpr char k_footer[] =
     "A SIZE is bytes or has a unit: 4096, 64MiB, 1.5GB. --identify alone is --identify on. Every "
     "option is a variable of the environment too: "
-    "--inplace-staging is SLUICE_INPLACE_STAGING (`sluice info` shows what applies, and ranges); --memory alone is a "
-    "node's, SLUICE_MEMORY a process's.\n\n"
+    "--inplace-staging is SLUICE_INPLACE_STAGING, or `inplace_staging = SIZE` in the settings file, "
+    "~/.config/sluice/settings or SLUICE_CONFIG (`sluice info` shows what applies, from where, and ranges); --memory "
+    "alone is a node's, SLUICE_MEMORY a process's.\n\n"
     "Exit code: the program's. 2: wrong use; 126: the program cannot be run; 127: there is none.";
 
 /// The options that most users want, in the order in which they need them, explained for users; the others follow in
@@ -49,6 +50,7 @@ constexpr std::array k_first{
           "memory that the ranks of a node may use together, as 2GiB; each gets an equal part; 0: the limits are "
           "detected"},
     First{"watch", "on or off: records where memory and time go; off: no summary and no report"},
+    First{"quiet", "writes nothing on standard error: no summary and no warning; files of --report are written"},
     First{"inplace", "on or off: serves all-to-alls with MPI_IN_PLACE in the memory that --inplace-staging gives"},
 };
 

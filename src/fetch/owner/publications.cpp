@@ -25,11 +25,25 @@ std::optional<std::string> Publications::refusal(Name const& name) const {
     if (auto const at = published_.find(name); at != published_.end() && at->second.withdrawn)
         return "it has withdrawn the data";
     if (over_.contains(name)) return "it has withdrawn the data, or all readers have had them";
-    if (closed_ && name.epoch <= *closed_)
-        return "it has not published the data, or no longer does, and has closed the epochs up to " +
-               std::to_string(*closed_);
-    if (finished_) return "it has not published the data, and has finished";
+    bool const is_closed = closed_ && name.epoch <= *closed_;
+    if (!is_closed && !given_up_.empty())
+        return "it has not published the data, and a task there threw an exception: " + given_up_;
+    auto const why = why_over(name);
+    if (!why) return std::nullopt;
+    return std::string("it has not published the data") + (is_closed ? ", or no longer does, and " : ", and ") + *why;
+}
+
+std::optional<std::string> Publications::why_over(Name const& name) const {
+    if (closed_ && name.epoch <= *closed_) return "has closed the epochs up to " + std::to_string(*closed_);
+    if (finished_) return "has finished";
     return std::nullopt;
+}
+
+bool Publications::may_call() const noexcept {
+    return std::ranges::any_of(published_, [](auto const& entry) {
+        Publication const& publication = entry.second;
+        return publication.pack || publication.bring || !publication.waiting.empty();
+    });
 }
 
 std::vector<Request> Publications::take_early(Name const& name) {

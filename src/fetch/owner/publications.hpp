@@ -5,6 +5,7 @@
 ///         └── withdrawn: removed when no data of it is on its way
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,14 +15,17 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fetch/data_check.hpp"
 #include "fetch/recent_keys.hpp"
 #include "fetch/wire.hpp"
 #include "sluice/fetch.hpp"
 
 namespace sluice::fetch {
 
-/// A task or callback that waits until all readers have a publication.
+/// A task or callback that waits until all readers have some publications.
 struct DeliveryWait {
+    std::size_t missing = 0;              // publications that some reader does not have yet
+    double seen = -1;                     // when LongWaits found it
     detail::TaskPromise* task = nullptr;  // null if no task waits, or
     std::function<void()> done;
 };
@@ -32,6 +36,8 @@ struct Publication {
     Store::Packer pack;               // or the following
     std::byte const* data = nullptr;  // contiguous data, or
     Store::DataSource bring;
+    DataHash hash{};  // what readers compare; of data from elsewhere: as they were brought first
+    int readers = 0;
     int readers_left = 0;  // readers that have not been sent it yet
     int on_their_way = 0;  // messages on their way to readers
     bool withdrawn = false;
@@ -49,7 +55,11 @@ class Publications {
     /// Throws Error(invalid_argument) if the name is in use.
     Publication& add(Name const& name, Publication&& publication);
     Publication* find(Name const& name);
-    /// Returns why `name` can no longer be published; nothing if it still can.
+    /// The publication whose data are on their way, which may have been withdrawn meanwhile.
+    Publication& on_its_way(Name const& name) { return published_.at(name); }
+    /// Returns why the program may publish nothing of that epoch any more; nothing if it may.
+    std::optional<std::string> why_over(Name const& name) const;
+    /// Returns why `name` can no longer be fetched; nothing if it still can.
     std::optional<std::string> refusal(Name const& name) const;
 
     void keep_early(Request const& request) { early_[request.control.name].push_back(request); }
@@ -68,8 +78,24 @@ class Publications {
 
     void close(std::uint64_t epoch);
     void finish() { finished_ = true; }
+    /// Nothing more will be published, because of the exception `why`; empty: it may be again.
+    void give_up(std::string const& why) { given_up_ = why; }
 
     std::size_t size() const noexcept { return published_.size(); }
+    bool has(Name const& name) const { return published_.contains(name); }
+    /// Whether a reader, which may come at any time, runs code of the program or ends a wait here.
+    bool may_call() const noexcept;
+    template <typename Act>
+    void for_each_early_of(int peer, Act const& act) const {
+        for (auto const& [name, requests] : early_)
+            for (Request const& request : requests)
+                if (request.peer == peer) act(request);
+    }
+    template <typename Act>
+    void for_each(Act const& act) const {
+        for (auto const& [name, publication] : published_)
+            act(name, publication);
+    }
 
   private:
     DeliveryWaits forget_if_over(Name const& name);
@@ -79,6 +105,7 @@ class Publications {
     RecentKeys<Name> over_;
     std::optional<std::uint64_t> closed_;  // epochs up to this one are closed
     bool finished_ = false;
+    std::string given_up_;
 };
 
 }  // namespace sluice::fetch

@@ -27,6 +27,11 @@ std::optional<std::string> Sending::refusal(Name const& name) const {
     return std::nullopt;
 }
 
+std::optional<std::string> Sending::absence(Name const& name) const {
+    if (given_up_.empty()) return refusal(name);
+    return "a task there threw an exception: " + given_up_;
+}
+
 void Sending::send(int reader, Name const& name, std::uint64_t bytes, Store::Packer const& pack) {
     int const rank = wire_->rank();
     if (reader < 0 || reader >= wire_->size())
@@ -59,6 +64,7 @@ Sending::Parcel Sending::packed(int reader, Name const& name, std::uint64_t byte
                         " packed for sends that have not left");
     parcel.tokens = packed_->take_beyond(1, Bytes{bytes});
     pack({parcel.memory.get(), bytes});
+    if (checks_) parcel.hash = hash_of({parcel.memory.get(), bytes});
     return parcel;
 }
 
@@ -76,10 +82,10 @@ void Sending::offer(Address const& to, Parcel&& parcel) {
 void Sending::push(Address const& to, Parcel&& parcel) {
     if (to.reader == wire_->rank()) {
         parcel.tokens.release();  // the reader counts them from now on
-        receiving_->here({to.reader, to.name.id, to.name.epoch}, std::move(parcel.memory), parcel.bytes);
+        receiving_->here({to.reader, to.name.id, to.name.epoch}, std::move(parcel.memory), parcel.bytes, parcel.hash);
         return;
     }
-    wire_->send(to.reader, {Kind::push, 0, to.name, parcel.bytes});
+    wire_->send(to.reader, {Kind::push, 0, to.name, parcel.bytes}, text_of(parcel.hash));
     if (parcel.bytes > 0) start(to.reader, wire_->push_slot(), std::move(parcel));
 }
 
@@ -91,11 +97,12 @@ void Sending::take(int reader, Control const& control) {
     Parcel parcel = std::move(at->second);
     offered_.erase(at);
     if (reader != wire_->rank()) {
+        if (parcel.hash) wire_->send(reader, {Kind::hash, control.slot, control.name, *parcel.hash});
         start(reader, control.slot, std::move(parcel));
         return;
     }
     parcel.tokens.release();  // the reader counts them from now on
-    receiving_->handed_over(control.slot, std::move(parcel.memory));
+    receiving_->handed_over(control.slot, std::move(parcel.memory), parcel.hash);
 }
 
 void Sending::start(int reader, std::uint32_t slot, Parcel&& parcel) {
@@ -117,7 +124,7 @@ void Sending::tell(Address const& to, std::string const& text) {
 void Sending::expected(int reader, Name const& name) {
     Address const by{reader, name};
     bool const crossed = offered_.contains(by);
-    auto const why = refusal(name);
+    auto const why = absence(name);
     if (why && !crossed) tell(by, *why);
     if (!why && !crossed) expected_.insert(by);
     if (reader != wire_->rank()) wire_->send(reader, {Kind::noted, 0, name, 0});
@@ -126,15 +133,20 @@ void Sending::expected(int reader, Name const& name) {
 void Sending::refuse_what_will_not_come() {
     std::vector<Address> over;
     for (Address const& by : expected_)
-        if (refusal(by.name)) over.push_back(by);
+        if (absence(by.name)) over.push_back(by);
     for (Address const& by : over) {
         expected_.erase(by);
-        tell(by, *refusal(by.name));
+        tell(by, *absence(by.name));
     }
 }
 
 void Sending::close(std::uint64_t epoch) {
     closed_ = std::max(epoch, closed_.value_or(epoch));
+    refuse_what_will_not_come();
+}
+
+void Sending::give_up(std::string const& why) {
+    given_up_ = why;
     refuse_what_will_not_come();
 }
 

@@ -14,6 +14,7 @@
 #include <unordered_set>
 
 #include "budget/token_pool.hpp"
+#include "fetch/data_check.hpp"
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/wire.hpp"
 
@@ -23,9 +24,10 @@ class Receiving;
 
 class Sending {
   public:
-    /// `packed` only counts and refuses nothing. If `controlled` is false, data are sent at once.
-    Sending(Wire& wire, budget::TokenPool& packed, memory::BufferMemory& memory, bool controlled)
-        : wire_(&wire), packed_(&packed), memory_(&memory), controlled_(controlled) {}
+    /// `packed` only counts and refuses nothing. If `controlled` is false, data are sent at once. If `checks`, their
+    /// hashes travel with them.
+    Sending(Wire& wire, budget::TokenPool& packed, memory::BufferMemory& memory, bool controlled, bool checks)
+        : wire_(&wire), packed_(&packed), memory_(&memory), controlled_(controlled), checks_(checks) {}
     Sending(Sending const&) = delete;
     Sending& operator=(Sending const&) = delete;
     /// `receiving` gets what this rank sends to itself.
@@ -40,6 +42,8 @@ class Sending {
     void close(std::uint64_t epoch);
     /// After this nothing more is sent.
     void finish();
+    /// Nothing more will be sent, because of the exception `why`; empty: it may be again.
+    void give_up(std::string const& why);
 
     /// Drops the data that no reader has taken when all ranks have finished.
     void drop() noexcept { offered_.clear(); }
@@ -72,6 +76,7 @@ class Sending {
         memory::BufferMemory::Block memory;
         std::uint64_t bytes = 0;
         budget::Tokens tokens;
+        DataHash hash{};
     };
 
     Parcel packed(int reader, Name const& name, std::uint64_t bytes, Store::Packer const& pack);
@@ -80,6 +85,8 @@ class Sending {
     void start(int reader, std::uint32_t slot, Parcel&& parcel);
     /// Returns why `name` will not be sent any more; nothing if it may be.
     std::optional<std::string> refusal(Name const& name) const;
+    /// The same for a reader, which is also told that this rank has given up.
+    std::optional<std::string> absence(Name const& name) const;
     void tell(Address const& to, std::string const& text);
     void refuse_what_will_not_come();
 
@@ -88,11 +95,13 @@ class Sending {
     memory::BufferMemory* memory_;
     Receiving* receiving_ = nullptr;
     bool controlled_;
+    bool checks_;
     std::unordered_map<Address, Parcel, AddressHash> offered_;
     std::unordered_map<std::uint64_t, Parcel> leaving_;  // by ticket
     std::unordered_set<Address, AddressHash> expected_;
     std::optional<std::uint64_t> closed_;  // epochs up to this one are closed
     bool finished_ = false;
+    std::string given_up_;
     std::uint64_t next_ticket_ = 0;
     std::uint64_t sent_ = 0;
     Bytes sent_bytes_;

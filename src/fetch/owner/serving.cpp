@@ -7,24 +7,13 @@
 #include <iterator>
 #include <utility>
 
+#include "base/exception_text.hpp"
 #include "fetch/reader/direct_reads.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::fetch {
 
-namespace {
-
-std::string text_of(std::exception_ptr const& error) {
-    try {
-        std::rethrow_exception(error);
-    } catch (std::exception const& known) {
-        return known.what();
-    } catch (...) {
-        return "an exception that is not a std::exception";
-    }
-}
-
-}  // namespace
+using base::text_of;
 
 void Serving::wake(DeliveryWaits&& waits) {
     std::ranges::move(waits, std::back_inserter(woken_));
@@ -33,6 +22,7 @@ void Serving::wake(DeliveryWaits&& waits) {
 bool Serving::wake_up() {
     DeliveryWaits waits = std::exchange(woken_, {});  // callbacks may add further waits
     for (auto wait = waits.begin(); wait != waits.end(); ++wait) {
+        if (--(*wait)->missing > 0) continue;
         if ((*wait)->task != nullptr) detail::make_ready(*(*wait)->task);
         if (!(*wait)->done) continue;
         try {
@@ -45,33 +35,78 @@ bool Serving::wake_up() {
     return !waits.empty();
 }
 
-void Serving::when_all_have_it(Name const& name, std::function<void()> done) {
-    auto wait = std::make_shared<DeliveryWait>();
-    wait->done = std::move(done);
+void Serving::add_wait(Name const& name, std::shared_ptr<DeliveryWait> const& wait) {
     Publication* const publication = publications_.find(name);
-    (publication != nullptr ? publication->waiting : woken_).push_back(std::move(wait));
+    if (publication == nullptr) return;
+    publication->waiting.push_back(wait);
+    ++wait->missing;
+}
+
+void Serving::call_soon(std::shared_ptr<DeliveryWait> const& wait) {
+    ++wait->missing;
+    woken_.push_back(wait);
 }
 
 void Serving::publish(Name const& name, Publication&& publication) {
+    if (auto const why = publications_.why_over(name))
+        throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(wire_->rank()) + " publishes id " +
+                                                     std::to_string(name.id) + " of epoch " +
+                                                     std::to_string(name.epoch) + " (" +
+                                                     std::to_string(publication.bytes) + " bytes), but it " + *why);
+    if (checks_) publication.hash = hash_when_published(publication);
+    publication.readers = publication.readers_left;
     publications_.add(name, std::move(publication));
     for (Request const& request : publications_.take_early(name))
         answer(request);
 }
 
+/// Packs once more than readers ask for. Data that cannot be packed now have no hash: they are not compared, or their
+/// readers get the error.
+DataHash Serving::hash_when_published(Publication const& publication) {
+    if (publication.bring) return std::nullopt;
+    if (publication.data != nullptr) return hash_of({publication.data, publication.bytes});
+    budget::Tokens const tokens = tokens_->take_beyond(1, Bytes{publication.bytes});
+    memory::BufferMemory::Block const memory = memory_->allocate(publication.bytes);
+    if (!memory) return std::nullopt;
+    std::span<std::byte> const out{memory.get(), publication.bytes};
+    try {
+        publication.pack(out);
+    } catch (...) {
+        return std::nullopt;
+    }
+    return hash_of(out);
+}
+
+/// Goes ahead of the data.
+void Serving::tell_hash(Request const& request, DataHash const& hash) {
+    if (!hash) return;
+    if (request.peer == wire_->rank())
+        local_->expect_hash(request.control.slot, *hash);
+    else
+        wire_->send(request.peer, {Kind::hash, request.control.slot, request.control.name, *hash});
+}
+
 void Serving::withdraw(Name const& name) {
     wake(publications_.withdraw(name));
-    for (Request const& request : publications_.take_refused())
-        refuse(request, *publications_.refusal(request.control.name));
+    refuse_what_will_not_come();
 }
 
 void Serving::close(std::uint64_t epoch) {
     publications_.close(epoch);
-    for (Request const& request : publications_.take_refused())
-        refuse(request, *publications_.refusal(request.control.name));
+    refuse_what_will_not_come();
 }
 
 void Serving::finish() {
     publications_.finish();
+    refuse_what_will_not_come();
+}
+
+void Serving::give_up(std::string const& why) {
+    publications_.give_up(why);
+    refuse_what_will_not_come();
+}
+
+void Serving::refuse_what_will_not_come() {
     for (Request const& request : publications_.take_refused())
         refuse(request, *publications_.refusal(request.control.name));
 }
@@ -136,7 +171,10 @@ Serving::Outcome Serving::serve_here(Request const& request, Publication& public
         std::memcpy(room.data(), publication.data, publication.bytes);
     else
         is_here = pack(request, publication, room);
-    if (is_here) local_->local_complete(request.control.slot);
+    if (is_here) {
+        tell_hash(request, publication.hash);
+        local_->local_complete(request.control.slot);
+    }
     wake(publications_.arrived(request.control.name));
     return Outcome::served;
 }
@@ -180,6 +218,11 @@ void Serving::brought(std::uint64_t ticket, std::span<std::byte const> bytes, st
     coming_.erase(at);
     Request const& request = coming.request;
     bool has_left = true;
+    if (checks_ && !error && bytes.size() == coming.bytes) {
+        DataHash& hash = publications_.on_its_way(request.control.name).hash;
+        if (!hash) hash = hash_of(bytes);
+        tell_hash(request, hash);
+    }
     if (error) {
         refuse(request, "it could not bring the data: " + text_of(error));
     } else if (bytes.size() != coming.bytes) {
@@ -233,6 +276,7 @@ Serving::Outcome Serving::serve(Request const& request) {
     }
     // Phases 5 and 6: the data go to the reader's runtime.
     ++counts_.served;
+    tell_hash(request, publication->hash);
     if (wire_->send_data(request.peer, request.control.slot, data, ticket))
         wake(publications_.arrived(request.control.name));
     else
@@ -246,6 +290,7 @@ bool Serving::point(Request const& request, Publication& publication) {
     std::uint64_t const ticket = depart(publication);
     ++counts_.served;
     pointed_.emplace(ticket, request);
+    tell_hash(request, publication.hash);
     Place const place = reads_->place_of(publication.data, ticket);
     wire_->send(request.peer, {Kind::lies_at, request.control.slot, request.control.name, publication.bytes},
                 {reinterpret_cast<char const*>(&place), sizeof place});
@@ -287,6 +332,50 @@ bool Serving::serve() {
         moved = true;
     }
     return moved;
+}
+
+/// What another rank fetches may run code of the program, or be what a task waits for. Without other ranks only the
+/// fetches of this one remain, which Fetching tells.
+void Serving::tell_endless(kernel::EndlessWaits& waits) const {
+    bool const has_peers = wire_->size() > 1;
+    if (!woken_.empty() || !queue_.empty() || !coming_.empty() || (has_peers && publications_.may_call())) {
+        waits.may_end();
+        return;
+    }
+    publications_.for_each_early_of(wire_->rank(), [&](Request const& request) {
+        local_->tell_endless(request.control.slot, request.control.name, waits);
+    });
+    if (has_peers) return;
+    publications_.for_each([&waits](Name const& name, Publication const& publication) {
+        for (auto const& wait : publication.waiting)
+            if (wait->task != nullptr) waits.add({wait->task, kernel::EndlessWaits::For::readers, name.id, name.epoch});
+    });
+}
+
+void Serving::find_oldest(OldestWait& oldest) const {
+    publications_.for_each([&](Name const& name, Publication const& publication) {
+        int const have = publication.readers - publication.readers_left - publication.on_their_way;
+        for (auto const& wait : publication.waiting)
+            if (oldest.is_older(wait->seen))
+                oldest.set({.what = LongWait::For::readers,
+                            .since = wait->seen,
+                            .key = {wire_->rank(), name.id, name.epoch},
+                            .waiting = wait,
+                            .have = have,
+                            .readers = publication.readers});
+    });
+}
+
+LongWaits::State Serving::state_of(int reader, Name const& name) const {
+    using State = LongWaits::State;
+    auto const is_it = [&](Request const& request) { return request.peer == reader && request.control.name == name; };
+    if (std::ranges::any_of(queue_, is_it)) return State::waits_for_memory;
+    if (std::ranges::any_of(coming_, [&](auto const& entry) { return is_it(entry.second.request); }))
+        return State::is_brought;
+    if (std::ranges::any_of(pointed_, [&](auto const& entry) { return is_it(entry.second); }) ||
+        std::ranges::any_of(under_way_, [&](auto const& entry) { return entry.second.name == name; }))
+        return State::is_on_its_way;
+    return publications_.has(name) ? State::is_published : State::not_published;
 }
 
 void Serving::sent(std::uint64_t ticket) {

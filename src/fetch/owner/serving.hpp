@@ -15,9 +15,11 @@
 #include <utility>
 
 #include "budget/token_pool.hpp"
+#include "fetch/long_waits.hpp"
 #include "fetch/owner/publications.hpp"
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/wire.hpp"
+#include "kernel/endless_waits.hpp"
 
 namespace sluice::fetch {
 
@@ -28,11 +30,15 @@ class LocalReader {
   public:
     /// Returns room for the data of `slot`; empty if there is no memory now.
     virtual std::span<std::byte> room_for(std::uint32_t slot, std::uint64_t bytes) = 0;
+    /// The data of `slot` had this hash when they were published.
+    virtual void expect_hash(std::uint32_t slot, std::uint64_t hash) = 0;
     virtual void local_complete(std::uint32_t slot) = 0;
     /// Like local_complete(), for data that were read in another process.
     virtual void read_complete(std::uint32_t slot) = 0;
     virtual void refused(std::uint32_t slot, std::string const& text) = 0;
     virtual void ready(std::uint32_t slot, std::uint64_t bytes) = 0;
+    /// The request of `slot` waits for `name`, which is not published.
+    virtual void tell_endless(std::uint32_t slot, Name const& name, kernel::EndlessWaits& waits) = 0;
 
   protected:
     ~LocalReader() = default;
@@ -40,8 +46,9 @@ class LocalReader {
 
 class Serving {
   public:
-    Serving(Wire& wire, budget::TokenPool& tokens, memory::BufferMemory& memory, LocalReader& local)
-        : wire_(&wire), tokens_(&tokens), memory_(&memory), local_(&local) {}
+    /// If `checks`, the hashes of publications travel with their data.
+    Serving(Wire& wire, budget::TokenPool& tokens, memory::BufferMemory& memory, LocalReader& local, bool checks)
+        : wire_(&wire), tokens_(&tokens), memory_(&memory), local_(&local), checks_(checks) {}
     /// Data from elsewhere arrive outside of the store's calls and take this hold first.
     void set_hold(std::function<std::unique_lock<std::recursive_mutex>()> hold) { hold_ = std::move(hold); }
     Serving(Serving const&) = delete;
@@ -52,12 +59,15 @@ class Serving {
     void close(std::uint64_t epoch);
     /// After this nothing more is published.
     void finish();
+    void give_up(std::string const& why);
     Publication* find(Name const& name) { return publications_.find(name); }
 
     /// Phase 3: handles a request, or the question whether it can be fulfilled.
     void receive(int peer, Control const& control);
-    /// `done` is called by wake_up().
-    void when_all_have_it(Name const& name, std::function<void()> done);
+    /// `wait` waits for the readers of `name`, too, if that is published; wake_up() ends it.
+    void add_wait(Name const& name, std::shared_ptr<DeliveryWait> const& wait);
+    /// The next wake_up() ends `wait`, which waits for nothing.
+    void call_soon(std::shared_ptr<DeliveryWait> const& wait);
     void read_too(Name const& name) { wake(publications_.count_reader(name)); }
     /// The data of `ticket` have left.
     void sent(std::uint64_t ticket);
@@ -71,6 +81,15 @@ class Serving {
     bool serve_plain();
     /// Resumes the tasks and calls the callbacks that waited until a publication was read.
     bool wake_up();
+
+    void tell_endless(kernel::EndlessWaits& waits) const;
+    /// The oldest task or callback that waits for readers.
+    void find_oldest(OldestWait& oldest) const;
+    /// Why the data do not come that `reader` has asked for.
+    LongWaits::State state_of(int reader, Name const& name) const;
+    void tell_state(int reader, Name const& name) {
+        wire_->send(reader, {Kind::state, 0, name, static_cast<std::uint64_t>(state_of(reader, name))});
+    }
 
     bool is_quiet() const noexcept {
         return queue_.empty() && coming_.empty() && under_way_.empty() && pointed_.empty();
@@ -92,10 +111,13 @@ class Serving {
     enum class Outcome { served, no_tokens, no_memory };
 
     void answer(Request const& request);
+    void refuse_what_will_not_come();
     void refuse(Request const& request, std::string const& text);
     Outcome serve(Request const& request);
     bool point(Request const& request, Publication& publication);
     Outcome serve_here(Request const& request, Publication& publication);
+    DataHash hash_when_published(Publication const& publication);
+    void tell_hash(Request const& request, DataHash const& hash);
     std::uint64_t depart(Publication& publication);
     bool pack(Request const& request, Publication& publication, std::span<std::byte> out);
     Outcome bring(Request const& request, Publication& publication);
@@ -106,6 +128,7 @@ class Serving {
     budget::TokenPool* tokens_;
     memory::BufferMemory* memory_;
     LocalReader* local_;
+    bool checks_;
     DirectReads const* reads_ = nullptr;
     std::function<std::unique_lock<std::recursive_mutex>()> hold_;
     Publications publications_;

@@ -24,4 +24,26 @@ void fail(FetchSet& set, std::size_t which, int rank, std::string const& text) {
                                                "; rank " + std::to_string(want.key.owner) + " says: " + text));
 }
 
+void fail_as_changed(FetchSet& set, std::size_t which, int rank) {
+    if (set.error) return;
+    FetchRequest const& want = set.wants[which];
+    std::string const owner = "rank " + std::to_string(want.key.owner);
+    std::string const what =
+        "rank " + std::to_string(rank) + verb_of(set) + text_of(want.key) + " (" + std::to_string(want.bytes.count);
+    if (set.pushed)
+        set.error = std::make_exception_ptr(
+            Error(ErrorCode::internal, what + " bytes), but got other bytes than were packed (setting check)"));
+    else
+        set.error = std::make_exception_ptr(
+            Error(ErrorCode::invalid_argument,
+                  what + " bytes), but got other bytes than were published: " + owner +
+                      " changed them before all readers had them. A task of " + owner +
+                      " must await all_have_it(key) before they change, or keep two arrays (setting check)"));
+}
+
+void tell_changed(Wire& wire, Key const& key, bool was_sent) {
+    if (key.owner == wire.rank()) return;
+    wire.send(key.owner, {Kind::differs, was_sent ? 1U : 0U, {key.id, key.epoch}, 0});
+}
+
 }  // namespace sluice::fetch

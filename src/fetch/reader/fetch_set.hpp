@@ -37,7 +37,18 @@ struct FetchSet
     std::uint64_t bytes = 0;
     bool pushed = false;  // its data are sent, not fetched
     bool tentative = false;
+    std::weak_ptr<void const> store;  // expires when the store is destroyed
+    double seen = -1;                 // when LongWaits found it waiting
 
+    bool is_left_behind() const noexcept { return !complete && store.expired(); }
+    /// Throws the error of a fetch that failed, or whose store is gone.
+    void rethrow() const {
+        if (is_left_behind())
+            throw Error(ErrorCode::invalid_argument,
+                        "a fetch is awaited after the Store that it was posted to was destroyed, before its data came: "
+                        "keep the Store until its tasks have ended");
+        Waiting::rethrow();
+    }
     /// Phase 7: hands the data to the application.
     FetchResult take() {
         FetchResult fetched;
@@ -65,5 +76,9 @@ std::string text_of(Key const& key);
 char const* verb_of(FetchSet const& set);
 /// Records the set's first error; its text names both sides.
 void fail(FetchSet& set, std::size_t which, int rank, std::string const& text);
+/// The same for data that arrived with another hash than they had when they were published or sent.
+void fail_as_changed(FetchSet& set, std::size_t which, int rank);
+/// Tells the owner of `key` that they did. A rank that reads its own data has the error at its fetch.
+void tell_changed(Wire& wire, Key const& key, bool was_sent);
 
 }  // namespace sluice::fetch

@@ -13,6 +13,7 @@ namespace sluice::fetch {
 
 bool Fetching::open(std::shared_ptr<FetchSet> const& set) {
     ++open_sets_;
+    if (set->done) ++callbacks_;
     set->buffers.resize(set->wants.size());
     for (FetchRequest const& want : set->wants) {
         if (want.key.owner >= 0 && want.key.owner < wire_->size()) continue;
@@ -237,6 +238,10 @@ void Fetching::piece_complete(std::uint32_t slot, std::size_t bytes) {
 void Fetching::finish_slot(std::uint32_t slot) {
     InFlight::Slot const taken = in_flight_.take(slot);
     Bytes const bytes{taken.buffer->bytes};
+    if (!is_as_published(taken)) {
+        fail_changed(taken);
+        return;
+    }
     taken.buffer->complete = true;
     if (taken.fetch.set->pushed) {
         ++counts_.received;
@@ -252,6 +257,28 @@ void Fetching::finish_slot(std::uint32_t slot) {
         finish_fetch(fetch, taken.buffer);
     for (std::size_t i = 0; i < waiting.size(); ++i)
         tell_read_too(key);
+}
+
+bool Fetching::is_as_published(InFlight::Slot const& taken) {
+    if (!taken.hash) return true;
+    ++counts_.compared;
+    return !differs(taken.hash, {taken.buffer->memory.get(), taken.buffer->bytes});
+}
+
+/// The data are not those that were published or sent. Their owner counts the readers, whose fetches fail, as served.
+void Fetching::fail_changed(InFlight::Slot const& taken) {
+    Key const key = taken.fetch.request().key;
+    bool const was_sent = taken.fetch.set->pushed;
+    tell_changed(*wire_, key, was_sent);
+    std::vector<Fetch> fetches;
+    if (!was_sent) fetches = shared_.remove(key, taken.buffer);
+    for (std::size_t i = 0; i < fetches.size(); ++i)
+        tell_read_too(key);
+    fetches.push_back(taken.fetch);
+    for (Fetch const& fetch : fetches) {
+        fail_as_changed(*fetch.set, fetch.want, wire_->rank());
+        if (--fetch.set->missing == 0) complete(fetch.set);
+    }
 }
 
 /// Tells the owner that one more reader has the data, without another message of data.
@@ -291,12 +318,39 @@ void Fetching::complete(std::shared_ptr<FetchSet> const& set) {
     set->complete = true;
 }
 
+void Fetching::tell_endless(std::uint32_t slot, Name const& name, kernel::EndlessWaits& waits) {
+    auto const tell = [&](Fetch const& fetch) {
+        if (void const* const task = fetch.set->waiting_task(); task != nullptr)
+            waits.add({task, kernel::EndlessWaits::For::publication, name.id, name.epoch});
+    };
+    if (slot >= k_first_ask) {
+        tell(asks_[slot - k_first_ask]);
+        return;
+    }
+    InFlight::Slot const& taken = in_flight_[slot];
+    tell(taken.fetch);
+    for (Fetch const& fetch : shared_.waiting_for(taken.fetch.request().key, taken.buffer))
+        tell(fetch);
+}
+
+void Fetching::find_oldest(OldestWait& oldest) {
+    auto const look_at = [&](Fetch const& fetch) {
+        if (!fetch.set || fetch.set->abandoned || !oldest.is_older(fetch.set->seen)) return;
+        oldest.set({.since = fetch.set->seen, .key = fetch.request().key, .waiting = fetch.set});
+    };
+    for (Fetch const& fetch : asks_.all())
+        look_at(fetch);
+    for (InFlight::Slot const& slot : in_flight_.all())
+        look_at(slot.fetch);
+}
+
 bool Fetching::call_back() {
     std::size_t const number = complete_.size();  // sets that these callbacks post are handled next time
     for (std::size_t i = 0; i < number; ++i) {
         std::shared_ptr<FetchSet> const set = std::move(complete_.front());
         complete_.pop_front();
         --open_sets_;
+        if (set->done) --callbacks_;
         ++counts_.sets;
         if (set->error || set->abandoned) set->buffers.clear();
         if (set->done)

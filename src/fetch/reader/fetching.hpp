@@ -69,8 +69,14 @@ class Fetching final : public LocalReader {
     void refused(std::uint32_t slot, std::string const& text) override;
     void ready(std::uint32_t slot, std::uint64_t bytes) override;
     std::span<std::byte> room_for(std::uint32_t slot, std::uint64_t bytes) override;
+    void expect_hash(std::uint32_t slot, std::uint64_t hash) override { in_flight_[slot].hash = hash; }
     void local_complete(std::uint32_t slot) override;
     void read_complete(std::uint32_t slot) override;
+    void tell_endless(std::uint32_t slot, Name const& name, kernel::EndlessWaits& waits) override;
+    /// The oldest set whose data have not come.
+    void find_oldest(OldestWait& oldest);
+    /// Whether a callback of the program, or a task, is still to be told of its set.
+    bool will_call() const noexcept { return callbacks_ > 0 || !complete_.empty(); }
 
     /// Queues a set of pushed data, which are packed at their sender.
     void wait_for_tokens(std::shared_ptr<FetchSet> const& set) { queue_.add(set); }
@@ -80,6 +86,7 @@ class Fetching final : public LocalReader {
     /// This rank sent the data to itself.
     void handed_over(std::uint32_t slot, memory::BufferMemory::Block&& memory);
 
+    int rank() const noexcept { return wire_->rank(); }
     std::uint64_t open_sets() const noexcept { return open_sets_; }
     bool is_quiet() const noexcept { return open_sets_ == 0; }
     /// This part's figures; all others are 0.
@@ -97,6 +104,8 @@ class Fetching final : public LocalReader {
     void tell_owner(FetchRequest const& want, Control const& control);
     bool make_room(Buffer& buffer);
     void finish_slot(std::uint32_t slot);
+    bool is_as_published(InFlight::Slot const& taken);
+    void fail_changed(InFlight::Slot const& taken);
     void tell_read_too(Key const& key);
     void finish_fetch(Fetch const& fetch, std::shared_ptr<Buffer> buffer);
     void fail_fetch(Fetch const& fetch, std::string const& text);
@@ -119,6 +128,7 @@ class Fetching final : public LocalReader {
     std::deque<Fetch> to_issue_;                      // they have their tokens
     std::deque<std::shared_ptr<FetchSet>> complete_;  // sets whose task or callback has not been told
     std::uint64_t open_sets_ = 0;
+    std::uint64_t callbacks_ = 0;  // open sets that have one
     StoreReport counts_;
 };
 

@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 
 #include "base/numbered.hpp"
+#include "fetch/data_check.hpp"
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/reader/flight_window.hpp"
 #include "fetch/wire.hpp"
@@ -25,6 +27,7 @@ class InFlight {
         std::uint64_t received = 0;
         std::uint64_t complete = 0;
         FlightWindow::Departure departure{};
+        DataHash hash{};  // of the data as they were published
     };
 
     /// `window`: see FlightWindows.
@@ -52,6 +55,7 @@ class InFlight {
     Slot take(std::uint32_t slot);
 
     std::size_t size() const noexcept { return slots_.size(); }
+    std::span<Slot> all() noexcept { return slots_.all(); }
     /// Whether a fetch of existing data is in flight.
     bool has_existing() const noexcept { return existing_ > 0; }
     std::uint32_t of(int owner) const noexcept;

@@ -81,12 +81,13 @@ void Receiving::offered(int peer, Control const& control) {
     if (coming != nullptr && coming->set != nullptr) settle(*coming);
 }
 
-void Receiving::pushed(int peer, Control const& control) {
+void Receiving::pushed(int peer, Control const& control, DataHash const& hash) {
     Key const key{peer, control.name.id, control.name.epoch};
     auto buffer = std::make_shared<Buffer>();
     buffer->bytes = control.bytes;
     if (Coming* const coming = hear(key, control.bytes, Heard::arriving)) {
         coming->buffer = buffer;
+        coming->hash = hash;
         if (coming->set == nullptr) unexpected_ += Bytes{control.bytes};
     }
     if (control.bytes == 0) {  // no data follow
@@ -133,13 +134,14 @@ void Receiving::piece_complete(std::uint32_t arrival, std::size_t bytes) {
     complete(done.key, done.buffer);
 }
 
-void Receiving::here(Key const& key, memory::BufferMemory::Block&& memory, std::uint64_t bytes) {
+void Receiving::here(Key const& key, memory::BufferMemory::Block&& memory, std::uint64_t bytes, DataHash const& hash) {
     auto buffer = std::make_shared<Buffer>();
     buffer->memory = std::move(memory);
     buffer->bytes = bytes;
     buffer->tokens = beyond_->take_beyond(1, Bytes{bytes});
     if (Coming* const coming = hear(key, bytes, Heard::arriving)) {
         coming->buffer = buffer;
+        coming->hash = hash;
         if (coming->set == nullptr) unexpected_ += Bytes{bytes};
     }
     complete(key, buffer);
@@ -150,6 +152,11 @@ void Receiving::complete(Key const& key, std::shared_ptr<Buffer> const& buffer) 
     Coming& coming = coming_.at(key);
     if (coming.buffer != buffer) return;  // the second push of that name
     coming.heard = Heard::here;
+    if (coming.hash) {
+        ++compared_;
+        coming.changed = differs(coming.hash, {buffer->memory.get(), buffer->bytes});
+        if (coming.changed) tell_changed(*wire_, key, true);
+    }
     if (coming.set != nullptr) settle(coming);
 }
 
@@ -172,6 +179,9 @@ void Receiving::take(std::shared_ptr<FetchSet> const& set) {
     for (std::uint32_t i = 0; i < set->wants.size(); ++i)
         if (auto const at = coming_.find(set->wants[i].key); at != coming_.end() && at->second.twice)
             fail(*set, i, wire_->rank(), "it has sent these data twice");
+    for (std::uint32_t i = 0; i < set->wants.size(); ++i)
+        if (auto const at = coming_.find(set->wants[i].key); at != coming_.end() && at->second.changed)
+            fail_as_changed(*set, i, wire_->rank());
     if (set->error || fetching_->is_too_large(*set)) {
         give_up(set);
         fetching_->complete(set);
@@ -230,6 +240,24 @@ bool Receiving::ask_for_late(bool at_once) {
     return asked;
 }
 
+/// A set may end by itself as long as the senders of its data have not been asked whether they will send them.
+void Receiving::tell_endless(kernel::EndlessWaits& waits) const {
+    if (!late_.empty()) waits.may_end();
+    for (auto const& [key, coming] : coming_) {
+        if (key.owner != wire_->rank() || coming.set == nullptr || !is_waited_for(key)) continue;
+        if (void const* const task = coming.set->waiting_task(); task != nullptr)
+            waits.add({task, kernel::EndlessWaits::For::sending, key.id, key.epoch});
+    }
+}
+
+void Receiving::find_oldest(OldestWait& oldest) const {
+    for (auto const& [key, coming] : coming_) {
+        if (coming.set == nullptr || coming.set->abandoned || !is_waited_for(key)) continue;
+        if (!oldest.is_older(coming.set->seen)) continue;
+        oldest.set({.what = LongWait::For::sent_data, .since = coming.set->seen, .key = key, .waiting = coming.set});
+    }
+}
+
 void Receiving::ask(int sender, Name const& name) {
     ++questions_;
     wire_->send(sender, {Kind::expect, 0, name, 0});
@@ -242,6 +270,7 @@ StoreReport Receiving::figures() const {
     report.unexpected = unexpected_;
     report.uncontrolled_peak = beyond_->peak();
     report.retried = retried_;
+    report.compared = compared_;
     return report;
 }
 

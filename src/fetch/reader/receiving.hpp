@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "budget/token_pool.hpp"
+#include "fetch/data_check.hpp"
 #include "fetch/owner/sending.hpp"
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/reader/fetching.hpp"
@@ -41,17 +42,18 @@ class Receiving {
     /// Phase 2, controlled: the sender offers data.
     void offered(int peer, Control const& control);
     /// The data go to `slot` of Fetching; data that this rank sent to itself are handed over.
-    void handed_over(std::uint32_t slot, memory::BufferMemory::Block&& memory) {
+    void handed_over(std::uint32_t slot, memory::BufferMemory::Block&& memory, DataHash const& hash) {
+        if (hash) fetching_->expect_hash(slot, *hash);
         fetching_->handed_over(slot, std::move(memory));
     }
     /// Phase 3, uncontrolled: the data follow.
-    void pushed(int peer, Control const& control);
+    void pushed(int peer, Control const& control, DataHash const& hash);
     /// The slot of data that were not requested.
     std::uint32_t slot() const noexcept { return wire_->push_slot(); }
     /// A piece of them has arrived. Returns false if there is no memory now.
     bool arrived(int peer, std::size_t bytes);
     void piece_complete(std::uint32_t arrival, std::size_t bytes);
-    void here(Key const& key, memory::BufferMemory::Block&& memory, std::uint64_t bytes);
+    void here(Key const& key, memory::BufferMemory::Block&& memory, std::uint64_t bytes, DataHash const& hash);
     /// The sender will not send `key`.
     void unsent(Key const& key, std::string const& text);
 
@@ -64,6 +66,12 @@ class Receiving {
 
     /// A question has been answered.
     void noted() noexcept { --questions_; }
+
+    void tell_endless(kernel::EndlessWaits& waits) const;
+    /// The oldest set whose data have not been announced.
+    void find_oldest(OldestWait& oldest) const;
+    /// Whether a sender has not answered whether it will send.
+    bool is_asking() const noexcept { return questions_ > 0; }
 
     bool is_quiet() const noexcept { return arriving_.empty() && questions_ == 0; }
     /// This part's figures; all others are 0.
@@ -79,8 +87,10 @@ class Receiving {
         Heard heard = Heard::nothing;
         bool twice = false;
         bool refused = false;
+        bool changed = false;  // other bytes have arrived than were packed
         std::uint64_t bytes = 0;
         std::shared_ptr<Buffer> buffer;  // only for uncontrolled data
+        DataHash hash{};                 // of these
     };
     /// Data on their way that were not requested.
     struct Arrival {
@@ -120,6 +130,7 @@ class Receiving {
     Bytes received_bytes_;
     Bytes unexpected_;
     std::uint64_t retried_ = 0;
+    std::uint64_t compared_ = 0;
 };
 
 }  // namespace sluice::fetch

@@ -36,6 +36,12 @@ std::vector<Fetch> SharedData::take_waiting(Key const& key, std::shared_ptr<Buff
     return std::exchange(at->second.waiting, {});
 }
 
+std::span<Fetch const> SharedData::waiting_for(Key const& key, std::shared_ptr<Buffer> const& buffer) const {
+    auto const at = entries_.find(key);
+    if (at == entries_.end() || at->second.buffer.lock() != buffer) return {};
+    return at->second.waiting;
+}
+
 std::vector<Fetch> SharedData::remove(Key const& key, std::shared_ptr<Buffer> const& buffer) {
     auto const at = entries_.find(key);
     if (at == entries_.end() || at->second.buffer.lock() != buffer) return {};

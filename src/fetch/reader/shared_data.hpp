@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -26,7 +27,8 @@ class SharedData {
     void wait(Fetch const& fetch) { entries_.at(fetch.request().key).waiting.push_back(fetch); }
     /// Returns the fetches that waited for `buffer`, which is complete.
     std::vector<Fetch> take_waiting(Key const& key, std::shared_ptr<Buffer> const& buffer);
-    /// The same for data that will not come.
+    std::span<Fetch const> waiting_for(Key const& key, std::shared_ptr<Buffer> const& buffer) const;
+    /// The same as take_waiting() for data that will not come.
     std::vector<Fetch> remove(Key const& key, std::shared_ptr<Buffer> const& buffer);
 
   private:

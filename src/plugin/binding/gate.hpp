@@ -3,15 +3,61 @@
 ///
 /// A call comes in several times: a program's MPI_Send may reach PMPI_Send through another tool, Open MPI's Fortran
 /// enters by PMPI_X, MPICH's by MPI_X, and MPI calls itself. The first entry of a thread acts; the deeper ones pass.
+///
+///     higher addresses   | main | … | wrapper: Inside { mark } | MPI | error handler ── longjmp ──> main
+///                                     ^ t_inside                 here: deeper, and the mark is whole
+///
+/// An error handler of the program may leave MPI by longjmp, and then nothing tells that the entry is over. So an entry
+/// is known by its place on the stack: a later call from the same height or above shows that it has gone, and so does a
+/// deeper one that finds the mark overwritten by frames that took its place. Frames may leave the mark as it was; so
+/// calls that other ranks have part in, for which all ranks must find the same, unwind the stack as well.
 #pragma once
+
+#include <cstdint>
 
 #include "plugin/binding/plugin.hpp"
 
 namespace sluice::plugin {
 
-/// Entries of this thread that are open. Preloaded at the start of a program, so thread-local storage is at a fixed
-/// place.
-extern constinit thread_local int t_depth __attribute__((tls_model("initial-exec")));
+/// While it lives, MPI calls of this thread pass: they are our own, or MPI's. On the stack of the wrapper.
+class Inside {
+  public:
+    inline Inside() noexcept;
+    Inside(Inside const&) = delete;
+    Inside& operator=(Inside const&) = delete;
+    inline ~Inside();
+    /// Seen from a frame at `here`: false if its frame was left without its destructor.
+    [[gnu::no_sanitize_address]] bool is_open(void const* here) const noexcept {
+        return reinterpret_cast<std::uintptr_t>(here) < reinterpret_cast<std::uintptr_t>(this) && mark_ == mark();
+    }
+
+  private:
+    /// Unlike what other frames leave on the stack.
+    std::uint64_t mark() const noexcept { return reinterpret_cast<std::uintptr_t>(this) ^ 0x736c'7569'6365'2d31ULL; }
+    // Volatile: it is read after the object has gone.
+    std::uint64_t volatile mark_;
+};
+
+/// The entry of this thread that acts; null if there is none. Preloaded at the start of a program, so thread-local
+/// storage is at a fixed place.
+extern constinit thread_local Inside* t_inside __attribute__((tls_model("initial-exec")));
+
+inline Inside::Inside() noexcept : mark_(mark()) {
+    t_inside = this;
+}
+inline Inside::~Inside() {
+    mark_ = 0;
+    if (t_inside == this) t_inside = nullptr;
+}
+
+/// This thread is in a call that acts, whose frame is above the caller's.
+[[gnu::always_inline]] inline bool is_inside() noexcept {
+    return t_inside != nullptr && t_inside->is_open(__builtin_frame_address(0));
+}
+
+/// Whether the frame that t_inside is in belongs to a wrapper, by the unwinder; true if it cannot tell. Takes
+/// microseconds.
+bool frame_is_open() noexcept;
 
 /// Looks for what lies below us; says once on standard error why we stand aside, if we do.
 void locate_below();
@@ -22,23 +68,18 @@ inline Below const& below() {
     return g_plugin.below;
 }
 
-inline bool stands_below() {
+[[gnu::always_inline]] inline bool stands_below() {
     if (!g_plugin.located.load(std::memory_order_acquire)) locate_below();
-    return t_depth > 0 || !g_plugin.acting;
+    return !g_plugin.acting || is_inside();
 }
 
 /// The job that a wrapper acts for; null if it hands the call on.
-inline Job* acting_job() {
-    return t_depth > 0 ? nullptr : g_plugin.watched.load(std::memory_order_acquire);
+[[gnu::always_inline]] inline Job* acting_job() {
+    return is_inside() ? nullptr : g_plugin.watched.load(std::memory_order_acquire);
 }
-
-/// While it lives, MPI calls of this thread pass: they are our own.
-class Inside {
-  public:
-    Inside() noexcept { ++t_depth; }
-    Inside(Inside const&) = delete;
-    Inside& operator=(Inside const&) = delete;
-    ~Inside() { --t_depth; }
-};
+/// The same in functions that several ranks call together.
+[[gnu::always_inline]] inline Job* acting_job_of_many() {
+    return is_inside() && frame_is_open() ? nullptr : g_plugin.watched.load(std::memory_order_acquire);
+}
 
 }  // namespace sluice::plugin

@@ -15,8 +15,6 @@
 
 namespace sluice::plugin {
 
-constinit thread_local int t_depth = 0;
-
 namespace {
 
 /// "libmpi.so.40" and "libmpich.so.12" are MPIs; libmpi_mpifh, libmpi_cxx and the like belong to them.
@@ -79,9 +77,10 @@ void locate_below() {
     void* const libmpi = mpis.size() == 1 ? dlopen(mpis.front().c_str(), RTLD_LAZY | RTLD_NOLOAD) : nullptr;
     fill_below(libmpi);
     if (mpis.size() > 1) {
-        say("stands aside: the program has loaded two MPI libraries, %s and %s", mpis[0].c_str(), mpis[1].c_str());
+        say_once_a_node("stands aside: the program has loaded two MPI libraries, %s and %s", mpis[0].c_str(),
+                        mpis[1].c_str());
     } else if (libmpi == nullptr) {
-        say("stands aside: MPI was called, but no MPI library is loaded (a static one?)");
+        say_once_a_node("stands aside: MPI was called, but no MPI library is loaded (a static one?)");
     } else {
         fill_libmpi(libmpi);
         std::string text(8192, '\0');
@@ -91,7 +90,8 @@ void locate_below() {
         text.resize(std::strlen(text.c_str()));
         g_plugin.acting = is_ours(text);
         if (!g_plugin.acting)
-            say("stands aside: this plugin is for %s, the program uses %.40s", SLUICE_MPI_MARK, text.c_str());
+            say_once_a_node("stands aside: this plugin is for %s, the program uses %.40s", SLUICE_MPI_MARK,
+                            text.c_str());
     }
     g_plugin.located.store(true, std::memory_order_release);
 }

@@ -45,6 +45,10 @@ struct Plugin {
     std::atomic<bool> located{false};
     /// MPI was found, once and of the kind this plugin was built for. Before that every call passes.
     bool acting = false;
+    /// The setting `quiet` of the file of settings. Set in MPI_Init.
+    bool quiet = false;
+    /// The process that started MPI by MPI_Session_init; 0: none did.
+    std::atomic<int> with_sessions{0};
     /// The program has MPI_THREAD_MULTIPLE. Set in MPI_Init before anything is watched.
     bool several_threads = false;
     /// The job whose calls are watched: from the end of MPI_Init to the start of MPI_Finalize.

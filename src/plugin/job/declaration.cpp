@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "kernel/launcher.hpp"
 #include "plugin/binding/plugin.hpp"
 
 namespace sluice::plugin {
@@ -97,12 +98,12 @@ void let_go_of_pmix() {
 
 /// The first of the node to decide does so for all of it; the others would find the same.
 bool decide(record::RecordFile& file, int size) {
-    if (!file.in_file()) return all_put_their_keys(size);
+    if (!file.shares_node()) return all_put_their_keys(size);
     record::NodeHeader& node = file.node();
     std::uint32_t decision = std::atomic_ref(node.decision).load();
     if (decision == 0) {
         bool const yes =
-            std::atomic_ref(node.claimed).load() == static_cast<std::uint32_t>(size) || all_put_their_keys(size);
+            std::atomic_ref(node.arrived).load() == static_cast<std::uint32_t>(size) || all_put_their_keys(size);
         std::uint32_t const mine = yes ? 1 : 2;
         if (std::atomic_ref(node.decision).compare_exchange_strong(decision, mine)) decision = mine;
     }
@@ -113,6 +114,13 @@ bool decide(record::RecordFile& file, int size) {
 
 void declare() {
     declaration().stage = Stage::armed;
+}
+
+void keep_fence_to_ourselves() {
+    if (std::getenv(kernel::k_fence_variable) == nullptr) return;
+    for (char const* const name :
+         {"OMPI_MCA_pmix_base_async_modex", "OMPI_MCA_pmix_base_collect_data", kernel::k_fence_variable})
+        unsetenv(name);
 }
 
 bool all_ranks_declared(record::RecordFile& file, int size) {

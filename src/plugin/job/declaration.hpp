@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Do all ranks of the job run under us? No rank may use the wire before that is known, and all must know the same.
 ///
-/// On one node: every rank claims a record in the node's file before MPI_Init. None leaves MPI_Init before all have
-/// entered it, so a rank that leaves it finds all records of the node; the first one decides for all.
+/// On one node: every rank counts itself in the node's file before MPI_Init. None leaves MPI_Init before all have
+/// entered it, so a rank that leaves it finds all ranks of the node counted; the first one decides for all. If ranks
+/// have not found the same file, each of their files has too few of them: then this node says no to all.
 ///
 /// Over several nodes, where the MPI starts through PMIx (Open MPI):
 ///
@@ -33,5 +34,9 @@ void declare();
 /// for no rank. Takes at most `size` look-ups in memory of this node, by those ranks of the node that come first; keeps
 /// nothing allocated.
 bool all_ranks_declared(record::RecordFile& file, int size);
+
+/// After MPI_Init: takes out of the environment what `sluice run` has set for the fence. Children that the program
+/// starts get the rest of the environment, and may have no plugin.
+void keep_fence_to_ourselves();
 
 }  // namespace sluice::plugin

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/job/ending.hpp"
 
-#include <dlfcn.h>
-#include <unistd.h>
-
 #include <array>
 #include <cstdint>
 #include <exception>
-#include <filesystem>
-#include <sstream>
 #include <vector>
 
 #include "functions.hpp"
 #include "groups/tags.hpp"
 #include "mpi/mpi.hpp"
+#include "plugin/binding/installation.hpp"
 #include "plugin/binding/say.hpp"
 #include "report/show/files.hpp"
 #include "report/show/text.hpp"
@@ -100,29 +96,6 @@ report::Summary summary_of_job(MPI_Comm all, record::RankRecord const& record) {
     return summary;
 }
 
-/// The page's template lies where the plugin was installed, or in its build folder.
-std::filesystem::path page_template() {
-    Dl_info info{};
-    if (dladdr(reinterpret_cast<void*>(&report_at_end), &info) == 0 || info.dli_fname == nullptr) return {};
-    std::filesystem::path const here = std::filesystem::path(info.dli_fname).parent_path();
-    for (char const* up : {"..", "../.."})
-        if (auto file = here / up / "share/sluice/report.html"; std::filesystem::exists(file)) return file;
-    return {};
-}
-
-/// Every line begins with our name, so that it is not taken for the program's.
-void print(std::string const& text) {
-    std::istringstream lines(text);
-    std::string out;
-    for (std::string line; std::getline(lines, line);)
-        out += "sluice: " + line + "\n";
-    for (std::size_t at = 0; at < out.size();) {
-        ssize_t const wrote = write(STDERR_FILENO, out.data() + at, out.size() - at);
-        if (wrote <= 0) return;
-        at += static_cast<std::size_t>(wrote);
-    }
-}
-
 }  // namespace
 
 void report_at_end(MPI_Comm all, record::RankRecord const& record, Settings const& settings) {
@@ -135,7 +108,7 @@ void report_at_end(MPI_Comm all, record::RankRecord const& record, Settings cons
                 say("%s", line.c_str());
             return;
         }
-        print(report::to_screen(summary));
+        say_lines(report::to_screen(summary));
         if (folder.empty()) return;
         report::write_report(folder, summary, page_template());
         say("report written to %s", folder.c_str());

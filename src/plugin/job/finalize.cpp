@@ -2,9 +2,13 @@
 // The ends of a job: MPI_Finalize, MPI_Abort, and a program that ends without either.
 #include <unistd.h>
 
+#include <string_view>
+
+#include "kernel/launcher.hpp"
 #include "plugin/binding/gate.hpp"
 #include "plugin/binding/say.hpp"
 #include "plugin/job/ending.hpp"
+#include "plugin/job/local_report.hpp"
 #include "plugin/job/rank_head.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/wrappers/around.hpp"
@@ -13,22 +17,16 @@ namespace sluice::plugin {
 
 namespace {
 
-std::string folder_of(record::RecordFile const& file) {
-    return file.path().substr(0, file.path().rfind('/'));
-}
-
 /// How to see what the ranks wrote down; nothing where their records are in no file.
 std::string how_to_see(record::RecordFile const& file) {
-    return file.in_file() ? ". What the ranks wrote down: sluice report " + folder_of(file) : std::string();
+    return file.in_file() ? ". What the ranks wrote down: sluice report " + file.folder() : std::string();
 }
 
 /// The last rank that ends in order removes a file that no setting asked for.
-void leave_node(record::RecordFile& file, bool asked_for) {
-    if (!file.in_file()) return;
+void leave_node(record::RecordFile& file, std::string const& report) {
+    if (!file.shares_node()) return;
     std::uint32_t const ended = std::atomic_ref(file.node().ended).fetch_add(1) + 1;
-    if (asked_for || ended != std::atomic_ref(file.node().claimed).load()) return;
-    unlink(file.path().c_str());
-    rmdir(folder_of(file).c_str());
+    if (file.folder() != report && ended == std::atomic_ref(file.node().arrived).load()) file.remove();
 }
 
 void end_state(Watch& watch, record::State state) {
@@ -40,9 +38,17 @@ Job* close_the_gate() {
     return g_plugin.watched.exchange(nullptr);
 }
 
+/// A program that has started MPI by MPI_Session_init alone.
+void note_sessions() {
+    char const* const rank = kernel::rank_of_launcher();
+    if (g_plugin.with_sessions != getpid() || (rank != nullptr && std::string_view(rank) != "0")) return;
+    say("no report: the program starts MPI by MPI_Session_init, and only programs that call MPI_Init are watched");
+}
+
 /// A program that ends without MPI_Finalize: nothing can be gathered any more, but what was written stays.
 [[gnu::destructor]] void note_exit() {
     Job* const job = g_plugin.job;
+    if (job == nullptr) note_sessions();
     if (job == nullptr || job->ended || job->process != getpid() || close_the_gate() == nullptr) return;
     job->services.stop(*job, Ending::exit);
     // Other threads may be in calls and use the budget. Processes that share the ledger find out that this one is gone.
@@ -68,16 +74,21 @@ int finalize(int (*below)(), void*) {
     if (job == nullptr || job->ended || !job->started) return below();
     close_the_gate();
     job->ended = true;
+    // Services wait for the other ranks, and a rank that is late may find out for whom it waits.
+    job->watch.record().head.state = record::State::finalizing;
     job->services.stop(*job, Ending::finalize);
     job->memory.leave_ledger();
     job->helper_thread.reset();
     end_state(job->watch, record::State::ended);  // as the report has it
-    report(*job, job->watch.record());
+    bool const on_one_node = is_on_one_node(*job);
+    if (!on_one_node) report(*job, job->watch.record());
     job->all = mpi::Communicator();
-    end_state(job->watch, record::State::finalizing);
+    job->watch.record().head.state = record::State::finalizing;
+    if (on_one_node) note_written(job->watch.file().node());
     int const code = below();
-    end_state(job->watch, record::State::ended);
-    leave_node(job->watch.file(), !job->settings.report.empty());
+    job->watch.record().head.state = record::State::ended;
+    if (on_one_node && job->rank == 0) report_of_node(*job);
+    leave_node(job->watch.file(), job->settings.report);
     return code;
 }
 

@@ -3,29 +3,46 @@
 
 #include <algorithm>
 
+#include "plugin/watch/peak.hpp"
+
 namespace sluice::plugin {
 
 namespace {
 
-void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Resident const& before,
-                   Resident const& after) {
+void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, InitCall const& init,
+                   MemoryWatch::Reading const& after, std::uint64_t high_water) {
     record::RankRecord& record = watch.record();
     auto const kib = [](std::uint64_t bytes) { return static_cast<std::uint32_t>(bytes / 1024); };
     std::uint32_t const ours = kib(watch.memory().sluice());
-    record.history[0] = {began_us, kib(before.all()), 0, 0, ours, 0, site};
-    record.history[1] = {watch.clock().us_since_start(ticks()),
-                         kib(after.all()),
-                         kib(record.head.init_private),
-                         kib(record.head.init_shared),
-                         ours,
-                         0,
-                         site};
+    record::Sample first;
+    first.time_us = began_us;
+    first.resident = kib(init.before.all.all());
+    first.files = kib(init.before.others.file_bytes);
+    first.sluice = std::min(ours, first.resident - first.files);
+    record::Sample second = first;
+    second.time_us = watch.clock().us_since_start(ticks());
+    second.resident = kib(after.all.all());
+    second.mpi_private = kib(record.head.init_private);
+    second.mpi_shared = kib(record.head.init_shared);
+    second.files = kib(after.others.file_bytes);
+    // A peak before MPI_Init was the program's, outside MPI.
+    keep_peak(watch, first, init.high_water);
+    first.site = site;
+    second.site = site;
+    // What MPI_Init gave back again was the MPI's.
+    record::Sample highest = second;
+    highest.resident = std::max(second.resident, kib(high_water));
+    highest.mpi_private += highest.resident - second.resident;
+    keep_peak(watch, highest, high_water);
+    record.history[0] = first;
+    record.history[1] = second;
     record.head.history = 2;
 }
 
 }  // namespace
 
-void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading const& after, bool with_history) {
+void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading const& after, std::uint64_t high_water,
+                      bool with_history) {
     record::RankRecord& record = watch.record();
     record.head.before_init = init.before.all.all();
     record.head.init_private = grown(init.before.others.private_bytes, after.others.private_bytes);
@@ -43,7 +60,7 @@ void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading c
     record.head.time_in_mpi_ns = site.time_ns;
     std::uint64_t const began_us = watch.clock().us_since_start(init.began);
     watch.keep_event(index, began_us, site.time_ns / 1000, 0);
-    if (with_history) begin_history(watch, index, began_us, init.before.all, after.all);
+    if (with_history) begin_history(watch, index, began_us, init, after, high_water);
 }
 
 std::uint64_t grown(std::uint64_t from, std::uint64_t to, std::int64_t before) noexcept {

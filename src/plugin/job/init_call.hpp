@@ -14,12 +14,15 @@ struct InitCall {
     Function function;            ///< MPI_Init or MPI_Init_thread
     void const* caller;           ///< where the program called it
     MemoryWatch::Reading before;  ///< memory before libmpi ran
+    std::uint64_t high_water;     ///< the most that the process had held until then
     std::uint64_t began;          ///< in ticks
 };
 
-/// Writes the memory that MPI_Init took, and its place in the table of calls. `after`: memory when it returned.
+/// Writes the memory that MPI_Init took, and its place in the table of calls. `after`: memory when it returned, and
+/// `high_water`: the most until then.
 /// `with_history`: the first two points of the curve are the process's memory before and after it.
-void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading const& after, bool with_history);
+void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading const& after, std::uint64_t high_water,
+                      bool with_history);
 
 /// Bytes from one figure to the next, and `before`; at least 0.
 std::uint64_t grown(std::uint64_t from, std::uint64_t to, std::int64_t before = 0) noexcept;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Init: the Job is made before it, and started after it.
+#include <unistd.h>
+
 #include <exception>
-#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "plugin/binding/gate.hpp"
 #include "plugin/binding/say.hpp"
@@ -13,6 +17,7 @@
 #include "plugin/job/startup_pages.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/wrappers/around.hpp"
+#include "record/jobs_folder.hpp"
 #include "report/read/left_behind.hpp"
 
 namespace sluice::plugin {
@@ -23,30 +28,30 @@ Settings settings_or_defaults() {
     try {
         return Settings::from_environment();
     } catch (std::exception const& error) {
-        say("%s; going on with the defaults", error.what());
+        say_once_a_node("%s; going on with the defaults", error.what());
         return {};
     }
 }
 
 /// The first rank of a job on its node removes what older jobs of this user left there, beyond the limits.
-void remove_older_records(record::RecordFile& file, std::string const& report_folder) {
+void remove_older_records(record::RecordFile const& file, std::string const& report_folder) {
     if (!file.made_file()) return;
-    std::filesystem::path const mine = file.path();
-    report::remove_old_jobs(record::folder_of_jobs(), report_folder.empty() ? mine.parent_path() : "");
-    if (!report_folder.empty()) report::remove_old_records(mine.parent_path(), mine);
+    std::string const job_folder = file.folder() == report_folder ? "" : file.folder();
+    for (std::string const& jobs : record::folders_of_jobs())
+        report::remove_old_jobs(jobs, job_folder);
+    if (job_folder.empty()) report::remove_old_records(report_folder, file.path());
 }
 
 Job& make_job() {
     Settings settings = settings_or_defaults();
+    g_plugin.quiet = settings.quiet == Switch::on;
     // Without watching the file only tells ranks of each other; it is removed if no report was requested.
     if (settings.watch == Switch::off) settings.report.clear();
-    std::string why;
-    std::string const path = record_path(settings.report, why);
-    if (!why.empty()) say("no record is kept in a file: %s", why.c_str());
-    Job& job = *new Job(std::move(settings), path);
-    if (!path.empty() && !job.watch.file().in_file())
-        say("no record is kept in a file: %s", job.watch.file().why().c_str());
-    return job;
+    std::vector<std::string> lines;
+    record::RecordFile file = claim_record(settings.report, lines);
+    for (std::string const& line : lines)
+        say_once_a_node("%s", line.c_str());
+    return *new Job(std::move(settings), std::move(file));
 }
 
 /// All that is done before libmpi runs. `untouched`: anonymous memory before any of it.
@@ -57,7 +62,8 @@ Job& begin_job(std::uint64_t untouched, InitCall& init) {
     job.watch.record().head.start_unix_us = unix_us();
     give_back_startup_pages();
     MemoryWatch& memory = job.watch.memory();
-    init.before = memory.read_now();
+    memory.own().look();
+    init.before = memory.read_with_peak(init.high_water);
     std::uint64_t const is = init.before.others.private_bytes;
     job.taken_before_init = static_cast<std::int64_t>(is) - static_cast<std::int64_t>(untouched);
     memory.took(grown(untouched, is));
@@ -70,20 +76,30 @@ template <class Below>
 int run(Function function, void const* caller, Below const& below) {
     Inside const inside;
     if (g_plugin.job != nullptr) return below();
-    InitCall init{function, caller, {}, 0};
+    InitCall init{function, caller, {}, 0, 0};
     Job& job = begin_job(MemoryWatch().read_now().others.private_bytes, init);
     g_plugin.job = &job;
     int const code = below();
+    keep_fence_to_ourselves();
     if (code != MPI_SUCCESS) return code;
     try {
         start_job(job, init);
     } catch (std::exception const& error) {
-        say("does not watch: %s", error.what());
+        say_once_a_node("does not watch: %s", error.what());
     }
     return code;
 }
 
 }  // namespace
+
+#if MPI_VERSION >= 4
+int note_session(int (*below)(MPI_Info, MPI_Errhandler, MPI_Session*), MPI_Info info, MPI_Errhandler handler,
+                 MPI_Session* session) {
+    int const code = below(info, handler, session);
+    if (code == MPI_SUCCESS && g_plugin.acting) g_plugin.with_sessions = getpid();
+    return code;
+}
+#endif
 
 int initialize(int (*below)(int*, char***), void* caller, int* argc, char*** argv) {
     return run(Function::Init, caller, [&] { return below(argc, argv); });

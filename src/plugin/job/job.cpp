@@ -4,97 +4,63 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
 
-#include "kernel/kept_file.hpp"
-#include "kernel/launcher.hpp"
-#include "kernel/process_stat.hpp"
-#include "record/record_file.hpp"
+#include "kernel/files/folder.hpp"
+#include "kernel/job/job_name.hpp"
+#include "record/jobs_folder.hpp"
 
 namespace sluice::plugin {
 
 namespace {
 
-/// Start time and number of a process: together unlike those of any other since the machine started.
-std::string process_name(pid_t pid) {
-    auto const stat = kernel::process_stat(pid);
-    return std::to_string(pid) + "." + std::to_string(stat ? stat->started : 0);
-}
-
-pid_t parent_of(pid_t pid) {
-    auto const stat = kernel::process_stat(pid);
-    return stat ? static_cast<pid_t>(stat->parent) : 0;
-}
-
-std::string command_of(pid_t pid) {
-    std::array<char, 64> room;
-    return std::string(kernel::KeptFile("/proc/" + std::to_string(pid) + "/comm").read(room));
-}
-
-/// The process of MPICH's launcher that started the ranks of this node; a shell may stand between.
-pid_t launcher_of_node() {
-    for (pid_t pid = getppid(); pid > 1; pid = parent_of(pid))
-        if (command_of(pid).starts_with("hydra_")) return pid;
-    return 0;
-}
-
-std::string clean(std::string name) {
-    for (char& c : name)
-        if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '.';
-    return name;
-}
-
-/// A number, from which the text cannot be read.
-std::string hashed(std::string const& text) {
-    char number[16];
-    std::snprintf(number, sizeof number, "%08x", static_cast<unsigned>(std::hash<std::string>()(text)));
-    return number;
-}
-
 std::string node_number() {
     char name[256] = {};
     gethostname(name, sizeof name - 1);
-    return hashed(name);
+    return kernel::hashed_name(name);
 }
 
-bool make_folder(std::string const& path, mode_t mode) {
-    struct stat status {};
-    if (mkdir(path.c_str(), mode) == 0) return true;
-    return errno == EEXIST && stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+kernel::Folder report_folder(std::string const& path) {
+    mkdir(path.c_str(), S_IRWXU | S_IRWXG | S_IRWXO);  // as the umask says; it fails if the folder is there
+    return kernel::Folder::named(path);
+}
+
+/// Claims a record in a folder, or says why that was not possible.
+record::RecordFile claim_in(kernel::Folder const& folder, std::string& why) {
+    if (!folder.is_open()) {
+        why = folder.path() + ": " + folder.why();
+        return {};
+    }
+    record::RecordFile file(folder, "node-" + kernel::job_name() + "-" + node_number() + ".sluice");
+    why = file.why();
+    return file;
 }
 
 }  // namespace
 
-std::string job_name() {
-    // Some launchers put the host's name into it.
-    if (char const* const pmix = kernel::variable("PMIX_NAMESPACE")) return "pmix." + hashed(pmix);
-    // MPI_Init of a program without a launcher is a job of its own.
-    if (kernel::variable("PMI_RANK") == nullptr) return clean(process_name(getpid()));
-    // Before Slurm's names: one script of Slurm may start many jobs by MPICH's launcher.
-    if (pid_t const launcher = launcher_of_node(); launcher != 0) return clean(process_name(launcher));
-    if (char const* const slurm = kernel::variable("SLURM_JOB_ID"))
-        return clean(std::string(slurm) + "." +
-                     (kernel::variable("SLURM_STEP_ID") != nullptr ? kernel::variable("SLURM_STEP_ID") : "0"));
-    return clean(process_name(getppid()));
-}
-
-std::string record_path(std::string const& folder, std::string& why) {
-    std::string where = folder;
-    if (where.empty()) {
-        std::string const mine = record::folder_of_jobs();
-        struct stat status {};
-        // Another user's folder of that name could be a trap.
-        bool const ours = make_folder(mine, 0700) && stat(mine.c_str(), &status) == 0 && status.st_uid == getuid();
-        where = mine + "/" + job_name();
-        if (!ours) why = mine + ": cannot be made, or belongs to another user";
+record::RecordFile claim_record(std::string const& report, std::vector<std::string>& lines) {
+    std::string why;
+    std::string why_not_in_report;
+    if (!report.empty()) {
+        record::RecordFile file = claim_in(report_folder(report), why);
+        if (file.in_file()) return file;
+        if (file.shares_node()) {
+            lines.push_back("if this job is killed, its report will lack ranks: " + why);
+            return file;
+        }
+        why_not_in_report = why;
     }
-    if (why.empty() && !make_folder(where, 0777)) why = where + ": " + std::strerror(errno);
-    return why.empty() ? where + "/node-" + job_name() + "-" + node_number() + ".sluice" : std::string();
+    record::JobsFolder jobs = record::open_folder_of_jobs();
+    if (jobs.folder.is_open()) jobs.folder = kernel::Folder::own(jobs.folder.path_of(kernel::job_name()));
+    record::RecordFile file = claim_in(jobs.folder, why);
+    for (std::string const& reason : {why_not_in_report, jobs.why_other})
+        if (!reason.empty() && file.shares_node())
+            lines.push_back("the records of the ranks are in " + file.folder() + ", because " + reason);
+    if (!file.shares_node())
+        lines.push_back("no record is kept in a file: " + why);
+    else if (!file.in_file())
+        lines.push_back("if this job is killed, its report will lack ranks: " + why);
+    return file;
 }
 
 }  // namespace sluice::plugin

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "record/record_file.hpp"
 
 namespace sluice::plugin {
 
@@ -10,8 +13,8 @@ namespace sluice::plugin {
 /// dots.
 std::string job_name();
 
-/// The file that the ranks of this node write their records into. In `folder`, or where that is empty in a folder of
-/// this user below TMPDIR (/tmp), made if it is not there. Empty where none can be made; `why` then says why not.
-std::string record_path(std::string const& folder, std::string& why);
+/// Claims this rank's record in the file of its node: in the folder `report`, or if that is empty, or no file there can
+/// be used, in the folder of this user below TMPDIR (/tmp). `lines` gets what the user should be told of it.
+record::RecordFile claim_record(std::string const& report, std::vector<std::string>& lines);
 
 }  // namespace sluice::plugin

@@ -2,8 +2,9 @@
 #include "plugin/job/rank_head.hpp"
 
 #include <mpi.h>
-#include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <span>
@@ -15,12 +16,6 @@ namespace {
 
 void copy_text(std::span<char> to, char const* from) {
     std::strncpy(to.data(), from, to.size() - 1);
-}
-
-std::uint64_t high_water() noexcept {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
 }  // namespace
@@ -38,13 +33,13 @@ void describe_rank(record::RankHead& head, int rank, int size) {
         shown += " " + version.substr(from, version.find('\n', from) - from);
     }
     copy_text(head.mpi, shown.c_str());
+    head.processors = static_cast<std::uint32_t>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 0L));
     head.used = 1;
 }
 
 void write_end(record::RankHead& head, record::State state, std::uint64_t end_us) noexcept {
     head.state = state;
     head.end_us = end_us;
-    head.high_water = high_water();
 }
 
 std::uint64_t unix_us() {

@@ -4,6 +4,8 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
+#include <exception>
 
 #include "plugin/binding/callers.hpp"
 #include "plugin/binding/say.hpp"
@@ -11,6 +13,7 @@
 #include "plugin/job/declaration.hpp"
 #include "plugin/job/identity.hpp"
 #include "plugin/job/rank_head.hpp"
+#include "plugin/job/startup_pages.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "sluice/budget.hpp"
 
@@ -41,7 +44,10 @@ void describe_job(Job& job) {
 void meet_the_others(Job& job) {
     bool const all = all_ranks_declared(job.watch.file(), job.size);
     if (all) job.all = mpi::Communicator::twin_of(MPI_COMM_WORLD);
-    if (!all && job.rank == 0)
+    if (all || job.rank != 0) return;
+    if (!job.watch.file().shares_node())
+        say("the ranks share no file of their node, so they do not know whether all run under sluice: watching only");
+    else
         say("only some of the %d ranks run under sluice, or they could not tell each other over their nodes: watching "
             "only",
             job.size);
@@ -63,9 +69,8 @@ void choose_services(Job& job) {
 }
 
 void learn_from_mpi(Job& job) {
-    job.watch.communicators().start(job.rank, job.size, static_cast<bool>(job.all), job.one_thread);
     find_bindings();
-    learn_types();
+    learn_types(job.watch.datatypes());
 }
 
 /// In a child that the program forks nothing is watched: our thread is not there, and the record is its parent's.
@@ -74,11 +79,32 @@ void stop_in_child() {
     if (job != nullptr) job->services.in_child();
 }
 
-void start_services(Job& job) {
+/// False if a service could not start: then this rank watches nothing.
+bool start_services(Job& job) {
     // The program is outside MPI from here on; samples of a service may begin.
     put(job.watch.record().head.current_since_us, job.watch.clock().us_since_start(ticks()));
-    job.services.start(job);
+    try {
+        job.services.start(job);
+    } catch (std::exception const& error) {
+        say("rank %d does not watch: %s", job.rank, error.what());
+        job.services.stop(job, Ending::exit);
+        return false;
+    }
     pthread_atfork(nullptr, nullptr, stop_in_child);
+    return true;
+}
+
+/// Each rank knows now what it can do. What several ranks do together is done if all of them can: a rank that watches
+/// no call would not take part in naming a communicator.
+void agree_on_abilities(Job& job, bool started) {
+    std::array<int, 2> can{started ? 1 : 0, started && !job.services.empty() ? 1 : 0};
+    if (job.all) MPI_Allreduce(MPI_IN_PLACE, can.data(), 2, MPI_INT, MPI_MIN, job.all.get());
+    if (can[0] == 0) job.services.stop_those_of_all(job);
+    bool const all_watch = can[1] != 0;
+    if (job.all && job.size > 1 && !all_watch && !job.services.empty() && job.rank == 0)
+        say("a rank watches no calls: the ranks do not agree on communicators");
+    job.watch.communicators().start(job.rank, job.size,
+                                    {static_cast<bool>(job.all), job.all && all_watch, job.one_thread});
 }
 
 /// Of memory without the pages of Sluice's own mappings, which each sample counts anew. `after`: when MPI_Init
@@ -103,16 +129,24 @@ void open_the_gate(Job& job) {
 }  // namespace
 
 void start_job(Job& job, InitCall const& init) {
-    MemoryWatch::Reading const after = job.watch.memory().read_now();
+    std::uint64_t high_water = 0;
+    job.watch.memory().own().look();
+    MemoryWatch::Reading const after = job.watch.memory().read_with_peak(high_water);
     know_the_job(job);
-    account_for_init(job.watch, init, after, job.settings.watch == Switch::on);
+    account_for_init(job.watch, init, after, high_water, job.settings.watch == Switch::on);
     describe_job(job);
     Resident const before_traffic = job.watch.memory().read_now().others;
+    // The MPI brings in pages of its own at each of the following steps: those of the steps before must not add to
+    // them.
+    give_back_startup_pages();
     meet_the_others(job);
+    give_back_startup_pages();
     choose_services(job);
     Resident const after_traffic = job.watch.memory().read_now().others;
+    give_back_startup_pages();
     learn_from_mpi(job);
-    start_services(job);
+    agree_on_abilities(job, start_services(job));
+    give_back_startup_pages();
     count_own_memory(job, after.others, before_traffic, after_traffic);
     open_the_gate(job);
 }

@@ -25,9 +25,8 @@ namespace sluice::plugin {
 
 /// Made in MPI_Init. The object stays until the process ends, because MPI may be used up to its end.
 struct Job {
-    /// `record_path`: the file of this node's records; empty for none.
-    Job(Settings asked, std::string record_path)
-        : settings(std::move(asked)), memory(settings, helper_thread), watch(std::move(record_path), memory.budget()) {}
+    explicit Job(Settings asked, record::RecordFile record = {})
+        : settings(std::move(asked)), memory(settings, helper_thread), watch(std::move(record), memory.budget()) {}
     Job(Job const&) = delete;
     Job& operator=(Job const&) = delete;
 

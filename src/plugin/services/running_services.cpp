@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/services/running_services.hpp"
 
+#include <cstddef>
 #include <utility>
 
 namespace sluice::plugin {
@@ -37,6 +38,16 @@ void RunningServices::start(Job& job) {
 void RunningServices::stop(Job& job, Ending ending) {
     for (; running_ > 0; --running_)
         chosen_[running_ - 1]->stop(job, ending);
+}
+
+void RunningServices::stop_those_of_all(Job& job) {
+    for (std::size_t i = running_; i-- > 0;) {
+        if (chosen_[i]->needs() == Needs::nothing) continue;
+        chosen_[i]->stop(job, Ending::exit);
+        given_up_.push_back(std::move(chosen_[i]));
+        chosen_.erase(chosen_.begin() + static_cast<std::ptrdiff_t>(i));
+        --running_;
+    }
 }
 
 void RunningServices::in_child() noexcept {

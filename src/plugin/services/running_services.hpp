@@ -23,11 +23,13 @@ class RunningServices {
     /// is empty if they cannot agree because not all of them run under Sluice. Returns the names of services that are
     /// wanted but left to MPI because of MPI_THREAD_MULTIPLE.
     std::vector<char const*> choose(Services all, Bits const& mine, Bits const& agreed);
-    /// Starts what was chosen, in the order of the list. A service on which the ranks have agreed must not throw,
-    /// because the other ranks would wait for this one. After a throw the rank watches nothing.
+    /// Starts what was chosen, in the order of the list. After a throw the rank watches nothing, and the ranks have to
+    /// agree anew.
     void start(Job& job);
     /// The last one that started stops first.
     void stop(Job& job, Ending ending);
+    /// A rank could not start what the ranks had agreed on: all ranks stop what needs all of them.
+    void stop_those_of_all(Job& job);
     /// In a child of fork().
     void in_child() noexcept;
     /// Nothing was started.
@@ -36,6 +38,7 @@ class RunningServices {
   private:
     Services chosen_;          // objects stay: peers may read memory of a service that has stopped
     std::size_t running_ = 0;  // the first of them
+    Services given_up_;
 };
 
 }  // namespace sluice::plugin

@@ -45,56 +45,98 @@ bool find_members(MPI_Comm comm, Known& known) noexcept {
     return ours;
 }
 
+/// Neighbours in and out, by the kind of topology.
+void find_neighbours(MPI_Comm comm, Known& known) noexcept {
+    int kind = MPI_UNDEFINED;
+    if (MPI_Topo_test(comm, &kind) != MPI_SUCCESS) return;
+    if (kind == MPI_CART) {
+        int dimensions = 0;
+        MPI_Cartdim_get(comm, &dimensions);
+        known.sources = known.targets = 2 * dimensions;
+    } else if (kind == MPI_GRAPH) {
+        MPI_Graph_neighbors_count(comm, known.rank, &known.sources);
+        known.targets = known.sources;
+    } else if (kind == MPI_DIST_GRAPH) {
+        int weighted = 0;
+        MPI_Dist_graph_neighbors_count(comm, &known.sources, &known.targets, &weighted);
+    }
+}
+
 }  // namespace
 
-void Communicators::start(int world_rank, int world_size, bool may_agree, bool one_thread) {
-    may_agree_ = may_agree;
-    one_thread_ = one_thread;
+Known shape_from_mpi(MPI_Comm comm) noexcept {
+    Known known;
+    int inter = 0;
+    if (MPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return known;
+    if (inter != 0) {
+        MPI_Comm_remote_size(comm, &known.remote);
+        return known;
+    }
+    MPI_Comm_size(comm, &known.size);
+    MPI_Comm_rank(comm, &known.rank);
+    find_neighbours(comm, known);
+    return known;
+}
+
+void Communicators::start(int world_rank, int world_size, Terms terms) {
+    terms_ = terms;
     std::lock_guard const lock(changing_);
-    std::uint32_t const id = may_agree && one_thread ? next_id_++ : 0;
-    keep(MPI_COMM_WORLD, {world_size, world_rank, {0, 1}, id, record::k_comms}, next_number_++, record::k_no_site, 0,
-         0);
-    keep(MPI_COMM_SELF, {1, 0, {world_rank, 1}, 0, record::k_comms}, next_number_++, record::k_no_site, 0, 0);
+    std::uint32_t const id = terms.may_agree && terms.one_thread ? next_id_++ : 0;
+    Known world;
+    world.size = world_size;
+    world.rank = world_rank;
+    world.ranks = {0, 1};
+    world.id = id;
+    enter(world, next_number_++, record::k_no_site, 0, 0);
+    keep(MPI_COMM_WORLD, world);
+    Known self;
+    self.size = 1;
+    self.ranks = {world_rank, 1};
+    enter(self, next_number_++, record::k_no_site, 0, 0);
+    keep(MPI_COMM_SELF, self);
 }
 
 /// Collective over `made`, and not under the lock, for another thread may be doing the same on another communicator.
 /// Its number in the report; with one thread the same is its id.
 std::uint32_t Communicators::agree(MPI_Comm made, Known& known) noexcept {
-    if (known.size > 1 && may_agree_ && one_thread_) {
+    if (known.size > 1 && terms_.may_agree && terms_.one_thread) {
         // The largest of what the members would take is new to all of them.
         if (MPI_Allreduce(&next_id_, &known.id, 1, MPI_UINT32_T, MPI_MAX, made) != MPI_SUCCESS) known.id = 0;
         if (known.id > 0) next_id_ = known.id + 1;
         return known.id;
     }
     std::uint32_t number = 0;
-    if (known.size == 1 || !may_agree_ || known.rank == 0) {
+    if (known.size == 1 || !terms_.may_agree || known.rank == 0) {
         std::lock_guard const lock(changing_);
         number = next_number_++;
     }
-    if (known.size > 1 && may_agree_) MPI_Bcast(&number, 1, MPI_UINT32_T, 0, made);
+    if (known.size > 1 && terms_.may_agree) MPI_Bcast(&number, 1, MPI_UINT32_T, 0, made);
     return number;
 }
 
 void Communicators::add(MPI_Comm made, std::uint32_t site, std::uint64_t memory, std::uint64_t now_us) noexcept {
-    int inter = 0;
-    if (made == MPI_COMM_NULL || MPI_Comm_test_inter(made, &inter) != MPI_SUCCESS) return;
-    Known known;
+    if (made == MPI_COMM_NULL) return;
+    Known known = shape_from_mpi(made);
+    if (known.size == 0 && known.remote == 0) return;
     bool ours = false;
     std::uint32_t number = 0;
-    if (inter == 0) {
-        MPI_Comm_size(made, &known.size);
-        MPI_Comm_rank(made, &known.rank);
+    if (known.size > 0) {
         ours = find_members(made, known);
         if (ours) number = agree(made, known);
     }
     std::lock_guard const lock(changing_);
     ++record_.head.comms_made;
     if (!ours) ++record_.head.passed_on;
-    if (inter == 0) keep(made, known, number, site, memory, now_us);
+    // A number that a rank gave alone may be another communicator's on another rank.
+    bool const has_name = known.size == 1 || terms_.may_agree || !terms_.reports;
+    if (known.size > 0 && has_name) enter(known, number, site, memory, now_us);
+    if (known.size > 0 && !has_name) ++record_.head.comms_not_kept;
+    keep(made, known);
 }
 
-void Communicators::keep(MPI_Comm comm, Known known, std::uint32_t number, std::uint32_t site, std::uint64_t memory,
-                         std::uint64_t now_us) noexcept {
+/// Its entry in the record.
+void Communicators::enter(Known& known, std::uint32_t number, std::uint32_t site, std::uint64_t memory,
+                          std::uint64_t now_us) noexcept {
     if (record_.head.comms < record::k_comms) {
         known.entry = static_cast<std::uint32_t>(record_.head.comms);
         record::Comm& entry = record_.comms[known.entry];
@@ -111,6 +153,10 @@ void Communicators::keep(MPI_Comm comm, Known known, std::uint32_t number, std::
     } else {
         ++record_.head.comms_not_kept;
     }
+}
+
+void Communicators::keep(MPI_Comm comm, Known known) noexcept {
+    known.serial = next_serial_++;
     try {
         known_[mpi::handle_key(comm)] = known;
     } catch (std::bad_alloc const&) {
@@ -119,11 +165,12 @@ void Communicators::keep(MPI_Comm comm, Known known, std::uint32_t number, std::
     last_key_ = 0;
 }
 
-void Communicators::remove(MPI_Comm comm, std::uint64_t now_us) noexcept {
+void Communicators::remove(MPI_Comm comm, Known const& known, std::uint64_t now_us) noexcept {
     std::lock_guard const lock(changing_);
     auto const found = known_.find(mpi::handle_key(comm));
     ++record_.head.comms_freed;
-    if (found == known_.end()) return;
+    // Another thread may have been given the handle meanwhile.
+    if (found == known_.end() || found->second.serial != known.serial) return;
     if (found->second.entry < record::k_comms)
         record_.comms[found->second.entry].freed_us = std::max<std::uint64_t>(now_us, 1);
     known_.erase(found);
@@ -131,7 +178,7 @@ void Communicators::remove(MPI_Comm comm, std::uint64_t now_us) noexcept {
 }
 
 Known Communicators::find(MPI_Comm comm) noexcept {
-    std::lock_guard const lock(changing_);
+    CallersLock const lock(changing_);
     std::uint64_t const key = mpi::handle_key(comm);
     if (key == last_key_) return last_;
     auto const found = known_.find(key);

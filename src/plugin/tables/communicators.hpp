@@ -28,7 +28,14 @@ struct Known {
     groups::StridedRanks ranks{0, 0};  ///< of the world
     std::uint32_t id = 0;  ///< unlike that of any other communicator that shares a member with it; 0: none was agreed
     std::uint32_t entry = record::k_comms;  ///< in the record; k_comms: it found no room
+    int remote = 0;                         ///< size of the other group of an intercommunicator, whose `size` is 0 here
+    int sources = 0;                        ///< neighbours in a topology that send to this rank
+    int targets = 0;                        ///< neighbours that it sends to
+    std::uint32_t serial = 0;               ///< of the making: MPI gives the handle of a freed communicator again
 };
+
+/// Sizes, rank and neighbours of a valid communicator, as MPI says.
+Known shape_from_mpi(MPI_Comm comm) noexcept;
 
 class Communicators {
   public:
@@ -36,16 +43,21 @@ class Communicators {
     Communicators(record::RankRecord& record, Budget const& budget)
         : record_(record), known_(memory::LeasedAllocator<Entry>(budget)) {}
 
-    /// MPI_COMM_WORLD and MPI_COMM_SELF. `may_agree`: every rank of the job runs under us, so that members can agree on
-    /// the name of a communicator; with `one_thread` on an id for its traffic, too (with MPI_THREAD_MULTIPLE two
-    /// threads could be given the same).
-    void start(int world_rank, int world_size, bool may_agree, bool one_thread);
+    /// What the ranks of the job can do together.
+    struct Terms {
+        bool reports = false;     ///< the records of all ranks come together in one report
+        bool may_agree = false;   ///< every rank of the job watches calls: members agree on a communicator's name
+        bool one_thread = false;  ///< and on an id for its traffic; with MPI_THREAD_MULTIPLE two threads could get one
+    };
+    /// MPI_COMM_WORLD and MPI_COMM_SELF.
+    void start(int world_rank, int world_size, Terms terms);
 
     /// Collective over `made`, which the program has just got: nothing else can be on it yet.
     void add(MPI_Comm made, std::uint32_t site, std::uint64_t memory, std::uint64_t now_us) noexcept;
-    void remove(MPI_Comm comm, std::uint64_t now_us) noexcept;
+    /// A communicator was freed, of which find() gave `known` before: MPI may refuse it, and then all stays as it is.
+    void remove(MPI_Comm comm, Known const& known, std::uint64_t now_us) noexcept;
 
-    /// The record, or one of size 0 for what we do not know (intercommunicators, what was made behind our back).
+    /// The record, or one of sizes 0 for what we do not know (what was made behind our back). Asks no MPI.
     Known find(MPI_Comm comm) noexcept;
     /// World rank of `rank` in `comm`, or −1.
     int world_rank(MPI_Comm comm, int rank) noexcept;
@@ -57,14 +69,15 @@ class Communicators {
 
   private:
     std::uint32_t agree(MPI_Comm made, Known& known) noexcept;
-    void keep(MPI_Comm comm, Known known, std::uint32_t number, std::uint32_t site, std::uint64_t memory,
-              std::uint64_t now_us) noexcept;
+    void enter(Known& known, std::uint32_t number, std::uint32_t site, std::uint64_t memory,
+               std::uint64_t now_us) noexcept;
+    void keep(MPI_Comm comm, Known known) noexcept;
 
     record::RankRecord& record_;
-    bool may_agree_ = false;
-    bool one_thread_ = false;
+    Terms terms_;
     std::uint32_t next_id_ = 1;      // the least that is new to this rank
     std::uint32_t next_number_ = 1;  // where there is no id to number by
+    std::uint32_t next_serial_ = 1;
     std::mutex changing_;
     using Entry = std::pair<std::uint64_t const, Known>;
     std::unordered_map<std::uint64_t, Known, std::hash<std::uint64_t>, std::equal_to<>, memory::LeasedAllocator<Entry>>

@@ -55,15 +55,43 @@ std::uint32_t kib(std::uint64_t bytes) noexcept {
 }  // namespace
 
 MemoryWatch::MemoryWatch(Budget const* leases)
-    : statm_("/proc/self/statm"), page_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))), leases_(leases) {}
+    : statm_("/proc/self/statm"),
+      status_("/proc/self/status"),
+      page_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))),
+      leases_(leases) {}
 
 MemoryWatch::Reading MemoryWatch::read() const noexcept {
     std::array<char, 128> room;
     auto const statm = kernel::statm_in(statm_.read(room));
     if (!statm) return {};
-    Resident const all{above(statm->resident, statm->shared) * page_, statm->shared * page_};
+    std::uint64_t const both = statm->shared * page_;
+    if (known_both_.load(std::memory_order_relaxed) != both) {
+        read_status();
+        known_both_.store(both, std::memory_order_relaxed);
+    }
+    std::uint64_t const shared = std::min(known_shared_.load(std::memory_order_relaxed), both);
+    return without_own({above(statm->resident, statm->shared) * page_, shared, both - shared});
+}
+
+/// Returns the high water. Where the kernel does not tell, all that is not private counts as shared memory.
+std::uint64_t MemoryWatch::read_status() const noexcept {
+    kernel::KeptText room;
+    auto const status = kernel::memory_status_in(status_.read(room));
+    known_shared_.store(status ? status->shared : ~std::uint64_t{0}, std::memory_order_relaxed);
+    if (status) known_both_.store(status->shared + status->files, std::memory_order_relaxed);
+    return status ? status->high_water : 0;
+}
+
+MemoryWatch::Reading MemoryWatch::read_with_peak(std::uint64_t& high_water) const noexcept {
+    high_water = read_status();
+    return read();
+}
+
+MemoryWatch::Reading MemoryWatch::without_own(Resident const& all) const noexcept {
     Resident const own = own_.found();
-    return {all, {above(all.private_bytes, own.private_bytes + leased()), above(all.shared_bytes, own.shared_bytes)}};
+    return {all,
+            {above(all.private_bytes, own.private_bytes + leased()), above(all.shared_bytes, own.shared_bytes),
+             above(all.file_bytes, own.file_bytes)}};
 }
 
 void MemoryWatch::start(std::uint64_t gap) noexcept {
@@ -73,6 +101,7 @@ void MemoryWatch::start(std::uint64_t gap) noexcept {
     Reading const is = read();
     put(last_.private_bytes, is.others.private_bytes);
     put(last_.shared_bytes, is.others.shared_bytes);
+    put(last_.file_bytes, is.others.file_bytes);
     last_all_ = is.all.all();
 }
 
@@ -83,6 +112,7 @@ void MemoryWatch::keep(Reading const& reading, Resident const& before, std::uint
     put(gap_, is == before ? std::min(2 * gap_, k_rarest * least_gap_) : least_gap_);
     put(last_.private_bytes, is.private_bytes);
     put(last_.shared_bytes, is.shared_bytes);
+    put(last_.file_bytes, is.file_bytes);
     put(last_ticks_, now);
     last_all_ = reading.all.all();
 }
@@ -105,8 +135,7 @@ bool MemoryWatch::share_out(std::uint64_t now, record::Site* site, std::uint64_t
     std::uint64_t const grown = above(above(is.private_bytes, before.private_bytes), own);
     auto const stretch = static_cast<std::int64_t>(now - last_ticks_);
     mpi_private += part(grown, share_of(in_calls, stretch));
-    // Shared pages that appear around calls are those of MPI's segments; a program's own code and files are there by
-    // then.
+    // Shared memory that appears around calls is that of MPI's segments.
     std::uint64_t const shared = in_calls > 0 ? above(is.shared_bytes, before.shared_bytes) : 0;
     mpi_shared += shared;
     if (site != nullptr) {
@@ -139,8 +168,8 @@ void MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, std::uint6
 }
 
 record::Sample MemoryWatch::sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
-                                   std::uint64_t own_pages) const noexcept {
-    Reading const reading = read();
+                                   std::uint64_t own_pages, std::uint64_t& high_water) const noexcept {
+    Reading const reading = read_with_peak(high_water);
     Resident const& is = reading.others;
     Resident const before = last();
     std::uint64_t mine = mpi_private.load(std::memory_order_relaxed);
@@ -154,7 +183,8 @@ record::Sample MemoryWatch::sample(std::uint64_t now, bool in_call_since_reading
     sample.resident = kib(reading.all.all());
     sample.mpi_private = std::min(kib(mine), kib(reading.all.private_bytes));
     sample.mpi_shared = std::min(kib(segments), kib(is.shared_bytes));
-    sample.sluice = std::min(kib(sluice()), sample.resident - sample.mpi_private - sample.mpi_shared);
+    sample.files = kib(is.file_bytes);
+    sample.sluice = std::min(kib(sluice()), sample.resident - sample.mpi_private - sample.mpi_shared - sample.files);
     return sample;
 }
 

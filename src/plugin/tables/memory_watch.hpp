@@ -10,6 +10,9 @@
 /// become rarer, down to an eighth; the first that sees a change has them back at once. A call that turns out to be
 /// long although it had no reading has one at its end.
 ///
+/// The cheap reading (statm) tells shared memory and pages of files as one number. Only shared memory is MPI's, so
+/// where that number has changed, a second one is read that takes 4 microseconds (status).
+///
 /// Any thread of the program may call, and our helper thread samples: numbers are tallies (tally.hpp), readings are one
 /// thread's at a time. Where several threads call MPI, growth is the site's whose call ends first.
 #pragma once
@@ -41,6 +44,8 @@ class MemoryWatch {
         Resident others;
     };
     Reading read() const noexcept;
+    /// The same, and the most that the process has held since it began its program; 0 where the kernel does not tell.
+    Reading read_with_peak(std::uint64_t& high_water) const noexcept;
     /// The same after a look at the pages of Sluice's own mappings.
     Reading read_now() noexcept {
         own_.look();
@@ -80,9 +85,9 @@ class MemoryWatch {
 
     /// What belongs to whom now. `in_call_since_reading`: the rank is inside a call that began with the last reading,
     /// so what has grown since is MPI's, too, but for `own_pages` of the call's own buffer. Otherwise growth is shared
-    /// by time, with the open call that has lasted `open_ticks` so far.
+    /// by time, with the open call that has lasted `open_ticks` so far. `high_water`: see read_with_peak.
     record::Sample sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
-                          std::uint64_t own_pages) const noexcept;
+                          std::uint64_t own_pages, std::uint64_t& high_water) const noexcept;
 
     std::atomic<std::uint64_t> mpi_private{0};
     std::atomic<std::uint64_t> mpi_shared{0};
@@ -102,10 +107,18 @@ class MemoryWatch {
     bool share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed, std::uint64_t start_us) noexcept;
     void read_at_exit(std::uint64_t now, record::Site& site, std::uint64_t start_us) noexcept;
     std::uint64_t leased() const noexcept { return leases_ != nullptr ? leases_->resident().count : 0; }
-    Resident last() const noexcept { return {look_at(last_.private_bytes), look_at(last_.shared_bytes)}; }
+    Resident last() const noexcept {
+        return {look_at(last_.private_bytes), look_at(last_.shared_bytes), look_at(last_.file_bytes)};
+    }
+    Reading without_own(Resident const& all) const noexcept;
+    std::uint64_t read_status() const noexcept;
     void keep(Reading const& reading, Resident const& before, std::uint64_t now) noexcept;
 
     kernel::KeptFile statm_;
+    kernel::KeptFile status_;
+    // Of the last reading of status. Threads that read at once may mix two; the next sample has them right again.
+    mutable std::atomic<std::uint64_t> known_both_{~std::uint64_t{0}};
+    mutable std::atomic<std::uint64_t> known_shared_{0};
     std::uint64_t page_;
     Budget const* leases_;
     OwnPages own_;

@@ -3,66 +3,25 @@
 
 #include <algorithm>
 
-#include "plugin/binding/plugin.hpp"
+#include <optional>
+#include <type_traits>
 
 namespace sluice::plugin {
 
 namespace {
 
-template <class Count>
-std::uint64_t sum(Count const counts[], MPI_Datatype type, std::uint64_t n) noexcept {
-    if (counts == nullptr) return 0;
-    std::uint64_t total = 0;
-    for (std::uint64_t i = 0; i < n; ++i)
-        total += static_cast<std::uint64_t>(std::max<Count>(counts[i], 0));
-    return bytes(1, type) * total;
-}
-
-template <class Count>
-std::uint64_t sum(Count const counts[], MPI_Datatype const types[], std::uint64_t n) noexcept {
-    if (counts == nullptr || types == nullptr) return 0;
-    std::uint64_t total = 0;
-    for (std::uint64_t i = 0; i < n; ++i)
-        if (counts[i] > 0) total += bytes(counts[i], types[i]);
-    return total;
-}
-
-template <class Count>
-std::uint64_t own(Count const counts[], MPI_Datatype type, MPI_Comm comm) noexcept {
-    int rank = 0;
-    if (counts == nullptr || MPI_Comm_rank(comm, &rank) != MPI_SUCCESS) return 0;
-    return bytes(counts[rank], type);
-}
-
-/// Neighbours in and out; by the kind of topology.
-struct Degree {
-    int in = 0;
-    int out = 0;
-};
-
-Degree degree_of(MPI_Comm comm) noexcept {
-    Degree degree;
-    int kind = MPI_UNDEFINED;
-    if (MPI_Topo_test(comm, &kind) != MPI_SUCCESS) return degree;
-    if (kind == MPI_CART) {
-        int dimensions = 0;
-        MPI_Cartdim_get(comm, &dimensions);
-        degree.in = degree.out = 2 * dimensions;
-    } else if (kind == MPI_GRAPH) {
-        int rank = 0;
-        MPI_Comm_rank(comm, &rank);
-        MPI_Graph_neighbors_count(comm, rank, &degree.in);
-        degree.out = degree.in;
-    } else if (kind == MPI_DIST_GRAPH) {
-        int weighted = 0;
-        MPI_Dist_graph_neighbors_count(comm, &degree.in, &degree.out, &weighted);
-    }
-    return degree;
+void widen(Room& room, std::int64_t begin, std::uint64_t span) noexcept {
+    if (span == 0) return;
+    auto const end = begin + static_cast<std::int64_t>(span);
+    bool const first = room.span() == 0;
+    room.begin = first ? begin : std::min(room.begin, begin);
+    room.end = first ? end : std::max(room.end, end);
 }
 
 }  // namespace
 
-void learn_types() noexcept {
+void learn_types(Datatypes& types) noexcept {
+    // The first ones are those of most messages (DenseTypes::add).
     for (MPI_Datatype const type : {MPI_BYTE,
                                     MPI_CHAR,
                                     MPI_DOUBLE,
@@ -95,79 +54,121 @@ void learn_types() noexcept {
                                     MPI_AINT,
                                     MPI_OFFSET,
                                     MPI_COUNT,
-                                    MPI_C_DOUBLE_COMPLEX}) {
-        MPI_Count size = 0;
+                                    MPI_C_DOUBLE_COMPLEX,
+                                    MPI_UNSIGNED_SHORT,
+                                    MPI_UNSIGNED_LONG_LONG,
+                                    MPI_LONG_DOUBLE,
+                                    MPI_WCHAR,
+                                    MPI_C_FLOAT_COMPLEX,
+                                    MPI_C_LONG_DOUBLE_COMPLEX,
+                                    MPI_INTEGER1,
+                                    MPI_INTEGER2,
+                                    MPI_INTEGER4,
+                                    MPI_INTEGER8,
+                                    MPI_REAL4,
+                                    MPI_REAL8,
+                                    MPI_REAL16,
+                                    MPI_COMPLEX8,
+                                    MPI_COMPLEX16,
+                                    MPI_COMPLEX32,
+                                    MPI_FLOAT_INT,
+                                    MPI_DOUBLE_INT,
+                                    MPI_LONG_INT,
+                                    MPI_SHORT_INT,
+                                    MPI_2INT,
+                                    MPI_LONG_DOUBLE_INT,
+                                    MPI_2REAL,
+                                    MPI_2DOUBLE_PRECISION,
+                                    MPI_2INTEGER,
+                                    MPI_CXX_BOOL,
+                                    MPI_CXX_FLOAT_COMPLEX,
+                                    MPI_CXX_DOUBLE_COMPLEX,
+                                    MPI_CXX_LONG_DOUBLE_COMPLEX}) {
+        if (type == MPI_DATATYPE_NULL) continue;
+        TypeSize const size = size_from_mpi(type);
+        if (size.size == 0) continue;
+        types.add(type);
         MPI_Count low = 0;
         MPI_Count extent = 0;
-        if (type == MPI_DATATYPE_NULL || MPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0 ||
-            MPI_Type_get_extent_x(type, &low, &extent) != MPI_SUCCESS || low != 0 || extent != size)
-            continue;
-        g_plugin.dense_types.add(type, static_cast<std::uint64_t>(size));
+        if (size.extent == size.size && MPI_Type_get_extent_x(type, &low, &extent) == MPI_SUCCESS && low == 0)
+            g_plugin.dense_types.add(type, size.size);
     }
 }
 
-std::uint64_t bytes(MPI_Count count, MPI_Datatype type) noexcept {
+TypeSize MessageBytes::size_of(MPI_Datatype type) noexcept {
+    if (std::optional<TypeSize> const known = types_->find(type)) [[likely]]
+        return *known;
+    left_out_ = true;
+    if (!may_ask_ || type == MPI_DATATYPE_NULL) return {};
+    return size_from_mpi(type);
+}
+
+Known const& MessageBytes::known_as(MPI_Comm comm) noexcept {
+    if (has_known_ && comm == comm_) return known_;
+    comm_ = comm;
+    known_ = communicators_->find(comm);
+    has_known_ = known_.size > 0 || known_.remote > 0;
+    if (has_known_) return known_;
+    left_out_ = true;
+    if (may_ask_ && comm != MPI_COMM_NULL) {
+        known_ = shape_from_mpi(comm);
+        has_known_ = true;
+    }
+    return known_;
+}
+
+template <class Count, class Types>
+std::uint64_t MessageBytes::bytes(Count const counts[], Types types, std::uint64_t n) noexcept {
+    if (counts == nullptr) return 0;
+    if constexpr (std::is_same_v<Types, MPI_Datatype>) {
+        std::uint64_t total = 0;
+        for (std::uint64_t i = 0; i < n; ++i)
+            total += static_cast<std::uint64_t>(std::max<Count>(counts[i], 0));
+        return total > 0 ? bytes(1, types) * total : 0;
+    } else {
+        std::uint64_t total = 0;
+        for (std::uint64_t i = 0; types != nullptr && i < n; ++i)
+            if (counts[i] > 0) total += bytes(counts[i], types[i]);
+        return total;
+    }
+}
+
+std::uint64_t MessageBytes::span_of(MPI_Count count, MPI_Datatype type) noexcept {
     if (count <= 0) return 0;
     if (std::uint64_t const size = g_plugin.dense_types.size_of(type); size > 0) [[likely]]
         return static_cast<std::uint64_t>(count) * size;
-    MPI_Count size = 0;
-    if (type == MPI_DATATYPE_NULL || MPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0) return 0;
-    return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+    TypeSize const size = size_of(type);
+    return static_cast<std::uint64_t>(count) * (size.extent > 0 ? size.extent : size.size);
 }
 
-std::uint64_t bytes(int const counts[], MPI_Datatype type, std::uint64_t n) noexcept {
-    return sum(counts, type, n);
-}
-std::uint64_t bytes(MPI_Count const counts[], MPI_Datatype type, std::uint64_t n) noexcept {
-    return sum(counts, type, n);
-}
-std::uint64_t bytes(int const counts[], MPI_Datatype const types[], std::uint64_t n) noexcept {
-    return sum(counts, types, n);
-}
-std::uint64_t bytes(MPI_Count const counts[], MPI_Datatype const types[], std::uint64_t n) noexcept {
-    return sum(counts, types, n);
-}
-std::uint64_t mine(int const counts[], MPI_Datatype type, MPI_Comm comm) noexcept {
-    return own(counts, type, comm);
-}
-std::uint64_t mine(MPI_Count const counts[], MPI_Datatype type, MPI_Comm comm) noexcept {
-    return own(counts, type, comm);
-}
-
-std::uint64_t size(MPI_Comm comm) noexcept {
-    int inter = 0;
-    int ranks = 0;
-    if (comm == MPI_COMM_NULL || MPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return 0;
-    if ((inter != 0 ? MPI_Comm_remote_size(comm, &ranks) : MPI_Comm_size(comm, &ranks)) != MPI_SUCCESS) return 0;
-    return static_cast<std::uint64_t>(std::max(ranks, 0));
+template <class Count, class Displacement, class Types>
+Room MessageBytes::room(Count const counts[], Displacement const displacements[], Types types,
+                        std::uint64_t n) noexcept {
+    Room all;
+    if (counts == nullptr || displacements == nullptr) return all;
+    if constexpr (std::is_same_v<Types, MPI_Datatype>) {
+        std::uint64_t extent = 0;
+        for (std::uint64_t i = 0; i < n; ++i) {
+            if (counts[i] <= 0) continue;
+            if (extent == 0) extent = span_of(1, types);
+            widen(all, static_cast<std::int64_t>(displacements[i]) * static_cast<std::int64_t>(extent),
+                  static_cast<std::uint64_t>(counts[i]) * extent);
+        }
+    } else {
+        for (std::uint64_t i = 0; types != nullptr && i < n; ++i)
+            if (counts[i] > 0) widen(all, static_cast<std::int64_t>(displacements[i]), span_of(counts[i], types[i]));
+    }
+    return all;
 }
 
-std::uint64_t sources(MPI_Comm comm) noexcept {
-    return static_cast<std::uint64_t>(std::max(degree_of(comm).in, 0));
-}
-
-std::uint64_t targets(MPI_Comm comm) noexcept {
-    return static_cast<std::uint64_t>(std::max(degree_of(comm).out, 0));
-}
-
-bool root_in(MPI_Comm comm, int root) noexcept {
-    int rank = -1;
-    int inter = 0;
-    if (root == MPI_ROOT) return true;
-    if (root < 0 || comm == MPI_COMM_NULL || MPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0)
-        return false;
-    return MPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
-}
-
-std::uint64_t span_of(MPI_Count count, MPI_Datatype type) noexcept {
-    MPI_Count low = 0;
-    MPI_Count extent = 0;
-    if (count <= 0) return 0;
-    if (std::uint64_t const size = g_plugin.dense_types.size_of(type); size > 0) [[likely]]
-        return static_cast<std::uint64_t>(count) * size;
-    if (type == MPI_DATATYPE_NULL) return 0;
-    if (MPI_Type_get_extent_x(type, &low, &extent) != MPI_SUCCESS || extent <= 0) return bytes(count, type);
-    return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(extent);
-}
+template std::uint64_t MessageBytes::bytes(int const*, MPI_Datatype, std::uint64_t) noexcept;
+template std::uint64_t MessageBytes::bytes(MPI_Count const*, MPI_Datatype, std::uint64_t) noexcept;
+template std::uint64_t MessageBytes::bytes(int const*, MPI_Datatype const*, std::uint64_t) noexcept;
+template std::uint64_t MessageBytes::bytes(MPI_Count const*, MPI_Datatype const*, std::uint64_t) noexcept;
+template Room MessageBytes::room(int const*, int const*, MPI_Datatype, std::uint64_t) noexcept;
+template Room MessageBytes::room(MPI_Count const*, MPI_Aint const*, MPI_Datatype, std::uint64_t) noexcept;
+template Room MessageBytes::room(int const*, int const*, MPI_Datatype const*, std::uint64_t) noexcept;
+template Room MessageBytes::room(int const*, MPI_Aint const*, MPI_Datatype const*, std::uint64_t) noexcept;
+template Room MessageBytes::room(MPI_Count const*, MPI_Aint const*, MPI_Datatype const*, std::uint64_t) noexcept;
 
 }  // namespace sluice::plugin

@@ -34,6 +34,7 @@ struct OpenRequest {
     std::uint64_t absent = 0;  ///< bytes of it that were not
     std::uint32_t site = 0;
     std::uint32_t serial = 0;
+    int awaited = -1;  ///< the world rank that its message comes from or goes to; -1: several, or unknown
     bool persistent = false;
     bool active = false;
 };
@@ -44,8 +45,8 @@ struct Handle {
     std::uint32_t serial;
 };
 
-/// `Listener` is told what the table finds out: flies(site, bytes), landed(site, bytes) and own_pages(bytes); it says
-/// by absent(buffer, span) how many bytes of a buffer are not resident.
+/// `Listener` is told what the table finds out: opened(site), closed(site), flies(site, bytes), landed(site, bytes) and
+/// own_pages(bytes); it says by absent(buffer, span) how many bytes of a buffer are not resident.
 template <class Listener>
 class OpenRequests {
   public:
@@ -73,6 +74,7 @@ class OpenRequests {
         slot.serial = next_serial_;
         next_serial_ = std::max(next_serial_ + 1, k_first_serial);
         plugin::add(kept_, 1);
+        listener_.opened(slot.site);
         if (slot.absent > 0) plugin::add(incomplete_, 1);
         if (slot.active) listener_.flies(slot.site, slot.bytes);
     }
@@ -99,19 +101,30 @@ class OpenRequests {
         }
     }
 
-    /// Ends one by the handle it had: its bytes are no longer in flight.
-    void complete(Handle const& handle) noexcept {
-        if (handle.serial == k_unknown) return;
+    /// Ends one by the handle it had: its bytes, which are returned, are no longer in flight.
+    std::uint64_t complete(Handle const& handle) noexcept {
+        if (handle.serial == k_unknown) return 0;
         CallersLock const lock(changing_);
         OpenRequest* const slot = find(handle.request);
-        if (slot != nullptr && (handle.serial == k_any || handle.serial == slot->serial)) end(*slot);
+        if (slot == nullptr || (handle.serial != k_any && handle.serial != slot->serial)) return 0;
+        std::uint64_t const bytes = slot->active ? slot->bytes : 0;
+        end(*slot);
+        return bytes;
     }
 
-    void forget(MPI_Request request) noexcept {
-        if (empty()) return;
+    /// The rank that a request waits for; -1 if it is not known.
+    int awaited(MPI_Request request) noexcept {
+        if (empty()) return -1;
         CallersLock const lock(changing_);
-        OpenRequest* const slot = find(request);
-        if (slot == nullptr) return;
+        OpenRequest const* const slot = find(request);
+        return slot != nullptr ? slot->awaited : -1;
+    }
+
+    void forget(Handle const& handle) noexcept {
+        if (empty() || handle.serial == k_unknown) return;
+        CallersLock const lock(changing_);
+        OpenRequest* const slot = find(handle.request);
+        if (slot == nullptr || (handle.serial != k_any && handle.serial != slot->serial)) return;
         if (slot->active) listener_.landed(slot->site, slot->bytes);
         remove(*slot);
     }
@@ -184,6 +197,7 @@ class OpenRequests {
     void remove(OpenRequest& slot) noexcept {
         if (slot.absent > 0) subtract(incomplete_, 1);
         subtract(kept_, 1);
+        listener_.closed(slot.site);
         slot.absent = 0;
         slot.active = false;
         slot.key = k_was_freed;

@@ -17,9 +17,15 @@
 #include <string>
 #include <string_view>
 
+#include "plugin/tables/function_name.hpp"
+#include "record/record.hpp"
+
 namespace sluice::plugin {
 
 namespace {
+
+/// Bytes of a function's name; offset and module need the rest.
+constexpr std::size_t k_name = record::k_place - 64;
 
 /// A file mapped for reading.
 class MappedFile {
@@ -85,15 +91,13 @@ Symbol symbol_in_file(char const* path, std::uint64_t offset) {
     return best;
 }
 
-/// "solver::step(double*)" as "solver::step".
 std::string readable(std::string const& mangled) {
     int status = 0;
     char* const plain = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-    std::string name = status == 0 && plain != nullptr ? plain : mangled;
+    std::string name = status == 0 && plain != nullptr ? function_name(plain) : mangled;
     std::free(plain);
-    if (std::size_t const arguments = name.find('('); arguments != std::string::npos && arguments > 0)
-        name.resize(arguments);
-    return name;
+    if (name.size() <= k_name) return name;
+    return name.substr(0, k_name / 2) + "..." + name.substr(name.size() - (k_name - k_name / 2 - 3));
 }
 
 }  // namespace
@@ -119,7 +123,7 @@ void describe_place(void const* address, std::span<char> text) noexcept {
             std::snprintf(text.data(), text.size(), "%s+0x%llx", file.c_str(),
                           static_cast<unsigned long long>(at - bias));
         } else {
-            std::snprintf(text.data(), text.size(), "%.60s+0x%llx (%.24s)", readable(symbol.name).c_str(),
+            std::snprintf(text.data(), text.size(), "%s+0x%llx (%.40s)", readable(symbol.name).c_str(),
                           static_cast<unsigned long long>(at - bias - symbol.start), file.c_str());
         }
     } catch (...) {

@@ -16,6 +16,8 @@ namespace {
 // Calls from this long on are kept as events.
 constexpr std::uint64_t k_long_call_us = 100;
 constexpr std::uint64_t k_seen_in_flight = 65536;
+// A buffer of blocks that is this many times as long as what it receives is not looked at.
+constexpr std::uint64_t k_most_sparse = 4;
 
 /// Calls of these kinds are rare and may allocate much: their memory is read at both ends always.
 bool is_expensive(record::Kind kind) noexcept {
@@ -28,7 +30,11 @@ std::size_t bucket_of(std::uint64_t bytes) noexcept {
 
 }  // namespace
 
+constinit thread_local Call::Account Call::t_account __attribute__((tls_model("initial-exec")));
+
 Call::Call(Job& job, Watch& watch, Function function, void const* caller) noexcept : job_(&job), watch_(&watch) {
+    if (t_account.watch != nullptr) [[unlikely]]
+        close(t_account, watch.clock().us_since_start(ticks()));
     site_ = watch.sites().of(function, caller);
     start_ = ticks();
     reading_ = watch.memory().is_due(start_) || is_expensive(k_function_kinds[static_cast<std::size_t>(function)]);
@@ -38,7 +44,21 @@ Call::Call(Job& job, Watch& watch, Function function, void const* caller) noexce
     }
     if (watch.memory().take_shrunk()) [[unlikely]]
         watch.resident_buffers().forget_all();
-    number_ = watch.entered(site_, watch.clock().us_since_start(start_), reading_);
+    t_account = {&watch, site_, watch.entered(site_, watch.clock().us_since_start(start_), reading_), reading_};
+}
+
+Call::~Call() {
+    if (t_account.watch != nullptr) [[unlikely]]
+        close(t_account, watch_->clock().us_since_start(ticks()));
+}
+
+/// The thread has left the call.
+void Call::close(Account& account, std::uint64_t now_us) noexcept {
+    Watch& watch = *account.watch;
+    if (account.flying > 0) watch.landed(account.site, account.flying);
+    if (account.receiving) watch.has_received();
+    watch.left(account.number, now_us, account.reading);
+    account.watch = nullptr;
 }
 
 void Call::to(int destination, MPI_Comm comm) noexcept {
@@ -82,7 +102,7 @@ MPI_Datatype type_at(MPI_Datatype const* types, std::size_t i) noexcept {
 }  // namespace
 
 template <class Count, class Types>
-void Call::to_members(Count const* counts, Types types, MPI_Comm comm) noexcept {
+void Call::to_members(MessageBytes& sizes, Count const* counts, Types types, MPI_Comm comm) noexcept {
     Communicators& communicators = watch_->communicators();
     Known const known = communicators.find(comm);
     std::array<int, 256> ranks;
@@ -93,20 +113,27 @@ void Call::to_members(Count const* counts, Types types, MPI_Comm comm) noexcept 
         for (int i = 0; i < n; ++i) {
             auto const member = static_cast<std::size_t>(placed) + static_cast<std::size_t>(i);
             if (placed + i == known.rank || counts[member] <= 0) continue;
-            watch_->sent_to(ranks[static_cast<std::size_t>(i)], bytes(counts[member], type_at(types, member)));
+            watch_->sent_to(ranks[static_cast<std::size_t>(i)], sizes.bytes(counts[member], type_at(types, member)));
         }
     }
     if (placed < known.size || known.size == 0) unplaced_ = out_;
 }
 
-template void Call::to_members(int const*, MPI_Datatype, MPI_Comm) noexcept;
-template void Call::to_members(int const*, MPI_Datatype const*, MPI_Comm) noexcept;
-template void Call::to_members(MPI_Count const*, MPI_Datatype, MPI_Comm) noexcept;
-template void Call::to_members(MPI_Count const*, MPI_Datatype const*, MPI_Comm) noexcept;
+template void Call::to_members(MessageBytes&, int const*, MPI_Datatype, MPI_Comm) noexcept;
+template void Call::to_members(MessageBytes&, int const*, MPI_Datatype const*, MPI_Comm) noexcept;
+template void Call::to_members(MessageBytes&, MPI_Count const*, MPI_Datatype, MPI_Comm) noexcept;
+template void Call::to_members(MessageBytes&, MPI_Count const*, MPI_Datatype const*, MPI_Comm) noexcept;
 
-void Call::into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
-    if (buffer == nullptr || buffer == MPI_IN_PLACE || in_ == 0) return;
-    std::uint64_t const span = span_of(count, type);
+void Call::into(void* buffer, std::uint64_t span) noexcept {
+    if (buffer != nullptr && buffer != MPI_IN_PLACE) receives_into(buffer, span);
+}
+
+void Call::into(void* buffer, Room room) noexcept {
+    if (buffer == nullptr || room.span() > k_most_sparse * in_) return;
+    receives_into(static_cast<char*>(buffer) + room.begin, room.span());
+}
+
+void Call::receives_into(void* buffer, std::uint64_t span) noexcept {
     ResidentBuffers& resident = watch_->resident_buffers();
     if (resident.knows(buffer, span)) [[likely]]
         return;
@@ -114,17 +141,38 @@ void Call::into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     buffer_ = buffer;
     span_ = span;
     absent_ = MemoryWatch::absent(buffer, span);
+    new_ = absent_;
     if (absent_ == 0)
         resident.add(buffer, span, asked_at);
     else
-        receiving_ = watch_->receives_into(buffer, span, absent_);
+        t_account.receiving = watch_->receives_into(buffer, span, absent_);
 }
 
-/// Buffers of a blocking call are in flight while it lasts. Small ones are over before anybody samples.
+/// A look-up in the table at most: this is no reason to ask the MPI for the members of a communicator.
+void Call::awaits(int partner, MPI_Comm comm) noexcept {
+    if (partner < 0) return;
+    if (comm == MPI_COMM_WORLD) {
+        partner_ = partner;
+        return;
+    }
+    Known const known = watch_->communicators().find(comm);
+    if (partner < known.size && known.ranks.is_regular()) partner_ = static_cast<int>(known.ranks.at(partner));
+}
+
+/// Of several requests it is not known which is the late one.
+void Call::awaits_one_of(MPI_Request const* requests, int count) noexcept {
+    if (count == 1 && requests != nullptr) partner_ = watch_->requests().awaited(*requests);
+}
+
+/// Buffers of a blocking call are in flight while it lasts. Small ones are over before any sample is taken.
 void Call::waits() noexcept {
     waits_ = true;
-    flying_ = kept_busy() >= k_seen_in_flight ? kept_busy() : 0;
-    if (flying_ > 0) watch_->flies(site_, flying_);
+    if (partner_ >= 0 && !g_plugin.several_threads) {
+        names_rank_ = true;
+        put(watch_->record().head.awaited, static_cast<std::uint32_t>(partner_));
+    }
+    t_account.flying = kept_busy() >= k_seen_in_flight ? kept_busy() : 0;
+    if (t_account.flying > 0) watch_->flies(site_, t_account.flying);
 }
 
 void Call::passes_on() noexcept {
@@ -139,20 +187,30 @@ void Call::serves(std::uint64_t exchanged) noexcept {
 
 Arrival Call::arrives_later() noexcept {
     Arrival const later{site_, kept_busy(), buffer_, span_, absent_};
-    if (flying_ == 0) watch_->flies(site_, later.bytes);  // too few to be counted for the time of a call
-    if (receiving_) watch_->has_received();
+    if (t_account.flying == 0) watch_->flies(site_, later.bytes);  // too few to be counted for the time of a call
+    if (t_account.receiving) watch_->has_received();
     waits_ = false;
-    receiving_ = false;
-    flying_ = 0;
+    t_account.receiving = false;
+    t_account.flying = 0;
     absent_ = 0;
     stays_open_ = true;
     return later;
 }
 
 void Call::starts(MPI_Request request) noexcept {
+    opens(request, false);
+}
+
+void Call::persistent(MPI_Request request) noexcept {
+    opens(request, true);
+}
+
+void Call::opens(MPI_Request request, bool persistent) noexcept {
     OpenRequest open;
     open.bytes = kept_busy();
     open.site = site_;
+    open.persistent = persistent;
+    open.awaited = partner_;
     open.buffer = buffer_;
     open.span = span_;
     open.absent = absent_;
@@ -161,24 +219,15 @@ void Call::starts(MPI_Request request) noexcept {
     if (request != MPI_REQUEST_NULL) watch_->requests().add(request, open);
 }
 
-void Call::persistent(MPI_Request request) noexcept {
-    OpenRequest open;
-    open.bytes = kept_busy();
-    open.site = site_;
-    open.persistent = true;
-    stays_open_ = true;
-    if (request != MPI_REQUEST_NULL) watch_->requests().add(request, open);
+void Call::frees(MPI_Comm comm, Known const& known) noexcept {
+    watch_->communicators().remove(comm, known, watch_->clock().us_since_start(start_));
 }
 
-void Call::frees(MPI_Comm comm) noexcept {
-    if (comm != MPI_COMM_NULL) watch_->communicators().remove(comm, watch_->clock().us_since_start(start_));
-}
-
-void Call::makes_window(MPI_Win) noexcept {
+void Call::makes_window() noexcept {
     add(watch_->record().head.windows_made, 1);
 }
 
-void Call::frees_window(MPI_Win) noexcept {
+void Call::frees_window() noexcept {
     add(watch_->record().head.windows_freed, 1);
 }
 
@@ -195,10 +244,14 @@ void Call::write_down(std::uint64_t ns, std::uint64_t now_us) const noexcept {
     Sums::add(record.head.time_in_mpi_ns, ns);
     Sums::raise(site.longest_ns, ns);
     if (waits_) {
-        Sums::add(site.waiting_ns, ns);
-        Sums::add(record.head.waiting_ns, ns);
+        std::uint64_t const waited = watch_->transfers().waiting(site_, ns, out_ + in_ + brought_);
+        Sums::add(site.waiting_ns, waited);
+        Sums::add(record.head.waiting_ns, waited);
     }
     if (out_ + in_ == 0) return;
+    if (watch_->is_other_buffer(site_, address_)) Sums::add(site.other_buffers, 1);
+    if (one_buffer_) Sums::add(site.in_place, 1);
+    if (new_ > 0) Sums::add(site.new_bytes, new_);
     Sums::add(site.bytes_out, out_);
     Sums::add(site.bytes_in, in_);
     Sums::add(site.sizes[bucket_of(std::max(out_, in_))], 1);
@@ -212,9 +265,11 @@ int Call::end(int code) noexcept {
     Watch& watch = *watch_;
     record::Site& site = watch.record().sites[site_];
     std::uint64_t own = own_pages_;
-    if (flying_ > 0) watch.landed(site_, flying_);
-    if (receiving_) [[unlikely]]
+    if (t_account.flying > 0) watch.landed(site_, t_account.flying);
+    if (t_account.receiving) [[unlikely]]
         watch.has_received();
+    if (code != MPI_SUCCESS) [[unlikely]]
+        out_ = in_ = unplaced_ = 0;
     if (absent_ > 0) [[unlikely]] {
         std::uint64_t const asked_at = watch.resident_buffers().generation();
         std::uint64_t const still = MemoryWatch::absent(buffer_, span_);
@@ -242,7 +297,9 @@ int Call::end(int code) noexcept {
         write_down<false>(ns, now_us);
     if (ns >= k_long_call_us * 1000) [[unlikely]]
         watch.keep_event(site_, start_us(), ns / 1000, out_ + in_);
-    watch.left(number_, now_us, reading_);
+    if (names_rank_) put(watch.record().head.awaited, record::k_no_rank);
+    watch.left(t_account.number, now_us, reading_);
+    t_account.watch = nullptr;
     return code;
 }
 

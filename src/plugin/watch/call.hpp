@@ -4,10 +4,12 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "functions.hpp"
 #include "plugin/binding/gate.hpp"
+#include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/arrival.hpp"
 
 namespace sluice::plugin {
@@ -20,6 +22,8 @@ class Call {
     Call(Job& job, Watch& watch, Function function, void const* caller) noexcept;
     Call(Call const&) = delete;
     Call& operator=(Call const&) = delete;
+    /// Of a call that did not end: an error handler of the program has thrown an exception.
+    ~Call();
 
     Job& job() const noexcept { return *job_; }
     Watch& watch() const noexcept { return *watch_; }
@@ -29,8 +33,9 @@ class Call {
     void in(std::uint64_t bytes) noexcept { in_ = bytes; }
     /// The bytes that leave and those that come are in one buffer (MPI_IN_PLACE).
     void same(bool one_buffer) noexcept { one_buffer_ = one_buffer; }
-    // For the matrix, each told after the bytes: the ranks that they go to, as the call is defined, not as the MPI
-    // routes it. A rank's own part goes nowhere. The time depends on the arguments alone, not on the number of ranks.
+    // For the matrix, each told after MPI has accepted the call: the ranks that they go to, as the call is defined, not
+    // as the MPI routes it. A rank's own part goes nowhere. The time depends on the arguments alone, not on the number
+    // of ranks.
     void to(int destination, MPI_Comm comm) noexcept;
     /// What leaves goes to the root; or what comes, comes from it. The other side counts nothing.
     void to_root(int root, MPI_Comm comm) noexcept;
@@ -39,14 +44,28 @@ class Call {
     void to_each(std::uint64_t bytes, MPI_Comm comm) noexcept;
     /// To member i counts[i] of one type, or of types[i].
     template <class Count, class Types>
-    void to_members(Count const* counts, Types types, MPI_Comm comm) noexcept;
+    void to_members(MessageBytes& sizes, Count const* counts, Types types, MPI_Comm comm) noexcept;
     /// The call names no pairs of ranks.
     void to_no_named_rank() noexcept { unplaced_ = out_; }
     /// The same for a call that may fetch, too.
     void from_or_to_no_named_rank() noexcept { unplaced_ = out_ + in_; }
-    void into(void* buffer, MPI_Count count, MPI_Datatype type) noexcept;
-    /// Time in this call is time that waits for others. Told after its bytes.
+    /// Something comes in: where to is to be told.
+    bool receives() const noexcept { return in_ > 0; }
+    void into(void* buffer, std::uint64_t span) noexcept;
+    /// Blocks that lie far apart are not looked at: the kernel would be asked about all pages between them.
+    void into(void* buffer, Room room) noexcept;
+    /// The buffer that the bytes come into, else the one that they leave from.
+    void buffer(void const* address) noexcept { address_ = address; }
+    /// The call, or the request that it starts, waits for `partner`, which sends to it or receives from it.
+    void awaits(int partner, MPI_Comm comm) noexcept;
+    void awaits_one_of(MPI_Request const* requests, int count) noexcept;
+    /// Time in this call is time that waits for others, apart from the transfer of its bytes. Told after its bytes.
     void waits() noexcept;
+    /// The call asked whether something has come: if it has not, the program waits.
+    void asked(bool came) noexcept { waits_ = !came; }
+    /// Bytes of requests that the call completed.
+    void brought(std::uint64_t bytes) noexcept { brought_ = bytes; }
+    // After MPI has accepted the call.
     void passes_on() noexcept;
 
     // For links, and only before the call ends.
@@ -64,39 +83,55 @@ class Call {
         made_ = comm;
         makes_ = true;
     }
-    void frees(MPI_Comm comm) noexcept;
-    void makes_window(MPI_Win window) noexcept;
-    void frees_window(MPI_Win window) noexcept;
+    void frees(MPI_Comm comm, Known const& known) noexcept;
+    void makes_window() noexcept;
+    void frees_window() noexcept;
 
     /// Writes down what the call took; gives `code` back.
     int end(int code) noexcept;
 
   private:
+    /// What is open on account of a call, for a call that never ends: its handler may leave by longjmp.
+    struct Account {
+        Watch* watch = nullptr;  // null: none is open
+        std::uint32_t site = 0;
+        std::uint32_t number = 0;  // among open calls
+        bool reading = false;
+        bool receiving = false;  // samples know of its receive buffer
+        std::uint64_t flying = 0;
+    };
+    static constinit thread_local Account t_account;
+    static void close(Account& account, std::uint64_t now_us) noexcept;
+
     template <bool several>
     void write_down(std::uint64_t ns, std::uint64_t now_us) const noexcept;
-    std::uint64_t kept_busy() const noexcept { return one_buffer_ ? in_ : out_ + in_; }
+    void receives_into(void* buffer, std::uint64_t span) noexcept;
+    void opens(MPI_Request request, bool persistent) noexcept;
+    std::uint64_t kept_busy() const noexcept { return one_buffer_ ? std::max(out_, in_) : out_ + in_; }
 
     Inside inside_;
     Job* job_;
     Watch* watch_;
     std::uint64_t start_;
     std::uint32_t site_;
-    std::uint32_t number_;  // among open calls
     bool reading_;
     bool waits_ = false;
     bool one_buffer_ = false;
     bool stays_open_ = false;  // a request goes on with its bytes
-    bool receiving_ = false;   // samples know of its receive buffer
     bool makes_ = false;
     MPI_Comm made_;
-    int destination_ = -1;  // in MPI_COMM_WORLD
+    int destination_ = -1;     // in MPI_COMM_WORLD
+    int partner_ = -1;         // the rank that it waits for, in MPI_COMM_WORLD
+    bool names_rank_ = false;  // the record tells the rank that the call waits for
     std::uint64_t out_ = 0;
     std::uint64_t in_ = 0;
     std::uint64_t unplaced_ = 0;  // bytes that the matrix lacks
-    std::uint64_t flying_ = 0;
+    std::uint64_t brought_ = 0;
+    void const* address_ = nullptr;
     void const* buffer_ = nullptr;
     std::uint64_t span_ = 0;
     std::uint64_t own_pages_ = 0;
+    std::uint64_t new_ = 0;     // absent_ at the begin
     std::uint64_t absent_ = 0;  // bytes of the receive buffer that were not in memory
 };
 

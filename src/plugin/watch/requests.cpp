@@ -29,16 +29,21 @@ Completing::Completing(Requests& open, MPI_Request const* requests, int count) n
 
 void Completing::all(bool complete) noexcept {
     for (int i = 0; complete && i < count_; ++i)
-        open_.complete(handles_[i]);
+        bytes_ += open_.complete(handles_[i]);
 }
 
 void Completing::at(int index) noexcept {
-    if (index != MPI_UNDEFINED && index >= 0 && index < count_) open_.complete(handles_[index]);
+    if (index != MPI_UNDEFINED && index >= 0 && index < count_) bytes_ += open_.complete(handles_[index]);
 }
 
 void Completing::some(int number, int const* indices) noexcept {
     for (int i = 0; number != MPI_UNDEFINED && i < number; ++i)
         at(indices[i]);
+}
+
+void Completing::freed() noexcept {
+    for (int i = 0; i < count_; ++i)
+        open_.forget(handles_[i]);
 }
 
 }  // namespace sluice::plugin

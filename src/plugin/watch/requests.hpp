@@ -23,11 +23,16 @@ class Completing {
     void all(bool complete) noexcept;
     void at(int index) noexcept;
     void some(int number, int const* indices) noexcept;
+    /// The program gave them back, persistent ones, too.
+    void freed() noexcept;
+    /// Of the requests that were complete.
+    std::uint64_t bytes() const noexcept { return bytes_; }
 
   private:
     static constexpr int k_few = 32;
     Requests& open_;
     int count_ = 0;
+    std::uint64_t bytes_ = 0;
     Handle* handles_ = nullptr;
     std::array<Handle, k_few> few_;
     memory::LeasedVector<Handle> many_;

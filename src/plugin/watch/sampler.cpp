@@ -9,6 +9,7 @@
 
 #include "kernel/kept_file.hpp"
 #include "kernel/proc_text.hpp"
+#include "plugin/watch/peak.hpp"
 
 namespace sluice::plugin {
 
@@ -46,13 +47,11 @@ kernel::HelperThread::Clock::duration Sampler::run() noexcept {
 void Sampler::take() {
     record::RankHead& head = watch_.record().head;
     look_at_own_pages();
-    record::Sample const sample = watch_.sample();
+    std::uint64_t high_water = 0;
+    record::Sample const sample = watch_.sample(high_water);
     put(head.now_us, sample.time_us);
-    if (sample.resident > head.peak.resident) {
-        head.peak = sample;
-        std::uint64_t const fixed = watch_.memory().fixed() / 1024;
-        head.peak_sluice_fixed = static_cast<std::uint32_t>(std::min<std::uint64_t>(fixed, sample.sluice));
-    }
+    keep_peak(watch_, sample, high_water);
+    head.sluice_code = static_cast<std::uint32_t>(watch_.memory().own().code() / 1024);
     keep_in_history(sample);
     interval_us_ = std::clamp(sample.time_us / 200, k_least_interval_us, k_most_interval_us);
     watch_.record().recent[head.recent % record::k_recent] = sample;

@@ -2,17 +2,19 @@
 #include "plugin/watch/watch.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice::plugin {
 
-Watch::Watch(std::string path, Budget const& budget)
-    : file_(std::move(path)),
+Watch::Watch(record::RecordFile file, Budget const& budget)
+    : file_(std::move(file)),
       sites_(file_.record()),
       memory_(&budget),
       requests_(*this, budget),
-      communicators_(file_.record(), budget) {
-    memory_.own().add(&file_.node(), sizeof(record::NodeHeader));
-    memory_.own().add(&file_.record(), sizeof(record::RankRecord));
+      communicators_(file_.record(), budget),
+      datatypes_(budget) {
+    memory_.own().add(&file_.node(), sizeof(record::NodeHeader), file_.on_disk());
+    memory_.own().add(&file_.record(), sizeof(record::RankRecord), file_.on_disk());
 }
 
 void Watch::exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept {
@@ -35,7 +37,7 @@ std::uint64_t Watch::pages_of_call() const noexcept {
     return absent - std::min(absent, MemoryWatch::absent(buffer, span));
 }
 
-record::Sample Watch::sample() noexcept {
+record::Sample Watch::sample(std::uint64_t& high_water) noexcept {
     record::RankHead& head = record().head;
     if (g_plugin.several_threads) {
         OpenCalls::Entered const oldest = open_calls_.oldest();
@@ -48,7 +50,7 @@ record::Sample Watch::sample() noexcept {
     std::uint64_t const since_us = look_at(head.current_since_us);
     std::uint64_t const open_us = site != record::k_no_site && now_us > since_us ? now_us - since_us : 0;
     record::Sample sample =
-        memory_.sample(now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us), pages_of_call());
+        memory_.sample(now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us), pages_of_call(), high_water);
     sample.time_us = now_us;
     sample.in_flight = static_cast<std::uint32_t>(look_at(in_flight_) / 1024);
     sample.site = site;

@@ -6,25 +6,26 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <string>
 
 #include "plugin/binding/clock.hpp"
 #include "plugin/binding/tally.hpp"
 #include "plugin/tables/communicators.hpp"
+#include "plugin/tables/datatypes.hpp"
 #include "plugin/tables/memory_watch.hpp"
 #include "plugin/tables/open_calls.hpp"
 #include "plugin/tables/resident_buffers.hpp"
 #include "plugin/tables/sites.hpp"
 #include "plugin/watch/arrival.hpp"
 #include "plugin/watch/requests.hpp"
+#include "plugin/watch/transfers.hpp"
 #include "record/record_file.hpp"
 
 namespace sluice::plugin {
 
 class Watch {
   public:
-    /// `path`: of the node's file; empty for none. `budget`: of this process; must outlive the Watch.
-    Watch(std::string path, Budget const& budget);
+    /// `budget`: of this process; must outlive the Watch.
+    Watch(record::RecordFile file, Budget const& budget);
 
     record::RecordFile& file() noexcept { return file_; }
     record::RankRecord& record() noexcept { return file_.record(); }
@@ -33,7 +34,9 @@ class Watch {
     MemoryWatch& memory() noexcept { return memory_; }
     Requests& requests() noexcept { return requests_; }
     Communicators& communicators() noexcept { return communicators_; }
+    Datatypes& datatypes() noexcept { return datatypes_; }
     ResidentBuffers& resident_buffers() noexcept { return resident_buffers_; }
+    Transfers& transfers() noexcept { return transfers_; }
 
     /// Bytes of the application's buffers that communication keeps busy.
     void flies(std::uint32_t site, std::uint64_t bytes) noexcept {
@@ -41,6 +44,16 @@ class Watch {
         add(site_in_flight_[site], bytes);
         // Between two threads' additions it is what both have in flight.
         raise(record().sites[site].in_flight_peak, look_at(site_in_flight_[site]));
+    }
+    /// A request of this site is open, or no longer.
+    void opened(std::uint32_t site) noexcept { add(record().sites[site].open_requests, 1); }
+    void closed(std::uint32_t site) noexcept { subtract(record().sites[site].open_requests, 1); }
+    /// True if the call of this site before had another buffer.
+    bool is_other_buffer(std::uint32_t site, void const* buffer) noexcept {
+        if (look_at(last_buffers_[site]) == buffer) [[likely]]
+            return false;
+        put(last_buffers_[site], buffer);
+        return true;
     }
     void landed(std::uint32_t site, std::uint64_t bytes) noexcept {
         subtract(in_flight_, bytes);
@@ -79,7 +92,8 @@ class Watch {
     void came_from(int world_rank, std::uint64_t bytes) noexcept { exchanged(record().received, world_rank, bytes); }
 
     /// Memory and state now, with the pages of Sluice's own mappings as of the last look.
-    record::Sample sample() noexcept;
+    /// `high_water`: the most that the process has held, in bytes; 0 where the kernel does not tell.
+    record::Sample sample(std::uint64_t& high_water) noexcept;
 
     /// The call that the rank is in, for samples and for whoever reads the record of a killed job. The number is for
     /// `left`. Of several threads' calls the helper thread writes down the oldest with every sample.
@@ -107,8 +121,10 @@ class Watch {
     MemoryWatch memory_;
     Requests requests_;
     Communicators communicators_;
+    Datatypes datatypes_;
     ResidentBuffers resident_buffers_;
     OpenCalls open_calls_;
+    Transfers transfers_;
     void exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept;
     std::uint64_t pages_of_call() const noexcept;
 
@@ -120,6 +136,7 @@ class Watch {
     std::uint32_t calls_with_reading_ = 0;
     std::uint64_t in_flight_ = 0;
     std::array<std::uint64_t, record::k_sites> site_in_flight_{};
+    std::array<void const*, record::k_sites> last_buffers_{};
 };
 
 }  // namespace sluice::plugin

@@ -13,4 +13,10 @@ int initialize_thread(int (*below)(int*, char***, int, int*), void* caller, int*
 int finalize(int (*below)(), void* caller);
 int abort_job(int (*below)(MPI_Comm, int), void* caller, MPI_Comm comm, int code);
 
+#if MPI_VERSION >= 4
+/// A program that starts MPI by sessions alone has no MPI_Init: it is not watched, and a line at its end says so.
+int note_session(int (*below)(MPI_Info, MPI_Errhandler, MPI_Session*), MPI_Info info, MPI_Errhandler handler,
+                 MPI_Session* session);
+#endif
+
 }  // namespace sluice::plugin

@@ -16,6 +16,6 @@ endfunction()
 
 file(READ ${PARTS}/report.html page)
 insert(SLUICE-STYLE ${PARTS}/style.css)
-insert(SLUICE-SCRIPT ${PARTS}/words.js ${PARTS}/memory.js ${PARTS}/messages.js ${PARTS}/tables.js ${PARTS}/main.js)
+insert(SLUICE-SCRIPT ${PARTS}/words.js ${PARTS}/memory.js ${PARTS}/time.js ${PARTS}/messages.js ${PARTS}/tables.js ${PARTS}/main.js)
 insert(SLUICE-D3 ${D3})
 file(WRITE ${OUT} "${page}")

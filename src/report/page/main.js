@@ -20,7 +20,7 @@ function tile(label, value, small) {
   return el("div", { class: "tile" }, el("div", { class: "label" }, label), el("div", { class: "value" }, value), el("div", { class: "small" }, small || "\u00a0"));
 }
 function tiles(report) {
-  const lived = report.lived_us.sum * 1000;
+  const lived = afterInit(report);
   const mpi = { sum: report.mpi_private_kib.sum + report.mpi_shared_kib.sum, ranks: report.mpi_private_kib.ranks };
   const at = report.highest;
   const served = report.served_calls > 0;
@@ -29,11 +29,11 @@ function tiles(report) {
     tile("peak of a rank, mean", kibText(mean(report.peak_kib)), `least ${kibText(report.peak_kib.min)}`),
     tile("MPI’s memory, mean", kibText(mean(mpi)), percentText(mean(mpi), mean(report.peak_kib)) + " of the peak"),
     tile("in flight at a rank’s peak", kibText(report.in_flight_kib.max), report.in_flight_kib.max ? `most on rank ${report.in_flight_kib.max_rank}` : "on any rank"),
-    tile("time in MPI", percentText(report.time_in_mpi_ns.sum, lived), `waiting ${percentText(report.waiting_ns.sum, lived)}`),
+    tile("time in MPI", percentText(inMpi(report), lived), `waiting ${percentText(report.waiting_ns.sum, lived)} of all time`),
     tile("served by Sluice", served ? countText(report.served_calls) : "–", !served ? "watched only" : report.saved_bytes.max ? `saved up to ${sizeText(report.saved_bytes.max)} a rank` : "all-to-alls in place"));
 }
 function headline(report) {
-  if (!report.ended) return report.outcome === "still running" ? "The job is still running" : "The job did not end";
+  if (!report.ended) return report.outcome === "still running" ? "The job is still running" : report.cause ? report.cause.split(":")[0].replace(/\.$/, "") : "The job did not end";
   const at = report.highest;
   if (report.world_size > 1 && report.peak_kib.max < 1.02 * mean(report.peak_kib) && report.peak_kib.min > .98 * mean(report.peak_kib))
     return `Every rank peaked at about ${kibText(at.kib)}`;
@@ -50,7 +50,7 @@ function lastSeen(report) {
   if (report.whereabouts.length === 0) return null;
   const columns = [
     { title: "Ranks", text: true, value: (w) => w.ranks.count, show: (w) => [rankSetText(w.ranks, report.world_size), el("small", {}, stateText(w.state))] },
-    { title: "Last in", text: true, value: (w) => w.function + w.place, show: (w) => w.function ? [w.function, el("small", {}, w.place)] : "outside MPI" },
+    { title: "Last in", text: true, value: (w) => w.function + w.place, show: (w) => w.function ? [w.function, placeNode(w.place)] : "outside MPI" },
     { title: "Seen", wide: true, value: (w) => w.last_us.max, show: (w) => timeText(w.last_us.min) === timeText(w.last_us.max) ? timeText(w.last_us.max) : [timeText(w.last_us.min), " … ", timeText(w.last_us.max)] },
     { title: "For", value: (w) => w.for_us.max, show: (w) => w.for_us.max ? timeText(w.for_us.max) : "–" },
     { title: "Held", value: (w) => w.resident_kib.max, show: (w) => [kibText(w.resident_kib.max), el("small", {}, "rank " + w.resident_kib.max_rank)] },
@@ -72,7 +72,7 @@ function body(report) {
   return [tiles(report),
     report.what_happened.length ? el("div", { class: "alarm", id: "what-happened" }, report.what_happened.map((line, i) => el("p", {}, i ? line : el("strong", {}, line)))) : null,
     el("section", {}, el("h2", {}, "What follows"), el("ol", { class: "advice", id: "advice" }, report.advice.map((a) => el("li", {}, a)))),
-    lastSeen(report), memorySection(report), consumersSection(report), messagesSection(report), callsSection(report), communicatorsSection(report), servicesSection(report)].filter(Boolean);
+    lastSeen(report), timeSection(report), memorySection(report), consumersSection(report), messagesSection(report), callsSection(report), communicatorsSection(report), servicesSection(report)].filter(Boolean);
 }
 function footer(...reports) {
   const named = reports.some((r) => r.identity.user || r.nodes.some((n) => n.host));

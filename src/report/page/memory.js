@@ -4,24 +4,26 @@ const OWNERS = [
   ["application", "application", "var(--application)"],
   ["mpi_private", "MPI private", "var(--mpi-private)"],
   ["mpi_shared", "MPI shared", "var(--mpi-shared)"],
+  ["files", "libraries and files", "var(--files)"],
   ["sluice", "Sluice", "var(--sluice)"],
 ];
 const PHASES = [
   ["messages", "send, receive", "var(--messages)", ["send", "receive"]],
   ["waiting", "wait, test", "var(--waiting)", ["completion"]],
   ["collective", "collective", "var(--collective)", ["collective"]],
-  ["objects", "other MPI", "var(--objects)", ["setup", "communicator", "window", "one-sided", "file", "other"]],
+  ["objects", "other MPI", "var(--objects)", ["communicator", "window", "one-sided", "file", "other"]],
+  ["init", "MPI_Init", "var(--init)", ["setup"]],
 ];
 const phaseOf = (kind) => PHASES.find((p) => p[3].includes(kind)) || PHASES[3];
 
 function pointsOf(rank) {
   const c = rank.curve;
   return c.time_us.map((time, i) => {
-    const others = c.mpi_private_kib[i] + c.mpi_shared_kib[i] + c.sluice_kib[i];
+    const others = c.mpi_private_kib[i] + c.mpi_shared_kib[i] + c.files_kib[i] + c.sluice_kib[i];
     return {
       time, resident: c.resident_kib[i], in_flight: c.in_flight_kib[i], site: rank.sites[c.site[i]],
       application: Math.max(0, c.resident_kib[i] - others), mpi_private: c.mpi_private_kib[i],
-      mpi_shared: c.mpi_shared_kib[i], sluice: c.sluice_kib[i],
+      mpi_shared: c.mpi_shared_kib[i], files: c.files_kib[i], sluice: c.sluice_kib[i],
     };
   });
 }

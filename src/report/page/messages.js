@@ -55,13 +55,14 @@ function matrixCard(report) {
 }
 
 function sizesCard(report) {
-  const groups = PHASES.filter((p) => p[0] !== "waiting");
+  const groups = PHASES.filter((p) => p[0] !== "waiting" && p[0] !== "init");
   const buckets = d3.range(32).map((i) => {
     const row = { i };
     groups.forEach((g) => { row[g[0]] = 0; });
     return row;
   });
   for (const site of report.sites) {
+    if (site.kind === "setup") continue;
     const phase = phaseOf(site.kind)[0] === "waiting" ? "messages" : phaseOf(site.kind)[0];
     site.sizes.forEach((n, i) => { buckets[i][phase] += n; });
   }
@@ -116,6 +117,9 @@ function besideMatrix(report) {
 }
 
 function messagesSection(report) {
+  // Without a message the matrix would be an empty square.
+  if (!d3.sum(report.matrix.bytes))
+    return el("section", {}, el("h2", {}, "Communication"), el("p", { id: "no-matrix" }, "No call named a rank that its bytes go to."), sizesCard(report), besideMatrix(report));
   return el("section", {}, el("h2", {}, "Communication"),
     el("p", {}, `${sizeText(d3.sum(report.matrix.bytes))} went from rank to rank in ${plural(d3.sum(report.matrix.messages), "message")}: what is sent to a named partner, and what collectives are defined to move from one rank to another, whichever way the MPI takes.` +
       (report.world_size > 256 ? " Each cell stands for several ranks." : "")),

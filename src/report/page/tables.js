@@ -24,9 +24,9 @@ function sortedTable(id, columns, rows, by) {
 }
 
 function callsSection(report) {
-  const lived = report.lived_us.sum * 1000;
+  const lived = afterInit(report);
   const columns = [
-    { title: "Call", text: true, value: (s) => s.function + s.place, show: (s) => [s.function, el("small", {}, s.place)] },
+    { title: "Call", text: true, value: (s) => s.function + s.place, show: (s) => [s.function, placeNode(s.place)] },
     { title: "Time", value: (s) => s.time_ns.sum, show: (s) => percentText(s.time_ns.sum, lived), meter: true },
     { title: "Waiting", wide: true, value: (s) => s.waiting_ns.sum, show: (s) => percentText(s.waiting_ns.sum, lived) },
     { title: "Longest", wide: true, value: (s) => s.longest_ns.max, show: (s) => [timeText(s.longest_ns.max / 1000), el("small", {}, "rank " + s.longest_ns.max_rank)] },
@@ -36,8 +36,8 @@ function callsSection(report) {
     { title: "MPI grew", value: (s) => s.grown_bytes.max, show: (s) => s.grown_bytes.max ? [sizeText(s.grown_bytes.max), el("small", {}, "rank " + s.grown_bytes.max_rank + (s.growing_since_us ? ", since " + timeText(s.growing_since_us) : ""))] : "–" },
   ];
   return el("section", {}, el("h2", {}, "Calls"),
-    el("p", {}, "Places in the program that call MPI, all ranks together. Time is a share of all ranks' time; in flight and grown are the most of one rank. A click on a head sorts."),
-    el("div", { class: "card" }, sortedTable("calls", columns, report.sites, 1)));
+    el("p", {}, "Places in the program that call MPI, all ranks together. Time is a share of all ranks' time after MPI_Init; in flight and grown are the most of one rank. A click on a head sorts."),
+    functionBars(report), el("div", { class: "card" }, sortedTable("calls", columns, report.sites.filter((s) => s.kind !== "setup"), 1)));
 }
 
 function communicatorsSection(report) {

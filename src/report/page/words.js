@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Figures as the text report writes them, and elements whose text is never read as HTML.
+const PLACE_SHOWN = 72;
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
 // A figure and its unit stay on one line.
@@ -38,7 +39,22 @@ const plural = (n, what) => countText(n) + " " + what + (n === 1 ? "" : "s");
 const mean = (spread) => spread.ranks > 0 ? spread.sum / spread.ranks : 0;
 const STATES = { gone: "gone", running: "still running", finalizing: "in MPI_Finalize", unknown: "not known", exited: "ended without MPI_Finalize" };
 const stateText = (state) => STATES[state] || state;
-const callText = (f, place) => !f ? "outside MPI" : place ? f + " at " + place : f;
+const callText = (f, place) => !f ? "outside MPI" : place ? f + " at " + shortPlace(place) : f;
+// As the text report does: template arguments go first, then the middle.
+function shortPlace(place) {
+  if (place.length <= PLACE_SHOWN) return place;
+  let text = "", depth = 0;
+  for (const c of place) {
+    if (c === "<" && depth++ === 0) text += "<…>";
+    else if (depth === 0) text += c;
+    if (c === ">" && depth > 0) depth -= 1;
+  }
+  if (depth > 0) text = place;
+  if (text.length <= PLACE_SHOWN) return text;
+  const last = Math.floor(PLACE_SHOWN / 2), first = PLACE_SHOWN - last - 1;
+  return text.slice(0, first) + "…" + text.slice(text.length - last);
+}
+const placeNode = (place) => el("small", { title: place }, shortPlace(place));
 
 function rankSetText(set, all) {
   if (set.count === all && all === 2) return "both ranks";

@@ -2,7 +2,6 @@
 #include "report/read/left_behind.hpp"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,8 +10,10 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <string>
 #include <string_view>
 
+#include "kernel/files/folder.hpp"
 #include "record/node_file.hpp"
 #include "report/read/fate.hpp"
 
@@ -30,14 +31,10 @@ std::uint64_t written_at(fs::path const& path) {
     return lstat(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000 : 0;
 }
 
-bool is_my_folder(fs::path const& path) {
-    struct stat status {};
-    return lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
-}
-
-/// Adds the contents of one file to `remains`.
-void look_at(fs::path const& path, Remains& remains) {
-    record::NodeFile file(path);
+/// Adds the contents of one file to `remains`. False if it belongs to another user.
+bool look_at(kernel::Folder const& folder, std::string const& name, Remains& remains) {
+    record::NodeFile const file(folder, name);
+    if (file.fault().empty() && file.user() != geteuid()) return false;
     bool all_gone = file.fault().empty() && file.whole() > 0 && file.whole() == file.claimed();
     std::uint64_t sign = 0;
     for (std::uint64_t i = 0; i < file.whole(); ++i) {
@@ -48,18 +45,20 @@ void look_at(fs::path const& path, Remains& remains) {
         all_gone = all_gone && life == kernel::Life::gone;
         sign = std::max(sign, last_sign_unix_us(head));
     }
-    remains.last_sign_unix_us = std::max(remains.last_sign_unix_us, sign != 0 ? sign : written_at(path));
+    remains.last_sign_unix_us =
+        std::max(remains.last_sign_unix_us, sign != 0 ? sign : written_at(folder.path_of(name)));
     remains.gone = remains.gone && all_gone;
+    return true;
 }
 
-Remains remains_of_job(fs::path const& folder) {
+Remains remains_of_job(kernel::Folder const& folder) {
     Remains remains;
-    remains.path = folder;
-    std::vector<fs::path> const files = record::node_files_of(folder);
+    remains.path = folder.path();
+    std::vector<std::string> const files = record::node_files_in(folder);
     remains.gone = !files.empty();
-    for (fs::path const& file : files)
-        look_at(file, remains);
-    if (files.empty()) remains.last_sign_unix_us = written_at(folder);
+    for (std::string const& file : files)
+        look_at(folder, file, remains);
+    if (files.empty()) remains.last_sign_unix_us = written_at(folder.path());
     return remains;
 }
 
@@ -74,20 +73,22 @@ bool is_old(Remains const& remains) {
     return remains.last_sign_unix_us + limit < now_unix_us();
 }
 
-/// Leaves the file alone if a process is about to claim a record in it.
-void remove_file(fs::path const& path) {
-    int const file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    bool const busy = file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (!busy) unlink(path.c_str());
-    if (file >= 0) close(file);
+/// Leaves the file alone if a process is about to claim a record in it, or if it belongs to another user.
+void remove_file(kernel::Folder const& folder, std::string const& name) {
+    kernel::Opened const opened = folder.open_to_read(name);
+    if (!opened || opened.status.st_uid != geteuid()) return;
+    bool const busy = flock(opened.file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!busy) folder.remove(name);
 }
 
-void remove_job(fs::path const& folder) {
-    for (fs::path const& file : record::node_files_of(folder))
-        remove_file(file);
+void remove_job(fs::path const& path) {
+    kernel::Folder const folder = kernel::Folder::own_if_there(path);
+    if (!folder.is_open()) return;
+    for (std::string const& file : record::node_files_in(folder))
+        remove_file(folder, file);
     for (std::string_view const name : k_reports)
-        unlink((folder / name).c_str());
-    rmdir(folder.c_str());  // fails, as it should, if the folder is not empty
+        folder.remove(std::string(name));
+    rmdir(path.c_str());  // fails, as it should, if the folder is not empty
 }
 
 /// Removes entries of a list that begins with the newest: those beyond `most`, and with `aged` those that are too old.
@@ -128,16 +129,16 @@ bool may_be_too_much(char const* folder, char const* prefix, std::size_t most, b
 
 std::vector<Remains> jobs_left_in(fs::path const& jobs) {
     std::vector<Remains> list;
-    std::error_code error;
-    for (fs::directory_iterator entry(jobs, error), end; !error && entry != end; entry.increment(error))
-        if (is_my_folder(entry->path())) list.push_back(remains_of_job(entry->path()));
+    for (std::string const& name : kernel::Folder::own_if_there(jobs).names(""))
+        if (auto const job = kernel::Folder::own_if_there(jobs / name); job.is_open())
+            list.push_back(remains_of_job(job));
     last_first(list);
     return list;
 }
 
 void remove_old_jobs(fs::path const& jobs, fs::path const& mine) noexcept {
     try {
-        if (!may_be_too_much(jobs.c_str(), "", k_jobs_kept, true) || !is_my_folder(jobs)) return;
+        if (!may_be_too_much(jobs.c_str(), "", k_jobs_kept, true)) return;
         std::vector<Remains> list = jobs_left_in(jobs);
         std::erase_if(list, [&mine](Remains const& job) { return job.path.filename() == mine.filename(); });
         remove_beyond(list, k_jobs_kept, true, remove_job);
@@ -145,20 +146,21 @@ void remove_old_jobs(fs::path const& jobs, fs::path const& mine) noexcept {
     }
 }
 
-void remove_old_records(fs::path const& folder, fs::path const& mine) noexcept {
+void remove_old_records(fs::path const& path, fs::path const& mine) noexcept {
     try {
-        if (!may_be_too_much(folder.c_str(), "node-", k_earlier_kept, false)) return;
+        if (!may_be_too_much(path.c_str(), "node-", k_earlier_kept, false)) return;
+        kernel::Folder const folder = kernel::Folder::named(path);
         std::vector<Remains> list;
-        for (fs::path const& path : record::node_files_of(folder)) {
-            if (path.filename() == mine.filename()) continue;
+        for (std::string const& name : record::node_files_in(folder)) {
+            if (name == mine.filename()) continue;
             Remains remains;
-            remains.path = path;
+            remains.path = path / name;
             remains.gone = true;
-            look_at(path, remains);
-            list.push_back(std::move(remains));
+            if (look_at(folder, name, remains)) list.push_back(std::move(remains));
         }
         last_first(list);
-        remove_beyond(list, k_earlier_kept, false, remove_file);
+        remove_beyond(list, k_earlier_kept, false,
+                      [&folder](fs::path const& file) { remove_file(folder, file.filename()); });
     } catch (...) {  // as above
     }
 }

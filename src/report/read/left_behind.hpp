@@ -10,7 +10,7 @@
 
 namespace sluice::report {
 
-/// How many unfinished jobs of a node keep their records below folder_of_jobs(), and for how long.
+/// How many unfinished jobs of a node keep their records below the folder of jobs, and for how long.
 inline constexpr std::size_t k_jobs_kept = 4;
 inline constexpr std::chrono::hours k_kept_for{7 * 24};
 /// How many earlier jobs of this node keep their records in a folder that the user named.
@@ -34,6 +34,6 @@ void remove_old_jobs(std::filesystem::path const& jobs, std::filesystem::path co
 
 /// Does the same for the files of earlier jobs in a report's folder; `mine` is the caller's file in it. The files of
 /// other nodes stay: their nodes remove them.
-void remove_old_records(std::filesystem::path const& folder, std::filesystem::path const& mine) noexcept;
+void remove_old_records(std::filesystem::path const& path, std::filesystem::path const& mine) noexcept;
 
 }  // namespace sluice::report

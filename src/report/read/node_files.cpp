@@ -2,6 +2,7 @@
 #include "report/read/node_files.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -17,16 +18,17 @@
 
 namespace sluice::report {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 // The clocks of two nodes may differ, and the files of one job must still be recognised.
 constexpr std::uint64_t k_clocks_differ_us = 60'000'000;
 
+constexpr std::size_t k_most_lines = 100;
+
 /// What a file says of its job: the name and the times.
 struct Surveyed {
-    fs::path path;
+    std::string name;
+    std::uint32_t user = 0;
     std::string job;  // as it stands in the file's name: "node-<job>-<node>.sluice"
     std::uint32_t world_size = 0;
     std::uint64_t start_unix_us = 0;  // of the first rank
@@ -37,8 +39,6 @@ struct Surveyed {
         CommCounts comms;
     };
     std::map<std::uint32_t, Record> ranks;
-
-    std::string name() const { return path.filename().string(); }
 };
 
 std::string job_in(std::string const& name) {
@@ -48,7 +48,7 @@ std::string job_in(std::string const& name) {
 }
 
 bool are_of_one_job(Surveyed const& a, Surveyed const& b) {
-    return a.world_size == b.world_size && a.start_unix_us <= b.end_unix_us + k_clocks_differ_us &&
+    return a.user == b.user && a.world_size == b.world_size && a.start_unix_us <= b.end_unix_us + k_clocks_differ_us &&
            b.start_unix_us <= a.end_unix_us + k_clocks_differ_us &&
            std::none_of(a.ranks.begin(), a.ranks.end(), [&](auto const& rank) { return b.ranks.contains(rank.first); });
 }
@@ -65,9 +65,10 @@ std::string moment(std::uint64_t unix_us) {
 
 class Reader {
   public:
-    explicit Reader(fs::path const& folder) : record_(std::make_unique<record::RankRecord>()) {
-        for (fs::path const& path : record::node_files_of(folder))
-            survey(path);
+    Reader(kernel::Folder folder, std::vector<std::string> const& names, bool all_ended)
+        : folder_(std::move(folder)), record_(std::make_unique<record::RankRecord>()), all_ended_(all_ended) {
+        for (std::string const& name : names)
+            survey(name);
         keep_the_last_job();
     }
 
@@ -79,35 +80,50 @@ class Reader {
 
   private:
     /// Looks at every head and notes the records that cannot be used.
-    void survey(fs::path const& path);
-    void survey_record(record::NodeFile& file, std::uint64_t number, Surveyed& found);
+    void survey(std::string const& name);
+    void survey_record(record::NodeFile const& file, std::uint64_t number, Surveyed& found);
     void keep_the_last_job();
-    void skip(std::string const& what, std::string const& why) { skipped_.push_back(what + ": skipped, " + why); }
+    /// A file may claim any number of records that cannot be used.
+    void skip(std::string const& what, std::string const& why) {
+        if (skipped_.size() < k_most_lines)
+            skipped_.push_back(what + ": skipped, " + why);
+        else if (skipped_.size() == k_most_lines)
+            skipped_.emplace_back("more was skipped; these are the first reasons");
+    }
 
+    record::State state_of(record::RankHead const& head, std::uint64_t now) const {
+        bool const in_finalize = all_ended_ && head.state == record::State::finalizing;
+        return in_finalize ? record::State::ended : fate_of(head, now);
+    }
+
+    kernel::Folder folder_;
     std::vector<Surveyed> files_;
     std::unique_ptr<record::RankRecord> record_;  // on the heap, because it is too large for a stack
+    bool all_ended_;
     std::vector<std::string> skipped_;
 };
 
-void Reader::survey(fs::path const& path) {
+void Reader::survey(std::string const& name) {
     Surveyed found;
-    found.path = path;
-    found.job = job_in(found.name());
-    record::NodeFile file(path);
-    if (!file.fault().empty()) return skip(found.name(), file.fault());
+    found.name = name;
+    found.job = job_in(name);
+    record::NodeFile const file(folder_, name);
+    if (!file.fault().empty()) return skip(name, file.fault());
+    found.user = file.user();
     if (file.claimed() > file.whole())
-        skip(found.name(), fmt::format("{} of its {} ranks: the file ends before them", file.claimed() - file.whole(),
-                                       file.claimed()));
+        skip(found.name, fmt::format("{} of its {} ranks: the file ends before them", file.claimed() - file.whole(),
+                                     file.claimed()));
     for (std::uint64_t i = 0; i < file.whole(); ++i)
         survey_record(file, i, found);
     if (!found.ranks.empty()) files_.push_back(std::move(found));
 }
 
-void Reader::survey_record(record::NodeFile& file, std::uint64_t number, Surveyed& found) {
-    std::string const name = found.name() + ", record " + std::to_string(number);
-    if (!file.read(number, *record_)) return skip(name, "it cannot be read");
+void Reader::survey_record(record::NodeFile const& file, std::uint64_t number, Surveyed& found) {
+    std::string const name = found.name + ", record " + std::to_string(number);
+    if (!file.read_head(number, record_->head)) return skip(name, "it cannot be read");
     record::RankHead const& head = record_->head;
     if (std::string const why = fault_of(head); !why.empty()) return skip(name, why);
+    if (!file.read(number, *record_)) return skip(name, "it cannot be read");
     if (found.ranks.empty()) {
         found.world_size = head.world_size;
         found.start_unix_us = head.start_unix_us;
@@ -124,11 +140,12 @@ void Reader::survey_record(record::NodeFile& file, std::uint64_t number, Surveye
 
 /// A folder may hold records of several jobs, one after the other: those of the last job are used. These are the file
 /// that began last and all files that fit it, preferably those with the same job name, because two jobs may run at
-/// once.
+/// once. The user's own files come before those that other users have put there.
 void Reader::keep_the_last_job() {
     if (files_.empty()) return;
-    auto const newest = std::max_element(files_.begin(), files_.end(), [](Surveyed const& a, Surveyed const& b) {
-        return std::tuple(a.start_unix_us, b.name()) < std::tuple(b.start_unix_us, a.name());
+    std::uint32_t const me = geteuid();
+    auto const newest = std::max_element(files_.begin(), files_.end(), [me](Surveyed const& a, Surveyed const& b) {
+        return std::tuple(a.user == me, a.start_unix_us, b.name) < std::tuple(b.user == me, b.start_unix_us, a.name);
     });
     std::iter_swap(files_.begin(), newest);
     std::string const job = files_.front().job;
@@ -142,8 +159,8 @@ void Reader::keep_the_last_job() {
         if (fits)
             kept.push_back(std::move(file));
         else
-            skip(file.name(), fmt::format("it is of another job, which began at {}; the last one began at {}",
-                                          moment(file.start_unix_us), moment(kept.front().start_unix_us)));
+            skip(file.name, fmt::format("it is of another job, which began at {}; the last one began at {}",
+                                        moment(file.start_unix_us), moment(kept.front().start_unix_us)));
     }
     // Nodes are numbered by their lowest rank.
     std::sort(kept.begin(), kept.end(),
@@ -173,13 +190,13 @@ Summary Reader::summarise(std::span<char const* const> functions) {
     std::size_t open = files_.size();
     std::uint64_t const now = now_unix_us();
     for (auto const& [rank, place] : ranks) {  // in the order of ranks: ids of communicators are prefix sums
-        if (open != place.file) file = std::make_unique<record::NodeFile>(files_[place.file].path);
+        if (open != place.file) file = std::make_unique<record::NodeFile>(folder_, files_[place.file].name);
         open = place.file;
         bool const same = file->fault().empty() && file->read(place.record.number, *record_) &&
                           fault_of(record_->head).empty() && record_->head.world_rank == rank &&
                           record_->head.world_size == files_[place.file].world_size;
         if (same) {
-            record_->head.state = fate_of(record_->head, now);
+            record_->head.state = state_of(record_->head, now);
             merge(summary, summary_of(*record_, scope));
             NodeSum& node = nodes[place.file];
             node.node = static_cast<std::uint32_t>(place.file);
@@ -196,17 +213,33 @@ Summary Reader::summarise(std::span<char const* const> functions) {
 
 }  // namespace
 
-bool has_node_files(fs::path const& folder) {
-    return !record::node_files_of(folder).empty();
+bool has_node_files(std::filesystem::path const& folder) {
+    return !record::node_files_in(kernel::Folder::named(folder)).empty();
 }
 
-LeftBehind read_node_files(fs::path const& folder, std::span<char const* const> functions) {
-    Reader reader(folder);
+namespace {
+
+LeftBehind read(kernel::Folder folder, std::vector<std::string> const& names, bool all_ended,
+                std::span<char const* const> functions) {
+    if (!folder.is_open()) throw Error(ErrorCode::invalid_argument, folder.path() + ": " + folder.why());
+    std::string const path = folder.path();
+    Reader reader(std::move(folder), names, all_ended);
     if (!reader.any())
-        throw Error(ErrorCode::invalid_argument,
-                    folder.string() + ": no rank's record can be used: " + reader.first_reason());
+        throw Error(ErrorCode::invalid_argument, path + ": no rank's record can be used: " + reader.first_reason());
     Summary summary = reader.summarise(functions);
     return {std::move(summary), reader.take_skipped()};
+}
+
+}  // namespace
+
+LeftBehind read_node_files(std::filesystem::path const& path, std::span<char const* const> functions) {
+    kernel::Folder folder = kernel::Folder::named(path);
+    std::vector<std::string> const names = record::node_files_in(folder);
+    return read(std::move(folder), names, false, functions);
+}
+
+LeftBehind read_ended(std::filesystem::path const& node_file, std::span<char const* const> functions) {
+    return read(kernel::Folder::named(node_file.parent_path()), {node_file.filename()}, true, functions);
 }
 
 }  // namespace sluice::report

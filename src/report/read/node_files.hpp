@@ -23,6 +23,9 @@ bool has_node_files(std::filesystem::path const& folder);
 /// as skipped. If a record does not say how its rank ended, the process is queried (fate.hpp). One record is held in
 /// memory at once. Throws Error(invalid_argument), with the first reason, if no rank's record can be used. The summary
 /// names the places by `functions`.
-LeftBehind read_node_files(std::filesystem::path const& folder, std::span<char const* const> functions);
+LeftBehind read_node_files(std::filesystem::path const& path, std::span<char const* const> functions);
+
+/// The same of one file, whose ranks have all entered MPI_Finalize: they count as ended.
+LeftBehind read_ended(std::filesystem::path const& node_file, std::span<char const* const> functions);
 
 }  // namespace sluice::report

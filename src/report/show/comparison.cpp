@@ -99,6 +99,7 @@ std::vector<Compared> compared(Summary const& before, Summary const& after) {
         of_size("application at its peak, most", before.application_kib.most << 10, after.application_kib.most << 10));
     rows.push_back(of_size("MPI private, most", before.mpi_private_kib.most << 10, after.mpi_private_kib.most << 10));
     rows.push_back(of_size("MPI shared, most", before.mpi_shared_kib.most << 10, after.mpi_shared_kib.most << 10));
+    rows.push_back(of_size("libraries and files, most", before.files_kib.most << 10, after.files_kib.most << 10));
     rows.push_back(of_size("Sluice, most", before.sluice_kib.most << 10, after.sluice_kib.most << 10));
     rows.push_back(
         of_size("in flight at the peak, most", before.in_flight_kib.most << 10, after.in_flight_kib.most << 10));

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/show/files.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
+#include <cstdint>
 #include <streambuf>
 #include <system_error>
+#include <utility>
 
+#include "kernel/files/folder.hpp"
 #include "report/show/page.hpp"
 #include "report/show/trace.hpp"
 #include "report/summary/summary_json.hpp"
@@ -23,35 +22,36 @@ namespace fs = std::filesystem;
 
 namespace {
 
-[[noreturn]] void fail(fs::path const& path, int reason) {
-    throw Error(ErrorCode::unsupported,
-                "cannot write " + path.string() + ": " + std::generic_category().message(reason));
+constexpr std::uint64_t k_most_bytes = std::uint64_t{256} << 20;
+
+[[noreturn]] void fail(std::string const& path, std::string const& reason) {
+    throw Error(ErrorCode::unsupported, "cannot write " + path + ": " + reason);
+}
+
+[[noreturn]] void fail(std::string const& path, int reason) {
+    fail(path, std::generic_category().message(reason));
 }
 
 /// A temporary file that is removed unless it is kept; a stream buffer that remembers why a write failed.
 class TemporaryFile : public std::streambuf {
   public:
-    explicit TemporaryFile(fs::path target)
-        : target_(std::move(target)), path_(target_.string() + ".part-" + std::to_string(getpid())) {
-        descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        if (descriptor_ < 0) fail(target_, errno);
+    TemporaryFile(kernel::Folder const& folder, std::string const& name) : folder_(folder), name_(name) {
+        kernel::Opened opened = folder.make_new(name + ".part-", temporary_);
+        if (!opened) fail(path(), opened.why);
+        file_ = std::move(opened.file);
         setp(buffer_.data(), buffer_.data() + buffer_.size());
     }
     TemporaryFile(TemporaryFile const&) = delete;
     TemporaryFile& operator=(TemporaryFile const&) = delete;
     ~TemporaryFile() override {
-        if (descriptor_ >= 0) close(descriptor_);
-        if (!kept_) unlink(path_.c_str());
+        if (!kept_) folder_.remove(temporary_);
     }
 
     void keep() {
         flush();
-        if (reason_ == 0 && fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) reason_ = errno;
-        int const descriptor = descriptor_;
-        descriptor_ = -1;
-        if (close(descriptor) != 0 && reason_ == 0) reason_ = errno;
-        if (reason_ == 0 && std::rename(path_.c_str(), target_.c_str()) != 0) reason_ = errno;
-        if (reason_ != 0) fail(target_, reason_);
+        if (reason_ == 0 && fsync(file_.get()) != 0 && errno != EINVAL && errno != EROFS) reason_ = errno;
+        if (reason_ == 0) reason_ = folder_.rename(temporary_, name_);
+        if (reason_ != 0) fail(path(), reason_);
         kept_ = true;
     }
 
@@ -69,7 +69,7 @@ class TemporaryFile : public std::streambuf {
   private:
     bool flush() {
         for (char const* next = pbase(); next < pptr() && reason_ == 0;) {
-            ssize_t const written = ::write(descriptor_, next, static_cast<std::size_t>(pptr() - next));
+            ssize_t const written = ::write(file_.get(), next, static_cast<std::size_t>(pptr() - next));
             if (written >= 0)
                 next += written;
             else if (errno != EINTR)
@@ -79,9 +79,12 @@ class TemporaryFile : public std::streambuf {
         return reason_ == 0;
     }
 
-    fs::path target_;
-    fs::path path_;
-    int descriptor_ = -1;
+    std::string path() const { return folder_.path_of(name_); }
+
+    kernel::Folder const& folder_;
+    std::string name_;
+    std::string temporary_;
+    kernel::Descriptor file_;
     int reason_ = 0;
     bool kept_ = false;
     std::array<char, 1 << 16> buffer_{};
@@ -89,28 +92,57 @@ class TemporaryFile : public std::streambuf {
 
 }  // namespace
 
-void write_whole(fs::path const& path, std::function<void(std::ostream&)> const& write) {
-    TemporaryFile file(path);
+void write_whole(kernel::Folder const& folder, std::string const& name,
+                 std::function<void(std::ostream&)> const& write) {
+    TemporaryFile file(folder, name);
     std::ostream out(&file);
     write(out);
     out.flush();
     file.keep();
 }
 
-void write_report(fs::path const& folder, Summary const& summary, fs::path const& page_template) {
+void write_whole(fs::path const& path, std::function<void(std::ostream&)> const& write) {
+    std::error_code unseen;
+    fs::file_status const there = fs::status(path, unseen);
+    if (fs::is_other(there)) fail(path.string(), "it is not a regular file");
+    kernel::Folder const folder = kernel::Folder::named(path.has_parent_path() ? path.parent_path().string() : ".");
+    if (!folder.is_open()) fail(path.string(), folder.why());
+    write_whole(folder, path.filename(), write);
+}
+
+void write_report(fs::path const& path, Summary const& summary, fs::path const& page_template) {
     std::error_code error;
-    fs::create_directories(folder, error);
-    if (error)
-        throw Error(ErrorCode::unsupported, "cannot make the folder " + folder.string() + ": " + error.message());
-    write_whole(folder / "report.json", [&](std::ostream& out) { out << to_text(summary); });
-    write_whole(folder / "trace.json", [&](std::ostream& out) { write_trace(summary, out); });
-    if (!page_template.empty()) write_page(page_template, {&summary, 1}, folder / "report.html");
+    fs::create_directories(path, error);
+    if (error) throw Error(ErrorCode::unsupported, "cannot make the folder " + path.string() + ": " + error.message());
+    kernel::Folder const folder = kernel::Folder::named(path);
+    if (!folder.is_open()) throw Error(ErrorCode::unsupported, path.string() + ": " + folder.why());
+    write_whole(folder, "report.json", [&](std::ostream& out) { out << to_text(summary); });
+    write_whole(folder, "trace.json", [&](std::ostream& out) { write_trace(summary, out); });
+    if (page_template.empty()) return;
+    write_whole(folder, "report.html", page_of(page_template, {&summary, 1}));
 }
 
 Summary read_report(fs::path const& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::string const text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (!file) throw Error(ErrorCode::invalid_argument, path.string() + ": cannot be read");
+    auto const refuse = [&](std::string const& why) {
+        return Error(ErrorCode::invalid_argument, path.string() + ": it cannot be read: " + why);
+    };
+    kernel::Folder const folder = kernel::Folder::named(path.has_parent_path() ? path.parent_path().string() : ".");
+    if (!folder.is_open()) throw refuse(folder.why());
+    kernel::Opened const opened = folder.open_to_read(path.filename());
+    if (!opened) throw refuse(opened.why);
+    if (static_cast<std::uint64_t>(opened.status.st_size) > k_most_bytes)
+        throw refuse("it has " + std::to_string(opened.status.st_size) + " bytes, and no report has more than " +
+                     std::to_string(k_most_bytes));
+    std::string text(static_cast<std::size_t>(opened.status.st_size), '\0');
+    std::size_t done = 0;
+    while (done < text.size()) {
+        ssize_t const got = ::read(opened.file.get(), text.data() + done, text.size() - done);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) throw refuse(std::generic_category().message(errno));
+        if (got == 0) break;
+        done += static_cast<std::size_t>(got);
+    }
+    text.resize(done);
     return from_text(text, path.string());
 }
 

@@ -4,11 +4,13 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
-#include "report/show/advice.hpp"
+#include "report/advice/advice.hpp"
 #include "report/show/comparison.hpp"
 #include "report/show/files.hpp"
 #include "report/show/text.hpp"
+#include "report/show/times.hpp"
 #include "report/show/what_happened.hpp"
 #include "report/summary/summary_json.hpp"
 #include "sluice/error.hpp"
@@ -28,10 +30,12 @@ json report_for_page(Summary const& summary) {
     for (char const* name : {"resident_over_ranks", "mpi_over_ranks"})
         out[name].erase("histogram");
     out["advice"] = advice_for(summary);
+    out["cause"] = cause_of_end(summary);
     out["what_happened"] = what_happened(summary);
     out["state_text"] = state_text(summary);
     out["outcome"] = outcome_text(summary);
     out["ended"] = summary.all_ended();
+    out["crowded"] = crowded_text(summary);
     for (Consumer const& consumer : consumers_of(summary)) {
         if (out["consumers"].size() == 6) break;
         out["consumers"].push_back(
@@ -72,9 +76,9 @@ std::string safe_in_script(std::string const& text) {
     return result;
 }
 
-void write_page(std::filesystem::path const& page_template, std::span<Summary const> summaries,
-                std::filesystem::path const& out) {
-    std::string const text = read_template(page_template);
+std::function<void(std::ostream&)> page_of(std::filesystem::path const& page_template,
+                                           std::span<Summary const> summaries) {
+    std::string text = read_template(page_template);
     json page{{"reports", json::array()}, {"compared", json::array()}};
     for (Summary const& summary : summaries)
         page["reports"].push_back(report_for_page(summary));
@@ -82,10 +86,14 @@ void write_page(std::filesystem::path const& page_template, std::span<Summary co
         for (Compared const& row : compared(summaries[0], summaries[1]))
             page["compared"].push_back({row.what, row.before, row.after, row.change});
     std::size_t const mark = text.find(k_mark);
-    write_whole(out, [&](std::ostream& stream) {
-        stream << std::string_view(text).substr(0, mark) << safe_in_script(page.dump())
-               << std::string_view(text).substr(mark + k_mark.size());
-    });
+    return [text = std::move(text), data = safe_in_script(page.dump()), mark](std::ostream& stream) {
+        stream << std::string_view(text).substr(0, mark) << data << std::string_view(text).substr(mark + k_mark.size());
+    };
+}
+
+void write_page(std::filesystem::path const& page_template, std::span<Summary const> summaries,
+                std::filesystem::path const& out) {
+    write_whole(out, page_of(page_template, summaries));
 }
 
 }  // namespace sluice::report

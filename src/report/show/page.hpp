@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <ostream>
 #include <span>
 #include <string>
 
@@ -10,8 +12,12 @@
 
 namespace sluice::report {
 
-/// Writes the template with the reports put in: one, or two to compare (before, after). Throws Error(unsupported) when
-/// the template is missing or has no place for them, or the page cannot be written; then no partial page is left.
+/// The template with the reports put in: one, or two to compare (before, after), as a function that writes it. Throws
+/// Error(unsupported) when the template is missing or has no place for them.
+std::function<void(std::ostream&)> page_of(std::filesystem::path const& page_template,
+                                           std::span<Summary const> summaries);
+
+/// Writes that page. Throws, too, when it cannot be written; then no partial page is left.
 void write_page(std::filesystem::path const& page_template, std::span<Summary const> summaries,
                 std::filesystem::path const& out);
 

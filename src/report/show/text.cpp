@@ -6,7 +6,8 @@
 #include <algorithm>
 
 #include "base/columns.hpp"
-#include "report/show/advice.hpp"
+#include "report/advice/advice.hpp"
+#include "report/show/times.hpp"
 #include "report/show/what_happened.hpp"
 #include "report/show/words.hpp"
 #include "report/summary/summary_json.hpp"
@@ -71,31 +72,15 @@ std::string peaks(Summary const& s) {
 std::string split(Summary const& s) {
     record::Sample const& sample = s.highest.sample;
     std::string text = fmt::format(
-        "rank {} then: application {}, MPI private {}, MPI shared {}, Sluice {} ({} of it fixed); in flight {}",
+        "rank {} then: application {}, MPI private {}, MPI shared {}, libraries and files {}, Sluice {} ({} of it "
+        "fixed); "
+        "in flight {}",
         s.highest.rank, kib_text(part_of(sample, Owner::application)), kib_text(sample.mpi_private),
-        kib_text(sample.mpi_shared), kib_text(sample.sluice), kib_text(s.highest.sluice_fixed_kib),
-        kib_text(sample.in_flight));
+        kib_text(sample.mpi_shared), kib_text(sample.files), kib_text(sample.sluice),
+        kib_text(s.highest.sluice_fixed_kib), kib_text(sample.in_flight));
     if (s.in_flight_kib.most > sample.in_flight)
         text +=
             fmt::format(" (at its own peak {} on rank {})", kib_text(s.in_flight_kib.most), s.in_flight_kib.most_rank);
-    return text;
-}
-
-std::string times(Summary const& s) {
-    double const lived = static_cast<double>(s.lived_us.sum) * 1e3;
-    std::string text =
-        fmt::format("{} in MPI, of that waiting {}", percent_text(static_cast<double>(s.time_in_mpi_ns.sum), lived),
-                    percent_text(static_cast<double>(s.waiting_ns.sum), lived));
-    if (s.waiting_ns.ranks > 1)
-        text += fmt::format(" (rank {} least {}, rank {} most {})", s.waiting_ns.least_rank,
-                            time_text(s.waiting_ns.least / 1000), s.waiting_ns.most_rank,
-                            time_text(s.waiting_ns.most / 1000));
-    auto const site = std::max_element(s.sites.begin(), s.sites.end(), [](SiteSum const& a, SiteSum const& b) {
-        return a.time_ns.sum < b.time_ns.sum;
-    });
-    if (site != s.sites.end() && site->time_ns.sum > 0)
-        text += fmt::format("; most in {} ({})", call_text(site->function, site->place),
-                            percent_text(static_cast<double>(site->time_ns.sum), lived));
     return text;
 }
 
@@ -218,7 +203,7 @@ std::string to_screen(Summary const& s) {
         screen.put(i == 0 ? "consumers" : "", fmt::format("{:>8}  {}: {}, rank {}", size_text(consumers[i].bytes),
                                                           consumers[i].who, consumers[i].how, consumers[i].rank));
     if (!s.all_ended()) put_advice(screen, s);
-    screen.put("time", times(s));
+    screen.put("time", time_line(s));
     if (s.comm_kib.most > 0) screen.put("objects", communicators(s));
     screen.put("Sluice", ours(s));
     for (std::string const& line : service_lines(s))

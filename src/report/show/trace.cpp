@@ -62,6 +62,7 @@ void put_memory(Lines& lines, RankDetail const& rank) {
                     {{"application", mib(part_of(sample, Owner::application))},
                      {"MPI private", mib(sample.mpi_private)},
                      {"MPI shared", mib(sample.mpi_shared)},
+                     {"libraries and files", mib(sample.files)},
                      {"Sluice", mib(sample.sluice)}}}});
         lines.put({{"ph", "C"},
                    {"name", "in flight, MiB"},

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
-#include "report/show/largest_site.hpp"
+#include "report/advice/largest_site.hpp"
+#include "report/show/awaited.hpp"
 #include "report/show/words.hpp"
 
 namespace sluice::report {
@@ -18,11 +21,6 @@ constexpr std::uint64_t k_at_once_us = 300'000;
 
 /// Samples are 0.1 s apart.
 constexpr std::uint64_t k_sampled_us = 100'000;
-
-std::string capital(std::string text) {
-    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-    return text;
-}
 
 /// Returns null if the rank is not among those stored in full.
 RankDetail const* detail_of(Summary const& summary, std::uint32_t rank) {
@@ -108,43 +106,75 @@ std::string about_hang(Summary const& summary) {
         time_text(least_us));
 }
 
-std::string why_growing(Summary const& summary) {
-    GrowthSum const* most = nullptr;
-    std::size_t owner = 0;
-    for (std::size_t i = 0; i < summary.growing.size(); ++i)
-        if (GrowthSum const& growth = summary.growing[i];
-            growth.ranks.count() > 0 && (most == nullptr || growth.most.by_kib() > most->most.by_kib())) {
-            most = &growth;
-            owner = i;
-        }
-    if (most == nullptr) return who_held_most(summary);
-    Growth const& growth = most->most;
-    std::string const where =
-        most->ranks.count() == 1
-            ? fmt::format("rank {} ", most->most_rank)
-            : fmt::format("{}, most on rank {}: ", most->ranks.text(summary.world_size), most->most_rank);
+/// The owner whose memory grew most on one rank, if any grew.
+struct Grower {
+    Owner owner;
+    GrowthSum const* sum;
+};
+
+std::optional<Grower> greatest_growth(Summary const& summary) {
+    std::optional<Grower> most;
+    for (Owner const owner : k_owners) {
+        GrowthSum const& growth = summary.growing[static_cast<std::size_t>(owner)];
+        if (growth.ranks.count() > 0 && (!most || growth.most.by_kib() > most->sum->most.by_kib()))
+            most = Grower{owner, &growth};
+    }
+    return most;
+}
+
+/// "from 105 MiB to 372 MiB since 1.15 s, 12 MiB/s until the records end, in MPI_Recv at …"
+std::string course_of(Summary const& summary, Grower const& grower) {
+    Growth const& growth = grower.sum->most;
     double const seconds = static_cast<double>(growth.until_us - growth.since_us) / 1e6;
     std::string text = fmt::format(
-        "{} grew on {}from {} to {} since {}, {}/s until the records end", name_of(static_cast<Owner>(owner)), where,
-        kib_text(growth.from_kib), kib_text(growth.to_kib), time_text(growth.since_us),
+        "from {} to {} since {}, {}/s", kib_text(growth.from_kib), kib_text(growth.to_kib), time_text(growth.since_us),
         size_text(static_cast<std::uint64_t>(static_cast<double>(growth.by_kib()) * 1024 / std::max(seconds, 1e-3))));
-    bool const of_mpi =
-        static_cast<Owner>(owner) == Owner::mpi_private || static_cast<Owner>(owner) == Owner::mpi_shared;
+    RankDetail const* const rank = detail_of(summary, grower.sum->most_rank);
+    std::uint64_t const end_us = rank != nullptr ? rank->last.time_us : growth.until_us;
+    text += end_us > growth.until_us + 2 * k_sampled_us
+                ? fmt::format(", and stood there from {} on", time_text(growth.until_us))
+                : std::string(" until the records end");
+    bool const of_mpi = grower.owner == Owner::mpi_private || grower.owner == Owner::mpi_shared;
     SiteSum const* const site = greatest(summary, [](SiteSum const& s) { return s.grown.most; });
-    if (of_mpi && site != nullptr && is_large(site->grown.most, summary)) text += ", in " + call_of(*site);
-    if (RankDetail const* const rank = detail_of(summary, most->most_rank); rank != nullptr && !of_mpi)
-        text += "; it was last seen " + where_last(summary, *rank);
-    return capital(text) + ".";
+    if (of_mpi && site != nullptr && is_large(site->grown.most, summary)) return text + ", in " + call_of(*site);
+    if (rank != nullptr && !of_mpi) text += "; it was last seen " + where_last(summary, *rank);
+    return text;
+}
+
+std::string why_growing(Summary const& summary) {
+    std::optional<Grower> const most = greatest_growth(summary);
+    if (!most) return who_held_most(summary);
+    std::string const where =
+        most->sum->ranks.count() == 1
+            ? fmt::format("rank {} ", most->sum->most_rank)
+            : fmt::format("{}, most on rank {}: ", most->sum->ranks.text(summary.world_size), most->sum->most_rank);
+    return capital(fmt::format("{} grew on {}{}.", name_of(most->owner), where, course_of(summary, *most)));
+}
+
+/// How full the fullest node was; 0 if no limit was found.
+double fullness(Summary const& summary) {
+    if (summary.nodes.empty() || summary.nodes.front().limit == 0) return 0;
+    NodeSum const& node = summary.nodes.front();
+    return static_cast<double>(node.last_kib()) * 1024 / static_cast<double>(node.limit);
+}
+
+bool reached_its_limit(Summary const& summary) {
+    constexpr double k_reached = 0.9;  // memory may have been taken between the last sample and the kill
+    return summary.in_state(record::State::gone).count() > 0 && summary.in_state(record::State::aborted).count() == 0 &&
+           fullness(summary) >= k_reached;
 }
 
 std::string about_limit(Summary const& summary) {
     if (summary.nodes.empty()) return {};
     NodeSum const& node = summary.nodes.front();
     if (node.limit == 0) return "No memory limit was found for the nodes.";
-    double const part = static_cast<double>(node.last_kib()) * 1024 / static_cast<double>(node.limit);
-    std::string const held = fmt::format("its {} held {} of {} ({})", plural(node.ranks, "rank"),
-                                         kib_text(node.last_kib()), size_text(node.limit), percent_text(part, 1));
-    if (part >= 0.9)
+    double const part = fullness(summary);
+    // Pages that other processes of the node share, or that are swapped out, count in one of the two figures only.
+    std::string const held =
+        part > 1 ? fmt::format("its {} held all of {} (100 %)", plural(node.ranks, "rank"), size_text(node.limit))
+                 : fmt::format("its {} held {} of {} ({})", plural(node.ranks, "rank"), kib_text(node.last_kib()),
+                               size_text(node.limit), percent_text(part, 1));
+    if (reached_its_limit(summary))
         return fmt::format("The limit of node {} was reached: {}. It was most likely killed for lack of memory.",
                            node.node, held);
     if (part >= 0.7)
@@ -158,9 +188,33 @@ std::string about_limit(Summary const& summary) {
 
 }  // namespace
 
+std::string cause_of_end(Summary const& summary) {
+    if (!reached_its_limit(summary)) return {};
+    std::optional<Grower> const most = greatest_growth(summary);
+    // With several nodes it is not known which of them a rank was on.
+    if (summary.nodes.size() > 1)
+        return fmt::format("Node {} ran out of memory.", summary.nodes.front().node) +
+               (most ? " " + why_growing(summary) : std::string());
+    if (!most) {
+        auto const rank = std::max_element(
+            summary.ranks.begin(), summary.ranks.end(),
+            [](RankDetail const& a, RankDetail const& b) { return a.last.resident < b.last.resident; });
+        if (rank == summary.ranks.end()) return "The node ran out of memory.";
+        return fmt::format("The node ran out of memory: rank {} held most, {}, {}.", rank->rank,
+                           kib_text(rank->last.resident), where_last(summary, *rank));
+    }
+    std::string const others = most->sum->ranks.count() == 1 ? std::string()
+                                                             : fmt::format(" (the memory of {} grew, its most)",
+                                                                           most->sum->ranks.text(summary.world_size));
+    return fmt::format("Rank {} ran out of memory: {} grew {}{}.", most->sum->most_rank, name_of(most->owner),
+                       course_of(summary, *most), others);
+}
+
 std::vector<std::string> what_happened(Summary const& summary) {
     std::vector<std::string> list;
     if (summary.all_ended()) return list;
+    std::string const cause = cause_of_end(summary);
+    add_unless_empty(list, cause);
     auto const& aborted = summary.in_state(record::State::aborted);
     if (aborted.count() > 0)
         list.push_back(fmt::format("MPI_Abort was called with code {} by {}.", summary.abort_code,
@@ -171,9 +225,12 @@ std::vector<std::string> what_happened(Summary const& summary) {
     bool const killed = summary.in_state(record::State::gone).count() > 0;
     add_unless_empty(list, about_gone(summary));
     add_unless_empty(list, about_unknown(summary));
+    for (std::string& line : about_awaited(summary))
+        list.push_back(std::move(line));
     if (killed || summary.may_run()) add_unless_empty(list, about_hang(summary));
     if (killed && aborted.count() == 0) add_unless_empty(list, about_limit(summary));
-    if (killed || aborted.count() > 0 || summary.may_run()) add_unless_empty(list, why_growing(summary));
+    bool const asks_for_growth = killed || aborted.count() > 0 || summary.may_run();
+    if (asks_for_growth && cause.empty()) add_unless_empty(list, why_growing(summary));
     if (summary.ranks_seen < summary.world_size)
         list.push_back(
             fmt::format("{} of {} ranks left no record.", summary.world_size - summary.ranks_seen, summary.world_size));

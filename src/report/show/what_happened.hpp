@@ -10,6 +10,9 @@
 
 namespace sluice::report {
 
+/// Returns the sentence that a report of a job begins with whose node reached its limit; empty for any other job.
+std::string cause_of_end(Summary const& summary);
+
 /// Returns a few sentences, the most telling first; empty for a job that ended.
 std::vector<std::string> what_happened(Summary const& summary);
 

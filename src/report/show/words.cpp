@@ -56,9 +56,36 @@ std::string plural(std::uint64_t count, std::string_view what) {
     return count_text(count) + " " + std::string(what) + (count == 1 ? "" : "s");
 }
 
+std::string short_place(std::string_view place) {
+    if (place.size() <= k_place_shown) return std::string(place);
+    std::string text;
+    int depth = 0;
+    for (char const c : place) {
+        if (c == '<' && depth++ == 0) text += "<…>";
+        if (depth == 0) text += c;
+        if (c == '>' && depth > 0) --depth;
+    }
+    if (depth > 0) text = place;
+    if (text.size() <= k_place_shown) return text;
+    std::size_t last = text.size() - k_place_shown / 2;
+    std::size_t first = k_place_shown - k_place_shown / 2 - 1;
+    // No character of several bytes is cut.
+    auto const inside = [&text](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80; };
+    while (first > 0 && inside(first))
+        --first;
+    while (last < text.size() && inside(last))
+        ++last;
+    return text.substr(0, first) + "…" + text.substr(last);
+}
+
 std::string call_text(std::string_view function, std::string_view place) {
     if (function.empty()) return "outside MPI";
-    return std::string(function) + (place.empty() ? "" : " at " + std::string(place));
+    return std::string(function) + (place.empty() ? "" : " at " + short_place(place));
+}
+
+std::string capital(std::string text) {
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
 }
 
 void add_unless_empty(std::vector<std::string>& list, std::string text) {

@@ -24,6 +24,14 @@ std::string plural(std::uint64_t count, std::string_view what);
 std::string call_text(std::string_view function, std::string_view place);
 
 /// Appends the text, which is empty if there is nothing to say.
+inline constexpr std::size_t k_place_shown = 72;
+/// Returns the name of a place, without template arguments and then without its middle if it has more than
+/// k_place_shown bytes.
+std::string short_place(std::string_view place);
+
+/// Returns the text with a capital letter at its begin.
+std::string capital(std::string text);
+
 void add_unless_empty(std::vector<std::string>& list, std::string text);
 
 }  // namespace sluice::report

@@ -53,6 +53,8 @@ char const* name_of(Owner owner) {
             return "MPI's private memory";
         case Owner::mpi_shared:
             return "MPI's shared memory";
+        case Owner::files:
+            return "memory of libraries and mapped files";
         case Owner::sluice:
             return "Sluice's memory";
     }
@@ -65,12 +67,14 @@ std::uint32_t part_of(record::Sample const& sample, Owner owner) {
             return sample.mpi_private;
         case Owner::mpi_shared:
             return sample.mpi_shared;
+        case Owner::files:
+            return sample.files;
         case Owner::sluice:
             return sample.sluice;
         case Owner::application:
             break;
     }
-    std::uint64_t const others = std::uint64_t{sample.mpi_private} + sample.mpi_shared + sample.sluice;
+    std::uint64_t const others = std::uint64_t{sample.mpi_private} + sample.mpi_shared + sample.files + sample.sluice;
     return others > sample.resident ? 0 : static_cast<std::uint32_t>(sample.resident - others);
 }
 
@@ -83,6 +87,34 @@ std::optional<Growth> steady_growth(std::vector<record::Sample> const& samples, 
                       part_of(samples.back(), owner)};
     }
     return std::nullopt;
+}
+
+std::optional<Growth> climb(std::vector<record::Sample> const& samples, Owner owner) {
+    if (auto const steady = steady_growth(samples, owner)) return steady;
+    if (samples.size() < k_fewest_samples) return std::nullopt;
+    auto const value = [owner](record::Sample const& sample) { return std::uint64_t{part_of(sample, owner)}; };
+    auto const ends =
+        std::minmax_element(samples.begin(), samples.end(),
+                            [&value](record::Sample const& a, record::Sample const& b) { return value(a) < value(b); });
+    std::uint64_t const least = value(*ends.first);
+    std::uint64_t const most = value(*ends.second);
+    std::uint64_t const slack = (most - least) / 50;
+    if (value(samples.back()) + slack < most) return std::nullopt;  // it fell again
+    // Standing: no sample up to the end is lower.
+    auto stands = samples.end() - 1;
+    while (stands != samples.begin() && value(*(stands - 1)) + slack >= value(samples.back()))
+        --stands;
+    std::vector<record::Sample> until(samples.begin(), stands + 1);
+    if (auto const steady = steady_growth(until, owner))
+        return Growth{steady->since_us, steady->until_us, steady->from_kib, value(samples.back())};
+    // Quicker than a few samples: from the last that held half as much or less.
+    auto const low = std::find_if(until.rbegin(), until.rend(), [&](record::Sample const& sample) {
+        return (value(sample) - least) * 2 <= value(until.back()) - least;
+    });
+    if (low == until.rend()) return std::nullopt;
+    std::uint64_t const rise = value(until.back()) - value(*low);
+    if (rise < k_least_kib || rise * 20 < until.back().resident) return std::nullopt;
+    return Growth{low->time_us, until.back().time_us, value(*low), value(samples.back())};
 }
 
 std::vector<std::uint64_t> sampled_growth(std::vector<record::Sample> const& samples, std::size_t sites) {

@@ -13,8 +13,9 @@
 namespace sluice::report {
 
 /// The owner of a part of a process's memory.
-enum class Owner : std::uint32_t { application, mpi_private, mpi_shared, sluice };
-inline constexpr std::array k_owners{Owner::application, Owner::mpi_private, Owner::mpi_shared, Owner::sluice};
+enum class Owner : std::uint32_t { application, mpi_private, mpi_shared, files, sluice };
+inline constexpr std::array k_owners{Owner::application, Owner::mpi_private, Owner::mpi_shared, Owner::files,
+                                     Owner::sluice};
 
 /// "the application's memory", "MPI's private memory", …
 char const* name_of(Owner owner);
@@ -36,6 +37,10 @@ struct Growth {
 /// a tenth of the growth or more, in total by at least 1 MiB and a 20th of the process. Returns nothing if the memory
 /// did not grow at the end.
 std::optional<Growth> steady_growth(std::vector<record::Sample> const& samples, Owner owner);
+
+/// The same for memory that climbed and then stood, as that of a process does which the kernel keeps at a limit: the
+/// growth ends in time where it came within a 50th of what it held at the end.
+std::optional<Growth> climb(std::vector<record::Sample> const& samples, Owner owner);
 
 /// Returns for each site (by index, `sites` of them) the KiB by which MPI's memory grew for good while the rank was in
 /// it, as far as samples tell. This finds growth that no exact measurement around a call has seen. A site gets at most

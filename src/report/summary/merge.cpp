@@ -47,6 +47,7 @@ void add_site(SiteSum& into, SiteSum const& from) {
     into.grown.add(from.grown);
     into.grown_own.add(from.grown_own);
     into.in_flight.add(from.in_flight);
+    into.open_requests.add(from.open_requests);
     into.growing_ranks += from.growing_ranks;
     add_plain_figures(into, from);
 }
@@ -106,6 +107,7 @@ void add_whereabouts(Whereabouts& into, Whereabouts const& from) {
     into.last_us.add(from.last_us);
     into.since_us.add(from.since_us);
     into.resident_kib.add(from.resident_kib);
+    into.awaited.add(from.awaited);
 }
 
 /// Keeps the k_sites lowest ids; all other rows are added to the row of other places.
@@ -175,6 +177,7 @@ void add_spreads(Summary& into, Summary const& from) {
     into.application_kib.add(from.application_kib);
     into.mpi_private_kib.add(from.mpi_private_kib);
     into.mpi_shared_kib.add(from.mpi_shared_kib);
+    into.files_kib.add(from.files_kib);
     into.sluice_kib.add(from.sluice_kib);
     into.sluice_fixed_kib.add(from.sluice_fixed_kib);
     into.in_flight_kib.add(from.in_flight_kib);
@@ -185,6 +188,9 @@ void add_spreads(Summary& into, Summary const& from) {
     into.time_in_mpi_ns.add(from.time_in_mpi_ns);
     into.waiting_ns.add(from.waiting_ns);
     into.lived_us.add(from.lived_us);
+    into.init_ns.add(from.init_ns);
+    into.types_made.add(from.types_made);
+    into.types_left.add(from.types_left);
     into.saved_bytes.add(from.saved_bytes);
     into.comms_made.add(from.comms_made);
     into.comm_kib.add(from.comm_kib);
@@ -223,6 +229,9 @@ void add_plain_figures(SiteSum& into, SiteSum const& from) {
     into.last_us = std::max(into.last_us, from.last_us);
     into.growing_since_us = earlier(into.growing_since_us, from.growing_since_us);
     into.unplaced_bytes += from.unplaced_bytes;
+    into.in_place += from.in_place;
+    into.other_buffers += from.other_buffers;
+    into.new_bytes += from.new_bytes;
     for (std::size_t i = 0; i < record::k_sizes; ++i)
         into.sizes[i] += from.sizes[i];
 }

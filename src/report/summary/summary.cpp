@@ -45,6 +45,10 @@ SiteSum sum_of(record::Site const& site, Scope const& scope, std::uint32_t rank,
     sum.growing_since_us = site.growing_since_us;
     sum.growing_ranks = site.growing_since_us > 0 ? 1 : 0;
     sum.unplaced_bytes = site.unplaced_bytes;
+    sum.in_place = site.in_place;
+    sum.other_buffers = site.other_buffers;
+    sum.new_bytes = site.new_bytes;
+    sum.open_requests = Spread::of(site.open_requests, rank);
     std::copy(site.sizes.begin(), site.sizes.end(), sum.sizes.begin());
     return sum;
 }
@@ -61,8 +65,18 @@ void add_same_rank(SiteSum& into, SiteSum const& from) {
     plus(into.grown, from.grown);
     plus(into.grown_own, from.grown_own);
     most(into.in_flight, from.in_flight);
+    plus(into.open_requests, from.open_requests);
     add_plain_figures(into, from);
     into.growing_ranks = into.growing_since_us > 0 ? 1 : 0;
+}
+
+/// Returns the time that the rank spent in MPI_Init.
+std::uint64_t init_ns_of(record::RankRecord const& record) {
+    std::uint64_t ns = 0;
+    std::uint64_t const used = std::min<std::uint64_t>(record.head.sites, record::k_sites);
+    for (std::uint64_t i = 0; i < used; ++i)
+        if (record.sites[i].kind == record::Kind::setup) ns += record.sites[i].time_ns;
+    return ns;
 }
 
 /// A call that never returned: its time is not yet in any sum.
@@ -131,10 +145,11 @@ void add_figures(Summary& summary, record::RankRecord const& record) {
     record::RankHead const& head = record.head;
     std::uint32_t const rank = head.world_rank;
     auto const of = [rank](std::uint64_t value) { return Spread::of(value, rank); };
-    summary.peak_kib = of(std::max<std::uint64_t>(head.peak.resident, head.high_water >> 10));
+    summary.peak_kib = of(head.peak.resident);
     summary.application_kib = of(part_of(head.peak, Owner::application));
     summary.mpi_private_kib = of(head.peak.mpi_private);
     summary.mpi_shared_kib = of(head.peak.mpi_shared);
+    summary.files_kib = of(head.peak.files);
     summary.sluice_kib = of(head.peak.sluice);
     summary.sluice_fixed_kib = of(head.peak_sluice_fixed);
     summary.in_flight_kib = of(head.peak.in_flight);
@@ -145,6 +160,7 @@ void add_figures(Summary& summary, record::RankRecord const& record) {
     summary.time_in_mpi_ns = of(head.time_in_mpi_ns + open.ns);
     summary.waiting_ns = of(head.waiting_ns + open.waiting_ns);
     summary.lived_us = of(std::max(head.now_us, head.end_us));
+    summary.init_ns = of(init_ns_of(record));
     summary.served_calls = head.served_calls;
     summary.served_bytes = head.served_bytes;
     summary.saved_bytes = of(head.saved_bytes);
@@ -154,6 +170,8 @@ void add_figures(Summary& summary, record::RankRecord const& record) {
     summary.comms_not_kept = head.comms_not_kept;
     summary.windows_made = head.windows_made;
     summary.windows_freed = head.windows_freed;
+    summary.types_made = of(head.types_made);
+    summary.types_left = of(head.types_made - std::min(head.types_made, head.types_freed));
 }
 
 void add_comms(Summary& summary, record::RankRecord const& record, Scope const& scope,
@@ -190,7 +208,8 @@ void add_counters(Summary& summary, record::RankRecord const& record) {
 
 void add_growth(Summary& summary, record::RankRecord const& record, std::vector<record::Sample> const& samples) {
     for (Owner const owner : k_owners) {
-        std::optional<Growth> const growth = steady_growth(samples, owner);
+        bool const was_ended = record.head.state == record::State::gone;
+        std::optional<Growth> const growth = was_ended ? climb(samples, owner) : steady_growth(samples, owner);
         if (!growth) continue;
         std::uint32_t const rank = record.head.world_rank;
         summary.growing[static_cast<std::size_t>(owner)] = {RankSet(rank), rank, *growth, growth->since_us};
@@ -216,20 +235,30 @@ std::vector<record::Event> events_of(record::RankRecord const& record) {
     return events;
 }
 
+/// Returns the rank that this one waits for.
+std::uint32_t awaited_by(record::RankHead const& head) {
+    bool const known = head.current_site != record::k_no_site && head.awaited < head.world_size;
+    return known ? head.awaited : record::k_no_rank;
+}
+
 RankDetail detail_of(record::RankRecord const& record, std::vector<std::uint64_t> const& ids,
                      std::vector<record::Sample> const& samples) {
     record::RankHead const& head = record.head;
     RankDetail detail;
     detail.rank = head.world_rank;
     detail.state = head.state;
-    detail.peak_kib = std::max<std::uint64_t>(head.peak.resident, head.high_water >> 10);
+    detail.peak_kib = head.peak.resident;
     for (record::Sample const& sample : samples)
         detail.peak_mpi_kib = std::max(detail.peak_mpi_kib, std::uint64_t{sample.mpi_private} + sample.mpi_shared);
-    detail.waiting_ns = head.waiting_ns + open_call_of(record).waiting_ns;
+    OpenCall const open = open_call_of(record);
+    detail.waiting_ns = head.waiting_ns + open.waiting_ns;
+    detail.time_in_mpi_ns = head.time_in_mpi_ns + open.ns;
+    detail.init_ns = init_ns_of(record);
     detail.now_us = std::max(head.now_us, head.end_us);
     if (!samples.empty()) detail.last = samples.back();
     if (head.current_site < ids.size()) detail.current_site = ids[head.current_site];
     detail.current_since_us = head.current_since_us;
+    detail.awaited = awaited_by(head);
     detail.curve = curve_of(record);
     detail.events = events_of(record);
     // Only sites that are referred to are named, in the order of the first reference.
@@ -277,6 +306,8 @@ void add_whereabouts(Summary& summary, record::RankRecord const& record, std::ve
     bool const known = head.current_since_us > 0 && head.now_us >= head.current_since_us;
     here.since_us = Spread::of(known ? head.now_us - head.current_since_us : 0, head.world_rank);
     here.ranks = RankSet(head.world_rank);
+    if (std::uint32_t const awaited = awaited_by(head); awaited != record::k_no_rank)
+        here.awaited = Spread::of(awaited, head.world_rank);
     here.resident_kib = Spread::of(samples.empty() ? 0 : samples.back().resident, head.world_rank);
     summary.now.push_back(here);
 }
@@ -361,14 +392,19 @@ void add_rank(NodeSum& sum, record::RankRecord const& record) {
     std::vector<record::Sample> const samples = samples_of(record);
     record::Sample const last = samples.empty() ? record.head.peak : samples.back();
     record::Sample const& peak = record.head.peak;
-    auto const own = [](record::Sample const& s) { return s.resident - std::min(s.mpi_shared, s.resident); };
+    std::uint32_t const code = record.head.sluice_code;
+    auto const shared = [code](record::Sample const& s) {
+        return std::min<std::uint64_t>(std::uint64_t{s.mpi_shared} + s.files + std::min(code, s.sluice), s.resident);
+    };
+    auto const own = [&shared](record::Sample const& s) { return s.resident - shared(s); };
     if (sum.ranks++ == 0) text_of(record.head.host).copy(sum.host.data(), sum.host.size() - 1);
+    sum.processors = std::max(sum.processors, record.head.processors);
     if (record.head.memory_limit > 0)
         sum.limit = sum.limit == 0 ? record.head.memory_limit : std::min(sum.limit, record.head.memory_limit);
     sum.last_own_kib += own(last);
-    sum.last_shared_kib = std::max<std::uint64_t>(sum.last_shared_kib, last.mpi_shared);
+    sum.last_shared_kib = std::max(sum.last_shared_kib, shared(last));
     sum.peaks_own_kib += own(peak);
-    sum.peaks_shared_kib = std::max<std::uint64_t>(sum.peaks_shared_kib, peak.mpi_shared);
+    sum.peaks_shared_kib = std::max(sum.peaks_shared_kib, shared(peak));
 }
 
 }  // namespace sluice::report

@@ -33,7 +33,7 @@
 
 namespace sluice::report {
 
-inline constexpr std::uint32_t k_summary_format = 3;
+inline constexpr std::uint32_t k_summary_format = 5;
 inline constexpr std::uint32_t k_full_ranks = 32;
 inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
@@ -67,6 +67,10 @@ struct SiteSum {
     std::uint64_t growing_since_us = 0;  ///< the earliest of all ranks; 0: grows on no rank
     std::uint64_t growing_ranks = 0;
     std::uint64_t unplaced_bytes = 0;  ///< handed over here, but not in the matrix
+    std::uint64_t in_place = 0;        ///< calls whose bytes leave from the buffer that they come into
+    std::uint64_t new_bytes = 0;       ///< received into pages that were not in memory when the call began
+    std::uint64_t other_buffers = 0;   ///< calls whose buffer was not that of the rank's call before
+    Spread open_requests;              ///< made here, neither complete nor freed
     std::array<std::uint64_t, record::k_sizes> sizes{};
     bool operator==(SiteSum const&) const = default;
 };
@@ -104,10 +108,12 @@ struct Whereabouts {
     Spread last_us;       ///< their last sign of life, since the first rank entered MPI_Init
     Spread since_us;      ///< how long they had been in the call
     Spread resident_kib;  ///< the memory that they held last
+    Spread awaited;       ///< the ranks that they wait for, of those that wait for one that is known
     bool operator==(Whereabouts const&) const = default;
 };
 
-/// The memory of one owner that grew until the end: on how many ranks, and on which rank most.
+/// The memory of one owner that grew until the end, or until it stood at a limit (climb()): on how many ranks, and on
+/// which rank most.
 struct GrowthSum {
     RankSet ranks;
     std::uint32_t most_rank = 0;
@@ -119,18 +125,19 @@ struct GrowthSum {
 /// A rank at its peak. The KiB of the owners are those at that moment.
 struct PeakOf {
     std::uint32_t rank = 0;
-    std::uint64_t kib = 0;  ///< the most resident memory, also between two samples
+    std::uint64_t kib = 0;  ///< the most resident memory, also between two samples: sample.resident
     record::Sample sample;
     std::uint64_t sluice_fixed_kib = 0;  ///< the part of sample.sluice that is no lease
     std::string function, place;         ///< the call it was in; empty outside MPI
     bool operator==(PeakOf const&) const = default;
 };
 
-/// All ranks of a node together. Shared segments are counted once, with the size seen by the rank that has most of
-/// them.
+/// All ranks of a node together. What ranks share is counted once, with the size seen by the rank that has most of it:
+/// segments of shared memory, libraries and mapped files, the code of Sluice.
 struct NodeSum {
     std::uint32_t node = 0;
     std::uint32_t ranks = 0;
+    std::uint32_t processors = 0;                           ///< 0: not known
     std::array<char, 64> host{};                            ///< only with the setting `identify`
     std::uint64_t limit = 0;                                ///< bytes; 0: none was found
     std::uint64_t last_own_kib = 0, last_shared_kib = 0;    ///< at the end
@@ -147,11 +154,14 @@ struct RankDetail {
     std::uint64_t peak_kib = 0;
     std::uint64_t peak_mpi_kib = 0;
     std::uint64_t waiting_ns = 0;
+    std::uint64_t time_in_mpi_ns = 0;
+    std::uint64_t init_ns = 0;  ///< in MPI_Init
     std::uint64_t now_us = 0;
     record::Sample last;
     std::uint64_t current_site = k_outside;
     std::uint64_t current_since_us = 0;
-    std::vector<std::uint64_t> site_ids;  ///< Sample::site and Event::site of this rank are indices into these
+    std::uint32_t awaited = record::k_no_rank;  ///< the rank that it waits for
+    std::vector<std::uint64_t> site_ids;        ///< Sample::site and Event::site of this rank are indices into these
     std::vector<record::Sample> curve;
     std::vector<record::Event> events;  ///< in the order of time: the longest, and the last ones
     bool operator==(RankDetail const&) const = default;
@@ -183,8 +193,10 @@ struct Summary {
     std::array<RankSet, k_states> states;
     std::int64_t abort_code = 0;
     // The parts are those at each rank's own peak.
-    Spread peak_kib, application_kib, mpi_private_kib, mpi_shared_kib, sluice_kib, sluice_fixed_kib, in_flight_kib;
+    Spread peak_kib, application_kib, mpi_private_kib, mpi_shared_kib, files_kib, sluice_kib, sluice_fixed_kib,
+        in_flight_kib;
     Spread last_kib, before_init, init_private, init_shared, time_in_mpi_ns, waiting_ns, lived_us;
+    Spread init_ns;  ///< in MPI_Init; a part of time_in_mpi_ns
     PeakOf highest;
     std::array<std::uint64_t, k_kinds> time_by_kind_ns{};
     std::uint64_t served_calls = 0, served_bytes = 0, passed_on = 0;
@@ -192,9 +204,10 @@ struct Summary {
     Spread comms_made, comm_kib;    ///< of a rank
     std::uint64_t comms_total = 0;  ///< different ones that were recorded
     std::uint64_t comms_freed = 0, comms_not_kept = 0, windows_made = 0, windows_freed = 0;
-    std::array<GrowthSum, 4> growing;  ///< by Owner
-    std::vector<SiteSum> sites;        ///< by id
-    std::vector<Cell> matrix;          ///< by from, to
+    Spread types_made, types_left;                   ///< types_left: made and never freed
+    std::array<GrowthSum, k_owners.size()> growing;  ///< by Owner
+    std::vector<SiteSum> sites;                      ///< by id
+    std::vector<Cell> matrix;                        ///< by from, to
     std::vector<CommSum> comms;
     std::vector<Whereabouts> now;  ///< by site and state
     std::vector<NodeSum> nodes;

@@ -21,6 +21,7 @@ inline void fields(auto& a, record::Sample& s) {
     a("resident_kib", s.resident);
     a("mpi_private_kib", s.mpi_private);
     a("mpi_shared_kib", s.mpi_shared);
+    a("files_kib", s.files);
     a("sluice_kib", s.sluice);
     a("in_flight_kib", s.in_flight);
     a("site", s.site);
@@ -46,6 +47,10 @@ inline void fields(auto& a, SiteSum& s) {
     a("growing_since_us", s.growing_since_us);
     a("growing_ranks", s.growing_ranks);
     a("unplaced_bytes", s.unplaced_bytes);
+    a("in_place", s.in_place);
+    a("other_buffers", s.other_buffers);
+    a("new_bytes", s.new_bytes);
+    a("open_requests", s.open_requests);
     a("sizes", s.sizes);
 }
 
@@ -71,6 +76,7 @@ inline void fields(auto& a, Whereabouts& w) {
     a("last_us", w.last_us);
     a("for_us", w.since_us);
     a("resident_kib", w.resident_kib);
+    a("awaited", w.awaited);
 }
 
 inline void fields(auto& a, Growth& g) {
@@ -100,6 +106,7 @@ inline void fields(auto& a, NodeSum& n) {
     a("node", n.node);
     a("host", n.host);
     a("ranks", n.ranks);
+    a("processors", n.processors);
     a("limit_bytes", n.limit);
     a("last_own_kib", n.last_own_kib);
     a("last_shared_kib", n.last_shared_kib);
@@ -113,10 +120,13 @@ inline void fields(auto& a, RankDetail& r) {
     a("peak_kib", r.peak_kib);
     a("peak_mpi_kib", r.peak_mpi_kib);
     a("waiting_ns", r.waiting_ns);
+    a("time_in_mpi_ns", r.time_in_mpi_ns);
+    a("init_ns", r.init_ns);
     a("now_us", r.now_us);
     a("last", r.last);
     a("current_site", r.current_site);
     a("current_since_us", r.current_since_us);
+    a("awaited", r.awaited);
     a("sites", r.site_ids);
     a("curve", r.curve);
     a("events", r.events);
@@ -147,6 +157,7 @@ inline void fields(auto& a, Summary& s) {
     a("application_kib", s.application_kib);
     a("mpi_private_kib", s.mpi_private_kib);
     a("mpi_shared_kib", s.mpi_shared_kib);
+    a("files_kib", s.files_kib);
     a("sluice_kib", s.sluice_kib);
     a("sluice_fixed_kib", s.sluice_fixed_kib);
     a("in_flight_kib", s.in_flight_kib);
@@ -157,6 +168,7 @@ inline void fields(auto& a, Summary& s) {
     a("time_in_mpi_ns", s.time_in_mpi_ns);
     a("waiting_ns", s.waiting_ns);
     a("lived_us", s.lived_us);
+    a("init_ns", s.init_ns);
     a("highest", s.highest);
     a("time_by_kind_ns", s.time_by_kind_ns);
     a("served_calls", s.served_calls);
@@ -170,6 +182,8 @@ inline void fields(auto& a, Summary& s) {
     a("comms_not_kept", s.comms_not_kept);
     a("windows_made", s.windows_made);
     a("windows_freed", s.windows_freed);
+    a("types_made", s.types_made);
+    a("types_left", s.types_left);
     a("growing", s.growing);
     a("sites", s.sites);
     a("matrix", s.matrix);

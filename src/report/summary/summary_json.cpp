@@ -7,6 +7,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "base/text/printable.hpp"
 #include "report/summary/summary_fields.hpp"
 #include "report/summary/valid.hpp"
 #include "sluice/error.hpp"
@@ -99,11 +100,11 @@ void from_columns(json const& in, std::vector<Row>& rows, std::array<char const*
 
 // Applies `apply` to the three long tables, for columns() and from_columns().
 auto with_samples(auto&& apply) {
-    return apply(std::array{"time_us", "resident_kib", "mpi_private_kib", "mpi_shared_kib", "sluice_kib",
+    return apply(std::array{"time_us", "resident_kib", "mpi_private_kib", "mpi_shared_kib", "files_kib", "sluice_kib",
                             "in_flight_kib", "site"},
                  &record::Sample::time_us, &record::Sample::resident, &record::Sample::mpi_private,
-                 &record::Sample::mpi_shared, &record::Sample::sluice, &record::Sample::in_flight,
-                 &record::Sample::site);
+                 &record::Sample::mpi_shared, &record::Sample::files, &record::Sample::sluice,
+                 &record::Sample::in_flight, &record::Sample::site);
 }
 auto with_events(auto&& apply) {
     return apply(std::array{"start_us", "duration_us", "site", "bytes"}, &record::Event::start_us,
@@ -180,7 +181,7 @@ json put_value(std::array<char, 64> const& text) {
     return text_of(text);
 }
 void get_value(json const& in, std::array<char, 64>& text) {
-    std::string const plain = in.get<std::string>();
+    std::string const plain = base::printable(in.get<std::string>());
     text.fill('\0');
     plain.copy(text.data(), text.size() - 1);
 }
@@ -243,7 +244,7 @@ void JsonReader::get(json const& in, T& value) {
             throw Error(ErrorCode::invalid_argument, "the number " + in.dump() + " is too large");
         value = static_cast<T>(wide);
     } else if constexpr (std::is_same_v<T, std::string>) {
-        in.get_to(value);
+        value = base::printable(in.get<std::string>());  // any program may have written the file
     } else if constexpr (requires { get_value(in, value); }) {
         get_value(in, value);
     } else if constexpr (k_is_list<T>) {

@@ -59,6 +59,10 @@ bool Network::RankWire::receive_data(int peer, std::uint32_t slot, std::span<std
 
 void Network::copy_out(int from, Message const& message, std::span<std::byte> room) {
     std::ranges::copy(message.bytes(), room.begin());
+    if (chance_of_wrong_ > 0 && !room.empty() && model::draw_chance(*random_, chance_of_wrong_)) {
+        room.back() ^= std::byte{1};
+        ++spoiled_;
+    }
     if (message.ticket == k_no_ticket) return;
     auto const pieces = pieces_left_.find({from, message.ticket});
     if (--pieces->second > 0) return;

@@ -40,6 +40,9 @@ class Network {
     bool step(std::size_t which);
     bool is_quiet() const { return steps() == 0; }
     void pass(double seconds) { now_ += seconds; }
+    /// From now on each piece of data arrives with a wrong byte by this chance.
+    void spoil(double chance) { chance_of_wrong_ = chance; }
+    std::uint64_t spoiled() const { return spoiled_; }
 
   private:
     class RankWire final : public fetch::Wire {
@@ -81,6 +84,8 @@ class Network {
 
     model::Random* random_;
     double now_ = 0;
+    double chance_of_wrong_ = 0;
+    std::uint64_t spoiled_ = 0;
     std::vector<std::unique_ptr<RankWire>> wires_;
     std::vector<fetch::Arrivals*> arrivals_;
     std::map<Lane, std::deque<Message>> lanes_;  // no lane is empty

@@ -37,11 +37,12 @@ Rank::Rank(Network& network, int rank, Settings const& settings)
       access(false),
       fetching(network.wire(rank), settings.tokens == 0 ? &tentative : nullptr, ready, memory, settings.order,
                settings.window, settings.most_bytes),
-      serving(network.wire(rank), serving_pool, memory, fetching),
+      serving(network.wire(rank), serving_pool, memory, fetching, settings.checks),
       reads(network.wire(rank), access, Bytes{1 << 20}),
-      sending(network.wire(rank), packed, memory, settings.controlled),
+      sending(network.wire(rank), packed, memory, settings.controlled, settings.checks),
       receiving(network.wire(rank), fetching, beyond, memory),
-      dispatch(fetching, serving, reads, sending, receiving) {
+      waits(network.wire(rank), fetching, serving, receiving, 0),
+      dispatch(fetching, serving, reads, sending, receiving, faults, waits) {
     fetching.set_serving(serving);
     fetching.set_sending(sending);
     sending.set_receiving(receiving);
@@ -52,7 +53,7 @@ Rank::Rank(Network& network, int rank, Settings const& settings)
     network.connect(rank, dispatch);
 }
 
-StoreModel::StoreModel(std::uint64_t seed) : random_(seed) {
+StoreModel::StoreModel(std::uint64_t seed, Data data) : random_(seed), spoils_(data == Data::are_spoiled) {
     int const ranks = draw(1, 4);
     network_ = std::make_unique<Network>(ranks, 2U * static_cast<std::uint32_t>(draw(1, 8)), random_);
     Rank::Settings settings{};
@@ -64,9 +65,11 @@ StoreModel::StoreModel(std::uint64_t seed) : random_(seed) {
     settings.window = Bytes{chance(0.5) ? 0 : static_cast<std::uint64_t>(draw(1, 5'000))};
     settings.most_bytes = Bytes{chance(0.8) ? 1 << 30 : static_cast<std::uint64_t>(draw(1'000, 6'000))};
     settings.controlled = chance(0.5);
+    settings.checks = spoils_ || chance(0.3);
+    if (spoils_) network_->spoil(0.1);
     for (int r = 0; r < ranks; ++r) {
         ranks_.push_back(std::make_unique<Rank>(*network_, r, settings));
-        if (chance(0.3))
+        if (!spoils_ && chance(0.3))  // what cannot be packed when it is published is not compared
             ranks_.back()->memory.fail_after(static_cast<std::uint64_t>(draw(0, 10)),
                                              static_cast<std::uint64_t>(draw(1, 5)));
     }
@@ -229,7 +232,12 @@ void StoreModel::publish(Item& item) {
     fetch::Name const name{item.key.id, item.key.epoch};
     serving.publish(name, publication_of(item));
     item.waited_for = chance(0.5);
-    if (item.waited_for) serving.when_all_have_it(name, [&item] { ++item.told; });
+    if (item.waited_for) {
+        auto const wait = std::make_shared<fetch::DeliveryWait>();
+        wait->done = [&item] { ++item.told; };
+        serving.add_wait(name, wait);
+        if (wait->missing == 0) serving.call_soon(wait);  // its readers had asked for it already
+    }
     // Sets that fetch it may come too late then.
     if (item.fate == Fate::open) rank(item.key.owner).program.push_front([&serving, name] { serving.withdraw(name); });
 }
@@ -251,7 +259,7 @@ void StoreModel::post(int number, Set& set) {
 void StoreModel::told(Set& set, FetchResult result, bool has_error) {
     ++set.told;
     ++(has_error ? failed_ : complete_);
-    if (has_error ? set.fate == Fate::good : set.fate == Fate::bad)
+    if (has_error ? set.fate == Fate::good && !spoils_ : set.fate == Fate::bad)
         wrong_ += has_error ? "a set has an error without a cause\n" : "a set has no error though it must\n";
     bool const has_data = !has_error && !set.posted->abandoned;
     set.posted = nullptr;
@@ -370,6 +378,13 @@ std::string StoreModel::fault() {
         if (each->memory.resident() != each->memory.kept()) text += "a block is not freed\n";
     }
     return text;
+}
+
+std::uint64_t StoreModel::told_of_wrong() const {
+    std::uint64_t told = 0;
+    for (std::unique_ptr<Rank> const& each : ranks_)
+        told += each->faults.number();
+    return told;
 }
 
 std::uint64_t StoreModel::beyond() const {

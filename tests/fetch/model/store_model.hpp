@@ -31,6 +31,7 @@ struct Rank {
         Bytes window;
         Bytes most_bytes;
         bool controlled;
+        bool checks;
     };
     Rank(Network& network, int rank, Settings const& settings);
 
@@ -47,6 +48,8 @@ struct Rank {
     fetch::DirectReads reads;
     fetch::Sending sending;
     fetch::Receiving receiving;
+    fetch::DataFaults faults;
+    fetch::LongWaits waits;
     fetch::Dispatch dispatch;
     std::deque<std::function<void()>> program;  // what the rank still has to do
     bool finished = false;
@@ -54,7 +57,9 @@ struct Rank {
 
 class StoreModel {
   public:
-    explicit StoreModel(std::uint64_t seed);
+    enum class Data { arrive, are_spoiled };
+    /// Spoiled data, of which some arrive with wrong bytes, are checked.
+    explicit StoreModel(std::uint64_t seed, Data data = Data::arrive);
     /// Takes steps until nothing moves; returns false if that takes too many.
     bool run();
     /// What is wrong at the end; empty if nothing is.
@@ -63,6 +68,9 @@ class StoreModel {
     std::uint64_t failed() const { return failed_; }
     std::uint64_t complete() const { return complete_; }
     std::uint64_t beyond() const;
+    /// Pieces of data that arrived with a wrong byte, and wrong data of which owners were told.
+    std::uint64_t spoiled() const { return network_->spoiled(); }
+    std::uint64_t told_of_wrong() const;
 
   private:
     enum class Fate { good, bad, open };  // open: it depends on the order
@@ -110,6 +118,7 @@ class StoreModel {
     std::vector<FetchResult> held_;                // results that the program keeps to the end
     std::vector<std::function<void()>> to_bring_;  // data from elsewhere that will come
     double chance_of_network_ = 0.5;
+    bool spoils_;
     int slow_rank_ = -1;
     std::uint64_t failed_ = 0;
     std::uint64_t complete_ = 0;

@@ -8,17 +8,16 @@
 #include <unistd.h>
 
 struct pages {
-    long private_kib, shared_kib;
+    long private_kib, shared_kib; /* shared memory; pages of files are in neither */
 };
 
 static struct pages resident(void) {
     struct pages now = {0, 0};
-    long size, all, shared;
-    FILE* file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%ld %ld %ld", &size, &all, &shared) == 3) {
-        long page = sysconf(_SC_PAGESIZE) / 1024;
-        now.private_kib = (all - shared) * page;
-        now.shared_kib = shared * page;
+    char line[256];
+    FILE* file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        sscanf(line, "RssAnon: %ld", &now.private_kib);
+        sscanf(line, "RssShmem: %ld", &now.shared_kib);
     }
     if (file) fclose(file);
     return now;
@@ -88,6 +87,59 @@ static void fresh_buffers(int rank, int size) {
     }
 }
 
+/* Every kind of receive into a buffer that was never touched. */
+static void untouched(int rank, int size) {
+    enum { block = 1 << 20 };
+    int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+    int whole = size * block;
+    int counts[size], places[size];
+    MPI_Datatype types[size];
+    MPI_Comm ring;
+    MPI_Request open;
+    for (int i = 0; i < size; ++i) {
+        counts[i] = block;
+        places[i] = i * block;
+        types[i] = MPI_CHAR;
+    }
+    char* out = touched((size_t)(size > 1 ? whole : 2 * block));
+    int const turns = 1;
+    INSIDE_MPI(0, MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &turns, 0, &ring));
+#define FRESH(bytes, call)                                  \
+    do {                                                    \
+        char* fresh = aligned_alloc(4096, (size_t)(bytes)); \
+        INSIDE_MPI((bytes) / 1024, call);                   \
+    } while (0)
+#define FRESH_LATER(bytes, call)                                        \
+    do {                                                                \
+        char* fresh = aligned_alloc(4096, (size_t)(bytes));             \
+        INSIDE_MPI(0, call);                                            \
+        INSIDE_MPI((bytes) / 1024, MPI_Wait(&open, MPI_STATUS_IGNORE)); \
+    } while (0)
+    MPI_Comm const all = MPI_COMM_WORLD;
+    FRESH(whole, MPI_Alltoallv(out, counts, places, MPI_CHAR, fresh, counts, places, MPI_CHAR, all));
+    FRESH(whole, MPI_Alltoallw(out, counts, places, types, fresh, counts, places, types, all));
+    FRESH(whole, MPI_Allgatherv(out, block, MPI_CHAR, fresh, counts, places, MPI_CHAR, all));
+    FRESH(rank == 0 ? whole : 0, MPI_Gatherv(out, block, MPI_CHAR, fresh, counts, places, MPI_CHAR, 0, all));
+    FRESH(block, MPI_Reduce_scatter(out, fresh, counts, MPI_CHAR, MPI_MAX, all));
+    FRESH(2 * block, MPI_Neighbor_allgather(out, block, MPI_CHAR, fresh, block, MPI_CHAR, ring));
+    FRESH_LATER(whole, MPI_Ialltoallv(out, counts, places, MPI_CHAR, fresh, counts, places, MPI_CHAR, all, &open));
+    FRESH_LATER(whole, MPI_Iallgatherv(out, block, MPI_CHAR, fresh, counts, places, MPI_CHAR, all, &open));
+    int const ends[2] = {block, block}, begins[2] = {0, block};
+    MPI_Aint const far_begins[2] = {0, block};
+    MPI_Datatype const two[2] = {MPI_CHAR, MPI_CHAR};
+    FRESH(2 * block, MPI_Neighbor_allgatherv(out, block, MPI_CHAR, fresh, ends, begins, MPI_CHAR, ring));
+    FRESH(2 * block, MPI_Neighbor_alltoallw(out, ends, far_begins, two, fresh, ends, far_begins, two, ring));
+    /* A persistent receive. */
+    char* kept = aligned_alloc(4096, block);
+    INSIDE_MPI(0, MPI_Recv_init(kept, block, MPI_CHAR, previous, 7, all, &open));
+    INSIDE_MPI(0, MPI_Start(&open));
+    INSIDE_MPI(block / 1024,
+               MPI_Sendrecv(out, block, MPI_CHAR, next, 7, NULL, 0, MPI_CHAR, MPI_PROC_NULL, 7, all, MPI_STATUS_IGNORE);
+               MPI_Wait(&open, MPI_STATUS_IGNORE));
+    INSIDE_MPI(0, MPI_Request_free(&open));
+    INSIDE_MPI(0, MPI_Comm_free(&ring));
+}
+
 static void communicators(void) {
     enum { number = 500 };
     static MPI_Comm made[number];
@@ -112,6 +164,7 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "application")) application(rank);
     if (!strcmp(what, "unexpected")) unexpected(rank, size);
     if (!strcmp(what, "fresh")) fresh_buffers(rank, size);
+    if (!strcmp(what, "untouched")) untouched(rank, size);
     if (!strcmp(what, "communicators")) communicators();
     if (!strcmp(what, "inplace")) in_place(size);
     if (strcmp(what, "inplace")) {

@@ -40,9 +40,11 @@ def options():
     parser.add_argument("--stderr", choices=["same", "ignore"], default="same")
     parser.add_argument("--code", default="0", help="exit code that both runs must have, or any: the same in both")
     parser.add_argument("--mpmd", action="store_true", help="the layer stands before rank 0 alone")
+    parser.add_argument("--first", default="", help="what stands before rank 0 in place of what --run says")
     parser.add_argument("--layer", choices=["loaded", "any"], default="loaded",
                         help="any: that the layer is in the processes of the second run is not asked for")
     parser.add_argument("--says", default="", help="text that a line of the layer must contain")
+    parser.add_argument("--silent", action="store_true", help="the layer must not say anything")
     parser.add_argument("--no-transcript", action="store_true", help="the program writes on standard output only")
     parser.add_argument("--pairs", type=int, default=1,
                         help="most pairs of runs, until one is alike: for ends of which the launcher itself tells "
@@ -66,9 +68,11 @@ class Run:
         if layered and arguments.run:
             between = shlex.split(arguments.run) + between if preload else shlex.split(arguments.run)
         command = shlex.split(arguments.launcher)
-        if arguments.mpmd:  # in both runs, because MPI_APPNUM shows it
-            command += ["-n", "1"] + between + arguments.program
-            command += [":", "-n", str(arguments.ranks - 1)] + arguments.program
+        if arguments.mpmd or arguments.first:  # in both runs, because MPI_APPNUM shows it
+            first = shlex.split(arguments.first) if arguments.first and layered else between
+            others = between if arguments.first else []
+            command += ["-n", "1"] + first + arguments.program
+            command += [":", "-n", str(arguments.ranks - 1)] + others + arguments.program
         else:
             command += ["-n", str(arguments.ranks)] + between + arguments.program
         with tempfile.TemporaryDirectory(prefix="equality-") as folder, \
@@ -108,6 +112,8 @@ class Run:
             yield f"{name}: {plainly[0]}"
         if self.layered and arguments.says and not any(arguments.says in line for line in self.own):
             yield f"{name}: no line of the layer says '{arguments.says}'"
+        if self.layered and arguments.silent and self.own:
+            yield f"{name}: the layer says: {self.own[0]}"
         if arguments.no_transcript:
             return
         if not self.transcripts:

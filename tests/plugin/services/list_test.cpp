@@ -32,7 +32,7 @@ TEST(Services, each_has_a_name_of_its_own) {
 
 /// The helper thread needs descriptors. The other ranks rely on what was agreed, so the rank must go on.
 TEST(Services, a_rank_goes_on_if_no_samples_can_be_taken) {
-    Job job(Settings{}, "");
+    Job job{Settings{}};
     std::unique_ptr<Service> const watching = make_watching();
     rlimit before{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -50,7 +50,7 @@ TEST(Services, are_wanted_as_their_settings_say) {
     settings.watch = Switch::off;
     settings.inplace = Switch::on;
     settings.check = CheckedCalls::all;
-    Job const job(settings, "");
+    Job const job(settings);
     std::set<std::string> wanted;
     for (auto const& service : make_services())
         if (service->wanted(job)) wanted.insert(service->setting());
@@ -74,7 +74,7 @@ class Polled final : public Service {
 };
 
 TEST(Services, are_polled_while_they_are_registered) {
-    Job job(Settings{}, "");
+    Job job{Settings{}};
     Polled service;
     job.poll();
     EXPECT_EQ(service.polls, 0);
@@ -88,7 +88,7 @@ TEST(Services, are_polled_while_they_are_registered) {
 }
 
 TEST(Services, are_not_polled_if_several_threads_call) {
-    Job job(Settings{}, "");
+    Job job{Settings{}};
     Polled service;
     service.start(job);
     g_plugin.several_threads = true;

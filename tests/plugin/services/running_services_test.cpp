@@ -104,6 +104,17 @@ TEST(RunningServices, only_those_that_started_are_stopped) {
     EXPECT_EQ(job.told, "+a !a ");
 }
 
+TEST(RunningServices, what_needs_all_ranks_stops_if_one_of_them_could_not_start) {
+    Job job{{"a", "b", "c"}, ""};
+    RunningServices services;
+    services.choose(three(job), {1, 1, 1, 1}, {1, 1, 1, 1});
+    services.start(job);
+    services.stop_those_of_all(job);
+    EXPECT_EQ(job.told, "+a +b +c !b !a ");
+    services.stop(job, Ending::finalize);
+    EXPECT_EQ(job.told, "+a +b +c !b !a -c ");
+}
+
 TEST(RunningServices, a_child_of_fork_is_told_to_those_that_run) {
     Job job{{"c"}, ""};
     RunningServices services;

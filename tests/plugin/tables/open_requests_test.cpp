@@ -26,7 +26,10 @@ struct Heard {
     std::atomic<std::int64_t> flights{0};
     std::atomic<std::uint64_t> own{0};
     std::atomic<std::uint64_t> still_absent{0};
+    std::atomic<std::int64_t> open{0};
 
+    void opened(std::uint32_t) noexcept { ++open; }
+    void closed(std::uint32_t) noexcept { --open; }
     void flies(std::uint32_t, std::uint64_t bytes) noexcept {
         in_flight += static_cast<std::int64_t>(bytes);
         ++flights;
@@ -66,10 +69,12 @@ TEST(OpenRequests, bytes_are_in_flight_until_the_request_is_complete) {
     table.add(handle_number(1), of_bytes(100));
     table.add(handle_number(2), of_bytes(20));
     EXPECT_EQ(heard.in_flight, 120);
-    table.complete({handle_number(1), 0});
-    table.complete({handle_number(1), 0});
+    EXPECT_EQ(heard.open, 2);
+    EXPECT_EQ(table.complete({handle_number(1), 0}), 100U);
+    EXPECT_EQ(table.complete({handle_number(1), 0}), 0U);
     EXPECT_EQ(heard.in_flight, 20);
-    table.forget(handle_number(2));
+    EXPECT_EQ(heard.open, 1);
+    table.forget({handle_number(2), 0});
     EXPECT_EQ(heard.in_flight, 0);
     EXPECT_TRUE(table.empty());
 }
@@ -89,7 +94,7 @@ TEST(OpenRequests, persistent_ones_fly_while_they_are_active) {
         EXPECT_FALSE(table.empty());
     }
     table.begin(&request, 1);
-    table.forget(request);
+    table.forget({request, 0});
     EXPECT_EQ(heard.in_flight, 0);
     EXPECT_TRUE(table.empty());
 }
@@ -157,7 +162,7 @@ TEST(OpenRequests, an_empty_table_has_no_marks_whatever_the_order_of_removals) {
         in_flight += static_cast<std::int64_t>(bytes);
     EXPECT_EQ(heard.in_flight, in_flight);
     for (auto const& [number, bytes] : model)
-        table.forget(handle_number(number));
+        table.forget({handle_number(number), 0});
     EXPECT_TRUE(table.empty());
     EXPECT_EQ(table.marks(), 0U);
     EXPECT_EQ(heard.in_flight, 0);
@@ -216,7 +221,7 @@ TEST(OpenRequests, persistent_requests_of_several_threads) {
             table.begin(&request, 1);
             table.complete(identified(table, request));
         }
-        table.forget(request);
+        table.forget({request, 0});
     };
     std::vector<std::thread> threads;
     for (std::uintptr_t i = 1; i <= 4; ++i)

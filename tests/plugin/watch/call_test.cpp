@@ -32,14 +32,17 @@ class Pages {
 
 class Calls : public testing::Test {
   protected:
-    Calls() : job(Settings{}, "") {
+    Calls() : job(Settings{}) {
         g_plugin.dense_types.add(MPI_BYTE, 1);
         job.watch.clock().start();
         job.watch.memory().start(0);  // each call has readings
     }
 
     record::Site const& site(Call const& call) { return job.watch.record().sites[call.site()]; }
-    std::uint64_t in_flight() { return std::uint64_t{job.watch.sample().in_flight} * 1024; }
+    std::uint64_t in_flight() {
+        std::uint64_t high_water = 0;
+        return std::uint64_t{job.watch.sample(high_water).in_flight} * 1024;
+    }
 
     Job job;
     Pages pages;
@@ -48,13 +51,13 @@ class Calls : public testing::Test {
 TEST_F(Calls, a_receive_that_waits_has_its_bytes_in_flight_until_it_returns) {
     Call call(job, job.watch, Function::Recv, this);
     call.in(k_bytes);
-    call.into(pages.data(), k_bytes, MPI_BYTE);
+    call.into(pages.data(), k_bytes);
     call.waits();
     EXPECT_EQ(in_flight(), k_bytes);
     pages.touch();
     EXPECT_EQ(call.end(0), 0);
     EXPECT_EQ(in_flight(), 0U);
-    EXPECT_GT(site(call).waiting_ns, 0U);
+    EXPECT_GT(site(call).time_ns, 0U);
     EXPECT_GE(site(call).grown_own, k_bytes) << "pages of the program's buffer are not MPI's";
     EXPECT_LT(site(call).grown_private, k_bytes / 2);
 }
@@ -64,7 +67,7 @@ TEST_F(Calls, a_receive_that_returns_early_does_not_wait_and_its_bytes_stay_in_f
     {
         Call call(job, job.watch, Function::Recv, this);
         call.in(k_bytes);
-        call.into(pages.data(), k_bytes, MPI_BYTE);
+        call.into(pages.data(), k_bytes);
         call.waits();
         later = call.arrives_later();
         EXPECT_EQ(call.end(0), 0);
@@ -83,6 +86,29 @@ TEST_F(Calls, a_receive_that_returns_early_does_not_wait_and_its_bytes_stay_in_f
         EXPECT_LT(site(wait).grown_private, k_bytes / 2);
     }
     EXPECT_EQ(in_flight(), 0U);
+}
+
+TEST_F(Calls, a_poll_that_finds_nothing_is_waiting) {
+    for (bool const came : {false, false, true}) {
+        Call call(job, job.watch, Function::Iprobe, this);
+        call.asked(came);
+        call.end(0);
+        EXPECT_EQ(site(call).waiting_ns == site(call).time_ns, !came);
+    }
+}
+
+TEST_F(Calls, one_buffer_is_told_from_several_and_from_new_memory) {
+    for (int i = 0; i < 6; ++i) {
+        Call call(job, job.watch, Function::Recv, this);
+        call.in(k_bytes);
+        call.buffer(i < 4 ? pages.data() : this);
+        call.into(pages.data(), k_bytes);
+        call.waits();
+        pages.touch();
+        call.end(0);
+        EXPECT_EQ(site(call).other_buffers, i < 4 ? 1U : 2U);
+        EXPECT_EQ(site(call).new_bytes, k_bytes) << "only in the first call";
+    }
 }
 
 TEST_F(Calls, few_bytes_that_come_later_are_in_flight_too) {

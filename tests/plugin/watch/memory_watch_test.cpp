@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include "memory/leased.hpp"
 
@@ -29,6 +32,11 @@ record::Site call(MemoryWatch& watch, Work const& work) {
     return site;
 }
 
+record::Sample sampled(MemoryWatch const& watch) {
+    std::uint64_t high_water = 0;
+    return watch.sample(3000, false, 0, 0, high_water);
+}
+
 memory::LeasedBytes touched(Budget const& budget) {
     memory::LeasedBytes bytes = memory::leased_bytes(budget, k_bytes, Purpose::staging);
     std::memset(bytes.get(), 1, k_bytes);
@@ -44,7 +52,7 @@ TEST(MemoryWatch, what_sluice_leases_in_a_call_is_sluices_not_mpis) {
     record::Site const site = call(watch, [&] { held = touched(budget); });
     EXPECT_LT(site.grown_private, k_bytes / 8);
     EXPECT_GE(watch.sluice(), (100U << 10) + k_bytes);
-    record::Sample const sample = watch.sample(3000, false, 0, 0);
+    record::Sample const sample = sampled(watch);
     EXPECT_GE(sample.sluice, 100U + k_bytes / 1024);
     EXPECT_LT(sample.mpi_private, k_bytes / 1024 / 8);
 }
@@ -89,7 +97,7 @@ class Mapping {
 TEST(MemoryWatch, own_pages_that_are_touched_late_are_sluices_not_mpis) {
     MemoryWatch watch;
     Mapping record;
-    watch.own().add(record.at(), k_bytes);
+    watch.own().add(record.at(), k_bytes, false);
     watch.own().look();
     watch.start(0);
     std::uint64_t const code = watch.sluice();
@@ -100,8 +108,49 @@ TEST(MemoryWatch, own_pages_that_are_touched_late_are_sluices_not_mpis) {
     });
     EXPECT_NEAR(static_cast<double>(watch.sluice() - code), k_bytes / 2.0, 256 << 10);
     EXPECT_LT(watch.mpi_shared.load(), k_bytes / 8);
-    record::Sample const sample = watch.sample(3000, false, 0, 0);
+    record::Sample const sample = sampled(watch);
     EXPECT_GE(sample.sluice, k_bytes / 2 / 1024);
+}
+
+/// A file of k_bytes on a disk, whose pages a mapping brings in.
+class MappedFile {
+  public:
+    MappedFile() {
+        char name[] = "/var/tmp/sluice-pages-XXXXXX";
+        int const file = mkstemp(name);
+        unlink(name);
+        std::vector<char> const text(k_bytes, 'x');
+        if (file < 0 || write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+            throw std::bad_alloc();
+        at_ = mmap(nullptr, k_bytes, PROT_READ, MAP_SHARED, file, 0);
+        close(file);
+        if (at_ == MAP_FAILED) throw std::bad_alloc();
+    }
+    ~MappedFile() { munmap(at_, k_bytes); }
+    void read() const {
+        for (std::size_t i = 0; i < k_bytes; i += 4096)
+            static_cast<void>(static_cast<char const volatile*>(at_)[i]);
+    }
+
+  private:
+    void* at_;
+};
+
+TEST(MemoryWatch, pages_of_a_file_that_come_in_inside_mpi_are_not_its_shared_memory) {
+    MemoryWatch watch;
+    MappedFile const file;
+    Mapping segment;
+    watch.start(0);
+    std::uint32_t const before = sampled(watch).files;
+    record::Site const site = call(watch, [&] {
+        file.read();
+        segment.touch(k_bytes / 2);
+    });
+    EXPECT_NEAR(static_cast<double>(watch.mpi_shared.load()), k_bytes / 2.0, 256 << 10);
+    EXPECT_NEAR(static_cast<double>(site.grown_shared), k_bytes / 2.0, 256 << 10);
+    record::Sample const sample = sampled(watch);
+    EXPECT_NEAR(static_cast<double>(sample.files - before), k_bytes / 1024.0, 256);
+    EXPECT_NEAR(static_cast<double>(sample.mpi_shared), k_bytes / 2048.0, 256);
 }
 
 TEST(OwnPages, counts_private_and_shared_pages_that_are_there_and_no_others) {
@@ -109,7 +158,7 @@ TEST(OwnPages, counts_private_and_shared_pages_that_are_there_and_no_others) {
     own.look();
     Resident const before = own.found();
     Mapping shared;
-    own.add(shared.at(), k_bytes);
+    own.add(shared.at(), k_bytes, false);
     own.look();
     EXPECT_LT(own.found().shared_bytes, before.shared_bytes + k_bytes / 8) << "nothing has been touched";
     shared.touch(k_bytes / 4);

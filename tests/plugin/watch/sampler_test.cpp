@@ -7,7 +7,10 @@
 #include <atomic>
 #include <memory>
 #include <thread>
+#include <vector>
 
+#include "kernel/kept_file.hpp"
+#include "kernel/proc_text.hpp"
 #include "plugin/services/job.hpp"
 
 namespace sluice::plugin {
@@ -27,7 +30,7 @@ struct Busy final : kernel::HelperThread::Job {
 };
 
 TEST(Sampler, takes_its_samples_while_another_job_always_wants_to_run) {
-    Job job(Settings{}, "");
+    Job job{Settings{}};
     job.watch.clock().start();
     Busy busy(job.watch);
     job.helper_thread->add(busy);
@@ -46,7 +49,7 @@ TEST(Sampler, takes_its_samples_while_another_job_always_wants_to_run) {
 }
 
 TEST(Sampler, lets_the_budget_follow_the_free_memory) {
-    Job job(Settings{}, "");
+    Job job{Settings{}};
     job.watch.clock().start();
     Sampler const sampler(*job.helper_thread, job.watch, job.memory);
     std::uint64_t const looks = job.memory.looks();
@@ -54,8 +57,27 @@ TEST(Sampler, lets_the_budget_follow_the_free_memory) {
         std::this_thread::yield();
 }
 
+/// What the kernel says that this process has held at most, in KiB.
+std::uint64_t most_held() {
+    kernel::KeptText room;
+    auto const status = kernel::memory_status_in(kernel::KeptFile("/proc/self/status").read(room));
+    return status ? status->high_water / 1024 : 0;
+}
+
+TEST(Sampler, knows_a_peak_that_no_sample_has_seen_and_its_parts_add_up) {
+    Job job{Settings{}};
+    job.watch.clock().start();
+    std::vector<char>(64 << 20, 'x').clear();
+    std::vector<char> const held(8 << 20, 'x');
+    static_cast<void>(Sampler(*job.helper_thread, job.watch, job.memory));
+    record::Sample const& peak = job.watch.record().head.peak;
+    EXPECT_GE(peak.resident, 64U << 10);
+    EXPECT_NEAR(static_cast<double>(peak.resident), static_cast<double>(most_held()), 300.0);
+    EXPECT_GE(peak.resident, peak.mpi_private + peak.mpi_shared + peak.files + peak.sluice + (64U << 10));
+}
+
 TEST(Sampler, leaves_a_curve_and_a_last_sample_however_short_it_lives) {
-    Job job(Settings{}, "");
+    Job job{Settings{}};
     job.watch.clock().start();
     static_cast<void>(Sampler(*job.helper_thread, job.watch, job.memory));
     EXPECT_GE(job.watch.record().head.recent, 1U);

@@ -43,6 +43,12 @@ const outside = [...document.querySelectorAll('#page *')].filter((e) => {
 });
 return {wide, scroll: document.documentElement.scrollWidth, outside: outside.slice(0, 5).map((e) => e.tagName + '.' + e.getAttribute('class'))};
 """
+TIME = """
+const count = (query) => document.querySelectorAll(query).length;
+const text = (id) => { const e = document.getElementById(id); return e ? e.innerText : ''; };
+return {rows: count('#timeline g.row'), spans: count('#timeline g.row rect'), bars: count('#rank-bars .share'),
+        parts: count('#rank-bars .share i'), functions: text('function-bars'), crowded: text('crowded')};
+"""
 FAILURES = []
 
 
@@ -75,6 +81,7 @@ def check_page(browser, page, kind, size):
             check(("gone" in table) == wanted, f"{name}: the table names the ranks that are gone: {table}")
             beside = browser.run("const e = document.getElementById('beside-matrix'); return e ? e.innerText : ''")
             check("of MPI_" in beside, f"{name}: what is not in the matrix stands beside it: {beside}")
+    check_time(browser, name, kind)
     services = browser.run("const t = document.getElementById('services'); return t ? t.innerText : ''")
     did = kind in ("ended", "large")
     check(("calls compared" in services) == did, f"{name}: figures of services that did something: {services}")
@@ -97,9 +104,32 @@ def check_page(browser, page, kind, size):
     check(said == [], f"{name}: the console is silent: {said}")
 
 
+def check_time(browser, name, kind):
+    """All ranks on one timeline, a bar for each and their mean, MPI functions, and a note on ranks without a processor."""
+    time_of = browser.run(TIME)
+    ranks = {"ended": 8, "killed": 4, "large": 32, "compared": 4}[kind]
+    check(ranks - 3 <= time_of["rows"] <= ranks and time_of["spans"] > 5 * time_of["rows"], f"{name}: a timeline of all ranks: {time_of}")
+    check(time_of["bars"] == time_of["rows"] + 1 and time_of["parts"] >= 3 * time_of["rows"], f"{name}: bars of each rank: {time_of}")
+    check(time_of["functions"].count("MPI_") >= 4, f"{name}: time by MPI function: {time_of}")
+    check(("8 ranks share the 4 processors" in time_of["crowded"]) == (kind in ("ended", "large")), f"{name}: ranks that share processors: {time_of}")
+
+
+def check_alone(browser, page):
+    """One rank sends nothing: there is no matrix."""
+    browser.open(page)
+    time.sleep(0.3)
+    found = browser.run("return [!!document.getElementById('matrix'), !!document.getElementById('no-matrix'), !!document.getElementById('sizes')]")
+    check(found == [False, True, True], f"{page.stem}: no empty matrix: {found}")
+    long = "app::(anonymous namespace)::Field<double, 3, std::allocator<double> >::exchange_all_of_the_halos_of_this_step+0x1f (app)"
+    short = browser.run(f"return shortPlace({long!r})")
+    check(len(short) <= 72 and "…" in short and "allocator" not in short and short.endswith("(app)"), f"a long name is shortened in its middle: {short}")
+    titled = browser.run("return [...document.querySelectorAll('#calls small')].map((e) => e.title)")
+    check(titled and "transpose+0x244 (libfield.so)" in titled, f"the full name stands in the hint: {titled}")
+
+
 def make_pages(sluice, make_folder, scratch):
     pages = {}
-    for kind, ranks, story in (("ended", 8, "healthy"), ("killed", 4, "flooded"), ("large", 300, "healthy")):
+    for kind, ranks, story in (("ended", 8, "healthy"), ("killed", 4, "flooded"), ("large", 300, "healthy"), ("alone", 1, "healthy")):
         subprocess.run([make_folder, scratch / kind, str(ranks), story], check=True)
         pages[kind] = scratch / f"{kind}.html"
         subprocess.run([sluice, "report", scratch / kind, "--html", pages[kind]], check=True, capture_output=True)
@@ -121,6 +151,9 @@ def main():
             browser = headless.Browser(SIZES[size], dark, scratch / f"profile-{size}-{dark}", READY)
             try:
                 for kind, page in pages.items():
+                    if kind == "alone":
+                        check_alone(browser, page)
+                        continue
                     check_page(browser, page, kind, size)
                     if shots:
                         shots.mkdir(parents=True, exist_ok=True)

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstddef>
 #include <cstring>
@@ -102,6 +104,67 @@ TEST_F(Files, without_any_usable_record_are_one_error) {
     store(folder_ / "node-0.sluice", "hello");
     EXPECT_THAT(reason([&] { read_node_files(folder_, k_names); }), HasSubstr("ends after 5 bytes"));
     EXPECT_THAT(reason([&] { read_node_files(folder_ / "none", k_names); }), HasSubstr("none"));
+}
+
+TEST_F(Files, that_are_no_regular_files_or_claim_too_much_are_skipped_at_once) {
+    write_node_files(folder_, 2, 2, Story::flooded);
+    ASSERT_EQ(mkfifo((folder_ / "node-1.sluice").c_str(), 0666), 0);
+    fs::create_symlink(folder_ / "node-0.sluice", folder_ / "node-2.sluice");
+    // Records without end, all of them empty, which take no room on the disk.
+    std::string const head = content(folder_ / "node-0.sluice").substr(0, sizeof(record::NodeHeader));
+    record::NodeHeader header;
+    std::memcpy(&header, head.data(), sizeof header);
+    header.claimed = 0xffffffff;
+    store(folder_ / "node-3.sluice", std::string(reinterpret_cast<char const*>(&header), sizeof header));
+    fs::resize_file(folder_ / "node-3.sluice", std::uintmax_t{1} << 40);
+    LeftBehind const left = read_node_files(folder_, k_names);
+    EXPECT_EQ(left.summary.ranks_seen, 2U);
+    EXPECT_LT(left.skipped.size(), 200U);
+    EXPECT_THAT(left.skipped[0], HasSubstr("node-1.sluice: skipped, it cannot be read: it is a named pipe"));
+    EXPECT_THAT(left.skipped[1], HasSubstr("node-2.sluice: skipped, it cannot be read: it is a symbolic link"));
+}
+
+TEST_F(Files, of_a_report_replace_what_stands_under_their_names_and_follow_no_link) {
+    RecordPointer const record = make_record(0, 1, Story::healthy);
+    Summary const summary = summary_of(*record, {k_names, 0, {}, 0, 0});
+    store(folder_ / "private", "private");
+    fs::create_symlink("private", folder_ / "report.json");
+    ASSERT_EQ(mkfifo((folder_ / "trace.json").c_str(), 0666), 0);
+    write_report(folder_, summary, {});
+    EXPECT_EQ(content(folder_ / "private"), "private");
+    EXPECT_FALSE(fs::is_symlink(folder_ / "report.json"));
+    EXPECT_EQ(read_report(folder_ / "report.json").world_size, 1U);
+    EXPECT_TRUE(fs::is_regular_file(folder_ / "trace.json"));
+}
+
+TEST_F(Files, take_no_place_of_a_device_or_a_pipe) {
+    ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0666), 0);
+    fs::create_symlink("pipe", folder_ / "link");
+    for (char const* name : {"pipe", "link"})
+        EXPECT_THAT(reason([&] { write_whole(folder_ / name, [](std::ostream& out) { out << "x"; }); }),
+                    HasSubstr("it is not a regular file"));
+    EXPECT_TRUE(fs::is_fifo(folder_ / "pipe"));
+    EXPECT_THAT(reason([&] { read_report(folder_ / "pipe"); }), HasSubstr("it is a named pipe"));
+    store(folder_ / "large", "");
+    fs::resize_file(folder_ / "large", std::uintmax_t{1} << 40);
+    EXPECT_THAT(reason([&] { read_report(folder_ / "large"); }), HasSubstr("it has 1099511627776 bytes"));
+}
+
+TEST_F(Files, written_by_others_show_no_control_characters) {
+    RecordPointer const record = make_record(0, 1, Story::healthy);
+    std::strcpy(record->sites[1].place.data(), "a\x1b[2J\xc2\x9b\nsluice: all is well</script>");
+    std::string const shown = "a?[2J??sluice: all is well</script>";
+    auto const shows_it = [&shown](Summary const& summary) {
+        return std::any_of(summary.sites.begin(), summary.sites.end(),
+                           [&shown](SiteSum const& site) { return site.place == shown; });
+    };
+    Summary const summary = summary_of(*record, {k_names, 0, {}, 0, 0});
+    EXPECT_TRUE(shows_it(summary));
+    std::string json = to_text(summary);
+    ASSERT_NE(json.find(shown), std::string::npos);
+    json.replace(json.find(shown), 7, "a\\u001b[2J\xc2\x9b\\n");
+    EXPECT_TRUE(shows_it(from_text(json, "x")));
+    EXPECT_EQ(safe_in_script(json).find("</script>"), std::string::npos);
 }
 
 TEST_F(Files, cut_off_anywhere_give_what_is_whole) {

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "base/columns.hpp"
+#include "report/advice/advice.hpp"
 #include "report/records.hpp"
-#include "report/show/advice.hpp"
 #include "report/show/comparison.hpp"
 #include "report/show/trace.hpp"
 #include "report/show/what_happened.hpp"
@@ -59,7 +59,9 @@ TEST(Text, of_a_healthy_job_names_the_peak_and_what_it_is_made_of) {
     EXPECT_THAT(line, HasSubstr("in MPI_Alltoallv at transpose+0x244 (libfield.so)"));
     EXPECT_THAT(
         line,
-        HasSubstr("MPI private 24 MiB, MPI shared 17 MiB, Sluice 640 KiB (512 KiB of it fixed); in flight 120 MiB"));
+        HasSubstr(
+            "MPI private 24 MiB, MPI shared 17 MiB, libraries and files 0 B, Sluice 640 KiB (512 KiB of it fixed); "
+            "in flight 120 MiB"));
     EXPECT_THAT(line, HasSubstr("served 240 in-place all-to-alls"));
     EXPECT_THAT(line, HasSubstr("saved up to 60 MiB"));
     EXPECT_THAT(line, HasSubstr("MPI_IN_PLACE"));
@@ -74,7 +76,7 @@ TEST(Text, of_a_killed_job_names_the_rank_the_call_and_since_when_it_grew) {
     EXPECT_THAT(line, HasSubstr("state      all 4 ranks gone, last sign of life at 12.0 s"));
     EXPECT_THAT(line, HasSubstr("The limit of node 0 was reached: its 4 ranks held 1.86 GiB of 2 GiB"));
     EXPECT_THAT(line, HasSubstr("most likely killed for lack of memory"));
-    EXPECT_THAT(line, HasSubstr("MPI's private memory grew on rank 0 from"));
+    EXPECT_THAT(line, HasSubstr("why        Rank 0 ran out of memory: MPI's private memory grew from"));
     EXPECT_THAT(line, HasSubstr("since 4.1"));
     EXPECT_THAT(line, HasSubstr("120 MiB/s"));
     EXPECT_THAT(line, HasSubstr("All 4 ranks are gone: killed, or ended without MPI_Finalize. All were last seen at "
@@ -82,6 +84,36 @@ TEST(Text, of_a_killed_job_names_the_rank_the_call_and_since_when_it_grew) {
     EXPECT_THAT(line, HasSubstr("rank 0 at 12.0 s in MPI_Recv at drain+0x1c (app) for 0.10 s, held 1.17 GiB"));
     EXPECT_THAT(line, HasSubstr("ranks 1-3 at 12.0 s in MPI_Isend at exchange_halo+0x5f (app) for 2.00 s"));
     EXPECT_THAT(line, HasSubstr("grew by 960 MiB in MPI_Recv at drain+0x1c (app) on rank 0, since 4.00 s"));
+}
+
+TEST(Text, of_a_job_that_stood_at_its_limit_begins_with_the_rank_that_ran_out_of_memory) {
+    std::uint64_t const limit = std::uint64_t{490} << 20;
+    std::vector<std::string> const why = what_happened(job(2, Story::stood, limit));
+    ASSERT_FALSE(why.empty());
+    EXPECT_THAT(why[0], testing::StartsWith("Rank 1 ran out of memory: the application's memory grew from 1"));
+    EXPECT_THAT(why[0], HasSubstr(" to 372 MiB since 1."));
+    EXPECT_THAT(why[0], HasSubstr("and stood there from "));
+    EXPECT_THAT(why[0], HasSubstr("it was last seen in MPI_Isend at exchange_halo+0x5f (app)"));
+    std::string const text = to_screen(job(2, Story::stood, limit));
+    expect_one_screen(text);
+    EXPECT_THAT(flat(text), Not(HasSubstr("No memory was growing steadily")));
+    EXPECT_THAT(flat(text), Not(HasSubstr("wait for each other"))) << "nothing is known of a balance";
+}
+
+TEST(Text, tells_nothing_above_all_of_a_limit) {
+    std::string const line = flat(to_screen(job(2, Story::stood, std::uint64_t{300} << 20)));
+    EXPECT_THAT(line, HasSubstr("its 2 ranks held all of 300 MiB (100 %)"));
+    for (std::size_t at = line.find(" %"); at != std::string::npos; at = line.find(" %", at + 1)) {
+        std::size_t const begin = line.find_last_not_of("0123456789.", at - 1) + 1;
+        EXPECT_LE(std::stod(line.substr(begin, at - begin)), 100.0) << line.substr(begin - 20, 60);
+    }
+}
+
+TEST(Text, counts_what_the_ranks_of_a_node_share_once) {
+    Summary const two = job(2, Story::stood);
+    std::uint64_t const first = make_record(0, 2, Story::stood)->head.peak.resident;
+    std::uint64_t const second = make_record(1, 2, Story::stood)->head.peak.resident;
+    EXPECT_EQ(two.nodes[0].peaks_kib(), first + second - 20 * 1024) << "20 MiB of libraries";
 }
 
 TEST(Text, of_a_killed_job_below_its_limit_blames_no_limit) {
@@ -169,6 +201,51 @@ TEST(Text, of_a_job_that_hangs_says_so) {
     EXPECT_THAT(line, HasSubstr("No memory was growing steadily when the records end; rank 3 held most"));
 }
 
+/// Rank 0 is in the state; rank 1 is in MPI_Recv for it.
+Summary waiting_for(record::State of_0, record::State of_1) {
+    Summary whole;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        RecordPointer const record = make_record(rank, 2);
+        record->head.state = rank == 0 ? of_0 : of_1;
+        record->head.current_site = rank == 0 ? record::k_no_site : 2;
+        record->head.current_since_us = 11'900'000;
+        record->head.awaited = rank == 0 ? record::k_no_rank : 0;
+        merge(whole, summary_of(*record, {k_names, 0, {}, 0, 0}));
+    }
+    return whole;
+}
+
+TEST(Text, names_the_rank_that_another_waits_for_and_that_it_is_over) {
+    using record::State;
+    std::string const waits = "Rank 1 waits in MPI_Recv at drain+0x1c (app) for rank 0, which ";
+    EXPECT_THAT(flat(to_screen(waiting_for(State::ended, State::running))),
+                HasSubstr(waits + "has ended: no message of it can come any more."));
+    EXPECT_THAT(flat(to_screen(waiting_for(State::gone, State::running))), HasSubstr(waits + "is gone: no message"));
+    EXPECT_THAT(flat(to_screen(waiting_for(State::finalizing, State::running))),
+                HasSubstr(waits + "is in MPI_Finalize: no message"));
+    EXPECT_THAT(flat(to_screen(waiting_for(State::gone, State::gone))), Not(HasSubstr("for rank 0")))
+        << "a wait of 0.1 s for a rank that may have sent is nothing to tell of";
+    EXPECT_THAT(flat(to_screen(waiting_for(State::running, State::running))), Not(HasSubstr("for rank 0")));
+}
+
+TEST(Text, counts_shares_of_all_time_after_MPI_Init) {
+    Summary summary = job(2, Story::healthy);
+    summary.lived_us = {2, 20'000'000, 10'000'000, 10'000'000, 0, 0};
+    summary.init_ns = {2, 4'000'000'000, 2'000'000'000, 2'000'000'000, 0, 0};
+    summary.time_in_mpi_ns = {2, 12'000'000'000, 6'000'000'000, 6'000'000'000, 0, 0};
+    summary.waiting_ns = {2, 4'000'000'000, 2'000'000'000, 2'000'000'000, 0, 0};
+    EXPECT_THAT(flat(to_screen(summary)),
+                HasSubstr("50 % of all time in MPI, 25 % of all time waiting for other ranks"));
+    EXPECT_THAT(flat(to_screen(summary)), HasSubstr("MPI_Init took 2.00 s, which is not counted"));
+}
+
+TEST(Text, says_where_ranks_outnumber_processors) {
+    Summary summary = job(4, Story::healthy);
+    EXPECT_THAT(flat(to_screen(summary)), Not(HasSubstr("processor")));
+    summary.nodes[0].processors = 2;
+    EXPECT_THAT(flat(to_screen(summary)), HasSubstr("4 ranks share the 2 processors of node 0"));
+}
+
 TEST(Text, without_exact_growth_takes_it_from_the_samples) {
     Summary whole;
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
@@ -241,6 +318,58 @@ TEST(Advice, names_the_late_rank) {
         all += line + "\n";
     EXPECT_THAT(all, HasSubstr("Rank 2 waits least"));
     EXPECT_THAT(all, HasSubstr("56 % of the time"));
+}
+
+std::string all_advice(Summary const& summary) {
+    std::string all;
+    for (std::string const& line : advice_for(summary))
+        all += line + "\n";
+    return all;
+}
+
+SiteSum& site_of(Summary& summary, std::string_view function) {
+    return *std::find_if(summary.sites.begin(), summary.sites.end(),
+                         [function](SiteSum const& site) { return site.function == function; });
+}
+
+TEST(Advice, never_proposes_what_the_call_does_already) {
+    Summary summary = job(4, Story::healthy);
+    EXPECT_THAT(all_advice(summary), HasSubstr("with MPI_IN_PLACE"));
+    SiteSum& site = site_of(summary, "MPI_Alltoallv");
+    site.in_place = site.calls;
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("with MPI_IN_PLACE")));
+    EXPECT_THAT(all_advice(summary), HasSubstr("They are exchanged in place"));
+}
+
+TEST(Advice, to_post_receives_earlier_is_only_for_messages) {
+    Summary summary = job(4, Story::healthy);
+    summary.served_calls = 0;
+    SiteSum& site = site_of(summary, "MPI_Alltoallv");
+    site.in_place = site.calls;
+    site.grown = Spread::of(std::uint64_t{200} << 20, 1);
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("post receives earlier")));
+    EXPECT_THAT(all_advice(summary), HasSubstr("with --inplace on"));
+    site_of(summary, "MPI_Recv").grown = Spread::of(std::uint64_t{300} << 20, 1);
+    EXPECT_THAT(all_advice(summary), HasSubstr("post receives earlier"));
+}
+
+TEST(Advice, says_what_buffers_in_flight_are) {
+    Summary summary = job(4, Story::healthy);
+    site_of(summary, "MPI_Alltoallv").in_flight = Spread::of(0, 0);
+    SiteSum& site = site_of(summary, "MPI_Recv");
+    site.in_flight = Spread::of(std::uint64_t{100} << 20, 1);
+    site.other_buffers = 4;
+    EXPECT_THAT(all_advice(summary), HasSubstr("one buffer, the same in all 8000 calls"));
+    site.other_buffers = site.calls;
+    EXPECT_THAT(all_advice(summary), HasSubstr("If they are the data themselves"));
+    site.new_bytes = site.bytes_in;
+    EXPECT_THAT(all_advice(summary), HasSubstr("in new memory for each call: with half as much in flight"));
+}
+
+TEST(Advice, is_silent_on_balance_in_a_job_that_did_not_end) {
+    Summary summary = job(4, Story::flooded);
+    summary.waiting_ns = {4, 27'000'000'000, 0, 9'000'000'000, 2, 0};
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("share of the")));
 }
 
 TEST(Comparison, shows_both_and_the_change) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -54,6 +55,28 @@ TEST(SteadyGrowth, is_none_for_a_plateau_a_rhythm_or_a_start) {
     EXPECT_FALSE(steady_growth(curve([](double t) { return t < 30 ? 20 * t : 600; }), Owner::mpi_private));
     EXPECT_FALSE(steady_growth(curve([](double t) { return 500 + 50 * std::sin(t); }), Owner::mpi_private));
     EXPECT_FALSE(steady_growth(curve([](double t) { return 500 - 4 * t; }), Owner::mpi_private));
+}
+
+TEST(Climb, ends_where_the_memory_stood) {
+    auto const growth =
+        climb(curve([](double t) { return t < 20 ? 50 : std::min(50 + 10 * (t - 20), 350.0); }), Owner::mpi_private);
+    ASSERT_TRUE(growth.has_value());
+    EXPECT_NEAR(static_cast<double>(growth->since_us), 20e6, 3e6);
+    EXPECT_NEAR(static_cast<double>(growth->until_us), 50e6, 2e6);
+    EXPECT_NEAR(static_cast<double>(growth->to_kib), 350.0 * k_mib, 10.0 * k_mib);
+}
+
+TEST(Climb, may_be_quicker_than_a_few_samples) {
+    auto const growth = climb(curve([](double t) { return t < 30.05 ? 50 : 350; }), Owner::mpi_private);
+    ASSERT_TRUE(growth.has_value());
+    EXPECT_NEAR(static_cast<double>(growth->since_us), 30e6, 0.3e6);
+    EXPECT_EQ(growth->from_kib, 50U * k_mib);
+}
+
+TEST(Climb, is_none_without_a_rise_or_after_a_fall) {
+    EXPECT_FALSE(climb(curve([](double) { return 500; }), Owner::mpi_private));
+    EXPECT_FALSE(climb(curve([](double t) { return t < 50 ? 10 * t : 100; }), Owner::mpi_private));
+    EXPECT_FALSE(climb(curve([](double t) { return 500 - 4 * t; }), Owner::mpi_private));
 }
 
 TEST(SteadyGrowth, is_of_the_owner_that_grows) {

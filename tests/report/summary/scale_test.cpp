@@ -75,7 +75,6 @@ TEST(ReportOf4096Ranks, stays_below_5_MB_however_much_each_rank_has_to_say) {
         for (std::uint64_t i = 0; i < record.head.recent; ++i)
             record.recent[i].resident += more % 64;
         record.head.peak.resident += more % 64;
-        record.head.high_water = std::uint64_t{record.head.peak.resident} << 10;
         peak = std::max<std::uint64_t>(peak, record.head.peak.resident);
         fill_up(record);
         tree.add(summary_of(record, {k_names,

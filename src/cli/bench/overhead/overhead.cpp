@@ -9,6 +9,7 @@
 
 #include "cli/bench/bench.hpp"
 #include "cli/bench/launch.hpp"
+#include "cli/bench/overhead/memory.hpp"
 #include "cli/bench/overhead/rows.hpp"
 #include "cli/support/command.hpp"
 #include "cli/support/installation.hpp"
@@ -29,6 +30,8 @@ struct Wish {
     double block_ms = 5;
     int pairs = 7;
     int rounds = 2000;
+    int memory_launches = 5;
+    std::vector<int> memory_ranks{2, 4, 8};
 };
 
 /// Starts the program of one MPI.
@@ -101,6 +104,9 @@ void measure_mpi(OverheadPlace const& place, Wish const& wish, bool json) {
     Measured const whole = measure(launches, wish.pairs, {"launch", std::to_string(wish.rounds)}, wish.cases);
     auto const of_launches = launch_rows(place, whole.watched, whole.plain);
     print(of_launches, launch_table(place, of_launches), json);
+    if (wish.memory_launches == 0) return;
+    std::vector<OverheadRow> const of_memory = measure_memory(place.mpi, wish.memory_ranks, wish.memory_launches);
+    print(of_memory, memory_table(place.mpi, of_memory), json);
 }
 
 }  // namespace
@@ -131,6 +137,11 @@ int bench_overhead(std::vector<std::string> const& arguments) {
     line.option("--rounds", wish.rounds,
                 "exchanges of 16 KiB in a batch of a whole launch; of other sizes more or fewer")
         .between(40, 1000000)
+        .shows_default();
+    line.option("--memory-ranks", wish.memory_ranks, "numbers of ranks at which peaks of memory are compared")
+        .separated_by_commas();
+    line.option("--memory-launches", wish.memory_launches, "launches of each kind that compare peaks of memory")
+        .between(0, 100)
         .shows_default();
     line.flag("--json", json, "one JSON object on each line instead of tables");
     if (!line.parse(arguments)) return 0;

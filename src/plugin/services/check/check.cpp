@@ -65,9 +65,14 @@ Check::Check(Watch& watch, MPI_Comm all, Counts counts) : watch_(watch), all_(al
         tags_ = groups::tags::checked(*upper);
 }
 
+/// MPI has not seen the call yet, and must not be asked about a type that it may refuse.
+bool Check::is_valid(MPI_Datatype type) const noexcept {
+    return g_plugin.dense_types.size_of(type) > 0 || watch_.datatypes().find(type);
+}
+
 /// An unknown word, which matches any other, if there is no memory to compute it: the other members wait for a word.
 SignatureWord Check::word(Data const& data) noexcept {
-    if (data.type == MPI_DATATYPE_NULL || data.count < 0) return {};  // none, or for MPI to refuse
+    if (data.count < 0 || !is_valid(data.type)) return {};  // none, or for MPI to refuse
     try {
         return SignatureWord(signatures_.of(static_cast<std::uint64_t>(data.count), data.type));
     } catch (std::exception const&) {
@@ -91,7 +96,7 @@ std::string text_if_possible(Make const& make) noexcept {
 }  // namespace
 
 std::string Check::shown(Data const& data) const {
-    if (data.type == MPI_DATATYPE_NULL) return "";
+    if (!is_valid(data.type)) return "";
     return std::to_string(data.count) + " x " + signatures_.name_of(data.type);
 }
 
@@ -110,7 +115,6 @@ int Check::refuse(CheckedCall const& call, Comparison& comparison, std::string c
     say("rank %u: a collective call differs between its members, by rank in their communicator: %s",
         watch_.record().head.world_rank, told.c_str());
     comparison.agree({});
-    MPI_Comm_call_errhandler(call.comm, MPI_ERR_OTHER);
     return MPI_ERR_OTHER;
 }
 

@@ -49,7 +49,7 @@ class Check {
     using DataOf = std::function<Data(int member)>;
 
     /// Data that are the same on all members; `gives` and `takes` must match, too. MPI_SUCCESS, or what the call is to
-    /// return.
+    /// return after the error handler was told.
     int same(CheckedCall const& call, Data gives = {}, Data takes = {}) noexcept;
     /// Each member gives data of its own size, and every member knows all of the sizes.
     int listed(CheckedCall const& call, Data gives, DataOf const& takes) noexcept;
@@ -61,6 +61,7 @@ class Check {
   private:
     template <class Run>
     int run(CheckedCall const& call, Run const& compare) noexcept;
+    bool is_valid(MPI_Datatype type) const noexcept;
     types::SignatureWord word(Data const& data) noexcept;
     std::string shown(Data const& data) const;
     std::string describe(CheckedCall const& call, std::string const& what) const;

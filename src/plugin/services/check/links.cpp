@@ -2,6 +2,7 @@
 #include "plugin/services/check/links.hpp"
 
 #include <memory>
+#include <tuple>
 
 #include "plugin/services/check/check.hpp"
 #include "plugin/services/job.hpp"
@@ -33,10 +34,18 @@ auto each(Count const* counts, MPI_Datatype const* types) {
     };
 }
 
-/// The call itself, or the code of a call that was refused.
+/// The communicator, which is the last of a collective call's arguments.
+template <class... Arguments>
+MPI_Comm comm_of(Arguments... arguments) {
+    return std::get<sizeof...(arguments) - 1>(std::make_tuple(arguments...));
+}
+
+/// The call itself, or the code of a call that was refused. The handler may leave by an exception.
 template <class Next, class... Arguments>
 int go_on(int code, Next next, Arguments... arguments) {
-    return code == MPI_SUCCESS ? next(arguments...) : code;
+    if (code == MPI_SUCCESS) return next(arguments...);
+    MPI_Comm_call_errhandler(comm_of(arguments...), code);
+    return code;
 }
 
 struct CheckLinks {

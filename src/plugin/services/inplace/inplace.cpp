@@ -7,10 +7,14 @@
 #include <optional>
 #include <utility>
 
+#include "base/c_boundary.hpp"
+#include "collectives/device_blocks.hpp"
 #include "collectives/inplace_alltoall.hpp"
 #include "groups/tags.hpp"
+#include "kernel/device/device_memory.hpp"
 #include "memory/leased.hpp"
 #include "plugin/binding/tally.hpp"
+#include "plugin/services/inplace/host_copy.hpp"
 #include "plugin/services/inplace/sent_copy.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/services/owned_requests.hpp"
@@ -84,7 +88,7 @@ class Serving {
               std::uint64_t largest) {
         memory_.look_if_due();
         AlltoallReport report;
-        int const code = collectives::run_in_place({peers_, pool_, staging_}, members, blocks, &report);
+        int const code = run(members, blocks, report);
         record::RankHead& head = call.watch().record().head;
         call.serves(report.exchanged.count);
         add(counts_.served, 1);
@@ -95,6 +99,22 @@ class Serving {
     }
 
   private:
+    int run(groups::Members const& members, InplaceBlocks const& blocks, AlltoallReport& report) {
+        collectives::InplaceMeans const means{peers_, pool_, staging_};
+        if (kernel::device_library() == nullptr) return collectives::run_in_place(means, members, blocks, &report);
+        int code = MPI_ERR_NO_MEM;
+        int const caught = base::c_boundary([&] {
+            if (collectives::device_of(blocks, members.rank, members.size) == nullptr) {
+                code = collectives::run_in_place(means, members, blocks, &report);
+                return;
+            }
+            HostCopy copy(blocks, members.rank, members.size, all_, memory_.budget());
+            code = collectives::run_in_place(means, members, copy.blocks(), &report);
+            copy.unpack();
+        });
+        return caught != 0 && code == MPI_SUCCESS ? MPI_ERR_OTHER : code;
+    }
+
     budget::ProcessBudget& memory_;
     MPI_Comm all_;
     Counts counts_;
@@ -104,35 +124,50 @@ class Serving {
     groups::TagRange tags_ = groups::tags::served(groups::tags::k_largest);
 };
 
-/// Bytes of the largest block, or nothing where a count is negative: that is for MPI to refuse.
+/// What a call says of its blocks. MPI has not seen the call yet, so only types that are known to be valid are served.
+MessageBytes sizes_of(Call& call) {
+    return {call.watch().communicators(), call.watch().datatypes()};
+}
+
+/// A block at address 0 has a type whose bytes are elsewhere (MPI_BOTTOM); one without gaps is for MPI to refuse.
+bool has_place(void const* buffer, MPI_Datatype type) {
+    return buffer != nullptr || g_plugin.dense_types.size_of(type) == 0;
+}
+
+/// Bytes of the largest block, or nothing where a count is negative or a type unknown: that is for MPI to refuse.
 template <class Count>
-std::optional<std::uint64_t> largest_of(Count const counts[], MPI_Datatype const* types, MPI_Datatype type, int size) {
+std::optional<std::uint64_t> largest_of(MessageBytes& sizes, void const* buffer, Count const counts[],
+                                        MPI_Datatype const* types, MPI_Datatype type, int size) {
     std::uint64_t largest = 0;
     for (int i = 0; i < size; ++i) {
-        if (counts[i] < 0) return std::nullopt;
-        largest = std::max(largest, bytes(counts[i], types != nullptr ? types[i] : type));
+        MPI_Datatype const its = types != nullptr ? types[i] : type;
+        if (counts[i] < 0 || (counts[i] > 0 && !has_place(buffer, its))) return std::nullopt;
+        largest = std::max(largest, sizes.bytes(counts[i], its));
     }
+    if (sizes.left_out()) return std::nullopt;
     return largest;
 }
 
 /// Where blocks differ in size a threshold cannot be agreed on without speaking first, so all are served; but two ranks
 /// have one pair, whose bytes are the same on both.
 template <class Count>
-bool is_worth(groups::Members const& members, Count const counts[], MPI_Datatype const* types, MPI_Datatype type) {
+bool is_worth(MessageBytes& sizes, groups::Members const& members, Count const counts[], MPI_Datatype const* types,
+              MPI_Datatype type) {
     if (members.size != 2) return members.size > 2;
     int const other = 1 - members.rank;
-    return collectives::worth_serving_alltoall(bytes(counts[other], types != nullptr ? types[other] : type), 2);
+    return collectives::worth_serving_alltoall(sizes.bytes(counts[other], types != nullptr ? types[other] : type), 2);
 }
 
 /// The program's arguments, for both kinds of counts. What is not served goes on to `next`.
 template <class Next, class Count>
 int alltoall(Serving& serving, Call& call, Next next, void const* sendbuf, Count sendcount, MPI_Datatype sendtype,
              void* recvbuf, Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-    if (placed(sendbuf) && recvcount > 0 && comm != MPI_COMM_NULL && recvtype != MPI_DATATYPE_NULL) {
+    if (placed(sendbuf) && recvcount > 0 && has_place(recvbuf, recvtype)) {
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
-        std::uint64_t const pair = bytes(recvcount, recvtype);
-        if (members.size > 1 && collectives::worth_serving_alltoall(pair, members.size))
+        MessageBytes sizes = sizes_of(call);
+        std::uint64_t const pair = sizes.bytes(recvcount, recvtype);
+        if (members.size > 1 && !sizes.left_out() && collectives::worth_serving_alltoall(pair, members.size))
             return serving.serve(call, comm, members, InplaceBlocks::alltoall(recvbuf, recvcount, recvtype), pair);
     }
     return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -142,12 +177,12 @@ template <class Next, class Count, class Displacement>
 int alltoallv(Serving& serving, Call& call, Next next, void const* sendbuf, Count const* sendcounts,
               Displacement const* sdispls, MPI_Datatype sendtype, void* recvbuf, Count const* recvcounts,
               Displacement const* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
-    if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
-        recvtype != MPI_DATATYPE_NULL) {
+    if (placed(sendbuf) && recvcounts != nullptr && rdispls != nullptr) {
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
-        if (auto const largest = largest_of(recvcounts, nullptr, recvtype, members.size);
-            largest && is_worth(members, recvcounts, nullptr, recvtype))
+        MessageBytes sizes = sizes_of(call);
+        if (auto const largest = largest_of(sizes, recvbuf, recvcounts, nullptr, recvtype, members.size);
+            largest && is_worth(sizes, members, recvcounts, nullptr, recvtype))
             return serving.serve(call, comm, members, InplaceBlocks::alltoallv(recvbuf, recvcounts, rdispls, recvtype),
                                  *largest);
     }
@@ -158,12 +193,12 @@ template <class Next, class Count, class Displacement>
 int alltoallw(Serving& serving, Call& call, Next next, void const* sendbuf, Count const* sendcounts,
               Displacement const* sdispls, MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts,
               Displacement const* rdispls, MPI_Datatype const* recvtypes, MPI_Comm comm) {
-    if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
-        recvtypes != nullptr) {
+    if (placed(sendbuf) && recvcounts != nullptr && rdispls != nullptr && recvtypes != nullptr) {
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
-        auto const largest = largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size);
-        if (largest && is_worth(members, recvcounts, recvtypes, MPI_DATATYPE_NULL))
+        MessageBytes sizes = sizes_of(call);
+        auto const largest = largest_of(sizes, recvbuf, recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size);
+        if (largest && is_worth(sizes, members, recvcounts, recvtypes, MPI_DATATYPE_NULL))
             return serving.serve(call, comm, members, InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes),
                                  *largest);
     }
@@ -226,11 +261,11 @@ template <class Next, class Count, class Displacement>
 int ialltoallw(Serving& serving, Call& call, Next next, void const* sendbuf, Count const* sendcounts,
                Displacement const* sdispls, MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts,
                Displacement const* rdispls, MPI_Datatype const* recvtypes, MPI_Comm comm, MPI_Request* request) {
-    if (placed(sendbuf) && comm != MPI_COMM_NULL && recvcounts != nullptr && rdispls != nullptr &&
-        recvtypes != nullptr && request != nullptr) {
+    if (placed(sendbuf) && recvcounts != nullptr && rdispls != nullptr && recvtypes != nullptr && request != nullptr) {
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
-        if (members.size > 1 && largest_of(recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size))
+        MessageBytes sizes = sizes_of(call);
+        if (members.size > 1 && largest_of(sizes, recvbuf, recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size))
             return ialltoallw_of_copy(serving, call, next, members, recvbuf, recvcounts, rdispls, recvtypes, comm,
                                       request);
     }
@@ -259,7 +294,11 @@ class Inplace final : public Service {
     char const* name() const noexcept override { return "all-to-alls in place"; }
     char const* setting() const noexcept override { return "inplace"; }
     Needs needs() const noexcept override { return Needs::one_thread; }
-    bool wanted(Job const& job) const noexcept override { return job.settings.inplace == Switch::on; }
+    /// A rank that has loaded the library of a device in MPI_Init or before may pass memory of the device, which is for
+    /// an MPI that knows it; the ranks agree that none serves then.
+    bool wanted(Job const& job) const noexcept override {
+        return job.settings.inplace == Switch::on && kernel::device_library() == nullptr;
+    }
     void start(Job& job) override {
         // Lives on: peers read the nonce in it until they have left their last call.
         serving_ = std::make_unique<Serving>(

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "collectives/device_blocks.hpp"
 #include "mpi/mpi.hpp"
+#include "plugin/services/inplace/host_copy.hpp"
 #include "sluice/error.hpp"
 #include "types/datatype_pieces.hpp"
 
@@ -47,7 +49,7 @@ SentCopy::SentCopy(collectives::InplaceBlocks const& blocks, int rank, int size,
         throw Error(ErrorCode::out_of_memory, "no memory for a copy of " + std::to_string(bytes_) +
                                                   " bytes, which a nonblocking all-to-all in place sends");
     }
-    pack_blocks(blocks);
+    pack_blocks(blocks, rank);
     try {
         make_types();
     } catch (...) {
@@ -69,14 +71,20 @@ void SentCopy::measure(collectives::InplaceBlocks const& blocks, int rank) {
     }
 }
 
-void SentCopy::pack_blocks(collectives::InplaceBlocks const& blocks) {
+void SentCopy::pack_blocks(collectives::InplaceBlocks const& blocks, int rank) {
     std::byte* to = memory_.get();
+    bool const on_device = collectives::device_of(blocks, rank, static_cast<int>(lengths_.size())) != nullptr;
     for (std::size_t i = 0; i < lengths_.size(); ++i) {
         if (lengths_[i] == 0) continue;
         int const member = static_cast<int>(i);
-        types::TypeMap const map(blocks.type_of(member));
-        types::PieceCursor from(map, blocks.address_of(member, map.extent()), as_unsigned(blocks.counts.at(member)));
-        types::pack(from, {to, lengths_[i]});
+        if (on_device) {
+            move_by_mpi(blocks, member, to, true, MPI_COMM_SELF);
+        } else {
+            types::TypeMap const map(blocks.type_of(member));
+            types::PieceCursor from(map, blocks.address_of(member, map.extent()),
+                                    as_unsigned(blocks.counts.at(member)));
+            types::pack(from, {to, lengths_[i]});
+        }
         to += lengths_[i];
     }
 }

@@ -38,7 +38,7 @@ class SentCopy {
 
   private:
     void measure(collectives::InplaceBlocks const& blocks, int rank);
-    void pack_blocks(collectives::InplaceBlocks const& blocks);
+    void pack_blocks(collectives::InplaceBlocks const& blocks, int rank);
     void make_types();
     void free_types() noexcept;
 

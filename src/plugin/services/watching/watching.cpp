@@ -23,7 +23,7 @@ class Watching final : public Service {
         try {
             sampler_ = std::make_unique<Sampler>(*job.helper_thread, job.watch, job.memory);
         } catch (std::exception const& error) {
-            say("no samples are taken: %s", error.what());
+            say_once_a_node("no samples are taken: %s", error.what());
         }
     }
     void stop(Job&, Ending) override { sampler_.reset(); }

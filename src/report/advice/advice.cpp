@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/show/advice.hpp"
+#include "report/advice/advice.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "report/show/largest_site.hpp"
+#include "report/advice/advice_on_calls.hpp"
+#include "report/advice/largest_site.hpp"
+#include "report/show/times.hpp"
 #include "report/show/words.hpp"
 
 namespace sluice::report {
@@ -13,47 +15,9 @@ namespace sluice::report {
 namespace {
 
 constexpr std::uint64_t k_mib = 1 << 20;
-
-/// Advises on the MPI's memory that grew in calls that receive or wait; objects made on purpose have their own advice.
-std::string about_growth(Summary const& summary) {
-    SiteSum const* const site = greatest(summary, [](SiteSum const& s) {
-        bool const made =
-            s.kind == record::Kind::setup || s.kind == record::Kind::communicator || s.kind == record::Kind::window;
-        return made ? 0 : s.grown.most;
-    });
-    if (site == nullptr || !is_large(site->grown.most, summary)) return {};
-    std::string const since =
-        site->growing_since_us > 0 ? fmt::format(", since {}", time_text(site->growing_since_us)) : std::string();
-    return fmt::format(
-        "MPI's memory grew by {} in {} on rank {}{}. Messages that arrive before their receive is posted are kept "
-        "there: post receives earlier, or make every 16th send synchronous (MPI_Ssend), which bounds what waits.",
-        size_text(site->grown.most), call_of(*site), site->grown.most_rank, since);
-}
-
-/// Returns true if the send and receive data of the call share one buffer: then less is in flight than is sent and
-/// received.
-bool is_in_place(SiteSum const& site) {
-    return site.calls > 0 && site.in_flight.most < (site.bytes_out + site.bytes_in) / site.calls * 3 / 4;
-}
-
-std::string about_flight(Summary const& summary) {
-    SiteSum const* const site = greatest(summary, [](SiteSum const& s) { return s.in_flight.most; });
-    if (site == nullptr || !is_large(site->in_flight.most, summary)) return {};
-    std::uint64_t const peak = summary.highest.kib << 10;
-    std::uint64_t const flight = std::min(site->in_flight.most, peak);
-    std::string text = fmt::format("Buffers in flight in {} are up to {} on rank {}, {} of the highest peak. ",
-                                   call_of(*site), size_text(flight), site->in_flight.most_rank,
-                                   percent_text(static_cast<double>(flight), static_cast<double>(peak)));
-    if (site->function.find("lltoall") != std::string::npos && is_in_place(*site))
-        return text + "They are exchanged in place: what is left to save is the size of the exchange itself.";
-    if (site->function.find("lltoall") != std::string::npos)
-        return text + fmt::format(
-                          "Half of them are a second copy: with MPI_IN_PLACE, which Sluice serves with at most "
-                          "256 KiB more, the rank would hold about {}.",
-                          size_text(peak - flight / 2));
-    return text + fmt::format("With half as much in flight at once the rank would hold about {}.",
-                              size_text(peak - flight / 2));
-}
+constexpr std::uint64_t k_many_requests = 10;
+constexpr std::uint64_t k_many_types = 100;
+constexpr std::size_t k_most_advice = 6;
 
 std::string about_comms(Summary const& summary) {
     Spread const& memory = summary.comm_kib;
@@ -62,21 +26,44 @@ std::string about_comms(Summary const& summary) {
     if (made == 0) return {};
     std::uint64_t const left = summary.comms_made.sum - std::min(summary.comms_made.sum, summary.comms_freed);
     return fmt::format(
-        "Rank {} made {}; they cost the ranks up to {}, about {} each, and {} of {} were never freed. Make "
-        "them once and use them again, or free them.",
+        "Rank {} made {}; they cost the ranks up to {}, about {} each, and {} of {} were never freed. {}.",
         summary.comms_made.most_rank, plural(made, "communicator"), kib_text(memory.most),
         kib_text(memory.sum / std::max<std::uint64_t>(1, summary.comms_made.sum)), count_text(left),
-        count_text(summary.comms_made.sum));
+        count_text(summary.comms_made.sum),
+        left > 0 ? "Make them once and use them again, or free them with MPI_Comm_free"
+                 : "Make them once and use them again");
 }
 
+/// Only at the end of a job a request that is open is one that was forgotten.
+std::string about_requests(Summary const& summary) {
+    SiteSum const* const site = greatest(summary, [](SiteSum const& s) { return s.open_requests.most; });
+    if (!summary.all_ended() || site == nullptr || site->open_requests.most < k_many_requests) return {};
+    return fmt::format(
+        "{} of {} on rank {} were never completed, and the MPI keeps memory for each. Complete them with MPI_Wait or "
+        "MPI_Test, or free them with MPI_Request_free.",
+        plural(site->open_requests.most, "request"), call_of(*site), site->open_requests.most_rank);
+}
+
+std::string about_types(Summary const& summary) {
+    Spread const& left = summary.types_left;
+    if (!summary.all_ended() || left.most < k_many_types) return {};
+    return fmt::format(
+        "Rank {} made {}, and {} were never freed, each with memory of the MPI. Make them once and use them again, or "
+        "free them with MPI_Type_free.",
+        summary.types_left.most_rank, plural(summary.types_made.most, "datatype"), count_text(left.most));
+}
+
+/// Ranks of a job that did not end have not yet done their share.
 std::string about_waiting(Summary const& summary) {
     Spread const& waiting = summary.waiting_ns;
-    double const lived = static_cast<double>(summary.lived_us.sum) * 1e3;
-    if (waiting.ranks < 2 || static_cast<double>(waiting.sum) < 0.25 * lived) return {};
+    double const lived = ns_after_init(summary);
+    if (!summary.all_ended() || waiting.ranks < 2 || static_cast<double>(waiting.sum) < 0.25 * lived) return {};
     std::string text = fmt::format("The ranks wait for each other during {} of the time",
                                    percent_text(static_cast<double>(waiting.sum), lived));
     if (SiteSum const* const site = greatest(summary, [](SiteSum const& s) { return s.waiting_ns.sum; }))
         text += ", most in " + call_of(*site);
+    if (std::string const crowd = crowded_text(summary); !crowd.empty())
+        return text + ". " + crowd + ", so a rank also waits while others use its processor.";
     if (static_cast<double>(waiting.least) < 0.5 * waiting.mean())
         return text + fmt::format(
                           ". Rank {} waits least ({} of {} on average): the others wait for it; look at its share of "
@@ -84,6 +71,21 @@ std::string about_waiting(Summary const& summary) {
                           waiting.least_rank, time_text(waiting.least / 1000),
                           time_text(static_cast<std::uint64_t>(waiting.mean() / 1000)));
     return text + ". No rank stands out: all wait about as long.";
+}
+
+/// A rank that holds much more than the others, unless it is the MPI's memory, which has advice of its own.
+std::string about_balance(Summary const& summary) {
+    Spread const& peak = summary.peak_kib;
+    if (!summary.all_ended() || peak.ranks < 2) return {};
+    std::uint64_t const others = (peak.sum - peak.most) / (peak.ranks - 1);
+    std::uint64_t const more = peak.most - others;
+    if (more << 10 < 16 * k_mib || more < others / 2) return {};
+    std::uint64_t const application = part_of(summary.highest.sample, Owner::application);
+    if (application <= others || (application - others) * 2 < more) return {};
+    return fmt::format(
+        "Rank {} holds {} at its peak, {} more than the others on average, most of it the application's: a more even "
+        "share of the data lowers the peak.",
+        peak.most_rank, kib_text(peak.most), kib_text(more));
 }
 
 std::string about_init(Summary const& summary) {
@@ -145,11 +147,10 @@ std::vector<Consumer> consumers_of(Summary const& summary) {
 
 std::vector<std::string> advice_for(Summary const& summary) {
     std::vector<std::string> list;
-    add_unless_empty(list, about_growth(summary));
-    add_unless_empty(list, about_flight(summary));
-    add_unless_empty(list, about_comms(summary));
-    add_unless_empty(list, about_waiting(summary));
-    add_unless_empty(list, about_init(summary));
+    for (auto const about : {about_growth, about_flight, about_requests, about_comms, about_types, about_waiting,
+                             about_balance, about_init})
+        add_unless_empty(list, about(summary));
+    if (list.size() >= k_most_advice) list.resize(k_most_advice - 1);  // one more follows
     bool const anything = !list.empty();
     if (!anything)
         list.push_back(fmt::format(

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "fetch/sending_fixture.hpp"
+#include "fetch/sending/sending_fixture.hpp"
 #include "fetch/store_state.hpp"
 #include "support/needs_ranks.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "fetch/sending_fixture.hpp"
+#include "fetch/sending/sending_fixture.hpp"
 #include "fetch/store_state.hpp"
 
 namespace sluice::tests {

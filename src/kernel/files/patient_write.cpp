@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernel/files/patient_write.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+
+#include "kernel/descriptor.hpp"
+
+namespace sluice::kernel {
+
+namespace {
+
+/// A write to a pipe without a reader sends SIGPIPE to the writing thread. It is blocked meanwhile and taken back,
+/// unless the program had one pending before.
+class WithoutSigpipe {
+  public:
+    WithoutSigpipe() noexcept {
+        sigset_t pending;
+        sigemptyset(&pending);
+        sigpending(&pending);
+        was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+        sigemptyset(&sigpipe_);
+        sigaddset(&sigpipe_, SIGPIPE);
+        pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
+    }
+    WithoutSigpipe(WithoutSigpipe const&) = delete;
+    WithoutSigpipe& operator=(WithoutSigpipe const&) = delete;
+    ~WithoutSigpipe() {
+        timespec const at_once{0, 0};
+        if (!was_pending_)
+            while (sigtimedwait(&sigpipe_, nullptr, &at_once) < 0 && errno == EINTR) {
+            }
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+
+  private:
+    sigset_t sigpipe_{};
+    sigset_t before_{};
+    bool was_pending_ = false;
+};
+
+/// Where a text goes. Writes to it do not block if the kernel offers that.
+class Target {
+  public:
+    explicit Target(int file) noexcept : file_(file) {
+        struct stat status {};
+        if (fstat(file, &status) != 0) return;
+        is_socket_ = S_ISSOCK(status.st_mode);
+        may_block_ = !S_ISREG(status.st_mode) && !is_socket_;
+        if (!may_block_) return;
+        // O_NONBLOCK belongs to the open file, which the program and its launcher share: so it is opened once more.
+        std::array<char, 32> path{};
+        std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", file);
+        own_ = Descriptor(open(path.data(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+        if (own_.is_open()) file_ = own_.get();
+    }
+
+    ssize_t write(std::string_view text) const noexcept {
+        if (is_socket_) return send(file_, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        // A pipe with room for anything has room for so much.
+        std::size_t const most = may_block_ && !own_.is_open() ? PIPE_BUF : text.size();
+        return ::write(file_, text.data(), std::min(text.size(), most));
+    }
+
+    bool has_room(std::chrono::milliseconds patience) const noexcept {
+        pollfd what{file_, POLLOUT, 0};
+        int ready = 0;
+        do
+            ready = poll(&what, 1, static_cast<int>(patience.count()));
+        while (ready < 0 && errno == EINTR);
+        return ready > 0;
+    }
+
+    bool must_ask_first() const noexcept { return may_block_ && !own_.is_open(); }
+
+  private:
+    int file_;
+    bool is_socket_ = false;
+    bool may_block_ = false;
+    Descriptor own_;
+};
+
+}  // namespace
+
+bool write_patiently(int file, std::string_view text, std::chrono::milliseconds patience) noexcept {
+    WithoutSigpipe const quiet;
+    Target const target(file);
+    while (!text.empty()) {
+        if (target.must_ask_first() && !target.has_room(patience)) return false;
+        ssize_t const wrote = target.write(text);
+        if (wrote > 0) {
+            text.remove_prefix(static_cast<std::size_t>(wrote));
+            continue;
+        }
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && target.has_room(patience)) continue;
+        return false;
+    }
+    return true;
+}
+
+}  // namespace sluice::kernel

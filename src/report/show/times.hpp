@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Where the ranks' time went. Shares are of the time after MPI_Init, whose own time is told apart.
+#pragma once
+
+#include <string>
+
+#include "report/summary/summary.hpp"
+
+namespace sluice::report {
+
+/// Returns the time that all ranks together lived after MPI_Init, in nanoseconds.
+double ns_after_init(Summary const& summary);
+
+/// Returns the line of a report on time.
+std::string time_line(Summary const& summary);
+
+/// Returns "4 ranks share the 2 processors of node 0" if a node has more ranks than processors, or an empty text.
+std::string crowded_text(Summary const& summary);
+
+}  // namespace sluice::report

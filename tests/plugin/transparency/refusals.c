@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+// Calls with one wrong argument, in a job of one rank. One line a call: its number, text, code and how often an error
+// handler was called.
+//
+//   refusals probe         each call in a child of its own, which the plugin does not watch: how the child ends
+//   refusals return LIST   the calls that the file LIST names by number, one after the other: under MPI_ERRORS_RETURN,
+//   refusals count LIST    with a handler that counts,
+//   refusals jump LIST     with a handler that leaves by longjmp
+//   refusals fatal NUMBER  one call under MPI_ERRORS_ARE_FATAL
+#include <mpi.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int handled = 0;
+static int jumps = 0;
+static jmp_buf back;
+
+static int data[4096];
+static int number = 0;
+static int const ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+static int const wrong_ones[8] = {-77, -77, -77, -77, -77, -77, -77, -77};
+static MPI_Datatype types[8];
+static MPI_Datatype wrong_types[8];
+static MPI_Datatype wrong_type;
+static MPI_Comm wrong_comm;
+static MPI_Info wrong_info;
+static MPI_Comm comm;
+static MPI_Comm cart;
+static MPI_Comm made_comm;
+static MPI_Group group;
+static void* window_memory;
+static MPI_Win window;
+static MPI_Win made_window;
+static MPI_File file;
+static MPI_File made_file;
+static MPI_Aint const addresses[8] = {0};
+static MPI_Status status;
+static MPI_Status statuses[8];
+static char path[4096];
+#if MPI_VERSION >= 4
+static MPI_Count const large_ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+static MPI_Count const large_wrong_ones[8] = {-77, -77, -77, -77, -77, -77, -77, -77};
+#endif
+
+static MPI_Errhandler handler = MPI_ERRORS_RETURN;
+static MPI_Errhandler window_handler = MPI_ERRORS_RETURN;
+static MPI_Errhandler file_handler = MPI_ERRORS_RETURN;
+
+static MPI_Datatype* fresh_type(void) {
+    static MPI_Datatype type;
+    MPI_Type_contiguous(2, MPI_INT, &type);
+    return &type;
+}
+static MPI_Comm* fresh_comm(void) {
+    static MPI_Comm copy;
+    MPI_Comm_dup(comm, &copy);
+    return &copy;
+}
+static MPI_Win* fresh_window(void) {
+    static MPI_Win copy;
+    MPI_Win_allocate(64, 4, MPI_INFO_NULL, comm, &window_memory, &copy);
+    return &copy;
+}
+static MPI_File* fresh_file(void) {
+    static MPI_File copy;
+    MPI_File_open(comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &copy);
+    return &copy;
+}
+static MPI_Datatype* pointer_to_no_type(void) {
+    static MPI_Datatype type;
+    type = wrong_type;
+    return &type;
+}
+static MPI_Comm* pointer_to_no_comm(void) {
+    static MPI_Comm none;
+    none = wrong_comm;
+    return &none;
+}
+static MPI_Win* pointer_to_no_window(void) {
+    static MPI_Win none;
+    none = MPI_WIN_NULL;
+    return &none;
+}
+static MPI_File* pointer_to_no_file(void) {
+    static MPI_File none;
+    none = MPI_FILE_NULL;
+    return &none;
+}
+static MPI_Request* no_request(void) {
+    static MPI_Request request;
+    request = MPI_REQUEST_NULL;
+    return &request;
+}
+static MPI_Request* requests(void) {
+    static MPI_Request list[8];
+    for (int i = 0; i < 8; ++i)
+        list[i] = MPI_REQUEST_NULL;
+    return list;
+}
+static MPI_Message* no_message(void) {
+    static MPI_Message message;
+    message = MPI_MESSAGE_NO_PROC;
+    return &message;
+}
+
+struct Case {
+    int (*run)(void);
+    char const* text;
+};
+#include "refusal_cases.inc"
+
+static void on_comm(MPI_Comm* of, int* code, ...) {
+    (void)of;
+    (void)code;
+    ++handled;
+    if (jumps) longjmp(back, 1);
+}
+static void on_window(MPI_Win* of, int* code, ...) {
+    (void)of;
+    (void)code;
+    ++handled;
+    if (jumps) longjmp(back, 1);
+}
+static void on_file(MPI_File* of, int* code, ...) {
+    (void)of;
+    (void)code;
+    ++handled;
+    if (jumps) longjmp(back, 1);
+}
+
+static void set_handlers(void) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Comm_set_errhandler(cart, handler);
+    MPI_Win_set_errhandler(window, window_handler);
+    MPI_File_set_errhandler(file, file_handler);
+    MPI_File_set_errhandler(MPI_FILE_NULL, file_handler);
+}
+
+static void make_objects(void) {
+#ifdef MPICH_VERSION
+    wrong_type = (MPI_Datatype)0x0c00fff1;
+    wrong_comm = (MPI_Comm)0x0400fff1;
+    wrong_info = (MPI_Info)0x1c00fff1;
+#else
+    wrong_type = MPI_DATATYPE_NULL;
+    wrong_comm = MPI_COMM_NULL;
+    wrong_info = NULL;
+#endif
+    for (int i = 0; i < 8; ++i) {
+        types[i] = MPI_INT;
+        wrong_types[i] = wrong_type;
+    }
+    snprintf(path, sizeof path, "%s/refusals-%ld", getenv("SCRATCH"), (long)getpid());
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, ones, (int[]){1}, 0, &cart);
+    MPI_Comm_group(comm, &group);
+    MPI_Win_allocate(sizeof data, 4, MPI_INFO_NULL, comm, &window_memory, &window);
+    MPI_File_open(comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+}
+
+static void run(int which) {
+    handled = 0;
+    // volatile: it is read after longjmp
+    int volatile code = -1;
+    if (setjmp(back) == 0) code = cases[which].run();
+    int class = -1;
+    int const now = handled;
+    if (code >= 0) MPI_Error_class(code, &class);
+    printf("%d %s: class %d, handler %d\n", which, cases[which].text, class, now);
+    fflush(stdout);
+}
+
+static void probe(int which) {
+    fflush(stdout);
+    pid_t const child = fork();
+    if (child == 0) {
+        // Processor time, for both MPIs wait by spinning; the alarm is for a call that sleeps. It comes long before the
+        // watchdog, which ends processes that all sleep for a minute; a call that it ends is not compared.
+        struct itimerval const half_a_second = {{0, 0}, {0, 500000}};
+        setitimer(ITIMER_PROF, &half_a_second, NULL);
+        alarm(10);
+        freopen("/dev/null", "w", stderr);
+        _exit(cases[which].run() < 0);
+    }
+    int end = 0;
+    waitpid(child, &end, 0);
+    if (!WIFEXITED(end) || WEXITSTATUS(end) != 0)
+        printf("ends %d %s: %s %d\n", which, cases[which].text, WIFSIGNALED(end) ? "signal" : "exit",
+               WIFSIGNALED(end) ? WTERMSIG(end) : WEXITSTATUS(end));
+    else
+        printf("returns %d\n", which);
+}
+
+int main(int argc, char** argv) {
+    char const* const way = argv[1];
+    int const all = (int)(sizeof cases / sizeof cases[0]);
+    MPI_Init(&argc, &argv);
+    make_objects();
+    if (strcmp(way, "fatal") == 0) {
+        handler = window_handler = file_handler = MPI_ERRORS_ARE_FATAL;
+        set_handlers();
+        run(atoi(argv[2]));
+    } else if (strcmp(way, "probe") == 0) {
+        set_handlers();
+        for (int i = 0; i < all; ++i)
+            probe(i);
+    } else {
+        if (strcmp(way, "return") != 0) {
+            jumps = strcmp(way, "jump") == 0;
+            MPI_Comm_create_errhandler(on_comm, &handler);
+            MPI_Win_create_errhandler(on_window, &window_handler);
+            MPI_File_create_errhandler(on_file, &file_handler);
+        }
+        FILE* const list = fopen(argv[2], "r");
+        set_handlers();
+        for (int which = 0; list != NULL && fscanf(list, "%d", &which) == 1;)
+            run(which);
+    }
+    printf("done\n");
+    fflush(stdout);
+    // Calls that MPI has accepted in part leave objects that MPI_Finalize would wait for.
+    _exit(0);
+}
