@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The targets that people call. All results are in build/; CMakePresets.json says what each folder there is for.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-all fuzz bench check docs install uninstall deb clean
+.PHONY: help demo build test test-all fuzz bench bench-peers check docs install uninstall deb clean
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -19,9 +19,11 @@ TESTED := command $(MPIS)
 ALL_TESTED := command $(BEDS) $(SANITIZED) fuzz
 
 # $(call configure,PRESET,OPTIONS) and $(call compile,PRESET). Tests are left out of a folder until a target needs them.
-configure = cmake --preset $(1) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
+configure = cmake --preset $(1) -DSLUICE_PEERS=$(PEERS) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 with_tests = -DSLUICE_TESTS=ON -DSLUICE_LONG_TESTS=$(LONG_TESTS)
 LONG_TESTS ?= ON
+# ON: also the benchmark programs that compare with other libraries.
+PEERS ?= OFF
 without_tests = $$([ -e build/$(1)/CMakeCache.txt ] || echo -DSLUICE_TESTS=OFF)
 # All errors of a build are shown, not only the first.
 compile = cmake --build build/$(1) -j $(JOBS) $(if $(filter-out undefined,$(origin VERBOSE)),--verbose) -- -k 0
@@ -61,7 +63,7 @@ tests-built-in-%:
 
 # $(call build_tests,FOLDERS,VARIABLES OF MAKE)
 define build_tests
-$(PACKAGES) build demo test docs $(if $(filter fuzz,$(1)),check)
+$(PACKAGES) build demo test docs $(if $(filter fuzz,$(1)),check) $(if $(filter PEERS=ON,$(2)),peer)
 @mkdir -p build
 cmake/phase.sh "configure" $(MAKE) -j $(JOBS) $(addprefix tests-configured-in-,$(1)) $(2)
 for folder in $(1); do
@@ -74,7 +76,7 @@ test: ## Builds Sluice with both MPIs and tests it: trust in a build in some min
 	JOBS=$(JOBS) cmake/run_tests.sh quick $(TESTED)
 
 test-all: ## All tests, those of make test among them: also the simulator, sanitizers, and what takes long
-	$(call build_tests,$(ALL_TESTED))
+	$(call build_tests,$(ALL_TESTED),PEERS=ON)
 	JOBS=$(JOBS) cmake/run_tests.sh all $(ALL_TESTED)
 
 # One build folder and its tests, for example test-in-mpich-clang: hosted CI runs them side by side.
@@ -99,13 +101,23 @@ fuzz: ## Fuzzers of what reads files and texts, MINUTES=60 for each; inputs and 
 	exit $$status
 
 bench: ## Measures: redistribution and all-to-alls against what people use today, overhead, MADRE's experiments; takes a while
-	$(PACKAGES) build bench peer
-	@$(MAKE) build
+	@$(MAKE) build PEERS=ON
+	$(MAKE) bench-peers
 	build/bin/sluice bench redistribute
 	build/bin/sluice bench inplace
 	build/bin/sluice bench fluctuation
 	build/bin/sluice bench overhead
 	build/bin/sluice bench madre
+
+bench-peers: ## Measures what Zoltan, PETSc, p4est and MPI_Alltoallv need to redistribute: the table of the README
+	$(PACKAGES) build peer
+	@mkdir -p build
+	for folder in command openmpi; do
+	    $(call configure,$$folder,$(call without_tests,$$folder) -DSLUICE_PEERS=ON)
+	    $(call compile,$$folder)
+	done
+	build/bin/sluice bench redistribute --mpi openmpi --ranks 4 --case random,rebalance --block 16000 --mib 40 --pairs 3 \
+	    --method token,alltoallv_warm,zoltan_migrate,petsc_sf,p4est_transfer
 
 check: ## Formatting, faults of scripts, warnings of GCC and Clang as errors, clang-tidy
 	$(PACKAGES) build demo test check

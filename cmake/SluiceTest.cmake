@@ -25,8 +25,8 @@
 # never quick: they test the tests, the benchmarks and the models, and nothing that is installed. If SLUICE_LONG_TESTS is
 # OFF, a program is not built that has no quick test.
 
-find_package(GTest REQUIRED)
-find_package(rapidcheck QUIET)
+sluice_needs(GTest libgtest-dev SLUICE_TESTS)
+sluice_needs(rapidcheck librapidcheck-dev SLUICE_TESTS)
 
 # Names of tests begin with the MPI and the sanitizers, if there are any, so that one ctest can run over all build
 # folders.

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # run_tests.sh quick|all FOLDER…: one run of ctest over build folders that stand side by side. quick leaves out the
-# tests labelled long or demo, and prints what it leaves to `make test-all`. Then come the times of the quick tests and
-# ctest's own summary.
+# tests labelled long or demo, and prints what it leaves to `make test-all`. A test that fails is run again (ctest_again.sh).
+# Then come the times of the quick tests and ctest's own summary.
 set -uo pipefail
 how=$1
 shift
@@ -13,11 +13,10 @@ export SLUICE_CONFIG= # the settings file of the caller is not part of the tests
 choice=()
 [ "$how" = all ] || choice=(--label-exclude '^(long|demo)$')
 
-summary='/^[0-9]+% tests passed, /'
 status=0
 # The beginning of long outputs is cut off, because the reason of a skip is at the end.
-ctest -j "${JOBS:-$(nproc)}" "${choice[@]}" --output-on-failure --no-tests=error --output-junit ctest.xml \
-    --test-output-truncation head | tee ctest.log | sed -uE "$summary,\$d" || status=$?
+../cmake/ctest_again.sh -j "${JOBS:-$(nproc)}" "${choice[@]}" --output-on-failure --no-tests=error \
+    --test-output-truncation head || status=$?
 ../cmake/say_skipped.py ctest.xml
 if [ "$how" != all ]; then
     echo "make test-all also runs all tests under the simulator and with sanitizers, and these:"
@@ -26,5 +25,5 @@ if [ "$how" != all ]; then
 fi
 ../cmake/say_times.py ctest.xml "${JOBS:-$(nproc)}"
 echo "== testing: $SECONDS s"
-sed -nE "$summary,\$p" ctest.log
+cat ctest.summary
 exit $status

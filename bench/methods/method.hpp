@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The contract of a method that is measured, Sluice's or another library's. Each method has a file in this folder and
-/// one line in method.cpp.
+/// The contract of a method that is measured, Sluice's or another library's. A method has a file in this folder and one
+/// line in method.cpp; a method of another library has a file in bench/peers.
 #pragma once
 
 #include <mpi.h>
@@ -51,8 +51,12 @@ struct MethodEntry {
     std::unique_ptr<Method> (*make)(MethodEntry const&, Workload const&);
 };
 
-/// Returns all methods of this build.
+/// Returns all methods of this program: those of each program, and its peer's.
 std::vector<MethodEntry> const& methods();
+
+/// Returns the method of another library that this program compares with; nothing in the program that everyone builds.
+/// Each peer is a program of its own (bench/peers), because their headers and libraries are not made for one another.
+std::optional<MethodEntry> peer_method();
 
 std::string refuses_nothing(Workload const& workload);
 
@@ -61,10 +65,5 @@ std::unique_ptr<Method> make_alltoallv_warm(MethodEntry const& entry, Workload c
 std::unique_ptr<Method> make_alltoallv_lean(MethodEntry const& entry, Workload const& workload);
 std::unique_ptr<Method> make_alltoallv_cold(MethodEntry const& entry, Workload const& workload);
 std::unique_ptr<Method> make_copy_limit(MethodEntry const& entry, Workload const& workload);
-std::unique_ptr<Method> make_zoltan(MethodEntry const& entry, Workload const& workload);
-std::unique_ptr<Method> make_p4est(MethodEntry const& entry, Workload const& workload);
-std::string p4est_refuses(Workload const& workload);
-std::unique_ptr<Method> make_petsc(MethodEntry const& entry, Workload const& workload);
-std::string petsc_refuses(Workload const& workload);
 
 }  // namespace sluice::bench

@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "world/coastline_file.hpp"
 #include "world/world_blocks.hpp"
 
 namespace coastline {
 
 struct Options {
-    std::string file = COASTLINE_FILE;  ///< --file: binned_GSHHS_*.nc
+    std::string file = installed_coastline_file();  ///< --file: binned_GSHHS_*.nc
     std::vector<std::string> ways = {
         "sluice"};       ///< --ways: "sluice" or "alltoallv", one after another, e.g. sluice,alltoallv
     Band band;           ///< --south, --north: degrees of latitude

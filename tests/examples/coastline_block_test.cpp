@@ -71,8 +71,9 @@ TEST(CoastlineBlock, starts_no_new_block_while_another_point_fits) {
 class CoastlineData : public testing::Test {
   protected:
     void SetUp() override {
-        if (std::string(COASTLINE_FILE).empty()) GTEST_SKIP() << "binned_GSHHS_f.nc (gmt-gshhg-full) is not installed";
-        file_ = std::make_unique<coastline::CoastlineFile>(COASTLINE_FILE);
+        std::string const path = coastline::installed_coastline_file();
+        if (path.empty()) GTEST_SKIP() << "binned_GSHHS_f.nc (gmt-gshhg-full) is not installed";
+        file_ = std::make_unique<coastline::CoastlineFile>(path);
         while (coastline::cut_into_blocks(file_->segments_of(bin_)).size() < 3)
             ++bin_;
     }

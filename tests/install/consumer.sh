@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # consumer.sh cmake|pkgconfig SOURCE BUILD: builds the project SOURCE against the tree installed in $SLUICE_TEST_PREFIX with the
-# compiler wrappers $MPICXX and $MPICC, checks which library it was linked to, and runs it with $SLUICE_TEST_LAUNCHER.
+# compiler wrappers $MPICXX and $MPICC (pkgconfig: as the guide $SLUICE_TEST_GUIDE says), checks which library it was linked to, and runs it with $SLUICE_TEST_LAUNCHER.
 set -euo pipefail
 method=$1 source=$2 build=$3
 rm -rf "$build"
@@ -14,14 +14,18 @@ cmake)
     cmake --build "$build" --verbose
     ;;
 pkgconfig)
-    PKG_CONFIG_PATH=$(dirname "$(find "$SLUICE_TEST_PREFIX" -name "sluice-$SLUICE_TEST_MPI.pc")")
-    export PKG_CONFIG_PATH
-    read -ra flags < <(pkg-config --cflags --libs "sluice-$SLUICE_TEST_MPI")
+    # The lines of the guide, with another prefix, MPI, compiler and program.
+    lines=$(sed -n '/^export PKG_CONFIG_PATH/,/^```$/{/^```$/!p}' "$SLUICE_TEST_GUIDE")
+    [ "$(wc -l <<<"$lines")" = 2 ]
+    lines=${lines//PREFIX\//$SLUICE_TEST_PREFIX/}
+    lines=${lines//sluice-openmpi/sluice-$SLUICE_TEST_MPI}
     if [ -e "$source/consumer.c" ]; then
-        "$MPICC" "$source/consumer.c" -o "$build/consumer" "${flags[@]}"
+        lines=${lines//mpicxx -std=c++20 program.cpp/$MPICC consumer.c}
     else
-        "$MPICXX" -std=c++20 "$source/consumer.cpp" -o "$build/consumer" "${flags[@]}"
+        lines=${lines//mpicxx -std=c++20 program.cpp/$MPICXX -std=c++20 consumer.cpp}
     fi
+    echo "$lines"
+    (cd "$source" && unset PKG_CONFIG_PATH && eval "${lines//-o program/-o $build/consumer}")
     ;;
 esac
 

@@ -5,6 +5,7 @@
 #include <netcdf.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 
 namespace coastline {
@@ -21,7 +22,18 @@ void check(int status, std::string const& path, char const* what) {
 
 }  // namespace
 
+std::string installed_coastline_file() {
+    for (char const* prefix : {"/usr/share", "/usr/local/share"})
+        for (char const* folder : {"gmt-gshhg", "gmt/coast", "gshhg"}) {
+            auto const file = std::filesystem::path(prefix) / folder / "binned_GSHHS_f.nc";
+            if (std::error_code unseen; std::filesystem::exists(file, unseen)) return file;
+        }
+    return {};
+}
+
 CoastlineFile::CoastlineFile(std::string const& path) : path_(path) {
+    if (path.empty())
+        throw std::runtime_error("binned_GSHHS_f.nc is not installed (Debian: gmt-gshhg-full); --file names a copy");
     check(nc_open(path.c_str(), NC_NOWRITE, &file_), path_, "open");
     columns_ = scalar("N_bins_in_360_longitude_range");
     rows_ = scalar("N_bins_in_180_degree_latitude_range");

@@ -33,6 +33,9 @@ struct Segment {
         0;  ///< 1 land, 2 lake, 3 island in a lake, 4 pond on it, 5 and 6 Antarctica's ice front, ground
 };
 
+/// Returns the path of the coastlines in full resolution, where packages put them; empty if they are not installed.
+std::string installed_coastline_file();
+
 /// Takes six bytes for each bin, a chunk cache of 512 KiB for each of the two coordinates, and the memory of netCDF
 /// itself.
 class CoastlineFile {

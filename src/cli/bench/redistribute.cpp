@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <functional>
 #include <iostream>
 #include <set>
 
@@ -23,6 +25,24 @@ namespace sluice::cli {
 namespace {
 
 constexpr char const* k_redistribute_program = "sluice-bench-redistribute";
+
+/// Another library, which a program of its own compares with: bench/peers.
+struct Peer {
+    std::string_view method;
+    std::string_view program;
+};
+
+constexpr std::array k_peers{
+    Peer{"zoltan_migrate", "sluice-bench-redistribute-zoltan"},
+    Peer{"petsc_sf", "sluice-bench-redistribute-petsc"},
+    Peer{"p4est_transfer", "sluice-bench-redistribute-p4est"},
+};
+
+Peer const* peer_with(std::string_view method) {
+    auto const* const found =
+        std::find_if(k_peers.begin(), k_peers.end(), [&](Peer const& peer) { return peer.method == method; });
+    return found == k_peers.end() ? nullptr : found;
+}
 
 struct RedistributeOptions {
     BenchChoice choice;
@@ -64,19 +84,50 @@ class RedistributeSweep {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() / 60;
     }
 
-    /// Relaunches without a method that took too long, until the other methods are measured.
+    /// Measures a cell: Sluice and what MPI offers in one program, and each peer in a program of its own.
     int run_cell(BenchCell const& cell) {
         std::vector<Row> rows;
-        std::vector<std::string> too_slow;
+        int worst = 0;
+        if (all_methods() || !own_methods().empty())
+            worst = run_program(cell, k_redistribute_program, own_methods(), rows, [](Row const&) { return true; });
+        for (Peer const& peer : k_peers)
+            if (is_chosen(peer, cell.mpi)) worst = std::max(worst, run_peer(cell, peer, rows));
+        if (!options_.json) std::cout << redistribute_table(rows) << std::endl;
+        return worst;
+    }
+
+    /// Of a peer's launch, in which Sluice takes turns with it, the peer's rows are kept: its own and those of ratios
+    /// to it.
+    int run_peer(BenchCell const& cell, Peer const& peer, std::vector<Row>& rows) {
+        std::string const method(peer.method);
+        if (!program_for(cell.mpi, std::string(peer.program))) {
+            keep(rows,
+                 row_without_time(cell, method, "refused",
+                                  fmt::format("{} is not built (make bench-peers builds it, for Open MPI)", peer.program)));
+            return 0;
+        }
+        return run_program(cell, std::string(peer.program), {"token", method}, rows, [&](Row const& row) {
+            if (row.contains("ratio")) return row.at("ratio").get<std::string>().ends_with("/" + method);
+            return row.contains("method") && row.at("method") == method;
+        });
+    }
+
+    /// Relaunches without a method that took too long, until the other methods are measured. Adds the rows that are
+    /// wanted.
+    int run_program(BenchCell const& cell, std::string const& program, std::vector<std::string> const& methods,
+                    std::vector<Row>& rows, std::function<bool(Row const&)> const& wanted) {
         std::set<std::string> const known = slow_before(cell);
         std::vector<std::string> without(known.begin(), known.end());
         for (std::string const& method : known)
-            keep(rows, skipped_row(cell, method));
+            if (Row const row =
+                    row_without_time(cell, method, "timeout", "not run: it took too long with fewer ranks or blocks");
+                wanted(row) && std::find(rows.begin(), rows.end(), row) == rows.end())
+                keep(rows, row);
         while (true) {
             bool timed_out = false;
             Ended const ended =
-                launch(command_for(cell, without), launch_environment(), 4 * options_.limit_seconds + 120,
-                       [&](std::string const& line) {
+                launch(command_for(cell, program, methods, without), launch_environment(),
+                       4 * options_.limit_seconds + 120, [&](std::string const& line) {
                            if (!line.starts_with("{")) return;
                            Row row = Row::parse(line, nullptr, false);
                            if (row.is_discarded()) return;
@@ -87,17 +138,33 @@ class RedistributeSweep {
                            }
                            bool const told = row.contains("outcome") && row.at("outcome") == "refused" &&
                                              std::find(rows.begin(), rows.end(), row) != rows.end();
-                           if (!told) keep(rows, row);
+                           if (!told && wanted(row)) keep(rows, row);
                        });
             if (timed_out && !ended.silent) continue;
-            if (!options_.json) std::cout << redistribute_table(rows) << std::endl;
             if (ended.code == 0) return 0;
             std::cerr << fmt::format(
-                "sluice: {} {} {} on {} ranks {}\n{}", cell.mpi, cell.map, cell.block_bytes, cell.ranks,
+                "sluice: {} {} {} {} on {} ranks {}\n{}", program, cell.mpi, cell.map, cell.block_bytes, cell.ranks,
                 ended.silent ? "hung and was stopped" : fmt::format("ended with code {}", ended.code),
                 ended.complaints);
             return 1;
         }
+    }
+
+    bool all_methods() const { return options_.methods == std::vector<std::string>{"all"}; }
+
+    /// Returns the methods of every program that were asked for; empty for all of them.
+    std::vector<std::string> own_methods() const {
+        std::vector<std::string> own;
+        if (all_methods()) return own;
+        for (std::string const& method : options_.methods)
+            if (peer_with(method) == nullptr) own.push_back(method);
+        return own;
+    }
+
+    /// `all` means the peers that are built.
+    bool is_chosen(Peer const& peer, std::string const& mpi) const {
+        if (all_methods()) return program_for(mpi, std::string(peer.program)).has_value();
+        return std::find(options_.methods.begin(), options_.methods.end(), peer.method) != options_.methods.end();
     }
 
     void keep(std::vector<Row>& rows, Row const& row) const {
@@ -122,7 +189,8 @@ class RedistributeSweep {
         return methods;
     }
 
-    Row skipped_row(BenchCell const& cell, std::string const& method) const {
+    Row row_without_time(BenchCell const& cell, std::string const& method, std::string const& outcome,
+                         std::string const& why) const {
         return Row{{"bench", "redistribute"},
                    {"case", cell.map},
                    {"ranks", cell.ranks},
@@ -131,15 +199,15 @@ class RedistributeSweep {
                    {"mpi", cell.mpi},
                    {"bed", options_.bed},
                    {"method", method},
-                   {"outcome", "timeout"},
-                   {"why", "not run: it took too long with fewer ranks or blocks"}};
+                   {"outcome", outcome},
+                   {"why", why}};
     }
 
-    std::vector<std::string> command_for(BenchCell const& cell, std::vector<std::string> const& without) const {
-        auto const program = program_for(cell.mpi, k_redistribute_program);
-        if (!program)
-            throw std::runtime_error(
-                fmt::format("{} for {} is not next to this command", k_redistribute_program, cell.mpi));
+    std::vector<std::string> command_for(BenchCell const& cell, std::string const& name,
+                                         std::vector<std::string> const& methods,
+                                         std::vector<std::string> const& without) const {
+        auto const program = program_for(cell.mpi, name);
+        if (!program) throw std::runtime_error(fmt::format("{} for {} is not next to this command", name, cell.mpi));
         std::vector<std::string> command = bed_for(cell);
         for (std::string const& word :
              {program->string(), std::string("--case"), cell.map, std::string("--block"),
@@ -148,8 +216,7 @@ class RedistributeSweep {
               std::to_string(options_.limit_seconds), std::string("--bed"), options_.bed})
             command.push_back(word);
         if (options_.bed == "cluster") command.insert(command.end(), {"--rate", fmt::format("{}", options_.rate_mbit)});
-        if (options_.methods != std::vector<std::string>{"all"})
-            command.insert(command.end(), {"--method", fmt::format("{}", fmt::join(options_.methods, ","))});
+        if (!methods.empty()) command.insert(command.end(), {"--method", fmt::format("{}", fmt::join(methods, ","))});
         if (!without.empty()) command.insert(command.end(), {"--without", fmt::format("{}", fmt::join(without, ","))});
         return command;
     }

@@ -35,14 +35,18 @@ class P4estMethod final : public Method {
     Pages target_;
 };
 
-}  // namespace
-
-std::string p4est_refuses(Workload const& workload) {
+std::string refuses(Workload const& workload) {
     return workload.map.ordered_partition() ? "" : "this map does not keep the global order of the blocks";
 }
 
-std::unique_ptr<Method> make_p4est(MethodEntry const&, Workload const& workload) {
+std::unique_ptr<Method> make(MethodEntry const&, Workload const& workload) {
     return std::make_unique<P4estMethod>(workload);
+}
+
+}  // namespace
+
+std::optional<MethodEntry> peer_method() {
+    return MethodEntry{"p4est_transfer", Kind::theirs, refuses, make};
 }
 
 }  // namespace sluice::bench

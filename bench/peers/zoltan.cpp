@@ -20,7 +20,7 @@ void check(int code, char const* call) {
 
 int object_bytes(void* data, int, int, ZOLTAN_ID_PTR, ZOLTAN_ID_PTR, int* error) {
     *error = ZOLTAN_OK;
-    return static_cast<int>(static_cast<Blocks const*>(data)->block_bytes);
+    return static_cast<int>(static_cast<Blocks const*>(data)->block_bytes.count);
 }
 
 void pack(void* data, int, int, int count, ZOLTAN_ID_PTR, ZOLTAN_ID_PTR slots, int*, int*, int* places, char* buffer,
@@ -82,10 +82,14 @@ class ZoltanMethod final : public Method {
     std::vector<int> ranks_;
 };
 
+std::unique_ptr<Method> make(MethodEntry const&, Workload const& workload) {
+    return std::make_unique<ZoltanMethod>(workload);
+}
+
 }  // namespace
 
-std::unique_ptr<Method> make_zoltan(MethodEntry const&, Workload const& workload) {
-    return std::make_unique<ZoltanMethod>(workload);
+std::optional<MethodEntry> peer_method() {
+    return MethodEntry{"zoltan_migrate", Kind::theirs, refuses_nothing, make};
 }
 
 }  // namespace sluice::bench

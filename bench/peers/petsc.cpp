@@ -71,15 +71,19 @@ class PetscMethod final : public Method {
     MPI_Datatype block_ = MPI_DATATYPE_NULL;
 };
 
-}  // namespace
-
-std::string petsc_refuses(Workload const& workload) {
+std::string refuses(Workload const& workload) {
     if (workload.blocks.block_bytes.count % sizeof(int) != 0) return "its datatype here is made of 4-byte words";
     return {};
 }
 
-std::unique_ptr<Method> make_petsc(MethodEntry const&, Workload const& workload) {
+std::unique_ptr<Method> make(MethodEntry const&, Workload const& workload) {
     return std::make_unique<PetscMethod>(workload);
+}
+
+}  // namespace
+
+std::optional<MethodEntry> peer_method() {
+    return MethodEntry{"petsc_sf", Kind::theirs, refuses, make};
 }
 
 }  // namespace sluice::bench
