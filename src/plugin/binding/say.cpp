@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/binding/say.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -20,6 +18,7 @@
 #include "kernel/files/patient_write.hpp"
 #include "kernel/job/once_a_node.hpp"
 #include "plugin/binding/plugin.hpp"
+#include "plugin/binding/standard_error.hpp"
 
 namespace sluice::plugin {
 
@@ -32,8 +31,7 @@ void put_out(std::string_view text) {
     if (is_quiet()) return;
     bool const is_stuck = g_is_stuck.load(std::memory_order_relaxed);
     auto const patience = is_stuck ? std::chrono::milliseconds(0) : kernel::k_patience;
-    bool const written = kernel::write_patiently(STDERR_FILENO, text, patience);
-    if (!written) g_is_stuck.store(true, std::memory_order_relaxed);
+    if (write_to_standard_error(text, patience) == Written::stuck) g_is_stuck.store(true, std::memory_order_relaxed);
 }
 
 // In one piece, so that the lines of several ranks do not mix.

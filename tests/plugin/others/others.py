@@ -182,9 +182,17 @@ def full(bed):
     os.close(writer)
 
 
+def descriptor_2(bed):
+    """A data file that has got the number of standard error holds the data alone: the program looks."""
+    for way in ("before", "after", "all", "freopen"):
+        for watching in ("on", "off"):
+            said = bed.run([*launcher.split(), "-n", "2", sluice, "run", "--watch", watching, program, str(bed.folder / way), way])
+            check("Sluice report" not in said, f"{way}: no line is printed elsewhere")
+
+
 with tempfile.TemporaryDirectory(prefix="sluice-others-") as temporary:
     {"report_links": report_links, "node_file": node_file, "taken": taken, "pipes": pipes, "small": small,
-     "closed": closed, "full": full}[case](Bed(temporary))
+     "closed": closed, "full": full, "descriptor_2": descriptor_2}[case](Bed(temporary))
 if FAILURES:
     sys.exit(1)
 print("all well")
