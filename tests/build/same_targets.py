@@ -9,6 +9,7 @@ full of headers and empty archives stands in), and once where those, and what on
 targets, their sources, definitions, include folders and libraries must be the same, but for paths of the build folder. Then
 it takes away each package that the build needs, which must be an error that names the option to do without it."""
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -33,8 +34,9 @@ def configure(source, folder, arguments):
     return ended.returncode, ended.stdout
 
 
-def targets_in(folder):
+def targets_in(source, folder):
     """Returns {target: its sources, definitions, includes, options and link line}."""
+    relative = os.path.relpath(folder, source)
     reply = folder / ".cmake/api/v1/reply"
     model = json.loads(next(reply.glob("codemodel-v2-*.json")).read_text())
     found = {}
@@ -48,7 +50,7 @@ def targets_in(folder):
                 "options": [part["fragment"] for part in group.get("compileCommandFragments", [])],
             }
         described["link"] = [part["fragment"] for part in target.get("link", {}).get("commandFragments", [])]
-        found[target["name"]] = json.loads(json.dumps(described).replace(str(folder), "BUILD"))
+        found[target["name"]] = json.loads(json.dumps(described).replace(str(folder), "BUILD").replace(relative, "BUILD"))
     return found
 
 
@@ -86,7 +88,7 @@ def main():
             print(output)
             print(f"FAILED: with {kind} installed, cmake ended with {code}")
             return 1
-        found[kind] = targets_in(folder / kind)
+        found[kind] = targets_in(source, folder / kind)
     everything, nothing = found["everything"], found["nothing"]
     # The commands of target docs, which nobody builds by default, say what is missing.
     different = [name for name in sorted(everything.keys() | nothing.keys())
