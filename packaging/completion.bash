@@ -4,7 +4,7 @@
 
 # Prints the options that a help shows.
 _sluice_options() {
-    "$@" --help 2>/dev/null | sed -nE 's/^ +(-[a-z],)?(--[a-z-]+).*/\2/p' | sort -u
+    "$@" --help 2>/dev/null | sed -nE 's/^  (-[a-z],)?(--[a-z-]+).*/\2/p' | sort -u
 }
 
 # Prints the commands, or the benchmarks of `sluice bench`, that a help lists.
@@ -17,12 +17,12 @@ _sluice_words() {
     local option=${*: -1}
     local setting=${option#--}
     "$1" info --json 2>/dev/null | sed -nE "s/.*\"name\":\"${setting//-/_}\".*\"words\":\"([^\"]+)\".*/\1/p" | tr -d ,
-    "${@:1:$#-1}" --help 2>/dev/null | sed -nE "s/^ +$option \{([^}]*)\}.*/\1/p" | tr , ' '
+    "${@:1:$#-1}" --help 2>/dev/null | sed -nE "s/^  $option \{([^}]*)\}.*/\1/p" | tr , ' '
 }
 
 # Prints what the value of an option is called: SIZE, N, WORD, DIR or FILE; nothing for a flag.
 _sluice_value() {
-    "${@:1:$#-1}" --help 2>/dev/null | sed -nE "s/^ +(-[a-z],)?${*: -1} ([^ ]+).*/\2/p"
+    "${@:1:$#-1}" --help 2>/dev/null | sed -nE "s/^  (-[a-z],)?${*: -1} ([^ ]+).*/\2/p"
 }
 
 _sluice() {
