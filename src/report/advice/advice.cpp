@@ -81,7 +81,9 @@ std::string about_balance(Summary const& summary) {
     std::uint64_t const more = peak.most - others;
     if (more << 10 < 16 * k_mib || more < others / 2) return {};
     std::uint64_t const application = part_of(summary.highest.sample, Owner::application);
-    if (application <= others || (application - others) * 2 < more) return {};
+    Spread const& of_ranks = summary.application_kib;
+    std::uint64_t const of_others = (of_ranks.sum - std::min(of_ranks.sum, application)) / (peak.ranks - 1);
+    if (application <= of_others || (application - of_others) * 2 < more) return {};
     return fmt::format(
         "Rank {} holds {} at its peak, {} more than the others on average, most of it the application's: a more even "
         "share of the data lowers the peak.",
