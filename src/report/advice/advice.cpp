@@ -73,7 +73,9 @@ std::string about_waiting(Summary const& summary) {
     return text + ". No rank stands out: all wait about as long.";
 }
 
-/// A rank that holds much more than the others, unless it is the MPI's memory, which has advice of its own.
+/// A rank that holds much more than the others, unless it is the MPI's memory or buffers in flight, which have advice
+/// of their own. How many buffers the rank itself had in flight before that moment is not known, so the most of any
+/// rank counts.
 std::string about_balance(Summary const& summary) {
     Spread const& peak = summary.peak_kib;
     if (!summary.all_ended() || peak.ranks < 2) return {};
@@ -83,7 +85,8 @@ std::string about_balance(Summary const& summary) {
     std::uint64_t const application = part_of(summary.highest.sample, Owner::application);
     Spread const& of_ranks = summary.application_kib;
     std::uint64_t const of_others = (of_ranks.sum - std::min(of_ranks.sum, application)) / (peak.ranks - 1);
-    if (application <= of_others || (application - of_others) * 2 < more) return {};
+    std::uint64_t const others_or_in_flight = of_others + summary.in_flight_kib.most;
+    if (application <= others_or_in_flight || (application - others_or_in_flight) * 2 < more) return {};
     return fmt::format(
         "Rank {} holds {} at its peak, {} more than the others on average, most of it the application's: a more even "
         "share of the data lowers the peak.",
