@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/wait_clock.hpp"
 #include "fetch/wire.hpp"
 #include "sluice/fetch.hpp"
 
@@ -86,8 +87,7 @@ class LongWaits {
     Serving* serving_;
     Receiving* receiving_;
     double after_;
-    double waited_ = 0;  // seconds
-    double last_ = 0;    // when it looked last
+    engine::WaitClock clock_;
     double next_sweep_ = 0;
     unsigned looks_ = 0;
     std::optional<LongWait> asked_;  // the wait whose owner was asked
