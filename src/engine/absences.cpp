@@ -19,7 +19,7 @@ namespace sluice::engine {
 namespace {
 
 constexpr int k_tag_of_absences = groups::tags::k_absences.first;
-constexpr unsigned k_polls_between_probes = 16;
+constexpr unsigned k_polls_between_probes = 64;
 #ifdef SLUICE_SIMULATED
 constexpr bool k_is_possible = false;  // the simulator finds ranks that wait for ever, and each probe would take time
 #else

@@ -91,7 +91,8 @@ class AbsencesTest : public testing::TestWithParam<Transport> {
 
 SLUICE_NEEDS_RANKS(2, AbsencesTest, of_a_rank_that_computes_are_told_in_redistribute);
 TEST_P(AbsencesTest, of_a_rank_that_computes_are_told_in_redistribute) {
-    expect_line([&] { turn(); }, 1, "redistribute for 1 rank that has not entered it: " + rank_named(last, "no answer"));
+    expect_line([&] { turn(); }, 1,
+                "redistribute for 1 rank that has not entered it: " + rank_named(last, "no answer"));
 }
 
 SLUICE_NEEDS_RANKS(2, AbsencesTest, are_told_in_plans);
@@ -126,9 +127,9 @@ TEST_P(AbsencesTest, are_told_when_a_store_ends) {
 
 SLUICE_NEEDS_RANKS(2, AbsencesTest, are_told_in_an_all_to_all);
 TEST_P(AbsencesTest, are_told_in_an_all_to_all) {
-    expect_line([&] { alltoall_in_place(context, numbers); }, 1,
-                "an all-to-all in place for 1 rank that has not begun its exchange with it: rank " +
-                    std::to_string(last));
+    expect_line(
+        [&] { alltoall_in_place(context, numbers); }, 1,
+        "an all-to-all in place for 1 rank that has not begun its exchange with it: rank " + std::to_string(last));
     EXPECT_EQ(numbers.front(), 0);
     EXPECT_EQ(numbers.back(), last);
 }
