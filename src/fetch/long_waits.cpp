@@ -55,7 +55,8 @@ void LongWaits::sweep() {
 
 /// Whether it is known why the data do not come, or nothing more will be known. Asks the owner first.
 bool LongWaits::has_answer(LongWait const& wait) {
-    if (wait.what != LongWait::For::data) return true;
+    if (wait.what == LongWait::For::sent_data) return !waits_for_answers_ || !receiving_->is_asking();
+    if (wait.what == LongWait::For::readers) return true;
     if (wait.key.owner == wire_->rank()) {
         answer_ = serving_->state_of(wire_->rank(), {wait.key.id, wait.key.epoch});
         return true;
@@ -64,7 +65,7 @@ bool LongWaits::has_answer(LongWait const& wait) {
         ask(wait);
         return false;
     }
-    return answer_ || clock_.waited() - asked_at_ >= after_ / 2;
+    return answer_ || (!waits_for_answers_ && clock_.waited() - asked_at_ >= after_ / 2);
 }
 
 void LongWaits::ask(LongWait const& wait) {
