@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What is built depends on the options alone and never on what happens to be installed: a package that an option needs is
-# found or is an error that says how to do without it. docs/building.md lists what is looked for.
+# found or is an error that says how to do without it. docs/index.md lists what is looked for.
 include_guard(GLOBAL)
 
 # sluice_needs(PACKAGE DEBIAN OPTION…): find_package(PACKAGE), or an error that names Debian's package and the options that

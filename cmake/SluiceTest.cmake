@@ -122,8 +122,9 @@ function(_sluice_test_environment result)
     list(APPEND environment MPIR_CVAR_POLLS_BEFORE_YIELD=1)
   endif()
   if(SLUICE_SANITIZE)
-    # Some tests make threads in a child of fork(); the watchdog is a thread of the parent.
-    list(APPEND environment SLUICE_TEST_EFFORT=small
+    # Some tests make threads in a child of fork(); the watchdog is a thread of the parent. The OpenCL plugin of hwloc, which
+    # MPI_Init loads where it is installed, brings libLLVM, at whose thread-local storage LeakSanitizer ends.
+    list(APPEND environment SLUICE_TEST_EFFORT=small HWLOC_COMPONENTS=-opencl
          "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0:handle_segv=0"
          "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/suppressions/lsan.supp:print_suppressions=0"
          "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"

@@ -90,7 +90,7 @@ def main():
             return 1
         found[kind] = targets_in(source, folder / kind)
     everything, nothing = found["everything"], found["nothing"]
-    # The commands of target docs, which nobody builds by default, say what is missing.
+    # The commands of target docs, which is not built by default, say what is missing.
     different = [name for name in sorted(everything.keys() | nothing.keys())
                  if everything.get(name) != nothing.get(name) and name != "docs"]
     for name in different:

@@ -101,9 +101,9 @@ class RedistributeSweep {
     int run_peer(BenchCell const& cell, Peer const& peer, std::vector<Row>& rows) {
         std::string const method(peer.method);
         if (!program_for(cell.mpi, std::string(peer.program))) {
-            keep(rows,
-                 row_without_time(cell, method, "refused",
-                                  fmt::format("{} is not built (make bench-peers builds it, for Open MPI)", peer.program)));
+            keep(rows, row_without_time(
+                           cell, method, "refused",
+                           fmt::format("{} is not built (make bench-peers builds it, for Open MPI)", peer.program)));
             return 0;
         }
         return run_program(cell, std::string(peer.program), {"token", method}, rows, [&](Row const& row) {

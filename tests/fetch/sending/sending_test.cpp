@@ -165,8 +165,8 @@ TEST_P(SendingTest, takes_the_place_of_a_task_that_is_gone) {
     MPI_Barrier(MPI_COMM_WORLD);  // all tasks have ended
     send(store, peer(), {rank, 1, 0}, 3000);
     store.finish();  // the data that it waited for arrive and are dropped
-    // A receiver that waits for 10 ms asks for the data, and learns that a task of the sender has thrown: then they arrive
-    // unexpected.
+    // A receiver that waits for 10 ms asks for the data, and learns that a task of the sender has thrown: then they
+    // arrive unexpected.
     EXPECT_LE(store.report().received, 1U);
     EXPECT_EQ(store.report().held, 0_B);
 }
