@@ -45,13 +45,14 @@ class Bed:
         self.environment = {**os.environ, "TMPDIR": folder, "OMPI_MCA_orte_tmpdir_base": "/tmp"}
 
     def start(self, command, options, ranks=2, layer=True, **changes):
-        """Runs a job; returns its exit code, its lines of standard output in order, and the lines of Sluice."""
+        """Runs a job; returns its exit code, the bytes of standard output in order, the lines of Sluice, and standard error."""
         words = [sluice, "run", *options] if layer else []
         before = [*shlex.split(launcher), "-n", str(ranks)] if ranks else []
         done = watched.run([*before, *words, *command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                            errors="backslashreplace", cwd=self.folder, env={**self.environment, **changes})
         lines = [line.removeprefix("sluice: ") for line in done.stderr.splitlines() if line.startswith("sluice")]
-        return done.returncode, sorted(done.stdout.splitlines()), lines, done.stderr
+        # Ranks write between each other's lines.
+        return done.returncode, "".join(sorted(done.stdout)), lines, done.stderr
 
     def compare(self, what, command, expected, reported=None, ranks=2, **changes):
         """`expected`: the lines of Sluice, `reported`: those with --report. "summary" stands for the summary of one job."""
