@@ -102,29 +102,19 @@ Loaded load(fs::path const& folder) {
     return {std::move(left->summary), !may_run};
 }
 
-/// Returns the jobs below a temporary folder that have records.
-std::vector<report::Remains> jobs_left_below(std::string const& temporary) {
+/// Returns the folder of the last job that did not end, among the jobs without a report folder of their own; or else of
+/// a job that is still running.
+std::string last_left_behind() {
+    std::vector<std::string> const folders = record::folders_of_jobs(record::temporary_folders().front());
     std::vector<report::Remains> jobs;
-    for (std::string const& folder : record::folders_of_jobs(temporary))
+    for (std::string const& folder : folders)
         for (report::Remains& job : report::jobs_left_in(folder))
             jobs.push_back(std::move(job));
-    std::erase_if(jobs, [](report::Remains const& job) { return !report::has_node_files(job.path); });
-    return jobs;
-}
-
-/// Returns the folder of the last job that did not end, among the jobs without a report folder of their own; or else of
-/// a job that is still running. Another temporary folder than the first is looked into if the first has none.
-std::string last_left_behind() {
-    std::vector<std::string> const temporary = record::temporary_folders();
-    std::vector<report::Remains> jobs;
-    for (std::size_t i = 0; i < temporary.size() && jobs.empty(); ++i)
-        jobs = jobs_left_below(temporary[i]);
     std::stable_sort(jobs.begin(), jobs.end(), [](report::Remains const& a, report::Remains const& b) {
         return a.last_sign_unix_us > b.last_sign_unix_us;
     });
-    if (jobs.empty())
-        throw UsageError("which folder? No job left its records in " +
-                         record::folders_of_jobs(temporary.front()).front());
+    std::erase_if(jobs, [](report::Remains const& job) { return !report::has_node_files(job.path); });
+    if (jobs.empty()) throw UsageError("which folder? No job left its records in " + folders.front());
     auto const runs = [](report::Remains const& job) { return job.alive; };
     std::stable_partition(jobs.begin(), jobs.end(), [&runs](report::Remains const& job) { return !runs(job); });
     auto const running = static_cast<std::size_t>(std::count_if(jobs.begin(), jobs.end(), runs));
