@@ -20,7 +20,7 @@ namespace sluice::c {
 /// function for messages.
 inline void agree_on_no_error(engine::ContextState& state, std::optional<Error> const& fault, char const* call) {
     engine::Entry const entry(state, call);
-    state.agree_on_no_error(fault);
+    state.meet(call, fault);
 }
 
 }  // namespace sluice::c

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sluice/collectives.hpp"
 
+#include <array>
+#include <cstddef>
+#include <span>
 #include <string>
 
 #include "collectives/device_blocks.hpp"
@@ -40,6 +43,20 @@ void check(engine::ContextState const& state, InplaceBlocks const& blocks) {
         refuse("the buffer is NULL, the count is " + std::to_string(blocks.counts.at(0)));
 }
 
+/// Each pair is an exchange of its own, so a rank knows whose blocks have not begun to come.
+void tell_silent(engine::Absences& absences, InplaceAlltoall const& call) {
+    std::array<int, InplaceAlltoall::k_most_pairs> members{};
+    std::size_t const count = call.silent_members(members);
+    if (count == 0) return;
+    std::string ranks;
+    for (int const member : std::span(members).first(count))
+        ranks += (ranks.empty() ? "" : ", ") + ("rank " + std::to_string(member));
+    absences.tell((count == 1
+                       ? " for 1 rank that has not begun its exchange with it: "
+                       : " for " + std::to_string(count) + " ranks that have not begun their exchange with it: ") +
+                  ranks);
+}
+
 AlltoallReport run(Context& context, InplaceBlocks const& blocks) {
     engine::ContextState& state = engine::ContextState::of(context);
     engine::Entry const entry(state, "an all-to-all in place");
@@ -57,7 +74,11 @@ AlltoallReport run(Context& context, InplaceBlocks const& blocks) {
                 "first");
     InplaceAlltoall call({state.remote_memory(), state.staging_pool(), state.settings().inplace_staging}, members,
                          blocks);
-    call.finish();
+    engine::Absences& absences = state.absences();
+    engine::Absences::Wait const wait(absences, "an all-to-all in place");
+    call.finish([&] {
+        if (absences.is_due()) tell_silent(absences, call);
+    });
     if (call.fault()) throw *call.fault();
     return call.report();
 }

@@ -144,10 +144,20 @@ bool InplaceAlltoall::progress() {
     return is_done();
 }
 
-void InplaceAlltoall::finish() {
+void InplaceAlltoall::finish(std::function<void()> const& look) {
     engine::Patience patience({.spins = k_looks_before_yield});
-    while (!is_done())
+    while (!is_done()) {
         patience.after(advance());
+        if (look && patience.in_vain() % k_looks_before_yield == k_looks_before_yield - 1) look();
+    }
+}
+
+std::size_t InplaceAlltoall::silent_members(std::span<int, k_most_pairs> members) const noexcept {
+    std::size_t count = 0;
+    for (Slot const& slot : slots_)
+        if (slot.pair.waits_for_entry()) members[count++] = slot.member;
+    std::ranges::sort(members.first(count));
+    return count;
 }
 
 int mpi_class_of(Error const& error) noexcept {

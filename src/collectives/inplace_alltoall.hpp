@@ -20,6 +20,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -46,6 +47,8 @@ struct InplaceMeans {
 /// it. It takes its staging when it first needs some.
 class InplaceAlltoall {
   public:
+    /// Pairs that are under way at once.
+    static constexpr std::size_t k_most_pairs = 7;
     /// With less staging not even one pair could be under way.
     static constexpr Bytes k_least_staging{PairExchange::k_slot_bytes + (16 << 10)};
 
@@ -61,8 +64,12 @@ class InplaceAlltoall {
     /// Does what can be done without waiting. Returns true when the call has ended: no peer touches our blocks any
     /// more.
     bool progress();
-    /// Calls `progress` until the call has ended; yields the core while there is nothing to do.
-    void finish();
+    /// Calls `progress` until the call has ended; yields the core while there is nothing to do, and calls `look` now
+    /// and then.
+    void finish(std::function<void()> const& look = {});
+    /// The members from which nothing has come, of the pairs that have begun here. Fills the beginning of `members`, by
+    /// rank, and returns their number.
+    std::size_t silent_members(std::span<int, k_most_pairs> members) const noexcept;
     bool is_done() const noexcept { return round_ == members_.size && under_way_ == 0; }
 
     /// After the end: an Error(invalid_argument) for the first pair whose blocks differ in bytes.
@@ -70,8 +77,6 @@ class InplaceAlltoall {
     AlltoallReport const& report() const noexcept { return report_; }
 
   private:
-    static constexpr std::size_t k_most_pairs = 7;
-
     struct Slot {
         PairExchange pair;
         std::optional<types::TypeMap> own_map;  // alltoallw: each pair has its own type

@@ -84,6 +84,8 @@ class PairExchange {
     bool is_finished() const noexcept { return state_ == State::finished; }
     /// Whether the pair may still turn out to need the lane.
     bool is_undecided() const noexcept { return state_ == State::entry || state_ == State::proof; }
+    /// Whether the peer has not begun the pair, as far as this rank knows.
+    bool waits_for_entry() const noexcept { return state_ == State::entry; }
     bool is_queued() const noexcept { return state_ == State::queued; }
     /// Gives the lane to a queued pair until it is finished.
     void grant_lane();

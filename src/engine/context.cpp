@@ -2,9 +2,11 @@
 #include "sluice/context.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <new>
 #include <optional>
 #include <span>
@@ -13,7 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.hpp"
+#include "engine/all_ranks.hpp"
 #include "engine/context_state.hpp"
+#include "engine/meeting.hpp"
 #include "groups/agree.hpp"
 #include "groups/agreement.hpp"
 
@@ -95,11 +100,12 @@ std::shared_ptr<ContextState> const& ContextState::shared_by(Context const& cont
 }
 
 ContextState::ContextState(MPI_Comm comm, Settings settings)
-    : comm_(mpi::Communicator::twin_of(mpi::usable(comm, "a Context"))),
+    : comm_(mpi::Communicator::twin_of(entered_by_all(mpi::usable(comm, "a Context"), settings))),
       rank_(mpi::rank_in(comm_.get())),
       size_(mpi::size_of(comm_.get())),
       settings_(std::move(settings)),
       process_(Process::of_this_rank(settings_)),
+      absences_(comm_.get(), rank_, size_, static_cast<double>(settings_.waiting_told_after), guard_),
       remote_memory_(settings_.transport == Transport::automatic),
       staging_pool_(&process_->memory().budget()),
       budget_look_(*process_) {
@@ -109,6 +115,7 @@ ContextState::ContextState(MPI_Comm comm, Settings settings)
     auto const me = static_cast<std::uint64_t>(rank_);
     if (groups::least_of(comm_.get(), has_none ? me : ~std::uint64_t{0}) == me) process_->tell_want_of_memory(rank_);
     progress_.add(budget_look_);
+    progress_.add(absences_);
     // Without a ledger the process keeps to an even share; Adaptation::account() explains why.
     if (process_->memory().adaptation() != nullptr && !process_->memory().adaptation()->has_ledger())
         counters_.named("budget.without_ledger").add();
@@ -126,11 +133,63 @@ std::shared_ptr<node::Node> ContextState::node(Bytes rings) {
     return node_;
 }
 
+bool ContextState::can_share(std::size_t values) const noexcept {
+    return node_ && node_->has_rings() && node_->size() == size_ && values <= node::NodeRings::k_most_values;
+}
+
+void ContextState::meet(char const* call, groups::Agreement& agreement) {
+    Absences::Wait const wait(absences_, call);
+    std::uint64_t const name = base::Fnv1a().add(call).value();
+    // The names of calls have the same place in all meetings, so calls that differ are found whatever else they
+    // compare.
+    auto const maxima = [&](std::span<std::uint64_t> values) {
+        constexpr std::size_t k_own = 3;
+        Meeting::Values all{name, ~name, absences_.entered()};
+        if (values.size() > all.size() - k_own)
+            throw Error(ErrorCode::internal,
+                        "a meeting takes at most " + std::to_string(all.size() - k_own) + " values");
+        std::ranges::copy(values, all.begin() + k_own);
+        auto const look = [this] { absences_.look(); };
+        if (can_share(all.size()))
+            node_->rings().most_of_all(all, look);
+        else
+            Meeting(comm_.get(), rank_, size_).most_of_all(all, look);
+        absences_.set_entered(all[2]);
+        if (all[0] != ~all[1]) {
+            groups::Agreement calls;
+            calls.alike("the collective call on a context", std::string_view(call));
+            calls.run(comm_.get());
+        }
+        std::copy_n(all.begin() + k_own, values.size(), values.begin());
+    };
+    try {
+        agreement.run(comm_.get(), std::cref(maxima));  // a std::function has room for a reference
+    } catch (Error const& error) {
+        if (error.code() != ErrorCode::mpi) end_questions();  // all ranks have this error
+        throw;
+    }
+}
+
+void ContextState::meet(char const* call, std::optional<Error> const& mine) {
+    groups::Agreement agreement;
+    std::uint64_t const& any_fault = agreement.most(mine ? 1 : 0);
+    meet(call, agreement);
+    if (any_fault == 0) return;
+    end_questions();
+    groups::agree_on_no_error(comm_.get(), mine);
+}
+
 void ContextState::most_of_all(std::span<std::uint64_t> values) {
-    if (node_ && node_->has_rings() && node_->size() == size_ && values.size() <= node::NodeRings::k_most_values)
-        node_->rings().most_of_all(values);
+    std::array<std::uint64_t, groups::Agreement::k_most_values + 1> room;
+    std::span<std::uint64_t> const all = std::span(room).first(values.size() + 1);
+    std::ranges::copy(values, all.begin());
+    all.back() = absences_.has_asked() ? 1 : 0;
+    if (can_share(all.size()))
+        node_->rings().most_of_all(all);
     else
-        groups::most_of_all(comm_.get(), values);
+        groups::most_of_all(comm_.get(), all);
+    std::copy_n(all.begin(), values.size(), values.begin());
+    if (all.back() != 0) absences_.settle();
 }
 
 void ContextState::agree(groups::Agreement& agreement) {

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/counters.hpp"
+#include "engine/absences.hpp"
 #include "engine/entry.hpp"
 #include "engine/process.hpp"
 #include "kernel/progress.hpp"
@@ -83,6 +84,17 @@ class ContextState {
     kernel::Progress& progress() noexcept { return progress_; }
     /// The staging memory of calls that need little staging and come often.
     memory::StagingPool& staging_pool() noexcept { return staging_pool_; }
+    /// Collective: the first step of each collective call but the all-to-alls, which `call` names, a literal. Runs the
+    /// agreement, which must be small. A rank that waits long says for whom. Throws Error(invalid_argument) on every
+    /// rank if the ranks are in different calls. Another step follows in the call, one of those below: see Absences.
+    void meet(char const* call, groups::Agreement& agreement);
+    /// The same. If any rank passes an error, every rank throws the error of the lowest such rank.
+    void meet(char const* call, std::optional<Error> const& mine);
+    /// Which ranks have not entered the call in which this one waits.
+    Absences& absences() noexcept { return absences_; }
+    /// Collective: a step for a call that has no other one after its first.
+    void end_questions() { most_of_all({}); }
+
     /// Collective: each value becomes its maximum over all ranks. Uses shared memory if all ranks are on one node with
     /// rings: MPI libraries spin in collectives, which is slow with more ranks than cores.
     void most_of_all(std::span<std::uint64_t> values);
@@ -96,12 +108,16 @@ class ContextState {
     Bytes ring_memory() const noexcept;
 
   private:
+    /// Whether all ranks share a node, whose rings have room for the values of an agreement.
+    bool can_share(std::size_t values) const noexcept;
+
     mpi::Communicator comm_;
     int rank_;
     int size_;
     Settings settings_;
     std::shared_ptr<Process> process_;
     EntryGuard guard_;
+    Absences absences_;
     base::Counters counters_;
     memory::Meter meter_;
     std::shared_ptr<node::Node> node_;

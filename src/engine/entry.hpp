@@ -20,6 +20,8 @@ class EntryGuard {
         std::uintptr_t const thread = thread_.load(std::memory_order_acquire);
         return thread != 0 && thread != this_thread();
     }
+    /// The call in which the thread of the caller is.
+    char const* call() const noexcept { return call_.load(std::memory_order_relaxed); }
 
   private:
     friend class Entry;

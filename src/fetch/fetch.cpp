@@ -79,7 +79,9 @@ void DeliveryAwaiter::await_suspend(detail::SuspendedTask waiting) const noexcep
 }
 
 Store::Store(Context& context) {
-    engine::Entry const entry(engine::ContextState::of(context), "Store");
+    engine::ContextState& state = engine::ContextState::of(context);
+    engine::Entry const entry(state, "Store");
+    state.meet("Store", std::nullopt);
     state_ = std::make_unique<fetch::StoreState>(context);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fetch/long_waits.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -15,8 +14,6 @@ namespace sluice::fetch {
 namespace {
 
 constexpr unsigned k_looks_between_clocks = 64;
-// At most so many seconds between two looks count: a longer time was spent in the program.
-constexpr double k_most_between_looks = 0.1;
 // A wait is found at the latest after this part of the time after which it is told.
 constexpr double k_sweeps = 4;
 
@@ -40,27 +37,26 @@ std::string text_of_state(LongWaits::State state) {
 
 void LongWaits::look() {
     if (after_ <= 0 || ++looks_ % k_looks_between_clocks != 0) return;
-    double const now = wire_->now();
-    waited_ += last_ > 0 ? std::min(now - last_, k_most_between_looks) : 0;
-    last_ = now;
-    if (waited_ < next_sweep_) return;
-    next_sweep_ = waited_ + after_ / k_sweeps;
+    double const waited = clock_.look(wire_->now());
+    if (waited < next_sweep_) return;
+    next_sweep_ = waited + after_ / k_sweeps;
     sweep();
 }
 
 void LongWaits::sweep() {
     if (!told_.expired()) return;  // this wait has its line
-    OldestWait oldest(waited_);
+    OldestWait oldest(clock_.waited());
     fetching_->find_oldest(oldest);
     receiving_->find_oldest(oldest);
     serving_->find_oldest(oldest);
-    if (!oldest.get() || waited_ - oldest.get()->since < after_) return;
+    if (!oldest.get() || clock_.waited() - oldest.get()->since < after_) return;
     if (has_answer(*oldest.get())) tell(*oldest.get());
 }
 
 /// Whether it is known why the data do not come, or nothing more will be known. Asks the owner first.
 bool LongWaits::has_answer(LongWait const& wait) {
-    if (wait.what != LongWait::For::data) return true;
+    if (wait.what == LongWait::For::sent_data) return !waits_for_answers_ || !receiving_->is_asking();
+    if (wait.what == LongWait::For::readers) return true;
     if (wait.key.owner == wire_->rank()) {
         answer_ = serving_->state_of(wire_->rank(), {wait.key.id, wait.key.epoch});
         return true;
@@ -69,14 +65,14 @@ bool LongWaits::has_answer(LongWait const& wait) {
         ask(wait);
         return false;
     }
-    return answer_ || waited_ - asked_at_ >= after_ / 2;
+    return answer_ || (!waits_for_answers_ && clock_.waited() - asked_at_ >= after_ / 2);
 }
 
 void LongWaits::ask(LongWait const& wait) {
     if (unanswered_ > 0) return;  // an answer would not say to which question
     answer_.reset();
     asked_ = wait;
-    asked_at_ = waited_;
+    asked_at_ = clock_.waited();
     ++unanswered_;
     wire_->send(wait.key.owner, {Kind::ask_state, 0, {wait.key.id, wait.key.epoch}, 0});
 }
@@ -88,7 +84,7 @@ void LongWaits::answered(State state) noexcept {
 
 void LongWaits::tell(LongWait const& wait) {
     engine::tell_line("rank " + std::to_string(wire_->rank()) + " has waited " +
-                      std::to_string(std::lround(waited_ - wait.since)) + " s for " + text_of(wait));
+                      std::to_string(std::lround(clock_.waited() - wait.since)) + " s for " + text_of(wait));
     told_ = wait.waiting;
     asked_.reset();
     answer_.reset();

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/wait_clock.hpp"
 #include "fetch/wire.hpp"
 #include "sluice/fetch.hpp"
 
@@ -68,10 +69,11 @@ class LongWaits {
     bool is_asking() const noexcept { return unanswered_ > 0; }
     /// The lines so far.
     std::uint64_t lines() const noexcept { return lines_; }
-    /// For tests.
+    /// For tests: tells after `seconds`, but waits for the owner's answer, for as long as it takes.
     void tell_after(double seconds) noexcept {
         after_ = seconds;
         next_sweep_ = 0;
+        waits_for_answers_ = true;
     }
 
   private:
@@ -86,8 +88,7 @@ class LongWaits {
     Serving* serving_;
     Receiving* receiving_;
     double after_;
-    double waited_ = 0;  // seconds
-    double last_ = 0;    // when it looked last
+    engine::WaitClock clock_;
     double next_sweep_ = 0;
     unsigned looks_ = 0;
     std::optional<LongWait> asked_;  // the wait whose owner was asked
@@ -95,6 +96,7 @@ class LongWaits {
     std::optional<State> answer_;
     std::weak_ptr<void const> told_;  // the wait that has its line
     std::uint64_t unanswered_ = 0;
+    bool waits_for_answers_ = false;
     std::uint64_t lines_ = 0;
 };
 

@@ -194,14 +194,24 @@ void StoreState::finish() {
     }
     wait_until_quiet();
     // No set of this rank is open, and its messages have been heard.
-    groups::NonblockingBarrier barrier(context_->comm(), groups::tags::k_store_barrier.first);
-    while (!barrier.is_passed())
-        progress.poll();
+    wait_for_all();
     wait_until_quiet();
+    context_->end_questions();
     Hold const held = hold();
     sending_.drop();
     receiving_.drop();
     faults_.throw_any();
+}
+
+/// Collective. Serves the others meanwhile.
+void StoreState::wait_for_all() {
+    engine::Absences& absences = context_->absences();
+    engine::Absences::Wait const wait(absences, "Store::finish");
+    groups::NonblockingBarrier barrier(context_->comm(), groups::tags::k_store_barrier.first);
+    for (unsigned looks = 1; !barrier.is_passed(); ++looks) {
+        context_->progress().poll();
+        if (looks % k_polls_between_clocks == 0) absences.look();
+    }
 }
 
 void StoreState::check_no_callback(char const* what) const {

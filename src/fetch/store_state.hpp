@@ -83,6 +83,7 @@ class StoreState final : public kernel::Pollable, public Background::Looked {
   private:
     bool move();
     bool is_quiet();
+    void wait_for_all();
     void follow_memory();
     budget::TokenPool::Limit share_of_receiving() const;
 

@@ -31,6 +31,7 @@ class Agreement {
   public:
     /// Makes each value its maximum over all ranks. Collective.
     using Maxima = std::function<void(std::span<std::uint64_t> values)>;
+    static constexpr std::size_t k_most_values = 48;
 
     Agreement() = default;
     Agreement(Agreement const&) = delete;  // most() and least() return references into it
@@ -60,7 +61,6 @@ class Agreement {
         std::uint64_t mine = 0;
         std::string_view text{};
     };
-    static constexpr std::size_t k_most_values = 48;
 
     /// Appends to values_ and returns the index of the new value.
     std::size_t put(std::uint64_t value);

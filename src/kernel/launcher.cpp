@@ -59,6 +59,12 @@ char const* rank_of_launcher() noexcept {
     return first_variable({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
 }
 
+bool is_first_of_node() noexcept {
+    char const* rank = first_variable({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"});
+    if (rank == nullptr) rank = rank_of_launcher();
+    return rank == nullptr || std::string_view(rank) == "0";
+}
+
 std::optional<std::uint32_t> ranks_of_node() noexcept {
     if (char const* const ranks = first_variable({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}))
         return ranks_in(ranks);

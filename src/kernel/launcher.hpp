@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// What the launcher of a rank tells it in variables of the environment, before MPI_Init and without MPI.
 ///
-///                     rank in the job       ranks of this node
-///     Open MPI        OMPI_COMM_WORLD_RANK  OMPI_COMM_WORLD_LOCAL_SIZE
-///     PMIx            PMIX_RANK             (none)
-///     MPICH's hydra   PMI_RANK              MPI_LOCALNRANKS
-///     Slurm's srun    SLURM_PROCID          entry SLURM_NODEID of SLURM_STEP_TASKS_PER_NODE
+///                     rank in the job       rank on this node           ranks of this node
+///     Open MPI        OMPI_COMM_WORLD_RANK  OMPI_COMM_WORLD_LOCAL_RANK  OMPI_COMM_WORLD_LOCAL_SIZE
+///     PMIx            PMIX_RANK             (none)                      (none)
+///     MPICH's hydra   PMI_RANK              MPI_LOCALRANKID             MPI_LOCALNRANKS
+///     Slurm's srun    SLURM_PROCID          SLURM_LOCALID               entry SLURM_NODEID of
+///                                                                       SLURM_STEP_TASKS_PER_NODE
 ///
 /// SLURM_NTASKS_PER_NODE is not among them: it repeats the option --ntasks-per-node, is missing without it, and is only
 /// an upper bound if --ntasks is given as well. SLURM_TASKS_PER_NODE speaks of the allocation, not of the step.
@@ -30,6 +31,10 @@ char const* first_variable(std::initializer_list<char const*> names) noexcept;
 
 /// The number of this rank in its job, as text; null without a launcher.
 char const* rank_of_launcher() noexcept;
+
+/// False in a rank that is not the first of its job on this node, or of which no launcher says the number there and
+/// which is not rank 0. For what one rank says as it ends: a rank that ends later cannot know what was said.
+bool is_first_of_node() noexcept;
 
 /// The number of ranks of this job on this node, at least 1; nothing if no launcher tells it. Between a launcher and
 /// Slurm the launcher counts: its daemons are Slurm's tasks, and its ranks inherit their variables.

@@ -231,7 +231,7 @@ bool NodeRings::sleep(std::uint32_t ticket) noexcept {
     return bell.rung.load(std::memory_order_relaxed) != ticket;
 }
 
-void NodeRings::barrier() noexcept {
+void NodeRings::barrier(Look const& look) {
     auto& bell = *reinterpret_cast<Doorbell*>(bases_[0]);
     std::uint32_t const generation = bell.generation.load(std::memory_order_acquire);
     if (bell.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint32_t>(size_)) {
@@ -240,16 +240,18 @@ void NodeRings::barrier() noexcept {
         futex_wake(bell.generation);
         return;
     }
-    while (bell.generation.load(std::memory_order_acquire) == generation)
+    while (bell.generation.load(std::memory_order_acquire) == generation) {
         futex_wait(bell.generation, generation);
+        if (look && bell.generation.load(std::memory_order_acquire) == generation) look();
+    }
 }
 
-void NodeRings::most_of_all(std::span<std::uint64_t> values) noexcept {
+void NodeRings::most_of_all(std::span<std::uint64_t> values, Look const& look) {
     auto const values_of = [this](int rank) -> auto& {
         return reinterpret_cast<Doorbell*>(bases_[static_cast<std::size_t>(rank)])->values;
     };
     std::copy(values.begin(), values.end(), values_of(rank_).begin());
-    barrier();
+    barrier(look);
     for (int rank = 0; rank < size_; ++rank)
         for (std::size_t i = 0; i < values.size(); ++i)
             values[i] = std::max(values[i], values_of(rank)[i]);

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -71,12 +72,15 @@ class NodeRings {
     /// not ring.
     bool sleep(std::uint32_t ticket) noexcept;
 
+    /// Called about once in a millisecond by a rank that waits.
+    using Look = std::function<void()>;
+
     /// Waits for all ranks of the node. It sleeps meanwhile, so it costs little with more ranks than cores.
-    void barrier() noexcept;
+    void barrier(Look const& look = {});
 
     /// Collective over the node: each of at most `k_most_values` values becomes its maximum over all ranks.
-    void most_of_all(std::span<std::uint64_t> values) noexcept;
-    static constexpr std::size_t k_most_values = 8;
+    void most_of_all(std::span<std::uint64_t> values, Look const& look = {});
+    static constexpr std::size_t k_most_values = 16;
 
     /// 64 bytes for each rank that all can read; a rank publishes values there before a barrier.
     std::span<std::byte, 64> board(int rank) noexcept;

@@ -109,8 +109,11 @@ RecordFile::RecordFile(kernel::Folder const& folder, std::string const& name) : 
     if (!claimed) {
         kernel::Folder::Turn const turn(folder);
         claimed = claim_existing(folder, name);
-        for (int number = 1; !claimed && number <= k_names; ++number)
-            claimed = claim(folder, name_in_series(name, number), kernel::Folder::Missing::is_made) == Claim::done;
+        for (int number = 1; !claimed && number <= k_names; ++number) {
+            Claim const tried = claim(folder, name_in_series(name, number), kernel::Folder::Missing::is_made);
+            if (tried == Claim::no_room) break;
+            claimed = tried == Claim::done;
+        }
     }
     map_private();
 }
@@ -153,14 +156,19 @@ RecordFile::Claim RecordFile::claim(kernel::Folder const& folder, std::string co
     // While this rank waited for the lock, the last rank of an earlier job may have removed the file.
     if (fstat(opened.file.get(), &status_) != 0 || !folder.is_still(name, status_))
         return refuse(name, "it belongs to another job");
-    return claim_in(opened.file.get(), status_.st_size, name);
+    Claim const claimed = claim_in(opened.file.get(), status_.st_size, name);
+    // An empty file is of no use to other ranks; the next one that waits for its lock finds that it has gone.
+    if (claimed == Claim::no_room) folder.remove(name);
+    return claimed;
 }
 
 RecordFile::Claim RecordFile::claim_in(int file, off_t bytes, std::string const& name) {
     bool const fresh = bytes == 0;
     if (!fresh && bytes < static_cast<off_t>(sizeof(NodeHeader))) return refuse(name, "it is not a file of Sluice");
-    if (int const error = fresh ? posix_fallocate(file, 0, sizeof(NodeHeader)) : 0; error != 0)
-        return refuse(name, std::strerror(error));
+    if (int const error = fresh ? posix_fallocate(file, 0, sizeof(NodeHeader)) : 0; error != 0) {
+        refuse(name, std::strerror(error));
+        return Claim::no_room;
+    }
     auto* const node = static_cast<NodeHeader*>(map_shared(file, 0, sizeof(NodeHeader)));
     if (node == nullptr) return refuse(name, std::strerror(errno));
     if (fresh) {

@@ -53,7 +53,11 @@ class RecordFile {
     void remove() const noexcept;
 
   private:
-    enum class Claim { done, other_name };
+    enum class Claim {
+        done,
+        other_name,  ///< the next name may be free
+        no_room,     ///< no name helps: there is no room for a file
+    };
     Claim claim(kernel::Folder const& folder, std::string const& name, kernel::Folder::Missing missing);
     Claim claim_in(int file, off_t bytes, std::string const& name);
     Claim refuse(std::string const& name, std::string const& why);

@@ -25,7 +25,7 @@ std::unique_ptr<Plan::State> planned(Context& context, std::uint64_t count, std:
     agreement.alike("staging", state->staging);
     agreement.alike("strategy", name_of(state->strategy));
     std::uint64_t const& most_slots = agreement.most(count);
-    state->context.agree(agreement);
+    state->context.meet("Plan", agreement);
     state->take_map(live, destinations, most_slots, std::nullopt);
     return state;
 }
@@ -76,7 +76,8 @@ RedistributionReport Plan::apply(std::span<Blocks const> arrays) {
     groups::Agreement same_number;
     same_number.fault(fault);
     same_number.alike("number of arrays", arrays.size());
-    context.agree(same_number);
+    context.meet("Plan::apply", same_number);
+    if (arrays.empty()) context.end_questions();
     for (Blocks const& blocks : arrays) {
         groups::Agreement same_blocks;
         same_blocks.alike("block_bytes", blocks.block_bytes.count);

@@ -33,7 +33,7 @@ RedistributionReport redistribute_once(Context& context, Blocks const& blocks, s
     agreement.alike("staging", plan.staging);
     agreement.alike("strategy", name_of(plan.strategy));
     std::uint64_t const& most_slots = agreement.most(blocks.count);
-    state.agree(agreement);
+    state.meet("redistribute", agreement);
     plan.take_map(live, destinations, most_slots, blocks.block_bytes.count);
     clock.step("addresses");
     plan.prepare(blocks.block_bytes.count);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -17,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "sluice/budget.hpp"
@@ -29,6 +31,7 @@
 #include "sluice/sluice.h"
 #include "sluice/tasks.hpp"
 #include "support/device_stand_in.hpp"
+#include "support/lines_of_ranks.hpp"
 #include "support/needs_ranks.hpp"
 
 namespace sluice::tests {

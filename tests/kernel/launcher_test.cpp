@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::initializer_list<char const*> k_all = {"OMPI_COMM_WORLD_RANK",
                                                       "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                                      "OMPI_COMM_WORLD_LOCAL_RANK",
+                                                      "MPI_LOCALRANKID",
+                                                      "SLURM_LOCALID",
                                                       "PMIX_RANK",
                                                       "PMI_RANK",
                                                       "MPI_LOCALNRANKS",
@@ -51,6 +54,27 @@ TEST(Launcher, is_unknown_without_one) {
     Environment const none{};
     EXPECT_EQ(rank_of_launcher(), nullptr);
     EXPECT_EQ(ranks_of_node(), std::nullopt);
+}
+
+TEST(Launcher, the_first_rank_of_each_node_is_known_by_its_number_there_and_else_rank_0) {
+    {
+        Environment const rank{{"OMPI_COMM_WORLD_RANK", "9"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}};
+        EXPECT_TRUE(is_first_of_node());
+    }
+    {
+        Environment const rank{{"PMI_RANK", "0"}, {"MPI_LOCALRANKID", "1"}};
+        EXPECT_FALSE(is_first_of_node());
+    }
+    {
+        Environment const rank{{"SLURM_PROCID", "3"}, {"SLURM_LOCALID", "0"}};
+        EXPECT_TRUE(is_first_of_node());
+    }
+    {
+        Environment const rank{{"PMIX_RANK", "1"}};
+        EXPECT_FALSE(is_first_of_node());
+    }
+    Environment const none{};
+    EXPECT_TRUE(is_first_of_node());
 }
 
 TEST(Launcher, open_mpi_tells_rank_and_ranks_of_the_node) {

@@ -175,7 +175,7 @@ class JobsFolders : public RecordFiles {
 };
 
 TEST_F(JobsFolders, are_of_this_user_alone) {
-    JobsFolder const jobs = open_folder_of_jobs();
+    JobsFolder const jobs = open_folder_of_jobs(folder_);
     EXPECT_EQ(jobs.folder.path(), first_);
     EXPECT_EQ(jobs.why_other, "");
     EXPECT_EQ(fs::status(first_).permissions(), fs::perms::owner_all);
@@ -184,18 +184,26 @@ TEST_F(JobsFolders, are_of_this_user_alone) {
 TEST_F(JobsFolders, have_another_name_if_the_first_is_taken_and_keep_it_while_it_is_there) {
     fs::create_directory(folder_ + "/elsewhere");
     fs::create_directory_symlink(folder_ + "/elsewhere", first_);
-    JobsFolder const jobs = open_folder_of_jobs();
+    JobsFolder const jobs = open_folder_of_jobs(folder_);
     EXPECT_EQ(jobs.folder.path(), first_ + "-2");
     EXPECT_EQ(jobs.why_other, first_ + ": it is a symbolic link");
     fs::remove(first_);
-    EXPECT_EQ(open_folder_of_jobs().folder.path(), first_ + "-2");
-    EXPECT_EQ(folders_of_jobs(), std::vector<std::string>{first_ + "-2"});
+    EXPECT_EQ(open_folder_of_jobs(folder_).folder.path(), first_ + "-2");
+    EXPECT_EQ(folders_of_jobs(folder_), std::vector<std::string>{first_ + "-2"});
+}
+
+TEST_F(JobsFolders, are_below_TMPDIR_first_and_below_no_folder_twice) {
+    EXPECT_EQ(temporary_folders(), (std::vector<std::string>{folder_, "/tmp", "/dev/shm"}));
+    setenv("TMPDIR", "/dev/shm", 1);
+    EXPECT_EQ(temporary_folders(), (std::vector<std::string>{"/dev/shm", "/tmp"}));
+    unsetenv("TMPDIR");
+    EXPECT_EQ(temporary_folders(), (std::vector<std::string>{"/tmp", "/dev/shm"}));
 }
 
 TEST_F(JobsFolders, are_none_if_all_names_are_taken) {
     for (int i = 1; i <= 20; ++i)
         std::ofstream(i == 1 ? first_ : first_ + "-" + std::to_string(i)) << "x";
-    JobsFolder const jobs = open_folder_of_jobs();
+    JobsFolder const jobs = open_folder_of_jobs(folder_);
     EXPECT_FALSE(jobs.folder.is_open());
     EXPECT_EQ(jobs.folder.why(), "it is a file");
 }

@@ -105,7 +105,7 @@ Loaded load(fs::path const& folder) {
 /// Returns the folder of the last job that did not end, among the jobs without a report folder of their own; or else of
 /// a job that is still running.
 std::string last_left_behind() {
-    std::vector<std::string> const folders = record::folders_of_jobs();
+    std::vector<std::string> const folders = record::folders_of_jobs(record::temporary_folders().front());
     std::vector<report::Remains> jobs;
     for (std::string const& folder : folders)
         for (report::Remains& job : report::jobs_left_in(folder))

@@ -11,7 +11,10 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/settings_file.hpp"
 #include "base/units.hpp"
@@ -20,6 +23,7 @@
 #include "cli/support/command.hpp"
 #include "cli/support/installation.hpp"
 #include "cli/support/once.hpp"
+#include "kernel/job/run_mark.hpp"
 #include "kernel/launcher.hpp"
 #include "record/record.hpp"
 #include "sluice/settings.hpp"
@@ -75,6 +79,14 @@ Choice plugin_for(std::string const& mpi) {
     return {{}, "there is no plugin for " + mpi + " beside this command"};
 }
 
+/// For a program that is linked to no MPI and that no launcher started. It may load one later; then the plugin says if
+/// it was made for the other.
+Choice plugin_of_any() {
+    for (MpiBuild const& build : mpi_builds())
+        if (!build.plugin.empty()) return {fs::canonical(build.plugin), {}};
+    return {{}, "there is no plugin beside this command"};
+}
+
 Choice choose(fs::path const& file) {
     Program const program = look_at(file);
     switch (program.kind) {
@@ -98,8 +110,7 @@ Choice choose(fs::path const& file) {
         say_once("the program is linked to " + mpis.front() + ", but the launcher is that of " + *launcher +
                  ": each rank will be a job of its own");
     if (mpis.size() == 1) return plugin_for(mpis.front());
-    if (launcher) return plugin_for(*launcher);
-    return {{}, "the program is not linked to an MPI, and no MPI's launcher started it"};
+    return launcher ? plugin_for(*launcher) : plugin_of_any();
 }
 
 void set(std::string const& name, std::string const& value) {
@@ -117,18 +128,33 @@ void share_memory(std::string const& text) {
     set("SLUICE_MEMORY", base::exact_bytes(Bytes{own}));
 }
 
-/// Returns the folder as an absolute path and makes it if it is missing; nothing if it is not writable. It is checked
-/// here and not only by the plugin: there each rank would report the failure, since ranks without records do not know
-/// of each other.
-std::optional<fs::path> make_report_folder(std::string const& text) {
+/// The folder itself, or the nearest folder above it that exists.
+fs::path nearest_existing(fs::path folder, std::error_code& failed) {
+    while (fs::status(folder, failed).type() == fs::file_type::not_found && folder.has_relative_path())
+        folder = folder.parent_path();
+    return folder;
+}
+
+/// Why no files can be written below the folder; no error if they can.
+std::error_code refusal_of(fs::path const& folder, std::error_code failed) {
+    if (failed) return failed;
+    if (!fs::is_directory(folder, failed)) return failed ? failed : std::make_error_code(std::errc::not_a_directory);
+    if (access(folder.c_str(), W_OK | X_OK) != 0) return {errno, std::generic_category()};
+    return {};
+}
+
+/// Returns the folder as an absolute path; nothing if it is not writable or cannot be made. It is made in MPI_Init, so
+/// a program that never calls it leaves no empty folder. It is checked here and not only by the plugin, because one
+/// that cannot be used leaves more lines there.
+std::optional<fs::path> report_folder(std::string const& text) {
     std::error_code failed;
     fs::path const folder = fs::absolute(text, failed);
-    if (!failed) fs::create_directories(folder, failed);
-    if (failed || access(folder.c_str(), W_OK | X_OK) != 0) {
-        say_once(fmt::format("no report: {}: {}", text, failed ? failed.message() : std::strerror(errno)));
+    fs::path const existing = failed ? fs::path() : nearest_existing(folder, failed);
+    if (std::error_code const refusal = refusal_of(existing, failed)) {
+        say_once(fmt::format("no report: {}: {}", text, refusal.message()));
         return std::nullopt;
     }
-    fs::space_info const space = fs::space(folder, failed);
+    fs::space_info const space = fs::space(existing, failed);
     if (failed || space.available >= sizeof(record::RankRecord)) return folder;
     say_once(fmt::format("no report: {}: {} are free there, and the record of a rank needs {}", text,
                          base::format_bytes({space.available}), base::format_bytes({sizeof(record::RankRecord)})));
@@ -147,6 +173,29 @@ void keep_fence_of_init() {
     for (auto const& [name, value] : k_fence)
         setenv(name, value, 0);
     if (none_is_set) setenv(kernel::k_fence_variable, "1", 1);
+}
+
+/// Takes Sluice's plugins out of a list of libraries: a rank under Sluice may start another job under Sluice, with
+/// another MPI.
+std::string without_plugins(std::string const& libraries) {
+    constexpr char k_name[] = "libsluice-preload-";
+    if (libraries.find(k_name) == std::string::npos) return libraries;
+    std::string others;
+    for (std::size_t at = 0; at < libraries.size();) {
+        std::size_t const end = std::min(libraries.find_first_of(": ", at), libraries.size());
+        std::string const library = libraries.substr(at, end - at);
+        if (!fs::path(library).filename().string().starts_with(k_name)) others += (others.empty() ? "" : ":") + library;
+        at = end + 1;
+    }
+    return others;
+}
+
+void preload(fs::path const& plugin) {
+    char const* const before = kernel::variable("LD_PRELOAD");
+    std::string libraries = before != nullptr ? without_plugins(before) : "";
+    // Sluice's plugin comes after other tools, so that these see the calls as the program makes them.
+    if (!plugin.empty()) libraries += (libraries.empty() ? "" : ":") + plugin.string();
+    if (libraries != (before != nullptr ? before : "")) set("LD_PRELOAD", libraries);
 }
 
 /// Programs may change their folder before MPI_Init.
@@ -195,13 +244,14 @@ int run_run(std::vector<std::string> const& arguments) {
     std::optional<RunOptions> const options = parse_run_options(arguments);
     if (!options) return 0;
     make_settings_file_absolute();
+    if (kernel::is_of_other_job()) unsetenv("SLUICE_REPORT");  // the folder is that of the job whose rank starts this
     for (auto const& [row, text] : options->settings)
         if (row.name == "quiet") set(std::string(row.variable), text);  // before anything is said
     for (auto const& [row, text] : options->settings) {
         if (row.name == "memory") {
             share_memory(text);
         } else if (row.name == "report") {
-            if (auto const folder = make_report_folder(text)) set("SLUICE_REPORT", folder->string());
+            if (auto const folder = report_folder(text)) set("SLUICE_REPORT", folder->string());
         } else {
             set(std::string(row.variable), text);
         }
@@ -216,11 +266,10 @@ int run_run(std::vector<std::string> const& arguments) {
     if (!choice.why_not.empty()) {
         say_once("runs the program plainly: " + choice.why_not);
     } else {
-        char const* const before = kernel::variable("LD_PRELOAD");
         if (choice.plugin.filename() == "libsluice-preload-openmpi.so") keep_fence_of_init();
-        // Sluice's plugin comes after other tools, so that these see the calls as the program makes them.
-        set("LD_PRELOAD", before != nullptr ? before + (":" + choice.plugin.string()) : choice.plugin.string());
+        set(kernel::k_run_variable, kernel::run_mark());
     }
+    preload(choice.plugin);
     become(command);
 }
 

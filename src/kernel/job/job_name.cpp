@@ -16,12 +16,6 @@ namespace sluice::kernel {
 
 namespace {
 
-/// Start time and number of a process: together unlike those of any other since the machine started.
-std::string process_name(pid_t pid) {
-    auto const stat = process_stat(pid);
-    return std::to_string(pid) + "." + std::to_string(stat ? stat->started : 0);
-}
-
 pid_t parent_of(pid_t pid) {
     auto const stat = process_stat(pid);
     return stat ? static_cast<pid_t>(stat->parent) : 0;
@@ -32,13 +26,6 @@ std::string command_of(pid_t pid) {
     return std::string(KeptFile("/proc/" + std::to_string(pid) + "/comm").read(room));
 }
 
-/// The process of MPICH's launcher that started the ranks of this node; a shell may stand between.
-pid_t launcher_of_node() {
-    for (pid_t pid = getppid(); pid > 1; pid = parent_of(pid))
-        if (command_of(pid).starts_with("hydra_")) return pid;
-    return 0;
-}
-
 std::string clean(std::string name) {
     for (char& c : name)
         if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '.';
@@ -46,6 +33,17 @@ std::string clean(std::string name) {
 }
 
 }  // namespace
+
+std::string process_name(pid_t pid) {
+    auto const stat = process_stat(pid);
+    return std::to_string(pid) + "." + std::to_string(stat ? stat->started : 0);
+}
+
+pid_t launcher_of_node() {
+    for (pid_t pid = getppid(); pid > 1; pid = parent_of(pid))
+        if (command_of(pid).starts_with("hydra_")) return pid;
+    return 0;
+}
 
 std::string hashed_name(std::string const& text) {
     char number[16];

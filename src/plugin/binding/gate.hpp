@@ -14,6 +14,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "plugin/binding/plugin.hpp"
 
@@ -59,7 +61,11 @@ inline Inside::~Inside() {
 /// microseconds.
 bool frame_is_open() noexcept;
 
-/// Looks for what lies below us; says once on standard error why we stand aside, if we do.
+/// The paths of the MPI libraries that are loaded.
+std::vector<std::string> loaded_mpis();
+
+/// Looks for what lies below us; says once on standard error why we stand aside, if we do. Nothing is said in a rank of
+/// another job than the one that `sluice run` stands in, which has the preload by inheritance.
 void locate_below();
 
 /// Functions of the next tool or of libmpi; found at the first call, for MPI may be loaded late.

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernel/job/run_mark.hpp"
 #include "plugin/binding/gate.hpp"
 #include "plugin/binding/say.hpp"
 
@@ -23,18 +24,6 @@ bool is_mpi(std::string_view path) {
     for (std::string_view const name : {"libmpi.so", "libmpich.so", "libmpi_cray.so", "libmpi_gnu"})
         if (file.starts_with(name)) return true;
     return false;
-}
-
-std::vector<std::string> loaded_mpis() {
-    std::vector<std::string> found;
-    dl_iterate_phdr(
-        [](dl_phdr_info* object, std::size_t, void* result) {
-            if (object->dlpi_name != nullptr && is_mpi(object->dlpi_name))
-                static_cast<std::vector<std::string>*>(result)->emplace_back(object->dlpi_name);
-            return 0;
-        },
-        &found);
-    return found;
 }
 
 /// The pointers behind `names`, looked up in `handle`; a function that this MPI has not stays null.
@@ -70,13 +59,27 @@ bool is_ours(std::string const& library) {
 
 }  // namespace
 
+std::vector<std::string> loaded_mpis() {
+    std::vector<std::string> found;
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, std::size_t, void* result) {
+            if (object->dlpi_name != nullptr && is_mpi(object->dlpi_name))
+                static_cast<std::vector<std::string>*>(result)->emplace_back(object->dlpi_name);
+            return 0;
+        },
+        &found);
+    return found;
+}
+
 void locate_below() {
     std::lock_guard const lock(g_plugin.locating);
     if (g_plugin.located) return;
     std::vector<std::string> const mpis = loaded_mpis();
     void* const libmpi = mpis.size() == 1 ? dlopen(mpis.front().c_str(), RTLD_LAZY | RTLD_NOLOAD) : nullptr;
     fill_below(libmpi);
-    if (mpis.size() > 1) {
+    if (kernel::is_of_other_job()) {
+        // Its calls pass.
+    } else if (mpis.size() > 1) {
         say_once_a_node("stands aside: the program has loaded two MPI libraries, %s and %s", mpis[0].c_str(),
                         mpis[1].c_str());
     } else if (libmpi == nullptr) {

@@ -37,8 +37,12 @@ Settings settings_or_defaults() {
 void remove_older_records(record::RecordFile const& file, std::string const& report_folder) {
     if (!file.made_file()) return;
     std::string const job_folder = file.folder() == report_folder ? "" : file.folder();
-    for (std::string const& jobs : record::folders_of_jobs())
-        report::remove_old_jobs(jobs, job_folder);
+    std::vector<std::string> const temporary = record::temporary_folders();
+    for (std::string const& folder : temporary) {
+        if (folder != temporary.front() && !job_folder.starts_with(folder + "/")) continue;
+        for (std::string const& jobs : record::folders_of_jobs(folder))
+            report::remove_old_jobs(jobs, job_folder);
+    }
     if (job_folder.empty()) report::remove_old_records(report_folder, file.path());
 }
 

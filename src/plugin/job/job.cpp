@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/job/job.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "kernel/files/folder.hpp"
 #include "kernel/job/job_name.hpp"
@@ -21,7 +22,8 @@ std::string node_number() {
 }
 
 kernel::Folder report_folder(std::string const& path) {
-    mkdir(path.c_str(), S_IRWXU | S_IRWXG | S_IRWXO);  // as the umask says; it fails if the folder is there
+    std::error_code unseen;
+    std::filesystem::create_directories(path, unseen);
     return kernel::Folder::named(path);
 }
 
@@ -50,17 +52,23 @@ record::RecordFile claim_record(std::string const& report, std::vector<std::stri
         }
         why_not_in_report = why;
     }
-    record::JobsFolder jobs = record::open_folder_of_jobs();
-    if (jobs.folder.is_open()) jobs.folder = kernel::Folder::own(jobs.folder.path_of(kernel::job_name()));
-    record::RecordFile file = claim_in(jobs.folder, why);
-    for (std::string const& reason : {why_not_in_report, jobs.why_other})
-        if (!reason.empty() && file.shares_node())
-            lines.push_back("the records of the ranks are in " + file.folder() + ", because " + reason);
-    if (!file.shares_node())
-        lines.push_back("no record is kept in a file: " + why);
-    else if (!file.in_file())
-        lines.push_back("if this job is killed, its report will lack ranks: " + why);
-    return file;
+    std::string why_not_in_first;
+    for (std::string const& temporary : record::temporary_folders()) {
+        record::JobsFolder jobs = record::open_folder_of_jobs(temporary);
+        if (jobs.folder.is_open()) jobs.folder = kernel::Folder::own(jobs.folder.path_of(kernel::job_name()));
+        record::RecordFile file = claim_in(jobs.folder, why);
+        if (file.shares_node()) {
+            for (std::string const& reason : {why_not_in_report, why_not_in_first, jobs.why_other})
+                if (!reason.empty())
+                    lines.push_back("the records of the ranks are in " + file.folder() + ", because " + reason);
+            if (!file.in_file()) lines.push_back("if this job is killed, its report will lack ranks: " + why);
+            return file;
+        }
+        if (why_not_in_first.empty()) why_not_in_first = why;
+        if (jobs.folder.is_open()) rmdir(jobs.folder.path().c_str());  // another rank may use it: then it stays
+    }
+    lines.push_back("no record is kept in a file: " + why_not_in_first);
+    return {};
 }
 
 }  // namespace sluice::plugin

@@ -64,8 +64,7 @@ void choose_services(Job& job) {
         MPI_Allreduce(MPI_IN_PLACE, agreed.data(), count, MPI_INT, MPI_MIN, job.all.get());
     }
     job.one_thread = (agreed.empty() ? mine : agreed)[0] != 0;
-    for (char const* const name : job.services.choose(std::move(all), mine, agreed))
-        if (job.rank == 0) say("%s are left to MPI: the program initialised it with MPI_THREAD_MULTIPLE", name);
+    job.services.choose(std::move(all), mine, agreed);
 }
 
 void learn_from_mpi(Job& job) {

@@ -13,24 +13,21 @@ RunningServices::Bits RunningServices::wishes(Services const& all, Job const& jo
     return bits;
 }
 
-std::vector<char const*> RunningServices::choose(Services all, Bits const& mine, Bits const& agreed) {
-    std::vector<char const*> left_to_mpi;
-    bool const one_thread = (agreed.empty() ? mine : agreed)[0] != 0;
+void RunningServices::choose(Services all, Bits const& mine, Bits const& agreed) {
+    one_thread_ = (agreed.empty() ? mine : agreed)[0] != 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        Needs const needs = all[i]->needs();
-        bool const wanted = needs == Needs::nothing ? mine[i + 1] != 0 : !agreed.empty() && agreed[i + 1] != 0;
-        if (!wanted) continue;
-        if (needs == Needs::one_thread && !one_thread)
-            left_to_mpi.push_back(all[i]->name());
-        else
-            chosen_.push_back(std::move(all[i]));
+        bool const alone = all[i]->needs() == Needs::nothing;
+        bool const wanted = alone ? mine[i + 1] != 0 : !agreed.empty() && agreed[i + 1] != 0;
+        if (wanted) chosen_.push_back(std::move(all[i]));
     }
-    return left_to_mpi;
 }
 
 void RunningServices::start(Job& job) {
     for (auto const& service : chosen_) {
-        service->start(job);
+        if (service->needs() == Needs::one_thread && !one_thread_)
+            service->leave_to_mpi(job);
+        else
+            service->start(job);
         ++running_;
     }
 }

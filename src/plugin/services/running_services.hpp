@@ -2,6 +2,7 @@
 /// The services that this rank runs, from the choice in MPI_Init to the stop in MPI_Finalize.
 ///
 ///     each service:  wanted by this rank? ── agreed by all ranks, if it needs them ──> start ── … ──> stop
+///                     needs one thread, and some rank has several ──> leave_to_mpi ── … ──> stop
 #pragma once
 
 #include <memory>
@@ -20,9 +21,8 @@ class RunningServices {
     static Bits wishes(Services const& all, Job const& job, bool one_thread);
 
     /// Keeps those of `all` that this rank can start. `mine` are its wishes; `agreed` is what the ranks agreed on, and
-    /// is empty if they cannot agree because not all of them run under Sluice. Returns the names of services that are
-    /// wanted but left to MPI because of MPI_THREAD_MULTIPLE.
-    std::vector<char const*> choose(Services all, Bits const& mine, Bits const& agreed);
+    /// is empty if they cannot agree because not all of them run under Sluice.
+    void choose(Services all, Bits const& mine, Bits const& agreed);
     /// Starts what was chosen, in the order of the list. After a throw the rank watches nothing, and the ranks have to
     /// agree anew.
     void start(Job& job);
@@ -36,6 +36,7 @@ class RunningServices {
     bool empty() const noexcept { return running_ == 0; }
 
   private:
+    bool one_thread_ = true;   // no rank has MPI_THREAD_MULTIPLE
     Services chosen_;          // objects stay: peers may read memory of a service that has stopped
     std::size_t running_ = 0;  // the first of them
     Services given_up_;

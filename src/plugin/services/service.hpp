@@ -45,6 +45,9 @@ class Service : public kernel::Pollable {
     virtual bool wanted(Job const& job) const noexcept = 0;
     /// Gets its counters, if it has any, by job.counter(name(), "calls compared").
     virtual void start(Job& job) = 0;
+    /// In place of start() if it needs one thread and a rank has MPI_THREAD_MULTIPLE: it serves nothing, and counts
+    /// what it would have served. stop() follows.
+    virtual void leave_to_mpi(Job&) {}
     virtual void stop(Job& job, Ending ending) = 0;
     /// In a process that the program forked, which has none of our threads; no link runs there.
     virtual void in_child() noexcept {}

@@ -31,6 +31,7 @@ class Told final : public Service {
         if (fails) throw std::runtime_error("cannot start");
         tell(job, "+");
     }
+    void leave_to_mpi(Job& job) override { tell(job, "~"); }
     void stop(Job& job, Ending ending) override { tell(job, ending == Ending::finalize ? "-" : "!"); }
     void in_child() noexcept override { tell(job_, "c"); }
     bool fails = false;
@@ -57,7 +58,7 @@ TEST(RunningServices, start_in_order_and_stop_in_reverse) {
     RunningServices services;
     Bits const mine = RunningServices::wishes(three(job), job, true);
     EXPECT_EQ(mine, (Bits{1, 1, 1, 1}));
-    EXPECT_TRUE(services.choose(three(job), mine, mine).empty());
+    services.choose(three(job), mine, mine);
     EXPECT_TRUE(services.empty());
     services.start(job);
     EXPECT_FALSE(services.empty());
@@ -82,15 +83,15 @@ TEST(RunningServices, without_agreement_only_those_start_that_need_no_other_rank
     EXPECT_EQ(job.told, "+c ");
 }
 
-TEST(RunningServices, several_threads_leave_a_service_to_mpi_and_name_it) {
+TEST(RunningServices, several_threads_leave_to_mpi_what_needs_one) {
     Job job{{"a", "b", "c"}, ""};
     RunningServices services;
     EXPECT_EQ(RunningServices::wishes(three(job), job, false), (Bits{0, 1, 1, 1}));
-    std::vector<char const*> const left = services.choose(three(job), {1, 1, 1, 1}, {0, 1, 1, 1});
-    ASSERT_EQ(left.size(), 1U);
-    EXPECT_STREQ(left[0], "a");
+    services.choose(three(job), {1, 1, 1, 1}, {0, 1, 1, 1});
     services.start(job);
-    EXPECT_EQ(job.told, "+b +c ");
+    EXPECT_EQ(job.told, "~a +b +c ");
+    services.stop(job, Ending::finalize);
+    EXPECT_EQ(job.told, "~a +b +c -c -b -a ");
 }
 
 TEST(RunningServices, only_those_that_started_are_stopped) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "base/c_boundary.hpp"
@@ -84,8 +85,8 @@ class Serving {
 
     /// Runs a call, counts it, and has the communicator's error handler told of what goes wrong. `largest`: bytes of
     /// the largest block, which MPI would put aside.
-    int serve(Call& call, MPI_Comm comm, groups::Members const& members, InplaceBlocks const& blocks,
-              std::uint64_t largest) {
+    std::optional<int> serve(Call& call, MPI_Comm comm, groups::Members const& members, InplaceBlocks const& blocks,
+                             std::uint64_t largest) {
         memory_.look_if_due();
         AlltoallReport report;
         int const code = run(members, blocks, report);
@@ -124,6 +125,29 @@ class Serving {
     groups::TagRange tags_ = groups::tags::served(groups::tags::k_largest);
 };
 
+/// In the place of Serving where a rank has MPI_THREAD_MULTIPLE: the calls that would have been served are counted. The
+/// members of a communicator have agreed on no tag then; their number is enough here.
+class LeftToMpi {
+  public:
+    explicit LeftToMpi(std::uint64_t& left) noexcept : left_(left) {}
+
+    groups::Members members_of(Numbered const& in) const {
+        Known const known = in.communicators->find(in.comm);
+        groups::Members members;
+        members.size = known.size;
+        members.rank = known.rank;
+        return members;
+    }
+    std::optional<int> serve(Call&, MPI_Comm, groups::Members const&, InplaceBlocks const&, std::uint64_t) {
+        count();
+        return std::nullopt;
+    }
+    void count() noexcept { add(left_, 1); }
+
+  private:
+    std::uint64_t& left_;
+};
+
 /// What a call says of its blocks. MPI has not seen the call yet, so only types that are known to be valid are served.
 MessageBytes sizes_of(Call& call) {
     return {call.watch().communicators(), call.watch().datatypes()};
@@ -158,23 +182,26 @@ bool is_worth(MessageBytes& sizes, groups::Members const& members, Count const c
     return collectives::worth_serving_alltoall(sizes.bytes(counts[other], types != nullptr ? types[other] : type), 2);
 }
 
-/// The program's arguments, for both kinds of counts. What is not served goes on to `next`.
-template <class Next, class Count>
-int alltoall(Serving& serving, Call& call, Next next, void const* sendbuf, Count sendcount, MPI_Datatype sendtype,
+/// The program's arguments, for both kinds of counts. What is not served goes on to `next`. `Server`: Serving or
+/// LeftToMpi.
+template <class Server, class Next, class Count>
+int alltoall(Server& serving, Call& call, Next next, void const* sendbuf, Count sendcount, MPI_Datatype sendtype,
              void* recvbuf, Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
     if (placed(sendbuf) && recvcount > 0 && has_place(recvbuf, recvtype)) {
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
         MessageBytes sizes = sizes_of(call);
         std::uint64_t const pair = sizes.bytes(recvcount, recvtype);
-        if (members.size > 1 && !sizes.left_out() && collectives::worth_serving_alltoall(pair, members.size))
-            return serving.serve(call, comm, members, InplaceBlocks::alltoall(recvbuf, recvcount, recvtype), pair);
+        if (members.size > 1 && !sizes.left_out() && collectives::worth_serving_alltoall(pair, members.size)) {
+            InplaceBlocks const blocks = InplaceBlocks::alltoall(recvbuf, recvcount, recvtype);
+            if (auto const code = serving.serve(call, comm, members, blocks, pair)) return *code;
+        }
     }
     return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
-template <class Next, class Count, class Displacement>
-int alltoallv(Serving& serving, Call& call, Next next, void const* sendbuf, Count const* sendcounts,
+template <class Server, class Next, class Count, class Displacement>
+int alltoallv(Server& serving, Call& call, Next next, void const* sendbuf, Count const* sendcounts,
               Displacement const* sdispls, MPI_Datatype sendtype, void* recvbuf, Count const* recvcounts,
               Displacement const* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
     if (placed(sendbuf) && recvcounts != nullptr && rdispls != nullptr) {
@@ -182,15 +209,16 @@ int alltoallv(Serving& serving, Call& call, Next next, void const* sendbuf, Coun
         groups::Members const members = serving.members_of(in);
         MessageBytes sizes = sizes_of(call);
         if (auto const largest = largest_of(sizes, recvbuf, recvcounts, nullptr, recvtype, members.size);
-            largest && is_worth(sizes, members, recvcounts, nullptr, recvtype))
-            return serving.serve(call, comm, members, InplaceBlocks::alltoallv(recvbuf, recvcounts, rdispls, recvtype),
-                                 *largest);
+            largest && is_worth(sizes, members, recvcounts, nullptr, recvtype)) {
+            InplaceBlocks const blocks = InplaceBlocks::alltoallv(recvbuf, recvcounts, rdispls, recvtype);
+            if (auto const code = serving.serve(call, comm, members, blocks, *largest)) return *code;
+        }
     }
     return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 
-template <class Next, class Count, class Displacement>
-int alltoallw(Serving& serving, Call& call, Next next, void const* sendbuf, Count const* sendcounts,
+template <class Server, class Next, class Count, class Displacement>
+int alltoallw(Server& serving, Call& call, Next next, void const* sendbuf, Count const* sendcounts,
               Displacement const* sdispls, MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts,
               Displacement const* rdispls, MPI_Datatype const* recvtypes, MPI_Comm comm) {
     if (placed(sendbuf) && recvcounts != nullptr && rdispls != nullptr && recvtypes != nullptr) {
@@ -198,9 +226,10 @@ int alltoallw(Serving& serving, Call& call, Next next, void const* sendbuf, Coun
         groups::Members const members = serving.members_of(in);
         MessageBytes sizes = sizes_of(call);
         auto const largest = largest_of(sizes, recvbuf, recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size);
-        if (largest && is_worth(sizes, members, recvcounts, recvtypes, MPI_DATATYPE_NULL))
-            return serving.serve(call, comm, members, InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes),
-                                 *largest);
+        if (largest && is_worth(sizes, members, recvcounts, recvtypes, MPI_DATATYPE_NULL)) {
+            InplaceBlocks const blocks = InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes);
+            if (auto const code = serving.serve(call, comm, members, blocks, *largest)) return *code;
+        }
     }
     return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
@@ -257,33 +286,38 @@ int ialltoallw_of_copy(Serving& serving, Call& call, Next next, groups::Members 
     return code;
 }
 
-template <class Next, class Count, class Displacement>
-int ialltoallw(Serving& serving, Call& call, Next next, void const* sendbuf, Count const* sendcounts,
+template <class Server, class Next, class Count, class Displacement>
+int ialltoallw(Server& serving, Call& call, Next next, void const* sendbuf, Count const* sendcounts,
                Displacement const* sdispls, MPI_Datatype const* sendtypes, void* recvbuf, Count const* recvcounts,
                Displacement const* rdispls, MPI_Datatype const* recvtypes, MPI_Comm comm, MPI_Request* request) {
     if (placed(sendbuf) && recvcounts != nullptr && rdispls != nullptr && recvtypes != nullptr && request != nullptr) {
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
         MessageBytes sizes = sizes_of(call);
-        if (members.size > 1 && largest_of(sizes, recvbuf, recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size))
-            return ialltoallw_of_copy(serving, call, next, members, recvbuf, recvcounts, rdispls, recvtypes, comm,
-                                      request);
+        if (members.size > 1 && largest_of(sizes, recvbuf, recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size)) {
+            if constexpr (std::is_same_v<Server, Serving>)
+                return ialltoallw_of_copy(serving, call, next, members, recvbuf, recvcounts, rdispls, recvtypes, comm,
+                                          request);
+            else
+                serving.count();
+        }
     }
     return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
 }
 
+template <class Server>
 struct InplaceLinks {
-    static constexpr auto Alltoall = [](Serving& serving, Call& call, auto... rest) {
+    static constexpr auto Alltoall = [](Server& serving, Call& call, auto... rest) {
         return alltoall(serving, call, rest...);
     };
-    static constexpr auto Alltoallv = [](Serving& serving, Call& call, auto... rest) {
+    static constexpr auto Alltoallv = [](Server& serving, Call& call, auto... rest) {
         return alltoallv(serving, call, rest...);
     };
-    static constexpr auto Alltoallw = [](Serving& serving, Call& call, auto... rest) {
+    static constexpr auto Alltoallw = [](Server& serving, Call& call, auto... rest) {
         return alltoallw(serving, call, rest...);
     };
 #ifdef MPICH_VERSION
-    static constexpr auto Ialltoallw = [](Serving& serving, Call& call, auto... rest) {
+    static constexpr auto Ialltoallw = [](Server& serving, Call& call, auto... rest) {
         return ialltoallw(serving, call, rest...);
     };
 #endif
@@ -304,10 +338,18 @@ class Inplace final : public Service {
         serving_ = std::make_unique<Serving>(
             job.memory, job.all.get(), job.settings,
             Serving::Counts{job.counter(name(), "calls served"), job.counter(name(), "nonblocking calls copied")});
-        job.chains.add<InplaceLinks>(*serving_);
+        job.chains.add<InplaceLinks<Serving>>(*serving_);
+    }
+    void leave_to_mpi(Job& job) override {
+        left_to_mpi_.emplace(job.counter(name(), "calls left to MPI (MPI_THREAD_MULTIPLE)"));
+        job.chains.add<InplaceLinks<LeftToMpi>>(*left_to_mpi_);
     }
     void stop(Job& job, Ending ending) override {
-        job.chains.remove<InplaceLinks>(*serving_);
+        if (left_to_mpi_) {
+            job.chains.remove<InplaceLinks<LeftToMpi>>(*left_to_mpi_);
+            return;
+        }
+        job.chains.remove<InplaceLinks<Serving>>(*serving_);
         if (ending != Ending::finalize) return;
         job.owned.leave_freed_to_mpi({MPI_Test, MPI_Request_free});
         MPI_Barrier(serving_->all());  // after it no peer touches this rank's memory
@@ -316,6 +358,7 @@ class Inplace final : public Service {
 
   private:
     std::unique_ptr<Serving> serving_;
+    std::optional<LeftToMpi> left_to_mpi_;
 };
 
 }  // namespace

@@ -2,13 +2,13 @@
 // The ends of a job: MPI_Finalize, MPI_Abort, and a program that ends without either.
 #include <unistd.h>
 
-#include <string_view>
+#include <string>
 
-#include "kernel/launcher.hpp"
 #include "plugin/binding/gate.hpp"
 #include "plugin/binding/say.hpp"
-#include "plugin/job/ending.hpp"
-#include "plugin/job/local_report.hpp"
+#include "plugin/job/end/ending.hpp"
+#include "plugin/job/end/local_report.hpp"
+#include "plugin/job/end/unwatched.hpp"
 #include "plugin/job/rank_head.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/wrappers/around.hpp"
@@ -38,17 +38,10 @@ Job* close_the_gate() {
     return g_plugin.watched.exchange(nullptr);
 }
 
-/// A program that has started MPI by MPI_Session_init alone.
-void note_sessions() {
-    char const* const rank = kernel::rank_of_launcher();
-    if (g_plugin.with_sessions != getpid() || (rank != nullptr && std::string_view(rank) != "0")) return;
-    say("no report: the program starts MPI by MPI_Session_init, and only programs that call MPI_Init are watched");
-}
-
 /// A program that ends without MPI_Finalize: nothing can be gathered any more, but what was written stays.
 [[gnu::destructor]] void note_exit() {
     Job* const job = g_plugin.job;
-    if (job == nullptr) note_sessions();
+    if (job == nullptr) note_unwatched();
     if (job == nullptr || job->ended || job->process != getpid() || close_the_gate() == nullptr) return;
     job->services.stop(*job, Ending::exit);
     // Other threads may be in calls and use the budget. Processes that share the ledger find out that this one is gone.
@@ -59,11 +52,13 @@ void note_sessions() {
         say("no report: the program ended without MPI_Finalize%s", how_to_see(job->watch.file()).c_str());
 }
 
-void report(Job const& job, record::RankRecord const& record) {
+void report(Job& job, record::RankRecord const& record) {
     if (job.all)
         report_at_end(job.all.get(), record, job.settings);
     else if (job.rank == 0 && job.settings.watch == Switch::on)
-        say("no report was gathered, because not all ranks run under sluice");
+        say("no report was gathered, because %s", job.watch.file().shares_node()
+                                                      ? "not all ranks run under sluice"
+                                                      : "the ranks do not know whether all run under sluice");
 }
 
 }  // namespace

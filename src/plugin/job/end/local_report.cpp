@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/job/local_report.hpp"
+#include "plugin/job/end/local_report.hpp"
 
 #include <atomic>
 #include <chrono>

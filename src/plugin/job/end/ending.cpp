@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/job/ending.hpp"
+#include "plugin/job/end/ending.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+// ways MODE [COMMAND]
+//   start    rank 0 runs COMMAND between MPI_Init and MPI_Finalize
+//   early    both ranks run COMMAND before MPI_Init
+//   hello    rank 0 prints the number of ranks
+//   threads  MPI_THREAD_MULTIPLE and no all-to-all; with COMMAND "inplace" three all-to-alls in place of 128 KiB a pair
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static int rank, ranks;
+
+static void run(char const* command) {
+    int const status = system(command);
+    if (status == -1 || !WIFEXITED(status)) exit(3);
+    printf("inner status %d\n", WEXITSTATUS(status));
+    fflush(stdout);
+}
+
+static void exchange(void) {
+    enum { k_each = 32768 };
+    int* const data = calloc((size_t)(ranks * k_each), sizeof(int));
+    if (data == NULL) exit(3);
+    for (int i = 0; i < 3; ++i)
+        MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, k_each, MPI_INT, MPI_COMM_WORLD);
+    free(data);
+}
+
+int main(int argc, char** argv) {
+    char const* const mode = argc > 1 ? argv[1] : "hello";
+    char const* const command = argc > 2 ? argv[2] : "";
+    int const threads = strcmp(mode, "threads") == 0;
+    if (strcmp(mode, "early") == 0) run(command);
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (strcmp(mode, "start") == 0 && rank == 0) run(command);
+    if (strcmp(mode, "hello") == 0 && rank == 0) printf("hello from %d\n", ranks);
+    if (threads && strcmp(command, "inplace") == 0) exchange();
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
