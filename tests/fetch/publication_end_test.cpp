@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fetch/fetch_bed.hpp"
+#include "groups/nonblocking_barrier.hpp"
 #include "sluice/fetch.hpp"
 
 namespace sluice::tests {
@@ -39,9 +40,9 @@ Task fetch_one_by_one(Store& store, int owner, int& fetched) {
         for (int turn = 0; turn < 20; ++turn)
             co_await yielded();
         ++fetched;
-        MPI_Request all_are_here = MPI_REQUEST_NULL;
-        MPI_Ibarrier(MPI_COMM_WORLD, &all_are_here);
-        co_await completed(all_are_here);
+        groups::NonblockingBarrier all_are_here(MPI_COMM_WORLD, 1);
+        while (!all_are_here.is_passed())
+            co_await yielded();
         FetchResult const got = co_await store.fetch_all(FetchRequest{{owner, id, 0}, 100});
     }
 }
