@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fetch/fetch_bed.hpp"
+#include "groups/nonblocking_barrier.hpp"
 #include "sluice/fetch.hpp"
 
 namespace sluice::tests {
@@ -15,6 +16,7 @@ namespace {
 
 class PublicationEnd : public testing::Test {
   protected:
+    int peer() const { return (rank + 1) % size; }
     void publish_ids(Store& store, std::uint64_t ids) const {
         for (std::uint64_t id = 0; id < ids; ++id)
             publish(store, {rank, id, 0}, 100, 1);
@@ -32,22 +34,15 @@ Task wait_for_them(Store& store, std::vector<Key> keys, int const& fetched, int&
 }
 
 /// Fetches one key after the other, each when the tasks of all ranks have counted it: an owner may learn of a fetch
-/// before the task that posted it goes on. A barrier by dissemination, because in the simulator no rank waits for the
-/// others in MPI_Ibarrier.
-Task fetch_one_by_one(Store& store, int rank, int size, int& fetched) {
-    int const owner = (rank + 1) % size;
+/// before the task that posted it goes on.
+Task fetch_one_by_one(Store& store, int owner, int& fetched) {
     for (std::uint64_t id = 0; id < 3; ++id) {
         for (int turn = 0; turn < 20; ++turn)
             co_await yielded();
         ++fetched;
-        for (int step = 1; step < size; step *= 2) {
-            MPI_Request sent = MPI_REQUEST_NULL;
-            MPI_Request received = MPI_REQUEST_NULL;
-            MPI_Isend(nullptr, 0, MPI_BYTE, (rank + step) % size, 1, MPI_COMM_WORLD, &sent);
-            MPI_Irecv(nullptr, 0, MPI_BYTE, (rank - step + size) % size, 1, MPI_COMM_WORLD, &received);
-            co_await completed(received);
-            co_await completed(sent);
-        }
+        groups::NonblockingBarrier all_are_here(MPI_COMM_WORLD, 1);
+        while (!all_are_here.is_passed())
+            co_await yielded();
         FetchResult const got = co_await store.fetch_all(FetchRequest{{owner, id, 0}, 100});
     }
 }
@@ -65,7 +60,7 @@ TEST_F(PublicationEnd, of_several_is_told_once_when_the_last_reader_has_the_last
         ++called;
     });
     tasks.spawn(wait_for_them(store, keys, fetched, told));
-    tasks.spawn(fetch_one_by_one(store, rank, size, fetched));
+    tasks.spawn(fetch_one_by_one(store, peer(), fetched));
     tasks.run();
     store.finish();
     EXPECT_EQ(told, 1);
