@@ -58,23 +58,23 @@ Bytes steadied(Bytes current, Bytes computed) noexcept {
 }
 
 Adaptation::Adaptation(Options const& options)
-    : node_memory_(options.node_memory),
-      asked_reserve_(options.reserve),
-      processes_(std::max(options.processes, 1U)),
-      private_memory_(options.root) {
-    find_places(options);
+    : node_memory_(options.node_memory), asked_reserve_(options.reserve), processes_(std::max(options.processes, 1U)) {
+    UsageFiles files(options.files);
+    find_places(options, files);
+    if (node_memory_.count != 0) private_memory_ = std::make_unique<PrivateMemory>(files, options.root);
     if (options.share)
         join_ledger();
     else
         why_ = "none: not requested";
-    listen(options.helper_thread ? options.helper_thread : std::make_shared<kernel::HelperThread>());
+    if (options.files == Files::kept)
+        listen(options.helper_thread ? options.helper_thread : std::make_shared<kernel::HelperThread>());
     Budget nobody(Bytes{0});  // replaced by the caller's budget at its first look
     look(nobody);
 }
 
-void Adaptation::find_places(Options const& options) {
+void Adaptation::find_places(Options const& options, UsageFiles& files) {
     for (MemoryPlace& found : find_memory_places(options.memory, options.root))
-        places_.push_back(Place{MemoryUsage(std::move(found), options.root), nullptr, false, k_passed_over, {}});
+        places_.push_back(Place{MemoryUsage(std::move(found), files, options.root), nullptr, false, k_passed_over, {}});
 }
 
 /// The ledger is that of the group with the smallest limit, or else of the machine, so that all processes below that
@@ -114,7 +114,7 @@ void Adaptation::listen(std::shared_ptr<kernel::HelperThread> const& helper_thre
 }
 
 NodeLedger::Sums Adaptation::sums(Bytes resident) const noexcept {
-    Bytes const own = node_memory_.count != 0 ? private_memory_.read() : Bytes{};
+    Bytes const own = private_memory_ ? private_memory_->read() : Bytes{};
     if (ledger_) {
         // Memory beyond the claim is fragmentation and counts as the program's own use.
         ledger_->tell(std::min(resident, ledger_->claimed()), own, node_memory_);

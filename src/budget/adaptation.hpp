@@ -41,6 +41,8 @@ class Adaptation final : public Allowance {
         std::uint32_t processes = 1;
         bool share = true;  ///< whether to join a ledger
         std::string root;   ///< root of a made-up file tree, for tests
+        /// With Files::opened the kernel is not asked for threshold events either, which need descriptors that stay.
+        Files files = Files::kept;
         /// The rank's, which sets marks for threshold events; one is made if it is null.
         std::shared_ptr<kernel::HelperThread> helper_thread = nullptr;
     };
@@ -101,7 +103,7 @@ class Adaptation final : public Allowance {
         Figures figures;
     };
 
-    void find_places(Options const& options);
+    void find_places(Options const& options, UsageFiles& files);
     void join_ledger();
     void listen(std::shared_ptr<kernel::HelperThread> const& helper_thread);
     NodeLedger::Sums sums(Bytes resident) const noexcept;
@@ -119,9 +121,9 @@ class Adaptation final : public Allowance {
     Bytes asked_reserve_;
     std::uint32_t processes_;
     std::vector<Place> places_;
-    PrivateMemory private_memory_;
-    std::shared_ptr<NodeLedger> ledger_;  // null if there is none
-    std::string why_;                     // why there is no ledger, or its name
+    std::unique_ptr<PrivateMemory const> private_memory_;  // null without node_memory
+    std::shared_ptr<NodeLedger> ledger_;                   // null if there is none
+    std::string why_;                                      // why there is no ledger, or its name
 
     mutable std::mutex mutex_;  // guards the following members
     Figures least_{};

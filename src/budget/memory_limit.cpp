@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -11,7 +10,7 @@
 #include <vector>
 
 #include "budget/memory_limit.hpp"
-#include "kernel/kept_file.hpp"
+#include "kernel/files/read_text.hpp"
 #include "kernel/proc_text.hpp"
 
 namespace sluice::budget {
@@ -22,7 +21,7 @@ constexpr std::uint64_t k_no_limit = k_no_memory_limit;
 
 /// Returns the lines of a file, none if it cannot be read.
 std::vector<std::string> lines_of(std::string const& path) {
-    std::ifstream file(path);
+    std::istringstream file(kernel::whole_text(path));
     std::vector<std::string> lines;
     for (std::string line; std::getline(file, line);)
         lines.push_back(line);
@@ -39,8 +38,8 @@ std::vector<std::string> words_of(std::string const& line, char separator) {
 
 /// Returns the number after `key` in a file of lines such as "VmRSS:    1234 kB".
 std::optional<std::uint64_t> number_after(std::string const& path, std::string_view key) {
-    kernel::KeptText room;
-    return kernel::number_after(kernel::KeptFile(path).read(room), key);
+    kernel::KernelText room;
+    return kernel::number_after(kernel::read_text(path, room), key);
 }
 
 /// The memory of the process, counted in the three ways of the kernel.
@@ -51,8 +50,8 @@ struct Usage {
 };
 
 Usage usage(std::string const& root) {
-    kernel::KeptText room;
-    std::string_view const status = kernel::KeptFile(root + "/proc/self/status").read(room);
+    kernel::KernelText room;
+    std::string_view const status = kernel::read_text(root + "/proc/self/status", room);
     auto const bytes = [status](std::string_view key) { return Bytes{kernel::bytes_after(status, key).value_or(0)}; };
     return {bytes("VmRSS:"), bytes("VmData:"), bytes("VmSize:")};
 }
@@ -188,8 +187,8 @@ void consider_groups(CgroupVersion const& version, std::string const& root, Byte
 
 /// The limit is read from the file rather than by getrlimit, so that tests can supply a made-up one.
 std::optional<std::uint64_t> resource_limit(std::string const& root, std::string_view name) {
-    kernel::KeptText room;
-    return soft_limit(kernel::KeptFile(root + "/proc/self/limits").read(room), name);
+    kernel::KernelText room;
+    return soft_limit(kernel::read_text(root + "/proc/self/limits", room), name);
 }
 
 }  // namespace

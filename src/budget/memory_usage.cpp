@@ -8,6 +8,7 @@
 #include <array>
 #include <utility>
 
+#include "kernel/files/read_text.hpp"
 #include "kernel/proc_text.hpp"
 
 namespace sluice::budget {
@@ -61,26 +62,36 @@ FilePages file_pages_in(std::string_view text, std::string_view prefix) noexcept
 
 }  // namespace
 
-MemoryUsage::MemoryUsage(MemoryPlace place, std::string const& root)
+std::shared_ptr<kernel::KeptFile const> UsageFiles::at(std::string const& path) {
+    auto const [entry, is_new] = at_.try_emplace(path);
+    if (is_new) {
+        auto const file = std::make_shared<kernel::KeptFile>(path);
+        if (files_ == Files::kept) file->keep();
+        entry->second = file;
+    }
+    return entry->second;
+}
+
+MemoryUsage::MemoryUsage(MemoryPlace place, UsageFiles& files, std::string const& root)
     : place_(std::move(place)), root_(root), page_(page_bytes()), last_{place_.limit.limit, place_.limit.used} {
     switch (place_.kind) {
         case Kind::cgroup_v1:
         case Kind::cgroup_v2:
-            limit_file_ = kernel::KeptFile(place_.folder + "/" + place_.file);
-            usage_file_ = kernel::KeptFile(
-                place_.folder + (place_.kind == Kind::cgroup_v2 ? "/memory.current" : "/memory.usage_in_bytes"));
-            stat_file_ = kernel::KeptFile(place_.folder + "/memory.stat");
+            limit_file_ = files.at(place_.folder + "/" + place_.file);
+            usage_file_ = files.at(place_.folder +
+                                   (place_.kind == Kind::cgroup_v2 ? "/memory.current" : "/memory.usage_in_bytes"));
+            stat_file_ = files.at(place_.folder + "/memory.stat");
             break;
         case Kind::available:
-            usage_file_ = kernel::KeptFile(root + "/proc/meminfo");
+            usage_file_ = files.at(root + "/proc/meminfo");
             break;
         case Kind::data:
         case Kind::address_space:
         case Kind::resident_set:
-            limit_file_ = kernel::KeptFile(root + "/proc/self/limits");
+            limit_file_ = files.at(root + "/proc/self/limits");
             [[fallthrough]];
         case Kind::setting:
-            usage_file_ = kernel::KeptFile(root + "/proc/self/statm");
+            usage_file_ = files.at(root + "/proc/self/statm");
     }
     since_stat_ = k_looks_between_stats;
     since_limits_ = k_looks_between_limits;
@@ -98,8 +109,8 @@ MemoryUsage::Reading MemoryUsage::read() noexcept {
 }
 
 void MemoryUsage::read_group() noexcept {
-    kernel::KeptText room;
-    std::string_view const text = limit_file_.read(room);
+    kernel::KernelText room;
+    std::string_view const text = limit_file_->read(room);
     std::optional<std::uint64_t> const limit = place_.file == "memory.stat"
                                                    ? kernel::number_after(text, "hierarchical_memory_limit")
                                                    : kernel::number_in(text);
@@ -107,7 +118,7 @@ void MemoryUsage::read_group() noexcept {
         last_.limit = Bytes{std::min(*limit, k_no_memory_limit)};
     else if (text.starts_with("max"))
         last_.limit = Bytes{k_no_memory_limit};
-    if (auto const usage = usage_file_.number()) {
+    if (auto const usage = usage_file_->number()) {
         Bytes const cache = droppable_cache(Bytes{*usage});
         last_.used = Bytes{*usage} - std::min(cache, Bytes{*usage});
     }
@@ -124,8 +135,8 @@ Bytes MemoryUsage::droppable_cache(Bytes usage) noexcept {
         return cache_;
     since_stat_ = 0;
     usage_then_ = usage;
-    kernel::KeptText room;
-    FilePages const pages = file_pages_in(stat_file_.read(room), place_.kind == Kind::cgroup_v1 ? "total_" : "");
+    kernel::KernelText room;
+    FilePages const pages = file_pages_in(stat_file_->read(room), place_.kind == Kind::cgroup_v1 ? "total_" : "");
     std::uint64_t const file = pages.kept;
     std::uint64_t const needed = pages.mapped + pages.unwritten;
     cache_ = Bytes{file - std::min(file, needed)};
@@ -133,16 +144,16 @@ Bytes MemoryUsage::droppable_cache(Bytes usage) noexcept {
 }
 
 void MemoryUsage::read_process() noexcept {
-    if (limit_file_.is_open() && ++since_limits_ >= k_looks_between_limits) {
+    if (limit_file_ && ++since_limits_ >= k_looks_between_limits) {
         since_limits_ = 0;
-        kernel::KeptText room;
-        std::string_view const text = limit_file_.read(room);
+        kernel::KernelText room;
+        std::string_view const text = limit_file_->read(room);
         std::string_view const name = place_.kind == Kind::data            ? "Max data size"
                                       : place_.kind == Kind::address_space ? "Max address space"
                                                                            : "Max resident set";
         if (auto const limit = soft_limit(text, name)) last_.limit = Bytes{std::min(*limit, k_no_memory_limit)};
     }
-    if (auto const statm = read_statm(usage_file_)) {
+    if (auto const statm = read_statm(*usage_file_)) {
         std::uint64_t const pages = place_.kind == Kind::data            ? statm->data
                                     : place_.kind == Kind::address_space ? statm->size
                                                                          : statm->resident;
@@ -152,7 +163,7 @@ void MemoryUsage::read_process() noexcept {
 
 void MemoryUsage::read_machine() noexcept {
     std::array<char, 512> room;
-    std::string_view const text = usage_file_.read(room);
+    std::string_view const text = usage_file_->read(room);
     auto const total = kernel::number_after(text, "MemTotal:");
     auto const available = kernel::number_after(text, "MemAvailable:");
     if (!total || !available) return;
@@ -171,10 +182,14 @@ std::string MemoryUsage::identity() const {
            std::to_string(status.st_ino);
 }
 
-PrivateMemory::PrivateMemory(std::string const& root) : statm_(root + "/proc/self/statm"), page_(page_bytes()) {}
+PrivateMemory::PrivateMemory()
+    : statm_(std::make_shared<kernel::KeptFile const>("/proc/self/statm")), page_(page_bytes()) {}
+
+PrivateMemory::PrivateMemory(UsageFiles& files, std::string const& root)
+    : statm_(files.at(root + "/proc/self/statm")), page_(page_bytes()) {}
 
 Bytes PrivateMemory::read() const noexcept {
-    std::optional<kernel::Statm> const statm = read_statm(statm_);
+    std::optional<kernel::Statm> const statm = read_statm(*statm_);
     if (!statm) return {};
     return Bytes{(statm->resident - std::min(statm->resident, statm->shared)) * page_};
 }

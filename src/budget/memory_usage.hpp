@@ -3,14 +3,33 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 
 #include "budget/memory_limit.hpp"
-#include "kernel/kept_file.hpp"
+#include "kernel/files/kept_file.hpp"
 
 namespace sluice::budget {
 
-/// Keeps its file descriptors open. The cost of one look in µs, as measured (docs/decisions/0036):
+/// What a process does with the files that its looks read.
+enum class Files {
+    kept,    ///< they stay open: a look takes 2 µs, and the process has a descriptor for each of them
+    opened,  ///< each look opens what it reads, 2 to 5 µs more for each file; nothing stays open
+};
+
+/// The files that the looks of one process read, one for each path, however many places are read from it.
+class UsageFiles {
+  public:
+    explicit UsageFiles(Files files) noexcept : files_(files) {}
+    std::shared_ptr<kernel::KeptFile const> at(std::string const& path);
+
+  private:
+    Files files_;
+    std::map<std::string, std::shared_ptr<kernel::KeptFile const>> at_;
+};
+
+/// The cost of one look in µs if files are kept, as measured (docs/decisions/0036):
 ///
 ///     control group   limit 0.3 + usage 0.3, and memory.stat 2.5 if usage has moved or its last reading is old
 ///     own process     /proc/self/statm 0.4; RLIMIT_DATA and RLIMIT_AS also /proc/self/limits 3, every 16th time
@@ -26,7 +45,7 @@ class MemoryUsage {
     };
 
     /// `place` must have been found below `root`.
-    explicit MemoryUsage(MemoryPlace place, std::string const& root = "");
+    MemoryUsage(MemoryPlace place, UsageFiles& files, std::string const& root = "");
 
     MemoryPlace const& place() const noexcept { return place_; }
     /// Reads the usage, and the limit again, because the limit may change. A figure that cannot be read keeps its last
@@ -44,9 +63,9 @@ class MemoryUsage {
 
     MemoryPlace place_;
     std::string root_;
-    kernel::KeptFile limit_file_;
-    kernel::KeptFile usage_file_;
-    kernel::KeptFile stat_file_;
+    std::shared_ptr<kernel::KeptFile const> limit_file_;  // null if the limit cannot change
+    std::shared_ptr<kernel::KeptFile const> usage_file_;
+    std::shared_ptr<kernel::KeptFile const> stat_file_;  // null if the place is no group
     std::uint64_t page_;
     Reading last_;
     Bytes cache_;  // what the kernel could drop when usage was usage_then_
@@ -58,11 +77,12 @@ class MemoryUsage {
 /// Reads from /proc/self/statm how much memory only this process holds; 0 if that cannot be read.
 class PrivateMemory {
   public:
-    explicit PrivateMemory(std::string const& root = "");
+    PrivateMemory();
+    PrivateMemory(UsageFiles& files, std::string const& root);
     Bytes read() const noexcept;
 
   private:
-    kernel::KeptFile statm_;
+    std::shared_ptr<kernel::KeptFile const> statm_;
     std::uint64_t page_;
 };
 

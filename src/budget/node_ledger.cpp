@@ -15,6 +15,7 @@
 #include <new>
 #include <utility>
 
+#include "kernel/files/descriptor.hpp"
 #include "kernel/machine.hpp"
 
 namespace sluice::budget {
@@ -25,6 +26,7 @@ namespace {
 constexpr std::uint64_t k_magic = 0x5c1e'4ced'9e72'0002ULL;
 constexpr char const* k_version = "2";
 
+constexpr char k_shared_memory[] = "/dev/shm";
 constexpr off_t k_header_byte = 0;
 constexpr off_t k_first_slot_byte = 1;
 constexpr int k_names = 4;        // of a ledger
@@ -130,8 +132,8 @@ std::string NodeLedger::find_name(kernel::Folder const& memory, std::string cons
     return {};
 }
 
-/// Opens the ledger and locks its header; −1 if that fails.
-int NodeLedger::open_locked(kernel::Folder const& memory, std::string const& name, std::string& why) {
+/// Opens the ledger and locks its header; none if that fails.
+kernel::Opened NodeLedger::open_locked(kernel::Folder const& memory, std::string const& name, std::string& why) {
     while (true) {
         kernel::Opened opened = memory.open_own(name, kernel::Folder::Missing::is_made);
         std::string fault = opened.why;
@@ -139,16 +141,16 @@ int NodeLedger::open_locked(kernel::Folder const& memory, std::string const& nam
             fault = "it is held by a process that makes no progress";
         if (!fault.empty()) {
             why = "the node's ledger " + memory.path_of(name) + ": " + fault;
-            return -1;
+            return {};
         }
         // The last process may have left and removed the name meanwhile.
-        if (memory.is_still(name, opened.status)) return opened.file.release();
+        if (memory.is_still(name, opened.status)) return opened;
     }
 }
 
 std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::string& why) {
     std::string const prefix = "sluice-ledger-" + std::string(k_version) + "-" + std::to_string(geteuid()) + "-";
-    kernel::Folder const memory = kernel::Folder::named("/dev/shm");
+    kernel::Folder const memory = kernel::Folder::named(k_shared_memory);
     if (!memory.is_open()) {
         why = "no shared memory for the node's ledger: /dev/shm: " + memory.why();
         return nullptr;
@@ -159,13 +161,11 @@ std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::s
         kernel::Folder::Turn const turn(memory);
         name = find_name(memory, prefix + identity, why);
     }
-    int const file = name.empty() ? -1 : open_locked(memory, name, why);
-    if (file < 0) return nullptr;
+    kernel::Opened opened;
+    if (!name.empty()) opened = open_locked(memory, name, why);
+    int const file = opened.file.get();
     Table* table = nullptr;
-    if (!make_table(file, table, why)) {
-        close(file);
-        return nullptr;
-    }
+    if (!opened || !make_table(file, table, why)) return nullptr;
     // The first pass takes a slot that looks free, the second one whose owner may have died.
     for (bool const used : {false, true})
         for (std::size_t i = 0; i < k_slots; ++i) {
@@ -177,49 +177,69 @@ std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::s
             slot.used = 1;
             table->slots_used = std::max<std::uint64_t>(table->slots_used, i + 1);
             unlock(file, k_header_byte);
-            std::shared_ptr<NodeLedger> ledger(new NodeLedger("/" + name, file, table, i));
+            std::shared_ptr<NodeLedger> ledger(new NodeLedger("/" + name, opened.status, table, i));
             ledger->reclaim_dead();
             return ledger;
         }
     why = "the node's ledger has only " + std::to_string(k_slots) + " slots, and all are taken";
     munmap(table, sizeof(Table));
-    close(file);
     return nullptr;
 }
 
-NodeLedger::NodeLedger(std::string name, int file, Table* table, std::size_t slot)
+NodeLedger::NodeLedger(std::string name, struct stat const& status, Table* table, std::size_t slot)
     : name_(std::move(name)),
-      file_(file),
+      status_(status),
       table_(table),
       slot_(slot),
       owner_(getpid()),
       machine_(kernel::this_machine()) {}
 
-/// The caller holds the header's lock.
-void NodeLedger::remove_if_unused(int file, std::string const& name) noexcept {
-    struct flock any = bytes_to(F_WRLCK, k_first_slot_byte, static_cast<off_t>(k_slots));
-    if (fcntl(file, F_OFD_GETLK, &any) == 0 && any.l_type == F_UNLCK) shm_unlink(name.c_str());
+bool NodeLedger::is_unlocked(int file, off_t first, off_t number) noexcept {
+    struct flock any = bytes_to(F_WRLCK, first, number);
+    return fcntl(file, F_OFD_GETLK, &any) == 0 && any.l_type == F_UNLCK;
+}
+
+/// The same file, and an open file of its own: it has no lock yet. None if the name is that of another file.
+kernel::Descriptor NodeLedger::open_again() const noexcept {
+    kernel::Descriptor file = kernel::above_standard(
+        open((k_shared_memory + name_).c_str(), O_RDWR | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat now {};
+    bool const is_it =
+        file.is_open() && fstat(file.get(), &now) == 0 && now.st_dev == status_.st_dev && now.st_ino == status_.st_ino;
+    return is_it ? std::move(file) : kernel::Descriptor();
 }
 
 /// Removes ledgers that killed jobs left behind for groups that will not exist again.
 void NodeLedger::remove_left_behind(kernel::Folder const& memory, std::string const& prefix) {
     for (std::string const& name : memory.names(prefix)) {
         kernel::Opened const opened = memory.open_own(name, kernel::Folder::Missing::stays);
-        if (opened && lock(opened.file.get(), k_header_byte)) remove_if_unused(opened.file.get(), "/" + name);
+        if (opened && lock(opened.file.get(), k_header_byte) &&
+            is_unlocked(opened.file.get(), k_first_slot_byte, static_cast<off_t>(k_slots)))
+            memory.remove(name);
     }
 }
 
+/// The lock of the slot goes with the mapping. A child of fork() that is still there has the mapping, and so the lock,
+/// until it ends: the slot says that it is not used.
 NodeLedger::~NodeLedger() {
     // A child of fork() shares its parent's locks and slot, and must not give them back.
-    if (getpid() == owner_ && lock_patiently(file_, k_header_byte)) {
+    if (getpid() == owner_) {
+        kernel::Descriptor const file = open_again();
+        bool const is_alone =
+            file.is_open() && lock_patiently(file.get(), k_header_byte) && !is_used_by_others(file.get());
         mine().clear();
         changed();
-        unlock(file_, byte_of(slot_));
-        remove_if_unused(file_, name_);
-        unlock(file_, k_header_byte);
+        if (is_alone) shm_unlink(name_.c_str());
     }
     munmap(table_, sizeof(Table));
-    close(file_);
+}
+
+/// The caller holds the header's lock.
+bool NodeLedger::is_used_by_others(int file) const noexcept {
+    std::size_t const end = used_slots();
+    for (std::size_t i = 0; i < end; ++i)
+        if (i != slot_ && table_->slots[i].used != 0 && !is_unlocked(file, byte_of(i), 1)) return true;
+    return false;
 }
 
 NodeLedger::Slot& NodeLedger::mine() const noexcept {
@@ -317,27 +337,30 @@ void NodeLedger::tell_at_most(Bytes resident) noexcept {
 
 /// Clears the slot of a killed process whose lock a child of it still holds. True if it did. No process can take such a
 /// slot until the child has ended, and none joins while the header is locked, so the slot is still that of the dead.
-bool NodeLedger::bury_parent(Slot& slot) noexcept {
+bool NodeLedger::bury_parent(int file, Slot& slot) noexcept {
     auto const is_dead = [&] {
         auto const process = static_cast<pid_t>(slot.process.load());
         return slot.used != 0 && process > 0 && machine_ != 0 && slot.machine == machine_ && kill(process, 0) != 0 &&
                errno == ESRCH;
     };
-    if (!is_dead() || !lock(file_, k_header_byte)) return false;
+    if (!is_dead() || !lock(file, k_header_byte)) return false;
     bool const is_still_dead = is_dead();
     if (is_still_dead) slot.clear();
-    unlock(file_, k_header_byte);
+    unlock(file, k_header_byte);
     return is_still_dead;
 }
 
 unsigned NodeLedger::reclaim_dead() noexcept {
     unsigned dead = 0;
+    kernel::Descriptor opened;
     std::size_t const end = used_slots();
     for (std::size_t i = 0; i < end; ++i) {
-        // This process holds the lock of its own slot, so trying it would succeed and prove nothing.
         if (i == slot_ || table_->slots[i].used == 0) continue;
-        if (!lock(file_, byte_of(i))) {
-            if (bury_parent(table_->slots[i])) ++dead;
+        if (!opened.is_open()) opened = open_again();
+        if (!opened.is_open()) return 0;
+        int const file = opened.get();
+        if (!lock(file, byte_of(i))) {
+            if (bury_parent(file, table_->slots[i])) ++dead;
             continue;
         }
         // The slot is locked now, and only a joining process, under the same lock, writes this field.
@@ -345,7 +368,7 @@ unsigned NodeLedger::reclaim_dead() noexcept {
             table_->slots[i].clear();
             ++dead;
         }
-        unlock(file_, byte_of(i));
+        unlock(file, byte_of(i));
     }
     if (dead > 0) changed();
     return dead;

@@ -7,11 +7,12 @@
 ///     slot 0   held byte lock | process, machine | claimed | resident | private | node memory | wanting
 ///     slot 1   …                                                               one for each process, k_slots of them
 ///
-/// The kernel keeps a lock (F_OFD_SETLK) on a byte for each slot as long as its process lives. A process that can take
-/// the lock knows that the owner has died, however it died, and gives back what the owner held. A child of fork()
-/// shares its parent's lock and keeps it if the parent is killed; then the number of the owner's process, which no
-/// process of this machine has any more, says the same. A process holds the lock on the header's byte while it joins or
-/// leaves; the last one to leave removes the name.
+/// The kernel keeps a lock (F_OFD_SETLK) on a byte for each slot as long as its process lives. The lock belongs to the
+/// open file, which lives as long as it is mapped, so no descriptor is kept. A process that can take the lock knows
+/// that the owner has died, however it died, and gives back what the owner held. A child of fork() shares its parent's
+/// lock and keeps it if the parent is killed; then the number of the owner's process, which no process of this machine
+/// has any more, says the same. A process holds the lock on the header's byte while it joins or leaves; the last one to
+/// leave removes the name.
 ///
 /// A process claims by writing its claim down, adding up all claims, and taking its claim back if the sum exceeds the
 /// bound. No lock is held, so a process that dies or sleeps in between does not stop the others, and granted claims
@@ -82,7 +83,8 @@ class NodeLedger {
     /// Lowers the resident figure that tell() published; call it before returning memory to the kernel.
     void tell_at_most(Bytes resident) noexcept;
 
-    /// Gives back the claims of processes that have died; returns how many there were.
+    /// Gives back the claims of processes that have died; returns how many there were. Opens the ledger for a moment;
+    /// does nothing if it cannot be opened.
     unsigned reclaim_dead() noexcept;
 
     /// The index of this process's slot.
@@ -94,23 +96,25 @@ class NodeLedger {
     struct Slot;
     struct Table;
 
-    NodeLedger(std::string name, int file, Table* table, std::size_t slot);
+    NodeLedger(std::string name, struct stat const& status, Table* table, std::size_t slot);
     static std::string find_name(kernel::Folder const& memory, std::string const& first, std::string& why);
-    static int open_locked(kernel::Folder const& memory, std::string const& name, std::string& why);
+    static kernel::Opened open_locked(kernel::Folder const& memory, std::string const& name, std::string& why);
     static bool make_table(int file, Table*& table, std::string& why);
-    static void remove_if_unused(int file, std::string const& name) noexcept;
+    static bool is_unlocked(int file, off_t first, off_t number) noexcept;
     static void remove_left_behind(kernel::Folder const& memory, std::string const& prefix);
     static bool lock(int file, off_t byte) noexcept;
     static bool lock_patiently(int file, off_t byte) noexcept;
     static void unlock(int file, off_t byte) noexcept;
     static off_t byte_of(std::size_t slot) noexcept;
-    bool bury_parent(Slot& slot) noexcept;
+    kernel::Descriptor open_again() const noexcept;
+    bool bury_parent(int file, Slot& slot) noexcept;
+    bool is_used_by_others(int file) const noexcept;
     Slot& mine() const noexcept;
     std::size_t used_slots() const noexcept;
     void changed() noexcept;
 
     std::string name_;
-    int file_;
+    struct stat status_;  // of the file
     Table* table_;
     std::size_t slot_;
     pid_t owner_;

@@ -2,6 +2,7 @@
 #include "budget/process_budget.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernel/launcher.hpp"
 
@@ -10,7 +11,7 @@ namespace sluice::budget {
 namespace {
 
 /// Null under the simulator, which runs many ranks in one process.
-std::shared_ptr<Adaptation> adaptation_of([[maybe_unused]] Settings const& settings,
+std::shared_ptr<Adaptation> adaptation_of([[maybe_unused]] Settings const& settings, [[maybe_unused]] Files files,
                                           [[maybe_unused]] std::shared_ptr<kernel::HelperThread> const& helper_thread) {
 #ifdef SLUICE_SIMULATED
     return nullptr;
@@ -21,6 +22,7 @@ std::shared_ptr<Adaptation> adaptation_of([[maybe_unused]] Settings const& setti
                                                             kernel::ranks_of_node().value_or(1),
                                                             true,
                                                             {},
+                                                            files,
                                                             helper_thread});
 #endif
 }
@@ -32,8 +34,14 @@ Bytes left_of(MemoryLimit const& limit) {
 }  // namespace
 
 ProcessBudget::ProcessBudget(Settings const& settings, std::shared_ptr<kernel::HelperThread> const& helper_thread)
+    : ProcessBudget(settings, adaptation_of(settings, Files::kept, helper_thread)) {}
+
+ProcessBudget::ProcessBudget(Settings const& settings, Files files)
+    : ProcessBudget(settings, adaptation_of(settings, files, nullptr)) {}
+
+ProcessBudget::ProcessBudget(Settings const& settings, std::shared_ptr<Adaptation> adaptation)
     : limit_(detect_memory_limit(settings.memory)),
-      adaptation_(adaptation_of(settings, helper_thread)),
+      adaptation_(std::move(adaptation)),
       budget_(adaptation_ ? adaptation_->m_c() : left_of(limit_),
               adaptation_ && adaptation_->has_ledger() ? adaptation_ : nullptr) {
     look();

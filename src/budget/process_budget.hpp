@@ -20,6 +20,8 @@ class ProcessBudget {
     /// `helper_thread`: of the rank, for threshold events; if it is null, one is made.
     explicit ProcessBudget(Settings const& settings,
                            std::shared_ptr<kernel::HelperThread> const& helper_thread = nullptr);
+    /// With Files::opened the process has no descriptor of it.
+    ProcessBudget(Settings const& settings, Files files);
 
     Budget& budget() noexcept { return budget_; }
     Budget const& budget() const noexcept { return budget_; }
@@ -46,6 +48,8 @@ class ProcessBudget {
     Adaptation const* adaptation() const noexcept { return adaptation_.get(); }
 
   private:
+    ProcessBudget(Settings const& settings, std::shared_ptr<Adaptation> adaptation);
+
     MemoryLimit limit_;
     std::shared_ptr<Adaptation> adaptation_;
     Budget budget_;

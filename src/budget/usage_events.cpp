@@ -18,7 +18,7 @@ namespace sluice::budget {
 namespace {
 
 kernel::Descriptor open_in(std::string const& folder, char const* file, int how) {
-    return kernel::Descriptor(open((folder + file).c_str(), how | O_CLOEXEC));
+    return kernel::out_of_the_way(open((folder + file).c_str(), how | O_CLOEXEC));
 }
 
 /// Reads pending news so that only later ones count; a file just opened always has some.
@@ -57,7 +57,7 @@ void UsageEvents::follow(Bytes limit) noexcept {
 bool UsageEvents::start_to_mark(Bytes limit) noexcept {
     // Closing the old descriptor removes its marks.
     event_.reset();
-    event_ = kernel::Descriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    event_ = kernel::out_of_the_way(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     if (!event_.is_open()) return false;
     marked_ = limit;
     marks_.store(0, std::memory_order_relaxed);

@@ -14,7 +14,7 @@
 #include <memory>
 
 #include "budget/memory_limit.hpp"
-#include "kernel/descriptor.hpp"
+#include "kernel/files/descriptor.hpp"
 #include "kernel/helper_thread.hpp"
 
 namespace sluice::budget {

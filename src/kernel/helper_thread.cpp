@@ -2,16 +2,20 @@
 #include "kernel/helper_thread.hpp"
 
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
+#include "kernel/files/descriptor.hpp"
 #include "kernel/thread/alarm_clock.hpp"
 #include "kernel/thread/make_thread.hpp"
 #include "sluice/error.hpp"
@@ -28,7 +32,7 @@ constexpr HelperThread::Clock::duration k_longest_pause = std::chrono::hours(24)
 /// have been half changed at that moment: the child leaves it alone.
 class HelperThread::Loop {
   public:
-    Loop() : thread_(make_thread(k_stack_bytes, &Loop::begin, this)) {}
+    explicit Loop(Table table);
     ~Loop();
     Loop(Loop const&) = delete;
     Loop& operator=(Loop const&) = delete;
@@ -50,6 +54,7 @@ class HelperThread::Loop {
     };
 
     static void* begin(void* loop);
+    void tell_that_it_began(int error) noexcept;
     void live();
     void wait(std::unique_lock<std::mutex>& lock, Clock::time_point until);
     void run(std::unique_lock<std::mutex>& lock, Entry& entry);
@@ -59,7 +64,10 @@ class HelperThread::Loop {
     Entry* find(Job const& job) noexcept;
     Entry* find(std::uint64_t number) noexcept;
 
+    static constexpr int k_not_yet = -1;
+
     pid_t const process_ = getpid();
+    Table const table_;
     AlarmClock alarm_;
     std::mutex mutex_;  // guards the following members
     std::condition_variable ran_;
@@ -70,8 +78,18 @@ class HelperThread::Loop {
     Job const* running_ = nullptr;
     bool sleeps_ = false;
     bool ends_ = false;
+    int began_ = k_not_yet;   // 0, or the errno with which the thread ends at once
     pthread_t const thread_;  // the last member: it uses the others
 };
+
+HelperThread::Loop::Loop(Table table) : table_(table), thread_(make_thread(k_stack_bytes, &Loop::begin, this)) {
+    std::unique_lock lock(mutex_);
+    ran_.wait(lock, [&] { return began_ != k_not_yet; });
+    if (began_ == 0) return;
+    pthread_join(thread_, nullptr);
+    throw Error(ErrorCode::unsupported,
+                std::string("the helper thread can have no descriptors of its own: ") + std::strerror(began_));
+}
 
 HelperThread::Loop::~Loop() {
     {
@@ -83,9 +101,20 @@ HelperThread::Loop::~Loop() {
 }
 
 void* HelperThread::Loop::begin(void* loop) {
+    auto& self = *static_cast<Loop*>(loop);
     pthread_setname_np(pthread_self(), "sluice-helper");
-    static_cast<Loop*>(loop)->live();
+    // The kernel would wake it up to 50 µs late; the slack is that of this thread alone.
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    int const error = self.table_ == Table::its_own ? leave_table_of_process() : 0;
+    self.tell_that_it_began(error);
+    if (error == 0) self.live();
     return nullptr;
+}
+
+void HelperThread::Loop::tell_that_it_began(int error) noexcept {
+    std::lock_guard const lock(mutex_);
+    began_ = error;
+    ran_.notify_all();
 }
 
 HelperThread::Loop::Entry* HelperThread::Loop::find(Job const& job) noexcept {
@@ -119,6 +148,9 @@ void HelperThread::Loop::add(Job& job) {
         entries_.reserve(entries_.size() + 1);
         Entry const added{&job, job.descriptor(), ++numbers_, Clock::now(), turns_};
         if (added.descriptor >= 0) {
+            if (table_ == Table::its_own)
+                throw Error(ErrorCode::unsupported,
+                            "a helper thread with descriptors of its own cannot wait for one of the program");
             alarm_.listen_to(added.descriptor, added.number);
             ++with_descriptor_;
         }
@@ -216,7 +248,7 @@ void HelperThread::add(Job& job) {
     if (!is_possible()) throw Error(ErrorCode::unsupported, "simulated ranks have no helper thread");
     Loop* current = loop_.load();
     if (current == nullptr || !current->is_of_this_process()) {
-        auto made = std::make_unique<Loop>();
+        auto made = std::make_unique<Loop>(table_);
         // If another thread adds its first job now, one of the two threads is ended again.
         if (Loop* const before = current; loop_.compare_exchange_strong(current, made.get())) {
             current = made.release();

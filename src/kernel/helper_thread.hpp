@@ -38,7 +38,16 @@ class HelperThread {
         ~Job() = default;
     };
 
-    HelperThread() = default;
+    /// What the thread's descriptors are: open(), close() and all numbers.
+    enum class Table {
+        of_the_process,
+        /// The thread has descriptors of its own, at first none. What its jobs open is not seen by the program, which
+        /// can neither close it nor lack its number, and no child inherits it. Its jobs see nothing that the program
+        /// has open, so they must not call MPI, write to standard error, or wait for a descriptor.
+        its_own,
+    };
+
+    explicit HelperThread(Table table = Table::of_the_process) noexcept : table_(table) {}
     /// All jobs must have been removed.
     ~HelperThread();
     HelperThread(HelperThread const&) = delete;
@@ -54,7 +63,7 @@ class HelperThread {
     }
 
     /// Adds a job, not owned, that is due at once; wakes it if it has been added before. Throws Error(unsupported) if
-    /// no thread can be made or the job's descriptor cannot be waited for.
+    /// no thread can be made, the kernel gives it no table of its own, or the job's descriptor cannot be waited for.
     void add(Job& job);
     /// After this returns, `job` does not run. A job must not call this for itself.
     void remove(Job& job) noexcept;
@@ -68,6 +77,7 @@ class HelperThread {
     class Loop;
     Loop* own() const noexcept;
 
+    Table const table_;
     std::atomic<Loop*> loop_{nullptr};  // null before the first job
 };
 

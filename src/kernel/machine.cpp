@@ -7,7 +7,7 @@
 #include <array>
 
 #include "base/hash.hpp"
-#include "kernel/kept_file.hpp"
+#include "kernel/files/read_text.hpp"
 
 namespace sluice::kernel {
 
@@ -17,7 +17,7 @@ std::uint64_t machine_of(std::string_view boot, std::uint64_t process_space) noe
 
 std::uint64_t this_machine() noexcept {
     std::array<char, 64> room;
-    std::string_view const boot = KeptFile("/proc/sys/kernel/random/boot_id").read(room);
+    std::string_view const boot = read_text("/proc/sys/kernel/random/boot_id", room);
     struct stat space {};
     if (boot.empty() || stat("/proc/self/ns/pid", &space) != 0) return 0;
     return machine_of(boot, space.st_ino);

@@ -17,11 +17,7 @@ constexpr std::uint64_t k_of_file_or_shared = std::uint64_t{1} << 61;
 
 }  // namespace
 
-PageMap::PageMap() : file_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
-
-PageMap::~PageMap() {
-    if (file_ >= 0) close(file_);
-}
+PageMap::PageMap() : file_(above_standard(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC))) {}
 
 std::optional<PageMap::Resident> PageMap::resident(std::uintptr_t from, std::uint64_t bytes) const noexcept {
     auto const page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -30,7 +26,7 @@ std::optional<PageMap::Resident> PageMap::resident(std::uintptr_t from, std::uin
     std::array<std::uint64_t, 256> words;
     for (std::uint64_t at = from / page; at < end; at += words.size()) {
         std::size_t const wanted = std::min<std::uint64_t>(end - at, words.size()) * sizeof words[0];
-        ssize_t const got = pread(file_, words.data(), wanted, static_cast<off_t>(at * sizeof words[0]));
+        ssize_t const got = pread(file_.get(), words.data(), wanted, static_cast<off_t>(at * sizeof words[0]));
         if (got != static_cast<ssize_t>(wanted)) return std::nullopt;
         for (std::size_t i = 0; i < wanted / sizeof words[0]; ++i)
             if ((words[i] & k_present) != 0)

@@ -5,15 +5,14 @@
 #include <cstdint>
 #include <optional>
 
+#include "kernel/files/descriptor.hpp"
+
 namespace sluice::kernel {
 
-/// The file is opened once, as in kept_file.hpp. Several threads may ask. Does not allocate.
+/// Holds a descriptor, so it is for one look. Does not allocate.
 class PageMap {
   public:
     PageMap();
-    PageMap(PageMap const&) = delete;
-    PageMap& operator=(PageMap const&) = delete;
-    ~PageMap();
 
     /// Bytes of pages that this process has mapped.
     struct Resident {
@@ -26,7 +25,7 @@ class PageMap {
     std::optional<Resident> resident(std::uintptr_t from, std::uint64_t bytes) const noexcept;
 
   private:
-    int file_ = -1;
+    Descriptor file_;
 };
 
 }  // namespace sluice::kernel

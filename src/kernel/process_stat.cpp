@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include "kernel/kept_file.hpp"
+#include "kernel/files/read_text.hpp"
 
 namespace sluice::kernel {
 
@@ -12,7 +12,7 @@ namespace {
 
 std::optional<ProcessStat> stat_in(char const* path) noexcept {
     std::array<char, 1024> room;
-    return process_stat_in(KeptFile(path).read(room));
+    return process_stat_in(read_text(path, room));
 }
 
 }  // namespace

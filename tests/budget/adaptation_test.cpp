@@ -9,11 +9,13 @@
 #include <csignal>
 #include <memory>
 #include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
 #include "budget/made_up_node.hpp"
 #include "budget/test_group.hpp"
+#include "support/limits/descriptors.hpp"
 #include "support/neighbour.hpp"
 
 namespace sluice::tests {
@@ -58,6 +60,36 @@ TEST_F(AdaptationTest, is_what_m_and_m_a_and_the_reserve_leave) {
     EXPECT_NE(account.source.find("/job/memory.limit_in_bytes"), std::string::npos) << account.source;
     expect_about(alone.budget.limit(), 125_MiB);
     EXPECT_EQ(alone.adaptation->ceiling(), 189_MiB);
+}
+
+TEST_F(AdaptationTest, has_one_descriptor_for_a_file_or_none_at_all) {
+    group_one(192_MiB, 80_MiB, 16_MiB);
+    limits("3221225472", "4294967296");
+    budget::Adaptation::Options options = this->options();
+    options.node_memory = 1_GiB;
+    options.share = false;
+    std::set<int> const before = open_descriptors();
+    {
+        Member member(options);
+        // limit, usage and memory.stat of the group; statm, limits and meminfo
+        EXPECT_EQ(open_descriptors().size(), before.size() + 6);
+    }
+    EXPECT_EQ(open_descriptors(), before);
+    options.share = true;
+    options.files = budget::Files::opened;
+    Member member(options);
+    ASSERT_TRUE(member.adaptation->has_ledger());
+    EXPECT_EQ(open_descriptors(), before);
+    EXPECT_EQ(member.adaptation->account().m_a, 64_MiB);
+    group_one(192_MiB, 100_MiB, 16_MiB);
+    {
+        DescriptorLimit const none_free(3);
+        member.look();
+        EXPECT_EQ(member.adaptation->account().m_a, 64_MiB) << "as of the last look that could read";
+    }
+    member.look();
+    EXPECT_EQ(member.adaptation->account().m_a, 84_MiB);
+    EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST_F(AdaptationTest, takes_the_reserve_that_was_set) {

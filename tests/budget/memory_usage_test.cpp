@@ -19,7 +19,8 @@ class MemoryUsageTest : public MadeUpNode {
             return place.limit.source.find(source) != std::string::npos;
         });
         if (at == places.end()) throw std::runtime_error("no " + source);
-        return budget::MemoryUsage(*at, root_);
+        budget::UsageFiles files(budget::Files::kept);
+        return budget::MemoryUsage(*at, files, root_);
     }
 };
 
@@ -88,7 +89,8 @@ TEST_F(MemoryUsageTest, of_the_process_by_what_each_limit_counts) {
         limit = data.read().limit;
     EXPECT_EQ(limit, 3_GiB);
     EXPECT_EQ(data.read().used, 350_MiB);
-    EXPECT_EQ(budget::PrivateMemory(root_).read(), 80_MiB);
+    budget::UsageFiles files(budget::Files::kept);
+    EXPECT_EQ(budget::PrivateMemory(files, root_).read(), 80_MiB);
 }
 
 TEST_F(MemoryUsageTest, of_the_machine_is_what_is_not_available) {

@@ -45,6 +45,20 @@ TEST(Beside, notices_the_end_of_a_command_whose_pipe_a_child_keeps) {
     unlink(file.c_str());
 }
 
+TEST(Beside, runs_a_command_for_a_program_that_has_closed_its_standard_streams) {
+    for (unsigned closed = 1; closed < 8; ++closed) {
+        pid_t const child = fork();
+        if (child == 0) {
+            for (int number = 0; number < 3; ++number)
+                if ((closed >> number & 1U) != 0) close(number);
+            _exit(shell("printf 'text\\0'") == "text" ? 0 : 1);
+        }
+        int status = 1;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0) << "closed: " << closed;
+    }
+}
+
 TEST(Beside, does_not_pass_a_preload_on) {
     setenv("LD_PRELOAD", "", 1);
     EXPECT_EQ(shell("printf \"${LD_PRELOAD-none}\\0\""), "none");

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "kernel/descriptor.hpp"
+#include "kernel/files/descriptor.hpp"
 #include "kernel/helper_thread.hpp"
 
 namespace sluice::kernel {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The helper thread and its process: stack, signals, fork, and a program that closes everything.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -11,10 +12,13 @@
 #include <atomic>
 #include <csignal>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "kernel/helper_jobs.hpp"
 #include "kernel/helper_thread.hpp"
+#include "sluice/error.hpp"
+#include "support/limits/descriptors.hpp"
 
 namespace sluice::kernel {
 namespace {
@@ -125,6 +129,53 @@ TEST(HelperProcess, a_child_of_fork_can_have_a_thread_of_its_own) {
     parents.tell(1);
     wait_until([&] { return parents.sum == before + 1; });
     helper.remove(parents);
+}
+
+TEST(HelperProcess, has_no_descriptor_while_no_job_has_one) {
+    std::set<int> const before = tests::open_descriptors();
+    HelperThread helper;
+    Counting job;
+    helper.add(job);
+    job.wait_for(10);
+    EXPECT_EQ(tests::open_descriptors(), before);
+    Reading reading;
+    std::set<int> const with_event = tests::open_descriptors();
+    helper.add(reading);
+    reading.tell(1);
+    wait_until([&] { return reading.sum == 1; });
+    EXPECT_EQ(tests::open_descriptors().size(), with_event.size() + 3);
+    helper.remove(reading);
+    helper.remove(job);
+}
+
+/// What a job opens there takes no number of the program, is not closed by it, and is not inherited.
+TEST(HelperProcess, a_thread_with_descriptors_of_its_own_shares_none_with_the_program) {
+    std::set<int> const before = tests::open_descriptors();
+    HelperThread helper(HelperThread::Table::its_own);
+    std::atomic<int> opened{-1};
+    std::atomic<int> reads{0};
+    std::atomic<int> failures{0};
+    Doing job([&] {
+        if (opened < 0) opened = open("/dev/zero", O_RDONLY);
+        char byte = 1;
+        if (read(opened, &byte, 1) != 1 || byte != 0) ++failures;
+        ++reads;
+        return std::chrono::microseconds(100);
+    });
+    helper.add(job);
+    wait_until([&] { return reads > 3; });
+    EXPECT_EQ(tests::open_descriptors(), before);
+    in_child([&] { return tests::open_descriptors() == before; });
+    {
+        tests::DescriptorLimit const limit(3);
+        int const then = reads;
+        wait_until([&] { return reads > then + 3; });
+    }
+    EXPECT_EQ(failures, 0);
+    Reading needs_the_programs;
+    EXPECT_THROW(helper.add(needs_the_programs), Error);
+    helper.remove(job);
+    EXPECT_EQ(tests::open_descriptors().size(), before.size() + 1) << "that of the job that was refused";
 }
 
 /// Programs that become daemons close everything.

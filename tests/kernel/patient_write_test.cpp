@@ -12,7 +12,7 @@
 #include <csignal>
 #include <string>
 
-#include "kernel/descriptor.hpp"
+#include "kernel/files/descriptor.hpp"
 
 namespace sluice::kernel {
 namespace {

@@ -56,7 +56,7 @@ std::string random_text() {
 }  // namespace
 
 Folder Folder::named(std::string const& path) {
-    Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    Descriptor folder = above_standard(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     std::string why = folder.is_open() ? std::string() : reason_of(errno);
     return {path, std::move(folder), std::move(why)};
 }
@@ -67,7 +67,7 @@ Folder Folder::own(std::string const& path) {
 }
 
 Folder Folder::own_if_there(std::string const& path) {
-    Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    Descriptor folder = above_standard(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status {};
     if (!folder.is_open()) {
         int const error = errno;
@@ -83,12 +83,10 @@ Folder Folder::own_if_there(std::string const& path) {
 std::vector<std::string> Folder::names(std::string_view prefix) const {
     std::vector<std::string> found;
     // The listing owns what it reads from, and starts at the first name.
-    int const again = openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR* const listing = again >= 0 ? fdopendir(again) : nullptr;
-    if (listing == nullptr) {
-        if (again >= 0) close(again);
-        return found;
-    }
+    Descriptor again = above_standard(openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    DIR* const listing = again.is_open() ? fdopendir(again.get()) : nullptr;
+    if (listing == nullptr) return found;
+    again.release();
     while (dirent const* const entry = readdir(listing))
         if (std::string_view const name = entry->d_name; name.starts_with(prefix) && name != "." && name != "..")
             found.emplace_back(name);
@@ -99,7 +97,7 @@ std::vector<std::string> Folder::names(std::string_view prefix) const {
 Opened Folder::open_to_read(std::string const& name) const {
     // A pipe is opened without waiting for its other end, a terminal without becoming that of this process.
     Opened opened{
-        Descriptor(openat(folder_.get(), name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC)),
+        above_standard(openat(folder_.get(), name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC)),
         {},
         {}};
     if (!opened.file.is_open()) {
@@ -116,7 +114,7 @@ Opened Folder::open_to_read(std::string const& name) const {
 Opened Folder::open_own(std::string const& name, Missing missing) const {
     int const flags =
         O_RDWR | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC | (missing == Missing::is_made ? O_CREAT : 0);
-    Opened opened{Descriptor(openat(folder_.get(), name.c_str(), flags, S_IRUSR | S_IWUSR)), {}, {}};
+    Opened opened{above_standard(openat(folder_.get(), name.c_str(), flags, S_IRUSR | S_IWUSR)), {}, {}};
     struct stat const& status = opened.status;
     if (!opened.file.is_open())
         opened.why = errno == ELOOP ? "it is a symbolic link" : reason_of(errno);
@@ -139,8 +137,8 @@ Opened Folder::make_new(std::string_view prefix, std::string& name) const {
     Opened opened;
     for (int i = 0; i < k_tries_for_a_name; ++i) {
         name = std::string(prefix) + random_text();
-        opened.file = Descriptor(openat(folder_.get(), name.c_str(),
-                                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, k_as_the_umask_says));
+        opened.file = above_standard(openat(folder_.get(), name.c_str(),
+                                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, k_as_the_umask_says));
         if (opened.file.is_open() || errno != EEXIST) break;
     }
     if (!opened.file.is_open()) opened.why = reason_of(errno);

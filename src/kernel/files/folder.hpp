@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernel/descriptor.hpp"
+#include "kernel/files/descriptor.hpp"
 
 namespace sluice::kernel {
 

@@ -16,7 +16,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "kernel/descriptor.hpp"
+#include "kernel/files/descriptor.hpp"
 
 namespace sluice::kernel {
 
@@ -63,7 +63,7 @@ class Target {
         // O_NONBLOCK belongs to the open file, which the program and its launcher share: so it is opened once more.
         std::array<char, 32> path{};
         std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", file);
-        own_ = Descriptor(open(path.data(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+        own_ = above_standard(open(path.data(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
         if (own_.is_open()) file_ = own_.get();
     }
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <functional>
 
-#include "kernel/kept_file.hpp"
+#include "kernel/files/read_text.hpp"
 #include "kernel/launcher.hpp"
 #include "kernel/process_stat.hpp"
 
@@ -23,7 +23,7 @@ pid_t parent_of(pid_t pid) {
 
 std::string command_of(pid_t pid) {
     std::array<char, 64> room;
-    return std::string(KeptFile("/proc/" + std::to_string(pid) + "/comm").read(room));
+    return std::string(read_text("/proc/" + std::to_string(pid) + "/comm", room));
 }
 
 std::string clean(std::string name) {

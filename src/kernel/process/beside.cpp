@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "kernel/descriptor.hpp"
+#include "kernel/files/descriptor.hpp"
 #include "kernel/process_stat.hpp"
 
 extern char** environ;
@@ -110,8 +110,9 @@ std::optional<std::string> run(std::vector<std::string> const& command) {
     std::vector<char*> const environment = environment_of_command();
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
-    Descriptor const out(ends[0]);
-    Descriptor in(ends[1]);
+    Descriptor const out = above_standard(ends[0]);
+    Descriptor in = above_standard(ends[1]);
+    if (!out.is_open() || !in.is_open()) return std::nullopt;
     Start start{arguments[0], arguments.data(), environment.data(), {}, {}, 0};
     posix_spawn_file_actions_init(&start.actions);
     posix_spawn_file_actions_addopen(&start.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);

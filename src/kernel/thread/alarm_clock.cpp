@@ -24,10 +24,11 @@ constexpr std::uint64_t k_timer = k_bell - 1;
 constexpr int k_longest_sleep_ms = 1000;
 
 Descriptor made(int number, char const* what) {
-    if (number < 0)
-        throw Error(ErrorCode::unsupported,
-                    std::string("the helper thread cannot be made: ") + what + ": " + std::strerror(errno));
-    return Descriptor(number);
+    Descriptor descriptor = out_of_the_way(number);
+    if (!descriptor.is_open())
+        throw Error(ErrorCode::unsupported, std::string("the helper thread cannot wait for descriptors: ") + what +
+                                                ": " + std::strerror(errno));
+    return descriptor;
 }
 
 /// Of CLOCK_MONOTONIC, which is the clock's own; 0 sets no time.
@@ -41,15 +42,22 @@ itimerspec at(std::chrono::nanoseconds since_start) {
 
 }  // namespace
 
-AlarmClock::AlarmClock()
-    : epoll_(made(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
-      bell_(made(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")),
-      timer_(made(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create")) {
-    listen_to(bell_.get(), k_bell);
-    listen_to(timer_.get(), k_timer);
+void AlarmClock::make_descriptors() {
+    epoll_ = made(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
+    bell_ = made(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd");
+    timer_ = made(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create");
+    add(bell_.get(), k_bell);
+    add(timer_.get(), k_timer);
 }
 
 void AlarmClock::listen_to(int descriptor, std::uint64_t number) {
+    if (listens_.load(std::memory_order_relaxed)) return add(descriptor, number);
+    make_descriptors();
+    add(descriptor, number);
+    listens_.store(true, std::memory_order_release);
+}
+
+void AlarmClock::add(int descriptor, std::uint64_t number) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u64 = number;
@@ -63,6 +71,12 @@ void AlarmClock::forget(int descriptor) noexcept {
 }
 
 void AlarmClock::ring() noexcept {
+    {
+        std::lock_guard const lock(mutex_);
+        is_called_ = true;
+    }
+    called_.notify_one();
+    if (!listens_.load(std::memory_order_acquire)) return;
     std::uint64_t const once = 1;
     [[maybe_unused]] auto const written = write(bell_.get(), &once, sizeof once);  // fails if it rings already
 }
@@ -74,6 +88,12 @@ void AlarmClock::silence() noexcept {
 
 /// Setting the timer anew also makes it unreadable.
 AlarmClock::News AlarmClock::sleep_until(Clock::time_point until) noexcept {
+    if (!listens_.load(std::memory_order_acquire)) {
+        std::unique_lock lock(mutex_);
+        called_.wait_until(lock, until, [this] { return is_called_; });
+        is_called_ = false;
+        return {};
+    }
     if (until != set_to_) {
         bool const never = until == Clock::time_point::max();
         itimerspec const time = never ? itimerspec{} : at(until.time_since_epoch());
@@ -84,7 +104,7 @@ AlarmClock::News AlarmClock::sleep_until(Clock::time_point until) noexcept {
 }
 
 AlarmClock::News AlarmClock::look() noexcept {
-    return wait(0);
+    return listens_.load(std::memory_order_acquire) ? wait(0) : News{};
 }
 
 AlarmClock::News AlarmClock::wait(int milliseconds) noexcept {

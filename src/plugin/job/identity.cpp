@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "kernel/kept_file.hpp"
+#include "kernel/files/read_text.hpp"
 #include "kernel/launcher.hpp"
 
 namespace sluice::plugin {
@@ -36,7 +36,7 @@ void name_user(std::span<char> to) noexcept {
 
 /// Arguments stand in a row, each ended by a zero.
 void name_command(std::span<char> to) noexcept {
-    std::size_t length = kernel::KeptFile("/proc/self/cmdline").read(to.first(to.size() - 1)).size();
+    std::size_t length = kernel::read_text("/proc/self/cmdline", to.first(to.size() - 1)).size();
     while (length > 0 && to[length - 1] == '\0')
         --length;
     for (std::size_t i = 0; i < length; ++i)

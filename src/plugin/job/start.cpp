@@ -7,6 +7,7 @@
 #include <array>
 #include <exception>
 
+#include "kernel/job/once_a_node.hpp"
 #include "plugin/binding/callers.hpp"
 #include "plugin/binding/say.hpp"
 #include "plugin/binding/tally.hpp"
@@ -72,10 +73,14 @@ void learn_from_mpi(Job& job) {
     learn_types(job.watch.datatypes());
 }
 
-/// In a child that the program forks nothing is watched: our thread is not there, and the record is its parent's.
+/// In a child that the program forks nothing is watched: our thread is not there, and the record is its parent's. It
+/// has no descriptor of ours.
 void stop_in_child() {
     Job* const job = g_plugin.watched.exchange(nullptr, std::memory_order_relaxed);
-    if (job != nullptr) job->services.in_child();
+    if (job == nullptr) return;
+    job->services.in_child();
+    job->watch.memory().let_go_of_files();
+    kernel::forget_what_was_said();
 }
 
 /// False if a service could not start: then this rank watches nothing.
@@ -120,9 +125,10 @@ void count_own_memory(Job& job, Resident const& after, Resident const& before_tr
 }
 
 void open_the_gate(Job& job) {
-    job.watch.memory().start(job.watch.clock().ticks_in_us(k_reading_gap_us));
     job.started = true;
-    if (!job.services.empty()) g_plugin.watched.store(&job, std::memory_order_release);
+    if (job.services.empty()) return;
+    job.watch.memory().start(job.watch.clock().ticks_in_us(k_reading_gap_us));
+    g_plugin.watched.store(&job, std::memory_order_release);
 }
 
 }  // namespace

@@ -26,13 +26,16 @@ namespace sluice::plugin {
 /// Made in MPI_Init. The object stays until the process ends, because MPI may be used up to its end.
 struct Job {
     explicit Job(Settings asked, record::RecordFile record = {})
-        : settings(std::move(asked)), memory(settings, helper_thread), watch(std::move(record), memory.budget()) {}
+        : settings(std::move(asked)),
+          memory(settings, budget::Files::opened),
+          watch(std::move(record), memory.budget()) {}
     Job(Job const&) = delete;
     Job& operator=(Job const&) = delete;
 
     Settings settings;
-    /// For jobs of services; null once they have stopped.
-    std::shared_ptr<kernel::HelperThread> helper_thread = std::make_shared<kernel::HelperThread>();
+    /// For jobs of services, which call no MPI; null once they have stopped.
+    std::unique_ptr<kernel::HelperThread> helper_thread =
+        std::make_unique<kernel::HelperThread>(kernel::HelperThread::Table::its_own);
     budget::ProcessBudget memory;  ///< all memory of Sluice whose size depends on the program is a lease of it
     Watch watch;
     Chains chains;

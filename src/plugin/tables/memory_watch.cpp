@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <string_view>
 
+#include "kernel/files/read_text.hpp"
 #include "kernel/proc_text.hpp"
 
 namespace sluice::plugin {
@@ -48,6 +51,18 @@ void grows(record::Site& site, std::uint64_t private_bytes, std::uint64_t shared
         put(site.growing_since_us, std::max<std::uint64_t>(start_us, 1));
 }
 
+/// A call of MPI that goes well leaves errno as it was.
+class ErrnoKept {
+  public:
+    ErrnoKept() { errno = 0; }
+    ErrnoKept(ErrnoKept const&) = delete;
+    ErrnoKept& operator=(ErrnoKept const&) = delete;
+    ~ErrnoKept() { errno = before_; }
+
+  private:
+    int before_ = errno;
+};
+
 std::uint32_t kib(std::uint64_t bytes) noexcept {
     return static_cast<std::uint32_t>(bytes / 1024);
 }
@@ -55,36 +70,61 @@ std::uint32_t kib(std::uint64_t bytes) noexcept {
 }  // namespace
 
 MemoryWatch::MemoryWatch(Budget const* leases)
-    : statm_("/proc/self/statm"),
-      status_("/proc/self/status"),
-      page_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))),
-      leases_(leases) {}
+    : page_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))), leases_(leases) {}
 
 MemoryWatch::Reading MemoryWatch::read() const noexcept {
+    ErrnoKept const errno_of_program;
     std::array<char, 128> room;
     auto const statm = kernel::statm_in(statm_.read(room));
-    if (!statm) return {};
+    if (!statm) return without_own(last_known());
     std::uint64_t const both = statm->shared * page_;
-    if (known_both_.load(std::memory_order_relaxed) != both) {
-        read_status();
+    if (kernel::MemoryStatus status; known_both_.load(std::memory_order_relaxed) != both && read_status(status))
         known_both_.store(both, std::memory_order_relaxed);
-    }
     std::uint64_t const shared = std::min(known_shared_.load(std::memory_order_relaxed), both);
-    return without_own({above(statm->resident, statm->shared) * page_, shared, both - shared});
+    Resident const is{above(statm->resident, statm->shared) * page_, shared, both - shared};
+    known_private_.store(is.private_bytes, std::memory_order_relaxed);
+    return without_own(is);
 }
 
-/// Returns the high water. Where the kernel does not tell, all that is not private counts as shared memory.
-std::uint64_t MemoryWatch::read_status() const noexcept {
-    kernel::KeptText room;
-    auto const status = kernel::memory_status_in(status_.read(room));
-    known_shared_.store(status ? status->shared : ~std::uint64_t{0}, std::memory_order_relaxed);
-    if (status) known_both_.store(status->shared + status->files, std::memory_order_relaxed);
-    return status ? status->high_water : 0;
+/// Of a look that found nothing to read.
+Resident MemoryWatch::last_known() const noexcept {
+    lacks_descriptors();
+    std::uint64_t const both = known_both_.load(std::memory_order_relaxed);
+    if (both == k_unknown) return {};
+    std::uint64_t const shared = std::min(known_shared_.load(std::memory_order_relaxed), both);
+    return {known_private_.load(std::memory_order_relaxed), shared, both - shared};
 }
 
+/// Whether that is why a file could not be read.
+bool MemoryWatch::lacks_descriptors() const noexcept {
+    bool const lacks = errno == EMFILE || errno == ENFILE;
+    if (lacks) lacked_.fetch_add(1, std::memory_order_relaxed);
+    return lacks;
+}
+
+/// False if no descriptor was free: then nothing is known anew. Where the kernel does not tell, `status` stays as it
+/// is, and all that is not private counts as shared memory.
+bool MemoryWatch::read_status(kernel::MemoryStatus& status) const noexcept {
+    ErrnoKept const errno_of_program;
+    kernel::KernelText room;
+    std::string_view const text = kernel::read_text("/proc/self/status", room);
+    if (text.empty() && lacks_descriptors()) return false;
+    auto const told = kernel::memory_status_in(text);
+    known_shared_.store(told ? told->shared : k_unknown, std::memory_order_relaxed);
+    if (!told) return true;
+    known_private_.store(told->anonymous, std::memory_order_relaxed);
+    known_both_.store(told->shared + told->files, std::memory_order_relaxed);
+    status = *told;
+    return true;
+}
+
+/// The same numbers as those of statm.
 MemoryWatch::Reading MemoryWatch::read_with_peak(std::uint64_t& high_water) const noexcept {
-    high_water = read_status();
-    return read();
+    kernel::MemoryStatus status;
+    read_status(status);
+    high_water = status.high_water;
+    if (status.high_water == 0) return read();
+    return without_own({status.anonymous, status.shared, status.files});
 }
 
 MemoryWatch::Reading MemoryWatch::without_own(Resident const& all) const noexcept {
@@ -98,6 +138,7 @@ void MemoryWatch::start(std::uint64_t gap) noexcept {
     // The sampler has begun already.
     least_gap_ = gap;
     put(gap_, gap);
+    statm_.keep();
     Reading const is = read();
     put(last_.private_bytes, is.others.private_bytes);
     put(last_.shared_bytes, is.others.shared_bytes);

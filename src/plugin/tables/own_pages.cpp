@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/tables/own_pages.hpp"
 
+#include "kernel/page_map.hpp"
 #include "plugin/binding/module.hpp"
 
 namespace sluice::plugin {
@@ -19,14 +20,15 @@ void OwnPages::add(void const* from, std::uint64_t bytes, bool on_disk) noexcept
 
 void OwnPages::look() noexcept {
     std::lock_guard const lock(looking_);
+    kernel::PageMap const pages;
     Resident sum;
     std::uint64_t code = 0;
     for (std::size_t i = 0; i < count_; ++i) {
-        auto const pages = pages_.resident(ranges_[i].from, ranges_[i].bytes);
-        if (!pages) return;
-        sum.private_bytes += pages->anonymous;
-        (ranges_[i].on_disk ? sum.file_bytes : sum.shared_bytes) += pages->of_files;
-        if (i < of_module_) code += pages->of_files;
+        auto const found = pages.resident(ranges_[i].from, ranges_[i].bytes);
+        if (!found) return;
+        sum.private_bytes += found->anonymous;
+        (ranges_[i].on_disk ? sum.file_bytes : sum.shared_bytes) += found->of_files;
+        if (i < of_module_) code += found->of_files;
     }
     put(found_.private_bytes, sum.private_bytes);
     put(found_.shared_bytes, sum.shared_bytes);

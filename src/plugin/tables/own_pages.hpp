@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <mutex>
 
-#include "kernel/page_map.hpp"
 #include "plugin/binding/tally.hpp"
 
 namespace sluice::plugin {
@@ -30,7 +29,7 @@ class OwnPages {
     /// Another mapping of Sluice: of a file on a disk, or of memory. Of more than `k_ranges`, the last are not counted.
     void add(void const* from, std::uint64_t bytes, bool on_disk) noexcept;
 
-    /// Asks the kernel, which takes about 17 µs. Where it does not tell, the pages of before stay.
+    /// Asks the kernel, which takes about 20 µs. Where it does not tell, the pages of before stay.
     void look() noexcept;
     /// What the last look has found.
     Resident found() const noexcept {
@@ -47,7 +46,6 @@ class OwnPages {
     };
     static constexpr std::size_t k_ranges = 12;
 
-    kernel::PageMap pages_;
     std::mutex looking_;  // held while the following are written
     std::array<Range, k_ranges> ranges_{};
     std::size_t count_ = 0;

@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernel/files/descriptor.hpp"
 #include "plugin/tables/function_name.hpp"
 #include "record/record.hpp"
 
@@ -31,15 +32,13 @@ constexpr std::size_t k_name = record::k_place - 64;
 class MappedFile {
   public:
     explicit MappedFile(char const* path) noexcept {
-        int const file = open(path, O_RDONLY | O_CLOEXEC);
-        if (file < 0) return;
+        kernel::Descriptor const file = kernel::above_standard(open(path, O_RDONLY | O_CLOEXEC));
         struct stat status {};
-        if (fstat(file, &status) == 0 && status.st_size > 0) {
+        if (file.is_open() && fstat(file.get(), &status) == 0 && status.st_size > 0) {
             size_ = static_cast<std::size_t>(status.st_size);
-            base_ = static_cast<char const*>(mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0));
+            base_ = static_cast<char const*>(mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0));
             if (base_ == MAP_FAILED) base_ = nullptr;
         }
-        close(file);
     }
     MappedFile(MappedFile const&) = delete;
     MappedFile& operator=(MappedFile const&) = delete;

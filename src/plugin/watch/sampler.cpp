@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "kernel/kept_file.hpp"
+#include "kernel/files/read_text.hpp"
 #include "kernel/proc_text.hpp"
 #include "plugin/watch/peak.hpp"
 
@@ -103,7 +103,7 @@ void Sampler::keep_in_history(record::Sample const& sample) {
 
 void Sampler::read_proportional() {
     std::array<char, 4096> room;
-    std::string_view const rollup = kernel::KeptFile("/proc/self/smaps_rollup").read(room);
+    std::string_view const rollup = kernel::read_text("/proc/self/smaps_rollup", room);
     auto const bytes = [rollup](std::string_view key) { return kernel::bytes_after(rollup, key).value_or(0); };
     record::RankHead& head = watch_.record().head;
     head.proportional_bytes = bytes("Pss:");

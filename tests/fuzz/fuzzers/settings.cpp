@@ -11,7 +11,7 @@
 #include "base/settings_file.hpp"
 #include "base/text/printable.hpp"
 #include "base/units.hpp"
-#include "kernel/descriptor.hpp"
+#include "kernel/files/descriptor.hpp"
 #include "kernel/launcher.hpp"
 #include "kernel/proc_text.hpp"
 #include "seeds.hpp"

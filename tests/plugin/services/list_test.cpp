@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The services that there are, without MPI.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "plugin/services/job.hpp"
 #include "plugin/services/watching/watching.hpp"
 #include "sluice/settings.hpp"
+#include "support/limits/refuse_call.h"
 
 namespace sluice::plugin {
 
@@ -30,19 +32,21 @@ TEST(Services, each_has_a_name_of_its_own) {
     EXPECT_EQ(names.size(), all.size());
 }
 
-/// The helper thread needs descriptors. The other ranks rely on what was agreed, so the rank must go on.
+/// The helper thread needs descriptors of its own. The other ranks rely on what was agreed, so the rank must go on.
 TEST(Services, a_rank_goes_on_if_no_samples_can_be_taken) {
-    Job job{Settings{}};
-    std::unique_ptr<Service> const watching = make_watching();
-    rlimit before{};
-    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-    rlimit none = before;
-    none.rlim_cur = 0;
-    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
-    EXPECT_NO_THROW(watching->start(job));
-    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
-    watching->stop(job, Ending::exit);
-    EXPECT_EQ(job.watch.record().head.recent, 0U);
+    pid_t const child = fork();
+    if (child == 0) {
+        Job job{Settings{}};
+        std::unique_ptr<Service> const watching = make_watching();
+        if (refuse_call(SYS_close_range) == 0) _exit(2);
+        watching->start(job);
+        watching->stop(job, Ending::exit);
+        _exit(job.watch.record().head.recent == 0 ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(Services, are_wanted_as_their_settings_say) {

@@ -7,12 +7,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <set>
 #include <vector>
 
 #include "memory/leased.hpp"
+#include "support/limits/descriptors.hpp"
 
 namespace sluice::plugin {
 
@@ -67,6 +70,42 @@ TEST(MemoryWatch, what_sluice_gives_back_in_a_call_is_not_taken_from_mpi) {
     call(watch, [&] { held.reset(); });
     EXPECT_GT(watch.mpi_private.load(), 7U << 20);
     EXPECT_TRUE(watch.take_shrunk()) << "an address may come again with new pages";
+}
+
+TEST(MemoryWatch, without_a_free_descriptor_memory_is_as_of_the_last_look) {
+    Budget budget(64_MiB);
+    MemoryWatch watch(&budget);
+    tests::DescriptorLimit const low(tests::open_descriptors().size() + 20);  // so low that no file is kept
+    watch.start(0);
+    std::uint64_t const before = watch.read().all.private_bytes;
+    ASSERT_GT(before, 0U);
+    EXPECT_EQ(watch.looks_without_descriptor(), 0U);
+    std::vector<char> touched;
+    errno = ERANGE;
+    record::Site const site = call(watch, [&] {
+        touched.assign(k_bytes, 1);
+        tests::DescriptorLimit const none_free(3);
+        EXPECT_EQ(watch.read().all.private_bytes, before);
+        record::Sample const sample = sampled(watch);
+        EXPECT_GT(sample.resident, 0U);
+    });
+    EXPECT_EQ(errno, ERANGE);
+    EXPECT_GE(watch.looks_without_descriptor(), 2U);
+    EXPECT_GE(site.grown_private, k_bytes / 8 * 7) << "counted by the next look";
+    EXPECT_LT(site.grown_private, k_bytes + before / 2) << "not all that there is";
+}
+
+TEST(MemoryWatch, keeps_one_descriptor_until_it_lets_go) {
+    std::set<int> const before = tests::open_descriptors();
+    MemoryWatch watch;
+    watch.start(0);
+    EXPECT_EQ(tests::open_descriptors().size(), before.size() + 1);
+    watch.read_now();
+    sampled(watch);
+    EXPECT_EQ(tests::open_descriptors().size(), before.size() + 1);
+    watch.let_go_of_files();
+    EXPECT_GT(watch.read().all.private_bytes, 0U);
+    EXPECT_EQ(tests::open_descriptors(), before);
 }
 
 TEST(MemoryWatch, what_is_fixed_is_counted_beside_the_leases) {

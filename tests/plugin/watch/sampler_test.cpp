@@ -9,9 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "kernel/kept_file.hpp"
+#include "kernel/files/read_text.hpp"
 #include "kernel/proc_text.hpp"
 #include "plugin/services/job.hpp"
+#include "support/limits/descriptors.hpp"
 
 namespace sluice::plugin {
 namespace {
@@ -57,10 +58,22 @@ TEST(Sampler, lets_the_budget_follow_the_free_memory) {
         std::this_thread::yield();
 }
 
+TEST(Sampler, goes_on_if_the_program_has_used_up_its_descriptors) {
+    Job job{Settings{}};
+    job.watch.clock().start();
+    Sampler const sampler(*job.helper_thread, job.watch, job.memory);
+    tests::DescriptorLimit const none_free(3);
+    std::uint64_t const samples = look_at(job.watch.record().head.recent);
+    std::uint64_t const looks = job.memory.looks();
+    while (look_at(job.watch.record().head.recent) < samples + 3 || job.memory.looks() < looks + 3)
+        std::this_thread::yield();
+    EXPECT_EQ(job.watch.memory().looks_without_descriptor(), 0U);
+}
+
 /// What the kernel says that this process has held at most, in KiB.
 std::uint64_t most_held() {
-    kernel::KeptText room;
-    auto const status = kernel::memory_status_in(kernel::KeptFile("/proc/self/status").read(room));
+    kernel::KernelText room;
+    auto const status = kernel::memory_status_in(kernel::read_text("/proc/self/status", room));
     return status ? status->high_water / 1024 : 0;
 }
 

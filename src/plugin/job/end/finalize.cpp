@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "kernel/job/once_a_node.hpp"
 #include "plugin/binding/gate.hpp"
 #include "plugin/binding/say.hpp"
 #include "plugin/job/end/ending.hpp"
@@ -52,6 +53,18 @@ Job* close_the_gate() {
         say("no report: the program ended without MPI_Finalize%s", how_to_see(job->watch.file()).c_str());
 }
 
+/// What grew then counts as grown later.
+void count_looks_without_descriptor(Job& job) {
+    if (std::uint64_t const looks = job.watch.memory().looks_without_descriptor(); looks > 0)
+        add(job.counter("samples", "looks at memory without a free descriptor"), looks);
+}
+
+/// After the MPI's own end, which no rank leaves before all have entered it.
+int all_has_been_said(int code) {
+    kernel::forget_what_was_said();
+    return code;
+}
+
 void report(Job& job, record::RankRecord const& record) {
     if (job.all)
         report_at_end(job.all.get(), record, job.settings);
@@ -66,7 +79,7 @@ void report(Job& job, record::RankRecord const& record) {
 int finalize(int (*below)(), void*) {
     Inside const inside;
     Job* const job = g_plugin.job;
-    if (job == nullptr || job->ended || !job->started) return below();
+    if (job == nullptr || job->ended || !job->started) return all_has_been_said(below());
     close_the_gate();
     job->ended = true;
     // Services wait for the other ranks, and a rank that is late may find out for whom it waits.
@@ -75,6 +88,8 @@ int finalize(int (*below)(), void*) {
     job->memory.leave_ledger();
     job->helper_thread.reset();
     end_state(job->watch, record::State::ended);  // as the report has it
+    job->watch.memory().let_go_of_files();
+    count_looks_without_descriptor(*job);
     bool const on_one_node = is_on_one_node(*job);
     if (!on_one_node) report(*job, job->watch.record());
     job->all = mpi::Communicator();
@@ -84,7 +99,7 @@ int finalize(int (*below)(), void*) {
     job->watch.record().head.state = record::State::ended;
     if (on_one_node && job->rank == 0) report_of_node(*job);
     leave_node(job->watch.file(), job->settings.report);
-    return code;
+    return all_has_been_said(code);
 }
 
 int abort_job(int (*below)(MPI_Comm, int), void*, MPI_Comm comm, int code) {
