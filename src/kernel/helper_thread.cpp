@@ -54,6 +54,7 @@ class HelperThread::Loop {
     void wait(std::unique_lock<std::mutex>& lock, Clock::time_point until);
     void run(std::unique_lock<std::mutex>& lock, Entry& entry);
     void take_news(AlarmClock::News const& news) noexcept;
+    void stop_listening(Entry& entry) noexcept;
     void call_thread() noexcept;
     Entry* first() noexcept;
     Entry* find(Job const& job) noexcept;
@@ -130,10 +131,7 @@ void HelperThread::Loop::add(Job& job) {
 void HelperThread::Loop::remove(Job& job) noexcept {
     std::unique_lock lock(mutex_);
     if (Entry* const entry = find(job)) {
-        if (entry->descriptor >= 0) {
-            alarm_.forget(entry->descriptor);
-            --with_descriptor_;
-        }
+        if (entry->descriptor >= 0) stop_listening(*entry);
         entries_.erase(entries_.begin() + (entry - entries_.data()));
     }
     ran_.wait(lock, [&] { return running_ != &job; });
@@ -174,11 +172,14 @@ void HelperThread::Loop::take_news(AlarmClock::News const& news) noexcept {
     for (std::size_t i = 0; i < news.count; ++i)
         if (Entry* const entry = find(news.told[i].number)) {
             entry->due = std::min(entry->due, now);
-            if (!news.told[i].is_over) continue;
-            alarm_.forget(entry->descriptor);
-            entry->descriptor = -1;
-            --with_descriptor_;
+            if (news.told[i].is_over) stop_listening(*entry);
         }
+}
+
+void HelperThread::Loop::stop_listening(Entry& entry) noexcept {
+    alarm_.forget(entry.descriptor);
+    entry.descriptor = -1;
+    --with_descriptor_;
 }
 
 void HelperThread::Loop::run(std::unique_lock<std::mutex>& lock, Entry& entry) {
@@ -191,9 +192,10 @@ void HelperThread::Loop::run(std::unique_lock<std::mutex>& lock, Entry& entry) {
     Clock::duration const pause = job.run();
     lock.lock();
     running_ = nullptr;
+    Entry* const again = find(number);
+    if (again != nullptr && again->descriptor >= 0 && job.descriptor() < 0) stop_listening(*again);
     if (with_descriptor_ > 0) take_news(alarm_.look());  // what became readable meanwhile is due before this job is
-    if (Entry* const again = find(number))
-        again->due = std::min(again->due, Clock::now() + std::min(pause, k_longest_pause));
+    if (again != nullptr) again->due = std::min(again->due, Clock::now() + std::min(pause, k_longest_pause));
     ran_.notify_all();
 }
 

@@ -29,9 +29,10 @@ class HelperThread {
         /// Called on the helper thread. Must not throw, and must not wait for long, because other jobs share the
         /// thread. Returns the time after which the job wants to run again.
         virtual Clock::duration run() noexcept = 0;
-        /// While this descriptor is readable the job is due; -1: none. Asked once, by add(); run() reads what has come.
-        /// Only one job may have a descriptor, and keeps it open until it is removed. Once the other end of a pipe is
-        /// closed and all is read, the job runs a last time for it.
+        /// While this descriptor is readable the job is due; -1: none. Asked by add(); run() reads what has come. Only
+        /// one job may have a descriptor, and keeps it open until it is removed. Once the other end of a pipe is closed
+        /// and all is read, the job runs a last time for it. Asked again after each run, on the helper thread: a job
+        /// that has what it waited for answers -1 from then on, and the descriptor no longer makes it due.
         virtual int descriptor() const noexcept { return -1; }
 
       protected:

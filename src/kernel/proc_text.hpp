@@ -92,6 +92,7 @@ struct ProcessStat {
     char state = 0;  ///< a letter: Z has ended, and its parent has not asked for its exit code
     std::uint64_t parent = 0;
     std::uint64_t started = 0;  ///< clock ticks since the system's start
+    std::optional<int> status;  ///< of a process that has ended, as waitpid() tells it; Linux 3.5
 };
 
 /// Fields are counted after the name, which may contain any character, blanks and parentheses too.
@@ -102,7 +103,9 @@ inline std::optional<ProcessStat> process_stat_in(std::string_view text) noexcep
     auto const parent = number_of_field(text, 1);
     auto const started = number_of_field(text, 19);
     if (!parent || !started) return std::nullopt;
-    return ProcessStat{text.front(), *parent, *started};
+    ProcessStat stat{text.front(), *parent, *started, std::nullopt};
+    if (auto const status = number_of_field(text, 49)) stat.status = static_cast<int>(*status);
+    return stat;
 }
 
 }  // namespace sluice::kernel

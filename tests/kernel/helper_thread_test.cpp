@@ -169,6 +169,33 @@ TEST(HelperThread, runs_a_last_time_for_a_pipe_that_has_ended) {
     helper.remove(other);
 }
 
+TEST(HelperThread, no_longer_listens_to_a_descriptor_that_a_job_has_done_with) {
+    // Readable for ever, as that of a process that has ended.
+    struct Once final : Counting {
+        Descriptor event{eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC)};
+        Once() { pause = HelperThread::k_until_woken; }
+        int descriptor() const noexcept override { return runs == 0 ? event.get() : -1; }
+    };
+    HelperThread helper;
+    Once job;
+    helper.add(job);
+    job.wait_for(1);
+    Counting other;
+    helper.add(other);
+    other.wait_for(1000);
+    EXPECT_LE(job.runs, 1) << "as it was added";
+    helper.wake(job);
+    job.wait_for(2);
+    helper.remove(job);
+    Reading reading;  // the descriptors of others still count
+    helper.add(reading);
+    reading.wait_for(1);
+    reading.tell(5);
+    wait_until([&] { return reading.sum == 5; });
+    helper.remove(reading);
+    helper.remove(other);
+}
+
 /// Of busy jobs none runs more often than another by more than a turn.
 TEST(HelperThread, jobs_that_want_to_run_at_once_take_turns) {
     HelperThread helper;
