@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,9 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <thread>
+
+#include "kernel/process_stat.hpp"
 
 namespace sluice::kernel {
 namespace {
@@ -36,9 +40,7 @@ class Child {
         bury();
     }
 
-    void order_to_end() {
-        close(order_[1]);
-    }
+    void order_to_end() { close(order_[1]); }
     int bury() {
         int status = -1;
         waitpid(number_, &status, 0);
@@ -80,14 +82,13 @@ TEST(EndOfProcess, tells_what_the_parent_is_told) {
         std::function<void()> ends;
         int status;
     };
-    std::array<Way, 7> const ways{
-        {{"exit code 0", [] { _exit(0); }, 0},
-         {"exit code 3", [] { _exit(3); }, 3 << 8},
-         {"exit code 255", [] { _exit(-1); }, 255 << 8},
-         {"abort", [] { std::abort(); }, SIGABRT},
-         {"terminate", [] { std::terminate(); }, SIGABRT},
-         {"a signal of its own", [] { raise(SIGSEGV); }, SIGSEGV},
-         {"killed", [] { kill(getpid(), SIGKILL); }, SIGKILL}}};
+    std::array<Way, 7> const ways{{{"exit code 0", [] { _exit(0); }, 0},
+                                   {"exit code 3", [] { _exit(3); }, 3 << 8},
+                                   {"exit code 255", [] { _exit(-1); }, 255 << 8},
+                                   {"abort", [] { std::abort(); }, SIGABRT},
+                                   {"terminate", [] { std::terminate(); }, SIGABRT},
+                                   {"a signal of its own", [] { raise(SIGSEGV); }, SIGSEGV},
+                                   {"killed", [] { kill(getpid(), SIGKILL); }, SIGKILL}}};
     for (Way const& way : ways) {
         Child child(way.ends);
         EndOfProcess const end(child.mark);
@@ -112,6 +113,30 @@ TEST(EndOfProcess, is_still_told_when_the_parent_has_asked) {
     wait_for(end);
     if (!end.status()) GTEST_SKIP() << "Linux tells how a process ended after its parent has asked since 6.15";
     EXPECT_EQ(end.status(), 7 << 8);
+}
+
+TEST(EndOfProcess, is_not_that_of_the_main_thread_if_others_go_on) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    Child child([&ends] {
+        std::thread([read_end = ends[0]] {
+            char byte = 0;
+            if (read(read_end, &byte, 1) == 1) _exit(5);
+        }).detach();
+        syscall(SYS_exit, 0);  // of this thread alone
+    });
+    EndOfProcess const end(child.mark);
+    child.order_to_end();
+    while (process_stat(static_cast<pid_t>(child.mark.number))->state != 'Z')
+        std::this_thread::yield();
+    EXPECT_FALSE(end.has_ended());
+    EXPECT_EQ(end.status(), std::nullopt);
+    ASSERT_EQ(write(ends[1], "x", 1), 1);
+    while (!end.has_ended())
+        std::this_thread::yield();
+    EXPECT_EQ(end.status(), 5 << 8);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 TEST(EndOfProcess, is_not_that_of_another_process) {

@@ -37,6 +37,14 @@ bool is_near_the_limit(int descriptor) noexcept {
            static_cast<rlim_t>(descriptor) + EndOfProcess::k_left >= limit.rlim_cur;
 }
 
+/// The kernel shows the status of other users' processes as 0.
+bool is_of_this_user(std::uint32_t process) noexcept {
+    std::array<char, 32> path{};
+    std::snprintf(path.data(), path.size(), "/proc/%u", process);
+    struct stat owner {};
+    return stat(path.data(), &owner) == 0 && owner.st_uid == geteuid();
+}
+
 }  // namespace
 
 EndOfProcess::EndOfProcess(ProcessMark const& process) noexcept : process_(process) {
@@ -54,9 +62,17 @@ bool EndOfProcess::has_ended() const noexcept {
 }
 
 std::optional<int> EndOfProcess::status() const noexcept {
-    if (!has_ended()) return std::nullopt;
-    if (auto const told = status_of_zombie()) return told;
+    if (!is_open()) return std::nullopt;
+    if (auto const told = status_in_proc()) return told;
     return status_by_pidfd();
+}
+
+/// A main thread that ends alone, as by pthread_exit, has the status 0, too.
+std::optional<int> EndOfProcess::status_in_proc() const noexcept {
+    auto const found = process_stat(static_cast<pid_t>(process_.number));
+    if (!found || found->started != process_.started || !found->is_ending) return std::nullopt;
+    bool const is_zero = found->status.value_or(0) == 0;
+    return !is_zero || (has_ended() && is_of_this_user(process_.number)) ? found->status : std::nullopt;
 }
 
 std::optional<int> EndOfProcess::status_by_pidfd() const noexcept {
@@ -65,17 +81,6 @@ std::optional<int> EndOfProcess::status_by_pidfd() const noexcept {
     bool const answered = ioctl(pidfd_.get(), k_pidfd_get_info, &info) == 0;
     if (!answered || (info.mask & k_exit) == 0) return std::nullopt;
     return info.exit_code;
-}
-
-/// The kernel shows the status as 0 to those who may not know it.
-std::optional<int> EndOfProcess::status_of_zombie() const noexcept {
-    std::array<char, 32> path{};
-    std::snprintf(path.data(), path.size(), "/proc/%u", process_.number);
-    struct stat owner {};
-    if (stat(path.data(), &owner) != 0 || owner.st_uid != geteuid()) return std::nullopt;
-    auto const found = process_stat(static_cast<pid_t>(process_.number));
-    if (!found || found->state != 'Z' || found->started != process_.started) return std::nullopt;
-    return found->status;
 }
 
 }  // namespace sluice::kernel

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// How another process ends, seen by one that is not its parent.
 ///
-///     process lives ──> zombie: /proc tells its status ──> its parent has asked: the pidfd tells it (Linux 6.15)
-///                       └─ descriptor() is readable from here on ─────────────────────────────────────────────>
+///     lives ──> ends: its memory is freed ──> zombie: descriptor() is readable ──> its parent has asked
+///               └─────────── /proc tells the status ────────────────────────┘     the pidfd tells it (Linux 6.15)
 #pragma once
 
 #include <optional>
@@ -26,13 +26,15 @@ class EndOfProcess {
     /// Readable as soon as the process has ended, and for ever after.
     int descriptor() const noexcept { return pidfd_.get(); }
     bool has_ended() const noexcept;
-    /// What waitpid() tells the parent, once the process has ended. Nothing if the kernel does not tell: the parent has
-    /// asked already, and Linux is older than 6.15; or the process was of another user. Does not allocate.
+    /// What waitpid() will tell the parent, as soon as it is known: an end other than by exit code 0 is seen before the
+    /// process has ended, while the kernel frees its memory. Nothing of a process that lives, and if the kernel does
+    /// not tell: the parent has asked already and Linux is older than 6.15, or the process is of another user. Does not
+    /// allocate.
     std::optional<int> status() const noexcept;
 
   private:
+    std::optional<int> status_in_proc() const noexcept;
     std::optional<int> status_by_pidfd() const noexcept;
-    std::optional<int> status_of_zombie() const noexcept;
 
     ProcessMark process_;
     Descriptor pidfd_;

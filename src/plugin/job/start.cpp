@@ -123,7 +123,8 @@ void count_own_memory(Job& job, Resident const& after, Resident const& before_tr
 void open_the_gate(Job& job) {
     job.watch.memory().start(job.watch.clock().ticks_in_us(k_reading_gap_us));
     job.started = true;
-    if (!job.services.empty()) g_plugin.watched.store(&job, std::memory_order_release);
+    job.is_watched = !job.services.empty();
+    if (job.is_watched) g_plugin.watched.store(&job, std::memory_order_release);
 }
 
 }  // namespace
