@@ -63,20 +63,26 @@ def report_of(folder, *options):
 
 
 def see_the_end(folder, ranks):
-    """Runs the job so that its launcher leaves the other ranks alone; ends it when one of them has seen the end."""
+    """Runs the job in sessions of their own, where its launcher does not reach the ranks; ends the others when one of them
+    has seen the end.
+    """
     watch = watched.Watch()
-    job = subprocess.Popen([*launcher.split(), "-disable-auto-cleanup", "-n", str(ranks), sluice, "run", "--report", folder,
+    job = subprocess.Popen([*launcher.split(), "-n", str(ranks), "setsid", "--fork", "--wait", sluice, "run", "--report", folder,
                             program, way], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, env=watch.environment)
 
-    def seen():
+    def is_over():
         done = subprocess.run([sluice, "report", folder, "--json"], capture_output=True, text=True)
-        return done.returncode == 0 and any(end["how"] != "unknown" for end in json.loads(done.stdout)["ends"])
+        if done.returncode != 0:
+            return job.poll() is not None  # it has just begun
+        summary = json.loads(done.stdout)
+        lives = any(summary["states"][i]["count"] > 0 for i in (0, 1))
+        return not lives or any(end["how"] != "unknown" for end in summary["ends"])
 
     def end():
-        while not seen():
+        while not is_over():
             time.sleep(0.1)
-        job.terminate()
+        watch.processes.kill()
         job.wait()
 
     watch.wait(job, end)
@@ -84,16 +90,21 @@ def see_the_end(folder, ranks):
 
 def compare(folder, ranks):
     """The exit code that a launcher gives, and how much of the output it passes on, depend on which rank it sees end
-    first: without Sluice, too, MPICH's differ now and then, and Open MPI's may crash if a rank aborts in MPI_Finalize.
+    first. Without Sluice, MPICH's gave 9 instead of 4 in 15 of 30 jobs of _exit with 3 ranks, and Open MPI's may crash if a
+    rank aborts in MPI_Finalize. So of a few jobs of each kind one must have ended as one of the others.
     """
     report = str(folder / "report")
-    for _ in range(4):
+    all_plain, all_layered = [], []
+    for _ in range(6):
         shutil.rmtree(report, ignore_errors=True)
         plain, _ = run(folder, ranks)
         layered, said = run(folder, ranks, sluice, "run", "--report", report)
-        if plain == layered:
+        all_plain.append(plain)
+        all_layered.append(layered)
+        if any(plain in all_layered for plain in all_plain):
             break
-    check(plain == layered, f"{ranks} ranks: the job ends as without Sluice: {plain}, {layered}")
+    else:
+        check(False, f"{ranks} ranks: the job ends as without Sluice: {all_plain}, {all_layered}")
     if EXPECTED.get(way, "").startswith("MPI_Abort"):
         code = re.search(r"-?\d+", EXPECTED[way])[0]
         count = said.count(f"sluice: no report: MPI_Abort({code}) by rank 1.")
