@@ -106,9 +106,10 @@ std::string times_text(Spread const& at_us) {
 std::string other_sentence(Summary const& summary, EndSum const& end) {
     std::string const who = capital(end.ranks.text(summary.world_size));
     bool const one = end.ranks.count() == 1;
-    if (end.how == How::killed && (end.code == SIGTERM || end.code == SIGKILL))
-        return fmt::format("{} {} ended afterwards by the launcher (signal {}), {}.", who, one ? "was" : "were",
-                           *end.code, times_text(end.at_us));
+    std::int64_t const signal = end.how == How::killed ? end.code.value_or(0) : 0;
+    if (signal == SIGTERM || signal == SIGKILL)
+        return fmt::format("{} {} ended afterwards by the launcher (signal {}), {}.", who, one ? "was" : "were", signal,
+                           times_text(end.at_us));
     return fmt::format("{} ended afterwards, {}: {}.", who, times_text(end.at_us),
                        one ? way_and_place(end) : way_text(end));
 }
