@@ -176,6 +176,7 @@ void bound_ends(std::vector<EndSum>& ends) {
     mark(
         ends, k_kept_ends, [](EndSum const& e) { return ~e.at_us.least; }, keep);
     std::vector<EndSum> kept;
+    kept.reserve(keep.size());
     for (std::size_t const i : keep)
         kept.push_back(std::move(ends[i]));
     ends = std::move(kept);
