@@ -92,6 +92,8 @@ struct ProcessStat {
     char state = 0;  ///< a letter: Z has ended, and its parent has not asked for its exit code
     std::uint64_t parent = 0;
     std::uint64_t started = 0;  ///< clock ticks since the system's start
+    bool is_ending = false;     ///< the main thread has ended, or is about to
+    std::optional<int> status;  ///< of a process that ends, as waitpid() will tell it; Linux 3.5
 };
 
 /// Fields are counted after the name, which may contain any character, blanks and parentheses too.
@@ -102,7 +104,11 @@ inline std::optional<ProcessStat> process_stat_in(std::string_view text) noexcep
     auto const parent = number_of_field(text, 1);
     auto const started = number_of_field(text, 19);
     if (!parent || !started) return std::nullopt;
-    return ProcessStat{text.front(), *parent, *started};
+    constexpr std::uint64_t k_exiting = 0x4;  // PF_EXITING of linux/sched.h
+    ProcessStat stat{text.front(), *parent, *started, false, std::nullopt};
+    stat.is_ending = (number_of_field(text, 6).value_or(0) & k_exiting) != 0;
+    if (auto const status = number_of_field(text, 49)) stat.status = static_cast<int>(*status);
+    return stat;
 }
 
 }  // namespace sluice::kernel

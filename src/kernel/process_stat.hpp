@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// State, parent and start of any process, as /proc tells them.
+/// State, parent, start and end of any process, as /proc tells them.
 #pragma once
 
 #include <sys/types.h>

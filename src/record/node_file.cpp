@@ -15,10 +15,6 @@ namespace {
 constexpr std::string_view k_prefix = "node-";
 constexpr std::string_view k_suffix = ".sluice";
 
-std::uint64_t offset_of(std::uint64_t number) {
-    return sizeof(NodeHeader) + number * sizeof(RankRecord);
-}
-
 /// Returns why the file is not a valid node file, or an empty text.
 std::string fault_of(NodeHeader const& header) {
     if (header.magic == 0) return "it was never begun (its head is empty)";
@@ -67,11 +63,11 @@ bool NodeFile::read_at(std::uint64_t offset, void* object, std::size_t bytes) co
 }
 
 bool NodeFile::read(std::uint64_t number, RankRecord& record) const {
-    return number < whole_ && read_at(offset_of(number), &record, sizeof record);
+    return number < whole_ && read_at(offset_of_record(number), &record, sizeof record);
 }
 
 bool NodeFile::read_head(std::uint64_t number, RankHead& head) const {
-    return number < whole_ && read_at(offset_of(number), &head, sizeof head);
+    return number < whole_ && read_at(offset_of_record(number), &head, sizeof head);
 }
 
 }  // namespace sluice::record

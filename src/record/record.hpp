@@ -8,7 +8,7 @@
 ///   +------------+-------------+-------------+-----+       which they came; none grows with the number of ranks
 ///
 ///   RankRecord
-///     head       rank, state, the call it is in now, peaks, sums
+///     head       rank, state, the call it is in now, peaks, sums; how it ended, as the next process of the node saw it
 ///     sites      one for each place that calls MPI: calls, bytes, time, growth
 ///     peers      bytes to each 256th of MPI_COMM_WORLD
 ///     received   bytes from each 256th, of calls whose bytes only the receiver knows cheaply (broadcast, scatter)
@@ -18,8 +18,8 @@
 ///     events     the last long calls: a ring
 ///     counters   what services of the plugin counted: counters.hpp
 ///
-/// One writer (the rank), any number of readers, also while it is written and after its writer died. Plain integers in
-/// the byte order of the machine; a reader bounds every index that it takes from the file.
+/// One writer (the rank; EndSeen has another), any number of readers, also while it is written and after its writer
+/// died. Plain integers in the byte order of the machine; a reader bounds every index that it takes from the file.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@
 namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
-inline constexpr std::uint32_t k_format = 6;
+inline constexpr std::uint32_t k_format = 7;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
@@ -48,6 +48,7 @@ inline constexpr std::size_t k_sizes = 32;  ///< buckets of the histogram; i hol
                                             ///< 0 holds empty ones, the last all larger
 inline constexpr std::uint32_t k_no_site = 0xffff'ffff;
 inline constexpr std::uint32_t k_no_rank = 0xffff'ffff;
+inline constexpr std::int32_t k_not_told = -1;  ///< no exit code and no status of a process is negative
 
 /// The purpose of an MPI function; reports show sums by kind.
 enum class Kind : std::uint32_t {
@@ -168,6 +169,13 @@ struct Counter {
     std::uint64_t value = 0;
 };
 
+/// The end of a rank's process, as the rank that watches it has seen it: a process that is killed cannot say so.
+struct EndSeen {
+    std::uint32_t seen = 0;            ///< 1: the process has ended
+    std::int32_t status = k_not_told;  ///< as waitpid() tells it; k_not_told if the kernel did not
+    std::uint64_t unix_us = 0;         ///< when it was seen
+};
+
 struct RankHead {
     std::uint32_t used = 0;  ///< 1 when all of the head is valid
     std::uint32_t world_rank = 0;
@@ -177,11 +185,13 @@ struct RankHead {
     std::uint64_t start_unix_us = 0;         ///< when MPI_Init was entered
     std::uint64_t now_us = 0;                ///< last sign of life, counted from the start
     std::uint64_t end_us = 0;                ///< when the state became final
+    std::uint64_t end_unix_us = 0;           ///< the same by the clock of the node, which all of its ranks share
     std::array<char, 64> mpi{};              ///< "Open MPI 4.1.4"
     std::uint32_t current_site = k_no_site;  ///< the call it is in; k_no_site: outside MPI
-    std::uint32_t abort_code = 0;
-    std::uint32_t awaited = k_no_rank;  ///< the world rank that this call waits for; k_no_rank: several, or unknown
-    std::uint32_t processors = 0;       ///< that the node has
+    std::int32_t abort_code = 0;
+    std::int32_t exit_code = k_not_told;  ///< of a process that exited, as its parent is told it
+    std::uint32_t awaited = k_no_rank;    ///< the world rank that this call waits for; k_no_rank: several, or unknown
+    std::uint32_t processors = 0;         ///< that the node has
     std::uint64_t current_since_us = 0;
     std::uint64_t memory_limit = 0;  ///< bytes; the least limit that was found, for this rank's node
     // The highest that the kernel knows of, between two samples too. The parts are those of the sample next to it; what
@@ -218,7 +228,12 @@ struct RankHead {
     std::array<char, 64> host{};
     std::array<char, 64> user{};
     std::array<char, 512> command{};  ///< the program and its arguments, truncated if they are longer
+    EndSeen end_seen;                 ///< written by the rank that watches this one; this one never writes it
 };
+
+/// Of a head, what another rank maps to write `end_seen`.
+inline constexpr std::size_t k_head_page = 4096;
+static_assert(sizeof(RankHead) <= k_head_page);
 
 struct alignas(4096) RankRecord {
     RankHead head;
@@ -248,6 +263,12 @@ struct NodeHeader {
 };
 
 static_assert(sizeof(NodeHeader) == 4096);
+
+/// Where a record begins in its file.
+constexpr std::uint64_t offset_of_record(std::uint64_t number) {
+    return sizeof(NodeHeader) + number * sizeof(RankRecord);
+}
+
 static_assert(std::is_trivially_copyable_v<RankRecord>);
 static_assert(sizeof(RankRecord) < 512 * 1024);
 

@@ -128,7 +128,9 @@ RecordFile::RecordFile(RecordFile&& other) noexcept
       made_(other.made_),
       status_(other.status_),
       node_(std::exchange(other.node_, nullptr)),
-      record_(std::exchange(other.record_, nullptr)) {}
+      record_(std::exchange(other.record_, nullptr)),
+      number_(other.number_),
+      next_head_(std::exchange(other.next_head_, nullptr)) {}
 
 /// Of several reasons the first is kept: it is that of the name which should have been free.
 RecordFile::Claim RecordFile::refuse(std::string const& name, std::string const& why) {
@@ -200,7 +202,7 @@ RecordFile::Claim RecordFile::claim_in(int file, off_t bytes, std::string const&
 
 /// The caller holds the file's lock.
 void RecordFile::claim_record(int file) {
-    std::size_t const offset = sizeof(NodeHeader) + node_->claimed * k_record_room;
+    std::size_t const offset = offset_of_record(node_->claimed);
     int error = posix_fallocate(file, static_cast<off_t>(offset), k_record_room);
     void* const record = error == 0 ? map_shared(file, offset, k_record_room) : nullptr;
     if (record == nullptr) {
@@ -210,10 +212,26 @@ void RecordFile::claim_record(int file) {
     }
     record_ = begin_record(record, status_.st_size > static_cast<off_t>(offset));
     record_->head.process = kernel::this_process();
+    number_ = node_->claimed;
     in_file_ = true;
     struct statfs where {};
     on_disk_ = fstatfs(file, &where) == 0 && where.f_type != TMPFS_MAGIC && where.f_type != RAMFS_MAGIC;
     std::atomic_ref(node_->claimed).fetch_add(1, std::memory_order_release);
+}
+
+RankHead* RecordFile::next_head() noexcept {
+    std::uint32_t const all = std::atomic_ref(node_->claimed).load(std::memory_order_acquire);
+    if (next_head_ != nullptr || !in_file_ || all < 2) return next_head_;
+    try {
+        kernel::Opened const opened = kernel::Folder::named(folder_).open_own(name_, kernel::Folder::Missing::stays);
+        auto const offset = static_cast<off_t>(offset_of_record((number_ + 1) % all));
+        bool const same = opened && opened.status.st_dev == status_.st_dev && opened.status.st_ino == status_.st_ino;
+        if (same && opened.status.st_size >= offset + static_cast<off_t>(k_record_room))
+            next_head_ =
+                static_cast<RankHead*>(map_shared(opened.file.get(), static_cast<std::size_t>(offset), k_head_page));
+    } catch (std::bad_alloc const&) {  // the rank watches none
+    }
+    return next_head_;
 }
 
 void RecordFile::map_private() {
@@ -229,6 +247,7 @@ void RecordFile::remove() const noexcept {
 }
 
 RecordFile::~RecordFile() {
+    if (next_head_ != nullptr) munmap(next_head_, k_head_page);
     if (record_ != nullptr) munmap(record_, k_record_room);
     if (node_ != nullptr) munmap(node_, sizeof(NodeHeader));
 }

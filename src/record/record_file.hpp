@@ -36,6 +36,10 @@ class RecordFile {
     RankRecord& record() noexcept { return *record_; }
     NodeHeader& node() noexcept { return *node_; }
     NodeHeader const& node() const noexcept { return *node_; }
+    /// The head of the next record in the file, after the last the first: the ranks of a node form a ring, in which
+    /// each can watch one other. Maps a page of it, k_head_page bytes. Null if there is no other record in the file or
+    /// it cannot be mapped. All ranks of the node must have claimed their records.
+    RankHead* next_head() noexcept;
     /// True if the file did not exist before: this is the first rank of its job on this node.
     bool made_file() const noexcept { return made_; }
     /// True if the ranks of the node share the head of the file.
@@ -75,6 +79,8 @@ class RecordFile {
     struct stat status_ {};
     NodeHeader* node_ = nullptr;
     RankRecord* record_ = nullptr;
+    std::uint32_t number_ = 0;  // of the record in the file
+    RankHead* next_head_ = nullptr;
 };
 
 }  // namespace sluice::record

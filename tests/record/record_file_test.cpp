@@ -49,6 +49,30 @@ TEST_F(RecordFiles, ranks_of_a_job_share_one) {
     EXPECT_NE(&first.record(), &second.record());
 }
 
+TEST_F(RecordFiles, ranks_of_a_node_form_a_ring) {
+    RecordFile files[] = {claim(), claim(), claim()};
+    for (std::size_t i = 0; i < 3; ++i) {
+        RankHead* const next = files[i].next_head();
+        ASSERT_NE(next, nullptr);
+        EXPECT_EQ(files[i].next_head(), next) << "it is mapped once";
+        next->end_seen = {1, static_cast<std::int32_t>(i), 0};
+    }
+    EXPECT_EQ(files[0].record().head.end_seen.status, 2);
+    EXPECT_EQ(files[1].record().head.end_seen.status, 0);
+    EXPECT_EQ(files[2].record().head.end_seen.status, 1);
+}
+
+TEST_F(RecordFiles, a_rank_that_is_alone_or_whose_file_is_another_one_now_has_no_next) {
+    EXPECT_EQ(RecordFile().next_head(), nullptr);
+    RecordFile alone = claim();
+    EXPECT_EQ(alone.next_head(), nullptr);
+    RecordFile const other = claim();
+    fs::copy_file(path(), path() + ".copy");
+    fs::permissions(path() + ".copy", fs::perms::owner_read | fs::perms::owner_write);
+    fs::rename(path() + ".copy", path());
+    EXPECT_EQ(alone.next_head(), nullptr);
+}
+
 TEST_F(RecordFiles, a_later_job_of_the_same_name_begins_another) {
     RecordFile earlier = claim();
     earlier.record().head.world_rank = 5;

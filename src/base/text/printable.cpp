@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/text/printable.hpp"
 
-#include <cstddef>
 #include <cstdint>
 
 namespace sluice::base {
@@ -41,17 +40,24 @@ bool is_obeyed(std::uint32_t code) {
 }  // namespace
 
 std::string printable(std::string_view text) {
-    std::string result;
-    result.reserve(text.size());
-    while (!text.empty()) {
-        Character const next = first_of(text);
-        if (next.bytes == 0 || is_obeyed(next.code))
-            result += '?';
-        else
-            result += text.substr(0, next.bytes);
-        text.remove_prefix(next.bytes == 0 ? 1 : next.bytes);
-    }
+    std::string result(text);
+    result.resize(make_printable(result));
     return result;
+}
+
+std::size_t make_printable(std::span<char> text) noexcept {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    while (from < text.size()) {
+        Character const next = first_of({text.data() + from, text.size() - from});
+        if (next.bytes == 0 || is_obeyed(next.code))
+            text[to++] = '?';
+        else
+            for (std::size_t i = 0; i < next.bytes; ++i)
+                text[to++] = text[from + i];
+        from += next.bytes == 0 ? 1 : next.bytes;
+    }
+    return to;
 }
 
 }  // namespace sluice::base

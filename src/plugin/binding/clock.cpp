@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/binding/clock.hpp"
 
+#include <chrono>
+
 namespace sluice::plugin {
+
+std::uint64_t unix_us() noexcept {
+    auto const now = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+}
 
 void Clock::start() {
     std::uint64_t const t0 = nanoseconds();

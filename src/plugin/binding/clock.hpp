@@ -22,6 +22,9 @@ inline std::uint64_t ticks() {
 #endif
 }
 
+/// The time of day in microseconds since 1970: one clock for all processes of a node.
+std::uint64_t unix_us() noexcept;
+
 /// Turns ticks into time. Measured over a few milliseconds at the start.
 class Clock {
   public:

@@ -9,10 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include "base/text/printable.hpp"
 #include "kernel/files/patient_write.hpp"
@@ -34,31 +32,22 @@ void put_out(std::string_view text) {
     if (write_to_standard_error(text, patience) == Written::stuck) g_is_stuck.store(true, std::memory_order_relaxed);
 }
 
-// In one piece, so that the lines of several ranks do not mix.
-std::string as_line(std::string_view text) {
-    return "sluice: " + base::printable(text) + "\n";
+constexpr std::string_view k_head = "sluice: ";
+using Line = std::array<char, k_head.size() + 1024>;
+
+/// Allocates nothing: a rank without memory says its lines, too, and so does MPI_Abort in a signal handler. Returns the
+/// text without its head and without a new line, for which there is room.
+std::string_view formatted(Line& line, char const* format, va_list arguments) noexcept {
+    char* const text = std::copy(k_head.begin(), k_head.end(), line.begin());
+    int const bytes = std::vsnprintf(text, line.size() - k_head.size(), format, arguments);
+    std::size_t const kept = std::min(static_cast<std::size_t>(std::max(bytes, 0)), line.size() - k_head.size() - 1);
+    return {text, base::make_printable({text, kept})};
 }
 
-using Line = std::array<char, 1024>;
-
-std::string_view formatted(Line& line, char const* format, va_list arguments) {
-    std::vsnprintf(line.data(), line.size(), format, arguments);
-    return line.data();
-}
-
-/// A rank without memory says its lines, too: bytes that are not printable ASCII become '?' there.
-void put_line(std::string_view text) {
-    try {
-        put_out(as_line(text));
-    } catch (std::bad_alloc const&) {
-        constexpr std::string_view k_head = "sluice: ";
-        std::array<char, std::tuple_size_v<Line> + k_head.size()> line{};
-        char* const begin = std::copy(k_head.begin(), k_head.end(), line.begin());
-        char* const end = std::transform(text.begin(), text.end(), begin,
-                                         [](char byte) { return byte >= ' ' && byte <= '~' ? byte : '?'; });
-        *end = '\n';  // in place of the zero
-        put_out({line.data(), static_cast<std::size_t>(end - line.data()) + 1});
-    }
+void put_line(Line& line, std::string_view text) {
+    std::size_t const bytes = k_head.size() + text.size();
+    line[bytes] = '\n';
+    put_out({line.data(), bytes + 1});
 }
 
 }  // namespace
@@ -73,8 +62,9 @@ void say(char const* format, ...) {
     Line line;
     va_list arguments;
     va_start(arguments, format);
-    put_line(formatted(line, format, arguments));
+    std::string_view const text = formatted(line, format, arguments);
     va_end(arguments);
+    put_line(line, text);
 }
 
 void say_once_a_node(char const* format, ...) {
@@ -83,7 +73,7 @@ void say_once_a_node(char const* format, ...) {
     va_start(arguments, format);
     std::string_view const text = formatted(line, format, arguments);
     va_end(arguments);
-    if (kernel::is_first_to_say(text)) put_line(text);
+    if (kernel::is_first_to_say(text)) put_line(line, text);
 }
 
 void say_lines(std::string_view text) {
@@ -91,9 +81,10 @@ void say_lines(std::string_view text) {
     while (!text.empty()) {
         std::string_view const line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(text.size(), line.size() + 1));
-        lines += as_line(line);
+        lines += k_head;
+        lines += base::printable(line) + "\n";
     }
-    put_out(lines);
+    put_out(lines);  // in one piece, so that the lines of several ranks do not mix
 }
 
 }  // namespace sluice::plugin

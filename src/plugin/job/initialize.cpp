@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/binding/clock.hpp"
 #include "plugin/binding/gate.hpp"
 #include "plugin/binding/say.hpp"
 #include "plugin/job/declaration.hpp"
 #include "plugin/job/init_call.hpp"
 #include "plugin/job/job.hpp"
-#include "plugin/job/rank_head.hpp"
 #include "plugin/job/start.hpp"
 #include "plugin/job/startup_pages.hpp"
 #include "plugin/services/job.hpp"

@@ -5,10 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <span>
 #include <string>
+
+#include "plugin/binding/clock.hpp"
 
 namespace sluice::plugin {
 
@@ -40,11 +41,7 @@ void describe_rank(record::RankHead& head, int rank, int size) {
 void write_end(record::RankHead& head, record::State state, std::uint64_t end_us) noexcept {
     head.state = state;
     head.end_us = end_us;
-}
-
-std::uint64_t unix_us() {
-    auto const now = std::chrono::system_clock::now().time_since_epoch();
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+    head.end_unix_us = unix_us();
 }
 
 }  // namespace sluice::plugin

@@ -126,7 +126,8 @@ void count_own_memory(Job& job, Resident const& after, Resident const& before_tr
 
 void open_the_gate(Job& job) {
     job.started = true;
-    if (job.services.empty()) return;
+    job.is_watched = !job.services.empty();
+    if (!job.is_watched) return;
     job.watch.memory().start(job.watch.clock().ticks_in_us(k_reading_gap_us));
     g_plugin.watched.store(&job, std::memory_order_release);
 }

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -49,7 +50,10 @@ struct Job {
     pid_t process = getpid();
     std::int64_t taken_before_init = 0;  ///< anonymous bytes of Sluice outside its own mappings
     bool started = false;
+    bool is_watched = false;  ///< calls of the program were watched or served
     bool ended = false;
+    bool reported = false;             ///< its report was printed
+    std::atomic<bool> aborted{false};  ///< this rank has called MPI_Abort
 
     /// A figure of a service, which adds to it with add() (tally.hpp). It is in the record of the rank, and reports add
     /// it up over the ranks. `what` is in the plural: "calls compared".

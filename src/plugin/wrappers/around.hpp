@@ -11,7 +11,8 @@ int initialize(int (*below)(int*, char***), void* caller, int* argc, char*** arg
 int initialize_thread(int (*below)(int*, char***, int, int*), void* caller, int* argc, char*** argv, int required,
                       int* provided);
 int finalize(int (*below)(), void* caller);
-int abort_job(int (*below)(MPI_Comm, int), void* caller, MPI_Comm comm, int code);
+/// Also from within another call: from an error handler, a signal handler, a reduction operation, a copy function.
+int abort_job(int (*below)(MPI_Comm, int), MPI_Comm comm, int code);
 
 #if MPI_VERSION >= 4
 /// A program that starts MPI by sessions alone has no MPI_Init: it is not watched, and a line at its end says so.

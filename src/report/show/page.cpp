@@ -11,7 +11,7 @@
 #include "report/show/files.hpp"
 #include "report/show/text.hpp"
 #include "report/show/times.hpp"
-#include "report/show/what_happened.hpp"
+#include "report/show/why/what_happened.hpp"
 #include "report/summary/summary_json.hpp"
 #include "sluice/error.hpp"
 

@@ -8,7 +8,7 @@
 #include "base/columns.hpp"
 #include "report/advice/advice.hpp"
 #include "report/show/times.hpp"
-#include "report/show/what_happened.hpp"
+#include "report/show/why/what_happened.hpp"
 #include "report/show/words.hpp"
 #include "report/summary/summary_json.hpp"
 #include "report/summary/valid.hpp"

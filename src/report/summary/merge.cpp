@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "report/summary/valid.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::report {
@@ -168,6 +169,19 @@ void bound_ranks(std::vector<RankDetail>& ranks, std::uint32_t world_size) {
     ranks = std::move(kept);
 }
 
+/// Beyond the bound the earliest ends are kept.
+void bound_ends(std::vector<EndSum>& ends) {
+    if (ends.size() <= k_kept_ends) return;
+    std::set<std::size_t> keep;
+    mark(
+        ends, k_kept_ends, [](EndSum const& e) { return ~e.at_us.least; }, keep);
+    std::vector<EndSum> kept;
+    kept.reserve(keep.size());
+    for (std::size_t const i : keep)
+        kept.push_back(std::move(ends[i]));
+    ends = std::move(kept);
+}
+
 void add_peak(PeakOf& into, PeakOf const& from) {
     if (from.kib > into.kib || (from.kib == into.kib && from.rank < into.rank)) into = from;
 }
@@ -200,7 +214,6 @@ void add_sums(Summary& into, Summary const& from) {
     into.start_unix_us = earlier(into.start_unix_us, from.start_unix_us);
     into.duration_us = std::max(into.duration_us, from.duration_us);
     into.ranks_seen += from.ranks_seen;
-    into.abort_code = std::max(into.abort_code, from.abort_code);
     into.served_calls += from.served_calls;
     into.served_bytes += from.served_bytes;
     into.passed_on += from.passed_on;
@@ -255,6 +268,25 @@ void add_comm_table(std::vector<CommSum>& into, std::vector<CommSum> const& from
     if (into.size() > record::k_comms) into.resize(record::k_comms);
 }
 
+void add_rank(NodeSum& sum, record::RankRecord const& record) {
+    std::vector<record::Sample> const samples = samples_of(record);
+    record::Sample const last = samples.empty() ? record.head.peak : samples.back();
+    record::Sample const& peak = record.head.peak;
+    std::uint32_t const code = record.head.sluice_code;
+    auto const shared = [code](record::Sample const& s) {
+        return std::min<std::uint64_t>(std::uint64_t{s.mpi_shared} + s.files + std::min(code, s.sluice), s.resident);
+    };
+    auto const own = [&shared](record::Sample const& s) { return s.resident - shared(s); };
+    if (sum.ranks++ == 0) text_of(record.head.host).copy(sum.host.data(), sum.host.size() - 1);
+    sum.processors = std::max(sum.processors, record.head.processors);
+    if (record.head.memory_limit > 0)
+        sum.limit = sum.limit == 0 ? record.head.memory_limit : std::min(sum.limit, record.head.memory_limit);
+    sum.last_own_kib += own(last);
+    sum.last_shared_kib = std::max(sum.last_shared_kib, shared(last));
+    sum.peaks_own_kib += own(peak);
+    sum.peaks_shared_kib = std::max(sum.peaks_shared_kib, shared(peak));
+}
+
 void add_node(Summary& summary, NodeSum const& node) {
     summary.nodes.push_back(node);
     // The fullest nodes come first; without a limit, the largest ones.
@@ -296,6 +328,10 @@ void merge(Summary& into, Summary const& from) {
         });
     add_comm_table(into.comms, from.comms);
     add_counter_table(into.counters, from.counters);
+    add_tables(
+        into.ends, from.ends, [](EndSum const& e) { return std::tie(e.how, e.code); },
+        [](EndSum& a, EndSum const& b) { a.add(b); });
+    bound_ends(into.ends);
     add_tables(
         into.now, from.now, [](Whereabouts const& w) { return std::make_pair(w.site, w.state); }, add_whereabouts);
     bound_whereabouts(into.now);

@@ -312,6 +312,20 @@ void add_whereabouts(Summary& summary, record::RankRecord const& record, std::ve
     summary.now.push_back(here);
 }
 
+void add_end(Summary& summary, record::RankHead const& head, std::vector<std::uint64_t> const& ids,
+             Scope const& scope) {
+    std::optional<RankEnd> const end = end_of(head);
+    if (!end) return;
+    EndSum sum{end->how, end->code, RankSet(head.world_rank), {}, {}, {}};
+    std::uint64_t const start = scope.start_unix_us == 0 ? head.start_unix_us : scope.start_unix_us;
+    sum.at_us = Spread::of(end->unix_us - std::min(start, end->unix_us), head.world_rank);
+    if (SiteSum const* const site = site_at(summary, ids, head.current_site)) {
+        sum.function = site->function;
+        sum.place = site->place;
+    }
+    summary.ends.push_back(std::move(sum));
+}
+
 void add_peak(Summary& summary, record::RankRecord const& record, std::vector<std::uint64_t> const& ids) {
     PeakOf& peak = summary.highest;
     peak.rank = record.head.world_rank;
@@ -366,7 +380,6 @@ Summary summary_of(record::RankRecord const& record, Scope const& scope) {
     summary.duration_us = std::max(head.now_us, head.end_us);
     summary.ranks_seen = 1;
     summary.states[static_cast<std::size_t>(head.state)] = RankSet(head.world_rank);
-    summary.abort_code = static_cast<std::int32_t>(head.abort_code);
 
     std::vector<std::uint64_t> ids;
     std::vector<record::Sample> const samples = samples_of(record);
@@ -377,6 +390,7 @@ Summary summary_of(record::RankRecord const& record, Scope const& scope) {
     add_counters(summary, record);
     summary.matrix = cells_of(record);
     add_whereabouts(summary, record, ids, samples, scope);
+    add_end(summary, head, ids, scope);
     add_growth(summary, record, samples);
     summary.last_kib = Spread::of(samples.empty() ? head.peak.resident : samples.back().resident, head.world_rank);
     summary.ranks.push_back(detail_of(record, ids, samples));
@@ -386,25 +400,6 @@ Summary summary_of(record::RankRecord const& record, Scope const& scope) {
         summary.mpi_over_ranks = OverRanks::of(samples, width, of_mpi);
     }
     return summary;
-}
-
-void add_rank(NodeSum& sum, record::RankRecord const& record) {
-    std::vector<record::Sample> const samples = samples_of(record);
-    record::Sample const last = samples.empty() ? record.head.peak : samples.back();
-    record::Sample const& peak = record.head.peak;
-    std::uint32_t const code = record.head.sluice_code;
-    auto const shared = [code](record::Sample const& s) {
-        return std::min<std::uint64_t>(std::uint64_t{s.mpi_shared} + s.files + std::min(code, s.sluice), s.resident);
-    };
-    auto const own = [&shared](record::Sample const& s) { return s.resident - shared(s); };
-    if (sum.ranks++ == 0) text_of(record.head.host).copy(sum.host.data(), sum.host.size() - 1);
-    sum.processors = std::max(sum.processors, record.head.processors);
-    if (record.head.memory_limit > 0)
-        sum.limit = sum.limit == 0 ? record.head.memory_limit : std::min(sum.limit, record.head.memory_limit);
-    sum.last_own_kib += own(last);
-    sum.last_shared_kib = std::max(sum.last_shared_kib, shared(last));
-    sum.peaks_own_kib += own(peak);
-    sum.peaks_shared_kib = std::max(sum.peaks_shared_kib, shared(peak));
 }
 
 }  // namespace sluice::report

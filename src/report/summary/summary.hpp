@@ -3,7 +3,7 @@
 /// size does not grow with the number of ranks:
 ///
 ///   Summary
-///     how it ended     ranks by state, the call each was in
+///     how it ended     ranks by state, the call each was in; at most k_kept_ends ways in which ranks ended
 ///     figures          Spreads: least, mean and most over the ranks, and which rank
 ///     sites            at most k_sites places that call MPI, the same place of several ranks added up
 ///     matrix           bytes from bin to bin of the ranks, at most 256 x 256, only cells that are not empty
@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "record/record.hpp"
+#include "report/summary/ends.hpp"
 #include "report/summary/growth.hpp"
 #include "report/summary/memory_curve.hpp"
 #include "report/summary/rank_set.hpp"
@@ -33,7 +34,7 @@
 
 namespace sluice::report {
 
-inline constexpr std::uint32_t k_summary_format = 5;
+inline constexpr std::uint32_t k_summary_format = 6;
 inline constexpr std::uint32_t k_full_ranks = 32;
 inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
@@ -191,7 +192,7 @@ struct Summary {
     std::uint64_t duration_us = 0;    ///< the longest
     std::uint64_t ranks_seen = 0;     ///< ranks that left a record
     std::array<RankSet, k_states> states;
-    std::int64_t abort_code = 0;
+    std::vector<EndSum> ends;  ///< by how and code, of ranks that did not end in order
     // The parts are those at each rank's own peak.
     Spread peak_kib, application_kib, mpi_private_kib, mpi_shared_kib, files_kib, sluice_kib, sluice_fixed_kib,
         in_flight_kib;

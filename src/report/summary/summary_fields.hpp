@@ -79,6 +79,15 @@ inline void fields(auto& a, Whereabouts& w) {
     a("awaited", w.awaited);
 }
 
+inline void fields(auto& a, EndSum& e) {
+    a("how", e.how);
+    a("code", e.code);
+    a("ranks", e.ranks);
+    a("at_us", e.at_us);
+    a("function", e.function);
+    a("place", e.place);
+}
+
 inline void fields(auto& a, Growth& g) {
     a("since_us", g.since_us);
     a("until_us", g.until_us);
@@ -152,7 +161,7 @@ inline void fields(auto& a, Summary& s) {
     a("duration_us", s.duration_us);
     a("ranks_seen", s.ranks_seen);
     a("states", s.states);
-    a("abort_code", s.abort_code);
+    a("ends", s.ends);
     a("peak_kib", s.peak_kib);
     a("application_kib", s.application_kib);
     a("mpi_private_kib", s.mpi_private_kib);

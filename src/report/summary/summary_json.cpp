@@ -20,6 +20,7 @@ using nlohmann::json;
 
 constexpr std::array k_kind_names{"other",      "setup",        "send",   "receive",   "completion",
                                   "collective", "communicator", "window", "one-sided", "file"};
+constexpr std::array k_how_names{"abort", "exit", "signal", "unknown"};
 constexpr std::array k_state_names{"running", "finalizing", "ended", "exited", "aborted", "gone", "unknown"};
 static_assert(k_kind_names.size() == k_kinds && k_state_names.size() == k_states);
 
@@ -192,8 +193,14 @@ json put_value(record::Kind kind) {
 json put_value(record::State state) {
     return name_of(state);
 }
+json put_value(How how) {
+    return k_how_names[static_cast<std::size_t>(how)];
+}
 void get_value(json const& in, record::Kind& kind) {
     kind = static_cast<record::Kind>(index_of(k_kind_names, in.get<std::string>()));
+}
+void get_value(json const& in, How& how) {
+    how = static_cast<How>(index_of(k_how_names, in.get<std::string>()));
 }
 void get_value(json const& in, record::State& state) {
     state = static_cast<record::State>(index_of(k_state_names, in.get<std::string>()));
@@ -269,6 +276,8 @@ void restore_order(Summary& summary) {
     std::sort(summary.counters.begin(), summary.counters.end(), [](CounterSum const& a, CounterSum const& b) {
         return std::tie(a.service, a.what) < std::tie(b.service, b.what);
     });
+    std::sort(summary.ends.begin(), summary.ends.end(),
+              [](EndSum const& a, EndSum const& b) { return std::tie(a.how, a.code) < std::tie(b.how, b.code); });
     if (summary.world_size == 0) throw Error(ErrorCode::invalid_argument, "a job of no ranks");
 }
 

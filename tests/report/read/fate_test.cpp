@@ -103,5 +103,55 @@ TEST(Fate, of_a_rank_follows_from_its_process_or_its_silence) {
     }
 }
 
+TEST(Fate, of_a_rank_whose_end_was_seen_is_known_also_elsewhere) {
+    std::uint64_t const now = 1'000'000'000'000;
+    record::RankHead head;
+    head.start_unix_us = now - 10'000'000;
+    head.now_us = 9'900'000;
+    head.process = {1, 2, 3, 0};  // of another machine
+    EXPECT_EQ(fate_of(head, now), record::State::unknown);
+    EXPECT_FALSE(end_of(head)) << "it may run";
+    head.end_seen = {1, SIGSEGV, now - 50'000};
+    EXPECT_EQ(fate_of(head, now), record::State::gone);
+    head.state = record::State::gone;
+    auto const end = end_of(head);
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->how, How::killed);
+    EXPECT_EQ(end->code, SIGSEGV);
+    EXPECT_EQ(end->unix_us, now - 50'000);
+}
+
+TEST(Fate, of_a_rank_is_what_it_says_itself_and_then_what_was_seen) {
+    record::RankHead head;
+    head.start_unix_us = 1000;
+    head.now_us = 70;
+    head.end_unix_us = 1050;
+    head.state = record::State::gone;
+    EXPECT_EQ(end_of(head)->how, How::unknown);
+    EXPECT_EQ(end_of(head)->unix_us, 1070U) << "its last sign of life";
+    head.end_seen = {1, record::k_not_told, 1080};
+    EXPECT_EQ(end_of(head)->how, How::unknown);
+    EXPECT_EQ(end_of(head)->unix_us, 1080U);
+    head.state = record::State::exited;
+    EXPECT_EQ(end_of(head)->how, How::exited);
+    EXPECT_FALSE(end_of(head)->code);
+    EXPECT_EQ(end_of(head)->unix_us, 1050U) << "when it called exit";
+    head.exit_code = 3;
+    EXPECT_EQ(end_of(head)->code, 3);
+    head.end_seen.status = 5 << 8;  // a function that ran at exit ended the process otherwise
+    EXPECT_EQ(end_of(head)->code, 5);
+    head.end_seen.status = SIGABRT;
+    EXPECT_EQ(end_of(head)->how, How::killed);
+    head.state = record::State::aborted;
+    head.abort_code = -1;
+    EXPECT_EQ(end_of(head)->how, How::aborted);
+    EXPECT_EQ(end_of(head)->code, -1);
+    for (record::State const state :
+         {record::State::running, record::State::finalizing, record::State::ended, record::State::unknown}) {
+        head.state = state;
+        EXPECT_FALSE(end_of(head));
+    }
+}
+
 }  // namespace
 }  // namespace sluice::report

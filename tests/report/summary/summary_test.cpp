@@ -34,7 +34,12 @@ RecordPointer drawn_record(std::uint32_t rank, std::uint32_t size, std::mt19937_
     record->head.peak.resident += static_cast<std::uint32_t>(random() % 100'000);
     record->head.waiting_ns = random() % 10'000'000'000;
     record->head.state = static_cast<record::State>(random() % k_states);
-    record->head.abort_code = static_cast<std::uint32_t>(random() % 9);
+    record->head.abort_code = static_cast<std::int32_t>(random() % 9) - 4;
+    record->head.exit_code = static_cast<std::int32_t>(random() % 4) - 1;
+    record->head.end_unix_us = record->head.start_unix_us + random() % 9'000'000;
+    if (random() % 2 == 0)
+        record->head.end_seen = {1, static_cast<std::int32_t>(random() % 40) - 1,
+                                 record->head.start_unix_us + random() % 9'000'000};
     return record;
 }
 

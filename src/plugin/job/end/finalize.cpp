@@ -2,6 +2,9 @@
 // The ends of a job: MPI_Finalize, MPI_Abort, and a program that ends without either.
 #include <unistd.h>
 
+#include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "kernel/job/once_a_node.hpp"
@@ -18,9 +21,12 @@ namespace sluice::plugin {
 
 namespace {
 
-/// How to see what the ranks wrote down; nothing where their records are in no file.
-std::string how_to_see(record::RecordFile const& file) {
-    return file.in_file() ? ". What the ranks wrote down: sluice report " + file.folder() : std::string();
+/// Adds how to see what the ranks wrote down, if that is in a file. Allocates nothing: the program may be in a signal
+/// handler.
+void say_with_records(Job& job, char const* line) noexcept {
+    record::RecordFile const& file = job.watch.file();
+    say("%s%s%s", line, file.in_file() ? ". What the ranks wrote down: sluice report " : "",
+        file.in_file() ? file.folder().c_str() : "");
 }
 
 /// The last rank that ends in order removes a file that no setting asked for.
@@ -39,18 +45,55 @@ Job* close_the_gate() {
     return g_plugin.watched.exchange(nullptr);
 }
 
+/// The job of this process: a child of fork() has a copy of its parent's.
+Job* own_job() noexcept {
+    return g_plugin.job != nullptr && g_plugin.job->process == getpid() ? g_plugin.job : nullptr;
+}
+
 /// A program that ends without MPI_Finalize: nothing can be gathered any more, but what was written stays.
 [[gnu::destructor]] void note_exit() {
-    Job* const job = g_plugin.job;
-    if (job == nullptr) note_unwatched();
-    if (job == nullptr || job->ended || job->process != getpid() || close_the_gate() == nullptr) return;
+    if (g_plugin.job == nullptr) note_unwatched();
+    Job* const job = own_job();
+    if (job == nullptr) return;
+    record::State const state = job->watch.record().head.state;
+    if (job->ended) {
+        if (state == record::State::finalizing) end_state(job->watch, record::State::exited);
+        return;
+    }
+    if (close_the_gate() == nullptr) return;
     job->services.stop(*job, Ending::exit);
     // Other threads may be in calls and use the budget. Processes that share the ledger find out that this one is gone.
     if (!g_plugin.several_threads) job->memory.leave_ledger();
     job->helper_thread.reset();
+    if (job->aborted) return;  // an MPI may end the process by exit()
     end_state(job->watch, record::State::exited);
-    if (job->rank == 0)
-        say("no report: the program ended without MPI_Finalize%s", how_to_see(job->watch.file()).c_str());
+    if (job->rank == 0) say_with_records(*job, "no report: the program ended without MPI_Finalize");
+}
+
+/// Runs after all handlers of the program and all destructors, note_exit among them: each of these may still change the
+/// code, or end the process otherwise.
+void note_exit_code(int status, void*) {
+    Job* const job = own_job();
+    if (job == nullptr || job->watch.record().head.state != record::State::exited) return;
+    job->watch.record().head.exit_code = status & 0xff;
+}
+
+/// The first that is registered runs last.
+[[gnu::constructor]] void ask_for_exit_code() noexcept {
+    on_exit(note_exit_code, nullptr);
+}
+
+/// The first call of a rank counts: layers of MPI call one another, and a handler may call MPI_Abort again.
+void note_abort(int code) noexcept {
+    Job* const job = own_job();
+    if (job == nullptr || !job->started || job->watch.record().head.state == record::State::ended) return;
+    if (job->aborted.exchange(true)) return;
+    job->watch.record().head.abort_code = code;
+    end_state(job->watch, record::State::aborted);
+    if (job->reported || !job->is_watched) return;
+    std::array<char, 64> line{};
+    std::snprintf(line.data(), line.size(), "no report: MPI_Abort(%d) by rank %d", code, job->rank);
+    say_with_records(*job, line.data());
 }
 
 /// What grew then counts as grown later.
@@ -91,7 +134,10 @@ int finalize(int (*below)(), void*) {
     job->watch.memory().let_go_of_files();
     count_looks_without_descriptor(*job);
     bool const on_one_node = is_on_one_node(*job);
-    if (!on_one_node) report(*job, job->watch.record());
+    if (!on_one_node) {
+        report(*job, job->watch.record());
+        job->reported = true;
+    }
     job->all = mpi::Communicator();
     job->watch.record().head.state = record::State::finalizing;
     if (on_one_node) note_written(job->watch.file().node());
@@ -102,13 +148,10 @@ int finalize(int (*below)(), void*) {
     return all_has_been_said(code);
 }
 
-int abort_job(int (*below)(MPI_Comm, int), void*, MPI_Comm comm, int code) {
+int abort_job(int (*below)(MPI_Comm, int), MPI_Comm comm, int code) {
+    note_abort(code);
+    if (is_inside()) return below(comm, code);
     Inside const inside;
-    if (Job* const job = g_plugin.watched.load(); job != nullptr) {
-        job->watch.record().head.abort_code = static_cast<std::uint32_t>(code);
-        end_state(job->watch, record::State::aborted);
-        say("no report: MPI_Abort(%d) by rank %d%s", code, job->rank, how_to_see(job->watch.file()).c_str());
-    }
     return below(comm, code);
 }
 

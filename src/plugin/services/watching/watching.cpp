@@ -6,6 +6,7 @@
 
 #include "plugin/binding/say.hpp"
 #include "plugin/services/job.hpp"
+#include "plugin/watch/neighbour.hpp"
 #include "plugin/watch/sampler.hpp"
 
 namespace sluice::plugin {
@@ -22,14 +23,23 @@ class Watching final : public Service {
     void start(Job& job) override {
         try {
             sampler_ = std::make_unique<Sampler>(*job.helper_thread, job.watch, job.memory);
+            neighbour_ = std::make_unique<Neighbour>(*job.helper_thread, job.watch);
         } catch (std::exception const& error) {
-            say_once_a_node("no samples are taken: %s", error.what());
+            if (!sampler_) say_once_a_node("no samples are taken: %s", error.what());
         }
     }
-    void stop(Job&, Ending) override { sampler_.reset(); }
-    void in_child() noexcept override { static_cast<void>(sampler_.release()); }  // the record is its parent's
+    void stop(Job&, Ending) override {
+        neighbour_.reset();
+        sampler_.reset();
+    }
+    /// The records are those of its parent and of its parent's neighbour.
+    void in_child() noexcept override {
+        static_cast<void>(sampler_.release());
+        static_cast<void>(neighbour_.release());
+    }
 
   private:
+    std::unique_ptr<Neighbour> neighbour_;
     std::unique_ptr<Sampler> sampler_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Attribution of memory over time: samples taken on the helper thread.
+/// What the helper thread sees: memory over time by samples, and how the next rank of the node ends.
 #pragma once
 
 #include "plugin/services/service.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/show/awaited.hpp"
+#include "report/show/why/awaited.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Explains with numbers why a job did not end: which ranks are gone, how much memory each held, in which call, and
-/// since when it grew.
+/// Explains with numbers why a job did not end: which rank ended first and how, which ranks are gone, how much memory
+/// each held, in which call, and since when it grew.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace sluice::report {
 
-/// Returns the sentence that a report of a job begins with whose node reached its limit; empty for any other job.
+/// Returns the cause that a report of a job begins with: the lack of memory in full, or how the first rank ended in
+/// short; empty if neither is known.
 std::string cause_of_end(Summary const& summary);
 
 /// Returns a few sentences, the most telling first; empty for a job that ended.

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/show/what_happened.hpp"
+#include "report/show/why/what_happened.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <optional>
 #include <utility>
 
 #include "report/advice/largest_site.hpp"
-#include "report/show/awaited.hpp"
+#include "report/show/why/awaited.hpp"
+#include "report/show/why/ends.hpp"
 #include "report/show/words.hpp"
 
 namespace sluice::report {
 
 namespace {
-
-/// If one process ends the job, the ranks end together; if one rank dies, the launcher needs longer than this to end
-/// the others.
-constexpr std::uint64_t k_at_once_us = 300'000;
 
 /// Samples are 0.1 s apart.
 constexpr std::uint64_t k_sampled_us = 100'000;
@@ -45,17 +43,17 @@ std::string last_of(Summary const& summary, std::uint32_t rank) {
     return text;
 }
 
-/// Says which ranks are gone, and which of them was the first.
+/// Says which ranks are gone, and which of them was the first, if of none it is known how it ended.
 std::string about_gone(Summary const& summary) {
     RankSet const& gone = summary.in_state(record::State::gone);
     if (gone.count() == 0) return {};
-    std::string const who = capital(gone.text(summary.world_size)) + (gone.count() == 1 ? " is gone: " : " are gone: ");
-    if (summary.in_state(record::State::aborted).count() > 0)
-        return who + "the launcher ends all ranks when one has called MPI_Abort.";
     Spread last;
     for (Whereabouts const& row : summary.now)
         if (row.state == record::State::gone) last.add(row.last_us);
-    std::string text = who + "killed, or ended without MPI_Finalize. ";
+    bool const one = gone.count() == 1;
+    std::string const text =
+        fmt::format("{} {} gone: killed, or ended without MPI_Finalize; how {} ended is not known here. ",
+                    capital(gone.text(summary.world_size)), one ? "is" : "are", one ? "it" : "they");
     if (gone.count() == 1)
         return text +
                fmt::format("It was last seen at {}{}.", time_text(last.least), last_of(summary, last.least_rank));
@@ -164,6 +162,12 @@ bool reached_its_limit(Summary const& summary) {
            fullness(summary) >= k_reached;
 }
 
+/// The kernel ends a process with SIGKILL if its control group has no memory left.
+bool may_be_memory(Summary const& summary) {
+    std::optional<FirstEnd> const first = first_end(summary);
+    return !first || first->is_signal(SIGKILL);
+}
+
 std::string about_limit(Summary const& summary) {
     if (summary.nodes.empty()) return {};
     NodeSum const& node = summary.nodes.front();
@@ -175,20 +179,18 @@ std::string about_limit(Summary const& summary) {
                  : fmt::format("its {} held {} of {} ({})", plural(node.ranks, "rank"), kib_text(node.last_kib()),
                                size_text(node.limit), percent_text(part, 1));
     if (reached_its_limit(summary))
-        return fmt::format("The limit of node {} was reached: {}. It was most likely killed for lack of memory.",
-                           node.node, held);
+        return fmt::format("The limit of node {} was reached: {}.", node.node, held) +
+               (may_be_memory(summary) ? " It was most likely killed for lack of memory." : "");
     if (part >= 0.7)
         return fmt::format("Node {} came close to its limit: {} at the last sample, and more may have come after it.",
                            node.node, held);
-    return fmt::format(
-        "The limit of the fullest node, {}, was not reached: {}; look for another reason (a signal, a crash, "
-        "a time limit).",
-        node.node, held);
+    std::string const advice =
+        first_end(summary) ? "." : "; look for another reason (a signal, a crash, a time limit).";
+    return fmt::format("The limit of the fullest node, {}, was not reached: {}", node.node, held) + advice;
 }
 
-}  // namespace
-
-std::string cause_of_end(Summary const& summary) {
+/// Says which rank ran out of memory, for a job whose node reached its limit.
+std::string lack_of_memory(Summary const& summary) {
     if (!reached_its_limit(summary)) return {};
     std::optional<Grower> const most = greatest_growth(summary);
     // With several nodes it is not known which of them a rank was on.
@@ -210,27 +212,35 @@ std::string cause_of_end(Summary const& summary) {
                        course_of(summary, *most), others);
 }
 
+/// An end that is known stands before the lack of memory, unless that explains it.
+bool leads_with_memory(Summary const& summary) {
+    return may_be_memory(summary) && reached_its_limit(summary);
+}
+
+}  // namespace
+
+std::string cause_of_end(Summary const& summary) {
+    return leads_with_memory(summary) ? lack_of_memory(summary) : short_first_end(summary);
+}
+
 std::vector<std::string> what_happened(Summary const& summary) {
     std::vector<std::string> list;
     if (summary.all_ended()) return list;
-    std::string const cause = cause_of_end(summary);
-    add_unless_empty(list, cause);
-    auto const& aborted = summary.in_state(record::State::aborted);
-    if (aborted.count() > 0)
-        list.push_back(fmt::format("MPI_Abort was called with code {} by {}.", summary.abort_code,
-                                   aborted.text(summary.world_size)));
-    auto const& exited = summary.in_state(record::State::exited);
-    if (exited.count() > 0)
-        list.push_back(fmt::format("{} ended without MPI_Finalize.", capital(exited.text(summary.world_size))));
+    std::string const memory = lack_of_memory(summary);
+    std::vector<std::string> ends = about_ends(summary);
+    if (ends.empty()) add_unless_empty(ends, about_gone(summary));
+    ends.insert(leads_with_memory(summary) ? ends.begin() : ends.begin() + (ends.empty() ? 0 : 1), memory);
+    for (std::string& line : ends)
+        add_unless_empty(list, std::move(line));
+    bool const aborted = summary.in_state(record::State::aborted).count() > 0;
     bool const killed = summary.in_state(record::State::gone).count() > 0;
-    add_unless_empty(list, about_gone(summary));
     add_unless_empty(list, about_unknown(summary));
     for (std::string& line : about_awaited(summary))
         list.push_back(std::move(line));
     if (killed || summary.may_run()) add_unless_empty(list, about_hang(summary));
-    if (killed && aborted.count() == 0) add_unless_empty(list, about_limit(summary));
-    bool const asks_for_growth = killed || aborted.count() > 0 || summary.may_run();
-    if (asks_for_growth && cause.empty()) add_unless_empty(list, why_growing(summary));
+    if (killed && (may_be_memory(summary) || !memory.empty())) add_unless_empty(list, about_limit(summary));
+    bool const asks_for_growth = killed || aborted || summary.may_run();
+    if (asks_for_growth && memory.empty()) add_unless_empty(list, why_growing(summary));
     if (summary.ranks_seen < summary.world_size)
         list.push_back(
             fmt::format("{} of {} ranks left no record.", summary.world_size - summary.ranks_seen, summary.world_size));
