@@ -3,8 +3,8 @@
 """Takes the examples out of the pages: examples.py ROOT FRAMES OUT NAME…
 
 Every block of C or C++ of README.md and of the pages in docs/ is either a whole program or stands in a frame. A whole
-program becomes OUT/NAME, where NAME is the page and the number of the program on it: tutorial-2.cpp. A frame is a file of the
-folder FRAMES. It names its block by words that only this block contains, and holds what a reader imagines around it:
+program becomes OUT/NAME, where NAME is the page and the number of the program on it: tutorial-2.cpp. A frame is a file in
+FRAMES. It names its block by words that only this block contains, and holds what a reader imagines around it:
 
     //= block docs/fetch.md: sluice::Store store(context);
     //= paragraphs 1 2      these paragraphs of the block, which blank lines separate
@@ -118,7 +118,7 @@ def outputs(root, frames):
             made[f"{name}-{programs[name]}{LANGUAGES[block.language]}"] = f'#line {block.line + 1} "{block.page}"\n{block.text}\n'
             block.frame = True
     in_c = []
-    for frame in sorted(path for path in frames.iterdir() if path.suffix in (".c", ".cpp")):
+    for frame in sorted(path for path in frames.rglob("*") if path.suffix in (".c", ".cpp")):
         block = block_of(frame, blocks)
         if hasattr(block, "frame"):
             raise Wrong(f"{frame.name}: {block.where()} has another frame, or is a whole program")

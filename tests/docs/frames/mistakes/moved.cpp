@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//= block docs/mistakes.md: too_long(numbers
-TEST(Mistakes, mistake_too_long) {
+//= block docs/mistakes.md: kept(std::move(context))
+TEST(Mistakes, moved) {
     //= message
     sluice::Context context(MPI_COMM_WORLD);
-    std::vector<double> numbers(100, 1);
     auto const mistake = [&] {
         //= paragraphs 1
     };

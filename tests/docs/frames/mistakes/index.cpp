@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //= block docs/mistakes.md: one too far
-TEST(Mistakes, mistake_index) {
+TEST(Mistakes, index) {
     //= message
     sluice::Context context(MPI_COMM_WORLD);
     std::vector<double> numbers(100, 1);

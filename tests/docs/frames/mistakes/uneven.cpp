@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//= block docs/mistakes.md: store.finish();
-TEST(Mistakes, mistake_finished) {
+//= block docs/mistakes.md: alltoall_in_place(context, blocks)
+SLUICE_NEEDS_RANKS(2, Mistakes, uneven);
+TEST(Mistakes, uneven) {
     //= message
     sluice::Context context(MPI_COMM_WORLD);
-    sluice::Store store(context);
-    std::array<std::byte, 100> const face{};
     auto const mistake = [&] {
         //= paragraphs 1
     };

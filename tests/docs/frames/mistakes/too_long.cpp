@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//= block docs/mistakes.md: alltoall_in_place(context, blocks)
-SLUICE_NEEDS_RANKS(2, Mistakes, mistake_uneven);
-TEST(Mistakes, mistake_uneven) {
+//= block docs/mistakes.md: too_long(numbers
+TEST(Mistakes, too_long) {
     //= message
     sluice::Context context(MPI_COMM_WORLD);
+    std::vector<double> numbers(100, 1);
     auto const mistake = [&] {
         //= paragraphs 1
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //= block docs/mistakes.md: only rank 0 calls
-SLUICE_NEEDS_RANKS(2, Mistakes, mistake_left_out);
-TEST(Mistakes, mistake_left_out) {
+SLUICE_NEEDS_RANKS(2, Mistakes, left_out);
+TEST(Mistakes, left_out) {
     //= message
     sluice::Settings settings = sluice::Settings::from_environment();
     settings.waiting_told_after = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //= block docs/mistakes.md: device_memory;  // from cudaMalloc
-TEST(Mistakes, mistake_device) {
+TEST(Mistakes, device) {
     //= message
     sluice::Context context(MPI_COMM_WORLD);
     auto const range = load_device(SLUICE_STAND_IN_CUDA);
