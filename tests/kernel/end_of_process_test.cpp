@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -28,7 +29,9 @@ class Child {
         if (number_ == 0) live(ends);
         close(mark_[1]);
         close(order_[0]);
-        if (read(mark_[0], &mark, sizeof mark) != static_cast<ssize_t>(sizeof mark)) mark = {};
+        std::array<char, sizeof mark> told{};
+        if (read(mark_[0], told.data(), told.size()) == static_cast<ssize_t>(told.size()))
+            mark = std::bit_cast<ProcessMark>(told);
     }
     Child(Child const&) = delete;
     Child& operator=(Child const&) = delete;
