@@ -153,11 +153,18 @@ bool StoreState::move() {
     return moved;
 }
 
+/// Something is published or under way. Requests for what is not published wait in MPI, and a thread that calls MPI for
+/// nothing could be in a call when the program calls MPI_Finalize: MPICH (4.0.2) lets go of its locks no more from there
+/// on, and aborts because one is held.
+bool StoreState::has_work() const noexcept {
+    return serving_.publishes() || !nothing_moves();
+}
+
 /// Called while the program computes, so none of its code runs here: its next look resumes waiting tasks and packs.
 bool StoreState::look_in_background() noexcept {
     if (context_->process().mpi_has_ended()) return false;
     Hold const held(mutex_, std::try_to_lock);
-    if (!held || polling_ || failure_) return false;
+    if (!held || polling_ || failure_ || !has_work()) return false;
     bool moved = false;
     try {
         follow_memory();
@@ -231,6 +238,10 @@ void StoreState::wait_until(std::function<bool()> const& over) {
 
 bool StoreState::is_quiet() {
     Hold const held = hold();
+    return nothing_moves();
+}
+
+bool StoreState::nothing_moves() const noexcept {
     return fetching_.is_quiet() && serving_.is_quiet() && sending_.is_quiet() && receiving_.is_quiet() &&
            !waits_.is_asking() && wire_.is_quiet();
 }

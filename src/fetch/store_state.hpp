@@ -83,6 +83,8 @@ class StoreState final : public kernel::Pollable, public Background::Looked {
   private:
     bool move();
     bool is_quiet();
+    bool nothing_moves() const noexcept;
+    bool has_work() const noexcept;
     void wait_for_all();
     void follow_memory();
     budget::TokenPool::Limit share_of_receiving() const;

@@ -45,6 +45,14 @@ TEST_F(FolderTest, is_used_by_its_descriptor_wherever_its_name_leads_later) {
     fs::remove_all(path_ + "-moved");
 }
 
+TEST_F(FolderTest, is_gone_when_it_was_removed) {
+    Folder const folder = Folder::own(path_ + "/new");
+    EXPECT_FALSE(folder.is_gone());
+    fs::remove(path_ + "/new");
+    EXPECT_TRUE(folder.is_gone());
+    EXPECT_FALSE(Folder::own_if_there(path_ + "/new").is_gone()) << "it was never open";
+}
+
 TEST_F(FolderTest, of_this_user_is_neither_a_link_nor_open_to_others) {
     EXPECT_TRUE(Folder::own(path_ + "/new").is_open());
     fs::create_directory_symlink(path_ + "/new", path_ + "/link");

@@ -91,6 +91,8 @@ class Serving {
         wire_->send(reader, {Kind::state, 0, name, static_cast<std::uint64_t>(state_of(reader, name))});
     }
 
+    /// A publication waits for readers.
+    bool publishes() const noexcept { return publications_.size() > 0; }
     bool is_quiet() const noexcept {
         return queue_.empty() && coming_.empty() && under_way_.empty() && pointed_.empty();
     }

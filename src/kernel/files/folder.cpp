@@ -153,6 +153,11 @@ int Folder::remove(std::string const& name) const noexcept {
     return unlinkat(folder_.get(), name.c_str(), 0) == 0 ? 0 : errno;
 }
 
+bool Folder::is_gone() const noexcept {
+    struct stat now {};
+    return is_open() && fstat(folder_.get(), &now) == 0 && now.st_nlink == 0;
+}
+
 bool Folder::is_still(std::string const& name, struct stat const& status) const noexcept {
     struct stat now {};
     return fstatat(folder_.get(), name.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_dev == status.st_dev &&

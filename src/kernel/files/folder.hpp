@@ -33,6 +33,8 @@ class Folder {
     static Folder own_if_there(std::string const& path);
 
     bool is_open() const noexcept { return folder_.is_open(); }
+    /// It was open, and has been removed since.
+    bool is_gone() const noexcept;
     std::string const& path() const noexcept { return path_; }
     std::string const& why() const noexcept { return why_; }
     /// "FOLDER/NAME", for messages.

@@ -27,6 +27,9 @@ kernel::Folder report_folder(std::string const& path) {
     return kernel::Folder::named(path);
 }
 
+// Each rank of a node may remove the folder once.
+constexpr int k_tries = 64;
+
 /// Claims a record in a folder, or says why that was not possible.
 record::RecordFile claim_in(kernel::Folder const& folder, std::string& why) {
     if (!folder.is_open()) {
@@ -36,6 +39,19 @@ record::RecordFile claim_in(kernel::Folder const& folder, std::string& why) {
     record::RecordFile file(folder, "node-" + kernel::job_name() + "-" + node_number() + ".sluice");
     why = file.why();
     return file;
+}
+
+/// The same in the folder of this job. Another rank that found no room in it may have removed it meanwhile, which is no
+/// reason: then it is made again.
+record::RecordFile claim_in_folder_of_job(record::JobsFolder& jobs, std::string& why) {
+    if (!jobs.folder.is_open()) return claim_in(jobs.folder, why);
+    std::string const path = jobs.folder.path_of(kernel::job_name());
+    for (int tried = 1;; ++tried) {
+        jobs.folder = kernel::Folder::own(path);
+        record::RecordFile file = claim_in(jobs.folder, why);
+        bool const is_there = jobs.folder.is_open() && !jobs.folder.is_gone();
+        if (file.shares_node() || is_there || tried == k_tries) return file;
+    }
 }
 
 }  // namespace
@@ -55,8 +71,7 @@ record::RecordFile claim_record(std::string const& report, std::vector<std::stri
     std::string why_not_in_first;
     for (std::string const& temporary : record::temporary_folders()) {
         record::JobsFolder jobs = record::open_folder_of_jobs(temporary);
-        if (jobs.folder.is_open()) jobs.folder = kernel::Folder::own(jobs.folder.path_of(kernel::job_name()));
-        record::RecordFile file = claim_in(jobs.folder, why);
+        record::RecordFile file = claim_in_folder_of_job(jobs, why);
         if (file.shares_node()) {
             for (std::string const& reason : {why_not_in_report, why_not_in_first, jobs.why_other})
                 if (!reason.empty())
