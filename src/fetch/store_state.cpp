@@ -154,8 +154,8 @@ bool StoreState::move() {
 }
 
 /// Something is published or under way. Requests for what is not published wait in MPI, and a thread that calls MPI for
-/// nothing could be in a call when the program calls MPI_Finalize: MPICH (4.0.2) lets go of its locks no more from there
-/// on, and aborts because one is held.
+/// nothing could be in a call when the program calls MPI_Finalize: MPICH (4.0.2) lets go of its locks no more from
+/// there on, and aborts because one is held.
 bool StoreState::has_work() const noexcept {
     return serving_.publishes() || !nothing_moves();
 }
