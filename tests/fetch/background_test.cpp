@@ -2,6 +2,7 @@
 /// Progress by the helper thread: while a rank computes, others get its data.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -14,6 +15,19 @@
 #include "mpi/mpi.hpp"
 #include "sluice/fetch.hpp"
 #include "support/needs_ranks.hpp"
+
+namespace {
+
+std::thread::id const g_program = std::this_thread::get_id();
+std::atomic<unsigned> g_looks_beside{0};
+
+}  // namespace
+
+/// A look of a store begins with it.
+extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
+    if (std::this_thread::get_id() != g_program) ++g_looks_beside;
+    return PMPI_Iprobe(source, tag, comm, found, status);
+}
 
 namespace sluice::fetch {
 namespace {
@@ -92,6 +106,22 @@ TEST(Background, data_that_lie_side_by_side_are_served_while_their_owner_compute
         }
         store.finish();
     }
+}
+
+/// A program may call MPI_Finalize then, and no other thread may be inside MPI.
+TEST(Background, no_other_thread_calls_mpi_for_a_store_that_has_nothing_to_do) {
+    if (!has_threads()) GTEST_SKIP() << "MPI gives no MPI_THREAD_MULTIPLE";
+    Context context(MPI_COMM_WORLD);
+    Store store(context);
+    unsigned const before = g_looks_beside;
+    std::this_thread::sleep_for(50ms);  // longer than many pauses of the helper thread
+    EXPECT_EQ(g_looks_beside, before);
+    std::array<std::byte, 8> const data{};
+    store.publish({context.rank(), 1, 0}, data);
+    while (g_looks_beside == before) {
+    }
+    store.withdraw({context.rank(), 1, 0});
+    store.finish();
 }
 
 TEST(Background, none_of_the_programs_code_runs_on_the_helper_thread) {

@@ -12,9 +12,9 @@ import tempfile
 import time
 
 import watched
+from checks import check, conclude
 
 sluice, launcher, program = sys.argv[1:4]
-FAILURES = []
 
 EARLIER = "post receives earlier"
 IN_PLACE = "with MPI_IN_PLACE"
@@ -42,12 +42,6 @@ MODES = {
     "inplace_off": (["--inplace", "off"], [r"MPI_Alltoall at exchange.*in place.*--inplace on"], ["waiting"]),
     "allreduce": ([], [r"MPI_Allreduce at reduce_in_place.*one buffer"], ["waiting"]),
 }
-
-
-def check(truth, what):
-    if not truth:
-        FAILURES.append(what)
-        print("FAILED:", what)
 
 
 def command(mode, folder, options=()):
@@ -122,4 +116,4 @@ for chosen in sys.argv[4:] or MODES:
     if chosen in MODES:
         advised(chosen)
 hangs([mode for mode in HANGING if mode in sys.argv[4:] or not sys.argv[4:]])
-sys.exit(1 if FAILURES else 0)
+conclude()

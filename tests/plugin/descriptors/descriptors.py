@@ -11,17 +11,11 @@ import sys
 import tempfile
 
 import watched
+from checks import check, conclude
 
 case, sluice, launcher, program = sys.argv[1:5]
-FAILURES = []
 MOST_KEPT = 1   # descriptors that Sluice keeps inside MPI
 FROM_NEED = 40  # limits above what the program needs without Sluice
-
-
-def check(truth, what):
-    if not truth:
-        FAILURES.append(what)
-        print("FAILED:", what)
 
 
 class Run:
@@ -147,6 +141,4 @@ def closed(folder):
 with tempfile.TemporaryDirectory(prefix="sluice-descriptors-") as temporary:
     {"numbers": numbers, "none_free": none_free, "each_limit": each_limit, "one_rank_has_few": one_rank_has_few,
      "no_table": no_table, "closed": closed}[case](temporary)
-if FAILURES:
-    sys.exit(1)
-print("all well")
+conclude()

@@ -15,6 +15,7 @@ import tempfile
 import time
 
 import watched
+from checks import check, conclude
 
 way, sluice, launcher, program = sys.argv[1:]
 MPICH = "mpich" in launcher
@@ -39,13 +40,6 @@ EXPECTED = {
 }
 # What only another rank sees. MPICH's launcher kills that one, too, often before it has run.
 SEEN = ("abort", "terminate", "segv", "kill", "_exit")
-FAILURES = []
-
-
-def check(truth, what):
-    if not truth:
-        FAILURES.append(what)
-        print("FAILED:", what)
 
 
 def run(folder, ranks, *before):
@@ -137,5 +131,4 @@ for ranks in (2, 3):
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         os.environ["TMPDIR"] = scratch
         (child if way == "child" else ended)(pathlib.Path(scratch), ranks)
-print("failed:" if FAILURES else "all well:", len(FAILURES), "failures")
-sys.exit(1 if FAILURES else 0)
+conclude()

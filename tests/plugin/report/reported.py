@@ -18,15 +18,9 @@ import tempfile
 import time
 
 import watched
+from checks import check, conclude
 
 case, sluice, launcher, program, ager = sys.argv[1:]
-FAILURES = []
-
-
-def check(truth, what):
-    if not truth:
-        FAILURES.append(what)
-        print("FAILED:", what)
 
 
 class Bed:
@@ -314,5 +308,4 @@ Bed.start_and_hold_one = start_and_hold_one
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
     {"killed_one": killed_one, "cleaned": cleaned, "same_folder": same_folder, "matrix": matrix,
      "communicators": communicators, "identity": identity, "phases": phases}[case](Bed(scratch))
-print("failed:" if FAILURES else "all well:", len(FAILURES), "failures")
-sys.exit(1 if FAILURES else 0)
+conclude()

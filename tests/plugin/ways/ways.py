@@ -15,11 +15,11 @@ import sys
 import tempfile
 
 import watched
+from checks import check, conclude
 
 case, sluice, launcher, program, *rest = sys.argv[1:]
 library = rest[0] if rest else ""
 MPICH = "mpich" in launcher or "mpich" in library
-FAILURES = []
 NEVER = ["no report: the program never called MPI_Init"]
 STATIC = ["not watched: MPI is linked statically into the program, where no library can stand between"]
 SESSION = ["no report: the program starts MPI by MPI_Session_init, and only programs that call MPI_Init are watched"]
@@ -27,12 +27,6 @@ SESSION = ["no report: the program starts MPI by MPI_Session_init, and only prog
 
 def handle_line():
     return [f"not watched: the program calls {library} through a handle (dlopen, dlsym), which passes the plugin by"]
-
-
-def check(truth, what):
-    if not truth:
-        FAILURES.append(what)
-        print("FAILED:", what)
 
 
 class Bed:
@@ -235,5 +229,4 @@ def no_room(bed):
 
 with tempfile.TemporaryDirectory(prefix="sluice-ways-") as temporary:
     {name: value for name, value in globals().items() if callable(value)}[case](Bed(temporary))
-print("failed:" if FAILURES else "all well:", len(FAILURES), "failures")
-sys.exit(1 if FAILURES else 0)
+conclude()
