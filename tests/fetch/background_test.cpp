@@ -79,6 +79,7 @@ Task fetch_one(Store& store, Key key, std::vector<double>& result) {
 
 SLUICE_NEEDS_RANKS(2, Background, data_that_lie_side_by_side_are_served_while_their_owner_computes);
 SLUICE_NEEDS_RANKS(2, Background, none_of_the_programs_code_runs_on_the_helper_thread);
+SLUICE_NEEDS_RANKS(2, Background, no_other_thread_calls_mpi_for_a_store_that_has_nothing_to_do);
 SLUICE_NEEDS_RANKS(2, Background, a_set_that_it_has_completed_is_no_reason_to_go_beyond_the_limit);
 
 TEST(Background, data_that_lie_side_by_side_are_served_while_their_owner_computes) {
