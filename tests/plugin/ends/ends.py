@@ -43,8 +43,16 @@ SEEN = ("abort", "terminate", "segv", "kill", "_exit")
 
 
 def run(folder, ranks, *before):
-    done = watched.run([*launcher.split(), "-n", str(ranks), *before, program, way], capture_output=True, text=True,
-                       stdin=subprocess.DEVNULL, cwd=folder)
+    """Returns how the job ended with what it said, and its standard error. Of 200 jobs without Sluice whose rank aborts in
+    MPI_Finalize, Open MPI's launcher has slept for ever in 4 after all ranks had ended: then the end is "launcher hung".
+    """
+    try:
+        done = watched.run([*launcher.split(), "-n", str(ranks), *before, program, way], capture_output=True, text=True,
+                           stdin=subprocess.DEVNULL, cwd=folder)
+    except watched.Hung as hung:
+        if way != "finalize" or MPICH or os.path.basename(program) in str(hung):
+            raise
+        return "launcher hung", ""
     # What a launcher adds to the standard output is not the program's.
     said = sorted(line for line in done.stdout.splitlines() if re.match(r"rank \d|first|last|the child", line))
     return (done.returncode, said), done.stderr
@@ -93,6 +101,8 @@ def compare(folder, ranks):
         shutil.rmtree(report, ignore_errors=True)
         plain, _ = run(folder, ranks)
         layered, said = run(folder, ranks, sluice, "run", "--report", report)
+        if "launcher hung" in (plain, layered):
+            continue
         all_plain.append(plain)
         all_layered.append(layered)
         if any(plain in all_layered for plain in all_plain):
