@@ -52,7 +52,7 @@ endif()
 option(SLUICE_TESTS_WITHOUT_MPI "Also build and run the tests that need no MPI" ON)
 # Ranks that wait by spinning use more processor time if they share the processor with the rank that they wait for.
 set(SLUICE_TEST_PROCESSOR_SECONDS 200 CACHE STRING "Processor time in seconds that a rank of a test may use")
-set(SLUICE_TEST_TIMEOUT 1800)
+set(SLUICE_TEST_TIMEOUT 900)  # two tests that hang one after the other leave room for the rest of a run
 
 # The output of a program in which a case was skipped and none failed. A ^ would match only the beginning of all output.
 set(SLUICE_TEST_SKIPPED "(^|\n)skipped: ")

@@ -6,11 +6,13 @@
 """
 import os
 import re
-import signal
 import subprocess
 import sys
 
+import watched
+
 program, *launcher = sys.argv[1:]
+os.environ["SLUICE_TEST_ASLEEP_SECONDS"] = "10"  # ranks that wait are awake, and use more than a twentieth of it
 ABSENT = "sluice: rank {} has waited … s in redistribute for 1 rank that has not entered it: rank 1 ({})"
 EXPECTED = {
     "MPI_Finalize": [ABSENT.format(0, "no answer"), ABSENT.format(2, "no answer")],
@@ -31,19 +33,22 @@ EXPECTED = {
 
 def lines_of(call, number):
     """The first lines of Sluice, in order. The job has not ended by then, and is ended here."""
-    command = [os.environ["SLUICE_TEST_WATCHED"], *launcher, "-n", "3", program, call]
+    watch = watched.Watch()
     lines = []
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as job:
-        for line in job.stderr:
-            if line.startswith("sluice: "):
-                lines.append(re.sub(r"waited \d+ s", "waited … s", line.rstrip("\n")))
-            else:
-                print(line, end="")
-            if len(lines) == number:
-                break
+    with subprocess.Popen([*launcher, "-n", "3", program, call], stderr=subprocess.PIPE, text=True,
+                          env=watch.environment) as job:
+        def read():
+            while len(lines) < number and (line := job.stderr.readline()):
+                if line.startswith("sluice: "):
+                    lines.append(re.sub(r"waited \d+ s", "waited … s", line.rstrip("\n")))
+                else:
+                    print(line, end="")
+
+        watch.wait(job, read)
         if job.poll() is not None:
             print("the job has ended by itself")
-        os.killpg(job.pid, signal.SIGTERM)
+        job.terminate()
+        watch.end(job)
     return sorted(lines)
 
 

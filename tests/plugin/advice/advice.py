@@ -105,7 +105,7 @@ def hangs(modes):
                     os.kill(rank, signal.SIGKILL)
                 except ProcessLookupError:
                     pass  # the launcher has killed it already
-            watch.wait(job, job.wait)
+            watch.end(job)
             text, shown = report(folder)
             check(re.search(r"Rank 1 waited in MPI_Recv at hang\S* \S+ for rank 0", text), f"{mode}, killed: of whom it waited:\n{shown}")
             check("gone" in text and "share of the work" not in text, f"{mode}, killed: the rank is gone:\n{shown}")
