@@ -24,6 +24,15 @@ class PageMap {
     /// tell.
     std::optional<Resident> resident(std::uintptr_t from, std::uint64_t bytes) const noexcept;
 
+    /// Pages one after the other that are alike: they have content, in memory or swapped out, or they have none.
+    struct Run {
+        std::uint64_t bytes = 0;
+        bool has_content = false;
+    };
+    /// The first run of whole pages at `from`, of at most `most` bytes and 256 pages. What the kernel does not tell counts
+    /// as content.
+    Run first_run(std::uintptr_t from, std::uint64_t most) const noexcept;
+
   private:
     Descriptor file_;
 };

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ways back for pages that were taken aside.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+#include "kernel/files/patient_write.hpp"
+#include "kernel/guards/guarded_pages.hpp"
+#include "kernel/guards/mappings.hpp"
+#include "kernel/guards/raw_calls.hpp"
+#include "kernel/guards/userfaultfd.hpp"
+#include "kernel/page_map.hpp"
+
+namespace sluice::kernel {
+
+namespace {
+
+void advance(Aside& left, std::size_t bytes) noexcept {
+    left.pages += bytes;
+    left.aside += bytes;
+    left.bytes -= bytes;
+}
+
+[[noreturn]] void end_process() noexcept {
+    write_patiently(STDERR_FILENO,
+                    "sluice: pages that were received cannot be given back to the program: the kernel refuses each way\n",
+                    k_patience);
+    std::abort();
+}
+
+}  // namespace
+
+/// Somebody may have split the pages aside into several mappings (madvise), which mremap moves one by one. No page is
+/// missing in between: each part replaces its part of the guard in one step, and the rest of the guard stays.
+void GuardedPages::remap_back(Aside& left) const noexcept {
+    while (left.bytes != 0) {
+        std::size_t bytes = left.bytes;
+        if (!remap(left.aside, bytes, left.pages, 0)) {
+            auto const mapping = errno == EFAULT ? mappings_.at(left.aside) : std::nullopt;
+            if (!mapping || mapping->end - number_of(left.aside) >= bytes) return;
+            bytes = mapping->end - number_of(left.aside);
+            if (!remap(left.aside, bytes, left.pages, 0)) return;
+        }
+        uffdio_range range{number_of(left.pages), bytes};
+        ioctl(faults_.get(), UFFDIO_WAKE, &range);
+        advance(left, bytes);
+    }
+}
+
+/// EBUSY: a page is pinned, or shared with a child since a fork. It must not be copied, because whoever has pinned it may
+/// still write to it.
+void GuardedPages::move_back(Aside& left) const noexcept {
+    while (left.bytes != 0 && can_move_) {
+        MoveOfPages move{number_of(left.pages), number_of(left.aside), left.bytes, k_move_over_holes, 0};
+        bool const all = ioctl(faults_.get(), k_move_ioctl, &move) == 0;
+        bool const again = !all && errno == EAGAIN;
+        if (move.moved > 0) advance(left, static_cast<std::size_t>(move.moved));
+        if (!all && !again) return;
+    }
+}
+
+/// A page aside that does not exist is not copied: it is not there afterwards either, and reads as zeros.
+void GuardedPages::copy_back(Aside& left) const noexcept {
+    PageMap const map;
+    while (left.bytes != 0) {
+        auto const run = map.first_run(number_of(left.aside), left.bytes);
+        std::size_t bytes = run.bytes;
+        if (run.has_content) {
+            uffdio_copy copy{number_of(left.pages), number_of(left.aside), bytes, 0, 0};
+            bool const all = ioctl(faults_.get(), UFFDIO_COPY, &copy) == 0;
+            if (!all && errno != EAGAIN) return;
+            bytes = copy.copy > 0 ? static_cast<std::size_t>(copy.copy) : 0;
+            if (bytes != 0) madvise(left.aside, bytes, MADV_DONTNEED);  // so there is never a second copy of all
+        }
+        advance(left, bytes);
+    }
+}
+
+/// The pages of this part went back one by one. The mapping that goes first makes room for the one that taking the guard
+/// off may need; that wakes who waits for a page that has no content.
+void GuardedPages::finish_by_pages(Aside const& part) const noexcept {
+    if (part.bytes == 0) return;
+    unmap(part.aside, part.bytes);
+    unguard(part);
+}
+
+void GuardedPages::give_back_by(Rung rung, Aside& left) noexcept {
+    Aside part = left;
+    if (rung == Rung::remap) remap_back(left);
+    if (rung == Rung::move) move_back(left);
+    if (rung == Rung::copy) copy_back(left);
+    part.bytes -= left.bytes;
+    if (rung != Rung::remap) finish_by_pages(part);
+    if (part.bytes != 0) given_back_[static_cast<std::size_t>(rung)].fetch_add(1, std::memory_order_relaxed);
+}
+
+void GuardedPages::give_back(Aside const& taken) noexcept {
+    if (getpid() != process_) return;  // a child of fork() has neither the guard nor the right to end
+    Aside left = taken;
+    // The chosen rung first; the others serve what it cannot.
+    constexpr std::array k_orders{std::array{Rung::copy, Rung::remap, Rung::move},
+                                  std::array{Rung::move, Rung::remap, Rung::copy},
+                                  std::array{Rung::remap, Rung::move, Rung::copy}};
+    for (Rung const rung : k_orders[static_cast<std::size_t>(std::max(rung_, Rung::copy)) - 1])
+        if (left.bytes != 0) give_back_by(rung, left);
+    if (left.bytes != 0) end_process();
+    taken_.leave(taken.pages);
+}
+
+std::optional<Fault> GuardedPages::next_fault() noexcept {
+    uffd_msg message;
+    while (rung_ != Rung::off && read(faults_.get(), &message, sizeof message) == sizeof message)
+        if (message.event == UFFD_EVENT_PAGEFAULT)
+            return Fault{reinterpret_cast<std::byte*>(message.arg.pagefault.address & ~(page_size() - 1)),
+                         tells_thread_ ? static_cast<pid_t>(message.arg.pagefault.feat.ptid) : 0};
+    return std::nullopt;
+}
+
+}  // namespace sluice::kernel

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernel/guards/guarded_pages.hpp"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "kernel/guards/raw_calls.hpp"
+#include "kernel/guards/userfaultfd.hpp"
+
+namespace sluice::kernel {
+
+namespace {
+
+uffdio_range range_of(Aside const& taken) noexcept {
+    return {number_of(taken.pages), taken.bytes};
+}
+
+/// Returns addresses for the pages, as far from a boundary of huge pages as `like` is: whole page tables can then change
+/// their places, and huge pages stay huge. Null if there is no room.
+std::byte* reserve_like(std::byte const* like, std::size_t bytes) noexcept {
+    std::size_t const all = bytes + k_huge_page;
+    std::byte* const begin = reserve(all);
+    if (begin == nullptr) return nullptr;
+    std::size_t const before = (number_of(like) - number_of(begin)) % k_huge_page;
+    unmap(begin, before);
+    unmap(begin + before + bytes, all - before - bytes);
+    return begin + before;
+}
+
+bool exists(std::byte* page) noexcept {
+    unsigned char in_memory = 0;
+    return mincore(page, page_size(), &in_memory) == 0 && (in_memory & 1) != 0;
+}
+
+/// Writes no byte: another thread may write the same.
+void make_exist(std::byte* page) noexcept {
+    __atomic_fetch_add(reinterpret_cast<unsigned char*>(page), 0, __ATOMIC_RELAXED);
+}
+
+/// What is wrong if there is no descriptor, and what would help.
+std::string why_not_guarded(int error) {
+    if (error == ENOSYS) return "this kernel has no userfaultfd (CONFIG_USERFAULTFD), so no page can be guarded";
+    bool const may_guard_loads = open_userfaultfd(FaultsOf::user_mode).is_open();
+    if (may_guard_loads)
+        return "no privilege to guard pages against system calls: sysctl vm.unprivileged_userfaultfd=1, CAP_SYS_PTRACE or "
+               "access to /dev/userfaultfd would give it";
+    return std::string("userfaultfd is refused (") + std::strerror(error) +
+           "): a seccomp profile that allows it would help, in a container --security-opt seccomp=…";
+}
+
+}  // namespace
+
+std::string_view name_of(Rung rung) noexcept {
+    switch (rung) {
+        case Rung::off: return "off";
+        case Rung::copy: return "copy";
+        case Rung::move: return "move";
+        case Rung::remap: return "remap";
+    }
+    return "";
+}
+
+std::string_view name_of(Refusal refusal) noexcept {
+    switch (refusal) {
+        case Refusal::none: return "none";
+        case Refusal::off: return "no guards";
+        case Refusal::not_whole_pages: return "no whole pages";
+        case Refusal::not_private: return "shared, of a file or unmapped";
+        case Refusal::several: return "several mappings";
+        case Refusal::not_writable: return "not writable";
+        case Refusal::locked: return "locked in memory";
+        case Refusal::guarded: return "guarded already";
+        case Refusal::no_room: return "no mapping left";
+        case Refusal::count_: break;
+    }
+    return "";
+}
+
+GuardedPages::GuardedPages(Rung best, std::uint64_t (*generation)()) : process_(getpid()), mappings_(generation) {
+    open(best);
+    if (rung_ == Rung::off) faults_.reset();
+    if (rung_ != Rung::off) mappings_.keep();
+}
+
+GuardedPages::~GuardedPages() {
+    if (!is_ours()) faults_.release();
+}
+
+void GuardedPages::open(Rung best) {
+    if (best == Rung::off) {
+        why_not_ = "guarded pages are turned off";
+        return;
+    }
+    Descriptor opened = open_userfaultfd(FaultsOf::everybody);
+    if (!opened.is_open()) {
+        why_not_ = why_not_guarded(errno);
+        return;
+    }
+    faults_ = out_of_the_way(opened.release());
+    if (!faults_.is_open()) {
+        why_not_ = errno == EMFILE ? "fewer than 256 descriptors may be open (ulimit -n), so none is left for guarded pages"
+                                   : std::string("no descriptor for guarded pages: ") + std::strerror(errno);
+        return;
+    }
+    std::uint64_t const thread =
+        can_have_feature(FaultsOf::everybody, UFFD_FEATURE_THREAD_ID) ? UFFD_FEATURE_THREAD_ID : 0;
+    if (shake_hands(faults_, thread) == 0) {
+        why_not_ = std::string("userfaultfd is refused: ") + std::strerror(errno);
+        return;
+    }
+    tells_thread_ = thread != 0;
+    struct stat status {};
+    if (fstat(faults_.get(), &status) == 0) {
+        device_ = status.st_dev;
+        inode_ = status.st_ino;
+    }
+    can_move_ = can_move_pages(FaultsOf::everybody);
+    rung_ = best == Rung::move && !can_move_ ? Rung::copy : best;
+    try_out();
+}
+
+/// The kernel says nothing of what mremap can do to a guarded range, so one page of our own goes there and back.
+void GuardedPages::try_out() {
+    void* const at = mmap(nullptr, 3 * page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) return;
+    auto* const page = static_cast<std::byte*>(at) + page_size();
+    *page = std::byte{1};
+    Refusal why = Refusal::none;
+    auto const taken = take_aside(page, page_size(), &why);
+    if (taken) {
+        give_back(*taken);
+    } else {
+        why_not_ = why == Refusal::no_room ? "the kernel takes no pages aside (mremap: " + std::string(strerror(errno)) +
+                                                 "); Linux 5.7 and newer can"
+                                           : "pages cannot be guarded here: " + std::string(name_of(why));
+        rung_ = Rung::off;
+    }
+    unmap(static_cast<std::byte*>(at), 3 * page_size());
+}
+
+/// A program may have closed the descriptor and opened its own, and a child of fork() has a copy that guards nothing of it.
+bool GuardedPages::is_ours() const noexcept {
+    struct stat status {};
+    return faults_.is_open() && getpid() == process_ && fstat(faults_.get(), &status) == 0 && status.st_dev == device_ &&
+           status.st_ino == inode_;
+}
+
+Refusal GuardedPages::why_not_to_take(Aside const& wanted) const noexcept {
+    if (rung_ == Rung::off || !is_ours()) return Refusal::off;
+    if (wanted.bytes == 0 || (number_of(wanted.pages) | wanted.bytes) % page_size() != 0) return Refusal::not_whole_pages;
+    auto const mapping = mappings_.at(wanted.pages);
+    if (!mapping || mapping->shared || mapping->of_file) return Refusal::not_private;
+    if (!mapping->readable || !mapping->writable) return Refusal::not_writable;
+    if (mapping->end - number_of(wanted.pages) < wanted.bytes) return Refusal::several;
+    if (mappings_.is_locked(*mapping)) return Refusal::locked;
+    return Refusal::none;
+}
+
+bool GuardedPages::guard(Aside const& taken) const noexcept {
+    uffdio_register guarded{};
+    guarded.range = range_of(taken);
+    guarded.mode = UFFDIO_REGISTER_MODE_MISSING;
+    return ioctl(faults_.get(), UFFDIO_REGISTER, &guarded) == 0;
+}
+
+/// Wakes who waits, too.
+void GuardedPages::unguard(Aside const& taken) const noexcept {
+    uffdio_range range = range_of(taken);
+    ioctl(faults_.get(), UFFDIO_UNREGISTER, &range);
+}
+
+/// A mapping whose first page does not exist yet would begin its history aside, and the kernel could not merge it with its
+/// neighbours afterwards. The guard is off meanwhile, or this thread would wait for itself.
+bool GuardedPages::begin_mapping(Aside const& taken) const noexcept {
+    unguard(taken);
+    make_exist(taken.pages);
+    return guard(taken);
+}
+
+Refusal GuardedPages::guard_and_move(Aside& taken) noexcept {
+    taken.aside = reserve_like(taken.pages, taken.bytes);
+    if (taken.aside == nullptr) return Refusal::no_room;
+    Refusal why = Refusal::none;
+    if (!guard(taken)) {
+        why = errno == EBUSY ? Refusal::guarded : errno == ENOMEM ? Refusal::no_room : Refusal::not_private;
+    } else if (!exists(taken.pages) && !begin_mapping(taken)) {
+        why = Refusal::no_room;
+    } else if (!remap(taken.pages, taken.bytes, taken.aside, k_leave_mapped)) {
+        why = errno == EFAULT ? Refusal::several : Refusal::no_room;
+        unguard(taken);
+    }
+    int const error = errno;
+    if (why != Refusal::none) unmap(taken.aside, taken.bytes);
+    errno = error;
+    return why;
+}
+
+std::optional<Aside> GuardedPages::take_aside(void* pages, std::size_t bytes, Refusal* why) noexcept {
+    Aside taken{static_cast<std::byte*>(pages), nullptr, bytes};
+    Refusal refusal = why_not_to_take(taken);
+    if (refusal == Refusal::none) {
+        auto const entered = taken_.enter(pages, bytes);
+        if (entered == RangeTable::Entered::overlaps) refusal = Refusal::guarded;
+        if (entered == RangeTable::Entered::full) refusal = Refusal::no_room;
+        if (entered == RangeTable::Entered::yes) {
+            refusal = guard_and_move(taken);
+            if (refusal != Refusal::none) taken_.leave(pages);
+        }
+    }
+    if (why != nullptr) *why = refusal;
+    if (refusal == Refusal::none) return taken;
+    refused_[static_cast<std::size_t>(refusal)].fetch_add(1, std::memory_order_relaxed);
+    return std::nullopt;
+}
+
+}  // namespace sluice::kernel
