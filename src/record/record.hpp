@@ -33,7 +33,7 @@
 namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
-inline constexpr std::uint32_t k_format = 7;
+inline constexpr std::uint32_t k_format = 8;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
@@ -115,6 +115,11 @@ struct Site {
     std::uint64_t other_buffers = 0;     ///< calls whose buffer was not that of the call before; the first is one
     std::uint64_t new_bytes = 0;         ///< of receive buffers, whose pages were not in memory when the call began
     std::uint64_t open_requests = 0;     ///< requests made here that are neither complete nor freed
+    std::uint64_t deferred = 0;          ///< receives that returned before their data had come
+    std::uint64_t hidden_ns = 0;  ///< from the return of such a receive to the first touch of its data, or to their
+                                  ///< arrival if that came first: waiting that the program did not see
+    std::uint64_t left_ns = 0;    ///< that the program still waited for these data: at a touch, or in a later call
+    std::uint64_t moving_ns = 0;  ///< that it took to take their pages aside and to give them back
     std::array<std::uint32_t, k_sizes> sizes{};
 };
 
