@@ -9,7 +9,7 @@
 ///
 ///   RankRecord
 ///     head       rank, state, the call it is in now, peaks, sums; how it ended, as the next process of the node saw it
-///     sites      one for each place that calls MPI: calls, bytes, time, growth
+///     sites      one for each place that calls MPI: calls, bytes, time, growth, waiting that was hidden
 ///     peers      bytes to each 256th of MPI_COMM_WORLD
 ///     received   bytes from each 256th, of calls whose bytes only the receiver knows cheaply (broadcast, scatter)
 ///     comms      one for each communicator, while there is room

@@ -165,6 +165,12 @@ void add_calls(record::RankRecord& record, Story story) {
     record::Site& dup = add_site(record, 5, record::Kind::communicator, "setup</script><b>&(app)");
     count(dup, 2, 0, 300, 0.1);
     dup.grown_private = 192 << 10;
+    if (story == Story::healthy) {
+        receive.deferred = 40 + head.world_rank;
+        receive.hidden_ns = 300'000'000 + std::uint64_t{100'000'000} * head.world_rank;
+        receive.left_ns = 20'000'000;
+        receive.moving_ns = 700'000;
+    }
     if (story == Story::flooded && head.world_rank == 0) {
         receive.grown_private = std::uint64_t{960} << 20;
         receive.growing_since_us = 4'000'000;

@@ -25,18 +25,24 @@ function sortedTable(id, columns, rows, by) {
 
 function callsSection(report) {
   const lived = afterInit(report);
+  // Only where receives returned before their data had come.
+  const hidden = { title: "Hidden", wide: true, value: (s) => s.hidden_ns.sum, show: (s) => s.deferred
+    ? [timeText(s.hidden_ns.sum / 1000), el("small", {}, `${countText(s.deferred)} early, ${timeText(s.left_ns.sum / 1000)} left`)] : "–" };
+  const early = report.sites.some((s) => s.deferred > 0);
   const columns = [
     { title: "Call", text: true, value: (s) => s.function + s.place, show: (s) => [s.function, placeNode(s.place)] },
     { title: "Time", value: (s) => s.time_ns.sum, show: (s) => percentText(s.time_ns.sum, lived), meter: true },
     { title: "Waiting", wide: true, value: (s) => s.waiting_ns.sum, show: (s) => percentText(s.waiting_ns.sum, lived) },
+    early ? hidden : null,
     { title: "Longest", wide: true, value: (s) => s.longest_ns.max, show: (s) => [timeText(s.longest_ns.max / 1000), el("small", {}, "rank " + s.longest_ns.max_rank)] },
     { title: "Calls", wide: true, value: (s) => s.calls, show: (s) => countText(s.calls) },
     { title: "Bytes", value: (s) => s.bytes.sum, show: (s) => s.bytes.sum ? sizeText(s.bytes.sum) : "–" },
     { title: "In flight", wide: true, value: (s) => s.in_flight_bytes.max, show: (s) => s.in_flight_bytes.max ? [sizeText(s.in_flight_bytes.max), el("small", {}, "rank " + s.in_flight_bytes.max_rank)] : "–" },
     { title: "MPI grew", value: (s) => s.grown_bytes.max, show: (s) => s.grown_bytes.max ? [sizeText(s.grown_bytes.max), el("small", {}, "rank " + s.grown_bytes.max_rank + (s.growing_since_us ? ", since " + timeText(s.growing_since_us) : ""))] : "–" },
-  ];
+  ].filter(Boolean);
   return el("section", {}, el("h2", {}, "Calls"),
-    el("p", {}, "Places in the program that call MPI, all ranks together. Time is a share of all ranks' time after MPI_Init; in flight and grown are the most of one rank. A click on a head sorts."),
+    el("p", {}, "Places in the program that call MPI, all ranks together. Time is a share of all ranks' time after MPI_Init; in flight and grown are the most of one rank. " +
+      (early ? "Hidden is waiting for data of receives that returned early, which the program did not see; left is what it still waited. " : "") + "A click on a head sorts."),
     functionBars(report), el("div", { class: "card" }, sortedTable("calls", columns, report.sites.filter((s) => s.kind !== "setup"), 1)));
 }
 
@@ -62,7 +68,7 @@ function communicatorsSection(report) {
 
 function comparedTable(rows) {
   // The sign of a change says better or worse for all figures but these.
-  const neutral = new Set(["ranks", "outcome", "bytes sent", "communicators", "all-to-alls served by Sluice"]);
+  const neutral = new Set(["ranks", "outcome", "bytes sent", "communicators", "all-to-alls served by Sluice", "waiting hidden, mean"]);
   const tone = (row) => neutral.has(row[0]) || !row[3] || row[3] === "same" ? "" : row[3].startsWith("−") ? "better" : "worse";
   return el("div", { class: "card scroll" }, el("table", { class: "data", id: "compared" },
     el("thead", {}, el("tr", {}, ["", "Before", "After", "Change"].map((t, i) => el("th", { class: i ? "plain" : "plain text" }, t)))),

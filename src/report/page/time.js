@@ -85,5 +85,6 @@ function timeSection(report) {
   return el("section", {}, el("h2", {}, "Time"),
     el("p", {}, "Shares are of the time after MPI_Init" + (report.init_ns.max ? `, which took ${timeText(report.init_ns.max / 1000)}` : "") + ". Waiting leaves out the transfer of bytes." + shown),
     report.crowded ? el("p", { class: "note", id: "crowded" }, el("strong", {}, report.crowded + ". "), "A rank also waits while others use its processor, so times and waiting are longer than they would be elsewhere.") : null,
+    report.hidden ? el("p", { class: "note", id: "hidden" }, el("strong", {}, "Hidden: "), report.hidden + ".") : null,
     timeline(report), rankBars(report));
 }

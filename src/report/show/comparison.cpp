@@ -7,6 +7,7 @@
 
 #include "base/columns.hpp"
 #include "report/show/text.hpp"
+#include "report/show/times.hpp"
 #include "report/show/words.hpp"
 
 namespace sluice::report {
@@ -47,6 +48,10 @@ std::uint64_t bytes_sent(Summary const& s) {
     for (SiteSum const& site : s.sites)
         sum += site.bytes_out;
     return sum;
+}
+
+std::uint64_t mean_hidden_us(Summary const& s) {
+    return hidden_of(s).hidden_ns / 1000 / std::max<std::uint64_t>(s.ranks_seen, 1);
 }
 
 /// Adds the calls that cost most time in one of the two jobs, the greatest difference first.
@@ -105,6 +110,8 @@ std::vector<Compared> compared(Summary const& before, Summary const& after) {
         of_size("in flight at the peak, most", before.in_flight_kib.most << 10, after.in_flight_kib.most << 10));
     rows.push_back(of_time("time in MPI, mean", mean_us(before.time_in_mpi_ns), mean_us(after.time_in_mpi_ns)));
     rows.push_back(of_time("waiting, mean", mean_us(before.waiting_ns), mean_us(after.waiting_ns)));
+    if (std::uint64_t const old = mean_hidden_us(before), now = mean_hidden_us(after); old + now > 0)
+        rows.push_back(of_time("waiting hidden, mean", old, now));
     rows.push_back(of_size("bytes sent", bytes_sent(before), bytes_sent(after)));
     rows.push_back(of_count("communicators", before.comms_total, after.comms_total));
     rows.push_back(of_count("all-to-alls served by Sluice", before.served_calls, after.served_calls));

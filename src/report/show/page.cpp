@@ -36,6 +36,7 @@ json report_for_page(Summary const& summary) {
     out["outcome"] = outcome_text(summary);
     out["ended"] = summary.all_ended();
     out["crowded"] = crowded_text(summary);
+    out["hidden"] = hidden_line(summary);
     for (Consumer const& consumer : consumers_of(summary)) {
         if (out["consumers"].size() == 6) break;
         out["consumers"].push_back(

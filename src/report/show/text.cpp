@@ -152,14 +152,13 @@ void put_advice(Screen& screen, Summary const& s) {
 
 std::vector<std::string> service_lines(Summary const& s) {
     std::vector<std::string> lines;
-    for (auto first = s.counters.begin(); first != s.counters.end();) {
-        auto const last = std::find_if(
-            first, s.counters.end(), [&first](CounterSum const& counter) { return counter.service != first->service; });
-        bool const idle = std::all_of(first, last, [](CounterSum const& counter) { return counter.count.sum == 0; });
-        std::string line = first->service;
-        for (char const* before = ": "; first != last; ++first, before = ", ")
-            line += fmt::format("{}{} {}", before, count_text(first->count.sum), first->what);
-        if (!idle) lines.push_back(std::move(line));
+    std::string const* service = nullptr;
+    for (CounterSum const& counter : s.counters) {
+        if (counter.count.sum == 0) continue;
+        bool const is_next = service != nullptr && *service == counter.service;
+        if (!is_next) lines.push_back(counter.service + ":");
+        lines.back() += fmt::format("{} {} {}", is_next ? "," : "", count_text(counter.count.sum), counter.what);
+        service = &counter.service;
     }
     return lines;
 }
@@ -204,6 +203,7 @@ std::string to_screen(Summary const& s) {
                                                           consumers[i].who, consumers[i].how, consumers[i].rank));
     if (!s.all_ended()) put_advice(screen, s);
     screen.put("time", time_line(s));
+    if (std::string const text = hidden_line(s); !text.empty()) screen.put("hidden", text);
     if (s.comm_kib.most > 0) screen.put("objects", communicators(s));
     screen.put("Sluice", ours(s));
     for (std::string const& line : service_lines(s))

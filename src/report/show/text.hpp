@@ -17,7 +17,8 @@ inline constexpr std::size_t k_text_columns = 92;
 /// held and the call it was in come first.
 std::string to_screen(Summary const& summary);
 
-/// Returns a line for each service that counted anything: "checks of collectives: 12 calls compared".
+/// Returns a line for each service that counted anything, "checks of collectives: 12 calls compared", without the
+/// counters that are 0.
 std::vector<std::string> service_lines(Summary const& summary);
 
 /// Returns "ended", "still running" if all ranks that did not end live, else "did not end".

@@ -43,4 +43,25 @@ std::string time_line(Summary const& s) {
     return text;
 }
 
+Hidden hidden_of(Summary const& summary) {
+    Hidden all;
+    for (SiteSum const& site : summary.sites) {
+        all.receives += site.deferred;
+        all.hidden_ns += site.hidden_ns.sum;
+        all.left_ns += site.left_ns.sum;
+        all.moving_ns += site.moving_ns.sum;
+    }
+    return all;
+}
+
+std::string hidden_line(Summary const& s) {
+    Hidden const all = hidden_of(s);
+    if (all.receives == 0) return {};
+    std::string text = fmt::format("{} of waiting in {} that returned early, {} left, {} for moving pages",
+                                   time_text(all.hidden_ns / 1000), plural(all.receives, "receive"),
+                                   time_text(all.left_ns / 1000), time_text(all.moving_ns / 1000));
+    SiteSum const* const site = greatest(s, [](SiteSum const& place) { return place.hidden_ns.sum; });
+    return site == nullptr ? text : text + "; most in " + call_of(*site);
+}
+
 }  // namespace sluice::report

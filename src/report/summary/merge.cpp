@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "report/summary/sites/sites.hpp"
 #include "report/summary/valid.hpp"
 #include "sluice/error.hpp"
 
@@ -35,24 +36,6 @@ void add_tables(std::vector<Row>& into, std::vector<Row> const& from, Key key, A
     into = std::move(both);
 }
 
-/// Returns the earlier of two times; 0 stands for never.
-std::uint64_t earlier(std::uint64_t a, std::uint64_t b) {
-    return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);
-}
-
-void add_site(SiteSum& into, SiteSum const& from) {
-    into.time_ns.add(from.time_ns);
-    into.waiting_ns.add(from.waiting_ns);
-    into.bytes.add(from.bytes);
-    into.longest_ns.add(from.longest_ns);
-    into.grown.add(from.grown);
-    into.grown_own.add(from.grown_own);
-    into.in_flight.add(from.in_flight);
-    into.open_requests.add(from.open_requests);
-    into.growing_ranks += from.growing_ranks;
-    add_plain_figures(into, from);
-}
-
 /// Marks the `most` rows with the greatest figures.
 template <class Row, class Figure>
 void mark(std::vector<Row> const& rows, std::size_t most, Figure figure, std::set<std::size_t>& keep) {
@@ -73,8 +56,9 @@ void mark(std::vector<Row> const& rows, std::size_t most, Figure figure, std::se
 void bound_sites(std::vector<SiteSum>& sites) {
     if (sites.size() <= record::k_sites) return;
     std::set<std::size_t> keep;
+    // A place whose waiting is hidden would have the time without that.
     mark(
-        sites, 150, [](SiteSum const& s) { return s.time_ns.sum; }, keep);
+        sites, 150, [](SiteSum const& s) { return s.time_ns.sum + s.hidden_ns.sum; }, keep);
     mark(
         sites, 60, [](SiteSum const& s) { return s.grown.most + s.in_flight.most; }, keep);
     mark(
@@ -234,19 +218,8 @@ void add_sums(Summary& into, Summary const& from) {
 
 }  // namespace
 
-void add_plain_figures(SiteSum& into, SiteSum const& from) {
-    into.calls += from.calls;
-    into.bytes_out += from.bytes_out;
-    into.bytes_in += from.bytes_in;
-    into.first_us = std::min(into.first_us, from.first_us);
-    into.last_us = std::max(into.last_us, from.last_us);
-    into.growing_since_us = earlier(into.growing_since_us, from.growing_since_us);
-    into.unplaced_bytes += from.unplaced_bytes;
-    into.in_place += from.in_place;
-    into.other_buffers += from.other_buffers;
-    into.new_bytes += from.new_bytes;
-    for (std::size_t i = 0; i < record::k_sizes; ++i)
-        into.sizes[i] += from.sizes[i];
+std::uint64_t earlier(std::uint64_t a, std::uint64_t b) {
+    return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);
 }
 
 void add_counter_table(std::vector<CounterSum>& into, std::vector<CounterSum> const& from) {

@@ -3,14 +3,15 @@
 /// ranks.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "report/summary/summary.hpp"
 
 namespace sluice::report {
 
-/// Adds all fields but the spreads.
-void add_plain_figures(SiteSum& into, SiteSum const& from);
+/// Returns the earlier of two times; 0 stands for never.
+std::uint64_t earlier(std::uint64_t a, std::uint64_t b);
 
 void add_counter_table(std::vector<CounterSum>& into, std::vector<CounterSum> const& from);
 

@@ -7,68 +7,13 @@
 #include "base/hash.hpp"
 #include "report/summary/matrix.hpp"
 #include "report/summary/merge.hpp"
+#include "report/summary/sites/sites.hpp"
 #include "report/summary/valid.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::report {
 
 namespace {
-
-std::string function_name(Scope const& scope, std::uint32_t function) {
-    if (function < scope.functions.size() && scope.functions[function] != nullptr) return scope.functions[function];
-    return "function " + std::to_string(function);
-}
-
-/// Site 0 collects the calls without an entry of their own; its address has no meaning.
-SiteSum sum_of(record::Site const& site, Scope const& scope, std::uint32_t rank, bool other) {
-    SiteSum sum;
-    if (!other) {
-        sum.function = function_name(scope, site.function);
-        sum.place = text_of(site.place);
-        sum.id = site_id(sum.function, sum.place);
-        sum.kind = static_cast<record::Kind>(kind_index(site.kind));
-    } else {
-        sum.function = "other calls";
-    }
-    sum.calls = site.calls;
-    sum.bytes_out = site.bytes_out;
-    sum.bytes_in = site.bytes_in;
-    sum.time_ns = Spread::of(site.time_ns, rank);
-    sum.waiting_ns = Spread::of(site.waiting_ns, rank);
-    sum.bytes = Spread::of(site.bytes_out + site.bytes_in, rank);
-    sum.longest_ns = Spread::of(site.longest_ns, rank);
-    sum.grown = Spread::of(site.grown_private + site.grown_shared, rank);
-    sum.grown_own = Spread::of(site.grown_own, rank);
-    sum.in_flight = Spread::of(site.in_flight_peak, rank);
-    sum.first_us = site.first_us;
-    sum.last_us = site.last_us;
-    sum.growing_since_us = site.growing_since_us;
-    sum.growing_ranks = site.growing_since_us > 0 ? 1 : 0;
-    sum.unplaced_bytes = site.unplaced_bytes;
-    sum.in_place = site.in_place;
-    sum.other_buffers = site.other_buffers;
-    sum.new_bytes = site.new_bytes;
-    sum.open_requests = Spread::of(site.open_requests, rank);
-    std::copy(site.sizes.begin(), site.sizes.end(), sum.sizes.begin());
-    return sum;
-}
-
-/// Two addresses of one rank may have the same name, if there are no symbols or a function was inlined twice.
-void add_same_rank(SiteSum& into, SiteSum const& from) {
-    std::uint32_t const rank = into.time_ns.most_rank;
-    auto const plus = [rank](Spread& a, Spread const& b) { a = Spread::of(a.sum + b.sum, rank); };
-    auto const most = [rank](Spread& a, Spread const& b) { a = Spread::of(std::max(a.most, b.most), rank); };
-    plus(into.time_ns, from.time_ns);
-    plus(into.waiting_ns, from.waiting_ns);
-    plus(into.bytes, from.bytes);
-    most(into.longest_ns, from.longest_ns);
-    plus(into.grown, from.grown);
-    plus(into.grown_own, from.grown_own);
-    most(into.in_flight, from.in_flight);
-    plus(into.open_requests, from.open_requests);
-    add_plain_figures(into, from);
-    into.growing_ranks = into.growing_since_us > 0 ? 1 : 0;
-}
 
 /// Returns the time that the rank spent in MPI_Init.
 std::uint64_t init_ns_of(record::RankRecord const& record) {
@@ -116,7 +61,7 @@ void add_sites(Summary& summary, record::RankRecord const& record, Scope const& 
         }
         bool const other = i == 0 && site.address == 0;
         if (site.calls == 0 && (other || site.address == 0)) continue;
-        SiteSum sum = sum_of(site, scope, record.head.world_rank, other);
+        SiteSum sum = site_sum(site, scope, record.head.world_rank, other);
         if (sampled[i] << 10 > sum.grown.most) {
             sum.grown = Spread::of(sampled[i] << 10, record.head.world_rank);
             if (i == grower && steady && sum.growing_since_us == 0) {

@@ -34,7 +34,7 @@
 
 namespace sluice::report {
 
-inline constexpr std::uint32_t k_summary_format = 6;
+inline constexpr std::uint32_t k_summary_format = 7;
 inline constexpr std::uint32_t k_full_ranks = 32;
 inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
@@ -72,6 +72,10 @@ struct SiteSum {
     std::uint64_t new_bytes = 0;       ///< received into pages that were not in memory when the call began
     std::uint64_t other_buffers = 0;   ///< calls whose buffer was not that of the rank's call before
     Spread open_requests;              ///< made here, neither complete nor freed
+    std::uint64_t deferred = 0;        ///< receives that returned before their data had come
+    Spread hidden_ns;                  ///< waiting for these data that the program did not see
+    Spread left_ns;                    ///< that the program still waited for them
+    Spread moving_ns;                  ///< taking their pages aside and giving them back
     std::array<std::uint64_t, record::k_sizes> sizes{};
     bool operator==(SiteSum const&) const = default;
 };

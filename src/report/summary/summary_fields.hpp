@@ -51,6 +51,10 @@ inline void fields(auto& a, SiteSum& s) {
     a("other_buffers", s.other_buffers);
     a("new_bytes", s.new_bytes);
     a("open_requests", s.open_requests);
+    a("deferred", s.deferred);
+    a("hidden_ns", s.hidden_ns);
+    a("left_ns", s.left_ns);
+    a("moving_ns", s.moving_ns);
     a("sizes", s.sizes);
 }
 

@@ -277,9 +277,10 @@ TEST(Text, names_ranks_without_record_and_aborts) {
     EXPECT_THAT(line, HasSubstr("1 of 4 ranks left no record"));
 }
 
-TEST(Text, has_a_line_for_each_service_that_counted_anything) {
+TEST(Text, has_a_line_for_each_service_that_counted_anything_without_what_is_0) {
     std::string const line = flat(to_screen(job(2, Story::healthy)));
-    EXPECT_THAT(line, HasSubstr("all-to-alls in place: 60 calls served, 0 nonblocking calls copied"));
+    EXPECT_THAT(line, HasSubstr("all-to-alls in place: 60 calls served"));
+    EXPECT_THAT(line, Not(HasSubstr("nonblocking calls copied"))) << "it is 0";
     EXPECT_THAT(line, HasSubstr("checks of collectives: 21 calls compared"));
     EXPECT_THAT(line, Not(HasSubstr("a service that did nothing")));
 }

@@ -28,6 +28,10 @@ RecordPointer drawn_record(std::uint32_t rank, std::uint32_t size, std::mt19937_
         site.grown_private = random() % (1 << 30);
         site.in_flight_peak = random() % (1 << 30);
         site.growing_since_us = random() % 3 == 0 ? random() % 1'000'000 : 0;
+        site.deferred = random() % 100;
+        site.hidden_ns = random() % 1'000'000'000;
+        site.left_ns = random() % 1'000'000'000;
+        site.moving_ns = random() % 1'000'000;
     }
     for (record::Peer& peer : record->peers)
         peer = {random() % 5 == 0 ? random() % 1'000'000 : 0, random() % 7};
@@ -300,7 +304,7 @@ TEST(Summary, refuses_what_is_no_record_and_what_is_another_job) {
 TEST(Summary, refuses_JSON_that_is_none_of_ours) {
     for (std::string const text :
          {"", "{}", "[]", "{\"what\":\"Sluice report\"}", "{\"what\":\"Sluice report\",\"format\":1}",
-          "{\"what\":\"Sluice report\",\"format\":7}", "nonsense", "{\"what\":3}"})
+          "{\"what\":\"Sluice report\",\"format\":8}", "nonsense", "{\"what\":3}"})
         EXPECT_THROW(from_text(text, "test"), Error) << text;
     nlohmann::json json;
     to_json(json, of(0, 4));
@@ -321,6 +325,17 @@ std::string refusal_of(nlohmann::json const& json) {
     } catch (Error const& error) {
         return error.what();
     }
+}
+
+TEST(Summary, refuses_the_JSON_of_the_version_before) {
+    nlohmann::json json;
+    to_json(json, of(0, 4));
+    ASSERT_EQ(refusal_of(json), "");
+    json.at("format") = k_summary_format - 1;
+    for (nlohmann::json& site : json.at("sites"))
+        for (char const* name : {"deferred", "hidden_ns", "left_ns", "moving_ns"})
+            ASSERT_EQ(site.erase(name), 1U) << name;
+    EXPECT_EQ(refusal_of(json), "report.json: its format is 6, this version reads 7");
 }
 
 TEST(Summary, refuses_JSON_with_a_name_that_this_version_does_not_know) {
