@@ -48,6 +48,7 @@ NodeFile::NodeFile(kernel::Folder const& folder, std::string const& name) : open
         fault_ = fault_of(header);
     if (!fault_.empty()) return;
     claimed_ = header.claimed;
+    arrived_ = header.arrived;
     whole_ = std::min({claimed_, (size - sizeof header) / sizeof(RankRecord), k_most_records});
 }
 

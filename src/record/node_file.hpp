@@ -27,6 +27,8 @@ class NodeFile {
     /// Says why no record of the file can be used; empty if at least one can.
     std::string const& fault() const { return fault_; }
     std::uint64_t claimed() const { return claimed_; }
+    /// Ranks that share the file; more than `claimed` if some found no room for their record.
+    std::uint64_t arrived() const { return arrived_; }
     /// The number of records that the file holds in full.
     std::uint64_t whole() const { return whole_; }
     /// The owner of the file; of use if there is no fault.
@@ -42,6 +44,7 @@ class NodeFile {
     kernel::Opened opened_;
     std::string fault_;
     std::uint64_t claimed_ = 0;
+    std::uint64_t arrived_ = 0;
     std::uint64_t whole_ = 0;
 };
 

@@ -51,6 +51,7 @@ class RecordFile {
     /// Why the record is not in the file.
     std::string const& why() const noexcept { return why_; }
     std::string const& folder() const noexcept { return folder_; }
+    std::string const& name() const noexcept { return name_; }
     std::string path() const { return folder_ + "/" + name_; }
 
     /// Removes the file, if it still has its name, and the folder, if it is then empty.

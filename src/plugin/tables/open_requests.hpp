@@ -66,7 +66,10 @@ class OpenRequests {
             end(*old);
         }
         if (!slots_) make_slots();
-        if (!slots_ || kept_ >= k_most) return;
+        if (!slots_ || kept_ >= k_most) {
+            put(dropped_, true);
+            return;
+        }
         OpenRequest& slot = room_for(mpi::handle_key(request));
         slot = what;
         slot.key = mpi::handle_key(request);
@@ -142,6 +145,8 @@ class OpenRequests {
     }
 
     bool empty() const noexcept { return look_at(kept_) == 0; }
+    /// A request found no room: since then one may be open that is not in the table.
+    bool has_dropped() const noexcept { return look_at(dropped_); }
     std::size_t kept() const noexcept { return look_at(kept_); }
     /// Slots that a search passes although nothing is in them.
     std::size_t marks() const noexcept {
@@ -222,6 +227,7 @@ class OpenRequests {
     std::size_t kept_ = 0;
     std::size_t incomplete_ = 0;  // with pages that were not resident
     std::uint32_t next_serial_ = k_first_serial;
+    bool dropped_ = false;
 };
 
 }  // namespace sluice::plugin

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/services/overlap/deferred_receives.hpp"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kernel/thread/make_thread.hpp"
+
+namespace sluice::plugin {
+
+namespace {
+
+using Stage = DeferredReceive::Stage;
+using std::chrono::microseconds;
+using std::chrono::nanoseconds;
+
+// MPI's tests run on this thread.
+constexpr std::size_t k_stack_bytes = std::size_t{1} << 20;
+// Between two tests while nobody waits: each costs the program's core some microseconds.
+constexpr microseconds k_first_pause{100};
+constexpr microseconds k_longest_pause{400};
+// Where it is known how long a message takes: this part of it, so that at most this part is lost at its end.
+constexpr int k_pauses_in_a_message = 64;
+constexpr microseconds k_longest_known_pause{2000};
+
+}  // namespace
+
+DeferredReceives::DeferredReceives(kernel::GuardedPages& guards, Listener& listener)
+    : guards_(guards), listener_(listener), thread_(kernel::make_thread(k_stack_bytes, begin, this)) {
+    has_thread_ = true;
+}
+
+DeferredReceives::~DeferredReceives() {
+    if (!has_thread_) return;
+    ends_.store(true, std::memory_order_release);
+    moving_.fetch_add(1, std::memory_order_release);
+    moving_.notify_one();
+    pthread_join(thread_, nullptr);
+}
+
+void DeferredReceives::in_child() noexcept {
+    has_thread_ = false;
+}
+
+DeferredReceive& DeferredReceives::place() noexcept {
+    collect();
+    DeferredReceive* oldest = nullptr;
+    for (DeferredReceive& receive : receives_) {
+        if (receive.stage.load(std::memory_order_relaxed) == Stage::unused) return receive;
+        if (oldest == nullptr || receive.returned < oldest->returned) oldest = &receive;
+    }
+    finish(*oldest);
+    collect();
+    return *oldest;
+}
+
+void DeferredReceives::add(DeferredReceive& receive) noexcept {
+    receive.needed.store(0, std::memory_order_relaxed);
+    receive.returned = Clock::now();
+    receive.stage.store(Stage::moving, std::memory_order_release);
+    used_.fetch_add(1, std::memory_order_release);
+    if (moving_.fetch_add(1, std::memory_order_release) == 0) moving_.notify_one();
+}
+
+void DeferredReceives::collect() noexcept {
+    for (DeferredReceive& receive : receives_) {
+        if (receive.stage.load(std::memory_order_acquire) != Stage::landed) continue;
+        listener_.landed(receive);
+        receive.stage.store(Stage::unused, std::memory_order_relaxed);
+        used_.fetch_sub(1, std::memory_order_release);
+    }
+}
+
+void DeferredReceives::finish(std::uintptr_t from, std::uintptr_t to) noexcept {
+    if (turn_.is_mine()) return;  // MPI frees or maps memory of its own
+    for (DeferredReceive& receive : receives_)
+        if (receive.stage.load(std::memory_order_acquire) == Stage::moving && receive.overlaps(from, to))
+            finish(receive);
+}
+
+bool DeferredReceives::overlap(std::uintptr_t from, std::uintptr_t to) const noexcept {
+    return std::any_of(receives_.begin(), receives_.end(), [&](DeferredReceive const& receive) {
+        return receive.stage.load(std::memory_order_acquire) == Stage::moving && receive.overlaps(from, to);
+    });
+}
+
+void DeferredReceives::finish(DeferredReceive& receive) noexcept {
+    receive.is_needed(Clock::now());
+    while (receive.stage.load(std::memory_order_acquire) == Stage::moving) {
+        {
+            InTurn const turn(turn_);
+            test_all();
+        }
+        sched_yield();
+    }
+}
+
+/// In the turn.
+void DeferredReceives::test_all() noexcept {
+    for (DeferredReceive& receive : receives_)
+        if (receive.stage.load(std::memory_order_relaxed) == Stage::moving) test(receive);
+}
+
+/// A test that fails does not return: errors are fatal on its communicator.
+void DeferredReceives::test(DeferredReceive& receive) noexcept {
+    int done = 0;
+    MPI_Test(&receive.request, &done, MPI_STATUS_IGNORE);
+    if (done == 0) return;
+    Clock::time_point const came = Clock::now();
+    guards_.give_back(receive.pages);
+    receive.landed = Clock::now();
+    receive.moving_pages += receive.landed - came;
+    ns_per_byte_.store(static_cast<double>(nanoseconds(came - receive.returned).count()) /
+                           static_cast<double>(std::max<std::uint64_t>(receive.bytes, 1)),
+                       std::memory_order_relaxed);
+    receive.stage.store(Stage::landed, std::memory_order_release);
+    moving_.fetch_sub(1, std::memory_order_release);
+}
+
+void* DeferredReceives::begin(void* self) noexcept {
+    static_cast<DeferredReceives*>(self)->run();
+    return nullptr;
+}
+
+void DeferredReceives::run() noexcept {
+    prctl(PR_SET_TIMERSLACK, 1000UL);  // else the kernel adds 50 µs to each pause
+    for (;;) {
+        moving_.wait(0, std::memory_order_acquire);
+        if (ends_.load(std::memory_order_acquire)) return;
+        pause_ = k_first_pause;
+        while (moving_.load(std::memory_order_acquire) != 0 && !ends_.load(std::memory_order_acquire))
+            work();
+    }
+}
+
+/// One round while something is moving.
+void DeferredReceives::work() noexcept {
+    bool waited_for = hear_faults();
+    if (turn_.try_take()) {
+        Turn::t_has_turn = true;
+        test_all();
+        Turn::t_has_turn = false;
+        turn_.give_back();
+    }
+    waited_for = hear_faults() || waited_for;
+    if (moving_.load(std::memory_order_acquire) == 0) return;
+    if (waited_for || is_someone_waiting()) {
+        sched_yield();
+        return;
+    }
+    timespec rest{};
+    rest.tv_nsec = static_cast<long>(nanoseconds(pause()).count());
+    pollfd faults{guards_.descriptor(), POLLIN, 0};
+    ppoll(&faults, 1, &rest, nullptr);
+}
+
+/// A page that is waited for belongs to a receive that is moving, or its pages came back meanwhile.
+bool DeferredReceives::hear_faults() noexcept {
+    bool any = false;
+    while (auto const fault = guards_.next_fault()) {
+        auto const at = reinterpret_cast<std::uintptr_t>(fault->address);
+        for (DeferredReceive& receive : receives_) {
+            if (receive.stage.load(std::memory_order_acquire) != Stage::moving || !receive.overlaps(at, at + 1)) continue;
+            receive.is_needed(Clock::now());
+            any = true;
+        }
+    }
+    return any;
+}
+
+bool DeferredReceives::is_someone_waiting() const noexcept {
+    return std::any_of(receives_.begin(), receives_.end(), [](DeferredReceive const& receive) {
+        return receive.stage.load(std::memory_order_acquire) == Stage::moving &&
+               receive.needed.load(std::memory_order_relaxed) != 0;
+    });
+}
+
+/// The pause before the next test: it doubles, up to a small part of the time that the messages under way take, as far
+/// as that is known.
+DeferredReceives::Clock::duration DeferredReceives::pause() noexcept {
+    Clock::duration longest = k_longest_pause;
+    if (double const ns = ns_per_byte_.load(std::memory_order_relaxed); ns > 0) {
+        Clock::duration shortest_message = Clock::duration::max();
+        for (DeferredReceive const& receive : receives_)
+            if (receive.stage.load(std::memory_order_acquire) == Stage::moving)
+                shortest_message = std::min<Clock::duration>(
+                    shortest_message,
+                    nanoseconds(static_cast<std::int64_t>(ns * static_cast<double>(receive.bytes))));
+        longest = std::clamp<Clock::duration>(shortest_message / k_pauses_in_a_message, k_first_pause,
+                                              k_longest_known_pause);
+    }
+    return std::exchange(pause_, std::min(pause_ * 2, longest));
+}
+
+}  // namespace sluice::plugin

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/services/overlap/receiving.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "plugin/binding/tally.hpp"
+#include "plugin/services/job.hpp"
+#include "plugin/services/overlap/whole_pages.hpp"
+#include "plugin/services/substitution.hpp"
+#include "plugin/watch/call.hpp"
+
+namespace sluice::plugin {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+// What the helper thread and a fault cost besides.
+constexpr std::chrono::microseconds k_cost_of_waking{50};
+
+/// Bytes of a type whose data have no gaps, also from one element to the next; 0 for others. The type is one that the
+/// table knows, so MPI may be asked about it.
+std::uint64_t dense_size_of(Watch& watch, MPI_Datatype type) noexcept {
+    if (std::uint64_t const size = g_plugin.dense_types.size_of(type); size > 0) [[likely]]
+        return size;
+    auto const known = watch.datatypes().find(type);
+    if (!known || known->size == 0 || known->size != known->extent) return 0;
+    MPI_Count begin = 0;
+    MPI_Count length = 0;
+    if (MPI_Type_get_true_extent_x(type, &begin, &length) != MPI_SUCCESS) return 0;
+    return begin == 0 && length == static_cast<MPI_Count>(known->size) ? known->size : 0;
+}
+
+/// These only look at what they are given, and write results outside MPI's own data.
+constexpr std::array k_only_look{
+    std::string_view("MPI_Comm_rank"),       std::string_view("MPI_Comm_size"),
+    std::string_view("MPI_Comm_compare"),    std::string_view("MPI_Get_count"),
+    std::string_view("MPI_Get_elements"),    std::string_view("MPI_Get_elements_x"),
+    std::string_view("MPI_Type_size"),       std::string_view("MPI_Type_size_x"),
+    std::string_view("MPI_Type_get_extent"), std::string_view("MPI_Test_cancelled"),
+    std::string_view("MPI_Get_address"),     std::string_view("MPI_Get_version"),
+    std::string_view("MPI_Query_thread"),    std::string_view("MPI_Is_thread_main"),
+};
+
+/// From these on MPI may call a function of the program in any call.
+constexpr std::array k_bring_callbacks{
+    std::string_view("MPI_Comm_create_errhandler"),   std::string_view("MPI_Errhandler_create"),
+    std::string_view("MPI_Win_create_errhandler"),    std::string_view("MPI_File_create_errhandler"),
+    std::string_view("MPI_Session_create_errhandler"), std::string_view("MPI_Grequest_start"),
+};
+
+template <std::size_t n>
+bool is_one_of(std::string_view name, std::array<std::string_view, n> const& names) noexcept {
+    if (name.ends_with("_c")) name.remove_suffix(2);
+    for (std::string_view const one : names)
+        if (one == name) return true;
+    return false;
+}
+
+}  // namespace
+
+bool goes_beside(Function function) noexcept {
+    switch (function) {
+        case Function::Send:
+        case Function::Bsend:
+        case Function::Ssend:
+        case Function::Rsend:
+        case Function::Isend:
+        case Function::Ibsend:
+        case Function::Issend:
+        case Function::Irsend:
+        case Function::Recv:
+        case Function::Irecv:
+        case Function::Mrecv:
+        case Function::Imrecv:
+        case Function::Sendrecv:
+        case Function::Probe:
+        case Function::Iprobe:
+        case Function::Mprobe:
+        case Function::Improbe:
+        case Function::Wait:
+        case Function::Waitall:
+        case Function::Waitany:
+        case Function::Waitsome:
+        case Function::Test:
+        case Function::Testall:
+        case Function::Testany:
+        case Function::Testsome: return true;
+        default: return false;
+    }
+}
+
+Receiving::Receiving(Job& job, kernel::GuardedPages& guards, pages::Interface const* library, Terms terms,
+                     Counts counts)
+    : job_(job),
+      guards_(guards),
+      library_(library),
+      terms_(terms),
+      counts_(counts),
+      mates_(job.watch.file()),
+      receives_(guards, *this) {}
+
+void Receiving::before(Function function, TouchedBy const& touched) noexcept {
+    if (function == Function::Request_free || function == Function::Buffer_attach) loses_requests_ = true;
+    if (!any()) return;
+    if (!goes_beside(function) || runs_callbacks_) {
+        receives_.finish_all();
+    } else {
+        TouchedMemory memory;
+        touched.fill(memory);
+        if (memory.touches_anything()) receives_.finish_all();
+        for (TouchedRange const& range : memory.ranges())
+            receives_.finish(range.from, range.from + range.bytes);
+    }
+    receives_.collect();
+}
+
+void Receiving::before_unwatched(char const* name) noexcept {
+    if (is_one_of(name, k_bring_callbacks)) runs_callbacks_ = true;
+    if (!any() || is_one_of(name, k_only_look)) return;
+    receives_.finish_all();
+    receives_.collect();
+}
+
+bool Receiving::turned_down(std::uint64_t& count, Call const& call) noexcept {
+    add(count, 1);
+    gains_.cannot(call.site());
+    return false;
+}
+
+bool Receiving::may_defer(Call& call, void const* buffer, int count, MPI_Datatype type, int source,
+                          MPI_Comm comm) noexcept {
+    if (count <= 0 || buffer == nullptr || source == MPI_PROC_NULL) return false;
+    MessageBytes sizes(call.watch().communicators(), call.watch().datatypes());
+    if (sizes.bytes(count, type) < terms_.least) [[likely]]
+        return false;
+    if (dense_size_of(call.watch(), type) == 0) {
+        add(counts_.other_types, 1);
+        return false;
+    }
+    if (call.watch().communicators().find(comm).size == 0) return false;  // MPI is to refuse it, or it has two groups
+    if (terms_.learns && source != MPI_ANY_SOURCE && mates_.has(call.watch().communicators().world_rank(comm, source))) {
+        add(counts_.same_node, 1);
+        return false;
+    }
+    if (has_windows()) {
+        add(counts_.with_windows, 1);
+        return false;
+    }
+    if (!are_errors_fatal(comm)) {
+        add(counts_.not_fatal, 1);
+        return false;
+    }
+    if (terms_.learns && !gains_.is_worth_a_try(call.site())) {
+        add(counts_.without_gain, 1);
+        return false;
+    }
+    return true;
+}
+
+/// A receive that fails after it has returned can tell nobody: only a job that errors end may go on.
+bool Receiving::are_errors_fatal(MPI_Comm comm) noexcept {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    auto const ask = [&] { return MPI_Comm_get_errhandler(comm, &handler); };
+    if ((any() ? in_turn(ask) : ask()) != MPI_SUCCESS) return false;
+    bool const fatal = handler == MPI_ERRORS_ARE_FATAL;
+    auto const free = [&] { return MPI_Errhandler_free(&handler); };
+    if (handler != MPI_ERRHANDLER_NULL) static_cast<void>(any() ? in_turn(free) : free());
+    return fatal;
+}
+
+/// A process may write to a window of this one after any message that tells it so, and MPI does that in a test.
+bool Receiving::has_windows() noexcept {
+    record::RankHead const& head = job_.watch.record().head;
+    return look_at(head.windows_made) != look_at(head.windows_freed);
+}
+
+bool Receiving::has_no_active_request() noexcept {
+    return !loses_requests_ && job_.watch.requests().empty() && !job_.watch.requests().has_dropped() &&
+           job_.owned.empty();
+}
+
+int Receiving::match(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status,
+                     MPI_Request* meanwhile) noexcept {
+    if (!any() && meanwhile == nullptr) return MPI_Mprobe(source, tag, comm, message, status);
+    return until_done([&](int* found) {
+        int sent = 0;
+        if (meanwhile != nullptr && *meanwhile != MPI_REQUEST_NULL)
+            if (int const code = MPI_Test(meanwhile, &sent, MPI_STATUS_IGNORE); code != MPI_SUCCESS) return code;
+        return MPI_Improbe(source, tag, comm, found, message, status);
+    });
+}
+
+int Receiving::land(Call& call, void* buffer, int count, MPI_Datatype type, MPI_Comm comm, MPI_Message message,
+                    MPI_Status const& found, MPI_Status* status) noexcept {
+    MPI_Count bytes = 0;
+    MPI_Get_elements_x(&found, MPI_BYTE, &bytes);
+    int const source = call.watch().communicators().world_rank(comm, found.MPI_SOURCE);
+    if (bytes < 0 || !defer(call, static_cast<std::byte*>(buffer), count, type, static_cast<std::uint64_t>(bytes),
+                            source, &message))
+        return receive_now(buffer, count, type, &message, status);
+    write_status(status, found);
+    return MPI_SUCCESS;
+}
+
+int Receiving::receive_now(void* buffer, int count, MPI_Datatype type, MPI_Message* message,
+                           MPI_Status* status) noexcept {
+    if (!any()) return MPI_Mrecv(buffer, count, type, message, status);
+    MPI_Request request = MPI_REQUEST_NULL;
+    int const code = in_turn([&] { return MPI_Imrecv(buffer, count, type, message, &request); });
+    if (code != MPI_SUCCESS) return code;
+    return until_done([&](int* done) { return MPI_Test(&request, done, status); });
+}
+
+bool Receiving::defer(Call& call, std::byte* buffer, int count, MPI_Datatype type, std::uint64_t bytes, int source,
+                      MPI_Message* message) noexcept {
+    if (bytes < terms_.least) return turned_down(counts_.short_messages, call);
+    if (terms_.learns && mates_.has(source)) return turned_down(counts_.same_node, call);
+    std::uint64_t const room = static_cast<std::uint64_t>(count) * dense_size_of(call.watch(), type);
+    if (bytes > room) return false;  // MPI is to say so
+    auto const pages = pages_of({buffer, bytes, room}, library_, has_no_active_request());
+    if (!pages) return turned_down(counts_.other_data, call);
+    DeferredReceive& receive = receives_.place();
+    auto const begun = DeferredReceives::Clock::now();
+    auto const aside = guards_.take_aside(pages->begin, pages->bytes);
+    if (!aside) return turned_down(counts_.refused, call);
+    receive.moving_pages = DeferredReceives::Clock::now() - begun;
+    receive.pages = *aside;
+    receive.site = call.site();
+    receive.source = source;
+    receive.bytes = bytes;
+    std::byte* const into = aside->aside + (buffer - pages->begin);
+    auto const start = [&] { return MPI_Imrecv(into, count, type, message, &receive.request); };
+    if ((any() ? in_turn(start) : start()) != MPI_SUCCESS) {  // errors are fatal: MPI has not come back
+        guards_.give_back(*aside);
+        return false;
+    }
+    receive.arrival = call.arrives_later();
+    receives_.add(receive);
+    add(counts_.deferred, 1);
+    return true;
+}
+
+void Receiving::landed(DeferredReceive const& receive) noexcept {
+    job_.watch.arrived(receive.arrival);
+    auto const needed_at = receive.needed.load(std::memory_order_relaxed);
+    auto const needed = needed_at == 0 ? receive.landed
+                                       : std::min(receive.landed, DeferredReceive::Clock::time_point(
+                                                                      DeferredReceive::Clock::duration(needed_at)));
+    auto const hidden = std::max(needed - receive.returned, DeferredReceive::Clock::duration::zero());
+    record::Site& site = job_.watch.record().sites[receive.site];
+    auto const count = [](std::uint64_t& sum, DeferredReceive::Clock::duration time) {
+        add(sum, static_cast<std::uint64_t>(nanoseconds(time).count()));
+    };
+    add(site.deferred, 1);
+    count(site.hidden_ns, hidden);
+    count(site.left_ns, receive.landed - needed);
+    count(site.moving_ns, receive.moving_pages);
+    gains_.learn(receive.site, hidden, receive.moving_pages + k_cost_of_waking);
+}
+
+}  // namespace sluice::plugin

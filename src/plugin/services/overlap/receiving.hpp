@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Blocking receives that return when their message is matched. After Iancu, Husbands, Hargrove: HUNTing the overlap
+/// (PACT 2005), whose waits end at the first touch of the data; here the plain message is received, with nothing asked
+/// of its sender.
+///
+///     MPI_Recv ── could be deferred? ── match (MPI_Mprobe) ── pages aside ── MPI_Imrecv into them ── return
+///                     │ no                                        │ no
+///                     └── MPI_Recv                                └── MPI_Mrecv
+///
+/// A return proves to the program that its message was sent: so a receive never returns before it is matched. What is
+/// matched settles order, wildcards, length and status.
+///
+/// While a receive is under way other calls of MPI are of two kinds (goes_beside). Those that go beside it run in the
+/// program's turn, the blocking ones as a loop of tests; what their arguments touch is complete before. All others,
+/// which may run code of the program inside MPI, or tell others that data are there, begin when nothing is under way.
+#pragma once
+
+#include <mpi.h>
+#include <sched.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "functions.hpp"
+#include "kernel/guards/guarded_pages.hpp"
+#include "pages/pages.hpp"
+#include "plugin/services/overlap/deferred_receives.hpp"
+#include "plugin/services/overlap/gains.hpp"
+#include "plugin/services/overlap/node_mates.hpp"
+#include "plugin/watch/touched_memory.hpp"
+
+namespace sluice::plugin {
+
+class Call;
+struct Job;
+
+/// The call may run while a receive is under way.
+bool goes_beside(Function function) noexcept;
+
+class Receiving final : private DeferredReceives::Listener {
+  public:
+    /// Counters of the rank's record: what became of receives of `least` bytes and more.
+    struct Counts {
+        std::uint64_t& deferred;
+        std::uint64_t& short_messages;  ///< the message was shorter than `least`
+        std::uint64_t& same_node;
+        std::uint64_t& without_gain;
+        std::uint64_t& other_data;  ///< in the pages of the buffer
+        std::uint64_t& refused;     ///< memory that cannot wait
+        std::uint64_t& not_fatal;   ///< errors are not fatal on the communicator
+        std::uint64_t& with_windows;
+        std::uint64_t& other_types;  ///< datatypes with gaps, or not known
+    };
+    struct Terms {
+        std::uint64_t least;  ///< bytes of a message that is deferred
+        bool learns;          ///< leaves alone what does not win
+    };
+
+    /// Throws Error(unsupported) without a thread. All must outlive this object. `library`: null if it is not loaded.
+    Receiving(Job& job, kernel::GuardedPages& guards, pages::Interface const* library, Terms terms, Counts counts);
+    ~Receiving() = default;
+
+    bool any() const noexcept { return receives_.any(); }
+    DeferredReceives& receives() noexcept { return receives_; }
+
+    /// Before a call of the program.
+    void before(Function function, TouchedBy const& touched) noexcept;
+    void before_unwatched(char const* name) noexcept;
+
+    /// A receive of these arguments may be deferred once it is matched. Its first test turns small ones down.
+    bool may_defer(Call& call, void const* buffer, int count, MPI_Datatype type, int source, MPI_Comm comm) noexcept;
+    /// Waits for a message. `meanwhile` is a request that is tested as well, or null.
+    int match(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status,
+              MPI_Request* meanwhile) noexcept;
+    /// Receives what was matched: returns at once, or with the data where they cannot be deferred.
+    int land(Call& call, void* buffer, int count, MPI_Datatype type, MPI_Comm comm, MPI_Message message,
+             MPI_Status const& found, MPI_Status* status) noexcept;
+
+    template <class Action>
+    int in_turn(Action const& action) noexcept(noexcept(action())) {
+        InTurn const turn(receives_.turn());
+        return action();
+    }
+    /// Calls `ask(int* done)` in the turn until it is done or fails; lets go of the turn in between.
+    template <class Ask>
+    int until_done(Ask const& ask) {
+        for (;;) {
+            int done = 0;
+            int const code = in_turn([&] { return ask(&done); });
+            if (code != MPI_SUCCESS || done != 0) return code;
+            sched_yield();
+        }
+    }
+
+  private:
+    void landed(DeferredReceive const& receive) noexcept override;
+    bool are_errors_fatal(MPI_Comm comm) noexcept;
+    bool has_windows() noexcept;
+    bool has_no_active_request() noexcept;
+    int receive_now(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) noexcept;
+    bool defer(Call& call, std::byte* buffer, int count, MPI_Datatype type, std::uint64_t bytes, int source,
+               MPI_Message* message) noexcept;
+    bool turned_down(std::uint64_t& count, Call const& call) noexcept;
+
+    Job& job_;
+    kernel::GuardedPages& guards_;
+    pages::Interface const* library_;
+    Terms terms_;
+    Counts counts_;
+    Gains gains_;
+    NodeMates mates_;
+    bool runs_callbacks_ = false;   // MPI may call functions of the program in calls that go beside
+    bool loses_requests_ = false;   // a request may be active that no table knows, or MPI uses memory of its own accord
+    DeferredReceives receives_;
+};
+
+}  // namespace sluice::plugin

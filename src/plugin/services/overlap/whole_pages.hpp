@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Which pages of the program may wait for a message: those of which the message's buffer, or memory that nobody uses, is
+/// all that there is.
+///
+///     buffer of the receive           |■■■■|■■■■|■■■□|        all of it belongs to the receive until its call returns
+///     block from the pages library    |■■■■|■■■■|■■··|        ·· was not asked for: nobody uses it
+///     other data of the program       |■■■■|■■■■|■■xx|        xx may be read or written by a request that is still
+///                                                             active, inside MPI, where waiting would block for ever:
+///                                                             only while no request is
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "pages/pages.hpp"
+
+namespace sluice::plugin {
+
+/// Bytes that a message of `bytes` brings into a buffer with room for `room`.
+struct Landing {
+    std::byte* buffer;
+    std::uint64_t bytes;
+    std::uint64_t room;
+};
+
+/// A range of whole pages.
+struct PageRange {
+    std::byte* begin;
+    std::size_t bytes;
+};
+
+/// The pages that a message lands in; nothing if other data lie in them. `library`: null if it is not loaded.
+/// `none_active`: no request of the program can be active in other data.
+std::optional<PageRange> pages_of(Landing const& landing, pages::Interface const* library, bool none_active) noexcept;
+
+}  // namespace sluice::plugin
