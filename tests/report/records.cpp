@@ -92,6 +92,7 @@ record::Sample stood_at(std::uint32_t rank, std::uint64_t time_us) {
 record::Sample sample_at(Story story, std::uint32_t rank, std::uint64_t time_us) {
     switch (story) {
         case Story::healthy:
+        case Story::early:
             return healthy_at(rank, time_us);
         case Story::flooded:
             return flooded_at(rank, time_us);
@@ -165,7 +166,7 @@ void add_calls(record::RankRecord& record, Story story) {
     record::Site& dup = add_site(record, 5, record::Kind::communicator, "setup</script><b>&(app)");
     count(dup, 2, 0, 300, 0.1);
     dup.grown_private = 192 << 10;
-    if (story == Story::healthy) {
+    if (story == Story::early) {
         receive.deferred = 40 + head.world_rank;
         receive.hidden_ns = 300'000'000 + std::uint64_t{100'000'000} * head.world_rank;
         receive.left_ns = 20'000'000;
@@ -202,7 +203,8 @@ RecordPointer make_record(std::uint32_t rank, std::uint32_t world_size, Story st
     add_comms(*record);
     add_peers(*record);
     add_events(*record);
-    if (story == Story::healthy) {
+    bool const ends = story == Story::healthy || story == Story::early;
+    if (ends) {
         head.state = record::State::ended;
         head.end_us = k_end_us;
         head.served_calls = 30;

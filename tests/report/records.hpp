@@ -19,8 +19,8 @@ inline constexpr std::array<char const*, 8> k_names{"MPI_Init",      "MPI_Isend"
                                                     "MPI_Alltoallv", "MPI_Comm_dup", "MPI_Barrier", "MPI_Allreduce"};
 
 enum class Story {
-    healthy,  ///< halo exchange and a transpose in each step; rank size-1 is slow, and the others wait; some receives
-              ///< return before their data have come
+    healthy,  ///< halo exchange and a transpose in each step; rank size-1 is slow, and the others wait
+    early,    ///< the same, and receives return before their data have come
     flooded,  ///< rank 0 receives late: MPI's memory grows steadily from 4 s on, and the rank is killed at 12 s near
               ///< its limit
     stood,    ///< the application of rank 1 takes 267 MiB from 1.15 s to 4 s and stands at the limit of its node, where

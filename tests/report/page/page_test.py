@@ -49,6 +49,12 @@ const text = (id) => { const e = document.getElementById(id); return e ? e.inner
 return {rows: count('#timeline g.row'), spans: count('#timeline g.row rect'), bars: count('#rank-bars .share'),
         parts: count('#rank-bars .share i'), functions: text('function-bars'), crowded: text('crowded')};
 """
+HIDDEN = """
+const heads = [...document.querySelectorAll('#calls thead th')].map((h) => h.textContent), at = heads.indexOf('Hidden');
+const rows = [...document.querySelectorAll('#calls tbody tr')].map((r) => at < 0 ? '' : r.cells[at].textContent.replace(/\\u00a0/g, ' '));
+const note = document.getElementById('hidden');
+return {column: at, cells: rows.filter((cell) => cell && cell !== '–'), note: note ? note.innerText : ''};
+"""
 FAILURES = []
 
 
@@ -82,8 +88,9 @@ def check_page(browser, page, kind, size):
             beside = browser.run("const e = document.getElementById('beside-matrix'); return e ? e.innerText : ''")
             check("of MPI_" in beside, f"{name}: what is not in the matrix stands beside it: {beside}")
     check_time(browser, name, kind)
+    check_hidden(browser, name, kind)
     services = browser.run("const t = document.getElementById('services'); return t ? t.innerText : ''")
-    did = kind in ("ended", "large")
+    did = kind in ("ended", "early", "large")
     check(("calls compared" in services) == did, f"{name}: figures of services that did something: {services}")
     check("a service that did nothing" not in services, f"{name}: no figures of services that were idle: {services}")
     alarm = browser.run("return !!document.getElementById('what-happened')")
@@ -107,11 +114,21 @@ def check_page(browser, page, kind, size):
 def check_time(browser, name, kind):
     """All ranks on one timeline, a bar for each and their mean, MPI functions, and a note on ranks without a processor."""
     time_of = browser.run(TIME)
-    ranks = {"ended": 8, "killed": 4, "large": 32, "compared": 4}[kind]
+    ranks = {"ended": 8, "early": 4, "killed": 4, "large": 32, "compared": 4}[kind]
     check(ranks - 3 <= time_of["rows"] <= ranks and time_of["spans"] > 5 * time_of["rows"], f"{name}: a timeline of all ranks: {time_of}")
     check(time_of["bars"] == time_of["rows"] + 1 and time_of["parts"] >= 3 * time_of["rows"], f"{name}: bars of each rank: {time_of}")
     check(time_of["functions"].count("MPI_") >= 4, f"{name}: time by MPI function: {time_of}")
     check(("8 ranks share the 4 processors" in time_of["crowded"]) == (kind in ("ended", "large")), f"{name}: ranks that share processors: {time_of}")
+
+
+def check_hidden(browser, name, kind):
+    """A column of the table of calls and a note, only if receives returned before their data had come."""
+    hidden = browser.run(HIDDEN)
+    if kind != "early":
+        check(hidden == {"column": -1, "cells": [], "note": ""}, f"{name}: nothing on hidden waiting, there is none: {hidden}")
+        return
+    check(hidden["cells"] == ["1.80 s166 early, 80.0 ms left"], f"{name}: what was hidden, at the place that hid it: {hidden}")
+    check("1.80 s of waiting in 166 receives that returned early, 80.0 ms left" in hidden["note"], f"{name}: a note on it: {hidden}")
 
 
 def check_alone(browser, page):
@@ -129,7 +146,7 @@ def check_alone(browser, page):
 
 def make_pages(sluice, make_folder, scratch):
     pages = {}
-    for kind, ranks, story in (("ended", 8, "healthy"), ("killed", 4, "flooded"), ("large", 300, "healthy"), ("alone", 1, "healthy")):
+    for kind, ranks, story in (("ended", 8, "healthy"), ("early", 4, "early"), ("killed", 4, "flooded"), ("large", 300, "healthy"), ("alone", 1, "healthy")):
         subprocess.run([make_folder, scratch / kind, str(ranks), story], check=True)
         pages[kind] = scratch / f"{kind}.html"
         subprocess.run([sluice, "report", scratch / kind, "--html", pages[kind]], check=True, capture_output=True)

@@ -37,7 +37,7 @@ Summary job(std::uint32_t size, Story story) {
 }
 
 TEST(Hidden, is_added_up_over_the_ranks_with_the_ranks_of_least_and_most) {
-    Summary const whole = job(3, Story::healthy);
+    Summary const whole = job(3, Story::early);
     ASSERT_NE(whole.site(k_receive), nullptr);
     SiteSum const& receive = *whole.site(k_receive);
     EXPECT_EQ(receive.deferred, 40U + 41U + 42U);
@@ -52,7 +52,7 @@ TEST(Hidden, is_added_up_over_the_ranks_with_the_ranks_of_least_and_most) {
 }
 
 TEST(Hidden, of_two_addresses_of_one_name_is_that_of_one_rank) {
-    RecordPointer const record = make_record(1, 2);
+    RecordPointer const record = make_record(1, 2, Story::early);
     record->sites[record->head.sites] = record->sites[2];
     record->sites[record->head.sites++].address = 0xabcdef;
     Summary const summary = of(*record);
@@ -65,7 +65,7 @@ TEST(Hidden, of_two_addresses_of_one_name_is_that_of_one_rank) {
 }
 
 TEST(Hidden, goes_through_JSON_under_its_names) {
-    Summary const whole = job(2, Story::healthy);
+    Summary const whole = job(2, Story::early);
     nlohmann::json const json = nlohmann::json::parse(to_text(whole));
     auto const site = std::find_if(json.at("sites").begin(), json.at("sites").end(),
                                    [](nlohmann::json const& row) { return row.at("function") == "MPI_Recv"; });
@@ -108,7 +108,7 @@ TEST(Hidden, keeps_the_name_of_a_place_whose_time_is_small_because_it_is_hidden)
 }
 
 TEST(Hidden, has_a_row_in_the_text) {
-    Summary const whole = job(2, Story::healthy);
+    Summary const whole = job(2, Story::early);
     EXPECT_EQ(hidden_line(whole),
               "0.70 s of waiting in 81 receives that returned early, 40.0 ms left, 1.4 ms for moving pages; "
               "most in MPI_Recv at drain+0x1c (app)");
@@ -118,13 +118,13 @@ TEST(Hidden, has_a_row_in_the_text) {
 }
 
 TEST(Hidden, has_no_row_if_no_receive_returned_early) {
-    EXPECT_EQ(hidden_line(job(2, Story::flooded)), "");
-    EXPECT_THAT(to_screen(job(2, Story::flooded)), Not(HasSubstr("hidden")));
+    EXPECT_EQ(hidden_line(job(2, Story::healthy)), "");
+    EXPECT_THAT(to_screen(job(2, Story::healthy)), Not(HasSubstr("hidden")));
     EXPECT_EQ(hidden_line(Summary{}), "");
 }
 
 TEST(Hidden, is_told_also_if_receives_returned_early_for_nothing) {
-    RecordPointer const record = make_record(0, 1);
+    RecordPointer const record = make_record(0, 1, Story::early);
     record->sites[2].deferred = 1;
     record->sites[2].hidden_ns = 0;
     EXPECT_EQ(hidden_line(of(*record)),
@@ -138,9 +138,9 @@ TEST(Hidden, is_compared_if_one_of_the_jobs_has_it) {
                 return compared_row.before + " " + compared_row.after + " " + compared_row.change;
         return std::string();
     };
-    EXPECT_EQ(row(job(2, Story::flooded), job(2, Story::healthy)), "0 µs 0.35 s new");
-    EXPECT_EQ(row(job(2, Story::healthy), job(2, Story::flooded)), "0.35 s 0 µs −100 %");
-    EXPECT_EQ(row(job(2, Story::flooded), job(2, Story::flooded)), "");
+    EXPECT_EQ(row(job(2, Story::healthy), job(2, Story::early)), "0 µs 0.35 s new");
+    EXPECT_EQ(row(job(2, Story::early), job(2, Story::healthy)), "0.35 s 0 µs −100 %");
+    EXPECT_EQ(row(job(2, Story::healthy), job(2, Story::healthy)), "");
 }
 
 /// What the page is given of one job.
@@ -154,14 +154,14 @@ nlohmann::json page_data(Summary const& summary) {
 }
 
 TEST(Hidden, is_given_to_the_page_in_words_and_by_call_site) {
-    Summary const whole = job(2, Story::healthy);
+    Summary const whole = job(2, Story::early);
     nlohmann::json const data = page_data(whole);
     EXPECT_EQ(data.at("hidden"), hidden_line(whole));
     std::uint64_t early = 0;
     for (nlohmann::json const& site : data.at("sites"))
         early += site.at("deferred").get<std::uint64_t>();
     EXPECT_EQ(early, 81U);
-    EXPECT_EQ(page_data(job(2, Story::flooded)).at("hidden"), "");
+    EXPECT_EQ(page_data(job(2, Story::healthy)).at("hidden"), "");
 }
 
 }  // namespace
