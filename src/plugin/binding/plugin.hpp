@@ -49,6 +49,10 @@ struct Plugin {
     bool quiet = false;
     /// The process that started MPI by MPI_Session_init; 0: none did.
     std::atomic<int> with_sessions{0};
+    /// The thread level that the program sees at most, if the MPI was asked for a higher one; -1: it was not.
+    int level_of_program = -1;
+    /// The program has started a generalized request: calls that complete requests run its functions.
+    std::atomic<bool> has_generalized_requests{false};
     /// The program has MPI_THREAD_MULTIPLE. Set in MPI_Init before anything is watched.
     bool several_threads = false;
     /// The job whose calls are watched: from the end of MPI_Init to the start of MPI_Finalize.

@@ -15,6 +15,7 @@
 #include "plugin/job/job.hpp"
 #include "plugin/job/start.hpp"
 #include "plugin/job/startup_pages.hpp"
+#include "plugin/job/thread_level.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/wrappers/around.hpp"
 #include "record/jobs_folder.hpp"
@@ -55,7 +56,9 @@ Job& make_job() {
     record::RecordFile file = claim_record(settings.report, lines);
     for (std::string const& line : lines)
         say_once_a_node("%s", line.c_str());
-    return *new Job(std::move(settings), std::move(file));
+    Job& job = *new Job(std::move(settings), std::move(file));
+    job.services.offer(make_services());
+    return job;
 }
 
 /// All that is done before libmpi runs. `untouched`: anonymous memory before any of it.
@@ -76,14 +79,15 @@ Job& begin_job(std::uint64_t untouched, InitCall& init) {
     return job;
 }
 
+/// `below` gets the thread level that services need.
 template <class Below>
 int run(Function function, void const* caller, Below const& below) {
     Inside const inside;
-    if (g_plugin.job != nullptr) return below();
+    if (g_plugin.job != nullptr) return below(MPI_THREAD_SINGLE);
     InitCall init{function, caller, {}, 0, 0};
     Job& job = begin_job(MemoryWatch().read_now().others.private_bytes, init);
     g_plugin.job = &job;
-    int const code = below();
+    int const code = below(job.services.thread_level(job, job.settings));
     keep_fence_to_ourselves();
     if (code != MPI_SUCCESS) return code;
     try {
@@ -106,12 +110,13 @@ int note_session(int (*below)(MPI_Info, MPI_Errhandler, MPI_Session*), MPI_Info 
 #endif
 
 int initialize(int (*below)(int*, char***), void* caller, int* argc, char*** argv) {
-    return run(Function::Init, caller, [&] { return below(argc, argv); });
+    return run(Function::Init, caller, [&](int needed) { return init_at(needed, below, argc, argv); });
 }
 
 int initialize_thread(int (*below)(int*, char***, int, int*), void* caller, int* argc, char*** argv, int required,
                       int* provided) {
-    return run(Function::Init_thread, caller, [&] { return below(argc, argv, required, provided); });
+    return run(Function::Init_thread, caller,
+               [&](int needed) { return init_thread_at(needed, below, argc, argv, required, provided); });
 }
 
 }  // namespace sluice::plugin

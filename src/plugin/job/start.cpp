@@ -4,8 +4,7 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <array>
-#include <exception>
+#include <string>
 
 #include "kernel/job/once_a_node.hpp"
 #include "plugin/binding/callers.hpp"
@@ -15,6 +14,7 @@
 #include "plugin/job/identity.hpp"
 #include "plugin/job/rank_head.hpp"
 #include "plugin/job/startup_pages.hpp"
+#include "plugin/job/thread_level.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "sluice/budget.hpp"
 
@@ -26,11 +26,10 @@ namespace {
 constexpr std::uint64_t k_reading_gap_us = 200;
 
 void know_the_job(Job& job) {
-    int level = MPI_THREAD_SINGLE;
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.size);
-    MPI_Query_thread(&level);
-    g_plugin.several_threads = level == MPI_THREAD_MULTIPLE;
+    MPI_Query_thread(&job.thread_level);
+    g_plugin.several_threads = level_of_program(job.thread_level) == MPI_THREAD_MULTIPLE;
 }
 
 void describe_job(Job& job) {
@@ -54,10 +53,14 @@ void meet_the_others(Job& job) {
             job.size);
 }
 
+void say_refusal(char const* service, std::string const& why) {
+    say_once_a_node("%s: %s", service, why.c_str());
+}
+
 /// What goes over the wire is agreed on by one reduction.
 void choose_services(Job& job) {
-    Services all = make_services();
-    RunningServices::Bits const mine = RunningServices::wishes(all, job, !g_plugin.several_threads);
+    RunningServices::Rank const rank{static_cast<bool>(job.all), !g_plugin.several_threads};
+    RunningServices::Bits const mine = job.services.prepare(job, rank, say_refusal);
     RunningServices::Bits agreed;
     if (job.all) {
         agreed = mine;
@@ -65,7 +68,7 @@ void choose_services(Job& job) {
         MPI_Allreduce(MPI_IN_PLACE, agreed.data(), count, MPI_INT, MPI_MIN, job.all.get());
     }
     job.one_thread = (agreed.empty() ? mine : agreed)[0] != 0;
-    job.services.choose(std::move(all), mine, agreed);
+    job.services.choose(mine, agreed);
 }
 
 void learn_from_mpi(Job& job) {
@@ -83,32 +86,25 @@ void stop_in_child() {
     kernel::forget_what_was_said();
 }
 
-/// False if a service could not start: then this rank watches nothing.
-bool start_services(Job& job) {
-    // The program is outside MPI from here on; samples of a service may begin.
-    put(job.watch.record().head.current_since_us, job.watch.clock().us_since_start(ticks()));
-    try {
-        job.services.start(job);
-    } catch (std::exception const& error) {
-        say("rank %d does not watch: %s", job.rank, error.what());
-        job.services.stop(job, Ending::exit);
-        return false;
-    }
-    pthread_atfork(nullptr, nullptr, stop_in_child);
-    return true;
+void before_fork() {
+    if (Job* const job = g_plugin.watched.load(std::memory_order_acquire)) job->services.before_fork();
 }
 
-/// Each rank knows now what it can do. What several ranks do together is done if all of them can: a rank that watches
-/// no call would not take part in naming a communicator.
-void agree_on_abilities(Job& job, bool started) {
-    std::array<int, 2> can{started ? 1 : 0, started && !job.services.empty() ? 1 : 0};
-    if (job.all) MPI_Allreduce(MPI_IN_PLACE, can.data(), 2, MPI_INT, MPI_MIN, job.all.get());
-    if (can[0] == 0) job.services.stop_those_of_all(job);
-    bool const all_watch = can[1] != 0;
-    if (job.all && job.size > 1 && !all_watch && !job.services.empty() && job.rank == 0)
+void start_services(Job& job) {
+    // The program is outside MPI from here on; samples of a service may begin.
+    put(job.watch.record().head.current_since_us, job.watch.clock().us_since_start(ticks()));
+    job.services.start(job);
+    pthread_atfork(before_fork, nullptr, stop_in_child);
+}
+
+/// A rank that watches no call would not take part in naming a communicator: all ranks learn whether there is one.
+void agree_on_watching(Job& job) {
+    int all_watch = job.services.empty() ? 0 : 1;
+    if (job.all) MPI_Allreduce(MPI_IN_PLACE, &all_watch, 1, MPI_INT, MPI_MIN, job.all.get());
+    if (job.all && job.size > 1 && all_watch == 0 && !job.services.empty() && job.rank == 0)
         say("a rank watches no calls: the ranks do not agree on communicators");
     job.watch.communicators().start(job.rank, job.size,
-                                    {static_cast<bool>(job.all), job.all && all_watch, job.one_thread});
+                                    {static_cast<bool>(job.all), job.all && all_watch != 0, job.one_thread});
 }
 
 /// Of memory without the pages of Sluice's own mappings, which each sample counts anew. `after`: when MPI_Init
@@ -151,7 +147,8 @@ void start_job(Job& job, InitCall const& init) {
     Resident const after_traffic = job.watch.memory().read_now().others;
     give_back_startup_pages();
     learn_from_mpi(job);
-    agree_on_abilities(job, start_services(job));
+    start_services(job);
+    agree_on_watching(job);
     give_back_startup_pages();
     count_own_memory(job, after.others, before_traffic, after_traffic);
     open_the_gate(job);

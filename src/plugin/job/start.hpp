@@ -4,9 +4,9 @@
 ///     know the job ── account for MPI_Init ── meet the others ── learn from MPI ── services ── agree ── count ── open
 ///
 /// The order is given by what a step needs. MPI_Init is accounted for before anything of ours grows. Nothing goes over
-/// the wire before it is known that all ranks run under us. What services need is known before they start. Ranks may
-/// have other settings, and may have failed to start a service: once each knows what it can do, all of them agree. Our
-/// own memory is counted when all of it is there, and calls are watched from then on.
+/// the wire before it is known that all ranks run under us. Ranks may have other settings, and services take what they
+/// need before the ranks agree on them, so a service that was agreed on starts on every rank. Then all learn whether a
+/// rank watches no calls. Our own memory is counted when all of it is there, and calls are watched from then on.
 #pragma once
 
 #include "plugin/job/init_call.hpp"

@@ -16,6 +16,7 @@
 #include "kernel/helper_thread.hpp"
 #include "kernel/progress.hpp"
 #include "mpi/mpi.hpp"
+#include "plugin/services/before_calls.hpp"
 #include "plugin/services/owned_requests.hpp"
 #include "plugin/services/running_services.hpp"
 #include "plugin/watch/watch.hpp"
@@ -43,10 +44,12 @@ struct Job {
     OwnedRequests owned;
     RunningServices services;
     kernel::Progress progress;  ///< what calls of the program poll
+    BeforeCalls before;         ///< services that act before each of them
     mpi::Communicator all;      ///< every rank, for our own traffic; null unless all ranks run under Sluice
     int rank = 0;               ///< in MPI_COMM_WORLD
     int size = 1;
-    bool one_thread = true;  ///< no rank has MPI_THREAD_MULTIPLE
+    bool one_thread = true;                ///< the program has MPI_THREAD_MULTIPLE on no rank
+    int thread_level = MPI_THREAD_SINGLE;  ///< what the MPI has given; the program may see a lower one
     pid_t process = getpid();
     std::int64_t taken_before_init = 0;  ///< anonymous bytes of Sluice outside its own mappings
     bool started = false;

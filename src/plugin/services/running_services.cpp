@@ -1,30 +1,66 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/services/running_services.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <utility>
 
 namespace sluice::plugin {
 
-RunningServices::Bits RunningServices::wishes(Services const& all, Job const& job, bool one_thread) {
-    Bits bits{one_thread ? 1 : 0};
-    for (auto const& service : all)
-        bits.push_back(service->wanted(job) ? 1 : 0);
+namespace {
+
+bool needs_others(Service const& service) noexcept {
+    return service.needs().all_ranks;
+}
+
+/// False if it cannot run here.
+bool is_prepared(Service& service, Job& job, RunningServices::Refused const& refused) {
+    std::optional<std::string> why;
+    try {
+        why = service.prepare(job);
+    } catch (std::exception const& error) {
+        why = error.what();
+    }
+    if (why) refused(service.name(), *why);
+    return !why;
+}
+
+}  // namespace
+
+int RunningServices::thread_level(Job const& job, Settings const& settings) const noexcept {
+    int highest = MPI_THREAD_SINGLE;
+    for (auto const& service : offered_)
+        if (service->wanted(job)) highest = std::max(highest, service->thread_level(settings));
+    return highest;
+}
+
+RunningServices::Bits RunningServices::prepare(Job& job, Rank rank, Refused const& refused) {
+    Bits bits{rank.one_thread ? 1 : 0};
+    for (auto const& service : offered_) {
+        bool wanted = service->wanted(job);
+        // What is left to MPI, or cannot be agreed on, needs nothing.
+        bool const may_start =
+            (rank.all_run || !needs_others(*service)) && (rank.one_thread || !service->needs().one_thread);
+        if (wanted && may_start) wanted = is_prepared(*service, job, refused);
+        bits.push_back(wanted ? 1 : 0);
+    }
     return bits;
 }
 
-void RunningServices::choose(Services all, Bits const& mine, Bits const& agreed) {
+void RunningServices::choose(Bits const& mine, Bits const& agreed) {
     one_thread_ = (agreed.empty() ? mine : agreed)[0] != 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        bool const alone = all[i]->needs() == Needs::nothing;
+    for (std::size_t i = 0; i < offered_.size(); ++i) {
+        bool const alone = !needs_others(*offered_[i]);
         bool const wanted = alone ? mine[i + 1] != 0 : !agreed.empty() && agreed[i + 1] != 0;
-        if (wanted) chosen_.push_back(std::move(all[i]));
+        if (wanted) chosen_.push_back(std::move(offered_[i]));
     }
+    offered_.clear();
 }
 
-void RunningServices::start(Job& job) {
+void RunningServices::start(Job& job) noexcept {
     for (auto const& service : chosen_) {
-        if (service->needs() == Needs::one_thread && !one_thread_)
+        if (service->needs().one_thread && !one_thread_)
             service->leave_to_mpi(job);
         else
             service->start(job);
@@ -35,16 +71,12 @@ void RunningServices::start(Job& job) {
 void RunningServices::stop(Job& job, Ending ending) {
     for (; running_ > 0; --running_)
         chosen_[running_ - 1]->stop(job, ending);
+    if (ending == Ending::finalize) leave_owned_to_mpi(job);
 }
 
-void RunningServices::stop_those_of_all(Job& job) {
-    for (std::size_t i = running_; i-- > 0;) {
-        if (chosen_[i]->needs() == Needs::nothing) continue;
-        chosen_[i]->stop(job, Ending::exit);
-        given_up_.push_back(std::move(chosen_[i]));
-        chosen_.erase(chosen_.begin() + static_cast<std::ptrdiff_t>(i));
-        --running_;
-    }
+void RunningServices::before_fork() noexcept {
+    for (std::size_t i = 0; i < running_; ++i)
+        chosen_[i]->before_fork();
 }
 
 void RunningServices::in_child() noexcept {

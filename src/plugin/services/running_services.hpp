@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The services that this rank runs, from the choice in MPI_Init to the stop in MPI_Finalize.
 ///
-///     each service:  wanted by this rank? ── agreed by all ranks, if it needs them ──> start ── … ──> stop
+///     each service:  wanted by this rank? ── prepare ── agreed by all ranks, if it needs them ──> start ── … ──> stop
 ///                     needs one thread, and some rank has several ──> leave_to_mpi ── … ──> stop
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "plugin/services/service.hpp"
@@ -14,32 +17,48 @@ namespace sluice::plugin {
 
 class RunningServices {
   public:
-    /// Settings and thread levels may differ between ranks; what goes over the wire may not. So the ranks agree on
-    /// these bits, each of which becomes the least that any rank has. The first is 1 if no thread of the rank calls MPI
-    /// beside another; one for each service follows, 1 if the rank wants it.
-    using Bits = std::vector<int>;
-    static Bits wishes(Services const& all, Job const& job, bool one_thread);
+    /// Before MPI_Init: all services that there are.
+    void offer(Services all) { offered_ = std::move(all); }
+    /// The highest level that a wanted one asks for.
+    int thread_level(Job const& job, Settings const& settings) const noexcept;
 
-    /// Keeps those of `all` that this rank can start. `mine` are its wishes; `agreed` is what the ranks agreed on, and
-    /// is empty if they cannot agree because not all of them run under Sluice.
-    void choose(Services all, Bits const& mine, Bits const& agreed);
-    /// Starts what was chosen, in the order of the list. After a throw the rank watches nothing, and the ranks have to
-    /// agree anew.
-    void start(Job& job);
-    /// The last one that started stops first.
+    /// What this rank knows of the job before the ranks agree.
+    struct Rank {
+        bool all_run = false;    ///< all ranks run under Sluice
+        bool one_thread = true;  ///< no thread of this rank's program calls MPI beside another
+    };
+    /// Settings, machines and thread levels may differ between ranks; what goes over the wire may not. So the ranks
+    /// agree on these bits, each of which becomes the least that any rank has. The first is 1 if the rank has one
+    /// thread; one for each service follows, 1 if the rank wants it and has prepared it.
+    using Bits = std::vector<int>;
+    /// Prepares what this rank wants. `refused` is told which services cannot run here, and why.
+    using Refused = std::function<void(char const* service, std::string const& why)>;
+    Bits prepare(Job& job, Rank rank, Refused const& refused);
+
+    /// Keeps those that this rank can start. `mine` is what `prepare` gave; `agreed` is what the ranks agreed on, and is
+    /// empty if they cannot agree because not all of them run under Sluice.
+    void choose(Bits const& mine, Bits const& agreed);
+    /// Starts what was chosen, in the order of the list.
+    void start(Job& job) noexcept;
+    /// The last one that started stops first. Then the requests that the services still own go to MPI, if it can be
+    /// used.
     void stop(Job& job, Ending ending);
-    /// A rank could not start what the ranks had agreed on: all ranks stop what needs all of them.
-    void stop_those_of_all(Job& job);
+    /// In the process that the program forks, ahead of fork().
+    void before_fork() noexcept;
     /// In a child of fork().
     void in_child() noexcept;
     /// Nothing was started.
     bool empty() const noexcept { return running_ == 0; }
 
   private:
-    bool one_thread_ = true;   // no rank has MPI_THREAD_MULTIPLE
+    bool one_thread_ = true;  // no rank has MPI_THREAD_MULTIPLE
+    Services offered_;
     Services chosen_;          // objects stay: peers may read memory of a service that has stopped
     std::size_t running_ = 0;  // the first of them
-    Services given_up_;
 };
+
+/// What services own and the program has freed is left to MPI, after all of them have stopped: of two services that own
+/// requests, the first that stops must not give up those of the other.
+void leave_owned_to_mpi(Job& job);
 
 }  // namespace sluice::plugin

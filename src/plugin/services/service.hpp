@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// A capability of the plugin. The job starts those that are wanted in MPI_Init and stops them in MPI_Finalize; between
-/// them a service acts through its links (chains.hpp).
+/// them a service acts through its links (chains.hpp), and before calls if it registers for that (before_calls.hpp).
 ///
-///     MPI_Init ── wanted? ── agreed by all ranks? ── start ── … links … ── stop ── MPI_Finalize
+///     thread_level ── MPI_Init ── wanted? ── prepare ── agreed by all ranks? ── start ── … links … ── stop ── MPI_Finalize
 #pragma once
 
+#include <mpi.h>
+
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "kernel/progress.hpp"
+#include "plugin/watch/touched_memory.hpp"
+
+namespace sluice {
+struct Settings;
+}
 
 namespace sluice::plugin {
 
+class Call;
 struct Job;
 
-/// What a service needs before it can start.
-enum class Needs {
-    nothing,     ///< each rank decides for itself
-    all_ranks,   ///< all ranks run under Sluice and want it; they start and stop it together
-    one_thread,  ///< that, and no rank has MPI_THREAD_MULTIPLE
+/// What a service needs before it can start; without any of them each rank decides for itself.
+struct Needs {
+    bool all_ranks = false;   ///< all ranks run under Sluice and want it; they start and stop it together
+    bool one_thread = false;  ///< the program has MPI_THREAD_MULTIPLE on no rank
 };
 
 enum class Ending {
@@ -27,8 +36,8 @@ enum class Ending {
 };
 
 /// A service that needs to be polled registers itself, job.progress.add(*this), and removes itself when nothing is left
-/// to do. While it is registered, each call of the program polls it before its links run. It needs Needs::one_thread:
-/// with MPI_THREAD_MULTIPLE no call polls.
+/// to do. While it is registered, each call of the program polls it before its links run. It needs one_thread: with
+/// MPI_THREAD_MULTIPLE no call polls.
 class Service : public kernel::Pollable {
   public:
     Service() = default;
@@ -41,14 +50,29 @@ class Service : public kernel::Pollable {
     /// The setting that switches it, as settings.def names it.
     virtual char const* setting() const noexcept = 0;
     virtual Needs needs() const noexcept = 0;
-    /// What this rank's settings say.
+    /// What this rank's settings say. Asked before MPI_Init, for the thread level, and after it.
     virtual bool wanted(Job const& job) const noexcept = 0;
-    /// Gets its counters, if it has any, by job.counter(name(), "calls compared").
-    virtual void start(Job& job) = 0;
+    /// The level that the MPI is asked for, if the service is wanted: one of MPI_THREAD_…. The program goes on with its
+    /// own level and sees no other. What the MPI has given is in Job::thread_level, for `prepare`.
+    virtual int thread_level(Settings const&) const noexcept { return MPI_THREAD_SINGLE; }
+    /// Takes the memory and the descriptors that it needs, before the ranks agree; alone, without other ranks. Gives a
+    /// reason if it cannot, which is said once on a node; an exception is a reason, too. The service is not wanted then
+    /// on this rank. If the ranks do not agree, the service is destroyed.
+    virtual std::optional<std::string> prepare(Job&) { return std::nullopt; }
+    /// Has all that it needs. Gets its counters, if it has any, by job.counter(name(), "calls compared").
+    virtual void start(Job& job) noexcept = 0;
     /// In place of start() if it needs one thread and a rank has MPI_THREAD_MULTIPLE: it serves nothing, and counts
-    /// what it would have served. stop() follows.
-    virtual void leave_to_mpi(Job&) {}
+    /// what it would have served. It may have been prepared. stop() follows.
+    virtual void leave_to_mpi(Job&) noexcept {}
     virtual void stop(Job& job, Ending ending) = 0;
+
+    /// While it is registered in job.before: before each watched call of the program, outside MPI. `call` names the
+    /// function, `touched` the memory that the call may read and write.
+    virtual void before(Call&, TouchedBy const&) noexcept {}
+    /// The same before a function of MPI that is not watched, which may touch anything.
+    virtual void before_unwatched(Job&, char const* /*function*/) noexcept {}
+    /// The program is about to fork.
+    virtual void before_fork() noexcept {}
     /// In a process that the program forked, which has none of our threads; no link runs there.
     virtual void in_child() noexcept {}
     bool poll() override { return false; }

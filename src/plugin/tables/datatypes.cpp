@@ -60,6 +60,10 @@ TypeSize size_from_mpi(MPI_Datatype type) noexcept {
     if (MPI_Type_size_x(type, &size) == MPI_SUCCESS && size > 0) found.size = static_cast<std::uint64_t>(size);
     if (MPI_Type_get_extent_x(type, &low, &extent) == MPI_SUCCESS && extent > 0)
         found.extent = static_cast<std::uint64_t>(extent);
+    if (MPI_Type_get_true_extent_x(type, &low, &extent) == MPI_SUCCESS && extent > 0) {
+        found.low = low;
+        found.span = static_cast<std::uint64_t>(extent);
+    }
     return found;
 }
 

@@ -22,6 +22,8 @@ namespace sluice::plugin {
 struct TypeSize {
     std::uint64_t size = 0;    ///< bytes of data
     std::uint64_t extent = 0;  ///< from one element to the next; 0 if that is not known or goes backwards
+    std::int64_t low = 0;      ///< from an element's address to its first byte
+    std::uint64_t span = 0;    ///< from its first byte to behind its last
 };
 
 class Datatypes {

@@ -84,6 +84,7 @@ class MessageBytes {
     /// `count` for each of them.
     MPI_Count all_of(MPI_Count count, MPI_Comm comm) noexcept { return each_of(count, size(comm)); }
     static MPI_Count each_of(MPI_Count count, std::uint64_t n) noexcept { return count * static_cast<MPI_Count>(n); }
+    Known const& known(MPI_Comm comm) noexcept { return known_as(comm); }
     /// Neighbours of a topology.
     std::uint64_t sources(MPI_Comm comm) noexcept { return static_cast<std::uint64_t>(known_as(comm).sources); }
     std::uint64_t targets(MPI_Comm comm) noexcept { return static_cast<std::uint64_t>(known_as(comm).targets); }

@@ -32,7 +32,8 @@ std::size_t bucket_of(std::uint64_t bytes) noexcept {
 
 constinit thread_local Call::Account Call::t_account __attribute__((tls_model("initial-exec")));
 
-Call::Call(Job& job, Watch& watch, Function function, void const* caller) noexcept : job_(&job), watch_(&watch) {
+Call::Call(Job& job, Watch& watch, Function function, void const* caller) noexcept
+    : job_(&job), watch_(&watch), function_(function) {
     if (t_account.watch != nullptr) [[unlikely]]
         close(t_account, watch.clock().us_since_start(ticks()));
     site_ = watch.sites().of(function, caller);

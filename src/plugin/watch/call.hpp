@@ -27,6 +27,7 @@ class Call {
 
     Job& job() const noexcept { return *job_; }
     Watch& watch() const noexcept { return *watch_; }
+    Function function() const noexcept { return function_; }
     /// Index into the table of call sites.
     std::uint32_t site() const noexcept { return site_; }
     void out(std::uint64_t bytes) noexcept { out_ = bytes; }
@@ -112,6 +113,7 @@ class Call {
     Inside inside_;
     Job* job_;
     Watch* watch_;
+    Function function_;
     std::uint64_t start_;
     std::uint32_t site_;
     bool reading_;

@@ -9,10 +9,15 @@ and, for the functions that the headers declare:
   chains.hpp      one typed chain for each function, where services put their links
   straight.h      included ahead of our own sources: their MPI_X calls go straight to libmpi, past every wrapper
   wrappers.cpp    MPI_X and PMPI_X
+  unlisted.cpp    the same for the functions that functions.txt does not list
 """
 import re
 import sys
 from pathlib import Path
+
+sys.dont_write_bytecode = True  # the folder is one of sources
+import touches
+import unlisted
 
 
 class Parameter:
@@ -21,8 +26,9 @@ class Parameter:
         self.type, self.name, self.array = match.groups()
 
     def declaration(self, large):
-        swap = {"COUNT": "MPI_Count" if large else "int", "DISPL": "MPI_Aint" if large else "int"}
-        written = re.sub(r"\b(COUNT|DISPL)\b", lambda found: swap[found.group()], self.type)
+        swap = {"COUNT": "MPI_Count" if large else "int", "DISPL": "MPI_Aint" if large else "int",
+                "SIZE": "MPI_Count" if large else "MPI_Aint"}
+        written = re.sub(r"\b(COUNT|DISPL|SIZE)\b", lambda found: swap[found.group()], self.type)
         return f"{written} {self.name}{self.array}"
 
 
@@ -71,11 +77,15 @@ def functions_of(rows, declared):
     return found
 
 
-def declared_in(headers):
-    """All functions that the MPI's headers declare, with their declarations."""
+def declarations_in(headers):
+    """The text of the MPI's headers without comments and macros."""
     text = "\n".join(Path(header).read_text(errors="replace") for header in headers)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    text = re.sub(r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*$", "", text)  # macros have parentheses too
+    return re.sub(r"(?m)^[ \t]*#(?:[^\n]*\\\n)*[^\n]*$", "", text)  # macros have parentheses too
+
+
+def declared_in(text):
+    """All functions that the MPI's headers declare."""
     return set(re.findall(r"\b(MPI_\w+)\s*\([^;{]*?\)[^;{]*;", text))
 
 
@@ -136,10 +146,11 @@ def straight_names(functions, declared):
     return names + [name for name in STRAIGHT_ONLY if name not in names and "MPI_" + name in declared]
 
 
-def libmpi_hpp(functions, declared, handles):
+def libmpi_hpp(functions, declared, handles, others):
     names = straight_names(functions, declared)
     spelled = lambda prefix, listed: "".join(f"    decltype(&::MPI_{name}) {prefix}MPI_{name};\n" for name in listed)
     below = [function.name for function in functions]
+    untyped = lambda prefix: "".join(f"    void* {prefix}MPI_{name};\n" for name in others)
     fields = "".join(f"    void* {handle};\n" for handle in handles)
     strings = lambda prefix, listed: "".join(f'    "{prefix}MPI_{name}",\n' for name in listed)
     handle_strings = "".join(f'    "{handle}",\n' for handle in handles)
@@ -153,14 +164,14 @@ namespace sluice::plugin {{
 
 /// What follows below us: the next tool, or libmpi. In the order of k_below_names.
 struct Below {{
-{spelled("", below)}{spelled("P", below)}}};
+{spelled("", below)}{spelled("P", below)}{untyped("")}{untyped("P")}}};
 
 /// libmpi itself, for our own traffic. In the order of k_straight_names.
 struct Libmpi {{
 {spelled("P", names)}{fields}}};
 
-inline constexpr std::array<char const*, {2 * len(below)}> k_below_names{{
-{strings("", below)}{strings("P", below)}}};
+inline constexpr std::array<char const*, {2 * (len(below) + len(others))}> k_below_names{{
+{strings("", below)}{strings("P", below)}{strings("", others)}{strings("P", others)}}};
 
 inline constexpr std::array<char const*, {len(names) + len(handles)}> k_straight_names{{
 {strings("P", names)}{handle_strings}}};
@@ -172,9 +183,13 @@ static_assert(sizeof(Libmpi) == sizeof(void*) * k_straight_names.size());
 """
 
 
-def straight_h(functions, declared, handles):
+def straight_h(functions, declared, handles, others):
+    named = straight_names(functions, declared)
+    # Our own call of another function would enter by its wrapper.
+    refused = "".join(f"#undef MPI_{name}\n#define MPI_{name} MPI_{name}_is_missing_in_STRAIGHT_ONLY\n"
+                      for name in others if name not in named)
     macros = "".join(f"#define MPI_{name} (::sluice::plugin::g_plugin.libmpi.PMPI_{name})\n"
-                     for name in straight_names(functions, declared))
+                     for name in named)
     global_macro = """#undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, global) (reinterpret_cast<type>(::sluice::plugin::g_plugin.libmpi.global))
 """ if handles else ""
@@ -184,7 +199,7 @@ def straight_h(functions, declared, handles):
 
 #include "plugin/binding/plugin.hpp"
 
-{macros}{global_macro}"""
+{macros}{refused}{global_macro}"""
 
 
 def chains_hpp(functions):
@@ -320,13 +335,14 @@ def wrapper(function):
     arguments = function.arguments()
     if "beside" in watches:
         return "".join(f"""SLUICE_EXPORTED int {prefix}MPI_{name}({function.declarations()}) {{
+    act_before("MPI_{name}");
     return {watches['beside']}(below().{prefix}MPI_{name}, {arguments});
 }}
 """ for prefix in ("", "P"))
     if "around" in watches:
         enter = "    if (stands_below())"
         job_parameter = job_argument = ""
-        body = f"    return {watches['around']}(below, caller{', ' if arguments else ''}{arguments});\n"
+        body = f"    act_before(\"MPI_{name}\");\n    return {watches['around']}(below, caller{', ' if arguments else ''}{arguments});\n"
     else:
         of_many = "_of_many" if function.kind in ("collective", "communicator") else ""
         enter = f"    Job* const job = acting_job{of_many}();\n    if (job == nullptr)"
@@ -338,10 +354,10 @@ def wrapper(function):
         if "takes_requests" in watches:
             run = (f"job.owned.empty() ? {run}\n"
                    f"        : job.chains.{name}.run_translated(call, Translated<false>::{name}, below{passed})")
-        before = []
+        before = touches.before(function)
         if sizes := sizes_told(watches):
-            before = ["MessageBytes sizes(job.watch.communicators(), job.watch.datatypes());",
-                      "auto const tell = [&]() noexcept {"] + [f"    {line}" for line in sizes] + ["};", "tell();"]
+            before += ["MessageBytes sizes(job.watch.communicators(), job.watch.datatypes());",
+                       "auto const tell = [&]() noexcept {"] + [f"    {line}" for line in sizes] + ["};", "tell();"]
         before += told_before(function)
         if kept := completing(watches):
             # The list of requests may be memory of Sluice: it must be gone when call.end() reads the memory again.
@@ -378,7 +394,9 @@ def wrappers_cpp(functions):
 #include "plugin/watch/call.hpp"
 #include "plugin/watch/freeing.hpp"
 #include "plugin/watch/requests.hpp"
+#include "plugin/watch/touching.hpp"
 #include "plugin/wrappers/around.hpp"
+#include "plugin/wrappers/unlisted.hpp"
 
 using namespace sluice::plugin;
 
@@ -393,14 +411,17 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     files = {"functions.hpp": functions_hpp(functions_of(rows, None))}
     if headers:
-        declared = declared_in(headers)
+        text = declarations_in(headers)
+        declared = declared_in(text)
         functions = functions_of(rows, declared)
         handles = globals_in(headers)
+        others = unlisted.functions(text, {function.name for function in functions})
         files |= {
-            "libmpi.hpp": libmpi_hpp(functions, declared, handles),
+            "libmpi.hpp": libmpi_hpp(functions, declared, handles, others),
             "chains.hpp": chains_hpp(functions),
-            "straight.h": straight_h(functions, declared, handles),
+            "straight.h": straight_h(functions, declared, handles, others),
             "wrappers.cpp": wrappers_cpp(functions),
+            "unlisted.cpp": unlisted.unlisted_cpp(NOTE, others),
         }
     for name, text in files.items():
         if not (folder / name).exists() or (folder / name).read_text() != text:

@@ -2,6 +2,8 @@
 #include "plugin/services/check/links.hpp"
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <tuple>
 
 #include "plugin/services/check/check.hpp"
@@ -146,16 +148,17 @@ class CheckService final : public Service {
   public:
     char const* name() const noexcept override { return "checks of collectives"; }
     char const* setting() const noexcept override { return "check"; }
-    Needs needs() const noexcept override { return Needs::one_thread; }
+    Needs needs() const noexcept override { return {.all_ranks = true, .one_thread = true}; }
     bool wanted(Job const& job) const noexcept override {
         return job.settings.check == CheckedCalls::collectives || job.settings.check == CheckedCalls::all;
     }
-    void start(Job& job) override {
+    std::optional<std::string> prepare(Job& job) override {
         check_ = std::make_unique<Check>(job.watch, job.all.get(),
                                          Check::Counts{job.counter(name(), "calls compared"),
                                                        job.counter(name(), "calls on communicators without an id")});
-        job.chains.add<CheckLinks>(*check_);
+        return std::nullopt;
     }
+    void start(Job& job) noexcept override { job.chains.add<CheckLinks>(*check_); }
     void stop(Job& job, Ending) override { job.chains.remove<CheckLinks>(*check_); }
 
   private:

@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -327,20 +328,22 @@ class Inplace final : public Service {
   public:
     char const* name() const noexcept override { return "all-to-alls in place"; }
     char const* setting() const noexcept override { return "inplace"; }
-    Needs needs() const noexcept override { return Needs::one_thread; }
+    Needs needs() const noexcept override { return {.all_ranks = true, .one_thread = true}; }
     /// A rank that has loaded the library of a device in MPI_Init or before may pass memory of the device, which is for
     /// an MPI that knows it; the ranks agree that none serves then.
     bool wanted(Job const& job) const noexcept override {
         return job.settings.inplace == Switch::on && kernel::device_library() == nullptr;
     }
-    void start(Job& job) override {
+    std::optional<std::string> prepare(Job& job) override {
         // Lives on: peers read the nonce in it until they have left their last call.
         serving_ = std::make_unique<Serving>(
             job.memory, job.all.get(), job.settings,
             Serving::Counts{job.counter(name(), "calls served"), job.counter(name(), "nonblocking calls copied")});
-        job.chains.add<InplaceLinks<Serving>>(*serving_);
+        return std::nullopt;
     }
-    void leave_to_mpi(Job& job) override {
+    void start(Job& job) noexcept override { job.chains.add<InplaceLinks<Serving>>(*serving_); }
+    void leave_to_mpi(Job& job) noexcept override {
+        serving_.reset();
         left_to_mpi_.emplace(job.counter(name(), "calls left to MPI (MPI_THREAD_MULTIPLE)"));
         job.chains.add<InplaceLinks<LeftToMpi>>(*left_to_mpi_);
     }
@@ -351,7 +354,6 @@ class Inplace final : public Service {
         }
         job.chains.remove<InplaceLinks<Serving>>(*serving_);
         if (ending != Ending::finalize) return;
-        job.owned.leave_freed_to_mpi({MPI_Test, MPI_Request_free});
         MPI_Barrier(serving_->all());  // after it no peer touches this rank's memory
         serving_.reset();
     }

@@ -17,10 +17,10 @@ class Watching final : public Service {
   public:
     char const* name() const noexcept override { return "samples"; }
     char const* setting() const noexcept override { return "watch"; }
-    Needs needs() const noexcept override { return Needs::nothing; }
+    Needs needs() const noexcept override { return {}; }
     bool wanted(Job const& job) const noexcept override { return job.settings.watch == Switch::on; }
     /// Samples are this rank's own affair: without them it goes on, because the other ranks rely on what was agreed.
-    void start(Job& job) override {
+    void start(Job& job) noexcept override {
         try {
             sampler_ = std::make_unique<Sampler>(*job.helper_thread, job.watch, job.memory);
             neighbour_ = std::make_unique<Neighbour>(*job.helper_thread, job.watch);

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wrappers of the functions that an MPI's headers declare and functions.txt does not list: services that act before calls
+act before these, too, and nothing else is done."""
+import re
+
+# They touch nothing of the program but their arguments, and wait for nothing; or they are no functions of MPI's interface.
+LEFT_OUT = re.compile(r"MPI_(T_\w+|Pcontrol|Wtime|Wtick|Aint_\w+|Initialized|Finalized|\w+_(c2f|f2c|c2f08|f082c|f082f|f2f08))")
+# What it starts calls functions of the program when it is completed.
+CALLED_LATER = {"Grequest_start"}
+DECLARATION = re.compile(r"\bint\s+MPI_([A-Z][a-z]\w*)\s*\(([^;{()]*)\)")
+
+
+def types_of(text):
+    """The type of each parameter, as a pair of what is before its name and what is behind."""
+    found = []
+    for part in text.split(","):
+        part = " ".join(part.split())
+        if part in ("", "void"):
+            continue
+        before, name, behind = re.fullmatch(r"(.*?)(\w+)?\s*((?:\[\w*\])*)", part).groups()
+        if not before.strip():
+            before, name = name, None  # a type without a name
+        found.append((before.strip(), behind))
+    return found
+
+
+def functions(text, listed):
+    """Name and parameters of each, in the order of the headers."""
+    found = {}
+    for name, parameters in DECLARATION.findall(text):
+        if name not in listed and not LEFT_OUT.fullmatch("MPI_" + name) and "..." not in parameters:
+            found.setdefault(name, types_of(parameters))
+    return found
+
+
+def wrapper(name, types):
+    declared = ", ".join(f"{before} a{i}{behind}" for i, (before, behind) in enumerate(types)) or "void"
+    unnamed = ", ".join(f"decltype(a{i})" for i in range(len(types)))
+    arguments = ", ".join(f"a{i}" for i in range(len(types)))
+    noted = "    g_plugin.has_generalized_requests.store(true, std::memory_order_relaxed);\n" if name in CALLED_LATER else ""
+    text = ""
+    for prefix in ("", "P"):
+        text += f"""#undef {prefix}MPI_{name}
+SLUICE_EXPORTED int {prefix}MPI_{name}({declared}) {{
+    auto* const function = reinterpret_cast<int (*)({unnamed})>(below().{prefix}MPI_{name});
+{noted}    if (acts_before()) [[unlikely]] {{
+        ActingBefore const acting("MPI_{name}");
+        return function({arguments});
+    }}
+    return function({arguments});
+}}
+"""
+    return text
+
+
+def unlisted_cpp(note, found):
+    return note + """// Functions that MPI has removed are wrapped for programs that were built when MPI had them.
+#define OMPI_OMIT_MPI1_COMPAT_DECLS 0
+#include <mpi.h>
+
+#include "plugin/wrappers/unlisted.hpp"
+
+using namespace sluice::plugin;
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#define SLUICE_EXPORTED extern "C" __attribute__((visibility("default")))
+
+""" + "".join(wrapper(name, types) for name, types in found.items())
