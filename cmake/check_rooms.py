@@ -20,7 +20,7 @@ TOUCH = re.compile(r"\bprocess_vm_(?:read|write)v\s*[(,;]|\b(?:SYS_|__NR_)proces
 # From the ground up. Rooms on one floor do not include each other, but for those written with ">", which include the
 # rooms that are named before them on their floor.
 FLOORS = """
-base
+base pages
 kernel mpi >types >groups
 >memory >node >budget >record
 engine

@@ -175,26 +175,38 @@ void keep_fence_of_init() {
     if (none_is_set) setenv(kernel::k_fence_variable, "1", 1);
 }
 
-/// Takes Sluice's plugins out of a list of libraries: a rank under Sluice may start another job under Sluice, with
-/// another MPI.
-std::string without_plugins(std::string const& libraries) {
-    constexpr char k_name[] = "libsluice-preload-";
-    if (libraries.find(k_name) == std::string::npos) return libraries;
+bool is_ours(fs::path const& library) {
+    std::string const name = library.filename().string();
+    return name.starts_with("libsluice-preload-") || name == "libsluice-pages.so";
+}
+
+/// Takes Sluice's libraries out of a list: a rank under Sluice may start another job under Sluice, with another MPI.
+std::string without_ours(std::string const& libraries) {
+    if (libraries.find("libsluice-") == std::string::npos) return libraries;
     std::string others;
     for (std::size_t at = 0; at < libraries.size();) {
         std::size_t const end = std::min(libraries.find_first_of(": ", at), libraries.size());
         std::string const library = libraries.substr(at, end - at);
-        if (!fs::path(library).filename().string().starts_with(k_name)) others += (others.empty() ? "" : ":") + library;
+        if (!is_ours(library)) others += (others.empty() ? "" : ":") + library;
         at = end + 1;
     }
     return others;
 }
 
-void preload(fs::path const& plugin) {
+/// The library of whole pages, if the job overlaps: by an option, a variable or the settings file.
+fs::path pages_for_overlap() {
+    if (Settings::from_environment().overlap == OverlapMode::off) return {};
+    fs::path const library = pages_library();
+    if (library.empty()) say_once("receives return with their data: there is no libsluice-pages.so beside this command");
+    return library.empty() ? library : fs::canonical(library);
+}
+
+void preload(std::vector<fs::path> const& ours) {
     char const* const before = kernel::variable("LD_PRELOAD");
-    std::string libraries = before != nullptr ? without_plugins(before) : "";
+    std::string libraries = before != nullptr ? without_ours(before) : "";
     // Sluice's plugin comes after other tools, so that these see the calls as the program makes them.
-    if (!plugin.empty()) libraries += (libraries.empty() ? "" : ":") + plugin.string();
+    for (fs::path const& library : ours)
+        if (!library.empty()) libraries += (libraries.empty() ? "" : ":") + library.string();
     if (libraries != (before != nullptr ? before : "")) set("LD_PRELOAD", libraries);
 }
 
@@ -269,7 +281,7 @@ int run_run(std::vector<std::string> const& arguments) {
         if (choice.plugin.filename() == "libsluice-preload-openmpi.so") keep_fence_of_init();
         set(kernel::k_run_variable, kernel::run_mark());
     }
-    preload(choice.plugin);
+    preload({choice.plugin, choice.plugin.empty() ? fs::path() : pages_for_overlap()});
     become(command);
 }
 

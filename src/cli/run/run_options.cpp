@@ -29,7 +29,7 @@ constexpr char k_description[] =
     "Options come before the program; everything after its name belongs to the program.";
 
 constexpr char k_footer[] =
-    "A SIZE is bytes or has a unit: 4096, 64MiB, 1.5GB. --identify alone is --identify on. Every "
+    "A SIZE is bytes or has a unit: 4096, 64MiB, 1.5GB. --overlap alone is --overlap on. Every "
     "option is a variable of the environment too: "
     "--inplace-staging is SLUICE_INPLACE_STAGING, or `inplace_staging = SIZE` in the settings file, "
     "~/.config/sluice/settings or SLUICE_CONFIG (`sluice info` shows what applies, from where, and ranges); --memory "
@@ -52,6 +52,9 @@ constexpr std::array k_first{
     First{"watch", "on or off: records where memory and time go; off: no summary and no report"},
     First{"quiet", "writes nothing on standard error: no summary and no warning; files of --report are written"},
     First{"inplace", "on or off: serves all-to-alls with MPI_IN_PLACE in the memory that --inplace-staging gives"},
+    First{"overlap",
+          "on, auto or off: a receive from another node returns when its message is matched, and the program waits when it "
+          "touches the data; auto: only where that wins time"},
 };
 
 auto first_named(std::string_view name) {
@@ -81,17 +84,19 @@ SettingRow const* row_of_option(std::string const& option) {
     return nullptr;
 }
 
-/// Returns true for settings that are off by default: the option without a value means on.
-bool is_switch(SettingRow const& row) {
-    if (row.kind != "word" || row.default_text != "off") return false;
+bool accepts(SettingRow const& row, std::string const& text) {
     try {
         Settings tried;
-        tried.set(row.name, "on");
-        tried.set(row.name, "off");
+        tried.set(row.name, text);
         return true;
     } catch (Error const&) {
         return false;
     }
+}
+
+/// Returns true for settings that are off by default and can be on: the option without a value means on.
+bool is_switch(SettingRow const& row) {
+    return row.kind == "word" && row.default_text == "off" && accepts(row, "on");
 }
 
 /// Our options end at the start of the program: at the first argument that is neither an option nor its value, or after
@@ -125,7 +130,7 @@ Split split(std::vector<std::string> const& arguments) {
             continue;
         }
         auto const value = at + 1;
-        if (is_switch(*row) && (value == arguments.end() || (*value != "on" && *value != "off"))) {
+        if (is_switch(*row) && (value == arguments.end() || !accepts(*row, *value))) {
             split.options.emplace_back("on");
             continue;
         }

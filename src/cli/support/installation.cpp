@@ -38,17 +38,22 @@ std::string folder_of(std::string const& mpi) {
     return mpi == "simgrid" ? "simulated" : mpi;
 }
 
-/// `kind`: "libsluice-" or "libsluice-preload-".
-fs::path find_library(std::string const& kind, std::string const& mpi) {
-    std::string const file = kind + mpi + ".so";
+/// `builds`: the folders of builds that may have made it.
+fs::path find_library(std::string const& file, std::vector<std::string> const& builds) {
     std::vector<fs::path> folders{own_folder() / "../lib", own_folder() / "../lib64"};
     for (fs::path const& root : build_roots())
-        folders.push_back(root / folder_of(mpi) / "lib");
+        for (std::string const& build : builds)
+            folders.push_back(root / build / "lib");
     for (char const* multiarch : {SLUICE_LIBDIR})
         folders.push_back(own_folder() / ".." / multiarch);
     for (fs::path const& folder : folders)
         if (std::error_code unseen; fs::exists(folder / file, unseen)) return (folder / file).lexically_normal();
     return {};
+}
+
+/// `kind`: "libsluice-" or "libsluice-preload-".
+fs::path library_of_mpi(std::string const& kind, std::string const& mpi) {
+    return find_library(kind + mpi + ".so", {folder_of(mpi)});
 }
 
 }  // namespace
@@ -64,7 +69,7 @@ std::optional<fs::path> in_path(std::string const& name) {
 std::vector<MpiBuild> mpi_builds() {
     std::vector<MpiBuild> builds;
     for (std::string const name : {"openmpi", "mpich", "mpi", "simgrid"}) {
-        MpiBuild build{name, find_library("libsluice-", name), find_library("libsluice-preload-", name), {}};
+        MpiBuild build{name, library_of_mpi("libsluice-", name), library_of_mpi("libsluice-preload-", name), {}};
         std::vector<std::string> launchers{"mpiexec." + name, "mpiexec"};
         if (name == "simgrid") launchers = {"smpirun"};
         if (name == "mpi") launchers = {"mpiexec"};
@@ -73,6 +78,10 @@ std::vector<MpiBuild> mpi_builds() {
         builds.push_back(build);
     }
     return builds;
+}
+
+fs::path pages_library() {
+    return find_library("libsluice-pages.so", {"command"});
 }
 
 std::optional<fs::path> program_for(std::string const& mpi, std::string const& name) {

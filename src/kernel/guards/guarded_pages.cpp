@@ -5,11 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
+#include "kernel/files/read_text.hpp"
 #include "kernel/guards/raw_calls.hpp"
 #include "kernel/guards/userfaultfd.hpp"
+#include "kernel/proc_text.hpp"
 
 namespace sluice::kernel {
 
@@ -41,15 +45,21 @@ void make_exist(std::byte* page) noexcept {
     __atomic_fetch_add(reinterpret_cast<unsigned char*>(page), 0, __ATOMIC_RELAXED);
 }
 
+bool has_seccomp_filter() {
+    std::array<char, 4096> room;
+    return number_after(read_text("/proc/self/status", room), "Seccomp:").value_or(0) != 0;
+}
+
 /// What is wrong if there is no descriptor, and what would help.
-std::string why_not_guarded(int error) {
-    if (error == ENOSYS) return "this kernel has no userfaultfd (CONFIG_USERFAULTFD), so no page can be guarded";
-    bool const may_guard_loads = open_userfaultfd(FaultsOf::user_mode).is_open();
-    if (may_guard_loads)
-        return "no privilege to guard pages against system calls: sysctl vm.unprivileged_userfaultfd=1, CAP_SYS_PTRACE or "
-               "access to /dev/userfaultfd would give it";
-    return std::string("userfaultfd is refused (") + std::strerror(error) +
-           "): a seccomp profile that allows it would help, in a container --security-opt seccomp=…";
+std::string why_there_is_none(int error) {
+    constexpr char k_grants[] = "sysctl vm.unprivileged_userfaultfd=1, CAP_SYS_PTRACE or access to /dev/userfaultfd";
+    if (error == ENOSYS && !has_seccomp_filter())
+        return "this kernel has no userfaultfd (CONFIG_USERFAULTFD), so no page can be guarded";
+    if (open_userfaultfd(FaultsOf::user_mode).is_open())
+        return std::string("no privilege to guard pages against system calls, too; one of these gives it: ") + k_grants;
+    std::string const refused = std::string("userfaultfd is refused (") + std::strerror(error) + "); ";
+    return has_seccomp_filter() ? refused + "a seccomp profile is in force, and one that allows it would help"
+                                : refused + "one of these gives it: " + k_grants;
 }
 
 }  // namespace
@@ -97,7 +107,7 @@ void GuardedPages::open(Rung best) {
     }
     Descriptor opened = open_userfaultfd(FaultsOf::everybody);
     if (!opened.is_open()) {
-        why_not_ = why_not_guarded(errno);
+        why_not_ = why_there_is_none(errno);
         return;
     }
     faults_ = out_of_the_way(opened.release());
@@ -133,8 +143,9 @@ void GuardedPages::try_out() {
     auto const taken = take_aside(page, page_size(), &why);
     if (taken) {
         give_back(*taken);
+        given_back_[static_cast<std::size_t>(rung_)].store(0, std::memory_order_relaxed);
     } else {
-        why_not_ = why == Refusal::no_room ? "the kernel takes no pages aside (mremap: " + std::string(strerror(errno)) +
+        why_not_ = why == Refusal::no_room ? "the kernel takes no pages aside (mremap: " + std::string(std::strerror(errno)) +
                                                  "); Linux 5.7 and newer can"
                                            : "pages cannot be guarded here: " + std::string(name_of(why));
         rung_ = Rung::off;
@@ -149,7 +160,7 @@ bool GuardedPages::is_ours() const noexcept {
            status.st_ino == inode_;
 }
 
-Refusal GuardedPages::why_not_to_take(Aside const& wanted) const noexcept {
+Refusal GuardedPages::why_not_to_take(Aside const& wanted, MappedRange& mapped) const noexcept {
     if (rung_ == Rung::off || !is_ours()) return Refusal::off;
     if (wanted.bytes == 0 || (number_of(wanted.pages) | wanted.bytes) % page_size() != 0) return Refusal::not_whole_pages;
     auto const mapping = mappings_.at(wanted.pages);
@@ -157,41 +168,57 @@ Refusal GuardedPages::why_not_to_take(Aside const& wanted) const noexcept {
     if (!mapping->readable || !mapping->writable) return Refusal::not_writable;
     if (mapping->end - number_of(wanted.pages) < wanted.bytes) return Refusal::several;
     if (mappings_.is_locked(*mapping)) return Refusal::locked;
+    mapped = *mapping;
     return Refusal::none;
 }
 
-bool GuardedPages::guard(Aside const& taken) const noexcept {
+bool GuardedPages::guard(Aside const& range) const noexcept {
     uffdio_register guarded{};
-    guarded.range = range_of(taken);
+    guarded.range = range_of(range);
     guarded.mode = UFFDIO_REGISTER_MODE_MISSING;
     return ioctl(faults_.get(), UFFDIO_REGISTER, &guarded) == 0;
 }
 
 /// Wakes who waits, too.
-void GuardedPages::unguard(Aside const& taken) const noexcept {
-    uffdio_range range = range_of(taken);
-    ioctl(faults_.get(), UFFDIO_UNREGISTER, &range);
+void GuardedPages::unguard(Aside const& range) const noexcept {
+    uffdio_range all = range_of(range);
+    ioctl(faults_.get(), UFFDIO_UNREGISTER, &all);
 }
 
 /// A mapping whose first page does not exist yet would begin its history aside, and the kernel could not merge it with its
 /// neighbours afterwards. The guard is off meanwhile, or this thread would wait for itself.
-bool GuardedPages::begin_mapping(Aside const& taken) const noexcept {
-    unguard(taken);
-    make_exist(taken.pages);
-    return guard(taken);
+bool GuardedPages::begin_mapping(Aside const& range, std::byte* page) const noexcept {
+    unguard(range);
+    make_exist(page);
+    return guard(range);
 }
 
-Refusal GuardedPages::guard_and_move(Aside& taken) noexcept {
+/// A mapping all of whose pages leave loses its history, too, unless the pages come back with it (remap). So one page next to
+/// the range, of the same mapping, is guarded for the moment and stays; empty if there is none or it need not be.
+Aside GuardedPages::neighbour_of(Aside const& taken, MappedRange const& mapped) const noexcept {
+    if (rung_ == Rung::remap) return {};
+    if (number_of(taken.pages) + taken.bytes < mapped.end) return {taken.pages + taken.bytes, nullptr, page_size()};
+    if (mapped.begin < number_of(taken.pages)) return {taken.pages - page_size(), nullptr, page_size()};
+    return {};
+}
+
+Refusal GuardedPages::guard_and_move(Aside& taken, MappedRange const& mapped) noexcept {
     taken.aside = reserve_like(taken.pages, taken.bytes);
     if (taken.aside == nullptr) return Refusal::no_room;
+    Aside const neighbour = neighbour_of(taken, mapped);
+    Aside both = taken;
+    both.bytes += neighbour.bytes;
+    if (neighbour.bytes != 0) both.pages = std::min(both.pages, neighbour.pages);
     Refusal why = Refusal::none;
-    if (!guard(taken)) {
+    if (!guard(both)) {
         why = errno == EBUSY ? Refusal::guarded : errno == ENOMEM ? Refusal::no_room : Refusal::not_private;
-    } else if (!exists(taken.pages) && !begin_mapping(taken)) {
+    } else if (!exists(taken.pages) && !begin_mapping(both, taken.pages)) {
         why = Refusal::no_room;
     } else if (!remap(taken.pages, taken.bytes, taken.aside, k_leave_mapped)) {
         why = errno == EFAULT ? Refusal::several : Refusal::no_room;
-        unguard(taken);
+        unguard(both);
+    } else if (neighbour.bytes != 0) {
+        unguard(neighbour);
     }
     int const error = errno;
     if (why != Refusal::none) unmap(taken.aside, taken.bytes);
@@ -199,18 +226,26 @@ Refusal GuardedPages::guard_and_move(Aside& taken) noexcept {
     return why;
 }
 
+Refusal GuardedPages::try_to_take(Aside& taken) noexcept {
+    MappedRange mapped;
+    Refusal refusal = why_not_to_take(taken, mapped);
+    if (refusal != Refusal::none) return refusal;
+    switch (taken_.enter(taken.pages, taken.bytes)) {
+        case RangeTable::Entered::overlaps: return Refusal::guarded;
+        case RangeTable::Entered::full: return Refusal::no_room;
+        case RangeTable::Entered::yes: break;
+    }
+    refusal = guard_and_move(taken, mapped);
+    if (refusal != Refusal::none) taken_.leave(taken.pages);
+    return refusal;
+}
+
 std::optional<Aside> GuardedPages::take_aside(void* pages, std::size_t bytes, Refusal* why) noexcept {
     Aside taken{static_cast<std::byte*>(pages), nullptr, bytes};
-    Refusal refusal = why_not_to_take(taken);
-    if (refusal == Refusal::none) {
-        auto const entered = taken_.enter(pages, bytes);
-        if (entered == RangeTable::Entered::overlaps) refusal = Refusal::guarded;
-        if (entered == RangeTable::Entered::full) refusal = Refusal::no_room;
-        if (entered == RangeTable::Entered::yes) {
-            refusal = guard_and_move(taken);
-            if (refusal != Refusal::none) taken_.leave(pages);
-        }
-    }
+    // A neighbour must not be what another thread takes now.
+    std::unique_lock<std::mutex> const one_by_one =
+        rung_ == Rung::remap ? std::unique_lock<std::mutex>() : std::unique_lock(one_by_one_);
+    Refusal const refusal = try_to_take(taken);
     if (why != nullptr) *why = refusal;
     if (refusal == Refusal::none) return taken;
     refused_[static_cast<std::size_t>(refusal)].fetch_add(1, std::memory_order_relaxed);

@@ -26,6 +26,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -106,11 +107,13 @@ class GuardedPages {
   private:
     void open(Rung best);
     void try_out();
-    Refusal why_not_to_take(Aside const& wanted) const noexcept;
-    Refusal guard_and_move(Aside& taken) noexcept;
-    bool begin_mapping(Aside const& taken) const noexcept;
-    bool guard(Aside const& taken) const noexcept;
-    void unguard(Aside const& taken) const noexcept;
+    Refusal why_not_to_take(Aside const& wanted, MappedRange& mapped) const noexcept;
+    Refusal try_to_take(Aside& taken) noexcept;
+    Refusal guard_and_move(Aside& taken, MappedRange const& mapped) noexcept;
+    Aside neighbour_of(Aside const& taken, MappedRange const& mapped) const noexcept;
+    bool begin_mapping(Aside const& range, std::byte* page) const noexcept;
+    bool guard(Aside const& range) const noexcept;
+    void unguard(Aside const& range) const noexcept;
     // What is given back leaves `left`, which is empty if all was.
     void remap_back(Aside& left) const noexcept;
     void move_back(Aside& left) const noexcept;
@@ -129,6 +132,7 @@ class GuardedPages {
     std::string why_not_;
     Mappings mappings_;
     RangeTable taken_;
+    std::mutex one_by_one_;
     std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(Refusal::count_)> refused_{};
     std::array<std::atomic<std::uint64_t>, 4> given_back_{};
 };
