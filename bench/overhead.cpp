@@ -32,6 +32,7 @@
 #include "overhead/calls.hpp"
 #include "overhead/exchanges.hpp"
 #include "overhead/helper_time.hpp"
+#include "support/libmpi.hpp"
 
 using namespace sluice::bench;
 
@@ -152,7 +153,7 @@ int run(int argc, char** argv, Ranks const& us) {
     };
     Calls as_program = Calls::of_the_program();
     Calls straight = Calls::straight();
-    if (us.rank == 0) std::printf("between %s\n", Calls::something_stands_between() ? "yes" : "no");
+    if (us.rank == 0) std::printf("between %s\n", something_stands_between() ? "yes" : "no");
     for (ExchangeKind const& kind : exchange_kinds()) {
         if (!chosen(kind)) continue;
         Exchange const exchange = kind.make(us.rank, us.size, kind.bytes);

@@ -1,42 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "overhead/calls.hpp"
 
-#include <dlfcn.h>
-#include <link.h>
-
-#include <stdexcept>
-#include <string>
-#include <string_view>
+#include "support/libmpi.hpp"
 
 namespace sluice::bench {
-
-namespace {
-
-/// Opens the loaded library whose file has the name of an MPI.
-void* libmpi() {
-    std::string path;
-    dl_iterate_phdr(
-        [](dl_phdr_info* object, std::size_t, void* result) {
-            std::string_view const name = object->dlpi_name != nullptr ? object->dlpi_name : "";
-            std::string_view const file = name.substr(name.rfind('/') + 1);
-            if (!file.starts_with("libmpi.so") && !file.starts_with("libmpich.so")) return 0;
-            *static_cast<std::string*>(result) = name;
-            return 1;
-        },
-        &path);
-    void* const handle = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == nullptr) throw std::runtime_error("overhead: no libmpi.so or libmpich.so is loaded");
-    return handle;
-}
-
-template <class Pointer>
-void find(Pointer& pointer, void* library, char const* name) {
-    void* const found = dlsym(library, name);
-    if (found == nullptr) throw std::runtime_error(std::string("overhead: libmpi has no ") + name);
-    pointer = reinterpret_cast<Pointer>(found);
-}
-
-}  // namespace
 
 char const* Calls::name_of(std::size_t which) {
     static constexpr std::array<char const*, k_names> names{"MPI_Send",    "MPI_Recv",      "MPI_Isend",  "MPI_Irecv",
@@ -58,19 +25,14 @@ Calls Calls::of_the_program() {
 
 Calls Calls::straight() {
     Calls calls;
-    void* const library = libmpi();
-    find(calls.send_, library, "PMPI_Send");
-    find(calls.recv_, library, "PMPI_Recv");
-    find(calls.isend_, library, "PMPI_Isend");
-    find(calls.irecv_, library, "PMPI_Irecv");
-    find(calls.waitall_, library, "PMPI_Waitall");
-    find(calls.allreduce_, library, "PMPI_Allreduce");
-    find(calls.barrier_, library, "PMPI_Barrier");
+    find_in_libmpi(calls.send_, "PMPI_Send");
+    find_in_libmpi(calls.recv_, "PMPI_Recv");
+    find_in_libmpi(calls.isend_, "PMPI_Isend");
+    find_in_libmpi(calls.irecv_, "PMPI_Irecv");
+    find_in_libmpi(calls.waitall_, "PMPI_Waitall");
+    find_in_libmpi(calls.allreduce_, "PMPI_Allreduce");
+    find_in_libmpi(calls.barrier_, "PMPI_Barrier");
     return calls;
-}
-
-bool Calls::something_stands_between() {
-    return dlsym(RTLD_DEFAULT, "MPI_Send") != dlsym(libmpi(), "MPI_Send");
 }
 
 }  // namespace sluice::bench

@@ -22,8 +22,6 @@ class Calls {
     /// Calls libmpi directly, past any preloaded library. Throws std::runtime_error if libmpi is not among the loaded
     /// libraries.
     static Calls straight();
-    /// Returns whether a library stands between the program and libmpi.
-    static bool something_stands_between();
 
     void send(void const* buffer, int bytes, int to) {
         ++counts_[send_call];

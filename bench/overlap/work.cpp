@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "overlap/work.hpp"
+
+#include <chrono>
+#include <cstring>
+
+namespace sluice::bench {
+
+namespace {
+
+constexpr std::uint64_t k_first_steps = 1 << 16;
+constexpr double k_enough_seconds = 0.02;
+
+inline std::uint64_t stepped(std::uint64_t state) {
+    state ^= state << 13U;
+    state ^= state >> 7U;
+    state ^= state << 17U;
+    return state;
+}
+
+}  // namespace
+
+[[gnu::noinline]] std::uint64_t compute(std::uint64_t steps) {
+    std::uint64_t state = 0x2545f4914f6cdd1dU + steps;
+    for (std::uint64_t step = 0; step < steps; ++step)
+        state = stepped(state);
+    return state;
+}
+
+[[gnu::noinline]] PassResult pass_over(std::span<std::byte const> data, std::uint64_t steps_a_word) {
+    constexpr std::size_t k_word = sizeof(std::uint64_t);
+    PassResult result;
+    std::size_t at = 0;
+    for (; at + k_word <= data.size(); at += k_word) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, data.data() + at, k_word);
+        result.sum += word;
+        for (std::uint64_t step = 0; step < steps_a_word; ++step)
+            result.state = stepped(result.state ^ word);
+    }
+    for (; at < data.size(); ++at)
+        result.sum += static_cast<std::uint64_t>(data[at]);
+    return result;
+}
+
+double steps_a_second() {
+    for (std::uint64_t steps = k_first_steps;; steps *= 2) {
+        auto const begin = std::chrono::steady_clock::now();
+        keep(compute(steps));
+        std::chrono::duration<double> const took = std::chrono::steady_clock::now() - begin;
+        if (took.count() >= k_enough_seconds) return static_cast<double>(steps) / took.count();
+    }
+}
+
+void keep(std::uint64_t result) {
+    __asm__ volatile("" : : "r"(result) : "memory");
+}
+
+}  // namespace sluice::bench
