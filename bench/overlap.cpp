@@ -53,7 +53,7 @@ void add_options(sluice::command_line::CommandLine& line, Options& options) {
     line.option("--bytes", options.bytes, "of a message").separated_by_commas().positive();
     line.option("--warm-up", options.warm_up, "rounds of the program's own receive that are not measured")
         .between(1, 1000);
-    line.option("--pairs", options.pairs, "rounds in which each method runs once").between(0, 1000);
+    line.option("--pairs", options.pairs, "rounds in which each method runs once; 0: only latency and wake-ups").between(0, 1000);
     line.option("--latency", options.latency_pairs, "pairs of blocks of 8-byte messages").between(0, 100000);
     line.option("--idle", options.idle_seconds, "seconds in which wake-ups are counted").not_negative();
 }
@@ -70,6 +70,7 @@ std::vector<OverlapMethod> methods_of(OverlapWork work, Options const& options) 
 }
 
 void measure_cells(Options const& options, OverlapCalls const& program, OverlapCalls const& straight) {
+    if (options.pairs == 0) return;
     int site = 0;
     for (OverlapWork const work : k_works)
         for (std::string const& name : options.cases)

@@ -2,6 +2,7 @@
 #include "overlap/cell.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <new>
@@ -21,6 +22,9 @@ constexpr int k_data_tag = 0;
 constexpr int k_go_tag = 1;
 constexpr int k_tests_by_hand = 200;
 constexpr std::size_t k_strip_bytes = 256 << 10;
+constexpr std::size_t k_strips_under_way = 3;
+constexpr std::size_t k_least_piece = 4096;
+constexpr std::size_t k_word_bytes = sizeof(std::uint64_t);
 constexpr int k_calibrations = 3;
 
 /// Calls `of` with each strip, in order.
@@ -68,7 +72,7 @@ void OverlapCell::calibrate() {
     if (rank_ != k_receiver) return;
     std::sort(seconds.begin(), seconds.end());
     double const steps = seconds[seconds.size() / 2] * steps_a_second();
-    std::size_t const words = std::max<std::size_t>(plan_.bytes / sizeof(std::uint64_t), 1);
+    std::size_t const words = std::max<std::size_t>(plan_.bytes / k_word_bytes, 1);
     if (plan_.work == OverlapWork::independent) compute_steps_ = static_cast<std::uint64_t>(steps);
     if (plan_.work == OverlapWork::heavy)
         steps_a_word_ = std::max<std::uint64_t>(static_cast<std::uint64_t>(steps / static_cast<double>(words)), 1);
@@ -99,13 +103,17 @@ void OverlapCell::send(OverlapMethod method, OverlapCalls const& calls) {
         calls.send(buffer_.get(), static_cast<int>(plan_.bytes), MPI_CHAR, k_receiver, k_data_tag, MPI_COMM_WORLD);
         return;
     }
-    std::vector<MPI_Request> requests;
+    // Without a window an MPI sends pieces of all strips in turns, and the first strip comes with the last.
+    std::array<MPI_Request, k_strips_under_way> window;
+    window.fill(MPI_REQUEST_NULL);
+    std::size_t next = 0;
     for_each_strip(data(), [&](std::span<std::byte> strip) {
-        requests.push_back(MPI_REQUEST_NULL);
+        MPI_Request& slot = window[next++ % window.size()];
+        calls.wait(&slot, MPI_STATUS_IGNORE);
         calls.isend(strip.data(), static_cast<int>(strip.size()), MPI_CHAR, k_receiver, k_data_tag, MPI_COMM_WORLD,
-                    &requests.back());
+                    &slot);
     });
-    calls.waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    calls.waitall(static_cast<int>(window.size()), window.data(), MPI_STATUSES_IGNORE);
 }
 
 void OverlapCell::receive_and_work(OverlapMethod method, OverlapCalls const& calls) {
@@ -125,7 +133,7 @@ void OverlapCell::receive_and_work(OverlapMethod method, OverlapCalls const& cal
         else
             keep(compute(compute_steps_));
         calls.wait(&request, MPI_STATUS_IGNORE);
-        return pass();
+        return pass(data());
     }
     case OverlapMethod::compute:
         break;
@@ -136,9 +144,10 @@ void OverlapCell::receive_and_work(OverlapMethod method, OverlapCalls const& cal
     }
     if (method == OverlapMethod::transfer) return;
     keep(compute(compute_steps_));
-    pass();
+    pass(data());
 }
 
+/// Tests between the pieces of the pass keep the strips that are under way moving.
 void OverlapCell::work_by_strips(OverlapCalls const& calls) {
     std::vector<MPI_Request> requests;
     for_each_strip(data(), [&](std::span<std::byte> strip) {
@@ -147,12 +156,15 @@ void OverlapCell::work_by_strips(OverlapCalls const& calls) {
                     &requests.back());
     });
     keep(compute(compute_steps_));
+    std::size_t const piece = std::max(plan_.bytes / k_tests_by_hand, k_least_piece) / k_word_bytes * k_word_bytes;
     auto request = requests.begin();
     for_each_strip(data(), [&](std::span<std::byte> strip) {
         calls.wait(&*request++, MPI_STATUS_IGNORE);
-        PassResult const result = pass_over(strip, steps_a_word_);
-        sum_ = sum_.value_or(0) + result.sum;
-        keep(result.state);
+        for (std::size_t at = 0; at < strip.size(); at += piece) {
+            pass(strip.subspan(at, std::min(piece, strip.size() - at)));
+            int done = 0;
+            if (requests.back() != MPI_REQUEST_NULL) calls.test(&requests.back(), &done, MPI_STATUS_IGNORE);
+        }
     });
 }
 
@@ -167,8 +179,8 @@ void OverlapCell::compute_testing(OverlapCalls const& calls, MPI_Request& reques
     }
 }
 
-void OverlapCell::pass() {
-    PassResult const result = pass_over(data(), steps_a_word_);
+void OverlapCell::pass(std::span<std::byte const> part) {
+    PassResult const result = pass_over(part, steps_a_word_);
     sum_ = sum_.value_or(0) + result.sum;
     keep(result.state);
 }

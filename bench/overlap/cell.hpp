@@ -24,7 +24,7 @@ enum class OverlapMethod {
     blocking,  ///< MPI_Recv straight in libmpi, then the work
     irecv,     ///< MPI_Irecv, the work that needs no data, MPI_Wait, the rest
     by_hand,   ///< the same with 200 MPI_Test spread over that work
-    strips,    ///< sent and received in strips by hand; each is waited for when the pass comes to it
+    strips,    ///< sent and received in strips by hand; each is waited for when the pass comes to it, with tests meanwhile
     program,   ///< as blocking, but called as any program calls MPI: what `sluice run` serves
     compute,   ///< the work alone, without a message
     transfer   ///< the receive alone, without work
@@ -65,7 +65,7 @@ class OverlapCell {
     void receive_and_work(OverlapMethod method, OverlapCalls const& calls);
     void work_by_strips(OverlapCalls const& calls);
     void compute_testing(OverlapCalls const& calls, MPI_Request& request) const;
-    void pass();
+    void pass(std::span<std::byte const> part);
     void check() const;
     std::span<std::byte> data() const { return {buffer_.get(), plan_.bytes}; }
 

@@ -25,6 +25,8 @@ constexpr std::array k_benchmarks{
     Benchmark{"fluctuation", "ghost faces at once, or fetched under tokens: time and memory, also in a small node",
               bench_fluctuation},
     Benchmark{"madre", "the five experiments of MADRE's Figure 3 on simulated machines", bench_madre},
+    Benchmark{"overlap", "how much of the waiting for a message is hidden behind work, by `sluice run` and by hand",
+              bench_overlap},
     Benchmark{"overhead", "what `sluice run` costs a program that it only watches", bench_overhead},
 };
 
@@ -54,7 +56,7 @@ void print_manual_page() {
 
 int run_bench(std::vector<std::string> const& arguments) {
     if (arguments.empty())
-        throw UsageError("which benchmark? redistribute, inplace, fluctuation, madre or overhead: sluice bench NAME");
+        throw UsageError("which benchmark? redistribute, inplace, fluctuation, madre, overlap or overhead: sluice bench NAME");
     if (arguments.front() == "--help" || arguments.front() == "-h") {
         print_help();
         return 0;
