@@ -5,6 +5,7 @@
 //   round CASE BYTES METHOD SECONDS      one round; the n-th rounds of all methods of a cell were measured in turn
 //   latency PROGRAM STRAIGHT             seconds of an 8-byte message in two blocks, as a program calls MPI and straight
 //   idle RANK SECONDS COUNT NAME         how often another thread of that rank woke up while the rank slept
+//   delayed RANK SECONDS OF              how long that rank waited for a processor during the rounds
 // Exit code 0; 2 for wrong options; 1 for a byte that was not sent, or another error.
 #include <mpi.h>
 
@@ -113,7 +114,11 @@ void run(Options const& options) {
     OverlapCalls const program = OverlapCalls::of_the_program();
     OverlapCalls const straight = OverlapCalls::straight();
     if (rank == 0) std::printf("between %s\n", something_stands_between() ? "yes" : "no");
+    double const delayed = seconds_without_processor();
+    double const begin = MPI_Wtime();
     measure_cells(options, program, straight);
+    if (options.pairs > 0)
+        std::printf("delayed %d %.6f %.6f\n", rank, seconds_without_processor() - delayed, MPI_Wtime() - begin);
     if (options.latency_pairs > 0) {
         auto const pairs = measure_latency(program, straight, k_latency_site, options.latency_pairs);
         if (rank == 0) print_latency(pairs);

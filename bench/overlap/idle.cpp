@@ -43,4 +43,11 @@ std::vector<ThreadWakeUps> wake_ups_while_idle(double seconds) {
     return counted;
 }
 
+double seconds_without_processor() {
+    double running = 0;
+    double waiting = 0;
+    std::ifstream("/proc/thread-self/schedstat") >> running >> waiting;
+    return waiting * 1e-9;
+}
+
 }  // namespace sluice::bench

@@ -20,7 +20,8 @@ struct PassResult {
 /// fast as memory delivers. Bytes left over behind the last whole word are read, too.
 PassResult pass_over(std::span<std::byte const> data, std::uint64_t steps_a_word);
 
-/// Returns the number of steps that take a second, measured for some ten milliseconds.
+/// Returns the number of steps that take a second: the most that was measured in some ten milliseconds, because other
+/// work of the machine only makes it less.
 double steps_a_second();
 
 /// Keeps the compiler from leaving a computation out.

@@ -55,6 +55,11 @@ void OverlapLines::take(std::string const& line) {
         double program = 0;
         double straight = 0;
         if (words >> program >> straight) latency_.emplace_back(program, straight);
+    } else if (what == "delayed") {
+        int rank = 0;
+        double waited = 0;
+        double of = 0;
+        if (words >> rank >> waited >> of && of > 0) delayed_ = std::max(delayed_, waited / of);
     } else if (what == "idle") {
         OverlapWakeUps woken;
         if (words >> woken.rank >> woken.seconds >> woken.count >> std::ws && std::getline(words, woken.thread))

@@ -41,6 +41,8 @@ class OverlapLines {
     /// Seconds of an 8-byte message: as a program calls MPI, and straight in libmpi.
     std::vector<std::pair<double, double>> const& latency() const { return latency_; }
     std::vector<OverlapWakeUps> const& wake_ups() const { return wake_ups_; }
+    /// The largest part of the rounds' time for which a rank waited for a processor.
+    double delayed() const { return delayed_; }
     /// Returns whether a library was between the program and its MPI in all launches.
     bool between() const { return between_; }
 
@@ -50,6 +52,7 @@ class OverlapLines {
     std::vector<OverlapRounds> cells_;
     std::vector<std::pair<double, double>> latency_;
     std::vector<OverlapWakeUps> wake_ups_;
+    double delayed_ = 0;
     bool between_ = false;
     bool told_ = false;
 };

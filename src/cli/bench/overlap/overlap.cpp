@@ -145,9 +145,12 @@ class OverlapPlaceRun {
             rows_.push_back(std::move(row));
         for (Row& row : idle_rows(place_, word, lines))
             rows_.push_back(std::move(row));
+        for (Row& row : delay_rows(place_, word, lines))
+            rows_.push_back(std::move(row));
     }
 
     void tell() {
+        if (rows_.empty()) return;
         rows_.insert(rows_.end(), said_.begin(), said_.end());
         if (options_.json)
             for (Row const& row : rows_)

@@ -175,4 +175,12 @@ std::vector<Row> idle_rows(OverlapPlace const& place, std::string const& word, O
     return {row};
 }
 
+std::vector<Row> delay_rows(OverlapPlace const& place, std::string const& word, OverlapLines const& lines) {
+    if (lines.cells().empty()) return {};
+    Row row = row_of(place, "delayed", 0, word);
+    row.erase("bytes");
+    row["delayed"] = lines.delayed();
+    return {row};
+}
+
 }  // namespace sluice::cli

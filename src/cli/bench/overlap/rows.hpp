@@ -49,5 +49,8 @@ std::vector<Row> latency_rows(OverlapPlace const& place, std::string const& word
 /// Returns a row with the wake-ups of each of Sluice's threads in an idle second, summed over the ranks.
 std::vector<Row> idle_rows(OverlapPlace const& place, std::string const& word, OverlapLines const& lines);
 
+/// Returns a row with the part of the rounds for which a rank waited for a processor: other work of the machine, or the
+/// helper thread, is in all figures of those launches.
+std::vector<Row> delay_rows(OverlapPlace const& place, std::string const& word, OverlapLines const& lines);
 
 }  // namespace sluice::cli

@@ -125,6 +125,16 @@ std::string idle_table(std::vector<Row> const& rows) {
     return table;
 }
 
+std::string delay_table(std::vector<Row> const& rows) {
+    std::string table;
+    for (Row const& row : rows) {
+        if (text(row, "case") != "delayed") continue;
+        if (table.empty()) table = "part of the rounds for which a rank waited for a processor:";
+        table += fmt::format(" {} {:.3f}", text(row, "overlap"), number(row, "delayed"));
+    }
+    return table.empty() ? table : table + "\n";
+}
+
 /// What the service itself says of its launches.
 std::string said(std::vector<Row> const& rows) {
     std::string lines;
@@ -139,7 +149,7 @@ std::string overlap_table(std::vector<Row> const& rows) {
     std::string table;
     for (char const* const name : {"independent", "light", "heavy"})
         if (CaseRows const of_case(rows, name); !of_case.empty()) table += case_table(of_case);
-    return table + latency_table(CaseRows(rows, "latency")) + idle_table(rows) + said(rows);
+    return table + latency_table(CaseRows(rows, "latency")) + idle_table(rows) + delay_table(rows) + said(rows);
 }
 
 }  // namespace sluice::cli

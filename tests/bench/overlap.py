@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""overlap.py SLUICE MPI: checks what `sluice bench overlap` prints: rows, counts and reasons, but no seconds."""
+import json
+import os
+import sys
+
+import watched
+
+sluice, mpi = sys.argv[1:]
+SIZES = [65536, 1000003]
+CASES = {"independent": "by_hand", "light": "strips", "heavy": "strips"}
+PAIRS = 2
+
+
+def run(*arguments, before=()):
+    return watched.run([*before, sluice, "bench", "overlap", "--mpi", mpi, *arguments], capture_output=True, text=True)
+
+
+def rows(*arguments):
+    ended = run("--json", *arguments)
+    if ended.returncode != 0:
+        sys.exit(f"{arguments} ended with {ended.returncode}\n{ended.stdout}{ended.stderr}")
+    return [json.loads(line) for line in ended.stdout.splitlines()]
+
+
+def check(what, right):
+    if not right:
+        sys.exit(what)
+
+
+def every_cell_has_its_rows(words, bed, *more):
+    printed = rows("--bed", bed, "--overlap", ",".join(words), "--bytes", ",".join(map(str, SIZES)), "--pairs", str(PAIRS),
+                   "--warm-up", "2", "--latency", "3", "--idle", "0.2", *more)
+    for row in printed:
+        check(f"{row}", row["bench"] == "overlap" and row["mpi"] == mpi and row["bed"] == bed)
+    for case, hand in CASES.items():
+        for size in SIZES:
+            for word in words:
+                mine = [row for row in printed if row["case"] == case and row["bytes"] == size and row["overlap"] == word]
+                methods = {row["method"]: row for row in mine if "method" in row}
+                check(f"{case} {size} {word}: {sorted(methods)}",
+                      set(methods) == {"blocking", "irecv", hand, "sluice", "compute", "transfer"})
+                for row in methods.values():
+                    check(f"{row}", row["rounds"] == PAIRS and row["outcome"] == "ok")
+                    check(f"{row}", 0 < row["seconds"]["min"] <= row["seconds"]["median"] <= row["seconds"]["max"])
+                ratios = {row["ratio"]: row for row in mine if "ratio" in row}
+                expected = {"sluice/blocking", "irecv/blocking", hand + "/blocking", "sluice/" + hand,
+                            "blocking/blocking_plain", f"{hand}/{hand}_plain"}
+                check(f"{case} {size} {word}: {sorted(ratios)}", set(ratios) == expected)
+                check("pairs", ratios["sluice/blocking"]["pairs"] == PAIRS)
+    all_words = {"none", "off", *words}
+    latency = {row["overlap"]: row for row in printed if row["case"] == "latency"}
+    check(f"latency of {sorted(latency)}", set(latency) == all_words)
+    check("pairs of latency", all(row["pairs"] == 3 for row in latency.values()))
+    idle = {row["overlap"]: row for row in printed if row["case"] == "idle"}
+    check(f"wake-ups of {sorted(idle)}", set(idle) == all_words)
+    check(f"{idle}", "sluice-helper" in idle["off"]["wake_ups"] and "sluice-helper" not in idle["none"]["wake_ups"])
+    delayed = {row["overlap"]: row["delayed"] for row in printed if row["case"] == "delayed"}
+    check(f"{delayed}", set(delayed) == {"none", *words} and all(0 <= part < 1 for part in delayed.values()))
+
+
+def a_bed_that_cannot_be_made_is_refused():
+    before = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
+    ended = run("--bed", "cluster", before=before)
+    check(f"without root: {ended}", ended.returncode == 1 and ended.stdout == "" and "needs root" in ended.stderr)
+
+
+def wrong_use_is_refused(words, complaint):
+    ended = run(*words)
+    check(f"{words}: {ended}", ended.returncode == 2 and complaint in ended.stderr)
+
+
+every_cell_has_its_rows(["off"], "local")
+if os.geteuid() == 0:
+    every_cell_has_its_rows(["off"], "cluster", "--rate", "10000")
+a_bed_that_cannot_be_made_is_refused()
+wrong_use_is_refused(["--rate", "fast"], "--rate wants Mbit/s")
+wrong_use_is_refused(["--overlap", "maybe"], "maybe")
