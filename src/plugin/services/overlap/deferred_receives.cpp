@@ -15,17 +15,17 @@ namespace sluice::plugin {
 namespace {
 
 using Stage = DeferredReceive::Stage;
-using std::chrono::microseconds;
-using std::chrono::nanoseconds;
+using Us = std::chrono::microseconds;
+using Ns = std::chrono::nanoseconds;
 
 // MPI's tests run on this thread.
 constexpr std::size_t k_stack_bytes = std::size_t{1} << 20;
 // Between two tests while nobody waits: each costs the program's core some microseconds.
-constexpr microseconds k_first_pause{100};
-constexpr microseconds k_longest_pause{400};
+constexpr Us k_first_pause{100};
+constexpr Us k_longest_pause{400};
 // Where it is known how long a message takes: this part of it, so that at most this part is lost at its end.
 constexpr int k_pauses_in_a_message = 64;
-constexpr microseconds k_longest_known_pause{2000};
+constexpr Us k_longest_known_pause{2000};
 
 }  // namespace
 
@@ -114,7 +114,7 @@ void DeferredReceives::test(DeferredReceive& receive) noexcept {
     guards_.give_back(receive.pages);
     receive.landed = Clock::now();
     receive.moving_pages += receive.landed - came;
-    ns_per_byte_.store(static_cast<double>(nanoseconds(came - receive.returned).count()) /
+    ns_per_byte_.store(static_cast<double>(Ns(came - receive.returned).count()) /
                            static_cast<double>(std::max<std::uint64_t>(receive.bytes, 1)),
                        std::memory_order_relaxed);
     receive.stage.store(Stage::landed, std::memory_order_release);
@@ -153,7 +153,7 @@ void DeferredReceives::work() noexcept {
         return;
     }
     timespec rest{};
-    rest.tv_nsec = static_cast<long>(nanoseconds(pause()).count());
+    rest.tv_nsec = static_cast<long>(Ns(pause()).count());
     pollfd faults{guards_.descriptor(), POLLIN, 0};
     ppoll(&faults, 1, &rest, nullptr);
 }
@@ -189,7 +189,7 @@ DeferredReceives::Clock::duration DeferredReceives::pause() noexcept {
             if (receive.stage.load(std::memory_order_acquire) == Stage::moving)
                 shortest_message = std::min<Clock::duration>(
                     shortest_message,
-                    nanoseconds(static_cast<std::int64_t>(ns * static_cast<double>(receive.bytes))));
+                    Ns(static_cast<std::int64_t>(ns * static_cast<double>(receive.bytes))));
         longest = std::clamp<Clock::duration>(shortest_message / k_pauses_in_a_message, k_first_pause,
                                               k_longest_known_pause);
     }

@@ -15,7 +15,7 @@ namespace sluice::plugin {
 
 namespace {
 
-using std::chrono::nanoseconds;
+using Ns = std::chrono::nanoseconds;
 
 // What the helper thread and a fault cost besides.
 constexpr std::chrono::microseconds k_cost_of_waking{50};
@@ -252,7 +252,7 @@ void Receiving::landed(DeferredReceive const& receive) noexcept {
     auto const hidden = std::max(needed - receive.returned, DeferredReceive::Clock::duration::zero());
     record::Site& site = job_.watch.record().sites[receive.site];
     auto const count = [](std::uint64_t& sum, DeferredReceive::Clock::duration time) {
-        add(sum, static_cast<std::uint64_t>(nanoseconds(time).count()));
+        add(sum, static_cast<std::uint64_t>(Ns(time).count()));
     };
     add(site.deferred, 1);
     count(site.hidden_ns, hidden);

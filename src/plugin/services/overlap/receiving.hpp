@@ -62,6 +62,7 @@ class Receiving final : private DeferredReceives::Listener {
 
     bool any() const noexcept { return receives_.any(); }
     DeferredReceives& receives() noexcept { return receives_; }
+    DeferredReceives const& receives() const noexcept { return receives_; }
 
     /// Before a call of the program.
     void before(Function function, TouchedBy const& touched) noexcept;
