@@ -120,9 +120,9 @@ class Splitting final : public Service {
   public:
     char const* name() const noexcept override { return "split messages"; }
     char const* setting() const noexcept override { return "watch"; }
-    Needs needs() const noexcept override { return Needs::all_ranks; }
+    Needs needs() const noexcept override { return {.all_ranks = true}; }
     bool wanted(Job const&) const noexcept override { return true; }
-    void start(Job& job) override { job.chains.add<Links>(split_); }
+    void start(Job& job) noexcept override { job.chains.add<Links>(split_); }
     void stop(Job& job, Ending ending) override {
         job.chains.remove<Links>(split_);
         if (ending != Ending::finalize) return;

@@ -66,9 +66,9 @@ class Polled final : public Service {
   public:
     char const* name() const noexcept override { return "polls"; }
     char const* setting() const noexcept override { return "watch"; }
-    Needs needs() const noexcept override { return Needs::one_thread; }
+    Needs needs() const noexcept override { return {.all_ranks = true, .one_thread = true}; }
     bool wanted(Job const&) const noexcept override { return true; }
-    void start(Job& job) override { job.progress.add(*this); }
+    void start(Job& job) noexcept override { job.progress.add(*this); }
     void stop(Job& job, Ending) override { job.progress.remove(*this); }
     bool poll() override {
         ++polls;
