@@ -136,6 +136,16 @@ std::shared_ptr<OwnedRequest> OwnedRequests::find(MPI_Request handle) const {
     return *find_link(handle);
 }
 
+bool OwnedRequests::find_all(MPI_Request const* handles, std::size_t n, std::shared_ptr<OwnedRequest>* found) const {
+    bool any = false;
+    std::lock_guard const lock(changing_);
+    for (std::size_t i = 0; i < n; ++i) {
+        found[i] = *find_link(handles[i]);
+        any = any || found[i];
+    }
+    return any;
+}
+
 void OwnedRequests::remove(OwnedRequest const& request) noexcept {
     Link taken;
     std::lock_guard const lock(changing_);

@@ -105,10 +105,21 @@ class OwnedRequests {
     void add(MPI_Request handle, std::shared_ptr<OwnedRequest> request) noexcept;
     /// Null if it is not owned.
     std::shared_ptr<OwnedRequest> find(MPI_Request handle) const;
+    /// The same for `n` handles in one look-up: found[i] is what handles[i] stands for. True if any is owned.
+    bool find_all(MPI_Request const* handles, std::size_t n, std::shared_ptr<OwnedRequest>* found) const;
     /// The program has no handle of it any more. Another that has got the same handle meanwhile stays.
     void remove(OwnedRequest const& request) noexcept;
     /// MPI's own request, which a call is about to complete: not found until it is shown again. Neither needs memory.
     void hide(OwnedRequest const& request) noexcept { remove(request); }
+    /// All of `requests` that `which` accepts, in one look-up.
+    template <class Which>
+    void hide_all(std::span<std::shared_ptr<OwnedRequest> const> requests, Which const& which) noexcept {
+        std::lock_guard const lock(changing_);
+        // Somebody holds each of them, so none is destroyed under the lock.
+        for (auto const& request : requests)
+            if (which(request.get()) && take(request->handle_, request.get()))
+                kept_.fetch_sub(1, std::memory_order_release);
+    }
     void show(std::shared_ptr<OwnedRequest> request) noexcept {
         MPI_Request const handle = request->handle();
         add(handle, std::move(request));

@@ -12,13 +12,28 @@ std::shared_ptr<OwnedRequest> Owners::find(MPI_Request handle) const {
     return found;
 }
 
+std::vector<std::shared_ptr<OwnedRequest>> Owners::find_all(MPI_Request const* handles, std::size_t n) const {
+    std::vector<std::shared_ptr<OwnedRequest>> found(n);
+    bool any = table.find_all(handles, n, found.data());
+    if (any && nested) {
+        any = false;
+        for (auto& owned : found) {
+            if (owned && owned->is_mpi_request()) owned = nullptr;
+            any = any || owned;
+        }
+    }
+    if (!any) found.clear();
+    return found;
+}
+
 void Owners::poll() const {
     if (!nested) table.poll(calls);
 }
 
 int Owners::finish(OwnedRequest& request, MPI_Request* handle, MPI_Status* status) const {
     if (!request.persistent()) {
-        table.remove(request);  // before MPI can give the handle to another thread's request
+        // Before MPI can give the handle to another thread's request. MPI's own request is hidden.
+        if (!request.is_mpi_request()) table.remove(request);
         *handle = MPI_REQUEST_NULL;
     }
     MPI_Status result{};
@@ -55,21 +70,20 @@ Hidden::~Hidden() {
 Substitution::Substitution(Owners const& owners, int count, MPI_Request* handles, MPI_Status* statuses)
     : owners_(&owners), handles_(handles), statuses_of_program_(statuses) {
     if (handles == nullptr || count <= 0) return;
-    auto const n = static_cast<std::size_t>(count);
-    for (std::size_t i = 0; i < n; ++i) {
-        std::shared_ptr<OwnedRequest> found = owners.find(handles[i]);
-        if (!found) continue;
-        if (!any_) owned_.resize(n);
-        any_ = true;
-        owned_[i] = std::move(found);
-    }
+    owned_ = owners.find_all(handles, static_cast<std::size_t>(count));
+    any_ = !owned_.empty();
     if (!any_) return;
-    for (std::size_t i = 0; i < n; ++i)
+    std::size_t slots = 0;
+    for (auto const& owned : owned_)
+        slots += owned ? owned->parts() : 1;
+    slots_.reserve(slots);
+    requests_.reserve(slots);
+    statuses_.reserve(slots);
+    for (std::size_t i = 0; i < owned_.size(); ++i)
         expand(static_cast<int>(i), owned_[i].get());
     places_.resize(slots_.size());
-    completed_.reserve(n);
-    for (auto const& owned : owned_)
-        if (may_lose_its_handle(owned.get())) owners.table.hide(*owned);
+    completed_.reserve(owned_.size());
+    owners.table.hide_all(owned_, may_lose_its_handle);
 }
 
 Substitution::~Substitution() {
@@ -181,14 +195,14 @@ int Substitution::tell_some(int* number, int* indices) {
 
 StartedParts::StartedParts(Owners const& owners, int count, MPI_Request* handles) : handles_(handles) {
     if (handles == nullptr || count <= 0) return;
-    for (int i = 0; i < count; ++i) {
-        std::shared_ptr<OwnedRequest> found = owners.find(handles[i]);
+    owned_ = owners.find_all(handles, static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < owned_.size(); ++i) {
+        std::shared_ptr<OwnedRequest>& found = owned_[i];
         if (found && (!found->persistent() || found->active())) found = nullptr;  // wrong, as MPI will say
         any_ = any_ || found;
         if (!found) requests_.push_back(handles[i]);
         for (std::size_t part = 0; found && part < found->parts(); ++part)
             requests_.push_back(found->part(part).request);
-        owned_.push_back(std::move(found));
     }
 }
 

@@ -27,6 +27,8 @@ struct Owners {
     RequestCalls calls;
 
     std::shared_ptr<OwnedRequest> find(MPI_Request handle) const;
+    /// What each of an array's handles stands for; empty if none is owned.
+    std::vector<std::shared_ptr<OwnedRequest>> find_all(MPI_Request const* handles, std::size_t n) const;
     void poll() const;
     /// Ends a request all of whose parts are complete, as seen by a call for a single one; gives its code.
     int finish(OwnedRequest& request, MPI_Request* handle, MPI_Status* status) const;
