@@ -29,8 +29,8 @@ class PageMap {
         std::uint64_t bytes = 0;
         bool has_content = false;
     };
-    /// The first run of whole pages at `from`, of at most `most` bytes and 256 pages. What the kernel does not tell counts
-    /// as content.
+    /// The first run of whole pages at `from`, of at most `most` bytes and 256 pages. What the kernel does not tell
+    /// counts as content.
     Run first_run(std::uintptr_t from, std::uint64_t most) const noexcept;
 
   private:

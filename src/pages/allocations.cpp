@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// malloc and its relatives: large blocks get whole pages from libc's own allocator, so whoever frees, resizes or asks for
-// the size of a block meets what libc has made. With another allocator blocks are as that one makes them.
+// malloc and its relatives: large blocks get whole pages from libc's own allocator, so a block that is freed,
+// resized or measured is what libc has made. With another allocator blocks are as that one makes them.
 #include <malloc.h>
 #include <pthread.h>
 
@@ -89,7 +89,8 @@ void* resize(void* block, std::size_t size) noexcept {
     if (std::size_t const whole = bytes_of_whole_block(*behind, size); whole != 0)
         return resize_whole(*behind, block, size, whole);
     Block before{};
-    bool const was_known = begins_page(block) && behind->is_of_libc && blocks.find(block, 1, &before) && blocks.remove(block);
+    bool const was_known =
+        begins_page(block) && behind->is_of_libc && blocks.find(block, 1, &before) && blocks.remove(block);
     void* const resized = behind->realloc(block, size);
     if (resized == nullptr && size != 0 && was_known) blocks.add(block, before.asked);
     return resized;

@@ -22,8 +22,8 @@ struct Allocator {
 /// The allocator, which is looked up at the first call; null while this thread looks it up.
 Allocator const* allocator() noexcept;
 
-/// True if the program's calls of malloc and free reach this library, and libc's allocator is behind it. Another one may
-/// have functions of its own that free memory, such as operators of C++.
+/// True if the program's calls of malloc and free reach this library, and libc's allocator is behind it. Another one
+/// may have functions of its own that free memory, such as operators of C++.
 bool gives_whole_pages() noexcept;
 
 /// Memory for what the look-up itself allocates; it is never freed. Null if there is no more.

@@ -52,8 +52,9 @@ bool Blocks::make_room() noexcept {
     if (used_ < room_) return true;
     std::size_t const old = room_ * sizeof(Entry);
     std::size_t const bytes = old == 0 ? page_size() : 2 * old;
-    long const made = old == 0 ? syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                               : syscall(SYS_mremap, entries_, old, bytes, MREMAP_MAYMOVE);
+    long const made =
+        old == 0 ? syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                 : syscall(SYS_mremap, entries_, old, bytes, MREMAP_MAYMOVE);
     if (made == -1) return false;
     entries_ = reinterpret_cast<Entry*>(made);
     room_ = bytes / sizeof(Entry);

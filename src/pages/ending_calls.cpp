@@ -59,13 +59,13 @@ void collect_arguments(char const* first, va_list arguments, char** all) noexcep
 using namespace sluice::pages;
 
 // They allocate nothing: a child of vfork may call them.
-#define SLUICE_COLLECT(first, all)                                              \
-    va_list arguments;                                                          \
-    va_start(arguments, first);                                                 \
-    std::size_t const count = count_arguments(arguments);                          \
-    va_end(arguments);                                                          \
+#define SLUICE_COLLECT(first, all)                                                         \
+    va_list arguments;                                                                     \
+    va_start(arguments, first);                                                            \
+    std::size_t const count = count_arguments(arguments);                                  \
+    va_end(arguments);                                                                     \
     auto** const all = static_cast<char**>(__builtin_alloca((count + 1) * sizeof(char*))); \
-    va_start(arguments, first);                                                 \
+    va_start(arguments, first);                                                            \
     collect_arguments(first, arguments, all)
 
 extern "C" {

@@ -21,8 +21,8 @@ extern Hooks hooks;  // complete when the library is loaded
 void set_hook(BeforeChange before_change) noexcept;
 void set_end_hook(BeforeEnd before_end) noexcept;
 
-/// These call the hook, unless this thread is in one, or this process is a child that has the memory of its parent. They
-/// leave errno alone.
+/// These call the hook, unless this thread is in one, or this process is a child that has the memory of its parent.
+/// They leave errno alone.
 void call_before_change(void const* from, std::size_t bytes) noexcept;
 void call_before_end() noexcept;
 

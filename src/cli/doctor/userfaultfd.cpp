@@ -51,10 +51,14 @@ Finding check_feature(Feature const& feature, std::uint64_t offered, FaultsOf wh
 
 char const* way_back(Rung rung) {
     switch (rung) {
-        case Rung::remap: return "whole ranges are moved back (mremap)";
-        case Rung::move: return "pages are moved back (UFFDIO_MOVE)";
-        case Rung::copy: return "pages are copied back (UFFDIO_COPY)";
-        case Rung::off: break;
+        case Rung::remap:
+            return "whole ranges are moved back (mremap)";
+        case Rung::move:
+            return "pages are moved back (UFFDIO_MOVE)";
+        case Rung::copy:
+            return "pages are copied back (UFFDIO_COPY)";
+        case Rung::off:
+            break;
     }
     return "";
 }
@@ -74,12 +78,12 @@ Finding check_guards() {
 Findings look_at_userfaultfd() {
     Findings findings;
     std::string const allowed = first_line("/proc/sys/vm/unprivileged_userfaultfd");
-    kernel::Descriptor const full = kernel::open_userfaultfd(FaultsOf::everybody);
+    kernel::Descriptor const full = kernel::open_userfaultfd(FaultsOf::every_access);
     int const why = errno;
     kernel::Descriptor const user_only = kernel::open_userfaultfd(FaultsOf::user_mode);
     Finding finding{Health::ok, "userfaultfd", "works, for faults of system calls too",
                     "memory that is still being received waits page by page; ranges can be watched", ""};
-    FaultsOf whose = FaultsOf::everybody;
+    FaultsOf whose = FaultsOf::every_access;
     if (!full.is_open() && user_only.is_open()) {
         whose = FaultsOf::user_mode;
         finding.health = Health::limited;
@@ -101,7 +105,7 @@ Findings look_at_userfaultfd() {
                                        : "without CAP_SYS_PTRACE only for loads and stores of the program itself",
                         allowed == "1" ? "" : "sysctl vm.unprivileged_userfaultfd=1"});
     if (finding.health == Health::missing) return findings;
-    std::uint64_t const offered = kernel::shake_hands(whose == FaultsOf::everybody ? full : user_only, 0);
+    std::uint64_t const offered = kernel::shake_hands(whose == FaultsOf::every_access ? full : user_only, 0);
     for (Feature const& feature : k_features)
         findings.push_back(check_feature(feature, offered, whose));
     return findings;

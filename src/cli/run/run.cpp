@@ -197,7 +197,8 @@ std::string without_ours(std::string const& libraries) {
 fs::path pages_for_overlap() {
     if (Settings::from_environment().overlap == OverlapMode::off) return {};
     fs::path const library = pages_library();
-    if (library.empty()) say_once("receives return with their data: there is no libsluice-pages.so beside this command");
+    if (library.empty())
+        say_once("receives return with their data: there is no libsluice-pages.so beside this command");
     return library.empty() ? library : fs::canonical(library);
 }
 

@@ -53,7 +53,8 @@ constexpr std::array k_first{
     First{"quiet", "writes nothing on standard error: no summary and no warning; files of --report are written"},
     First{"inplace", "on or off: serves all-to-alls with MPI_IN_PLACE in the memory that --inplace-staging gives"},
     First{"overlap",
-          "on, auto or off: a receive from another node returns when its message is matched, and the program waits when it "
+          "on, auto or off: a receive from another node returns when its message is matched, and the program waits "
+          "when it "
           "touches the data; auto: only where that wins time"},
 };
 

@@ -25,7 +25,8 @@ struct MpiBuild {
 /// Open MPI, MPICH, another MPI and the simulator; in this order.
 std::vector<MpiBuild> mpi_builds();
 
-/// Returns the library that gives large allocations whole pages (src/pages); empty if there is none next to the command.
+/// Returns the library that gives large allocations whole pages (src/pages); empty if there is none next to the
+/// command.
 std::filesystem::path pages_library();
 
 /// Returns a benchmark program of the build for `mpi`, if it exists.

@@ -25,15 +25,16 @@ void advance(Aside& left, std::size_t bytes) noexcept {
 }
 
 [[noreturn]] void end_process() noexcept {
-    write_patiently(STDERR_FILENO,
-                    "sluice: pages that were received cannot be given back to the program: the kernel refuses each way\n",
-                    k_patience);
+    write_patiently(
+        STDERR_FILENO,
+        "sluice: pages that were received cannot be given back to the program: the kernel refuses each way\n",
+        k_patience);
     std::abort();
 }
 
 }  // namespace
 
-/// Somebody may have split the pages aside into several mappings (madvise), which mremap moves one by one. No page is
+/// A library may have split the pages aside into several mappings (madvise), which mremap moves one by one. No page is
 /// missing in between: each part replaces its part of the guard in one step, and the rest of the guard stays.
 void GuardedPages::remap_back(Aside& left) const noexcept {
     while (left.bytes != 0) {
@@ -50,7 +51,7 @@ void GuardedPages::remap_back(Aside& left) const noexcept {
     }
 }
 
-/// EBUSY: a page is pinned, or shared with a child since a fork. It must not be copied, because whoever has pinned it may
+/// EBUSY: a page is pinned, or shared with a child since a fork. It must not be copied, because what has pinned it may
 /// still write to it.
 void GuardedPages::move_back(Aside& left) const noexcept {
     while (left.bytes != 0 && can_move_) {
@@ -79,8 +80,8 @@ void GuardedPages::copy_back(Aside& left) const noexcept {
     }
 }
 
-/// The pages of this part went back one by one. The mapping that goes first makes room for the one that taking the guard
-/// off may need; that wakes who waits for a page that has no content.
+/// The pages of this part went back one by one. The mapping that goes first makes room for the one that taking the
+/// guard off may need; that wakes the threads that wait for a page that has no content.
 void GuardedPages::finish_by_pages(Aside const& part) const noexcept {
     if (part.bytes == 0) return;
     unmap(part.aside, part.bytes);

@@ -23,8 +23,8 @@ uffdio_range range_of(Aside const& taken) noexcept {
     return {number_of(taken.pages), taken.bytes};
 }
 
-/// Returns addresses for the pages, as far from a boundary of huge pages as `like` is: whole page tables can then change
-/// their places, and huge pages stay huge. Null if there is no room.
+/// Returns addresses for the pages, as far from a boundary of huge pages as `like` is: whole page tables can then
+/// change their places, and huge pages stay huge. Null if there is no room.
 std::byte* reserve_like(std::byte const* like, std::size_t bytes) noexcept {
     std::size_t const all = bytes + k_huge_page;
     std::byte* const begin = reserve(all);
@@ -66,26 +66,40 @@ std::string why_there_is_none(int error) {
 
 std::string_view name_of(Rung rung) noexcept {
     switch (rung) {
-        case Rung::off: return "off";
-        case Rung::copy: return "copy";
-        case Rung::move: return "move";
-        case Rung::remap: return "remap";
+        case Rung::off:
+            return "off";
+        case Rung::copy:
+            return "copy";
+        case Rung::move:
+            return "move";
+        case Rung::remap:
+            return "remap";
     }
     return "";
 }
 
 std::string_view name_of(Refusal refusal) noexcept {
     switch (refusal) {
-        case Refusal::none: return "none";
-        case Refusal::off: return "no guards";
-        case Refusal::not_whole_pages: return "no whole pages";
-        case Refusal::not_private: return "shared, of a file or unmapped";
-        case Refusal::several: return "several mappings";
-        case Refusal::not_writable: return "not writable";
-        case Refusal::locked: return "locked in memory";
-        case Refusal::guarded: return "guarded already";
-        case Refusal::no_room: return "no mapping left";
-        case Refusal::count_: break;
+        case Refusal::none:
+            return "none";
+        case Refusal::off:
+            return "no guards";
+        case Refusal::not_whole_pages:
+            return "no whole pages";
+        case Refusal::not_private:
+            return "shared, of a file or unmapped";
+        case Refusal::several:
+            return "several mappings";
+        case Refusal::not_writable:
+            return "not writable";
+        case Refusal::locked:
+            return "locked in memory";
+        case Refusal::guarded:
+            return "guarded already";
+        case Refusal::no_room:
+            return "no mapping left";
+        case Refusal::count_:
+            break;
     }
     return "";
 }
@@ -105,19 +119,20 @@ void GuardedPages::open(Rung best) {
         why_not_ = "guarded pages are turned off";
         return;
     }
-    Descriptor opened = open_userfaultfd(FaultsOf::everybody);
+    Descriptor opened = open_userfaultfd(FaultsOf::every_access);
     if (!opened.is_open()) {
         why_not_ = why_there_is_none(errno);
         return;
     }
     faults_ = out_of_the_way(opened.release());
     if (!faults_.is_open()) {
-        why_not_ = errno == EMFILE ? "fewer than 256 descriptors may be open (ulimit -n), so none is left for guarded pages"
-                                   : std::string("no descriptor for guarded pages: ") + std::strerror(errno);
+        why_not_ = errno == EMFILE
+                       ? "fewer than 256 descriptors may be open (ulimit -n), so none is left for guarded pages"
+                       : std::string("no descriptor for guarded pages: ") + std::strerror(errno);
         return;
     }
     std::uint64_t const thread =
-        can_have_feature(FaultsOf::everybody, UFFD_FEATURE_THREAD_ID) ? UFFD_FEATURE_THREAD_ID : 0;
+        can_have_feature(FaultsOf::every_access, UFFD_FEATURE_THREAD_ID) ? UFFD_FEATURE_THREAD_ID : 0;
     if (shake_hands(faults_, thread) == 0) {
         why_not_ = std::string("userfaultfd is refused: ") + std::strerror(errno);
         return;
@@ -128,7 +143,7 @@ void GuardedPages::open(Rung best) {
         device_ = status.st_dev;
         inode_ = status.st_ino;
     }
-    can_move_ = can_move_pages(FaultsOf::everybody);
+    can_move_ = can_move_pages(FaultsOf::every_access);
     rung_ = best == Rung::move && !can_move_ ? Rung::copy : best;
     try_out();
 }
@@ -145,24 +160,27 @@ void GuardedPages::try_out() {
         give_back(*taken);
         given_back_[static_cast<std::size_t>(rung_)].store(0, std::memory_order_relaxed);
     } else {
-        why_not_ = why == Refusal::no_room ? "the kernel takes no pages aside (mremap: " + std::string(std::strerror(errno)) +
-                                                 "); Linux 5.7 and newer can"
-                                           : "pages cannot be guarded here: " + std::string(name_of(why));
+        why_not_ = why == Refusal::no_room
+                       ? "the kernel takes no pages aside (mremap: " + std::string(std::strerror(errno)) +
+                             "); Linux 5.7 and newer can"
+                       : "pages cannot be guarded here: " + std::string(name_of(why));
         rung_ = Rung::off;
     }
     unmap(static_cast<std::byte*>(at), 3 * page_size());
 }
 
-/// A program may have closed the descriptor and opened its own, and a child of fork() has a copy that guards nothing of it.
+/// A program may have closed the descriptor and opened its own, and a child of fork() has a copy that guards nothing of
+/// it.
 bool GuardedPages::is_ours() const noexcept {
     struct stat status {};
-    return faults_.is_open() && getpid() == process_ && fstat(faults_.get(), &status) == 0 && status.st_dev == device_ &&
-           status.st_ino == inode_;
+    return faults_.is_open() && getpid() == process_ && fstat(faults_.get(), &status) == 0 &&
+           status.st_dev == device_ && status.st_ino == inode_;
 }
 
 Refusal GuardedPages::why_not_to_take(Aside const& wanted, MappedRange& mapped) const noexcept {
     if (rung_ == Rung::off || !is_ours()) return Refusal::off;
-    if (wanted.bytes == 0 || (number_of(wanted.pages) | wanted.bytes) % page_size() != 0) return Refusal::not_whole_pages;
+    if (wanted.bytes == 0 || (number_of(wanted.pages) | wanted.bytes) % page_size() != 0)
+        return Refusal::not_whole_pages;
     auto const mapping = mappings_.at(wanted.pages);
     if (!mapping || mapping->shared || mapping->of_file) return Refusal::not_private;
     if (!mapping->readable || !mapping->writable) return Refusal::not_writable;
@@ -179,26 +197,32 @@ bool GuardedPages::guard(Aside const& range) const noexcept {
     return ioctl(faults_.get(), UFFDIO_REGISTER, &guarded) == 0;
 }
 
-/// Wakes who waits, too.
+/// Wakes the threads that wait, too.
 void GuardedPages::unguard(Aside const& range) const noexcept {
     uffdio_range all = range_of(range);
     ioctl(faults_.get(), UFFDIO_UNREGISTER, &all);
 }
 
-/// A mapping whose first page does not exist yet would begin its history aside, and the kernel could not merge it with its
-/// neighbours afterwards. The guard is off meanwhile, or this thread would wait for itself.
+/// A mapping whose first page does not exist yet would begin its history aside, and the kernel could not merge it with
+/// its neighbours afterwards. The guard is off meanwhile, or this thread would wait for itself.
 bool GuardedPages::begin_mapping(Aside const& range, std::byte* page) const noexcept {
     unguard(range);
     make_exist(page);
     return guard(range);
 }
 
-/// A mapping all of whose pages leave loses its history, too, unless the pages come back with it (remap). So one page next to
-/// the range, of the same mapping, is guarded for the moment and stays; empty if there is none or it need not be.
+/// A mapping all of whose pages leave loses its history, too, unless the pages come back with it (remap). So one page
+/// next to the range, of the same mapping, is guarded for the moment and stays; empty if there is none or it need not
+/// be.
 Aside GuardedPages::neighbour_of(Aside const& taken, MappedRange const& mapped) const noexcept {
+    std::uint64_t const begin = number_of(taken.pages), end = begin + taken.bytes;
     if (rung_ == Rung::remap) return {};
-    if (number_of(taken.pages) + taken.bytes < mapped.end) return {taken.pages + taken.bytes, nullptr, page_size()};
-    if (mapped.begin < number_of(taken.pages)) return {taken.pages - page_size(), nullptr, page_size()};
+    // A mapping that begins inside a huge page would divide it.
+    std::size_t const after = end % k_huge_page == 0 && mapped.end - end >= k_huge_page ? k_huge_page : page_size();
+    if (end < mapped.end) return {taken.pages + taken.bytes, nullptr, after};
+    std::size_t const before =
+        begin % k_huge_page == 0 && begin - mapped.begin >= k_huge_page ? k_huge_page : page_size();
+    if (mapped.begin < begin) return {taken.pages - before, nullptr, before};
     return {};
 }
 
@@ -231,9 +255,12 @@ Refusal GuardedPages::try_to_take(Aside& taken) noexcept {
     Refusal refusal = why_not_to_take(taken, mapped);
     if (refusal != Refusal::none) return refusal;
     switch (taken_.enter(taken.pages, taken.bytes)) {
-        case RangeTable::Entered::overlaps: return Refusal::guarded;
-        case RangeTable::Entered::full: return Refusal::no_room;
-        case RangeTable::Entered::yes: break;
+        case RangeTable::Entered::overlaps:
+            return Refusal::guarded;
+        case RangeTable::Entered::full:
+            return Refusal::no_room;
+        case RangeTable::Entered::yes:
+            break;
     }
     refusal = guard_and_move(taken, mapped);
     if (refusal != Refusal::none) taken_.leave(taken.pages);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Pages of the program that are being received: whoever touches one waits until it is there.
+/// Pages of the program that are being received: a thread that touches one waits until it is there.
 ///
 ///                     take_aside                                     give_back
-///     the program's   [ pages ]   ──>   [ guarded: nothing here ]    ──>   [ pages ]       a touch of a guarded page waits,
-///     range                └─ moved ─┐                                  ┌─ moved ┘         in the program or in a system call
-///     aside                          └─>  [ pages, written by MPI ] ────┘
+///     the program's   [ pages ]   ──>   [ guarded: nothing here ]    ──>   [ pages ]       a touch of a guarded page
+///     waits, range                └─ moved ─┐                                  ┌─ moved ┘         in the program or in
+///     a system call aside                          └─>  [ pages, written by MPI ] ────┘
 ///
-/// Nothing is copied or cleared: the program's own pages are the memory that the message lands in, so bytes that it does
-/// not fill stay what they were. Guards are those of one userfaultfd. A range is taken aside by mremap, which leaves the
-/// range registered and without pages, in one step; so no touch gets past the guard.
+/// Nothing is copied or cleared: the program's own pages are the memory that the message lands in, so bytes that it
+/// does not fill stay what they were. Guards are those of one userfaultfd. A range is taken aside by mremap, which
+/// leaves the range registered and without pages, in one step; so no touch gets past the guard.
 ///
 /// There are three ways back, and each needs less of the kernel or gives up something:
 ///
-///     remap   mremap of all pages, which replaces the guard in one step, then the waiters are woken. Page tables move, not
-///             pages. Pages that somebody has pinned move too.
+///     remap   mremap of all pages, which replaces the guard in one step, then the waiters are woken. Page tables move,
+///     not
+///             pages. Pinned pages move too.
 ///     move    UFFDIO_MOVE (Linux 6.8), page by page; serves what mremap cannot: a process that has no mapping left.
 ///     copy    UFFDIO_COPY, page by page; needs a second page for each.
 ///
@@ -89,8 +90,8 @@ class GuardedPages {
     /// refused(reason) is one more.
     std::optional<Aside> take_aside(void* pages, std::size_t bytes, Refusal* why = nullptr) noexcept;
 
-    /// Puts the pages back, which wakes all who wait for one. Nobody writes to the pages aside any more. Ends the process
-    /// with a line on standard error if no rung can do it: a thread that waits would wait for ever.
+    /// Puts the pages back, which wakes all threads that wait for one. The pages aside are written no more. Ends the
+    /// process with a line on standard error if no rung can do it: a thread that waits would wait for ever.
     void give_back(Aside const& taken) noexcept;
 
     /// Returns a thread that waits for a page and was not reported yet; does not wait.

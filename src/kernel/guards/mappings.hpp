@@ -21,7 +21,8 @@ struct MappedRange {
     bool of_file = false;
 };
 
-/// Looks at the mappings of the process that made it. Does not allocate after its construction. Several threads may use it.
+/// Looks at the mappings of the process that made it. Does not allocate after its construction. Several threads may use
+/// it.
 class Mappings {
   public:
     /// `generation` as that of GuardedPages.

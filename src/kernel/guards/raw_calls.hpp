@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Calls of the kernel that change mappings, past everybody who has put himself in their way: memory hooks of communication
-/// libraries drop the fifth argument of mremap, and look for registrations in whatever is unmapped.
+/// Calls of the kernel that change mappings, past every library that has put itself in their way: memory hooks of
+/// communication libraries drop the fifth argument of mremap, and look for registrations in whatever is unmapped.
 #pragma once
 
 #include <sys/mman.h>

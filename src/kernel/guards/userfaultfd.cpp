@@ -15,7 +15,7 @@ namespace {
 constexpr int k_user_mode_only = 1;
 constexpr unsigned long k_new_from_device = _IO(UFFDIO, 0x00);  // USERFAULTFD_IOC_NEW, Linux 6.1
 
-/// A way for users who may open the device and have no other privilege.
+/// A way for users that may open the device and have no other privilege.
 Descriptor open_by_device(int flags) noexcept {
     int const before = errno;
     Descriptor const device = above_standard(open("/dev/userfaultfd", O_RDWR | O_CLOEXEC));

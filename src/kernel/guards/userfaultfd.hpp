@@ -26,22 +26,22 @@ inline constexpr std::uint64_t k_move_over_holes = 2;  ///< of MoveOfPages::mode
 inline constexpr unsigned long k_move_ioctl = _IOWR(UFFDIO, k_move_number, MoveOfPages);
 
 enum class FaultsOf {
-    everybody,   ///< also those of system calls; needs a privilege
-    user_mode,   ///< a system call on a page that is missing fails with EFAULT
+    every_access,  ///< also those of system calls; needs a privilege
+    user_mode,     ///< a system call on a page that is missing fails with EFAULT
 };
 
 /// Returns a descriptor that was not shaken hands with; without one errno tells why.
 Descriptor open_userfaultfd(FaultsOf whose) noexcept;
 
-/// Makes the handshake, which a descriptor allows once, with those features. Returns all features of the kernel, or 0 and
-/// errno.
+/// Makes the handshake, which a descriptor allows once, with those features. Returns all features of the kernel, or 0
+/// and errno.
 std::uint64_t shake_hands(Descriptor const& descriptor, std::uint64_t features) noexcept;
 
 /// Returns true if a feature can be used and is not only known: it is tried on a descriptor of its own.
 bool can_have_feature(FaultsOf whose, std::uint64_t feature) noexcept;
 
-/// Returns the operations that a registered range of anonymous memory allows, as a mask of 1 << number; 0 if it cannot be
-/// registered.
+/// Returns the operations that a registered range of anonymous memory allows, as a mask of 1 << number; 0 if it cannot
+/// be registered.
 std::uint64_t operations_of_a_range(FaultsOf whose, std::uint64_t mode) noexcept;
 
 /// Returns true if received pages can go into place without a copy.
