@@ -44,6 +44,9 @@ constexpr std::array k_only_look{
     std::string_view("MPI_Query_thread"),    std::string_view("MPI_Is_thread_main"),
 };
 
+/// The end of the job does not wait for a rank that may be gone.
+constexpr std::array k_end_all{std::string_view("MPI_Abort")};
+
 /// From these on MPI may call a function of the program in any call.
 constexpr std::array k_bring_callbacks{
     std::string_view("MPI_Comm_create_errhandler"),   std::string_view("MPI_Errhandler_create"),
@@ -119,7 +122,7 @@ void Receiving::before(Function function, TouchedBy const& touched) noexcept {
 
 void Receiving::before_unwatched(char const* name) noexcept {
     if (is_one_of(name, k_bring_callbacks)) runs_callbacks_ = true;
-    if (!any() || is_one_of(name, k_only_look)) return;
+    if (!any() || is_one_of(name, k_only_look) || is_one_of(name, k_end_all)) return;
     receives_.finish_all();
     receives_.collect();
 }
