@@ -47,10 +47,9 @@ template <class Next>
 int receive(Receiving& receiving, Call& call, Next next, void* buffer, int count, MPI_Datatype type, int source,
             int tag, MPI_Comm comm, MPI_Status* status) {
     if (receiving.may_defer(call, buffer, count, type, source, comm)) [[unlikely]] {
-        MPI_Message message = MPI_MESSAGE_NULL;
-        MPI_Status found{};
-        int const code = receiving.match(source, tag, comm, &message, &found, nullptr);
-        return code != MPI_SUCCESS ? code : receiving.land(call, buffer, count, type, comm, message, found, status);
+        Matched matched;
+        int const code = receiving.match(source, tag, comm, matched, nullptr);
+        return code != MPI_SUCCESS ? code : receiving.land(call, buffer, count, type, matched, status);
     }
     if (!receiving.any()) [[likely]]
         return next(buffer, count, type, source, tag, comm, status);
@@ -74,10 +73,9 @@ int send_and_defer(Receiving& receiving, Call& call, Sent const& sent, void* buf
     int code = receiving.in_turn([&] {
         return MPI_Isend(sent.buffer, sent.count, sent.type, sent.destination, sent.tag, comm, &sending);
     });
-    MPI_Message message = MPI_MESSAGE_NULL;
-    MPI_Status found{};
-    if (code == MPI_SUCCESS) code = receiving.match(source, tag, comm, &message, &found, &sending);
-    if (code == MPI_SUCCESS) code = receiving.land(call, buffer, count, type, comm, message, found, status);
+    Matched matched;
+    if (code == MPI_SUCCESS) code = receiving.match(source, tag, comm, matched, &sending);
+    if (code == MPI_SUCCESS) code = receiving.land(call, buffer, count, type, matched, status);
     if (code != MPI_SUCCESS) return code;
     return receiving.until_done([&](int* done) { return MPI_Test(&sending, done, MPI_STATUS_IGNORE); });
 }

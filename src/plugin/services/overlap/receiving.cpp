@@ -185,26 +185,25 @@ bool Receiving::has_no_active_request() noexcept {
            job_.owned.empty();
 }
 
-int Receiving::match(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status,
-                     MPI_Request* meanwhile) noexcept {
-    if (!any() && meanwhile == nullptr) return MPI_Mprobe(source, tag, comm, message, status);
-    return until_done([&](int* found) {
+int Receiving::match(int source, int tag, MPI_Comm comm, Matched& matched, MPI_Request* meanwhile) noexcept {
+    matched.comm = comm;
+    if (!any() && meanwhile == nullptr) return MPI_Mprobe(source, tag, comm, &matched.message, &matched.status);
+    int const code = until_done([&](int* found) {
         int sent = 0;
         if (meanwhile != nullptr && *meanwhile != MPI_REQUEST_NULL)
-            if (int const code = MPI_Test(meanwhile, &sent, MPI_STATUS_IGNORE); code != MPI_SUCCESS) return code;
-        return MPI_Improbe(source, tag, comm, found, message, status);
+            if (int const tested = MPI_Test(meanwhile, &sent, MPI_STATUS_IGNORE); tested != MPI_SUCCESS) return tested;
+        return MPI_Improbe(source, tag, comm, found, &matched.message, &matched.status);
     });
+    matched.sends = meanwhile != nullptr && *meanwhile != MPI_REQUEST_NULL;
+    return code;
 }
 
-int Receiving::land(Call& call, void* buffer, int count, MPI_Datatype type, MPI_Comm comm, MPI_Message message,
-                    MPI_Status const& found, MPI_Status* status) noexcept {
-    MPI_Count bytes = 0;
-    MPI_Get_elements_x(&found, MPI_BYTE, &bytes);
-    int const source = call.watch().communicators().world_rank(comm, found.MPI_SOURCE);
-    if (bytes < 0 || !defer(call, static_cast<std::byte*>(buffer), count, type, static_cast<std::uint64_t>(bytes),
-                            source, &message))
-        return receive_now(buffer, count, type, &message, status);
-    write_status(status, found);
+int Receiving::land(Call& call, void* buffer, int count, MPI_Datatype type, Matched const& matched,
+                    MPI_Status* status) noexcept {
+    Matched left = matched;
+    if (!defer(call, static_cast<std::byte*>(buffer), count, type, left))
+        return receive_now(buffer, count, type, &left.message, status);
+    write_status(status, matched.status);
     return MPI_SUCCESS;
 }
 
@@ -217,13 +216,16 @@ int Receiving::receive_now(void* buffer, int count, MPI_Datatype type, MPI_Messa
     return until_done([&](int* done) { return MPI_Test(&request, done, status); });
 }
 
-bool Receiving::defer(Call& call, std::byte* buffer, int count, MPI_Datatype type, std::uint64_t bytes, int source,
-                      MPI_Message* message) noexcept {
-    if (bytes < terms_.least) return turned_down(counts_.short_messages, call);
-    if (terms_.learns && mates_.has(source)) return turned_down(counts_.same_node, call);
+bool Receiving::defer(Call& call, std::byte* buffer, int count, MPI_Datatype type, Matched& matched) noexcept {
+    MPI_Count found = 0;
+    MPI_Get_elements_x(&matched.status, MPI_BYTE, &found);
+    if (found < static_cast<MPI_Count>(terms_.least)) return turned_down(counts_.short_messages, call);
+    auto const bytes = static_cast<std::uint64_t>(found);
     std::uint64_t const room = static_cast<std::uint64_t>(count) * dense_size_of(call.watch(), type);
     if (bytes > room) return false;  // MPI is to say so
-    auto const pages = pages_of({buffer, bytes, room}, library_, has_no_active_request());
+    int const source = call.watch().communicators().world_rank(matched.comm, matched.status.MPI_SOURCE);
+    if (terms_.learns && mates_.has(source)) return turned_down(counts_.same_node, call);
+    auto const pages = pages_of({buffer, bytes, room}, library_, !matched.sends && has_no_active_request());
     if (!pages) return turned_down(counts_.other_data, call);
     DeferredReceive& receive = receives_.place();
     auto const begun = DeferredReceives::Clock::now();
@@ -235,7 +237,7 @@ bool Receiving::defer(Call& call, std::byte* buffer, int count, MPI_Datatype typ
     receive.source = source;
     receive.bytes = bytes;
     std::byte* const into = aside->aside + (buffer - pages->begin);
-    auto const start = [&] { return MPI_Imrecv(into, count, type, message, &receive.request); };
+    auto const start = [&] { return MPI_Imrecv(into, count, type, &matched.message, &receive.request); };
     if ((any() ? in_turn(start) : start()) != MPI_SUCCESS) {  // errors are fatal: MPI has not come back
         guards_.give_back(*aside);
         return false;

@@ -34,6 +34,14 @@ namespace sluice::plugin {
 class Call;
 struct Job;
 
+/// A message that a receive has got, and not yet its data.
+struct Matched {
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status{};
+    MPI_Comm comm = MPI_COMM_NULL;
+    bool sends = false;  ///< the same call sends, and MPI may still read what it sends
+};
+
 /// The call may run while a receive is under way.
 bool goes_beside(Function function) noexcept;
 
@@ -71,11 +79,10 @@ class Receiving final : private DeferredReceives::Listener {
     /// A receive of these arguments may be deferred once it is matched. Its first test turns small ones down.
     bool may_defer(Call& call, void const* buffer, int count, MPI_Datatype type, int source, MPI_Comm comm) noexcept;
     /// Waits for a message. `meanwhile` is a request that is tested as well, or null.
-    int match(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status,
-              MPI_Request* meanwhile) noexcept;
+    int match(int source, int tag, MPI_Comm comm, Matched& matched, MPI_Request* meanwhile) noexcept;
     /// Receives what was matched: returns at once, or with the data where they cannot be deferred.
-    int land(Call& call, void* buffer, int count, MPI_Datatype type, MPI_Comm comm, MPI_Message message,
-             MPI_Status const& found, MPI_Status* status) noexcept;
+    int land(Call& call, void* buffer, int count, MPI_Datatype type, Matched const& matched,
+             MPI_Status* status) noexcept;
 
     template <class Action>
     int in_turn(Action const& action) noexcept(noexcept(action())) {
@@ -99,8 +106,7 @@ class Receiving final : private DeferredReceives::Listener {
     bool has_windows() noexcept;
     bool has_no_active_request() noexcept;
     int receive_now(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) noexcept;
-    bool defer(Call& call, std::byte* buffer, int count, MPI_Datatype type, std::uint64_t bytes, int source,
-               MPI_Message* message) noexcept;
+    bool defer(Call& call, std::byte* buffer, int count, MPI_Datatype type, Matched& matched) noexcept;
     bool turned_down(std::uint64_t& count, Call const& call) noexcept;
 
     Job& job_;
