@@ -115,7 +115,7 @@ class OwnedRequests {
     template <class Which>
     void hide_all(std::span<std::shared_ptr<OwnedRequest> const> requests, Which const& which) noexcept {
         std::lock_guard const lock(changing_);
-        // Somebody holds each of them, so none is destroyed under the lock.
+        // The caller holds each of them, so none is destroyed under the lock.
         for (auto const& request : requests)
             if (which(request.get()) && take(request->handle_, request.get()))
                 kept_.fetch_sub(1, std::memory_order_release);

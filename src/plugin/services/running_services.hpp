@@ -35,8 +35,8 @@ class RunningServices {
     using Refused = std::function<void(char const* service, std::string const& why)>;
     Bits prepare(Job& job, Rank rank, Refused const& refused);
 
-    /// Keeps those that this rank can start. `mine` is what `prepare` gave; `agreed` is what the ranks agreed on, and is
-    /// empty if they cannot agree because not all of them run under Sluice.
+    /// Keeps those that this rank can start. `mine` is what `prepare` gave; `agreed` is what the ranks agreed on, and
+    /// is empty if they cannot agree because not all of them run under Sluice.
     void choose(Bits const& mine, Bits const& agreed);
     /// Starts what was chosen, in the order of the list.
     void start(Job& job) noexcept;

@@ -2,7 +2,7 @@
 /// A capability of the plugin. The job starts those that are wanted in MPI_Init and stops them in MPI_Finalize; between
 /// them a service acts through its links (chains.hpp), and before calls if it registers for that (before_calls.hpp).
 ///
-///     thread_level ── MPI_Init ── wanted? ── prepare ── agreed by all ranks? ── start ── … links … ── stop ── MPI_Finalize
+///     thread_level ── MPI_Init ── wanted? ── prepare ── agreed by all ranks? ── start ── … links … ── stop
 #pragma once
 
 #include <mpi.h>

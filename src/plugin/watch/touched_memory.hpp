@@ -26,11 +26,12 @@ class TouchedMemory {
     /// No call has more arguments that are pointers.
     static constexpr std::size_t k_most = 16;
 
-    /// Nothing for the addresses that stand for something else (null, MPI_STATUS_IGNORE, MPI_IN_PLACE), and for 0 bytes.
+    /// Nothing for the addresses that stand for something else (null, MPI_STATUS_IGNORE, MPI_IN_PLACE), and for 0
+    /// bytes.
     void reads(void const* from, std::uint64_t bytes) noexcept { add(from, bytes, false); }
     void writes(void const* from, std::uint64_t bytes) noexcept { add(from, bytes, true); }
-    /// The call may touch memory that no argument tells: absolute addresses, datatypes that are not known, windows, what
-    /// a function of the program does that MPI calls.
+    /// The call may touch memory that no argument tells: absolute addresses, datatypes that are not known, windows,
+    /// what a function of the program does that MPI calls.
     void anything() noexcept { anything_ = true; }
 
     bool touches_anything() const noexcept { return anything_; }
@@ -70,8 +71,9 @@ class TouchedBy {
   public:
     template <class Fill>
     explicit TouchedBy(Fill const& fill) noexcept
-        : object_(std::addressof(fill)),
-          fill_([](void const* object, TouchedMemory& memory) noexcept { (*static_cast<Fill const*>(object))(memory); }) {}
+        : object_(std::addressof(fill)), fill_([](void const* object, TouchedMemory& memory) noexcept {
+              (*static_cast<Fill const*>(object))(memory);
+          }) {}
 
     void fill(TouchedMemory& memory) const noexcept { fill_(object_, memory); }
 

@@ -20,7 +20,7 @@ void Touching::text(char const* text) noexcept {
 }
 
 void Touching::calls(MPI_Op op) noexcept {
-    std::array const own{MPI_MAX,  MPI_MIN, MPI_SUM,  MPI_PROD, MPI_LAND,   MPI_BAND,   MPI_LOR,
+    std::array const own{MPI_MAX, MPI_MIN,  MPI_SUM,  MPI_PROD,   MPI_LAND,   MPI_BAND,    MPI_LOR,
                          MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
     if (std::find(own.begin(), own.end(), op) == own.end()) memory_.anything();
 }

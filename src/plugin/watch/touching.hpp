@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The words of `touches=` in functions.txt: what a call may touch, from its arguments. Only the tables are asked: for a
-/// datatype or a communicator that they do not know the call touches anything.
+/// The words of `touches=` in functions.txt: what a call may touch, from its arguments. Only the tables are asked: for
+/// a datatype or a communicator that they do not know the call touches anything.
 #pragma once
 
 #include <mpi.h>

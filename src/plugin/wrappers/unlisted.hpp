@@ -18,7 +18,8 @@ namespace sluice::plugin {
 class ActingBefore {
   public:
     explicit ActingBefore(char const* function) noexcept {
-        if (Job* const job = g_plugin.watched.load(std::memory_order_acquire)) job->before.run_unwatched(*job, function);
+        if (Job* const job = g_plugin.watched.load(std::memory_order_acquire))
+            job->before.run_unwatched(*job, function);
     }
 
   private:

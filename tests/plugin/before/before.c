@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// before.c [refused]: calls functions of MPI under the plugin of recording.hpp, and compares what the plugin says that each
-// call may touch with what the program has passed. With "refused" nothing must be said. Two ranks.
+// before.c [refused]: calls functions of MPI under the plugin of recording.hpp, and compares what the plugin says that
+// each call may touch with what the program has passed. With "refused" nothing must be said. Two ranks.
 #include <fcntl.h>
 #include <inttypes.h>
 #include <mpi.h>
@@ -177,8 +177,8 @@ static void reductions(void) {
 static void blocks(void) {
     int const counts[2] = {4, 2}, places[2] = {0, 10};
     int* const no_counts = (int*)(uintptr_t)(1 << 20);  // where no memory is: only the root has them
-    MPI_Gatherv(data, counts[me], MPI_INT, other, me == 0 ? counts : no_counts, me == 0 ? places : no_counts, MPI_INT, 0,
-                MPI_COMM_WORLD);
+    MPI_Gatherv(data, counts[me], MPI_INT, other, me == 0 ? counts : no_counts, me == 0 ? places : no_counts, MPI_INT,
+                0, MPI_COMM_WORLD);
     begin("MPI_Gatherv"), reads(data, sizeof(int) * (size_t)counts[me]);
     if (me == 0) reads(counts, sizeof counts), reads(places, sizeof places), writes(other, 48);
     compare();

@@ -51,9 +51,7 @@ class Recording final : public Service {
         }
         tell(line + (memory.touches_anything() ? " anything" : ""));
     }
-    void before_unwatched(Job&, char const* function) noexcept override {
-        tell(std::string("unwatched ") + function);
-    }
+    void before_unwatched(Job&, char const* function) noexcept override { tell(std::string("unwatched ") + function); }
     void before_fork() noexcept override { tell("fork"); }
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A service of the tests that acts before every call: it writes which memory the call may touch to a descriptor that the
-/// program has named (SLUICE_TEST_TOLD), one line for a call:
+/// A service of the tests that acts before every call: it writes which memory the call may touch to a descriptor that
+/// the program has named (SLUICE_TEST_TOLD), one line for a call:
 ///
 ///     MPI_Send reads 0x7f… 80 writes 0x7f… 24 anything
 ///     unwatched MPI_Comm_rank

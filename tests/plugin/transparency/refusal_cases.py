@@ -36,9 +36,11 @@ KINDS = [
     (r"MPI_Count \w+\[|const MPI_Count \w+\[", "large_ones", ["NULL", "large_wrong_ones"]),
     (r"MPI_Aint \w+\[|const MPI_Aint \w+\[", "addresses", ["NULL"]),
     (r"(const )?int \w+\[", "ones", ["NULL", "wrong_ones"]),
+    (r"const char datarep\[", '"external32"', []),
     (r"const char\* ", "path", ["NULL"]),
     (r"(const )?void\* ", "data", ["NULL"]),
     (r"int\* |MPI_Count\* ", "&number", ["NULL"]),
+    (r"MPI_Aint\* ", "&place", ["NULL"]),
     (r"int (dest|source)$", "MPI_PROC_NULL", ["1234", "-77"]),
     (r"int (root|target_rank|rank|local_leader|remote_leader)$", "0", ["1234", "-77"]),
     (r"int \w*tag$", "5", ["-77"]),
@@ -53,8 +55,9 @@ KINDS = [
 
 
 def parameters_of(text, large):
-    swap = {"COUNT": "MPI_Count" if large else "int", "DISPL": "MPI_Aint" if large else "int"}
-    text = re.sub(r"\b(COUNT|DISPL)\b", lambda found: swap[found.group()], text)
+    swap = {"COUNT": "MPI_Count" if large else "int", "DISPL": "MPI_Aint" if large else "int",
+            "SIZE": "MPI_Count" if large else "MPI_Aint"}
+    text = re.sub(r"\b(COUNT|DISPL|SIZE)\b", lambda found: swap[found.group()], text)
     return [part.strip() for part in text.split(",")] if text else []
 
 

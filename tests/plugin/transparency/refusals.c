@@ -23,6 +23,7 @@ static jmp_buf back;
 
 static int data[4096];
 static int number = 0;
+static MPI_Aint place = 0;
 static int const ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 static int const wrong_ones[8] = {-77, -77, -77, -77, -77, -77, -77, -77};
 static MPI_Datatype types[8];
