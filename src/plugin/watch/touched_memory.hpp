@@ -49,7 +49,8 @@ class TouchedMemory {
     /// MPI's constants for pointers are below the first page that a process can have, or the last address.
     static constexpr std::uintptr_t k_lowest = 4096;
 
-    void add(void const* at, std::uint64_t bytes, bool writes) noexcept {
+    /// Once in the plugin and not once in each wrapper: it is called by services alone.
+    [[gnu::noinline]] void add(void const* at, std::uint64_t bytes, bool writes) noexcept {
         auto const from = reinterpret_cast<std::uintptr_t>(at);
         if (bytes == 0 || from < k_lowest || from == UINTPTR_MAX) return;
         if (count_ == k_most || from + bytes < from) {

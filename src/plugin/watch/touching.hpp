@@ -22,7 +22,7 @@ class Touching {
         : memory_(memory), types_(watch.datatypes()), sizes_(watch.communicators(), watch.datatypes()) {}
     Touching(Touching const&) = delete;
     Touching& operator=(Touching const&) = delete;
-    ~Touching() {
+    [[gnu::noinline]] ~Touching() {
         if (sizes_.left_out()) memory_.anything();
     }
 
@@ -107,8 +107,8 @@ class Touching {
     void add(void const* buffer, Room const& room, bool writes) noexcept;
 
     template <class Count, class Displacement, class Types>
-    void blocks(void const* buffer, Count const* counts, Displacement const* displacements, Types types,
-                std::uint64_t n, bool writes) noexcept;
+    [[gnu::noinline]] void blocks(void const* buffer, Count const* counts, Displacement const* displacements,
+                                  Types types, std::uint64_t n, bool writes) noexcept;
 
     TouchedMemory& memory_;
     Datatypes& types_;
