@@ -72,6 +72,29 @@ void* map(void* address, std::size_t bytes, int protection, int flags, int file,
 
 using namespace sluice::pages;
 
+// Memory hooks of communication libraries (UCX, Open MPI) look for functions by dlsym and overwrite their code with a
+// jump. They would overwrite the ones below, which then were never reached. A symbol of an old version is what programs
+// that are linked find, and what dlsym does not; so the hooks overwrite libc's functions, as without this library, and
+// both are called.
+#if defined(__x86_64__)
+#define SLUICE_LIBC "GLIBC_2.2.5"
+#elif defined(__aarch64__)
+#define SLUICE_LIBC "GLIBC_2.17"
+#endif
+#ifdef SLUICE_LIBC
+#define SLUICE_HIDE_FROM_DLSYM(function) asm(".symver " #function ", " #function "@" SLUICE_LIBC ", remove")
+SLUICE_HIDE_FROM_DLSYM(mmap);
+SLUICE_HIDE_FROM_DLSYM(mmap64);
+SLUICE_HIDE_FROM_DLSYM(munmap);
+SLUICE_HIDE_FROM_DLSYM(mremap);
+SLUICE_HIDE_FROM_DLSYM(madvise);
+SLUICE_HIDE_FROM_DLSYM(mprotect);
+SLUICE_HIDE_FROM_DLSYM(brk);
+SLUICE_HIDE_FROM_DLSYM(sbrk);
+SLUICE_HIDE_FROM_DLSYM(shmat);
+SLUICE_HIDE_FROM_DLSYM(shmdt);
+#endif
+
 extern "C" {
 
 void* mmap(void* address, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
