@@ -100,12 +100,13 @@ fuzz: ## Fuzzers of what reads files and texts, MINUTES=60 for each; inputs and 
 	done
 	exit $$status
 
-bench: ## Measures: redistribution and all-to-alls against what people use today, overhead, MADRE's experiments; takes a while
+bench: ## Measures: redistribution and all-to-alls against what people use today, overlap, overhead, MADRE's experiments; takes a while
 	@$(MAKE) build PEERS=ON
 	$(MAKE) bench-peers
 	build/bin/sluice bench redistribute
 	build/bin/sluice bench inplace
 	build/bin/sluice bench fluctuation
+	build/bin/sluice bench overlap
 	build/bin/sluice bench overhead
 	build/bin/sluice bench madre
 
