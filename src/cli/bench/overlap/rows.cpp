@@ -78,11 +78,11 @@ class CellRows {
         row["time"] = spread(ratios(*ours, *theirs));
         row["pairs"] = ours->size();
         row["hideable"] = shares_.hideable();
-        if (shares_.hideable() < k_least_hideable) return;
+        if (!shares_.can_be_told()) return;
         double const hidden = shares_.hidden(median(*ours));
         row["hidden"] = hidden;
         double const by_peer = peer == "blocking" ? 0 : shares_.hidden(median(*theirs));
-        if (by_peer > 0) row["hidden_of_" + peer] = hidden / by_peer;
+        if (by_peer >= OverlapShares::k_least_of_peer) row["hidden_of_" + peer] = hidden / by_peer;
     }
 
     void add_control(OverlapRounds const& plain) {
@@ -121,6 +121,7 @@ OverlapShares shares_of(OverlapRounds const& cell) {
     if (of("compute") == 0 || of("transfer") == 0) return shares;
     shares.blocking = of("blocking");
     shares.longer = std::max(of("compute"), of("transfer"));
+    shares.shorter = std::min(of("compute"), of("transfer"));
     return shares;
 }
 

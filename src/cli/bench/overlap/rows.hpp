@@ -25,14 +25,18 @@ struct OverlapPlace {
 /// `compute` is all work of a round without a message, `transfer` the receive without work.
 struct OverlapShares {
     double blocking = 0;
-    double longer = 0;  ///< of compute and transfer
+    double longer = 0;   ///< of compute and transfer
+    double shorter = 0;  ///< of the two
     /// What could be hidden, as a part of the blocking form's time.
     double hideable() const { return blocking > 0 ? (blocking - longer) / blocking : 0; }
     double hidden(double method) const { return (blocking - method) / (blocking - longer); }
-};
+    /// Whether that is more than noise divided by little: by the difference, and by the shorter part itself.
+    bool can_be_told() const { return hideable() >= k_least_hideable && shorter >= k_least_hideable * blocking; }
 
-/// Where less than this part of the time can be hidden, noise divided by little would be shown as a share.
-constexpr double k_least_hideable = 0.05;
+    static constexpr double k_least_hideable = 0.05;
+    /// A peer that hides less is nothing to divide by.
+    static constexpr double k_least_of_peer = 0.2;
+};
 
 OverlapShares shares_of(OverlapRounds const& cell);
 

@@ -64,6 +64,14 @@ TEST(OverlapRows, no_share_is_told_of_next_to_nothing) {
     EXPECT_NEAR(row.at("hideable").get<double>(), 0.01, 0.001);
 }
 
+TEST(OverlapRows, a_slow_blocking_round_does_not_make_up_something_to_hide) {
+    OverlapLines lines;
+    for (char const* const line : {"round light 65536 blocking 2", "round light 65536 program 1.02",
+                                   "round light 65536 compute 0.01", "round light 65536 transfer 1"})
+        lines.take(line);
+    EXPECT_FALSE(ratio(cell_rows(k_wire, "auto", lines, {}), "sluice/blocking").contains("hidden"));
+}
+
 TEST(OverlapRows, a_launch_that_ended_early_has_the_rounds_that_are_whole) {
     OverlapLines lines = independent_lines();
     lines.take("round independent 1048576 blocking 100");
