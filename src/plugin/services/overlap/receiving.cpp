@@ -254,16 +254,15 @@ void Receiving::landed(DeferredReceive const& receive) noexcept {
     auto const needed = needed_at == 0 ? receive.landed
                                        : std::min(receive.landed, DeferredReceive::Clock::time_point(
                                                                       DeferredReceive::Clock::duration(needed_at)));
-    auto const hidden = std::max(needed - receive.returned, DeferredReceive::Clock::duration::zero());
     record::Site& site = job_.watch.record().sites[receive.site];
     auto const count = [](std::uint64_t& sum, DeferredReceive::Clock::duration time) {
         add(sum, static_cast<std::uint64_t>(Ns(time).count()));
     };
     add(site.deferred, 1);
-    count(site.hidden_ns, hidden);
-    count(site.left_ns, receive.landed - needed);
+    count(site.hidden_ns, hidden_.add(receive.returned, needed));
+    count(site.left_ns, left_.add(needed, receive.landed));
     count(site.moving_ns, receive.moving_pages);
-    gains_.learn(receive.site, hidden, receive.moving_pages + k_cost_of_waking);
+    gains_.learn(receive.site, needed - receive.returned, receive.moving_pages + k_cost_of_waking);
 }
 
 }  // namespace sluice::plugin

@@ -18,7 +18,7 @@
 #include <mpi.h>
 #include <sched.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cstdint>
 
 #include "functions.hpp"
@@ -40,6 +40,22 @@ struct Matched {
     MPI_Status status{};
     MPI_Comm comm = MPI_COMM_NULL;
     bool sends = false;  ///< the same call sends, and MPI may still read what it sends
+};
+
+/// A sum of times that may overlap: several receives that are under way at once hide the same waiting.
+class TimeOnce {
+  public:
+    using Clock = DeferredReceive::Clock;
+    /// The part of [from, to) that was not counted yet; less where the times do not come in their order.
+    Clock::duration add(Clock::time_point from, Clock::time_point to) noexcept {
+        Clock::time_point const begin = std::max(from, counted_to_);
+        if (to <= begin) return Clock::duration::zero();
+        counted_to_ = to;
+        return to - begin;
+    }
+
+  private:
+    Clock::time_point counted_to_{};
 };
 
 /// The call may run while a receive is under way.
@@ -115,6 +131,8 @@ class Receiving final : private DeferredReceives::Listener {
     Terms terms_;
     Counts counts_;
     Gains gains_;
+    TimeOnce hidden_;
+    TimeOnce left_;
     NodeMates mates_;
     bool runs_callbacks_ = false;   // MPI may call functions of the program in calls that go beside
     bool loses_requests_ = false;   // a request may be active that no table knows, or MPI uses memory of its own accord
