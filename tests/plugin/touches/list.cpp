@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The services of the plugin, and the one of the tests. Takes the place of services/list.cpp.
-#include "plugin/before/recording.hpp"
+#include "plugin/touches/recording.hpp"
 #include "plugin/services/inplace/inplace.hpp"
 #include "plugin/services/watching/watching.hpp"
 

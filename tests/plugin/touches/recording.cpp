@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/before/recording.hpp"
+#include "plugin/touches/recording.hpp"
 
 #include <unistd.h>
 
