@@ -49,15 +49,29 @@ void before_change_of(Allocator const& behind, void* block) noexcept {
     }
 }
 
-void forget(Allocator const& behind, void* block) noexcept {
-    if (behind.is_of_libc && begins_page(block)) blocks.remove(block);
+/// Returns whether the block was one of whole pages.
+bool forget(Allocator const& behind, void* block) noexcept {
+    return behind.is_of_libc && begins_page(block) && blocks.remove(block);
+}
+
+/// When libc unmaps a block, it takes the next one of this size from its heap, whose pages exist already. It would not
+/// do so for blocks of whole pages, for which it needs a page more than it has then seen: so it sees it.
+void let_libc_keep(Allocator const& behind, std::size_t bytes) noexcept {
+    constexpr std::size_t k_most = 32 << 20;  // what libc always maps: DEFAULT_MMAP_THRESHOLD_MAX
+    if (bytes < k_most) behind.free(behind.malloc(bytes + 2 * page_size()));
+}
+
+void release(Allocator const& behind, void* block) noexcept {
+    bool const is_unmapped = forget(behind, block) && has_own_mapping(block);
+    std::size_t const bytes = is_unmapped ? behind.usable_size(block) : 0;
+    behind.free(block);
+    if (is_unmapped) let_libc_keep(behind, bytes);
 }
 
 void* copied_to(Allocator const& behind, void* to, void* from, std::size_t size) noexcept {
     if (to == nullptr) return nullptr;
     std::memcpy(to, from, std::min(size, behind.usable_size(from)));
-    forget(behind, from);
-    behind.free(from);
+    release(behind, from);
     return to;
 }
 
@@ -135,8 +149,7 @@ void free(void* block) noexcept {
     Allocator const* const behind = allocator();
     if (behind == nullptr) return;  // of the look-up, and what it frees is early
     before_change_of(*behind, block);
-    forget(*behind, block);
-    behind->free(block);
+    release(*behind, block);
 }
 
 void* calloc(std::size_t count, std::size_t size) noexcept {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -167,6 +168,21 @@ TEST(BlocksOfWholePages, what_is_freed_goes_back_as_with_libc) {
     for (int i = 0; i < 1000; ++i)
         round();
     EXPECT_LE(resident_bytes(), before + (1 << 20));
+}
+
+TEST(BlocksOfWholePages, a_block_that_is_made_again_and_again_keeps_its_pages_as_with_libc) {
+    auto const faults_of = [](std::size_t bytes) {
+        rusage before{}, after{};
+        getrusage(RUSAGE_SELF, &before);
+        for (int i = 0; i < 100; ++i)
+            std::free(std::memset(std::malloc(bytes), 1, bytes));
+        getrusage(RUSAGE_SELF, &after);
+        return after.ru_minflt - before.ru_minflt;
+    };
+    for (std::size_t const bytes : {std::size_t{300'000}, std::size_t{4} << 20, std::size_t{20} << 20}) {
+        faults_of(bytes);
+        EXPECT_LT(faults_of(bytes), 100) << bytes;  // each page of each block would be one if it was mapped anew
+    }
 }
 
 /// Blocks of all sizes with a pattern each, which is what must be there when one is resized or freed.
