@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
     TOLD(mremap(pages, bytes, half, 0));
     TOLD(mmap(pages, half, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0));
     TOLD(munmap(pages, half));
+    sbrk(4096); /* the heap of malloc ends below */
     TOLD(sbrk(-4096));
     TOLD(free(block));
     library->set_hook(NULL);
