@@ -20,7 +20,7 @@ using Ns = std::chrono::nanoseconds;
 
 // MPI's tests run on this thread.
 constexpr std::size_t k_stack_bytes = std::size_t{1} << 20;
-// Between two tests while nobody waits: each costs the program's core some microseconds.
+// Between two tests while no thread waits: each costs the program's core some microseconds.
 constexpr Us k_first_pause{100};
 constexpr Us k_longest_pause{400};
 // Where it is known how long a message takes: this part of it, so that at most this part is lost at its end.

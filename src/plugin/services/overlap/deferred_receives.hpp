@@ -7,7 +7,7 @@
 ///     either, if it needs a page: it waits for landed
 ///
 /// The helper thread sleeps without a deadline while nothing is moving. While something is, it tests now and then; a
-/// page that somebody waits for wakes it, and then it tests without a pause, for the one that waits has left its core.
+/// page that a thread waits for wakes it, and then it tests without a pause, for the thread that waits has left its core.
 ///
 /// The number of receives under way is bounded, so nothing here grows with their number.
 #pragma once

@@ -163,7 +163,7 @@ bool Receiving::may_defer(Call& call, void const* buffer, int count, MPI_Datatyp
     return true;
 }
 
-/// A receive that fails after it has returned can tell nobody: only a job that errors end may go on.
+/// A receive that fails after it has returned cannot return an error, so errors must end the job.
 bool Receiving::are_errors_fatal(MPI_Comm comm) noexcept {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     auto const ask = [&] { return MPI_Comm_get_errhandler(comm, &handler); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Who may call MPI now: the program's thread or the helper thread, which completes what is deferred. MPI has
+/// Which thread may call MPI now: the program's thread or the helper thread, which completes what is deferred. MPI has
 /// MPI_THREAD_SERIALIZED. The program's thread takes the turn only while something is deferred, and the helper thread
 /// only then calls MPI.
 ///

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Which pages of the program may wait for a message: those of which the message's buffer, or memory that nobody uses, is
-/// all that there is.
+/// Which pages of the program may wait for a message: those that hold nothing but the message's buffer and memory that is
+/// not used.
 ///
 ///     buffer of the receive           |■■■■|■■■■|■■■□|        all of it belongs to the receive until its call returns
-///     block from the pages library    |■■■■|■■■■|■■··|        ·· was not asked for: nobody uses it
+///     block from the pages library    |■■■■|■■■■|■■··|        ·· was not asked for: it is not used
 ///     other data of the program       |■■■■|■■■■|■■xx|        xx may be read or written by a request that is still
 ///                                                             active, inside MPI, where waiting would block for ever:
 ///                                                             only while no request is
