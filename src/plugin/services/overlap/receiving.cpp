@@ -227,6 +227,7 @@ bool Receiving::defer(Call& call, std::byte* buffer, int count, MPI_Datatype typ
     if (terms_.learns && mates_.has(source)) return turned_down(counts_.same_node, call);
     auto const pages = pages_of({buffer, bytes, room}, library_, !matched.sends && has_no_active_request());
     if (!pages) return turned_down(counts_.other_data, call);
+    if (end_with_thread(*pages)) return turned_down(counts_.refused, call);
     DeferredReceive& receive = receives_.place();
     auto const begun = DeferredReceives::Clock::now();
     auto const aside = guards_.take_aside(pages->begin, pages->bytes);

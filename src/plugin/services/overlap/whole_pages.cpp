@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/services/overlap/whole_pages.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
 namespace sluice::plugin {
@@ -28,6 +29,18 @@ std::optional<PageRange> pages_of(Landing const& landing, pages::Interface const
     std::uintptr_t const asked_end = reinterpret_cast<std::uintptr_t>(block.begin) + block.asked;
     if (begin == buffer && room_end >= asked_end) return range;
     return std::nullopt;
+}
+
+bool end_with_thread(PageRange const& range) noexcept {
+    if (gettid() == getpid()) return false;
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return true;
+    void* stack = nullptr;
+    std::size_t bytes = 0;
+    bool const known = pthread_attr_getstack(&attributes, &stack, &bytes) == 0;
+    pthread_attr_destroy(&attributes);
+    auto* const begin = static_cast<std::byte*>(stack);
+    return !known || (range.begin < begin + bytes && begin < range.begin + range.bytes);
 }
 
 }  // namespace sluice::plugin

@@ -34,4 +34,8 @@ struct PageRange {
 /// `none_active`: no request of the program can be active in other data.
 std::optional<PageRange> pages_of(Landing const& landing, pages::Interface const* library, bool none_active) noexcept;
 
+/// The pages are on the stack of this thread, and it is not the first one: libc gives such a stack back, or to another
+/// thread, without a word when the thread ends.
+bool end_with_thread(PageRange const& range) noexcept;
+
 }  // namespace sluice::plugin
