@@ -36,7 +36,7 @@ KINDS = [
     (r"MPI_Count \w+\[|const MPI_Count \w+\[", "large_ones", ["NULL", "large_wrong_ones"]),
     (r"MPI_Aint \w+\[|const MPI_Aint \w+\[", "addresses", ["NULL"]),
     (r"(const )?int \w+\[", "ones", ["NULL", "wrong_ones"]),
-    (r"const char datarep\[", "external32", []),
+    (r"const char datarep\[", "external", []),
     (r"const char\* ", "path", ["NULL"]),
     (r"(const )?void\* ", "data", ["NULL"]),
     (r"int\* |MPI_Count\* ", "&number", ["NULL"]),

@@ -24,6 +24,7 @@ static jmp_buf back;
 static int data[4096];
 static int number = 0;
 static MPI_Aint place = 0;
+static char const external[] = "external32";
 static int const ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 static int const wrong_ones[8] = {-77, -77, -77, -77, -77, -77, -77, -77};
 static MPI_Datatype types[8];
@@ -44,7 +45,6 @@ static MPI_Aint const addresses[8] = {0};
 static MPI_Status status;
 static MPI_Status statuses[8];
 static char path[4096];
-static char const external32[] = "external32";
 #if MPI_VERSION >= 4
 static MPI_Count const large_ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 static MPI_Count const large_wrong_ones[8] = {-77, -77, -77, -77, -77, -77, -77, -77};
