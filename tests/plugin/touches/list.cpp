@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The services of the plugin, and the one of the tests. Takes the place of services/list.cpp.
-#include "plugin/touches/recording.hpp"
 #include "plugin/services/inplace/inplace.hpp"
 #include "plugin/services/watching/watching.hpp"
+#include "plugin/touches/recording.hpp"
 
 namespace sluice::plugin {
 
