@@ -80,7 +80,7 @@ class Overlap final : public Service {
                               counter("receives within a node"), counter("receives at places without gain"),
                               counter("receives into pages with other data"), counter("receives into other memory"),
                               counter("receives with errors that return"), counter("receives beside windows"),
-                              counter("receives of types with gaps")});
+                              counter("receives of types with gaps"), counter("receives beside reductions")});
         return std::nullopt;
     }
 

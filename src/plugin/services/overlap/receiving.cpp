@@ -54,6 +54,8 @@ constexpr std::array k_bring_callbacks{
     std::string_view("MPI_Session_create_errhandler"), std::string_view("MPI_Grequest_start"),
 };
 
+constexpr std::array k_make_operations{std::string_view("MPI_Op_create")};
+
 template <std::size_t n>
 bool is_one_of(std::string_view name, std::array<std::string_view, n> const& names) noexcept {
     if (name.ends_with("_c")) name.remove_suffix(2);
@@ -122,6 +124,7 @@ void Receiving::before(Function function, TouchedBy const& touched) noexcept {
 
 void Receiving::before_unwatched(char const* name) noexcept {
     if (is_one_of(name, k_bring_callbacks)) runs_callbacks_ = true;
+    if (is_one_of(name, k_make_operations)) has_operations_ = true;
     if (!any() || is_one_of(name, k_only_look) || is_one_of(name, k_end_all)) return;
     receives_.finish_all();
     receives_.collect();
@@ -150,6 +153,10 @@ bool Receiving::may_defer(Call& call, void const* buffer, int count, MPI_Datatyp
     }
     if (has_windows()) {
         add(counts_.with_windows, 1);
+        return false;
+    }
+    if (has_operations_ && !has_no_active_request()) {
+        add(counts_.callbacks, 1);
         return false;
     }
     if (!are_errors_fatal(comm)) {

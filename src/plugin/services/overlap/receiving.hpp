@@ -74,6 +74,7 @@ class Receiving final : private DeferredReceives::Listener {
         std::uint64_t& not_fatal;   ///< errors are not fatal on the communicator
         std::uint64_t& with_windows;
         std::uint64_t& other_types;  ///< datatypes with gaps, or not known
+        std::uint64_t& callbacks;    ///< a nonblocking reduction may run an operation of the program in any call
     };
     struct Terms {
         std::uint64_t least;  ///< bytes of a message that is deferred
@@ -135,6 +136,7 @@ class Receiving final : private DeferredReceives::Listener {
     TimeOnce left_;
     NodeMates mates_;
     bool runs_callbacks_ = false;   // MPI may call functions of the program in calls that go beside
+    bool has_operations_ = false;   // of the program, for reductions
     bool loses_requests_ = false;   // a request may be active that no table knows, or MPI uses memory of its own accord
     DeferredReceives receives_;
 };
