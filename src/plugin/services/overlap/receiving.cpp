@@ -54,6 +54,8 @@ constexpr std::array k_bring_callbacks{
     std::string_view("MPI_Session_create_errhandler"), std::string_view("MPI_Grequest_start"),
 };
 
+constexpr std::array k_set_handlers{std::string_view("MPI_Comm_set_errhandler"), std::string_view("MPI_Errhandler_set")};
+
 constexpr std::array k_make_operations{std::string_view("MPI_Op_create")};
 
 template <std::size_t n>
@@ -125,6 +127,7 @@ void Receiving::before(Function function, TouchedBy const& touched) noexcept {
 void Receiving::before_unwatched(char const* name) noexcept {
     if (is_one_of(name, k_bring_callbacks)) runs_callbacks_ = true;
     if (is_one_of(name, k_make_operations)) has_operations_ = true;
+    if (is_one_of(name, k_set_handlers)) may_return_errors_ = true;
     if (!any() || is_one_of(name, k_only_look) || is_one_of(name, k_end_all)) return;
     receives_.finish_all();
     receives_.collect();

@@ -89,6 +89,9 @@ class Receiving final : private DeferredReceives::Listener {
     DeferredReceives& receives() noexcept { return receives_; }
     DeferredReceives const& receives() const noexcept { return receives_; }
 
+    /// The program has set an error handler: a call may fail and return.
+    bool may_return_errors() const noexcept { return may_return_errors_; }
+
     /// Before a call of the program.
     void before(Function function, TouchedBy const& touched) noexcept;
     void before_unwatched(char const* name) noexcept;
@@ -137,6 +140,7 @@ class Receiving final : private DeferredReceives::Listener {
     NodeMates mates_;
     bool runs_callbacks_ = false;   // MPI may call functions of the program in calls that go beside
     bool has_operations_ = false;   // of the program, for reductions
+    bool may_return_errors_ = false;
     bool loses_requests_ = false;   // a request may be active that no table knows, or MPI uses memory of its own accord
     DeferredReceives receives_;
 };
