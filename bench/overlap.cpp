@@ -3,8 +3,8 @@
 // program links nothing of the library: `sluice bench overlap` launches it with and without `sluice run`. Prints lines:
 //   between yes|no                       whether something stands between this program and libmpi
 //   round CASE BYTES METHOD SECONDS      one round; the n-th rounds of all methods of a cell were measured in turn
-//   latency PROGRAM STRAIGHT             seconds of an 8-byte message in two blocks, as a program calls MPI and straight
-//   idle RANK SECONDS COUNT NAME         how often another thread of that rank woke up while the rank slept
+//   latency PROGRAM STRAIGHT             seconds of an 8-byte message in two blocks, as a program calls MPI and
+//   straight idle RANK SECONDS COUNT NAME         how often another thread of that rank woke up while the rank slept
 //   delayed RANK SECONDS OF              how long that rank waited for a processor during the rounds
 // Exit code 0; 2 for wrong options; 1 for a byte that was not sent, or another error.
 #include <mpi.h>
@@ -46,21 +46,23 @@ struct Options {
 };
 
 void add_options(sluice::command_line::CommandLine& line, Options& options) {
-    line.option("--case", options.cases, "independent, light, heavy").separated_by_commas().one_of(
-        {"independent", "light", "heavy"});
+    line.option("--case", options.cases, "independent, light, heavy")
+        .separated_by_commas()
+        .one_of({"independent", "light", "heavy"});
     line.option("--method", options.methods, "blocking, irecv, by_hand, strips, program, compute, transfer")
         .separated_by_commas()
         .one_of({"blocking", "irecv", "by_hand", "strips", "program", "compute", "transfer"});
     line.option("--bytes", options.bytes, "of a message").separated_by_commas().positive();
     line.option("--warm-up", options.warm_up, "rounds of the program's own receive that are not measured")
         .between(1, 1000);
-    line.option("--pairs", options.pairs, "rounds in which each method runs once; 0: only latency and wake-ups").between(0, 1000);
+    line.option("--pairs", options.pairs, "rounds in which each method runs once; 0: only latency and wake-ups")
+        .between(0, 1000);
     line.option("--latency", options.latency_pairs, "pairs of blocks of 8-byte messages").between(0, 100000);
     line.option("--idle", options.idle_seconds, "seconds in which wake-ups are counted").not_negative();
 }
 
-/// Work that needs the data from its start on leaves nothing to test by hand meanwhile; work that does not need them has
-/// no use for strips.
+/// Work that needs the data from its start on leaves nothing to test by hand meanwhile; work that does not need them
+/// has no use for strips.
 std::vector<OverlapMethod> methods_of(OverlapWork work, Options const& options) {
     OverlapMethod const useless = work == OverlapWork::independent ? OverlapMethod::strips : OverlapMethod::by_hand;
     std::vector<OverlapMethod> chosen;

@@ -22,8 +22,8 @@ struct OverlapCalls {
     static OverlapCalls straight();
 };
 
-/// The call sites of MPI_Recv that a program may have. Each is a place of its own in the code, because Sluice learns for
-/// each call site whether a receive there can be deferred.
+/// The call sites of MPI_Recv that a program may have. Each is a place of its own in the code, because Sluice learns
+/// for each call site whether a receive there can be deferred.
 constexpr int k_call_sites = 64;
 
 /// Calls `calls.recv` for bytes of tag 0 from that rank, at call site 0 … k_call_sites - 1.

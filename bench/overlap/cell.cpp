@@ -64,8 +64,8 @@ void OverlapCell::measure(std::function<void(OverlapMethod, double)> const& tell
     }
 }
 
-/// The receiver alone computes, so it need not tell the sender how long. Other work of the machine only adds to a time, so
-/// the least counts.
+/// The receiver alone computes, so it need not tell the sender how long. Other work of the machine only adds to a time,
+/// so the least counts.
 void OverlapCell::calibrate() {
     double fastest = round(OverlapMethod::transfer);
     for (int i = 1; i < k_calibrations; ++i)
@@ -119,28 +119,27 @@ void OverlapCell::send(OverlapMethod method, OverlapCalls const& calls) {
 void OverlapCell::receive_and_work(OverlapMethod method, OverlapCalls const& calls) {
     int const bytes = static_cast<int>(plan_.bytes);
     sum_.reset();
-    if (method != OverlapMethod::compute)
-        calls.send(nullptr, 0, MPI_CHAR, k_sender, k_go_tag, MPI_COMM_WORLD);
+    if (method != OverlapMethod::compute) calls.send(nullptr, 0, MPI_CHAR, k_sender, k_go_tag, MPI_COMM_WORLD);
     switch (method) {
-    case OverlapMethod::strips:
-        return work_by_strips(calls);
-    case OverlapMethod::irecv:
-    case OverlapMethod::by_hand: {
-        MPI_Request request = MPI_REQUEST_NULL;
-        calls.irecv(buffer_.get(), bytes, MPI_CHAR, k_sender, k_data_tag, MPI_COMM_WORLD, &request);
-        if (method == OverlapMethod::by_hand)
-            compute_testing(calls, request);
-        else
-            keep(compute(compute_steps_));
-        calls.wait(&request, MPI_STATUS_IGNORE);
-        return pass(data());
-    }
-    case OverlapMethod::compute:
-        break;
-    case OverlapMethod::blocking:
-    case OverlapMethod::program:
-    case OverlapMethod::transfer:
-        receive_at(plan_.site, calls, buffer_.get(), bytes, k_sender);
+        case OverlapMethod::strips:
+            return work_by_strips(calls);
+        case OverlapMethod::irecv:
+        case OverlapMethod::by_hand: {
+            MPI_Request request = MPI_REQUEST_NULL;
+            calls.irecv(buffer_.get(), bytes, MPI_CHAR, k_sender, k_data_tag, MPI_COMM_WORLD, &request);
+            if (method == OverlapMethod::by_hand)
+                compute_testing(calls, request);
+            else
+                keep(compute(compute_steps_));
+            calls.wait(&request, MPI_STATUS_IGNORE);
+            return pass(data());
+        }
+        case OverlapMethod::compute:
+            break;
+        case OverlapMethod::blocking:
+        case OverlapMethod::program:
+        case OverlapMethod::transfer:
+            receive_at(plan_.site, calls, buffer_.get(), bytes, k_sender);
     }
     if (method == OverlapMethod::transfer) return;
     keep(compute(compute_steps_));
@@ -197,22 +196,32 @@ void OverlapCell::check() const {
 
 std::string name_of(OverlapMethod method) {
     switch (method) {
-    case OverlapMethod::blocking: return "blocking";
-    case OverlapMethod::irecv: return "irecv";
-    case OverlapMethod::by_hand: return "by_hand";
-    case OverlapMethod::strips: return "strips";
-    case OverlapMethod::program: return "program";
-    case OverlapMethod::compute: return "compute";
-    case OverlapMethod::transfer: return "transfer";
+        case OverlapMethod::blocking:
+            return "blocking";
+        case OverlapMethod::irecv:
+            return "irecv";
+        case OverlapMethod::by_hand:
+            return "by_hand";
+        case OverlapMethod::strips:
+            return "strips";
+        case OverlapMethod::program:
+            return "program";
+        case OverlapMethod::compute:
+            return "compute";
+        case OverlapMethod::transfer:
+            return "transfer";
     }
     return {};
 }
 
 std::string name_of(OverlapWork work) {
     switch (work) {
-    case OverlapWork::independent: return "independent";
-    case OverlapWork::light: return "light";
-    case OverlapWork::heavy: return "heavy";
+        case OverlapWork::independent:
+            return "independent";
+        case OverlapWork::light:
+            return "light";
+        case OverlapWork::heavy:
+            return "heavy";
     }
     return {};
 }

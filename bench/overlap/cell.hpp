@@ -24,7 +24,8 @@ enum class OverlapMethod {
     blocking,  ///< MPI_Recv straight in libmpi, then the work
     irecv,     ///< MPI_Irecv, the work that needs no data, MPI_Wait, the rest
     by_hand,   ///< the same with 200 MPI_Test spread over that work
-    strips,    ///< sent and received in strips by hand; each is waited for when the pass comes to it, with tests meanwhile
+    strips,    ///< sent and received in strips by hand; each is waited for when the pass comes to it, with tests
+               ///< meanwhile
     program,   ///< as blocking, but called as any program calls MPI: what `sluice run` serves
     compute,   ///< the work alone, without a message
     transfer   ///< the receive alone, without work
@@ -75,8 +76,8 @@ class OverlapCell {
     std::unique_ptr<std::byte, Free> buffer_;
     int rank_ = 0;
     std::uint64_t rounds_ = 0;
-    std::uint64_t compute_steps_ = 0;  ///< that need no data
-    std::uint64_t steps_a_word_ = 0;   ///< of the pass
+    std::uint64_t compute_steps_ = 0;   ///< that need no data
+    std::uint64_t steps_a_word_ = 0;    ///< of the pass
     std::optional<std::uint64_t> sum_;  ///< of what the passes of this round have read, if there was one
 };
 

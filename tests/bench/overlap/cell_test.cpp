@@ -50,8 +50,9 @@ TEST(OverlapCell, every_method_runs_once_in_each_pair) {
     for (OverlapWork const work : {OverlapWork::independent, OverlapWork::light, OverlapWork::heavy}) {
         receives = 0;
         std::map<OverlapMethod, int> told;
-        auto const all = {OverlapMethod::blocking, OverlapMethod::irecv,   OverlapMethod::by_hand, OverlapMethod::strips,
-                          OverlapMethod::program,  OverlapMethod::compute, OverlapMethod::transfer};
+        auto const all = {OverlapMethod::blocking, OverlapMethod::irecv,   OverlapMethod::by_hand,
+                          OverlapMethod::strips,   OverlapMethod::program, OverlapMethod::compute,
+                          OverlapMethod::transfer};
         OverlapCell(plan_of(work, all), program, OverlapCalls::straight())
             .measure([&told](OverlapMethod method, double seconds) {
                 ++told[method];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `sluice bench overlap`: how much of the waiting for a message an unmodified program hides under `sluice run --overlap`,
-// next to the same receive without it and to what programs write by hand, on shaped wires and on one node.
+// `sluice bench overlap`: how much of the waiting for a message an unmodified program hides under `sluice run
+// --overlap`, next to the same receive without it and to what programs write by hand, on shaped wires and on one node.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -75,23 +75,26 @@ class OverlapPlaceRun {
         if (place_.bed == "local") return local_launcher(place_.mpi, 2);
         auto const script = bed_script("cluster");
         if (!script) throw std::runtime_error("the script of bed cluster is not next to this command");
-        return {script->string(), "--mpi", place_.mpi, "--rate", fmt::format("{:g}", place_.rate_mbit), "-n", "2", "--"};
+        return {
+            script->string(), "--mpi", place_.mpi, "--rate", fmt::format("{:g}", place_.rate_mbit), "-n", "2", "--"};
     }
 
     std::vector<std::string> command_for(std::string const& word) const {
         auto const program = program_for(place_.mpi, k_overlap_program);
         if (!program)
-            throw std::runtime_error(fmt::format("{} for {} is not next to this command", k_overlap_program, place_.mpi));
+            throw std::runtime_error(
+                fmt::format("{} for {} is not next to this command", k_overlap_program, place_.mpi));
         std::vector<std::string> command = launcher();
         if (word != k_plain)
             command.insert(command.end(), {std::filesystem::canonical("/proc/self/exe").string(), "run"});
         // Off is the default, so a build without the service measures what watching alone costs.
         if (word != k_plain && word != "off") command.insert(command.end(), {"--overlap", word});
-        command.insert(command.end(),
-                       {program->string(), "--case", fmt::format("{}", fmt::join(options_.cases, ",")), "--bytes",
-                        fmt::format("{}", fmt::join(options_.bytes, ",")), "--warm-up", std::to_string(options_.warm_up),
-                        "--pairs", std::to_string(measures_cells(word) ? options_.pairs : 0), "--latency",
-                        std::to_string(options_.latency_pairs), "--idle", fmt::format("{}", options_.idle_seconds)});
+        command.insert(
+            command.end(),
+            {program->string(), "--case", fmt::format("{}", fmt::join(options_.cases, ",")), "--bytes",
+             fmt::format("{}", fmt::join(options_.bytes, ",")), "--warm-up", std::to_string(options_.warm_up),
+             "--pairs", std::to_string(measures_cells(word) ? options_.pairs : 0), "--latency",
+             std::to_string(options_.latency_pairs), "--idle", fmt::format("{}", options_.idle_seconds)});
         // Without Sluice only what shows whether its presence changes other methods.
         if (word == k_plain) command.insert(command.end(), {"--method", "blocking,by_hand,strips"});
         return command;
@@ -120,8 +123,8 @@ class OverlapPlaceRun {
         std::string const fate = ended.silent      ? "hung and was stopped"
                                  : ended.code != 0 ? fmt::format("ended with code {}", ended.code)
                                                    : "did not run with, or without, Sluice before its MPI";
-        std::cerr << fmt::format("sluice: {}, bed {}, overlap {}: the program {}\n{}", place_.mpi, place_.bed, word, fate,
-                                 ended.complaints);
+        std::cerr << fmt::format("sluice: {}, bed {}, overlap {}: the program {}\n{}", place_.mpi, place_.bed, word,
+                                 fate, ended.complaints);
         add_rows(word);
         tell();
         return false;
@@ -132,8 +135,12 @@ class OverlapPlaceRun {
         std::istringstream lines(complaints);
         for (std::string line; std::getline(lines, line);)
             if (line.starts_with("sluice: overlap"))
-                said_.push_back({{"bench", "overlap"}, {"case", "said"}, {"mpi", place_.mpi}, {"bed", place_.bed},
-                                 {"overlap", word}, {"line", line}});
+                said_.push_back({{"bench", "overlap"},
+                                 {"case", "said"},
+                                 {"mpi", place_.mpi},
+                                 {"bed", place_.bed},
+                                 {"overlap", word},
+                                 {"line", line}});
     }
 
     void add_rows(std::string const& word) {
@@ -181,8 +188,9 @@ std::vector<OverlapPlace> places_of(OverlapOptions const& options) {
 }
 
 void add_options(command_line::CommandLine& line, OverlapOptions& options) {
-    line.option("--case", options.cases, "independent, light, heavy").separated_by_commas().one_of(
-        {"independent", "light", "heavy"});
+    line.option("--case", options.cases, "independent, light, heavy")
+        .separated_by_commas()
+        .one_of({"independent", "light", "heavy"});
     line.option("--bytes", options.bytes, "of a message").separated_by_commas().positive().shows_default();
     line.option("--overlap", options.words, "words of `sluice run --overlap` to measure: on, auto, off")
         .separated_by_commas()
@@ -191,7 +199,9 @@ void add_options(command_line::CommandLine& line, OverlapOptions& options) {
     line.option("--bed", options.beds, "cluster, local (both; without root local)")
         .separated_by_commas()
         .one_of({"cluster", "local"});
-    line.option("--rate", options.rate_words, "Mbit/s of each wire of bed cluster").separated_by_commas().shows_default();
+    line.option("--rate", options.rate_words, "Mbit/s of each wire of bed cluster")
+        .separated_by_commas()
+        .shows_default();
     line.option("--mpi", options.mpis, "openmpi, mpich (those found)").separated_by_commas();
     line.option("--pairs", options.pairs, "rounds of a launch after the warm-up; in each, every method runs once")
         .between(1, 1000)
@@ -226,7 +236,8 @@ void complete(OverlapOptions& options) {
     options.beds = {"cluster", "local"};
     if (geteuid() == 0) return;
     options.beds = {"local"};
-    std::cerr << "sluice: bed cluster is left out, because it needs root; between ranks of one node nothing can be won\n";
+    std::cerr
+        << "sluice: bed cluster is left out, because it needs root; between ranks of one node nothing can be won\n";
 }
 
 }  // namespace

@@ -167,9 +167,8 @@ std::vector<Row> idle_rows(OverlapPlace const& place, std::string const& word, O
     for (OverlapWakeUps const& woken : lines.wake_ups()) {
         seconds = std::max(seconds, woken.seconds);
         if (woken.thread == k_program_thread) continue;
-        auto const before = row["wake_ups"].contains(woken.thread)
-                                ? row["wake_ups"][woken.thread].get<std::uint64_t>()
-                                : std::uint64_t{0};
+        auto const before = row["wake_ups"].contains(woken.thread) ? row["wake_ups"][woken.thread].get<std::uint64_t>()
+                                                                   : std::uint64_t{0};
         row["wake_ups"][woken.thread] = before + woken.count;
     }
     row["seconds"] = seconds;

@@ -88,11 +88,11 @@ std::string case_table(CaseRows const& rows) {
             Row const* const by_hand = rows.find("ratio", hand + "/blocking", bytes, word);
             Row const* const to_hand = rows.find("ratio", "sluice/" + hand, bytes, word);
             Row const* const control = rows.find("ratio", "blocking/blocking_plain", bytes, word);
-            table += fmt::format("  {:>9} {:<8} {:>9} {:>9} {:>9} {:>9}  {:<24} {:>8.3f} {:>7} {:>8} {:>9}  {:<8}\n",
-                                 bytes, word, ms("blocking"), ms("irecv"), ms(hand.c_str()), ms("sluice"), spread(ours),
-                                 number(*ours, "hideable"), fraction(ours, "hidden"), fraction(by_hand, "hidden"),
-                                 fraction(to_hand, "hidden_of_" + hand),
-                                 control != nullptr ? fmt::format("{:.3f}", number(control->at("time"), "median")) : "–");
+            table += fmt::format(
+                "  {:>9} {:<8} {:>9} {:>9} {:>9} {:>9}  {:<24} {:>8.3f} {:>7} {:>8} {:>9}  {:<8}\n", bytes, word,
+                ms("blocking"), ms("irecv"), ms(hand.c_str()), ms("sluice"), spread(ours), number(*ours, "hideable"),
+                fraction(ours, "hidden"), fraction(by_hand, "hidden"), fraction(to_hand, "hidden_of_" + hand),
+                control != nullptr ? fmt::format("{:.3f}", number(control->at("time"), "median")) : "–");
         }
     return table + "\n";
 }

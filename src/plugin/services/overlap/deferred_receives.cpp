@@ -164,7 +164,8 @@ bool DeferredReceives::hear_faults() noexcept {
     while (auto const fault = guards_.next_fault()) {
         auto const at = reinterpret_cast<std::uintptr_t>(fault->address);
         for (DeferredReceive& receive : receives_) {
-            if (receive.stage.load(std::memory_order_acquire) != Stage::moving || !receive.overlaps(at, at + 1)) continue;
+            if (receive.stage.load(std::memory_order_acquire) != Stage::moving || !receive.overlaps(at, at + 1))
+                continue;
             receive.is_needed(Clock::now());
             any = true;
         }
@@ -188,10 +189,9 @@ DeferredReceives::Clock::duration DeferredReceives::pause() noexcept {
         for (DeferredReceive const& receive : receives_)
             if (receive.stage.load(std::memory_order_acquire) == Stage::moving)
                 shortest_message = std::min<Clock::duration>(
-                    shortest_message,
-                    Ns(static_cast<std::int64_t>(ns * static_cast<double>(receive.bytes))));
-        longest = std::clamp<Clock::duration>(shortest_message / k_pauses_in_a_message, k_first_pause,
-                                              k_longest_known_pause);
+                    shortest_message, Ns(static_cast<std::int64_t>(ns * static_cast<double>(receive.bytes))));
+        longest =
+            std::clamp<Clock::duration>(shortest_message / k_pauses_in_a_message, k_first_pause, k_longest_known_pause);
     }
     return std::exchange(pause_, std::min(pause_ * 2, longest));
 }

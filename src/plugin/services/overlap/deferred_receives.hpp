@@ -7,7 +7,8 @@
 ///     either, if it needs a page: it waits for landed
 ///
 /// The helper thread sleeps without a deadline while nothing is moving. While something is, it tests now and then; a
-/// page that a thread waits for wakes it, and then it tests without a pause, for the thread that waits has left its core.
+/// page that a thread waits for wakes it, and then it tests without a pause, for the thread that waits has left its
+/// core.
 ///
 /// The number of receives under way is bounded, so nothing here grows with their number.
 #pragma once
@@ -90,7 +91,7 @@ class DeferredReceives {
     std::atomic<std::uint32_t> used_{0};    // places that are not unused
     std::atomic<std::uint32_t> moving_{0};  // the thread sleeps while this is 0
     std::atomic<bool> ends_{false};
-    Clock::duration pause_{};           // of the helper thread, between two tests
+    Clock::duration pause_{};             // of the helper thread, between two tests
     std::atomic<double> ns_per_byte_{0};  // of the last large message; 0: not known
     pthread_t thread_{};
     bool has_thread_ = false;

@@ -70,9 +70,8 @@ struct Sent {
 int send_and_defer(Receiving& receiving, Call& call, Sent const& sent, void* buffer, int count, MPI_Datatype type,
                    int source, int tag, MPI_Comm comm, MPI_Status* status) {
     MPI_Request sending = MPI_REQUEST_NULL;
-    int code = receiving.in_turn([&] {
-        return MPI_Isend(sent.buffer, sent.count, sent.type, sent.destination, sent.tag, comm, &sending);
-    });
+    int code = receiving.in_turn(
+        [&] { return MPI_Isend(sent.buffer, sent.count, sent.type, sent.destination, sent.tag, comm, &sending); });
     Matched matched;
     if (code == MPI_SUCCESS) code = receiving.match(source, tag, comm, matched, &sending);
     if (code == MPI_SUCCESS) code = receiving.land(call, buffer, count, type, matched, status);
@@ -141,8 +140,8 @@ struct OverlapLinks {
     };
     static constexpr auto Sendrecv = [](Receiving& receiving, Call& call, auto next, void const* sendbuf,
                                         auto sendcount, MPI_Datatype sendtype, int destination, int sendtag,
-                                        void* buffer, auto count, MPI_Datatype type, int source, int tag,
-                                        MPI_Comm comm, MPI_Status* status) {
+                                        void* buffer, auto count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                                        MPI_Status* status) {
         if constexpr (!k_is_large<decltype(count)>) {
             Sent const sent{sendbuf, sendcount, sendtype, destination, sendtag};
             if (receiving.may_defer(call, buffer, count, type, source, comm)) [[unlikely]]
@@ -182,8 +181,8 @@ struct OverlapLinks {
     };
     static constexpr auto Waitall = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
                                        MPI_Status* statuses) {
-        bool const by_tests = waits_by_tests(receiving, call) ||
-                              (hangs_after_errors(receiving) && call.job().owned.empty());
+        bool const by_tests =
+            waits_by_tests(receiving, call) || (hangs_after_errors(receiving) && call.job().owned.empty());
         if (!by_tests) return next(count, requests, statuses);
         return receiving.until_done([&](int* done) { return MPI_Testall(count, requests, done, statuses); });
     };

@@ -23,7 +23,8 @@ namespace sluice::plugin {
 
 namespace {
 
-/// For hooks of the pages library and of the end of the process, which have no argument. Null while nothing is deferred.
+/// For hooks of the pages library and of the end of the process, which have no argument. Null while nothing is
+/// deferred.
 std::atomic<Receiving*> g_receiving{nullptr};
 
 pages::Interface const* find_pages_library() noexcept {
@@ -68,7 +69,8 @@ class Overlap final : public Service {
         if (g_plugin.several_threads) return "off, because the program has MPI_THREAD_MULTIPLE";
         if (job.thread_level < MPI_THREAD_SERIALIZED) return "off, because the MPI has no MPI_THREAD_SERIALIZED";
         library_ = find_pages_library();
-        if (library_ == nullptr) return "off, because libsluice-pages.so is not loaded: start the program by sluice run";
+        if (library_ == nullptr)
+            return "off, because libsluice-pages.so is not loaded: start the program by sluice run";
         if (!library_->gives_whole_pages()) return "off, because the program has an allocator of its own";
         guards_ = std::make_unique<kernel::GuardedPages>(best_rung(job.settings), library_->generation);
         if (guards_->rung() == kernel::Rung::off) return "off, because " + guards_->why_not();
@@ -110,7 +112,9 @@ class Overlap final : public Service {
         receiving_.reset();
     }
 
-    void before(Call& call, TouchedBy const& touched) noexcept override { receiving_->before(call.function(), touched); }
+    void before(Call& call, TouchedBy const& touched) noexcept override {
+        receiving_->before(call.function(), touched);
+    }
     void before_unwatched(Job&, char const* function) noexcept override { receiving_->before_unwatched(function); }
     void before_fork() noexcept override { receiving_->receives().finish_all(); }
     void in_child() noexcept override {
@@ -121,10 +125,14 @@ class Overlap final : public Service {
   private:
     static kernel::Rung best_rung(Settings const& settings) noexcept {
         switch (settings.overlap_pages) {
-            case OverlapPages::off: return kernel::Rung::off;
-            case OverlapPages::copy: return kernel::Rung::copy;
-            case OverlapPages::move: return kernel::Rung::move;
-            default: return kernel::Rung::remap;
+            case OverlapPages::off:
+                return kernel::Rung::off;
+            case OverlapPages::copy:
+                return kernel::Rung::copy;
+            case OverlapPages::move:
+                return kernel::Rung::move;
+            default:
+                return kernel::Rung::remap;
         }
     }
 

@@ -49,12 +49,13 @@ constexpr std::array k_end_all{std::string_view("MPI_Abort")};
 
 /// From these on MPI may call a function of the program in any call.
 constexpr std::array k_bring_callbacks{
-    std::string_view("MPI_Comm_create_errhandler"),   std::string_view("MPI_Errhandler_create"),
-    std::string_view("MPI_Win_create_errhandler"),    std::string_view("MPI_File_create_errhandler"),
+    std::string_view("MPI_Comm_create_errhandler"),    std::string_view("MPI_Errhandler_create"),
+    std::string_view("MPI_Win_create_errhandler"),     std::string_view("MPI_File_create_errhandler"),
     std::string_view("MPI_Session_create_errhandler"), std::string_view("MPI_Grequest_start"),
 };
 
-constexpr std::array k_set_handlers{std::string_view("MPI_Comm_set_errhandler"), std::string_view("MPI_Errhandler_set")};
+constexpr std::array k_set_handlers{std::string_view("MPI_Comm_set_errhandler"),
+                                    std::string_view("MPI_Errhandler_set")};
 
 constexpr std::array k_make_operations{std::string_view("MPI_Op_create")};
 
@@ -94,8 +95,10 @@ bool goes_beside(Function function) noexcept {
         case Function::Test:
         case Function::Testall:
         case Function::Testany:
-        case Function::Testsome: return true;
-        default: return false;
+        case Function::Testsome:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -150,7 +153,8 @@ bool Receiving::may_defer(Call& call, void const* buffer, int count, MPI_Datatyp
         return false;
     }
     if (call.watch().communicators().find(comm).size == 0) return false;  // MPI is to refuse it, or it has two groups
-    if (terms_.learns && source != MPI_ANY_SOURCE && mates_.has(call.watch().communicators().world_rank(comm, source))) {
+    if (terms_.learns && source != MPI_ANY_SOURCE &&
+        mates_.has(call.watch().communicators().world_rank(comm, source))) {
         add(counts_.same_node, 1);
         return false;
     }
@@ -262,9 +266,10 @@ bool Receiving::defer(Call& call, std::byte* buffer, int count, MPI_Datatype typ
 void Receiving::landed(DeferredReceive const& receive) noexcept {
     job_.watch.arrived(receive.arrival);
     auto const needed_at = receive.needed.load(std::memory_order_relaxed);
-    auto const needed = needed_at == 0 ? receive.landed
-                                       : std::min(receive.landed, DeferredReceive::Clock::time_point(
-                                                                      DeferredReceive::Clock::duration(needed_at)));
+    auto const needed =
+        needed_at == 0
+            ? receive.landed
+            : std::min(receive.landed, DeferredReceive::Clock::time_point(DeferredReceive::Clock::duration(needed_at)));
     record::Site& site = job_.watch.record().sites[receive.site];
     auto const count = [](std::uint64_t& sum, DeferredReceive::Clock::duration time) {
         add(sum, static_cast<std::uint64_t>(Ns(time).count()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Which pages of the program may wait for a message: those that hold nothing but the message's buffer and memory that is
-/// not used.
+/// Which pages of the program may wait for a message: those that hold nothing but the message's buffer and memory that
+/// is not used.
 ///
 ///     buffer of the receive           |■■■■|■■■■|■■■□|        all of it belongs to the receive until its call returns
 ///     block from the pages library    |■■■■|■■■■|■■··|        ·· was not asked for: it is not used

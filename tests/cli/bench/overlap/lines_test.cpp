@@ -49,8 +49,8 @@ TEST(OverlapLines, names_of_threads_may_contain_spaces_and_the_worst_rank_counts
 
 TEST(OverlapLines, lines_of_others_and_broken_lines_are_no_measurements) {
     OverlapLines lines;
-    for (char const* const line : {"", "round", "round light", "round light x blocking 1", "round light 8 blocking", "idle 0 1.0",
-                                   "latency 1", "Warning: round light 8 blocking 1"})
+    for (char const* const line : {"", "round", "round light", "round light x blocking 1", "round light 8 blocking",
+                                   "idle 0 1.0", "latency 1", "Warning: round light 8 blocking 1"})
         lines.take(line);
     EXPECT_TRUE(lines.cells().empty());
     EXPECT_TRUE(lines.latency().empty());

@@ -13,10 +13,9 @@ OverlapPlace const k_wire{"openmpi", "cluster", 1000};
 /// Transfer 4, compute 5, so 4 of 9 can be hidden; by hand all but 0.5 of it, under Sluice all but 1.
 OverlapLines independent_lines() {
     OverlapLines lines;
-    for (char const* const line :
-         {"round independent 1048576 blocking 9", "round independent 1048576 irecv 9", "round independent 1048576 by_hand 5.5",
-          "round independent 1048576 program 6", "round independent 1048576 compute 5",
-          "round independent 1048576 transfer 4"})
+    for (char const* const line : {"round independent 1048576 blocking 9", "round independent 1048576 irecv 9",
+                                   "round independent 1048576 by_hand 5.5", "round independent 1048576 program 6",
+                                   "round independent 1048576 compute 5", "round independent 1048576 transfer 4"})
         for (int round = 0; round < 3; ++round)
             lines.take(line);
     return lines;
