@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <sstream>
+#include <string_view>
 
 namespace sluice::cli {
 
@@ -65,6 +66,32 @@ void OverlapLines::take(std::string const& line) {
         if (words >> woken.rank >> woken.seconds >> woken.count >> std::ws && std::getline(words, woken.thread))
             wake_ups_.push_back(woken);
     }
+}
+
+std::vector<std::string> said_of_overlap(std::string const& summary) {
+    constexpr std::string_view k_hidden = "sluice: hidden ";
+    constexpr std::string_view k_continued = "sluice:            ";
+    constexpr std::string_view k_counters = "overlap: ";
+    std::vector<std::string> said;
+    bool goes_on = false;
+    std::istringstream lines(summary);
+    for (std::string line; std::getline(lines, line);) {
+        std::string_view rest = line;
+        bool const continued = rest.starts_with(k_continued);
+        bool const hidden = rest.starts_with(k_hidden);
+        if (continued) rest.remove_prefix(k_continued.size());
+        if (hidden) rest.remove_prefix(std::string_view("sluice: ").size());
+        if (hidden || (continued && rest.starts_with(k_counters)))
+            said.emplace_back(rest);
+        else if (continued && goes_on)
+            said.back().append(" ").append(rest);
+        else {
+            goes_on = false;
+            continue;
+        }
+        goes_on = true;
+    }
+    return said;
 }
 
 }  // namespace sluice::cli

@@ -57,4 +57,8 @@ class OverlapLines {
     bool told_ = false;
 };
 
+/// Returns what the summary of a job says of overlap, each paragraph as one line: the waiting that was hidden, and the
+/// receives that returned early or did not.
+std::vector<std::string> said_of_overlap(std::string const& summary);
+
 }  // namespace sluice::cli

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <sstream>
 
 #include "cli/bench/bench.hpp"
 #include "cli/bench/launch.hpp"
@@ -130,17 +129,14 @@ class OverlapPlaceRun {
         return false;
     }
 
-    /// Keeps the lines in which the job's report speaks of the service.
     void keep_said(std::string const& word, std::string const& complaints) {
-        std::istringstream lines(complaints);
-        for (std::string line; std::getline(lines, line);)
-            if (line.starts_with("sluice: overlap"))
-                said_.push_back({{"bench", "overlap"},
-                                 {"case", "said"},
-                                 {"mpi", place_.mpi},
-                                 {"bed", place_.bed},
-                                 {"overlap", word},
-                                 {"line", line}});
+        for (std::string const& line : said_of_overlap(complaints)) {
+            Row row{{"bench", "overlap"}, {"case", "said"}, {"ranks", 2}, {"mpi", place_.mpi}, {"bed", place_.bed}};
+            if (place_.rate_mbit > 0) row["rate_mbit"] = place_.rate_mbit;
+            row["overlap"] = word;
+            row["line"] = line;
+            said_.push_back(std::move(row));
+        }
     }
 
     void add_rows(std::string const& word) {

@@ -57,5 +57,23 @@ TEST(OverlapLines, lines_of_others_and_broken_lines_are_no_measurements) {
     EXPECT_TRUE(lines.wake_ups().empty());
 }
 
+TEST(OverlapLines, paragraphs_of_the_summary_become_lines) {
+    std::string const summary =
+        "sluice: time       16 % of all time in MPI, overlap: none of it\n"
+        "sluice:            24.7 ms\n"
+        "sluice: hidden     23.5 ms of waiting in 9 receives, 59.4 ms left, 1.7 ms for\n"
+        "sluice:            moving pages\n"
+        "sluice: Sluice     watched; served no call\n"
+        "sluice:            overlap: 9 receives that returned early, 2 that\n"
+        "sluice:            were too small\n"
+        "sluice: advice     Buffers\n"
+        "sluice:            in flight\n";
+    EXPECT_EQ(
+        said_of_overlap(summary),
+        (std::vector<std::string>{"hidden     23.5 ms of waiting in 9 receives, 59.4 ms left, 1.7 ms for moving pages",
+                                  "overlap: 9 receives that returned early, 2 that were too small"}));
+    EXPECT_TRUE(said_of_overlap("").empty());
+}
+
 }  // namespace
 }  // namespace sluice::cli
