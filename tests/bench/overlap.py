@@ -70,6 +70,10 @@ def receives_return_early(printed):
         print("skipped: this machine guards no pages (sluice doctor), so no receive returns early")
         return
     counted = [row["line"] for row in printed if row["case"] == "said" and row["overlap"] == "on" and row["line"].startswith("overlap: ")]
+    if mpi == "mpich":
+        # Ranks of MPICH on several nodes do not come to know each other, so no summary is gathered that could count them.
+        check(f"a summary of MPICH over nodes, which can be checked now: {counted}", counted == [])
+        return
     early = sum(int(number) for line in counted for number in re.findall(r"(\d+) receives that returned early", line))
     check(f"returned early: {counted}", early == len(CASES) * (2 + PAIRS))
 
