@@ -90,7 +90,7 @@ def wrong_use_is_refused(words, complaint):
 
 
 every_cell_has_its_rows(["off", "auto"], "local")
-if os.geteuid() == 0:
+if os.geteuid() == 0 and mpi == "openmpi":  # over these wires Debian's MPICH now and then never ends, without Sluice, too
     receives_return_early(every_cell_has_its_rows(["on", "auto"], "cluster", "--rate", "10000"))
 a_bed_that_cannot_be_made_is_refused()
 wrong_use_is_refused(["--rate", "fast"], "--rate wants Mbit/s")
