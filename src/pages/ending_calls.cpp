@@ -16,6 +16,7 @@ namespace {
 
 constinit Next<void(int)> next_exit("_exit");
 constinit Next<void(int)> next_quick_exit("quick_exit");
+constinit Next<void()> next_abort("abort");
 constinit Next<int(char const*, char* const*, char* const*)> next_execve("execve");
 constinit Next<int(char const*, char* const*)> next_execv("execv");
 constinit Next<int(char const*, char* const*)> next_execvp("execvp");
@@ -80,6 +81,12 @@ void _Exit(int code) noexcept {
 
 void quick_exit(int code) noexcept {
     end(next_quick_exit, code);
+}
+
+void abort() noexcept {
+    before_end();
+    next_abort.get()();
+    __builtin_unreachable();
 }
 
 int execve(char const* file, char* const arguments[], char* const environment[]) noexcept {
