@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests that compare two runs of an MPI program, without and with the preload plugin (compare.py).
 #
-# sluice_equality_test(NAME TARGET|PATH [RANKS n…] [ARGUMENTS arg…] [OPTIONS option…] [LABELS label…] [PRELOAD]) makes
-# <mpi>/plugin/equality/NAME/<ranks>, at 1, 2 and 4 ranks unless RANKS says others. OPTIONS are compare.py's. With
-# PRELOAD the plugin is in LD_PRELOAD; otherwise `sluice run` stands before the program.
+# sluice_equality_test(NAME TARGET|PATH [RANKS n…] [ARGUMENTS arg…] [OPTIONS option…] [LABELS label…] [FOLDER folder]
+#                      [BEFORE command…] [PRELOAD]) makes
+# <mpi>/plugin/FOLDER/NAME/<ranks>, FOLDER being equality unless given, at 1, 2 and 4 ranks unless RANKS says others. OPTIONS
+# are compare.py's. With PRELOAD the plugin is in LD_PRELOAD; otherwise `sluice run` stands before the program. BEFORE starts
+# compare.py.
 include_guard(DIRECTORY)
 find_program(SLUICE_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 
@@ -20,7 +22,7 @@ if(SLUICE_MPI STREQUAL "openmpi")
 endif()
 
 function(sluice_equality_test name program)
-  cmake_parse_arguments(arg "PRELOAD" "" "RANKS;ARGUMENTS;OPTIONS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "PRELOAD" "FOLDER" "RANKS;ARGUMENTS;OPTIONS;LABELS;BEFORE" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "sluice_equality_test(${name}): what is ${arg_UNPARSED_ARGUMENTS}?")
   endif()
@@ -30,6 +32,9 @@ function(sluice_equality_test name program)
   if(SLUICE_MPI STREQUAL "mpich")
     list(JOIN SLUICE_MPICH_TEST_RANKS "|" mpich_ranks)
     list(FILTER arg_RANKS INCLUDE REGEX "^(${mpich_ranks})$")
+  endif()
+  if(NOT arg_FOLDER)
+    set(arg_FOLDER equality)
   endif()
   if(NOT arg_LABELS)
     set(arg_LABELS quick)
@@ -42,11 +47,11 @@ function(sluice_equality_test name program)
     set(layer --preload ${SLUICE_PLUGIN})
   endif()
   foreach(ranks IN LISTS arg_RANKS)
-    set(test ${SLUICE_TEST_PREFIX}/plugin/equality/${name}/${ranks})
+    set(test ${SLUICE_TEST_PREFIX}/plugin/${arg_FOLDER}/${name}/${ranks})
     _sluice_test_environment(environment)
     _sluice_test_processors(processors ${ranks})
     _sluice_test_labels(labels "${arg_LABELS}" ${ranks} "${arg_RANKS}")
-    add_test(NAME ${test} COMMAND ${SLUICE_PYTHON} ${SLUICE_COMPARE} --launcher ${SLUICE_EQUALITY_LAUNCHER}
+    add_test(NAME ${test} COMMAND ${arg_BEFORE} ${SLUICE_PYTHON} ${SLUICE_COMPARE} --launcher ${SLUICE_EQUALITY_LAUNCHER}
              --ranks ${ranks} "${layer}" --plugin ${SLUICE_PLUGIN} ${arg_OPTIONS}
              -- ${program} ${arg_ARGUMENTS} COMMAND_EXPAND_LISTS)
     set_tests_properties(${test} PROPERTIES TIMEOUT ${SLUICE_TEST_TIMEOUT} PROCESSORS ${processors} LABELS "${labels};${SLUICE_MPI}"

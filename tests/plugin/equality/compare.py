@@ -44,6 +44,9 @@ def options():
     parser.add_argument("--layer", choices=["loaded", "any"], default="loaded",
                         help="any: that the layer is in the processes of the second run is not asked for")
     parser.add_argument("--says", default="", help="text that a line of the layer must contain")
+    parser.add_argument("--counts", action="append", default=[], metavar="COUNTER",
+                        help="a line of the layer must say this with a number that is not 0")
+    parser.add_argument("--counts-none", action="append", default=[], metavar="COUNTER", help="no line may say so")
     parser.add_argument("--silent", action="store_true", help="the layer must not say anything")
     parser.add_argument("--no-transcript", action="store_true", help="the program writes on standard output only")
     parser.add_argument("--pairs", type=int, default=1,
@@ -101,6 +104,11 @@ class Run:
         self.err = sorted(normal(line) for line in lines if line.strip())
         self.own = [line for line in err.splitlines() if line.startswith("sluice")]
 
+    def counts(self, counter):
+        """A counter that is 0 is not told, or with a 0. A long line of the report is broken into several."""
+        text = " ".join(" ".join(line.removeprefix("sluice: ").split()) for line in self.own)
+        return re.search(rf"\b[1-9][\d.,]*[^\s\d]* {re.escape(counter)}\b", text) is not None
+
     def complaints(self, arguments):
         """Returns what is wrong with this run by itself."""
         name = "with the layer" if self.layered else "without the layer"
@@ -112,6 +120,12 @@ class Run:
             yield f"{name}: {plainly[0]}"
         if self.layered and arguments.says and not any(arguments.says in line for line in self.own):
             yield f"{name}: no line of the layer says '{arguments.says}'"
+        for counter in arguments.counts if self.layered else []:
+            if not self.counts(counter):
+                yield f"{name}: no line of the layer has counted '{counter}'"
+        for counter in arguments.counts_none if self.layered else []:
+            if self.counts(counter):
+                yield f"{name}: the layer has counted '{counter}'"
         if self.layered and arguments.silent and self.own:
             yield f"{name}: the layer says: {self.own[0]}"
         if arguments.no_transcript:

@@ -12,7 +12,8 @@ enum { k_untouched = 7777 };  // the values of MPI_ERROR, MPI_SOURCE and MPI_TAG
 extern int me;     // rank in MPI_COMM_WORLD
 extern int ranks;  // size of MPI_COMM_WORLD
 
-// Calls MPI_Init, sets MPI_ERRORS_RETURN on MPI_COMM_WORLD, and opens the transcript.
+// Calls MPI_Init, sets MPI_ERRORS_RETURN on MPI_COMM_WORLD and MPI_COMM_SELF unless the environment has
+// EQUALITY_ERRORS_ARE_FATAL, and opens the transcript.
 void begin(int* argc, char*** argv);
 // Calls MPI_Finalize and closes the transcript; returns the exit code of main.
 int end(void);
