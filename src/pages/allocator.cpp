@@ -9,6 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "pages/blocks.hpp"
+#include "pages/pages.hpp"
+
 extern "C" char** environ;
 
 namespace sluice::pages {
@@ -83,11 +86,22 @@ Allocator const* allocator() noexcept {
     return &found;
 }
 
+/// Addresses tell nothing: in a program that has the address of `free` in its code and a fixed place (Debian's
+/// python3), that is an entry of its own, which jumps to ours. So a block is made and freed.
 bool gives_whole_pages() noexcept {
     Allocator const* const behind = allocator();
-    return behind != nullptr && behind->is_of_libc &&
-           object_of(dlsym(RTLD_DEFAULT, "free")) == object_of(reinterpret_cast<void const*>(&gives_whole_pages)) &&
-           object_of(dlsym(RTLD_DEFAULT, "malloc")) == object_of(reinterpret_cast<void const*>(&gives_whole_pages));
+    if (behind == nullptr || !behind->is_of_libc) return false;
+    void* (*make)(std::size_t) = nullptr;
+    void (*end)(void*) = nullptr;
+    make = reinterpret_cast<decltype(make)>(dlsym(RTLD_DEFAULT, "malloc"));
+    end = reinterpret_cast<decltype(end)>(dlsym(RTLD_DEFAULT, "free"));
+    if (make == nullptr || end == nullptr) return false;
+    void* const tried = make(k_least_whole);
+    if (tried == nullptr) return false;
+    Block block{};
+    bool const is_made = blocks.find(tried, 1, &block);
+    end(tried);
+    return is_made && !blocks.find(tried, 1, &block);
 }
 
 void* early_memory(std::size_t bytes) noexcept {
