@@ -241,11 +241,12 @@ int main(int argc, char** argv) {
     begin(&argc, &argv);
     expect_early_returns();
     MPI_Comm_split(MPI_COMM_WORLD, me / 2, me, &pair);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         if (partner() >= 0)
             run(i);
         else
             MPI_Barrier(MPI_COMM_WORLD);
+    }
     CALL(MPI_Finalize());
     if (partner() >= 0) say_bytes("after MPI_Finalize", buffer, k_bytes);
     return 0;

@@ -48,7 +48,7 @@ static void end_as(char const* how) {
     if (strcmp(how, "return") == 0) return;
 }
 
-// Nobody can wait for the data then, and the job may end before they have left.
+// No process can wait for the data then, and the job may end before they have left.
 static int ends_at_once(char const* how) {
     return strcmp(how, "kill") == 0 || strcmp(how, "segv") == 0 || strcmp(how, "mpi_abort") == 0;
 }

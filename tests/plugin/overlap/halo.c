@@ -10,21 +10,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include <sys/mman.h>
 
 #include "pending.h"
 #include "transcript.h"
 
-enum { k_row = (1 << 18) + 1000, k_rows = 3 };  // rows end inside pages
+enum { k_long_row = (8 << 20) + 1000, k_row = (1 << 18) + 1000, k_rows = 3 };  // rows end inside pages
+enum { k_area = k_long_row + 2 * k_row + 4096 };
 static unsigned char* rows[k_rows];
 static unsigned char* area;
 static MPI_Comm pair;  // of two ranks
-
-static void rest(void) {
-    struct timespec const moment = {0, 20000000};
-    nanosleep(&moment, NULL);
-}
 
 static MPI_Request request;
 static void wait_for_it(void) {
@@ -167,45 +162,53 @@ static struct {
 };
 
 static void place_rows(int in_block) {
-    size_t const bytes = k_rows * (size_t)k_row + 4096;
-    area = in_block ? room(bytes) : whole_pages(bytes, 0);
-    for (int i = 0; i < k_rows; ++i)
-        rows[i] = area + (size_t)i * k_row;
-    fill(area, bytes, (unsigned)me);
+    area = in_block ? room(k_area) : whole_pages(k_area, 0);
+    rows[0] = area;
+    rows[1] = rows[0] + k_long_row;
+    rows[2] = rows[1] + k_row;
+    fill(area, k_area, (unsigned)me);
+}
+
+static void remove_rows(int in_block) {
+    if (in_block)
+        free(area);
+    else
+        munmap(area, k_area);
 }
 
 static void run(size_t number, int in_block) {
     say("-- %s, %s", cases[number].name, in_block ? "block" : "mapping");
     place_rows(in_block);
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(pair);
     if (receives()) {
         cases[number].mine();
-        MPI_Recv(rows[0], k_row, MPI_BYTE, other(), 1, pair, MPI_STATUS_IGNORE);
+        MPI_Recv(rows[0], k_long_row, MPI_BYTE, other(), 1, pair, MPI_STATUS_IGNORE);
         cases[number].done();
-        say_bytes("all", area, k_rows * (size_t)k_row);
+        say_bytes("all", area, k_area);
     } else {
-        send_slowly_on(pair, rows[0], k_row, other(), 1);
-        rest();
+        MPI_Request sending;
+        MPI_Isend(rows[0], k_long_row, MPI_BYTE, other(), 1, pair, &sending);
         cases[number].theirs();
+        MPI_Wait(&sending, MPI_STATUS_IGNORE);
     }
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (in_block) free(area);
+    MPI_Barrier(pair);
+    remove_rows(in_block);
 }
 
 // Without an operation in row 1 the same receive may be pending, wherever its pages lie.
 static void run_alone(int in_block) {
     say("-- alone, %s", in_block ? "block" : "mapping");
     place_rows(in_block);
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(pair);
     if (receives()) {
-        MPI_Recv(rows[0], k_row, MPI_BYTE, other(), 1, pair, MPI_STATUS_IGNORE);
+        MPI_Recv(rows[0], k_long_row, MPI_BYTE, other(), 1, pair, MPI_STATUS_IGNORE);
         count_touch(rows[0]);
         rows[1][0] = 77;
-        say_bytes("all", area, k_rows * (size_t)k_row);
+        say_bytes("all", area, k_area);
     } else {
-        send_slowly_on(pair, rows[0], k_row, other(), 1);
+        send_slowly_on(pair, rows[0], k_long_row, other(), 1);
     }
-    if (in_block) free(area);
+    remove_rows(in_block);
 }
 
 int main(int argc, char** argv) {

@@ -54,7 +54,7 @@ void make_types(void);
 void free_types(void);
 size_t extent_of(int type);
 
-// `fenced`: nobody else sends to this rank meanwhile, so a receive may name neither source nor tag.
+// `fenced`: no other rank sends to this rank meanwhile, so a receive may name neither source nor tag.
 struct message draw_message(struct draws* draws, int tag, int small, int fenced);
 
 // A request that is active, and what goes with it.
