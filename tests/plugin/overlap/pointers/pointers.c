@@ -147,9 +147,10 @@ static void count(char const* name, struct place const* place) {
 }
 
 void begin_call(char const* name, struct place* places, int n) {
+    __typeof__(MPI_Recv)* const receive = next_of("MPI_Recv");
     for (int i = 0; i < n; ++i)
-        if (places[i].pages != NULL) NEXT(MPI_Recv)
-    (places[i].pages, (int)places[i].bytes, MPI_BYTE, 0, places[i].sending, self, MPI_STATUS_IGNORE);
+        if (places[i].pages != NULL)
+            receive(places[i].pages, (int)places[i].bytes, MPI_BYTE, 0, places[i].sending, self, MPI_STATUS_IGNORE);
     for (int i = 0; i < n; ++i)
         if (places[i].pages != NULL) count(name, &places[i]);
 }

@@ -101,6 +101,16 @@ static struct message draw_one(struct draws* draws, int tag, int many, int fence
     return m;
 }
 
+// MPICH lets later sends overtake MPI_Ibsend.
+static void name_tags_beside_ibsend(struct message* messages, int n) {
+    int any = 0;
+    for (int i = 0; i < n; ++i)
+        any = any || messages[i].send == k_ibsend;
+    for (int i = 0; any && i < n; ++i)
+        if (messages[i].receive == k_recv_any_tag || messages[i].receive == k_recv_any)
+            messages[i].receive = k_recv_any_source;
+}
+
 static void send_all(struct draws* draws, struct message const* messages, int n, struct place place, int slow) {
     struct open opens[k_most_messages];
     void* buffers[k_most_messages];
@@ -180,6 +190,7 @@ static void episode(struct draws draws, int sender, int receiver, int fenced) {
     struct message messages[k_most_messages];
     for (int i = 0; i < n; ++i)
         messages[i] = draw_one(&draws, 100 + i, many, fenced, to_itself);
+    name_tags_beside_ibsend(messages, n);
     if (to_itself) {
         void* buffers[k_most_messages];
         struct open opens[k_most_messages];
