@@ -49,7 +49,7 @@ struct message {
     int truncates;  // sent are more than there is room for; the communicator returns errors
 };
 
-enum { k_types = 5 };
+enum { k_types = 5, k_first_with_gaps = 3 };
 void make_types(void);
 void free_types(void);
 size_t extent_of(int type);

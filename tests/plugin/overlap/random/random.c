@@ -96,19 +96,12 @@ static struct message draw_one(struct draws* draws, int tag, int many, int fence
     if (calm && (m.send == k_bsend || m.send == k_ibsend)) m.send = k_isend;
     if (calm && m.send == k_send_init) m.send = k_issend;
     if (calm && m.receive == k_recv_init) m.receive = k_irecv;
+#ifdef MPICH  // 4.0.2 takes buffered messages of types with gaps for longer than they are
+    if (m.type >= k_first_with_gaps && (m.send == k_bsend || m.send == k_ibsend)) m.send = k_isend;
+#endif
     if (many || to_itself) m.send = k_isend;
     if (many && m.receive >= k_irecv) m.receive = k_recv;
     return m;
-}
-
-// MPICH lets later sends overtake MPI_Ibsend.
-static void name_tags_beside_ibsend(struct message* messages, int n) {
-    int any = 0;
-    for (int i = 0; i < n; ++i)
-        any = any || messages[i].send == k_ibsend;
-    for (int i = 0; any && i < n; ++i)
-        if (messages[i].receive == k_recv_any_tag || messages[i].receive == k_recv_any)
-            messages[i].receive = k_recv_any_source;
 }
 
 static void send_all(struct draws* draws, struct message const* messages, int n, struct place place, int slow) {
@@ -176,7 +169,8 @@ static void truncate_one(struct draws* draws, int sender, int receiver) {
     }
 }
 
-static void episode(struct draws draws, int sender, int receiver, int fenced) {
+// `tags` is the first of the episode: the next episode of a rank that is ahead has others, so any source is this one.
+static void episode(struct draws draws, int sender, int receiver, int fenced, int tags) {
     if (me != sender && me != receiver) return;
     if (sender != receiver && one_in(&draws, 12)) {
         truncate_one(&draws, sender, receiver);
@@ -189,8 +183,7 @@ static void episode(struct draws draws, int sender, int receiver, int fenced) {
     int const slow = one_in(&draws, 2);
     struct message messages[k_most_messages];
     for (int i = 0; i < n; ++i)
-        messages[i] = draw_one(&draws, 100 + i, many, fenced, to_itself);
-    name_tags_beside_ibsend(messages, n);
+        messages[i] = draw_one(&draws, tags + i, many, fenced, to_itself);
     if (to_itself) {
         void* buffers[k_most_messages];
         struct open opens[k_most_messages];
@@ -218,7 +211,8 @@ static void collective(struct draws* draws) {
     keep(&all);
 }
 
-static void do_round(struct draws* draws, int* order) {
+static void do_round(struct draws* draws, int* order, int round) {
+    int const tags = 100 + round % 100 * 2 * k_most_messages;
     int const fenced = one_in(draws, 3);
     if (fenced) MPI_Barrier(MPI_COMM_WORLD);
     for (int i = ranks - 1; i > 0; --i) {
@@ -232,8 +226,8 @@ static void do_round(struct draws* draws, int* order) {
         int const b = i + 1 < ranks ? order[i + 1] : a;
         struct draws there = {draw(draws)};
         struct draws back = {draw(draws)};
-        episode(there, a, b, fenced);
-        if (a != b) episode(back, b, a, fenced);
+        episode(there, a, b, fenced, tags);
+        if (a != b) episode(back, b, a, fenced, tags + k_most_messages);
     }
     if (fenced) MPI_Barrier(MPI_COMM_WORLD);
     if (one_in(draws, 4)) collective(draws);
@@ -271,7 +265,7 @@ int main(int argc, char** argv) {
         order[i] = i;
     for (int i = 0; i < rounds; ++i) {
         say("-- round %d", i);
-        do_round(&draws, order);
+        do_round(&draws, order, i);
     }
     while (n_kept > 0)
         look_at_kept(0);
