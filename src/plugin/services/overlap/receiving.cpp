@@ -115,7 +115,7 @@ Receiving::Receiving(Job& job, kernel::GuardedPages& guards, pages::Interface co
 void Receiving::before(Function function, TouchedBy const& touched) noexcept {
     if (function == Function::Request_free || function == Function::Buffer_attach) loses_requests_ = true;
     if (!any()) return;
-    if (!goes_beside(function) || runs_callbacks_) {
+    if (!goes_beside(function) || runs_callbacks_ || may_return_errors_) {
         receives_.finish_all();
     } else {
         TouchedMemory memory;
