@@ -138,8 +138,8 @@ class Receiving final : private DeferredReceives::Listener {
     TimeOnce hidden_;
     TimeOnce left_;
     NodeMates mates_;
-    bool runs_callbacks_ = false;  // MPI may call functions of the program in calls that go beside
-    bool has_operations_ = false;  // of the program, for reductions
+    bool runs_callbacks_ = false;     // MPI may call functions of the program in calls that go beside
+    bool has_operations_ = false;     // of the program, for reductions
     bool may_return_errors_ = false;  // MPICH tells a test's error to the handler of MPI_COMM_WORLD
     bool loses_requests_ = false;  // a request may be active that no table knows, or MPI uses memory of its own accord
     DeferredReceives receives_;
