@@ -22,19 +22,19 @@ inline std::uint64_t stepped(std::uint64_t state) {
 }  // namespace
 
 [[gnu::noinline]] std::uint64_t compute(std::uint64_t steps) {
-    std::uint64_t state = 0x2545f4914f6cdd1dU + steps;
+    std::uint64_t number = 0x2545f4914f6cdd1dU + steps;
     for (std::uint64_t step = 0; step < steps; ++step)
-        state = stepped(state);
-    return state;
+        number = stepped(number);
+    return number;
 }
 
 [[gnu::noinline]] PassResult pass_over(std::span<std::byte const> data, std::uint64_t steps_a_word) {
-    constexpr std::size_t k_word = sizeof(std::uint64_t);
+    constexpr std::size_t k_step = sizeof(std::uint64_t);
     PassResult result;
     std::size_t at = 0;
-    for (; at + k_word <= data.size(); at += k_word) {
+    for (; at + k_step <= data.size(); at += k_step) {
         std::uint64_t word = 0;
-        std::memcpy(&word, data.data() + at, k_word);
+        std::memcpy(&word, data.data() + at, k_step);
         result.sum += word;
         for (std::uint64_t step = 0; step < steps_a_word; ++step)
             result.state = stepped(result.state ^ word);

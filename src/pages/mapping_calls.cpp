@@ -202,9 +202,9 @@ ssize_t vmsplice(int file, iovec const* ranges, std::size_t count, unsigned flag
     return pass<ssize_t>(next_vmsplice, file, ranges, count, flags);
 }
 
-ssize_t process_madvise(int process, iovec const* ranges, std::size_t count, int advice, unsigned flags) noexcept {
+ssize_t process_madvise(int target, iovec const* ranges, std::size_t count, int advice, unsigned flags) noexcept {
     before_change_of(ranges, count);
-    return pass<ssize_t>(next_process_madvise, process, ranges, count, advice, flags);
+    return pass<ssize_t>(next_process_madvise, target, ranges, count, advice, flags);
 }
 
 }  // extern "C"

@@ -17,12 +17,12 @@ class Next {
     constexpr explicit Next(char const* name) : name_(name) {}
     /// Null if there is none.
     Function* get() noexcept {
-        void* found = function_.load(std::memory_order_relaxed);
-        if (found == nullptr) {
-            found = dlsym(RTLD_NEXT, name_);
-            function_.store(found, std::memory_order_relaxed);
+        void* known = function_.load(std::memory_order_relaxed);
+        if (known == nullptr) {
+            known = dlsym(RTLD_NEXT, name_);
+            function_.store(known, std::memory_order_relaxed);
         }
-        return reinterpret_cast<Function*>(found);
+        return reinterpret_cast<Function*>(known);
     }
 
   private:

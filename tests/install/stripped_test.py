@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The installed tree is small and contains no paths of the machine that built it: stripped_test.py PREFIX SOURCE BUILD
 
-All files of PREFIX together have at most 14 MB, and the pages and examples beside them 2 MB. No program or library holds debug information; each names the file that
+All files of PREFIX together have at most 15.5 MB, and the pages and examples beside them 2 MB. No program or library holds debug information; each names the file that
 holds it, which the component `debug` installs. No file, not even of that component, names a folder of the build.
 """
 import pathlib
@@ -12,7 +12,8 @@ import sys
 import tempfile
 import zlib
 
-MOST_BYTES = 14_000_000  # of the command and the libraries for two MPIs, with probes and benchmarks
+MOST_BYTES = 15_500_000  # of the command and the libraries for two MPIs, with probes and benchmarks. Each plugin wraps all
+                         # functions of its MPI since overlap: 0.3 MB more; and there is a benchmark more.
 MOST_BYTES_OF_PAGES = 2_000_000
 FAILURES = []
 
