@@ -112,10 +112,14 @@ static void idup_done(void) {
     say("the copy has %d ranks", size);
     MPI_Comm_free(&copy);
 }
-// A buffer of MPI_Buffer_attach, out of which MPI sends.
+// A buffer of MPI_Buffer_attach, out of which MPI sends; in its large form where the MPI has one.
 static void bsend(void) {
     unsigned char* begin = rows[1] + 8 - (size_t)rows[1] % 8;
+#if MPI_VERSION >= 4
+    MPI_Buffer_attach_c(begin, k_row - 16);
+#else
     MPI_Buffer_attach(begin, k_row - 16);
+#endif
     MPI_Bsend(rows[2], k_row / 2, MPI_BYTE, other(), 2, pair);
 }
 static void detach(void) {

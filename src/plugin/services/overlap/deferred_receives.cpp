@@ -127,6 +127,7 @@ void* DeferredReceives::begin(void* self) noexcept {
 }
 
 void DeferredReceives::run() noexcept {
+    pthread_setname_np(pthread_self(), "sluice-overlap");
     prctl(PR_SET_TIMERSLACK, 1000UL);  // else the kernel adds 50 µs to each pause
     for (;;) {
         moving_.wait(0, std::memory_order_acquire);

@@ -113,7 +113,9 @@ Receiving::Receiving(Job& job, kernel::GuardedPages& guards, pages::Interface co
       receives_(guards, *this) {}
 
 void Receiving::before(Function function, TouchedBy const& touched) noexcept {
-    if (function == Function::Request_free || function == Function::Buffer_attach) loses_requests_ = true;
+    if (function == Function::Request_free || function == Function::Buffer_attach ||
+        function == Function::Buffer_attach_c)
+        loses_requests_ = true;
     if (!any()) return;
     if (!goes_beside(function) || runs_callbacks_ || may_return_errors_) {
         receives_.finish_all();
