@@ -37,7 +37,7 @@ there "$scratch/killed/trace.json"
 expect "records make a report" 0 "4 ranks · Open MPI 4.1.4" "$sluice" report "$scratch/ended"
 rm "$scratch"/ended/node-*
 expect "a report alone is shown" 0 "4 ranks · Open MPI 4.1.4" "$sluice" report "$scratch/ended"
-expect "what receives that returned early have hidden" 0 "hidden     1.80 s of waiting in 166 receives that returned early" "$sluice" report "$scratch/early"
+expect "what receives that returned early have hidden" 0 "hidden     1.80 s of waiting in 166 receives" "$sluice" report "$scratch/early"
 expect "JSON" 0 '"what":"Sluice report"' "$sluice" report --json "$scratch/ended"
 expect "a timeline" 0 "4 ranks" "$sluice" report "$scratch/ended" --trace "$scratch/t.json"
 there "$scratch/t.json"

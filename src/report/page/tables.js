@@ -27,7 +27,7 @@ function callsSection(report) {
   const lived = afterInit(report);
   // Only where receives returned before their data had come.
   const hidden = { title: "Hidden", wide: true, value: (s) => s.hidden_ns.sum, show: (s) => s.deferred
-    ? [timeText(s.hidden_ns.sum / 1000), el("small", {}, `${countText(s.deferred)} early, ${timeText(s.left_ns.sum / 1000)} left`)] : "–" };
+    ? [timeText(s.hidden_ns.sum / 1000), el("small", {}, `${countText(s.deferred)} receives, ${timeText(s.left_ns.sum / 1000)} left`)] : "–" };
   const early = report.sites.some((s) => s.deferred > 0);
   const columns = [
     { title: "Call", text: true, value: (s) => s.function + s.place, show: (s) => [s.function, placeNode(s.place)] },
@@ -42,7 +42,7 @@ function callsSection(report) {
   ].filter(Boolean);
   return el("section", {}, el("h2", {}, "Calls"),
     el("p", {}, "Places in the program that call MPI, all ranks together. Time is a share of all ranks' time after MPI_Init; in flight and grown are the most of one rank. " +
-      (early ? "Hidden is waiting for data of receives that returned early, which the program did not see; left is what it still waited. " : "") + "A click on a head sorts."),
+      (early ? "Hidden is the time in which data of receives came while the program went on; left is what it still waited for them. " : "") + "A click on a head sorts."),
     functionBars(report), el("div", { class: "card" }, sortedTable("calls", columns, report.sites.filter((s) => s.kind !== "setup"), 1)));
 }
 

@@ -110,10 +110,10 @@ TEST(Hidden, keeps_the_name_of_a_place_whose_time_is_small_because_it_is_hidden)
 TEST(Hidden, has_a_row_in_the_text) {
     Summary const whole = job(2, Story::early);
     EXPECT_EQ(hidden_line(whole),
-              "0.70 s of waiting in 81 receives that returned early, 40.0 ms left, 1.4 ms for moving pages; "
+              "0.70 s of waiting in 81 receives, 40.0 ms left, 1.4 ms for moving pages; "
               "most in MPI_Recv at drain+0x1c (app)");
     std::string const text = to_screen(whole);
-    EXPECT_THAT(text, HasSubstr("\nhidden     0.70 s of waiting in 81 receives that returned early"));
+    EXPECT_THAT(text, HasSubstr("\nhidden     0.70 s of waiting in 81 receives"));
     EXPECT_LT(text.find("\ntime       "), text.find("\nhidden     "));
 }
 
@@ -128,7 +128,7 @@ TEST(Hidden, is_told_also_if_receives_returned_early_for_nothing) {
     record->sites[2].deferred = 1;
     record->sites[2].hidden_ns = 0;
     EXPECT_EQ(hidden_line(of(*record)),
-              "0 µs of waiting in 1 receive that returned early, 20.0 ms left, 700 µs for moving pages");
+              "0 µs of waiting in 1 receive, 20.0 ms left, 700 µs for moving pages");
 }
 
 TEST(Hidden, is_compared_if_one_of_the_jobs_has_it) {

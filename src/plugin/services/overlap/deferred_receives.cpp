@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernel/thread/make_thread.hpp"
+#include "plugin/services/overlap/receive_ticket.hpp"
 
 namespace sluice::plugin {
 
@@ -39,6 +40,7 @@ DeferredReceives::~DeferredReceives() {
     ends_.store(true, std::memory_order_release);
     moving_.fetch_add(1, std::memory_order_release);
     moving_.notify_one();
+    go_on();
     pthread_join(thread_, nullptr);
 }
 
@@ -46,77 +48,125 @@ void DeferredReceives::in_child() noexcept {
     has_thread_ = false;
 }
 
-DeferredReceive& DeferredReceives::place() noexcept {
+DeferredReceive* DeferredReceives::free_place() noexcept {
     collect();
-    DeferredReceive* oldest = nullptr;
-    for (DeferredReceive& receive : receives_) {
-        if (receive.stage.load(std::memory_order_relaxed) == Stage::unused) return receive;
-        if (oldest == nullptr || receive.returned < oldest->returned) oldest = &receive;
-    }
-    finish(*oldest);
-    collect();
-    return *oldest;
+    auto const found =
+        std::find_if(receives_.begin(), receives_.end(), [](auto const& receive) { return receive.is(Stage::unused); });
+    return found != receives_.end() ? &*found : nullptr;
 }
 
-void DeferredReceives::add(DeferredReceive& receive) noexcept {
+DeferredReceive* DeferredReceives::place() noexcept {
+    if (DeferredReceive* const found = free_place(); found != nullptr) return found;
+    DeferredReceive* oldest = nullptr;
+    for (DeferredReceive& receive : receives_)
+        if (has_returned(receive) && (oldest == nullptr || receive.since < oldest->since)) oldest = &receive;
+    if (oldest == nullptr) return nullptr;
+    finish(*oldest);
+    return free_place();
+}
+
+void DeferredReceives::is_under_way(DeferredReceive& receive, Stage stage) noexcept {
     receive.needed.store(0, std::memory_order_relaxed);
-    receive.returned = Clock::now();
-    receive.stage.store(Stage::moving, std::memory_order_release);
+    receive.why_in_place = nullptr;
+    receive.counted = false;
+    receive.stage.store(stage, std::memory_order_release);
     used_.fetch_add(1, std::memory_order_release);
     if (moving_.fetch_add(1, std::memory_order_release) == 0) moving_.notify_one();
 }
 
+void DeferredReceives::add(DeferredReceive& receive) noexcept {
+    receive.since = Clock::now();
+    receive.order = 0;
+    receive.returned.store(true, std::memory_order_relaxed);
+    is_under_way(receive, Stage::moving);
+}
+
 void DeferredReceives::collect() noexcept {
     for (DeferredReceive& receive : receives_) {
-        if (receive.stage.load(std::memory_order_acquire) != Stage::landed) continue;
-        listener_.landed(receive);
+        if (!receive.is(Stage::landed)) continue;
+        if (!std::exchange(receive.counted, true)) listener_.landed(receive);
+        if (receive.ticket != MPI_REQUEST_NULL) continue;
         receive.stage.store(Stage::unused, std::memory_order_relaxed);
         used_.fetch_sub(1, std::memory_order_release);
     }
 }
 
 void DeferredReceives::finish(std::uintptr_t from, std::uintptr_t to) noexcept {
-    if (turn_.is_mine()) return;  // MPI frees or maps memory of its own
+    // MPI frees or maps memory of its own, or is in a call that knows nothing of the turn.
+    if (turn_.is_mine() || aside_.load(std::memory_order_acquire)) return;
     for (DeferredReceive& receive : receives_)
-        if (receive.stage.load(std::memory_order_acquire) == Stage::moving && receive.overlaps(from, to))
-            finish(receive);
+        if (receive.is(Stage::moving) && receive.overlaps(from, to)) finish(receive);
+}
+
+void DeferredReceives::finish_returned() noexcept {
+    if (turn_.is_mine()) return;
+    for (DeferredReceive& receive : receives_)
+        if (has_returned(receive)) finish(receive);
 }
 
 bool DeferredReceives::overlap(std::uintptr_t from, std::uintptr_t to) const noexcept {
-    return std::any_of(receives_.begin(), receives_.end(), [&](DeferredReceive const& receive) {
-        return receive.stage.load(std::memory_order_acquire) == Stage::moving && receive.overlaps(from, to);
-    });
+    return std::any_of(receives_.begin(), receives_.end(),
+                       [&](auto const& receive) { return receive.is(Stage::moving) && receive.overlaps(from, to); });
 }
 
 void DeferredReceives::finish(DeferredReceive& receive) noexcept {
     receive.is_needed(Clock::now());
-    while (receive.stage.load(std::memory_order_acquire) == Stage::moving) {
+    while (receive.is(Stage::moving)) {
         {
             InTurn const turn(turn_);
-            test_all();
+            advance();
         }
         sched_yield();
     }
 }
 
-/// In the turn.
-void DeferredReceives::test_all() noexcept {
-    for (DeferredReceive& receive : receives_)
-        if (receive.stage.load(std::memory_order_relaxed) == Stage::moving) test(receive);
+void DeferredReceives::step_aside() noexcept {
+    finish_returned();
+    if (moving_.load(std::memory_order_acquire) == 0) return;
+    InTurn const turn(turn_);
+    post_held();
+    advance();
+    aside_.store(true, std::memory_order_release);
 }
 
-/// A test that fails does not return: errors are fatal on its communicator.
+void DeferredReceives::go_on() noexcept {
+    if (!aside_.load(std::memory_order_relaxed)) return;
+    aside_.store(false, std::memory_order_release);
+    aside_.notify_one();
+}
+
+void DeferredReceives::advance() noexcept {
+    for (DeferredReceive& receive : receives_) {
+        Stage const stage = receive.stage.load(std::memory_order_relaxed);
+        if (stage == Stage::moving || stage == Stage::in_place)
+            test(receive);
+        else if (stage == Stage::held && !comes_after_another(receive))
+            match(receive);
+    }
+}
+
+/// A test of a blocking receive that fails does not return: errors are fatal on its communicator.
 void DeferredReceives::test(DeferredReceive& receive) noexcept {
     int done = 0;
-    MPI_Test(&receive.request, &done, MPI_STATUS_IGNORE);
-    if (done == 0) return;
+    MPI_Status status{};
+    int const code = MPI_Test(&receive.request, &done, &status);
+    if (done == 0 && code == MPI_SUCCESS) return;
     Clock::time_point const came = Clock::now();
-    guards_.give_back(receive.pages);
-    receive.landed = Clock::now();
-    receive.moving_pages += receive.landed - came;
-    ns_per_byte_.store(static_cast<double>(Ns(came - receive.returned).count()) /
-                           static_cast<double>(std::max<std::uint64_t>(receive.bytes, 1)),
-                       std::memory_order_relaxed);
+    receive.landed = came;
+    if (receive.is(Stage::moving)) {
+        guards_.give_back(receive.pages);
+        receive.landed = Clock::now();
+        receive.moving_pages += receive.landed - came;
+        receive.waited = receive.order == 0 ? Clock::duration{} : waiting_.until(came) - receive.waited;
+        ns_per_byte_.store(static_cast<double>(Ns(came - receive.since).count()) /
+                               static_cast<double>(std::max<std::uint64_t>(receive.bytes, 1)),
+                           std::memory_order_relaxed);
+    }
+    if (receive.ticket != MPI_REQUEST_NULL && !receive.returned.load(std::memory_order_relaxed)) {
+        receive.status = status;
+        receive.code = code;
+        complete_ticket(receive);
+    }
     receive.stage.store(Stage::landed, std::memory_order_release);
     moving_.fetch_sub(1, std::memory_order_release);
 }
@@ -133,17 +183,19 @@ void DeferredReceives::run() noexcept {
         moving_.wait(0, std::memory_order_acquire);
         if (ends_.load(std::memory_order_acquire)) return;
         pause_ = k_first_pause;
-        while (moving_.load(std::memory_order_acquire) != 0 && !ends_.load(std::memory_order_acquire))
+        while (moving_.load(std::memory_order_acquire) != 0 && !ends_.load(std::memory_order_acquire)) {
+            aside_.wait(true, std::memory_order_acquire);
             work();
+        }
     }
 }
 
-/// One round while something is moving.
+/// One round while something is under way.
 void DeferredReceives::work() noexcept {
     bool waited_for = hear_faults();
     if (turn_.try_take()) {
         Turn::t_has_turn = true;
-        test_all();
+        if (!aside_.load(std::memory_order_relaxed)) advance();
         Turn::t_has_turn = false;
         turn_.give_back();
     }
@@ -165,8 +217,7 @@ bool DeferredReceives::hear_faults() noexcept {
     while (auto const fault = guards_.next_fault()) {
         auto const at = reinterpret_cast<std::uintptr_t>(fault->address);
         for (DeferredReceive& receive : receives_) {
-            if (receive.stage.load(std::memory_order_acquire) != Stage::moving || !receive.overlaps(at, at + 1))
-                continue;
+            if (!receive.is(Stage::moving) || !receive.overlaps(at, at + 1)) continue;
             receive.is_needed(Clock::now());
             any = true;
         }
@@ -176,8 +227,7 @@ bool DeferredReceives::hear_faults() noexcept {
 
 bool DeferredReceives::is_someone_waiting() const noexcept {
     return std::any_of(receives_.begin(), receives_.end(), [](DeferredReceive const& receive) {
-        return receive.stage.load(std::memory_order_acquire) == Stage::moving &&
-               receive.needed.load(std::memory_order_relaxed) != 0;
+        return receive.is(Stage::moving) && receive.needed.load(std::memory_order_relaxed) != 0;
     });
 }
 
@@ -188,7 +238,7 @@ DeferredReceives::Clock::duration DeferredReceives::pause() noexcept {
     if (double const ns = ns_per_byte_.load(std::memory_order_relaxed); ns > 0) {
         Clock::duration shortest_message = Clock::duration::max();
         for (DeferredReceive const& receive : receives_)
-            if (receive.stage.load(std::memory_order_acquire) == Stage::moving)
+            if (!receive.is(Stage::unused) && !receive.is(Stage::landed))
                 shortest_message = std::min<Clock::duration>(
                     shortest_message, Ns(static_cast<std::int64_t>(ns * static_cast<double>(receive.bytes))));
         longest =

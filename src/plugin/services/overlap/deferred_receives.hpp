@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The receives of this rank that have returned before their data came, and the thread that completes them while the
-/// program computes.
+/// The receives of this rank whose data may come after their call has returned, and the thread that completes them
+/// while the program computes.
 ///
 ///     program's thread    add ──> moving                                   collect <── landed
 ///     helper thread               moving ── MPI_Test in its turn ── pages back ──────> landed
 ///     either, if it needs a page: it waits for landed
 ///
-/// The helper thread sleeps without a deadline while nothing is moving. While something is, it tests now and then; a
-/// page that a thread waits for wakes it, and then it tests without a pause, for the thread that waits has left its
-/// core.
+/// A nonblocking receive is held: MPI does not have it yet, and each round asks for its message (MPI_Improbe). The
+/// receives that one message could match are matched in the order in which they were posted. A receive or a probe that
+/// comes later and that a held one goes before makes them all MPI's own: post_held().
+///
+/// The helper thread sleeps without a deadline while nothing is under way, and while it stands aside: for a call of MPI
+/// that runs without the turn. While something is under way, it tests now and then; a page that a thread waits for
+/// wakes it, and then it tests without a pause, for the thread that waits has left its core.
 ///
 /// The number of receives under way is bounded, so nothing here grows with their number.
 #pragma once
@@ -23,6 +27,7 @@
 #include "kernel/guards/guarded_pages.hpp"
 #include "plugin/services/overlap/deferred_receive.hpp"
 #include "plugin/services/overlap/turn.hpp"
+#include "plugin/services/overlap/waiting_time.hpp"
 
 namespace sluice::plugin {
 
@@ -31,10 +36,13 @@ class DeferredReceives {
     using Clock = DeferredReceive::Clock;
     static constexpr std::size_t k_most = 64;
 
-    /// What becomes of a receive, on the program's thread.
     class Listener {
       public:
+        /// What has become of a receive. On the program's thread, not in the turn.
         virtual void landed(DeferredReceive const& receive) noexcept = 0;
+        /// A nonblocking receive has matched a message of `receive.bytes`: takes its pages aside, if it may wait for
+        /// them. In the turn, on any thread.
+        virtual bool takes_aside(DeferredReceive& receive) noexcept = 0;
 
       protected:
         ~Listener() = default;
@@ -53,22 +61,45 @@ class DeferredReceives {
 
     /// Something is under way or has yet to be counted. One load.
     bool any() const noexcept { return used_.load(std::memory_order_acquire) != 0; }
-    /// A place for one more; completes another if there is none. Not in the turn.
-    DeferredReceive& place() noexcept;
-    /// Its fields are set, and its request is active. In the turn, or while nothing else is under way.
+    /// A place that nothing uses; null if there is none.
+    DeferredReceive* free_place() noexcept;
+    /// The same, after completing one that has returned, if need be. Not in the turn.
+    DeferredReceive* place() noexcept;
+    /// A blocking receive: its fields are set, and its request is active. In the turn, or while nothing else is under
+    /// way.
     void add(DeferredReceive& receive) noexcept;
+    /// A nonblocking one: its fields are set, and it has a ticket. The same holds.
+    void hold(DeferredReceive& receive) noexcept;
     /// Tells the listener of those that have landed.
     void collect() noexcept;
     /// Waits until those are complete whose pages have bytes in [from, to). Not in the turn.
     void finish(std::uintptr_t from, std::uintptr_t to) noexcept;
-    void finish_all() noexcept { finish(0, UINTPTR_MAX); }
+    /// Waits for those that have returned.
+    void finish_returned() noexcept;
     bool overlap(std::uintptr_t from, std::uintptr_t to) const noexcept;
 
-    /// Calls `visit` with each that is under way, for messages at the end of a process that cannot complete them.
+    /// One message could be accepted by a held receive and by `later`.
+    bool holds_for(Envelope const& later) const noexcept;
+    /// Gives MPI what is held, in the order of posting. In the turn.
+    void post_held() noexcept;
+    /// Asks for the messages of what is held, and tests the others. In the turn.
+    void advance() noexcept;
+    /// A call waits for these requests, and may return: those of them that are matched are complete. In the turn.
+    void return_matched(MPI_Request const* requests, int n) noexcept;
+
+    /// A call of MPI without the turn follows: nothing is held from now on, and the helper thread does nothing until
+    /// go_on(). What has returned is complete. Not in the turn.
+    void step_aside() noexcept;
+    void go_on() noexcept;
+
+    WaitingTime& waiting() noexcept { return waiting_; }
+
+    /// Calls `visit` with each that has returned and is under way, for messages at the end of a process that cannot
+    /// complete them.
     template <class Visit>
-    void each(Visit const& visit) const noexcept {
+    void each_returned(Visit const& visit) const noexcept {
         for (DeferredReceive const& receive : receives_)
-            if (receive.stage.load(std::memory_order_acquire) == DeferredReceive::Stage::moving) visit(receive);
+            if (has_returned(receive)) visit(receive);
     }
     /// In a child of fork(), which has no such thread and nothing under way.
     void in_child() noexcept;
@@ -78,19 +109,29 @@ class DeferredReceives {
     void run() noexcept;
     void work() noexcept;
     bool hear_faults() noexcept;
-    void test_all() noexcept;
     void test(DeferredReceive& receive) noexcept;
+    void match(DeferredReceive& receive) noexcept;
+    void post(DeferredReceive& receive) noexcept;
+    bool comes_after_another(DeferredReceive const& receive) const noexcept;
+    DeferredReceive* first_held() noexcept;
+    void is_under_way(DeferredReceive& receive, DeferredReceive::Stage stage) noexcept;
     bool is_someone_waiting() const noexcept;
     Clock::duration pause() noexcept;
     void finish(DeferredReceive& receive) noexcept;
+    static bool has_returned(DeferredReceive const& receive) noexcept {
+        return receive.is(DeferredReceive::Stage::moving) && receive.returned.load(std::memory_order_relaxed);
+    }
 
     kernel::GuardedPages& guards_;
     Listener& listener_;
     Turn turn_;
     std::array<DeferredReceive, k_most> receives_;
     std::atomic<std::uint32_t> used_{0};    // places that are not unused
-    std::atomic<std::uint32_t> moving_{0};  // the thread sleeps while this is 0
+    std::atomic<std::uint32_t> moving_{0};  // under way: the thread sleeps while this is 0
+    std::atomic<bool> aside_{false};        // the thread stands aside
     std::atomic<bool> ends_{false};
+    std::uint64_t posted_ = 0;  // nonblocking receives
+    WaitingTime waiting_;
     Clock::duration pause_{};             // of the helper thread, between two tests
     std::atomic<double> ns_per_byte_{0};  // of the last large message; 0: not known
     pthread_t thread_{};

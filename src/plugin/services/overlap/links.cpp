@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "plugin/services/job.hpp"
+#include "plugin/services/overlap/completion_links.hpp"
 #include "plugin/services/overlap/receiving.hpp"
 #include "plugin/watch/call.hpp"
 
@@ -46,6 +47,7 @@ constexpr auto k_send = [](Receiving& receiving, Call&, auto next, void const* b
 template <class Next>
 int receive(Receiving& receiving, Call& call, Next next, void* buffer, int count, MPI_Datatype type, int source,
             int tag, MPI_Comm comm, MPI_Status* status) {
+    receiving.comes({source, tag, comm});
     if (receiving.may_defer(call, buffer, count, type, source, comm)) [[unlikely]] {
         Matched matched;
         int const code = receiving.match(source, tag, comm, matched, nullptr);
@@ -93,39 +95,13 @@ int send_and_receive(Receiving& receiving, Sent const& sent, void* buffer, int c
     return receiving.until_done([&](int* done) { return MPI_Test(&requests[1], done, MPI_STATUS_IGNORE); });
 }
 
-/// Open MPI 4.1.4 hangs in MPI_Waitall if a request of several has failed and its level is not MPI_THREAD_SINGLE.
-bool hangs_after_errors(Receiving const& receiving) {
-#ifdef OPEN_MPI
-    return receiving.may_return_errors();
-#else
-    static_cast<void>(receiving);
-    return false;
-#endif
-}
-
-/// With requests that a service owns the call goes on as it is, when nothing is under way.
-bool waits_by_tests(Receiving& receiving, Call& call) {
-    if (!receiving.any()) [[likely]]
-        return false;
-    if (call.job().owned.empty()) return true;
-    receiving.receives().finish_all();
-    return false;
-}
-
-struct OverlapLinks {
+struct OverlapLinks : CompletionLinks {
     static constexpr auto Isend = k_short;
     static constexpr auto Ibsend = k_short;
     static constexpr auto Issend = k_short;
     static constexpr auto Irsend = k_short;
     static constexpr auto Bsend = k_short;
-    static constexpr auto Irecv = k_short;
     static constexpr auto Imrecv = k_short;
-    static constexpr auto Iprobe = k_short;
-    static constexpr auto Improbe = k_short;
-    static constexpr auto Test = k_short;
-    static constexpr auto Testall = k_short;
-    static constexpr auto Testany = k_short;
-    static constexpr auto Testsome = k_short;
 
     static constexpr auto Send = k_send<[](auto... a) { return MPI_Isend(a...); }>;
     static constexpr auto Ssend = k_send<[](auto... a) { return MPI_Issend(a...); }>;
@@ -144,12 +120,23 @@ struct OverlapLinks {
                                         MPI_Status* status) {
         if constexpr (!k_is_large<decltype(count)>) {
             Sent const sent{sendbuf, sendcount, sendtype, destination, sendtag};
+            receiving.comes({source, tag, comm});
             if (receiving.may_defer(call, buffer, count, type, source, comm)) [[unlikely]]
                 return send_and_defer(receiving, call, sent, buffer, count, type, source, tag, comm, status);
             if (receiving.any()) [[unlikely]]
                 return send_and_receive(receiving, sent, buffer, count, type, source, tag, comm, status);
         }
         return next(sendbuf, sendcount, sendtype, destination, sendtag, buffer, count, type, source, tag, comm, status);
+    };
+    static constexpr auto Irecv = [](Receiving& receiving, Call& call, auto next, void* buffer, auto count,
+                                     MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+        Envelope const envelope{source, tag, comm};
+        if constexpr (!k_is_large<decltype(count)>) {
+            if (receiving.hold(call, buffer, count, type, envelope, request)) [[unlikely]]
+                return MPI_SUCCESS;
+        }
+        receiving.comes(envelope);
+        return k_short(receiving, call, next, buffer, count, type, source, tag, comm, request);
     };
     static constexpr auto Mrecv = [](Receiving& receiving, Call&, auto next, void* buffer, auto count,
                                      MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
@@ -165,40 +152,21 @@ struct OverlapLinks {
                                      MPI_Status* status) {
         if (!receiving.any()) [[likely]]
             return next(source, tag, comm, status);
+        receiving.comes({source, tag, comm});
         return receiving.until_done([&](int* found) { return MPI_Iprobe(source, tag, comm, found, status); });
     };
+    static constexpr auto Iprobe = [](Receiving& receiving, Call& call, auto next, int source, int tag, MPI_Comm comm,
+                                      auto... rest) {
+        receiving.comes({source, tag, comm});
+        return k_short(receiving, call, next, source, tag, comm, rest...);
+    };
+    static constexpr auto Improbe = Iprobe;
     static constexpr auto Mprobe = [](Receiving& receiving, Call&, auto next, int source, int tag, MPI_Comm comm,
                                       MPI_Message* message, MPI_Status* status) {
         if (!receiving.any()) [[likely]]
             return next(source, tag, comm, message, status);
+        receiving.comes({source, tag, comm});
         return receiving.until_done([&](int* found) { return MPI_Improbe(source, tag, comm, found, message, status); });
-    };
-
-    static constexpr auto Wait = [](Receiving& receiving, Call& call, auto next, MPI_Request* request,
-                                    MPI_Status* status) {
-        if (!waits_by_tests(receiving, call)) return next(request, status);
-        return receiving.until_done([&](int* done) { return MPI_Test(request, done, status); });
-    };
-    static constexpr auto Waitall = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
-                                       MPI_Status* statuses) {
-        bool const by_tests =
-            waits_by_tests(receiving, call) || (hangs_after_errors(receiving) && call.job().owned.empty());
-        if (!by_tests) return next(count, requests, statuses);
-        return receiving.until_done([&](int* done) { return MPI_Testall(count, requests, done, statuses); });
-    };
-    static constexpr auto Waitany = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
-                                       int* index, MPI_Status* status) {
-        if (!waits_by_tests(receiving, call)) return next(count, requests, index, status);
-        return receiving.until_done([&](int* done) { return MPI_Testany(count, requests, index, done, status); });
-    };
-    static constexpr auto Waitsome = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
-                                        int* number, int* indices, MPI_Status* statuses) {
-        if (!waits_by_tests(receiving, call)) return next(count, requests, number, indices, statuses);
-        return receiving.until_done([&](int* done) {
-            int const code = MPI_Testsome(count, requests, number, indices, statuses);
-            *done = *number != 0 ? 1 : 0;
-            return code;
-        });
     };
 };
 

@@ -41,7 +41,7 @@ void before_change(void const* from, std::size_t bytes) {
 }
 
 void name_what_is_lost(Receiving const& receiving) noexcept {
-    receiving.receives().each([](DeferredReceive const& receive) {
+    receiving.receives().each_returned([](DeferredReceive const& receive) {
         say("a receive of %llu bytes from rank %d had returned, and its data have not come",
             static_cast<unsigned long long>(receive.bytes), receive.source);
     });
@@ -54,7 +54,7 @@ void before_end() {
     if (is_inside() || receiving->receives().turn().is_mine())
         name_what_is_lost(*receiving);
     else
-        receiving->receives().finish_all();
+        receiving->receives().finish_returned();
 }
 
 class Overlap final : public Service {
@@ -82,7 +82,10 @@ class Overlap final : public Service {
                               counter("receives within a node"), counter("receives at places without gain"),
                               counter("receives into pages with other data"), counter("receives into other memory"),
                               counter("receives with errors that return"), counter("receives beside windows"),
-                              counter("receives of types with gaps"), counter("receives beside reductions")});
+                              counter("receives of types with gaps"), counter("receives beside reductions"),
+                              counter("nonblocking receives that came meanwhile"),
+                              counter("nonblocking receives kept in their order"),
+                              counter("receives while too many were under way")});
         return std::nullopt;
     }
 
@@ -97,7 +100,8 @@ class Overlap final : public Service {
 
     void stop(Job& job, Ending ending) override {
         if (ending == Ending::finalize) {
-            receiving_->receives().finish_all();
+            receiving_->receives().finish(0, UINTPTR_MAX);
+            receiving_->receives().step_aside();  // for good: what the program has not waited for
             receiving_->receives().collect();
         } else {
             before_end();
@@ -116,7 +120,7 @@ class Overlap final : public Service {
         receiving_->before(call.function(), touched);
     }
     void before_unwatched(Job&, char const* function) noexcept override { receiving_->before_unwatched(function); }
-    void before_fork() noexcept override { receiving_->receives().finish_all(); }
+    void before_fork() noexcept override { receiving_->receives().step_aside(); }
     void in_child() noexcept override {
         g_receiving.store(nullptr, std::memory_order_release);
         receiving_->receives().in_child();

@@ -7,6 +7,7 @@
 
 #include "plugin/binding/tally.hpp"
 #include "plugin/services/job.hpp"
+#include "plugin/services/overlap/receive_ticket.hpp"
 #include "plugin/services/overlap/whole_pages.hpp"
 #include "plugin/services/substitution.hpp"
 #include "plugin/watch/call.hpp"
@@ -117,15 +118,14 @@ void Receiving::before(Function function, TouchedBy const& touched) noexcept {
         function == Function::Buffer_attach_c)
         loses_requests_ = true;
     if (!any()) return;
-    if (!goes_beside(function) || runs_callbacks_ || may_return_errors_) {
-        receives_.finish_all();
-    } else {
-        TouchedMemory memory;
-        touched.fill(memory);
-        if (memory.touches_anything()) receives_.finish_all();
-        for (TouchedRange const& range : memory.ranges())
-            receives_.finish(range.from, range.from + range.bytes);
-    }
+    receives_.go_on();
+    TouchedMemory memory;
+    touched.fill(memory);
+    // What the program frees has no request any more that could be complete.
+    if (memory.touches_anything() || function == Function::Request_free) receives_.finish(0, UINTPTR_MAX);
+    for (TouchedRange const& range : memory.ranges())
+        receives_.finish(range.from, range.from + range.bytes);
+    if (!goes_beside(function) || runs_callbacks_ || may_return_errors_) receives_.step_aside();
     receives_.collect();
 }
 
@@ -134,7 +134,7 @@ void Receiving::before_unwatched(char const* name) noexcept {
     if (is_one_of(name, k_make_operations)) has_operations_ = true;
     if (is_one_of(name, k_set_handlers)) may_return_errors_ = true;
     if (!any() || is_one_of(name, k_only_look) || is_one_of(name, k_end_all)) return;
-    receives_.finish_all();
+    receives_.step_aside();
     receives_.collect();
 }
 
@@ -154,9 +154,9 @@ bool Receiving::may_defer(Call& call, void const* buffer, int count, MPI_Datatyp
         add(counts_.other_types, 1);
         return false;
     }
-    if (call.watch().communicators().find(comm).size == 0) return false;  // MPI is to refuse it, or it has two groups
-    if (terms_.learns && source != MPI_ANY_SOURCE &&
-        mates_.has(call.watch().communicators().world_rank(comm, source))) {
+    int const size = call.watch().communicators().find(comm).size;  // 0: MPI is to refuse it, or it has two groups
+    if (size == 0 || source >= size || (source < 0 && source != MPI_ANY_SOURCE)) return false;
+    if (terms_.learns && source != MPI_ANY_SOURCE && is_mate(call.watch().communicators().world_rank(comm, source))) {
         add(counts_.same_node, 1);
         return false;
     }
@@ -177,6 +177,13 @@ bool Receiving::may_defer(Call& call, void const* buffer, int count, MPI_Datatyp
         return false;
     }
     return true;
+}
+
+/// The helper thread asks, too, in its turn.
+bool Receiving::is_mate(int world_rank) noexcept {
+    if (!any()) return mates_.has(world_rank);
+    InTurn const turn(receives_.turn());
+    return mates_.has(world_rank);
 }
 
 /// A receive that fails after it has returned cannot return an error, so errors must end the job.
@@ -235,52 +242,114 @@ int Receiving::receive_now(void* buffer, int count, MPI_Datatype type, MPI_Messa
 bool Receiving::defer(Call& call, std::byte* buffer, int count, MPI_Datatype type, Matched& matched) noexcept {
     MPI_Count found = 0;
     MPI_Get_elements_x(&matched.status, MPI_BYTE, &found);
-    if (found < static_cast<MPI_Count>(terms_.least)) return turned_down(counts_.short_messages, call);
     auto const bytes = static_cast<std::uint64_t>(found);
     std::uint64_t const room = static_cast<std::uint64_t>(count) * dense_size_of(call.watch(), type);
     if (bytes > room) return false;  // MPI is to say so
-    int const source = call.watch().communicators().world_rank(matched.comm, matched.status.MPI_SOURCE);
-    if (terms_.learns && mates_.has(source)) return turned_down(counts_.same_node, call);
-    auto const pages = pages_of({buffer, bytes, room}, library_, !matched.sends && has_no_active_request());
-    if (!pages) return turned_down(counts_.other_data, call);
-    if (end_with_thread(*pages)) return turned_down(counts_.refused, call);
-    DeferredReceive& receive = receives_.place();
-    auto const begun = DeferredReceives::Clock::now();
-    auto const aside = guards_.take_aside(pages->begin, pages->bytes);
-    if (!aside) return turned_down(counts_.refused, call);
-    receive.moving_pages = DeferredReceives::Clock::now() - begun;
-    receive.pages = *aside;
-    receive.site = call.site();
-    receive.source = source;
-    receive.bytes = bytes;
-    std::byte* const into = aside->aside + (buffer - pages->begin);
-    auto const start = [&] { return MPI_Imrecv(into, count, type, &matched.message, &receive.request); };
+    DeferredReceive* const receive = receives_.place();
+    if (receive == nullptr) return turned_down(counts_.no_place, call);
+    receive->site = call.site();
+    receive->source = call.watch().communicators().world_rank(matched.comm, matched.status.MPI_SOURCE);
+    receive->bytes = bytes;
+    std::uint64_t* why_not = nullptr;
+    if (!take_pages(*receive, {buffer, bytes, room}, !matched.sends && has_no_active_request(), why_not))
+        return turned_down(*why_not, call);
+    std::byte* const into = receive->pages.aside + (buffer - receive->pages.pages);
+    auto const start = [&] { return MPI_Imrecv(into, count, type, &matched.message, &receive->request); };
     if ((any() ? in_turn(start) : start()) != MPI_SUCCESS) {  // errors are fatal: MPI has not come back
-        guards_.give_back(*aside);
+        guards_.give_back(receive->pages);
         return false;
     }
-    receive.arrival = call.arrives_later();
-    receives_.add(receive);
+    receive->arrival = call.arrives_later();
+    receives_.add(*receive);
     add(counts_.deferred, 1);
     return true;
 }
 
+/// `receive` has its source and its bytes. It gets its pages, or `why_not` is the counter of the reason.
+bool Receiving::take_pages(DeferredReceive& receive, Landing const& landing, bool none_active,
+                           std::uint64_t*& why_not) noexcept {
+    auto const refused = [&](std::uint64_t& why) {
+        why_not = &why;
+        return false;
+    };
+    if (receive.bytes < terms_.least) return refused(counts_.short_messages);
+    if (terms_.learns && mates_.has(receive.source)) return refused(counts_.same_node);
+    auto const pages = pages_of(landing, library_, none_active);
+    if (!pages) return refused(counts_.other_data);
+    if (end_with_thread(*pages)) return refused(counts_.refused);
+    auto const begun = DeferredReceives::Clock::now();
+    auto const aside = guards_.take_aside(pages->begin, pages->bytes);
+    if (!aside) return refused(counts_.refused);
+    receive.moving_pages = DeferredReceives::Clock::now() - begun;
+    receive.pages = *aside;
+    return true;
+}
+
+bool Receiving::hold(Call& call, void* buffer, int count, MPI_Datatype type, Envelope const& envelope,
+                     MPI_Request* request) noexcept {
+    if (request == nullptr || runs_callbacks_ || may_return_errors_) return false;
+    if (!may_defer(call, buffer, count, type, envelope.source, envelope.comm)) return false;
+    std::uint64_t const room = static_cast<std::uint64_t>(count) * dense_size_of(call.watch(), type);
+    if (auto const pages = pages_of({static_cast<std::byte*>(buffer), room, room}, library_, false);
+        !pages || end_with_thread(*pages)) {
+        add(counts_.other_data, 1);
+        gains_.cannot(call.site());
+        return false;
+    }
+    DeferredReceive* const receive = receives_.free_place();
+    if (receive == nullptr) {
+        add(counts_.no_place, 1);
+        return false;
+    }
+    auto const make = [&] { return make_ticket(*receive); };
+    if ((any() ? in_turn(make) : make()) != MPI_SUCCESS) return false;
+    *request = receive->ticket;
+    receive->site = call.site();
+    receive->envelope = envelope;
+    receive->buffer = static_cast<std::byte*>(buffer);
+    receive->count = count;
+    receive->type = type;
+    receive->room = room;
+    receives_.hold(*receive);
+    return true;
+}
+
+/// On any thread, so what is counted is counted later.
+bool Receiving::takes_aside(DeferredReceive& receive) noexcept {
+    receive.source = job_.watch.communicators().world_rank(receive.envelope.comm, receive.status.MPI_SOURCE);
+    return take_pages(receive, {receive.buffer, receive.bytes, receive.room}, false, receive.why_in_place);
+}
+
+void Receiving::post_held() noexcept {
+    InTurn const turn(receives_.turn());
+    receives_.post_held();
+}
+
 void Receiving::landed(DeferredReceive const& receive) noexcept {
-    job_.watch.arrived(receive.arrival);
+    if (receive.pages.bytes == 0) {
+        add(receive.why_in_place != nullptr ? *receive.why_in_place : counts_.posted, 1);
+        if (receive.why_in_place != nullptr) gains_.cannot(receive.site);
+        return;
+    }
+    if (receive.order == 0)
+        job_.watch.arrived(receive.arrival);
+    else
+        add(receive.returned.load(std::memory_order_relaxed) ? counts_.deferred : counts_.background, 1);
     auto const needed_at = receive.needed.load(std::memory_order_relaxed);
     auto const needed =
         needed_at == 0
             ? receive.landed
             : std::min(receive.landed, DeferredReceive::Clock::time_point(DeferredReceive::Clock::duration(needed_at)));
+    auto const since = std::min(needed, receive.since + receive.waited);
     record::Site& site = job_.watch.record().sites[receive.site];
     auto const count = [](std::uint64_t& sum, DeferredReceive::Clock::duration time) {
         add(sum, static_cast<std::uint64_t>(Ns(time).count()));
     };
     add(site.deferred, 1);
-    count(site.hidden_ns, hidden_.add(receive.returned, needed));
+    count(site.hidden_ns, hidden_.add(since, needed));
     count(site.left_ns, left_.add(needed, receive.landed));
     count(site.moving_ns, receive.moving_pages);
-    gains_.learn(receive.site, needed - receive.returned, receive.moving_pages + k_cost_of_waking);
+    gains_.learn(receive.site, needed - since, receive.moving_pages + k_cost_of_waking);
 }
 
 }  // namespace sluice::plugin

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Blocking receives that return when their message is matched. After Iancu, Husbands, Hargrove: HUNTing the overlap
-/// (PACT 2005), whose waits end at the first touch of the data; here the plain message is received, with nothing asked
-/// of its sender.
+/// Receives that return, and requests that are complete, when their message is matched. After Iancu, Husbands,
+/// Hargrove: HUNTing the overlap (PACT 2005), whose waits end at the first touch of the data; here the plain message is
+/// received, with nothing asked of its sender.
 ///
 ///     MPI_Recv ── could be deferred? ── match (MPI_Mprobe) ── pages aside ── MPI_Imrecv into them ── return
 ///                     │ no                                        │ no
 ///                     └── MPI_Recv                                └── MPI_Mrecv
+///
+///     MPI_Irecv ── could be deferred? ── held, with a ticket for the program ── match … as above, while it computes
+///     MPI_Wait(all) ── returns when the message is matched
 ///
 /// A return proves to the program that its message was sent: so a receive never returns before it is matched. What is
 /// matched settles order, wildcards, length and status.
@@ -27,6 +30,7 @@
 #include "plugin/services/overlap/deferred_receives.hpp"
 #include "plugin/services/overlap/gains.hpp"
 #include "plugin/services/overlap/node_mates.hpp"
+#include "plugin/services/overlap/whole_pages.hpp"
 #include "plugin/watch/touched_memory.hpp"
 
 namespace sluice::plugin {
@@ -75,6 +79,9 @@ class Receiving final : private DeferredReceives::Listener {
         std::uint64_t& with_windows;
         std::uint64_t& other_types;  ///< datatypes with gaps, or not known
         std::uint64_t& callbacks;    ///< a nonblocking reduction may run an operation of the program in any call
+        std::uint64_t& background;   ///< nonblocking: the data came into pages aside before the program waited
+        std::uint64_t& posted;       ///< nonblocking: MPI got it before its match, to keep the order
+        std::uint64_t& no_place;     ///< too many are under way
     };
     struct Terms {
         std::uint64_t least;  ///< bytes of a message that is deferred
@@ -96,6 +103,15 @@ class Receiving final : private DeferredReceives::Listener {
     void before(Function function, TouchedBy const& touched) noexcept;
     void before_unwatched(char const* name) noexcept;
 
+    /// A nonblocking receive that may be deferred: it is held, and `request` is the program's. False if MPI is to have
+    /// it.
+    bool hold(Call& call, void* buffer, int count, MPI_Datatype type, Envelope const& envelope,
+              MPI_Request* request) noexcept;
+    /// A receive or a probe comes: no held receive that goes before it stays held.
+    void comes(Envelope const& envelope) noexcept {
+        if (any() && receives_.holds_for(envelope)) post_held();
+    }
+
     /// A receive of these arguments may be deferred once it is matched. Its first test turns small ones down.
     bool may_defer(Call& call, void const* buffer, int count, MPI_Datatype type, int source, MPI_Comm comm) noexcept;
     /// Waits for a message. `meanwhile` is a request that is tested as well, or null.
@@ -114,15 +130,35 @@ class Receiving final : private DeferredReceives::Listener {
     int until_done(Ask const& ask) {
         for (;;) {
             int done = 0;
-            int const code = in_turn([&] { return ask(&done); });
+            int const code = in_turn([&] {
+                receives_.advance();
+                return ask(&done);
+            });
             if (code != MPI_SUCCESS || done != 0) return code;
             sched_yield();
         }
     }
 
+    /// The same for a call that completes `requests`. `early`: it may return when their messages are matched.
+    template <class Ask>
+    int until_complete(bool early, MPI_Request const* requests, int n, Ask const& ask) {
+        receives_.waiting().begin();
+        int const code = until_done([&](int* done) {
+            if (early && !runs_callbacks_) receives_.return_matched(requests, n);
+            return ask(done);
+        });
+        receives_.waiting().end();
+        return code;
+    }
+
   private:
     void landed(DeferredReceive const& receive) noexcept override;
+    bool takes_aside(DeferredReceive& receive) noexcept override;
+    bool take_pages(DeferredReceive& receive, Landing const& landing, bool none_active,
+                    std::uint64_t*& why_not) noexcept;
+    void post_held() noexcept;
     bool are_errors_fatal(MPI_Comm comm) noexcept;
+    bool is_mate(int world_rank) noexcept;
     bool has_windows() noexcept;
     bool has_no_active_request() noexcept;
     int receive_now(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) noexcept;

@@ -51,7 +51,7 @@ static void make_guardable(struct draws* draws, struct message* m) {
     m->kind = kinds[one_of(draws, 4)];
     m->offset = 4096 * (size_t)one_of(draws, 3);
     m->room = (m->count + 4095) / 4096 * 4096;
-    if (m->receive >= k_irecv) m->receive = k_recv;
+    if (m->receive > k_irecv) m->receive = one_in(draws, 2) ? k_irecv : k_recv;
 }
 
 struct message draw_message(struct draws* draws, int tag, int small, int fenced) {

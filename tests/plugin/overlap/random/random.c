@@ -172,7 +172,7 @@ static void truncate_one(struct draws* draws, int sender, int receiver) {
 // `tags` is the first of the episode: the next episode of a rank that is ahead has others, so any source is this one.
 static void episode(struct draws draws, int sender, int receiver, int fenced, int tags) {
     if (me != sender && me != receiver) return;
-    if (sender != receiver && one_in(&draws, 12)) {
+    if (sender != receiver && one_in(&draws, 12) && !are_errors_always_fatal()) {
         truncate_one(&draws, sender, receiver);
         return;
     }
@@ -237,7 +237,7 @@ static void make_communicators(void) {
     MPI_Comm half;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     MPI_Comm_dup(MPI_COMM_WORLD, &returning);
-    MPI_Comm_set_errhandler(returning, MPI_ERRORS_RETURN);
+    if (!are_errors_always_fatal()) MPI_Comm_set_errhandler(returning, MPI_ERRORS_RETURN);
     MPI_Comm_split(MPI_COMM_WORLD, 0, ranks - me, &backwards);
     between = MPI_COMM_NULL;
     if (ranks == 1) return;

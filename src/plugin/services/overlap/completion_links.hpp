@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// The calls that complete requests, beside receives that are under way: all as tests in the program's turn. MPI_Wait
+/// and MPI_Waitall return when the messages of their receives are matched, the others when the data are there.
+#pragma once
+
+#include "plugin/services/job.hpp"
+#include "plugin/services/overlap/receiving.hpp"
+#include "plugin/services/translated.hpp"
+#include "plugin/watch/call.hpp"
+
+namespace sluice::plugin {
+
+/// Open MPI 4.1.4 hangs in MPI_Waitall if a request of several has failed and its level is not MPI_THREAD_SINGLE.
+inline bool hangs_after_errors(Receiving const& receiving) noexcept {
+#ifdef OPEN_MPI
+    return receiving.may_return_errors();
+#else
+    static_cast<void>(receiving);
+    return false;
+#endif
+}
+
+/// Calls `plain()`, or `owned(owners)` if a service owns a request.
+template <class Plain, class Owned>
+int translated_if_owned(Call& call, Plain const& plain, Owned const& owned) {
+    return call.job().owned.empty() ? plain() : translated(false, owned);
+}
+
+inline constexpr auto k_test = [](auto... arguments) { return MPI_Test(arguments...); };
+inline constexpr auto k_testall = [](auto... arguments) { return MPI_Testall(arguments...); };
+inline constexpr auto k_testany = [](auto... arguments) { return MPI_Testany(arguments...); };
+inline constexpr auto k_testsome = [](auto... arguments) { return MPI_Testsome(arguments...); };
+
+struct CompletionLinks {
+    static constexpr auto Test = [](Receiving& receiving, Call&, auto next, auto... arguments) {
+        if (!receiving.any()) [[likely]]
+            return next(arguments...);
+        return receiving.in_turn([&] {
+            receiving.receives().advance();
+            return next(arguments...);
+        });
+    };
+    static constexpr auto Testall = Test;
+    static constexpr auto Testany = Test;
+    static constexpr auto Testsome = Test;
+
+    static constexpr auto Wait = [](Receiving& receiving, Call& call, auto next, MPI_Request* request,
+                                    MPI_Status* status) {
+        if (!receiving.any()) [[likely]]
+            return next(request, status);
+        return receiving.until_complete(true, request, 1, [&](int* done) {
+            return translated_if_owned(
+                call, [&] { return MPI_Test(request, done, status); },
+                [&](Owners const& owners) { return translation::test(owners, k_test, request, done, status); });
+        });
+    };
+    static constexpr auto Waitall = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
+                                       MPI_Status* statuses) {
+        if (!receiving.any() && !(hangs_after_errors(receiving) && call.job().owned.empty())) [[likely]]
+            return next(count, requests, statuses);
+        return receiving.until_complete(true, requests, count, [&](int* done) {
+            return translated_if_owned(
+                call, [&] { return MPI_Testall(count, requests, done, statuses); },
+                [&](Owners const& owners) {
+                    return translation::testall(owners, k_testall, count, requests, done, statuses);
+                });
+        });
+    };
+    static constexpr auto Waitany = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
+                                       int* index, MPI_Status* status) {
+        if (!receiving.any()) [[likely]]
+            return next(count, requests, index, status);
+        return receiving.until_complete(false, requests, count, [&](int* done) {
+            return translated_if_owned(
+                call, [&] { return MPI_Testany(count, requests, index, done, status); },
+                [&](Owners const& owners) {
+                    return translation::testany(owners, k_testany, count, requests, index, done, status);
+                });
+        });
+    };
+    static constexpr auto Waitsome = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
+                                        int* number, int* indices, MPI_Status* statuses) {
+        if (!receiving.any()) [[likely]]
+            return next(count, requests, number, indices, statuses);
+        return receiving.until_complete(false, requests, count, [&](int* done) {
+            int const code = translated_if_owned(
+                call, [&] { return MPI_Testsome(count, requests, number, indices, statuses); },
+                [&](Owners const& owners) {
+                    return translation::some(owners, k_testsome, count, requests, number, indices, statuses);
+                });
+            *done = *number != 0 ? 1 : 0;
+            return code;
+        });
+    };
+};
+
+}  // namespace sluice::plugin
