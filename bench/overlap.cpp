@@ -30,14 +30,15 @@ using namespace sluice::bench;
 namespace {
 
 constexpr OverlapMethod k_methods[] = {OverlapMethod::blocking, OverlapMethod::irecv,   OverlapMethod::by_hand,
-                                       OverlapMethod::strips,   OverlapMethod::program, OverlapMethod::compute,
-                                       OverlapMethod::transfer};
+                                       OverlapMethod::strips,   OverlapMethod::program, OverlapMethod::started,
+                                       OverlapMethod::compute,  OverlapMethod::transfer};
 constexpr OverlapWork k_works[] = {OverlapWork::independent, OverlapWork::light, OverlapWork::heavy};
 constexpr int k_latency_site = k_call_sites - 1;
 
 struct Options {
     std::vector<std::string> cases{"independent", "light", "heavy"};
-    std::vector<std::string> methods{"blocking", "irecv", "by_hand", "strips", "program", "compute", "transfer"};
+    std::vector<std::string> methods{"blocking", "irecv",   "by_hand", "strips",
+                                     "program",  "started", "compute", "transfer"};
     std::vector<std::uint64_t> bytes{65536, 262144, 1048576, 4194304, 16777216};
     int warm_up = 6;
     int pairs = 7;
@@ -49,11 +50,11 @@ void add_options(sluice::command_line::CommandLine& line, Options& options) {
     line.option("--case", options.cases, "independent, light, heavy")
         .separated_by_commas()
         .one_of({"independent", "light", "heavy"});
-    line.option("--method", options.methods, "blocking, irecv, by_hand, strips, program, compute, transfer")
+    line.option("--method", options.methods, "blocking, irecv, by_hand, strips, program, started, compute, transfer")
         .separated_by_commas()
-        .one_of({"blocking", "irecv", "by_hand", "strips", "program", "compute", "transfer"});
+        .one_of({"blocking", "irecv", "by_hand", "strips", "program", "started", "compute", "transfer"});
     line.option("--bytes", options.bytes, "of a message").separated_by_commas().positive();
-    line.option("--warm-up", options.warm_up, "rounds of the program's own receive that are not measured")
+    line.option("--warm-up", options.warm_up, "rounds of the program's own receives that are not measured")
         .between(1, 1000);
     line.option("--pairs", options.pairs, "rounds in which each method runs once; 0: only latency and wake-ups")
         .between(0, 1000);

@@ -12,6 +12,7 @@ namespace sluice::bench {
 namespace {
 
 using Receive = void (*)(OverlapCalls const& calls, void* buffer, int bytes, int from);
+using Start = MPI_Request (*)(OverlapCalls const& calls, void* buffer, int bytes, int from);
 
 /// The number in the empty instruction keeps the compiler from merging these functions, and from leaving for the
 /// receive by a jump, which would have no return address here.
@@ -21,12 +22,25 @@ template <int Site>
     __asm__ volatile("" : : "i"(Site) : "memory");
 }
 
-template <int... Sites>
-constexpr std::array<Receive, sizeof...(Sites)> table_of(std::integer_sequence<int, Sites...>) {
-    return {&receive_here<Sites>...};
+template <int Site>
+[[gnu::noinline]] MPI_Request start_here(OverlapCalls const& calls, void* buffer, int bytes, int from) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    calls.irecv(buffer, bytes, MPI_CHAR, from, 0, MPI_COMM_WORLD, &request);
+    __asm__ volatile("" : : "i"(Site) : "memory");
+    return request;
 }
 
-constexpr auto k_receives = table_of(std::make_integer_sequence<int, k_call_sites>());
+template <int... Sites>
+constexpr std::array<Receive, sizeof...(Sites)> receives_of(std::integer_sequence<int, Sites...>) {
+    return {&receive_here<Sites>...};
+}
+template <int... Sites>
+constexpr std::array<Start, sizeof...(Sites)> starts_of(std::integer_sequence<int, Sites...>) {
+    return {&start_here<Sites>...};
+}
+
+constexpr auto k_receives = receives_of(std::make_integer_sequence<int, k_call_sites>());
+constexpr auto k_starts = starts_of(std::make_integer_sequence<int, k_call_sites>());
 
 }  // namespace
 
@@ -58,6 +72,10 @@ OverlapCalls OverlapCalls::straight() {
 
 void receive_at(int site, OverlapCalls const& calls, void* buffer, int bytes, int from) {
     k_receives.at(static_cast<std::size_t>(site))(calls, buffer, bytes, from);
+}
+
+MPI_Request start_at(int site, OverlapCalls const& calls, void* buffer, int bytes, int from) {
+    return k_starts.at(static_cast<std::size_t>(site))(calls, buffer, bytes, from);
 }
 
 }  // namespace sluice::bench

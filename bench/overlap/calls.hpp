@@ -22,11 +22,13 @@ struct OverlapCalls {
     static OverlapCalls straight();
 };
 
-/// The call sites of MPI_Recv that a program may have. Each is a place of its own in the code, because Sluice learns
-/// for each call site whether a receive there can be deferred.
+/// The call sites of MPI_Recv, and of MPI_Irecv, that a program may have. Each is a place of its own in the code,
+/// because Sluice learns for each call site whether a receive there can be deferred.
 constexpr int k_call_sites = 64;
 
 /// Calls `calls.recv` for bytes of tag 0 from that rank, at call site 0 … k_call_sites - 1.
 void receive_at(int site, OverlapCalls const& calls, void* buffer, int bytes, int from);
+/// The same by `calls.irecv`.
+MPI_Request start_at(int site, OverlapCalls const& calls, void* buffer, int bytes, int from);
 
 }  // namespace sluice::bench

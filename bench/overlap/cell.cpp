@@ -34,6 +34,11 @@ void for_each_strip(std::span<std::byte> data, Of const& of) {
         of(data.subspan(at, std::min(k_strip_bytes, data.size() - at)));
 }
 
+/// Sluice sees its calls.
+bool is_served(OverlapMethod method) {
+    return method == OverlapMethod::program || method == OverlapMethod::started;
+}
+
 }  // namespace
 
 void OverlapCell::Free::operator()(std::byte* bytes) const {
@@ -52,7 +57,7 @@ OverlapCell::OverlapCell(OverlapPlan plan, OverlapCalls const& program, OverlapC
 void OverlapCell::measure(std::function<void(OverlapMethod, double)> const& tell) {
     calibrate();
     for (OverlapMethod const method : plan_.methods)
-        for (int i = 0; i < (method == OverlapMethod::program ? plan_.warm_up : 1); ++i)
+        for (int i = 0; i < (is_served(method) ? plan_.warm_up : 1); ++i)
             round(method);
     for (int pair = 0; pair < plan_.pairs; ++pair) {
         for (OverlapMethod const method : plan_.methods) {
@@ -80,7 +85,7 @@ void OverlapCell::calibrate() {
 
 /// Returns the seconds of the receiver.
 double OverlapCell::round(OverlapMethod method) {
-    OverlapCalls const& calls = method == OverlapMethod::program ? program_ : straight_;
+    OverlapCalls const& calls = is_served(method) ? program_ : straight_;
     ++rounds_;
     if (rank_ == k_sender) write_pattern(data(), rounds_);
     straight_.barrier(MPI_COMM_WORLD);
@@ -124,9 +129,9 @@ void OverlapCell::receive_and_work(OverlapMethod method, OverlapCalls const& cal
         case OverlapMethod::strips:
             return work_by_strips(calls);
         case OverlapMethod::irecv:
+        case OverlapMethod::started:
         case OverlapMethod::by_hand: {
-            MPI_Request request = MPI_REQUEST_NULL;
-            calls.irecv(buffer_.get(), bytes, MPI_CHAR, k_sender, k_data_tag, MPI_COMM_WORLD, &request);
+            MPI_Request request = start_at(plan_.site, calls, buffer_.get(), bytes, k_sender);
             if (method == OverlapMethod::by_hand)
                 compute_testing(calls, request);
             else
@@ -206,6 +211,8 @@ std::string name_of(OverlapMethod method) {
             return "strips";
         case OverlapMethod::program:
             return "program";
+        case OverlapMethod::started:
+            return "started";
         case OverlapMethod::compute:
             return "compute";
         case OverlapMethod::transfer:

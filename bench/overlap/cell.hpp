@@ -27,6 +27,7 @@ enum class OverlapMethod {
     strips,    ///< sent and received in strips by hand; each is waited for when the pass comes to it, with tests
                ///< meanwhile
     program,   ///< as blocking, but called as any program calls MPI: what `sluice run` serves
+    started,   ///< as irecv, but called as any program calls MPI
     compute,   ///< the work alone, without a message
     transfer   ///< the receive alone, without work
 };
@@ -41,7 +42,7 @@ struct OverlapPlan {
     OverlapWork work = OverlapWork::independent;
     std::size_t bytes = 0;
     int site = 0;     ///< of the receive
-    int warm_up = 6;  ///< rounds of the method `program` before those that are measured; one of each other method
+    int warm_up = 6;  ///< rounds of `program` and `started` before those that are measured; one of each other method
     int pairs = 7;    ///< rounds in which each method runs once
     std::vector<OverlapMethod> methods;
 };

@@ -77,6 +77,7 @@ def cells(rows):
     if not words:
         return None
     head = ["MPI", "case", "bytes", "blocking, ms", "Irecv, Wait", "by hand"] + [f"`{word}` (min … max)" for word in words]
+    head += [f"Irecv, Wait, `{word}`" for word in words]
     head += ["could be hidden", "hidden by hand"] + [f"by `{word}`" for word in words] + [f"`{word}` of by hand" for word in words]
     head += [f"presence of `{word}`" for word in words]
     lines = []
@@ -91,6 +92,7 @@ def cells(rows):
         line = [MPIS[mpi], case, size(count), f"{blocking['seconds']['median'] * 1e3:.2f}", median(ratio("irecv/blocking", first)),
                 median(ratio(hand + "/blocking", first))]
         line += [spread(ratio("sluice/blocking", word)) for word in words]
+        line += [median(ratio("sluice_irecv/blocking", word)) for word in words]
         line += [field(ratio("sluice/blocking", first), "hideable"), field(ratio(hand + "/blocking", first), "hidden")]
         line += [field(ratio("sluice/blocking", word), "hidden") for word in words]
         line += [field(ratio("sluice/" + hand, word), "hidden_of_" + hand) for word in words]
@@ -187,6 +189,8 @@ def targets(tables):
     share = {"name": "sluice/by_hand", "value": lambda row: row.get("hidden_of_by_hand")}
     lines = judged("independent, from 4 MiB on, `on` over blocking", ratios_of(wire, "on", "independent", 4 * MIB), 0.6, True)
     lines += judged("the same, share of what tests by hand hide", ratios_of(wire, "on", "independent", 4 * MIB, **share), 0.97, False)
+    started = {"name": "sluice_irecv/by_hand", "value": lambda row: row.get("hidden_of_by_hand")}
+    lines += judged("MPI_Irecv and MPI_Wait, from 4 MiB on, the same share", ratios_of(wire, "on", "independent", 4 * MIB, **started), 0.97, False)
     lines += judged("1 MiB, share of what tests by hand hide", ratios_of(wire, "on", "independent", MIB, MIB, **share), 0.85, False)
     for mpi in wire.values("mpi"):
         if "on" in wire.words():
@@ -208,7 +212,8 @@ def said(tables):
 
 
 STYLES = {"irecv": ("tab:gray", "d-", "MPI_Irecv, MPI_Wait"), "hand": ("tab:green", "^-", "by hand"),
-          "on": ("tab:blue", "o-", "--overlap on"), "auto": ("tab:orange", "x--", "--overlap auto"), "off": ("tab:red", "+:", "--overlap off")}
+          "on": ("tab:blue", "o-", "--overlap on"), "auto": ("tab:orange", "x--", "--overlap auto"), "off": ("tab:red", "+:", "--overlap off"),
+          "started": ("tab:cyan", "s:", "MPI_Irecv, MPI_Wait, --overlap on")}
 
 
 def draw(rows, folder):
@@ -223,7 +228,8 @@ def draw(rows, folder):
     figure, grid = plot.subplots(len(mpis), len(CASES), figsize=(10, 2.9 * len(mpis)), sharex=True, sharey=True, squeeze=False)
     for mpi, line in zip(mpis, grid):
         for (case, hand), axes in zip(CASES.items(), line):
-            series = {"irecv": ("irecv/blocking", words[0]), "hand": (hand + "/blocking", words[0]), **{word: ("sluice/blocking", word) for word in words}}
+            series = {"irecv": ("irecv/blocking", words[0]), "hand": (hand + "/blocking", words[0]), **{word: ("sluice/blocking", word) for word in words},
+                      "started": ("sluice_irecv/blocking", "on")}
             for name, (ratio, word) in series.items():
                 mine = sorted((row["bytes"], row["time"]["median"]) for row in rows.rows if row.get("ratio") == ratio
                               and row["overlap"] == word and row["mpi"] == mpi and row["case"] == case)

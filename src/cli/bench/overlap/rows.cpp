@@ -38,7 +38,7 @@ std::vector<double> ratios(std::vector<double> const& ours, std::vector<double> 
 
 /// In rows, what the program calls as any program does is Sluice's.
 std::string shown(std::string const& method) {
-    return method == "program" ? "sluice" : method;
+    return method == "program" ? "sluice" : method == "started" ? "sluice_irecv" : method;
 }
 
 class CellRows {
@@ -49,10 +49,11 @@ class CellRows {
     std::vector<Row> all(OverlapRounds const* plain) {
         for (auto const& [method, seconds] : cell_.seconds)
             add_method(method, seconds);
-        for (char const* const method : {"irecv", "by_hand", "strips", "program"})
+        for (char const* const method : {"irecv", "by_hand", "strips", "program", "started"})
             add_ratio(method, "blocking");
         for (char const* const peer : {"by_hand", "strips"})
-            add_ratio("program", peer);
+            for (char const* const ours : {"program", "started"})
+                add_ratio(ours, peer);
         if (plain != nullptr) add_control(*plain);
         return rows_;
     }

@@ -64,6 +64,10 @@ std::string spread(Row const* ratio) {
     return fmt::format("{:.3f} ({:.3f} … {:.3f})", number(time, "median"), number(time, "min"), number(time, "max"));
 }
 
+std::string middle(Row const* ratio) {
+    return ratio != nullptr ? fmt::format("{:.3f}", number(ratio->at("time"), "median")) : "–";
+}
+
 std::string fraction(Row const* ratio, std::string const& field) {
     return ratio != nullptr && ratio->contains(field) ? fmt::format("{:.3f}", number(*ratio, field.c_str())) : "–";
 }
@@ -77,9 +81,9 @@ std::string head_of(Row const& row) {
 std::string case_table(CaseRows const& rows) {
     std::string const hand = text(rows.first(), "case") == "independent" ? "by_hand" : "strips";
     std::string table = head_of(rows.first());
-    table += fmt::format("  {:>9} {:<8} {:>9} {:>9} {:>9} {:>9}  {:<24} {:>8} {:>7} {:>8} {:>9}  {:<8}\n", "bytes",
-                         "overlap", "blocking", "irecv", hand, "sluice", "sluice/blocking", "hideable", "hidden",
-                         "by hand", "of that", "presence");
+    table += fmt::format("  {:>9} {:<8} {:>9} {:>9} {:>9} {:>9}  {:<24} {:>12} {:>8} {:>7} {:>8} {:>9}  {:<8}\n",
+                         "bytes", "overlap", "blocking", "irecv", hand, "sluice", "sluice/blocking", "sluice_irecv",
+                         "hideable", "hidden", "by hand", "of that", "presence");
     for (std::uint64_t const bytes : rows.sizes())
         for (std::string const& word : rows.words()) {
             auto const ms = [&](char const* method) { return milliseconds(rows.find("method", method, bytes, word)); };
@@ -89,8 +93,9 @@ std::string case_table(CaseRows const& rows) {
             Row const* const to_hand = rows.find("ratio", "sluice/" + hand, bytes, word);
             Row const* const control = rows.find("ratio", "blocking/blocking_plain", bytes, word);
             table += fmt::format(
-                "  {:>9} {:<8} {:>9} {:>9} {:>9} {:>9}  {:<24} {:>8.3f} {:>7} {:>8} {:>9}  {:<8}\n", bytes, word,
-                ms("blocking"), ms("irecv"), ms(hand.c_str()), ms("sluice"), spread(ours), number(*ours, "hideable"),
+                "  {:>9} {:<8} {:>9} {:>9} {:>9} {:>9}  {:<24} {:>12} {:>8.3f} {:>7} {:>8} {:>9}  {:<8}\n", bytes, word,
+                ms("blocking"), ms("irecv"), ms(hand.c_str()), ms("sluice"), spread(ours),
+                middle(rows.find("ratio", "sluice_irecv/blocking", bytes, word)), number(*ours, "hideable"),
                 fraction(ours, "hidden"), fraction(by_hand, "hidden"), fraction(to_hand, "hidden_of_" + hand),
                 control != nullptr ? fmt::format("{:.3f}", number(control->at("time"), "median")) : "–");
         }

@@ -3,6 +3,9 @@
 /// and MPI_Waitall return when the messages of their receives are matched, the others when the data are there.
 #pragma once
 
+#include <memory>
+#include <new>
+
 #include "plugin/services/job.hpp"
 #include "plugin/services/overlap/receiving.hpp"
 #include "plugin/services/translated.hpp"
@@ -19,6 +22,27 @@ inline bool hangs_after_errors(Receiving const& receiving) noexcept {
     return false;
 #endif
 }
+
+/// MPICH 4.0.2 takes the requests of an MPI_Testall for its own kinds if the last 64 of them are, where the program
+/// asks for no statuses: a ticket among the others ends the job. So it is asked for statuses.
+class StatusesOf {
+  public:
+    StatusesOf([[maybe_unused]] int count, MPI_Status* statuses) noexcept : statuses_(statuses) {
+#ifdef MPICH
+        constexpr int k_batch = 64;
+        if (statuses != MPI_STATUSES_IGNORE || count <= k_batch) return;
+        own_.reset(new (std::nothrow) MPI_Status[static_cast<std::size_t>(count)]);
+        if (own_) statuses_ = own_.get();
+#endif
+    }
+    MPI_Status* get() const noexcept {
+        return statuses_;
+    }
+
+  private:
+    std::unique_ptr<MPI_Status[]> own_;
+    MPI_Status* statuses_;
+};
 
 /// Calls `plain()`, or `owned(owners)` if a service owns a request.
 template <class Plain, class Owned>
@@ -40,7 +64,13 @@ struct CompletionLinks {
             return next(arguments...);
         });
     };
-    static constexpr auto Testall = Test;
+    static constexpr auto Testall = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
+                                       int* done, MPI_Status* statuses) {
+        if (!receiving.any()) [[likely]]
+            return next(count, requests, done, statuses);
+        StatusesOf const asked(count, statuses);
+        return Test(receiving, call, next, count, requests, done, asked.get());
+    };
     static constexpr auto Testany = Test;
     static constexpr auto Testsome = Test;
 
@@ -58,11 +88,12 @@ struct CompletionLinks {
                                        MPI_Status* statuses) {
         if (!receiving.any() && !(hangs_after_errors(receiving) && call.job().owned.empty())) [[likely]]
             return next(count, requests, statuses);
+        StatusesOf const asked(count, statuses);
         return receiving.until_complete(true, requests, count, [&](int* done) {
             return translated_if_owned(
-                call, [&] { return MPI_Testall(count, requests, done, statuses); },
+                call, [&] { return MPI_Testall(count, requests, done, asked.get()); },
                 [&](Owners const& owners) {
-                    return translation::testall(owners, k_testall, count, requests, done, statuses);
+                    return translation::testall(owners, k_testall, count, requests, done, asked.get());
                 });
         });
     };
