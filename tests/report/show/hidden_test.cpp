@@ -127,8 +127,7 @@ TEST(Hidden, is_told_also_if_receives_returned_early_for_nothing) {
     RecordPointer const record = make_record(0, 1, Story::early);
     record->sites[2].deferred = 1;
     record->sites[2].hidden_ns = 0;
-    EXPECT_EQ(hidden_line(of(*record)),
-              "0 µs of waiting in 1 receive, 20.0 ms left, 700 µs for moving pages");
+    EXPECT_EQ(hidden_line(of(*record)), "0 µs of waiting in 1 receive, 20.0 ms left, 700 µs for moving pages");
 }
 
 TEST(Hidden, is_compared_if_one_of_the_jobs_has_it) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 // wire [BYTES ROUNDS [at_once | started]]: receives a large message from the other node and computes something else
-// before it looks at the data, as many programs do; at_once: looks at them at once; started: starts the receive, computes
-// for half of the time, waits, and computes the rest. Rank 0 prints how long it waited in MPI's calls and for the data.
+// before it looks at the data, as many programs do; at_once: looks at them at once; started: starts the receive,
+// computes for half of the time, waits, and computes the rest. Rank 0 prints how long it waited in MPI's calls and for
+// the data.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
