@@ -15,8 +15,8 @@
 // early only where errors are fatal. At the end of the process the number of touches that found a page without its data
 // is written on standard error, in a line that compare.py takes for one of the layer.
 void expect_early_returns(void);
-// The environment has EQUALITY_ERRORS_ARE_FATAL: the program sets no error handler at all, so calls may go beside receives
-// that are pending, and nonblocking receives are held.
+// The environment has EQUALITY_ERRORS_ARE_FATAL: the program sets no error handler at all, so calls may go beside
+// receives that are pending, and nonblocking receives are held.
 int are_errors_always_fatal(void);
 
 // Ranks form pairs: an even rank receives from the next one. A last even rank has no partner, -1.
