@@ -9,12 +9,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "absent.h"
 #include "pending.h"
 #include "transcript.h"
 
 enum { k_bytes = 1 << 19, k_page = 4096, k_parts = 4, k_many = 100, k_small = 16 << 10 };
 static unsigned char* buffer;  // of k_parts receives
 static int tag;                // of this case
+
+static int waits_early = 0;
+
+static void say_early(void) {
+    if (waits_early != 0) fprintf(stderr, "sluice test: %d waits that returned before their data\n", waits_early);
+}
 
 static unsigned char* part(int i) {
     return buffer + (size_t)i * k_bytes;
@@ -74,6 +81,7 @@ static void wait_one(void) {
     MPI_Status status = untouched_status();
     start(0, &request);
     MPI_Wait(&request, &status);
+    waits_early += is_absent(part(0));
     say("null: %d", request == MPI_REQUEST_NULL);
     say_done(0, &status);
 }
@@ -107,6 +115,8 @@ static void wait_all(void) {
     MPI_Irecv(&in, 1, MPI_INT, me, 30001, MPI_COMM_WORLD, &requests[k_parts]);
     MPI_Isend(&out, 1, MPI_INT, me, 30001, MPI_COMM_WORLD, &requests[k_parts + 1]);
     MPI_Waitall(k_parts + 2, requests, statuses);
+    for (int i = 0; i < k_parts; ++i)
+        waits_early += is_absent(part(i));
     say("from itself: %d", in == tag);
     for (int i = k_parts - 1; i >= 0; --i)
         say_done(i, &statuses[i]);
@@ -291,6 +301,24 @@ static void type_freed(void) {
     say_done(0, &status);
 }
 
+// The function is not watched, and slow_name.c makes it slow: no thread calls MPI meanwhile, so nothing comes.
+static void slow_function(void) {
+    char name[MPI_MAX_OBJECT_NAME];
+    int length = 0;
+    MPI_Request request;
+    MPI_Status status = untouched_status();
+    memset(part(0), 0, k_bytes);
+    start(0, &request);
+    MPI_Comm_get_name(MPI_COMM_WORLD, name, &length);
+    say("came meanwhile: %d", is_absent(part(0)) || part(0)[1] != 0);
+    MPI_Wait(&request, &status);
+    say_done(0, &status);
+}
+static void send_a_little_later(void) {
+    moment(2 * hold_ms);
+    send_one();
+}
+
 static void fork_between(void) {
     MPI_Request request;
     MPI_Status status = untouched_status();
@@ -361,6 +389,7 @@ static struct {
     {"cancel", cancel, send_nothing},
     {"free", free_request, send_and_tell},
     {"the type is freed", type_freed, send_one},
+    {"a slow function", slow_function, send_a_little_later},
     {"fork", fork_between, send_one},
     {"nothing comes", nothing_comes, send_one},
     {"many", many, send_many},
@@ -369,6 +398,7 @@ static struct {
 int main(int argc, char** argv) {
     begin(&argc, &argv);
     expect_early_returns();
+    atexit(say_early);
     buffer = whole_pages((size_t)k_parts * k_bytes, 7);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         tag = 200 * (int)i;
