@@ -138,6 +138,11 @@ struct OverlapLinks : CompletionLinks {
         receiving.comes(envelope);
         return k_short(receiving, call, next, buffer, count, type, source, tag, comm, request);
     };
+    static constexpr auto Comm_set_errhandler = [](Receiving& receiving, Call&, auto next, MPI_Comm comm,
+                                                   MPI_Errhandler handler) {
+        receiving.sets_handler(handler);
+        return next(comm, handler);
+    };
     static constexpr auto Mrecv = [](Receiving& receiving, Call&, auto next, void* buffer, auto count,
                                      MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
         if constexpr (!k_is_large<decltype(count)>) {

@@ -55,8 +55,7 @@ constexpr std::array k_bring_callbacks{
     std::string_view("MPI_Session_create_errhandler"), std::string_view("MPI_Grequest_start"),
 };
 
-constexpr std::array k_set_handlers{std::string_view("MPI_Comm_set_errhandler"),
-                                    std::string_view("MPI_Errhandler_set")};
+constexpr std::array k_set_handlers{std::string_view("MPI_Errhandler_set")};
 
 constexpr std::array k_make_operations{std::string_view("MPI_Op_create")};
 
@@ -127,6 +126,10 @@ void Receiving::before(Function function, TouchedBy const& touched) noexcept {
         receives_.finish(range.from, range.from + range.bytes);
     if (!goes_beside(function) || runs_callbacks_ || may_return_errors_) receives_.step_aside();
     receives_.collect();
+}
+
+void Receiving::sets_handler(MPI_Errhandler handler) noexcept {
+    if (handler != MPI_ERRORS_ARE_FATAL) may_return_errors_ = true;
 }
 
 void Receiving::before_unwatched(char const* name) noexcept {

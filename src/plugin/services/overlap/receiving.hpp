@@ -96,12 +96,13 @@ class Receiving final : private DeferredReceives::Listener {
     DeferredReceives& receives() noexcept { return receives_; }
     DeferredReceives const& receives() const noexcept { return receives_; }
 
-    /// The program has set an error handler: a call may fail and return.
+    /// The program has set an error handler that returns: a call may fail and return.
     bool may_return_errors() const noexcept { return may_return_errors_; }
 
     /// Before a call of the program.
     void before(Function function, TouchedBy const& touched) noexcept;
     void before_unwatched(char const* name) noexcept;
+    void sets_handler(MPI_Errhandler handler) noexcept;
 
     /// A nonblocking receive that may be deferred: it is held, and `request` is the program's. False if MPI is to have
     /// it.
