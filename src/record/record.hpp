@@ -33,7 +33,8 @@
 namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
-inline constexpr std::uint32_t k_format = 8;
+/// One more also when functions.txt changes: sites name functions by their places there.
+inline constexpr std::uint32_t k_format = 9;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
