@@ -58,6 +58,15 @@ class Chain<int (*)(Arguments...)> {
         return Next(call, links_.data(), below, translation)(arguments...);
     }
 
+    /// What follows the links of `owner`: for a service that makes one call out of another.
+    int run_after(void const* owner, Call& call, Translation translation, Below below, Arguments... arguments) const {
+        std::size_t first = 0;
+        while (links_[first].run != nullptr && links_[first].owner != owner)
+            ++first;
+        if (links_[first].run != nullptr) ++first;
+        return Next(call, &links_[first], below, translation)(arguments...);
+    }
+
     /// After the links that are there. `Step` is a lambda without captures; it gets the owner, the call, what follows
     /// and the program's arguments, and returns the error code. Only while no thread runs the chain: in MPI_Init.
     template <class Owner, class Step>

@@ -44,16 +44,14 @@ class StatusesOf {
     MPI_Status* statuses_;
 };
 
-/// Calls `plain()`, or `owned(owners)` if a service owns a request.
-template <class Plain, class Owned>
-int translated_if_owned(Call& call, Plain const& plain, Owned const& owned) {
-    return call.job().owned.empty() ? plain() : translated(false, owned);
+/// A test of requests in the place of a call that waits for them, with the links of the services that follow.
+template <class Chain, class Translation, class... Arguments>
+int ask(Chain const& chain, Receiving& receiving, Call& call, Translation translation, typename Chain::Below below,
+        Arguments... arguments) {
+    typename Chain::Translation translated = nullptr;
+    if (!call.job().owned.empty()) translated = translation;
+    return chain.run_after(&receiving, call, translated, below, arguments...);
 }
-
-inline constexpr auto k_test = [](auto... arguments) { return MPI_Test(arguments...); };
-inline constexpr auto k_testall = [](auto... arguments) { return MPI_Testall(arguments...); };
-inline constexpr auto k_testany = [](auto... arguments) { return MPI_Testany(arguments...); };
-inline constexpr auto k_testsome = [](auto... arguments) { return MPI_Testsome(arguments...); };
 
 struct CompletionLinks {
     static constexpr auto Test = [](Receiving& receiving, Call&, auto next, auto... arguments) {
@@ -79,9 +77,8 @@ struct CompletionLinks {
         if (!receiving.any()) [[likely]]
             return next(request, status);
         return receiving.until_complete(true, request, 1, [&](int* done) {
-            return translated_if_owned(
-                call, [&] { return MPI_Test(request, done, status); },
-                [&](Owners const& owners) { return translation::test(owners, k_test, request, done, status); });
+            return ask(call.job().chains.Test, receiving, call, Translated<false>::Test, MPI_Test, request, done,
+                       status);
         });
     };
     static constexpr auto Waitall = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
@@ -90,11 +87,8 @@ struct CompletionLinks {
             return next(count, requests, statuses);
         StatusesOf const asked(count, statuses);
         return receiving.until_complete(true, requests, count, [&](int* done) {
-            return translated_if_owned(
-                call, [&] { return MPI_Testall(count, requests, done, asked.get()); },
-                [&](Owners const& owners) {
-                    return translation::testall(owners, k_testall, count, requests, done, asked.get());
-                });
+            return ask(call.job().chains.Testall, receiving, call, Translated<false>::Testall, MPI_Testall, count,
+                       requests, done, asked.get());
         });
     };
     static constexpr auto Waitany = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
@@ -102,11 +96,8 @@ struct CompletionLinks {
         if (!receiving.any()) [[likely]]
             return next(count, requests, index, status);
         return receiving.until_complete(false, requests, count, [&](int* done) {
-            return translated_if_owned(
-                call, [&] { return MPI_Testany(count, requests, index, done, status); },
-                [&](Owners const& owners) {
-                    return translation::testany(owners, k_testany, count, requests, index, done, status);
-                });
+            return ask(call.job().chains.Testany, receiving, call, Translated<false>::Testany, MPI_Testany, count,
+                       requests, index, done, status);
         });
     };
     static constexpr auto Waitsome = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
@@ -114,11 +105,8 @@ struct CompletionLinks {
         if (!receiving.any()) [[likely]]
             return next(count, requests, number, indices, statuses);
         return receiving.until_complete(false, requests, count, [&](int* done) {
-            int const code = translated_if_owned(
-                call, [&] { return MPI_Testsome(count, requests, number, indices, statuses); },
-                [&](Owners const& owners) {
-                    return translation::some(owners, k_testsome, count, requests, number, indices, statuses);
-                });
+            int const code = ask(call.job().chains.Testsome, receiving, call, Translated<false>::Testsome, MPI_Testsome,
+                                 count, requests, number, indices, statuses);
             *done = *number != 0 ? 1 : 0;
             return code;
         });
