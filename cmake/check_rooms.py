@@ -24,7 +24,7 @@ base pages
 kernel mpi >types >groups
 >memory >node >budget >record
 engine
-redistribution collectives tasks
+redistribution collectives transposes tasks
 fetch paged
 c
 report command_line
