@@ -68,7 +68,29 @@ void check(std::array<std::int64_t, 3> const& extents, ArrayLayout const& layout
     if (sorted != k_axes) refuse("the order " + listed(layout.order, " ") + " does not name each of the axes 0, 1, 2 once");
 }
 
-Geometry::Axes Geometry::axes_of(ArrayLayout const& before, ArrayLayout const& after) {
+namespace {
+
+void check_all(ArrayShape const& shape, ArrayLayout const& before, ArrayLayout const& after, int ranks) {
+    check(shape.extents, before);
+    check(shape.extents, after);
+    for (ArrayLayout const* layout : {&before, &after})
+        if (ranks_of(*layout) != ranks)
+            refuse("the grid " + listed(layout->grid, " x ") + " has " + std::to_string(ranks_of(*layout)) +
+                   " parts for " + std::to_string(ranks) + " ranks");
+    if (shape.element.count == 0) refuse("elements have 0 bytes");
+    std::uint64_t left = (std::uint64_t{1} << 60) / shape.element.count;
+    for (std::int64_t const extent : shape.extents)
+        if (extent > 0) left /= static_cast<std::uint64_t>(extent);
+    if (left == 0)
+        refuse("an array of " + listed(shape.extents, " x ") + " elements of " + std::to_string(shape.element.count) +
+               " bytes does not fit into an address space");
+}
+
+}  // namespace
+
+Geometry::Axes Geometry::axes_of(ArrayShape const& shape, ArrayLayout const& before, ArrayLayout const& after,
+                                 int ranks) {
+    check_all(shape, before, after, ranks);
     Axes axes{-1, -1, -1};
     int differing = 0;
     for (int const axis : k_axes) {
@@ -118,31 +140,8 @@ Geometry::Geometry(ArrayShape const& shape, ArrayLayout const& before, ArrayLayo
     }
 }
 
-namespace {
-
-/// Returns the shape if it and the layouts can be calculated with.
-ArrayShape const& checked(ArrayShape const& shape, ArrayLayout const& before, ArrayLayout const& after, int ranks) {
-    check(shape.extents, before);
-    check(shape.extents, after);
-    for (ArrayLayout const* layout : {&before, &after})
-        if (ranks_of(*layout) != ranks)
-            refuse("the grid " + listed(layout->grid, " x ") + " has " + std::to_string(ranks_of(*layout)) +
-                   " parts for " + std::to_string(ranks) + " ranks");
-    if (shape.element.count == 0) refuse("elements have 0 bytes");
-    std::uint64_t left = std::uint64_t{1} << 60;
-    left /= shape.element.count;
-    for (std::int64_t const extent : shape.extents)
-        if (extent > 0) left /= static_cast<std::uint64_t>(extent);
-    if (left == 0)
-        refuse("an array of " + listed(shape.extents, " x ") + " elements of " + std::to_string(shape.element.count) +
-               " bytes does not fit into an address space");
-    return shape;
-}
-
-}  // namespace
-
 Geometry::Geometry(ArrayShape const& shape, ArrayLayout const& before, ArrayLayout const& after, int rank, int ranks)
-    : Geometry(checked(shape, before, after, ranks), before, after, rank, axes_of(before, after)) {}
+    : Geometry(shape, before, after, rank, axes_of(shape, before, after, ranks)) {}
 
 Extents strides_of(Extents const& extents, Order const& order, std::int64_t element) noexcept {
     Extents strides{};

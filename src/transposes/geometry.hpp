@@ -53,7 +53,7 @@ class Geometry {
         int y = 1;
         int z = 2;
     };
-    static Axes axes_of(ArrayLayout const& before, ArrayLayout const& after);
+    static Axes axes_of(ArrayShape const& shape, ArrayLayout const& before, ArrayLayout const& after, int ranks);
     Geometry(ArrayShape const& shape, ArrayLayout const& before, ArrayLayout const& after, int rank, Axes const& axes);
 
     std::int64_t element_;

@@ -21,7 +21,7 @@ namespace {
 constexpr std::array<std::array<int, 3>, 6> k_orders{
     {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
 constexpr std::array<std::uint64_t, 10> k_elements{1, 2, 3, 4, 7, 8, 16, 24, 100, 1000};
-constexpr std::array<std::uint64_t, 5> k_stagings{4096, 10'000, 64 << 10, 1 << 20, 8 << 20};
+constexpr std::array<std::uint64_t, 5> k_stagings{4096, 10'000, 64 << 10, 256 << 10, 8 << 20};
 
 /// Numbers from which a transpose is made: small ones make simple transposes, so a failing case shrinks to one.
 struct Drawn {
@@ -35,8 +35,10 @@ struct Drawn {
 
     TransposeCase made(int ranks) const {
         TransposeCase one;
+        one.shape.element = {k_elements[static_cast<std::size_t>(number(10, k_elements.size()))]};
+        std::uint64_t const most = one.shape.element.count > 100 ? 7 : number(12, 5) == 4 ? 40 : 20;
         for (std::size_t axis = 0; axis < 3; ++axis)
-            one.shape.extents[axis] = number(axis, number(12, 5) == 4 ? 80 : 24);
+            one.shape.extents[axis] = number(axis, most);
         std::vector<int> divisors;
         for (int parts = 1; parts <= ranks; ++parts)
             if (ranks % parts == 0) divisors.push_back(parts);
@@ -55,7 +57,6 @@ struct Drawn {
         if (one.before.grid != one.after.grid) block(one.after, one.shape, y, number(9, 4));
         one.after.block[z] = one.before.block[z];
         if (one.before.grid == one.after.grid) one.after.block = one.before.block;
-        one.shape.element = {k_elements[static_cast<std::size_t>(number(10, k_elements.size()))]};
         one.staging = {k_stagings[static_cast<std::size_t>(number(11, k_stagings.size()))]};
         bool const of_doubles = one.shape.element.count % 8 == 0;
         if (of_doubles && number(12, 3) == 2) one.wire = WireType::float_for_double;
