@@ -24,8 +24,8 @@ base pages
 kernel mpi >types >groups
 >memory >node >budget >record
 engine
-redistribution collectives transposes tasks
-fetch paged
+redistribution collectives tasks
+fetch paged transposes
 c
 report command_line
 plugin/binding

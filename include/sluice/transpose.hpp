@@ -95,8 +95,9 @@ struct SLUICE_API TransposeReport {
     Bytes kept;                  ///< bytes of elements that stayed on this rank
     Bytes staging;               ///< staging that the call used
     std::uint64_t steps = 0;     ///< slices of the array that were exchanged one after the other
-    std::uint64_t messages = 0;  ///< messages that left
-    std::uint64_t pulled = 0;    ///< cells that were read directly from the staging of a rank of this node
+    std::uint64_t messages = 0;  ///< messages with elements that left
+    std::uint64_t swapped = 0;   ///< ranks of this node whose memory was swapped with this rank's (in place)
+    std::uint64_t pulled = 0;    ///< ranks of this node whose array was read (into another array)
     bool in_place = false;       ///< whether the array was its own destination
     /// The report in one line that people can read.
     std::string text() const;

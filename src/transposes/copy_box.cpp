@@ -40,7 +40,7 @@ struct Converted {
 };
 
 /// The side of a tile, so that its lines in both arrays stay in the first cache.
-constexpr std::int64_t k_tile = 16;
+constexpr std::int64_t k_tile = 8;
 
 template <typename Copy>
 void copy_tiles(std::byte* to, std::byte const* from, Loop const& by_to, Loop const& by_from,

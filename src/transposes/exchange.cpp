@@ -11,13 +11,6 @@
 
 namespace sluice::transposes {
 
-namespace {
-
-/// A rank offers its core to others after this many looks without result, because there may be more ranks than cores.
-constexpr std::uint64_t k_looks = 32;
-
-}  // namespace
-
 Exchange::Exchange(Geometry const& geometry, Manner const& manner, Slicing const& slicing, Wire const& wire,
                    std::span<std::byte> staging, TransposeReport& report) noexcept
     : geometry_(geometry),
@@ -174,7 +167,7 @@ bool Exchange::are_complete() {
 }
 
 void Exchange::wait() {
-    engine::Patience patience({.spins = k_looks});
+    engine::Patience patience({.spins = k_looks_before_yield});
     while (!are_complete())
         patience.after(false);
     open_ = 0;

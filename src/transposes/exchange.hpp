@@ -28,15 +28,19 @@
 
 namespace sluice::transposes {
 
+/// A rank offers its core to others after this many looks without result, because there may be more ranks than cores.
+inline constexpr std::uint64_t k_looks_before_yield = 32;
+
+/// Where messages go.
+struct Wire {
+    MPI_Comm comm;
+    int tag;
+};
+
 class Exchange {
   public:
     /// Messages that a rank has under way at once, in each direction.
     static constexpr int k_most_messages = 16;
-
-    struct Wire {
-        MPI_Comm comm;
-        int tag;
-    };
 
     /// `staging` has the bytes for which `slicing` was made. All but the report must outlive the exchange.
     Exchange(Geometry const& geometry, Manner const& manner, Slicing const& slicing, Wire const& wire,

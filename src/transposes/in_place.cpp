@@ -8,17 +8,8 @@
 
 namespace sluice::transposes {
 
-namespace {
-
-/// A matrix of units, stored row by row.
-struct Matrix {
-    std::int64_t rows;
-    std::int64_t columns;
-    std::int64_t unit;
-    std::int64_t bytes() const noexcept { return rows * columns * unit; }
-};
-
 void transpose_matrix(std::byte* data, Matrix const& matrix, std::span<std::byte> scratch) noexcept {
+    if (matrix.rows <= 1 || matrix.columns <= 1) return;
     auto const bytes = static_cast<std::size_t>(matrix.bytes());
     if (bytes <= scratch.size()) {
         std::memcpy(scratch.data(), data, bytes);
@@ -33,6 +24,8 @@ void transpose_matrix(std::byte* data, Matrix const& matrix, std::span<std::byte
                      [=](std::uint64_t at) { return at % rows * columns + at / rows; });
 }
 
+namespace {
+
 /// Makes the axis at `position` of an order the one before it.
 void swap_axes(std::byte* data, Extents const& extents, Order& order, std::size_t position, std::int64_t element,
                std::span<std::byte> scratch) noexcept {
@@ -43,7 +36,6 @@ void swap_axes(std::byte* data, Extents const& extents, Order& order, std::size_
         if (i > position) matrix.unit *= extents[order[i]];
     }
     std::swap(order[position - 1], order[position]);
-    if (matrix.rows == 1 || matrix.columns == 1) return;
     for (std::int64_t i = 0; i < repeated; ++i)
         transpose_matrix(data + i * matrix.bytes(), matrix, scratch);
 }

@@ -34,6 +34,13 @@ class Settled {
     std::span<std::byte> bits_;
 };
 
+inline void prefetch(std::byte const* unit, std::size_t bytes) noexcept {
+    constexpr std::size_t k_line = 64;
+    constexpr std::size_t k_most = 1024;  // from there on the processor sees the pattern
+    for (std::size_t at = 0; at < bytes && at < k_most; at += k_line)
+        __builtin_prefetch(unit + at);
+}
+
 /// Fills each of `count` units of `unit` bytes with what unit `source_of(it)` held; `source_of` is a permutation.
 /// `scratch` has at least 16 bytes.
 template <typename SourceOf>
@@ -56,15 +63,30 @@ void permute_in_place(std::byte* data, std::uint64_t count, std::uint64_t unit, 
             if (!begins_cycle(first) || source_of(first) == first) continue;
             std::memcpy(aside.data(), place(first), stripe);
             std::uint64_t at = first;
-            for (std::uint64_t from = source_of(at); from != first; at = from, from = source_of(at)) {
+            for (std::uint64_t from = source_of(at); from != first;) {
+                std::uint64_t const next = source_of(from);
+                prefetch(place(next), stripe);  // units lie far apart, where the processor looks ahead too late
                 std::memcpy(place(at), place(from), stripe);
                 if (settled.has_bits()) settled.set(at);
+                at = from;
+                from = next;
             }
             std::memcpy(place(at), aside.data(), stripe);
             if (settled.has_bits()) settled.set(at);
         }
     }
 }
+
+/// A matrix of units, stored row by row.
+struct Matrix {
+    std::int64_t rows;
+    std::int64_t columns;
+    std::int64_t unit;  ///< bytes
+    std::int64_t bytes() const noexcept { return rows * columns * unit; }
+};
+
+/// Stores a matrix column by column.
+void transpose_matrix(std::byte* data, Matrix const& matrix, std::span<std::byte> scratch) noexcept;
 
 /// Stores an array in another order. `extents` are those of the array, `element` its bytes of an element.
 void reorder_in_place(std::byte* data, Extents const& extents, Order const& from, Order const& to, std::int64_t element,

@@ -28,8 +28,8 @@ int areas_of(bool straight) {
 
 /// The bytes of an area in which `rows` of x with `z` elements each leave, or come from all members. What stays on this
 /// rank keeps its size, after the cells that are narrower.
-std::int64_t area_for(Geometry const& geometry, Manner const& manner, std::int64_t rows, std::int64_t z) {
-    std::int64_t const wire = wire_bytes(geometry.element(), manner.wire);
+std::int64_t area_for(Geometry const& geometry, WireType type, std::int64_t rows, std::int64_t z) {
+    std::int64_t const wire = wire_bytes(geometry.element(), type);
     std::int64_t const own = wire == geometry.element() ? 0 : geometry.element() * geometry.y().largest();
     std::int64_t const leaving = rows * z * (wire * geometry.y().extent() + own);
     std::int64_t const all_rows = std::min(geometry.x().extent(), rows * geometry.members());
@@ -44,16 +44,16 @@ bool prefers_z(Geometry const& geometry, Manner const& manner) {
 
 }  // namespace
 
-Bytes Slicing::least_staging(Geometry const& geometry, Manner const& manner) noexcept {
+Bytes Slicing::least_staging(Geometry const& geometry, WireType wire) noexcept {
     constexpr std::int64_t k_scratch = 4096;  // for permutations in place
     // Not by nz, which differs between groups: all ranks have the same staging.
-    std::int64_t const least = areas_of(false) * area_for(geometry, manner, 1, 1);
+    std::int64_t const least = areas_of(false) * area_for(geometry, wire, 1, 1);
     return {static_cast<std::uint64_t>(std::max(least, k_scratch))};
 }
 
-Bytes Slicing::most_staging(Geometry const& geometry, Manner const& manner) noexcept {
-    std::int64_t const all = area_for(geometry, manner, geometry.x().largest(), geometry.nz());
-    return std::max(least_staging(geometry, manner), Bytes{4 * static_cast<std::uint64_t>(all)});
+Bytes Slicing::most_staging(Geometry const& geometry, WireType wire) noexcept {
+    std::int64_t const all = area_for(geometry, wire, geometry.x().largest(), geometry.nz());
+    return std::max(least_staging(geometry, wire), Bytes{4 * static_cast<std::uint64_t>(all)});
 }
 
 Slicing::Slicing(Geometry const& geometry, Manner const& manner, Bytes staging) noexcept : nz_(geometry.nz()) {
@@ -62,7 +62,7 @@ Slicing::Slicing(Geometry const& geometry, Manner const& manner, Bytes staging) 
         return std::min(each, k_largest_area);
     };
     area_ = areas();
-    std::int64_t const layer = area_for(geometry, manner, geometry.x().largest(), 1);
+    std::int64_t const layer = area_for(geometry, manner.wire, geometry.x().largest(), 1);
     along_z_ = prefers_z(geometry, manner) && layer <= area_;
     if (along_z_) {
         slices_ = std::max<std::int64_t>(1, divided_up(nz_, std::max<std::int64_t>(1, area_ / std::max(k_line, layer))));
@@ -81,13 +81,13 @@ Slicing::Slicing(Geometry const& geometry, Manner const& manner, Bytes staging) 
 void Slicing::cut_along_x(Geometry const& geometry, Manner const& manner) noexcept {
     std::int64_t const largest = std::max<std::int64_t>(1, geometry.x().largest());
     std::int64_t z = std::max<std::int64_t>(1, nz_);
-    if (area_for(geometry, manner, 1, z) > area_)
-        z = std::max<std::int64_t>(1, z * area_ / area_for(geometry, manner, 1, z) - 1);
-    while (z > 1 && area_for(geometry, manner, 1, z) > area_)
+    if (area_for(geometry, manner.wire, 1, z) > area_)
+        z = std::max<std::int64_t>(1, z * area_ / area_for(geometry, manner.wire, 1, z) - 1);
+    while (z > 1 && area_for(geometry, manner.wire, 1, z) > area_)
         --z;
     chunks_ = std::max<std::int64_t>(1, divided_up(nz_, z));
     z = std::max<std::int64_t>(1, divided_up(nz_, chunks_));
-    std::int64_t rows = std::max<std::int64_t>(1, area_ / std::max(k_line, area_for(geometry, manner, 1, z)));
+    std::int64_t rows = std::max<std::int64_t>(1, area_ / std::max(k_line, area_for(geometry, manner.wire, 1, z)));
     rows = std::min(rows, largest);
     slices_ = divided_up(largest, rows);
     if (!geometry.x().all_equal()) return;

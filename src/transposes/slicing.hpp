@@ -25,9 +25,9 @@ struct Manner {
 class Slicing {
   public:
     /// The least staging with which an exchange can go on.
-    static Bytes least_staging(Geometry const& geometry, Manner const& manner) noexcept;
+    static Bytes least_staging(Geometry const& geometry, WireType wire) noexcept;
     /// More staging than this is not used.
-    static Bytes most_staging(Geometry const& geometry, Manner const& manner) noexcept;
+    static Bytes most_staging(Geometry const& geometry, WireType wire) noexcept;
     /// `staging` is at least the least one, and the same on all members.
     Slicing(Geometry const& geometry, Manner const& manner, Bytes staging) noexcept;
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/units.hpp"
+#include "collectives/inplace_alltoall.hpp"
 #include "engine/context_state.hpp"
 #include "groups/agreement.hpp"
 #include "groups/tags.hpp"
@@ -17,6 +18,7 @@
 #include "transposes/exchange.hpp"
 #include "transposes/geometry.hpp"
 #include "transposes/in_place.hpp"
+#include "transposes/pull.hpp"
 #include "transposes/slicing.hpp"
 
 namespace sluice {
@@ -25,6 +27,8 @@ namespace {
 
 using transposes::Geometry;
 using transposes::Manner;
+
+constexpr transposes::Order k_rows{transposes::k_x, transposes::k_y, transposes::k_z};
 
 Error invalid(std::string const& text) {
     return {ErrorCode::invalid_argument, text};
@@ -60,9 +64,17 @@ std::optional<Error> fault_of(Geometry const& geometry, Arrays const& arrays, in
 
 }  // namespace
 
+/// How one transpose goes. All ranks choose alike, by values on which they have agreed.
+enum class Way : std::uint8_t {
+    alone,  ///< the group is this rank alone
+    swap,   ///< in place, equal parts, one node: members swap blocks
+    pull,   ///< into another array, one node: each member reads its part from the others' arrays
+    steps,  ///< all others: slice by slice, in messages
+};
+
 /// A transpose with all that does not change from call to call. One call makes one for itself.
 ///
-///     made: faults of this rank  ->  meet: ranks compare  ->  prepare: staging on all  ->  move, move, …
+///     made: faults of this rank  ->  meet: ranks compare  ->  prepare: staging on all  ->  move
 struct TransposePlan::State {
     State(Context const& made_on, ArrayShape const& shape, ArrayLayout const& before, ArrayLayout const& after,
           TransposeOptions const& options)
@@ -81,11 +93,10 @@ struct TransposePlan::State {
     State(State const&) = delete;
     State& operator=(State const&) = delete;
 
-    /// Collective. Takes the staging, and agrees how much all ranks have.
-    void prepare();
-    /// Collective. No rank fails from here on, but for MPI.
-    TransposeReport move(Arrays const& arrays);
+    /// Collective.
     void meet(char const* call, std::optional<Arrays> const& arrays);
+    /// Collective. Takes the staging, and agrees how much all ranks have. No rank fails after it, but for MPI.
+    TransposeReport run(Arrays const& arrays);
 
     std::shared_ptr<engine::ContextState> owner;  // a plan may outlive its Context
     engine::ContextState& context;
@@ -95,12 +106,22 @@ struct TransposePlan::State {
 
   private:
     Bytes wished() const { return overrides.staging.value_or(context.settings().staging); }
+    void prepare();
+    Way way_of(Arrays const& arrays) const;
     void move_alone(Arrays const& arrays, TransposeReport& report);
+    void swap(std::byte* array, TransposeReport& report);
+    void swap_blocks(std::byte* array, std::int64_t bytes, TransposeReport& report);
+    void pull(Arrays const& arrays, TransposeReport& report);
     void exchange(Arrays const& arrays, TransposeReport& report);
+    void reorder(std::byte* array, transposes::Extents const& extents, transposes::Order const& from,
+                 transposes::Order const& to) {
+        reorder_in_place(array, extents, from, to, geometry->element(), staging->bytes());
+    }
 
     std::string text;
     std::optional<memory::Staging> staging;
     Bytes staging_of_all;
+    bool is_one_node = false;
 };
 
 void TransposePlan::State::meet(char const* call, std::optional<Arrays> const& arrays) {
@@ -113,9 +134,8 @@ void TransposePlan::State::meet(char const* call, std::optional<Arrays> const& a
 }
 
 void TransposePlan::State::prepare() {
-    Manner const manner{.in_place = true, .wire = overrides.wire};
-    Bytes const least = transposes::Slicing::least_staging(*geometry, manner);
-    Bytes const wanted = std::clamp(wished(), least, transposes::Slicing::most_staging(*geometry, manner));
+    Bytes const least = transposes::Slicing::least_staging(*geometry, overrides.wire);
+    Bytes const wanted = std::clamp(wished(), least, transposes::Slicing::most_staging(*geometry, overrides.wire));
     groups::Agreement agreement;
     try {
         staging.emplace(context.staging_pool().take(wanted, least));
@@ -125,31 +145,97 @@ void TransposePlan::State::prepare() {
                                                             " bytes of staging that a transpose needs at least"));
     }
     std::uint64_t const& least_of_all = agreement.least(staging ? staging->bytes().size() : 0);
+    std::uint64_t const& first_node = agreement.least(context.remote_memory().card().node);
+    std::uint64_t const& last_node = agreement.most(context.remote_memory().card().node);
     context.agree(agreement);
     staging_of_all = {least_of_all};
+    is_one_node = first_node == last_node && first_node != 0;
 }
 
-TransposeReport TransposePlan::State::move(Arrays const& arrays) {
+Way TransposePlan::State::way_of(Arrays const& arrays) const {
+    if (geometry->members() == 1) return Way::alone;
+    if (!is_one_node || overrides.wire != WireType::as_stored) return Way::steps;
+    if (!arrays.in_place()) return Way::pull;
+    bool const even = geometry->x().all_equal() && geometry->y().all_equal();
+    return even && staging_of_all >= collectives::InplaceAlltoall::k_least_staging ? Way::swap : Way::steps;
+}
+
+TransposeReport TransposePlan::State::run(Arrays const& arrays) {
+    prepare();
     TransposeReport report;
-    report.staging = {staging->bytes().size()};
+    report.staging = Bytes{staging->bytes().size()};
     report.in_place = arrays.in_place();
-    if (geometry->members() == 1)
-        move_alone(arrays, report);
-    else
-        exchange(arrays, report);
+    switch (way_of(arrays)) {
+        case Way::alone:
+            move_alone(arrays, report);
+            break;
+        case Way::swap:
+            swap(arrays.to, report);
+            break;
+        case Way::pull:
+            pull(arrays, report);
+            break;
+        case Way::steps:
+            exchange(arrays, report);
+            break;
+    }
+    staging.reset();
     return report;
 }
 
 void TransposePlan::State::move_alone(Arrays const& arrays, TransposeReport& report) {
     transposes::Extents const extents = geometry->before();
-    std::int64_t const element = geometry->element();
-    report.kept = Bytes{static_cast<std::uint64_t>(transposes::elements_of(extents) * element)};
-    if (arrays.in_place())
-        return reorder_in_place(arrays.to, extents, geometry->order_before(), geometry->order_after(), element,
-                                staging->bytes());
-    transposes::copy_box({arrays.to, strides_of(extents, geometry->order_after(), element)},
-             {const_cast<std::byte*>(arrays.from), strides_of(extents, geometry->order_before(), element)}, extents,
-             element);
+    report.kept = Bytes{static_cast<std::uint64_t>(transposes::elements_of(extents) * geometry->element())};
+    if (arrays.in_place()) return reorder(arrays.to, extents, geometry->order_before(), geometry->order_after());
+    transposes::copy_box(
+        {arrays.to, strides_of(extents, geometry->order_after(), geometry->element())},
+        {const_cast<std::byte*>(arrays.from), strides_of(extents, geometry->order_before(), geometry->element())},
+        extents, geometry->element());
+}
+
+/// Blocks of equal size change places, so all that is left is the order on each rank:
+///
+///     x, y, z  ->  member, x, y of the member, z  ->  all-to-all in place  ->  all x, y, z
+void TransposePlan::State::swap(std::byte* array, TransposeReport& report) {
+    transposes::Extents const before = geometry->before();
+    reorder(array, before, geometry->order_before(), k_rows);
+    auto const members = static_cast<std::int64_t>(geometry->members());
+    std::int64_t const run = geometry->y().size(0) * geometry->nz() * geometry->element();
+    transposes::transpose_matrix(array, {before[transposes::k_x], members, run}, staging->bytes());
+    std::size_t const had = staging->bytes().size();
+    staging.reset();  // the all-to-all takes its own from there
+    swap_blocks(array, before[transposes::k_x] * run, report);
+    staging.emplace(context.staging_pool().take({had}, {had}));  // what is kept there suffices
+    reorder(array, geometry->after(), k_rows, geometry->order_after());
+}
+
+void TransposePlan::State::swap_blocks(std::byte* array, std::int64_t bytes, TransposeReport& report) {
+    groups::Members group;
+    group.comm = context.comm();
+    group.rank = geometry->me();
+    group.size = geometry->members();
+    group.tag = groups::tags::k_transposes.first;
+    group.in_comm = groups::StridedRanks{geometry->rank_of(0), geometry->rank_of(1) - geometry->rank_of(0)};
+    Bytes const for_swaps = std::min({context.settings().inplace_staging, staging_of_all});
+    collectives::InplaceAlltoall call({context.remote_memory(), context.staging_pool(), for_swaps}, group,
+                                      collectives::InplaceBlocks::alltoall(array, bytes, MPI_BYTE));
+    call.finish();
+    if (call.fault()) throw *call.fault();
+    report.sent = report.received = call.report().exchanged;
+    report.swapped = call.report().pairs_swapped;
+    report.kept = Bytes{static_cast<std::uint64_t>(bytes)};
+    report.steps = 1;
+}
+
+void TransposePlan::State::pull(Arrays const& arrays, TransposeReport& report) {
+    transposes::Pull pull(*geometry, context.remote_memory(), {context.comm(), groups::tags::k_transposes.first},
+                          staging->bytes(), report);
+    std::array<std::uint64_t, 1> failed{pull.run(arrays.from, arrays.to) ? 0U : 1U};
+    context.most_of_all(failed);  // nor does any rank return before all have read what they need
+    if (failed[0] == 0) return;
+    TransposeReport const pulled = std::exchange(report, TransposeReport{});
+    report.staging = pulled.staging;
+    exchange(arrays, report);
 }
 
 void TransposePlan::State::exchange(Arrays const& arrays, TransposeReport& report) {
@@ -160,9 +246,7 @@ void TransposePlan::State::exchange(Arrays const& arrays, TransposeReport& repor
                                   scratch, report);
     bool const by_rows = arrays.in_place() && !slicing.is_along_z();
     transposes::Order const order = cell_order(*geometry, manner, slicing);
-    if (by_rows)
-        reorder_in_place(arrays.to, geometry->before(), geometry->order_before(),
-                         {transposes::k_x, transposes::k_y, transposes::k_z}, geometry->element(), scratch);
+    if (by_rows) reorder(arrays.to, geometry->before(), geometry->order_before(), k_rows);
     try {
         if (arrays.in_place())
             exchange.run_in_place(arrays.to);
@@ -174,7 +258,7 @@ void TransposePlan::State::exchange(Arrays const& arrays, TransposeReport& repor
     }
     if (!by_rows) return;
     sort_cells(arrays.to, *geometry, slicing, order, scratch);
-    reorder_in_place(arrays.to, geometry->after(), order, geometry->order_after(), geometry->element(), scratch);
+    reorder(arrays.to, geometry->after(), order, geometry->order_after());
 }
 
 TransposeReport transpose(Context& context, ArrayShape const& shape, ArrayLayout const& before,
@@ -183,8 +267,7 @@ TransposeReport transpose(Context& context, ArrayShape const& shape, ArrayLayout
     Arrays const arrays{static_cast<std::byte const*>(from), static_cast<std::byte*>(to)};
     TransposePlan::State once(context, shape, before, after, options);
     once.meet("transpose", arrays);
-    once.prepare();
-    return once.move(arrays);
+    return once.run(arrays);
 }
 
 TransposeReport transpose(Context& context, ArrayShape const& shape, ArrayLayout const& before,
@@ -214,7 +297,7 @@ TransposePlan::TransposePlan(Context& context, ArrayShape const& shape, ArrayLay
     engine::Entry const entry(engine::ContextState::of(context), "TransposePlan");
     auto state = std::make_unique<State>(context, shape, before, after, options);
     state->meet("TransposePlan", std::nullopt);
-    state->prepare();
+    state->context.end_questions();
     state_ = std::move(state);
 }
 
@@ -227,8 +310,7 @@ TransposeReport TransposePlan::apply(void const* from, void* to) {
     engine::Entry const entry(state.context, "TransposePlan::apply");
     Arrays const arrays{static_cast<std::byte const*>(from), static_cast<std::byte*>(to)};
     state.meet("TransposePlan::apply", arrays);
-    state.context.end_questions();
-    return state.move(arrays);
+    return state.run(arrays);
 }
 
 TransposeReport TransposePlan::apply(void* array) {
