@@ -30,6 +30,7 @@
 #include "sluice/redistribute.hpp"
 #include "sluice/sluice.h"
 #include "sluice/tasks.hpp"
+#include "sluice/transpose.hpp"
 #include "support/device_stand_in.hpp"
 #include "support/lines_of_ranks.hpp"
 #include "support/needs_ranks.hpp"
