@@ -30,10 +30,10 @@ struct ArrayShape {
 /// How an array is divided among the ranks of a context, and in which order each rank stores its part. Ranks are dealt
 /// to the parts row by row: rank r has part (c0, c1, c2) with r = (c0 * grid[1] + c1) * grid[2] + c2.
 struct ArrayLayout {
-    std::array<int, 3> grid{1, 1, 1};    ///< parts along each axis; their product is the number of ranks
-    std::array<int, 3> order{0, 1, 2};   ///< the axes as stored: the first varies slowest, the last is contiguous
-    std::array<std::int64_t, 3> block{};  ///< elements of a part along each axis: the first parts have as many, the last
-                                          ///< ones fewer or none, as in FFTW; 0: parts as even as possible
+    std::array<int, 3> grid{1, 1, 1};     ///< parts along each axis; their product is the number of ranks
+    std::array<int, 3> order{0, 1, 2};    ///< the axes as stored: the first varies slowest, the last is contiguous
+    std::array<std::int64_t, 3> block{};  ///< elements of a part along each axis: the first parts have as many, the
+                                          ///< last ones fewer or none, as in FFTW; 0: parts as even as possible
     bool operator==(ArrayLayout const&) const = default;
 };
 
@@ -62,9 +62,7 @@ struct ArrayPart {
         return end[i] - begin[i];
     }
     /// Number of elements.
-    std::uint64_t elements() const noexcept {
-        return static_cast<std::uint64_t>(extent(0) * extent(1) * extent(2));
-    }
+    std::uint64_t elements() const noexcept { return static_cast<std::uint64_t>(extent(0) * extent(1) * extent(2)); }
 };
 
 /// The part of a rank.
@@ -112,7 +110,8 @@ struct SLUICE_API TransposeReport {
 /// @param shape   the array as a whole
 /// @param before  how it is divided and stored now
 /// @param after   how it shall be divided and stored
-/// @param array   memory of the larger of both parts, which begins with the part of `before`; the caller owns it. May be
+/// @param array   memory of the larger of both parts, which begins with the part of `before`; the caller owns it. May
+/// be
 ///                null if both are empty.
 /// @param options what this call overrides
 /// @return what the call did on this rank

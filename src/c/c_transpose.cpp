@@ -95,9 +95,8 @@ int sluice_slabs(int axis, int ranks, int const* order, sluice_array_layout* lay
 }
 
 int sluice_pencils(int along, int rows, int columns, int const* order, sluice_array_layout* layout) {
-    return c_boundary([&] {
-        existing(layout, "layout") = c_layout_of(sluice::pencils(along, rows, columns, order_of(order)));
-    });
+    return c_boundary(
+        [&] { existing(layout, "layout") = c_layout_of(sluice::pencils(along, rows, columns, order_of(order))); });
 }
 
 int sluice_part_of(int64_t const* extents, sluice_array_layout const* layout, int rank, int64_t* begin, int64_t* end) {

@@ -37,7 +37,7 @@ inline constexpr TagRange k_addresses{1, 2};           ///< addresses; the barri
 inline constexpr TagRange k_message_transport{10, 4};  ///< requests and pieces, of even and of odd passes
 inline constexpr TagRange k_exchange{14, 1};           ///< blocks of parking and alltoallv
 inline constexpr TagRange k_block_stream{15, 1};       ///< blocks of cyclic
-inline constexpr TagRange k_transposes{16, 1};          ///< cells of transposes
+inline constexpr TagRange k_transposes{16, 1};         ///< cells of transposes
 inline constexpr TagRange k_cyclic_schedule{21, 4};    ///< edges, wishes, actions, last actions
 inline constexpr TagRange k_meeting{30, 1};            ///< the first step of a collective call
 inline constexpr TagRange k_absences{31, 2};           ///< questions and answers about it; the barrier after them

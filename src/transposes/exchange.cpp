@@ -72,10 +72,11 @@ Place Exchange::place_of(Cell const& cell, int member, std::int64_t step) const 
     Parts const& x = geometry_.x();
     std::int64_t const z = slicing_.z_begin(step);
     if (!manner_.in_place || slicing_.is_along_z())
-        return to_.moved((x.begin(member) + slicing_.x_begin(x, member, step)) * to_.strides[k_x] + z * to_.strides[k_z]);
+        return to_.moved((x.begin(member) + slicing_.x_begin(x, member, step)) * to_.strides[k_x] +
+                         z * to_.strides[k_z]);
     // In the order of slices and members: rows before this cell, then as in the cell, with all of z.
-    std::int64_t const rows = x.slices_before(x.count(), slicing_.slice_of(step), slicing_.slices()) +
-                              slicing_.x_before(x, member, step);
+    std::int64_t const rows =
+        x.slices_before(x.count(), slicing_.slice_of(step), slicing_.slices()) + slicing_.x_before(x, member, step);
     std::int64_t const unit = geometry_.nz() * geometry_.element();
     Extents const whole{cell.extents[k_x], cell.extents[k_y], geometry_.nz()};
     return staged(to_.first + rows * cell.extents[k_y] * unit + z * geometry_.element(), whole, geometry_.element());
@@ -117,8 +118,8 @@ void Exchange::keep_own(std::int64_t step) noexcept {
     Cell const out = cell_to(geometry_.me(), step);
     Cell const in = cell_from(geometry_.me(), step);
     std::int64_t const area = step_in_area_[0] == step ? 0 : 1;
-    copy_box(place_of(in, geometry_.me(), step),
-             staged(send_area(area) + out.offset, out.extents, geometry_.element()), in.extents, geometry_.element());
+    copy_box(place_of(in, geometry_.me(), step), staged(send_area(area) + out.offset, out.extents, geometry_.element()),
+             in.extents, geometry_.element());
     report_.kept += Bytes{static_cast<std::uint64_t>(elements_of(in.extents) * geometry_.element())};
 }
 
@@ -128,8 +129,7 @@ void Exchange::take_in(std::int64_t step) noexcept {
         if (member == geometry_.me()) continue;
         Cell const cell = cell_from(member, step);
         copy_box(place_of(cell, member, step), staged(receive_area(step) + cell.offset, cell.extents, wire_bytes_),
-                 cell.extents, geometry_.element(),
-                 wire_bytes_ == geometry_.element() ? Change::none : Change::widen);
+                 cell.extents, geometry_.element(), wire_bytes_ == geometry_.element() ? Change::none : Change::widen);
     }
 }
 
@@ -250,7 +250,8 @@ void sort_cells(std::byte* data, Geometry const& geometry, Slicing const& slicin
         std::int64_t const slice = x.slice_with(part, inside, slices);
         std::int64_t const first = x.slice_begin(part, slice, slices);
         std::int64_t const before_slice = x.slices_before(x.count(), slice, slices);
-        std::int64_t const before_cell = x.slices_before(part, slice + 1, slices) - x.slices_before(part, slice, slices);
+        std::int64_t const before_cell =
+            x.slices_before(part, slice + 1, slices) - x.slices_before(part, slice, slices);
         return {before_slice + before_cell, inside - first, x.slice_begin(part, slice + 1, slices) - first};
     };
     auto const units = static_cast<std::uint64_t>(x.extent() * ny / unit);

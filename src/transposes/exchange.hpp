@@ -94,8 +94,8 @@ class Exchange {
     std::int64_t wire_bytes_;
     Order cell_order_{};
 
-    Place from_;  // this rank's part before
-    Place to_;    // its part afterwards
+    Place from_;               // this rank's part before
+    Place to_;                 // its part afterwards
     std::int64_t copied_ = 0;  // steps that have been copied out, or have nothing to copy
     std::int64_t filled_ = 0;  // of these, steps that filled an area
     std::int64_t last_filled_ = -1;

@@ -65,7 +65,8 @@ void check(std::array<std::int64_t, 3> const& extents, ArrayLayout const& layout
     }
     std::array<int, 3> sorted = layout.order;
     std::ranges::sort(sorted);
-    if (sorted != k_axes) refuse("the order " + listed(layout.order, " ") + " does not name each of the axes 0, 1, 2 once");
+    if (sorted != k_axes)
+        refuse("the order " + listed(layout.order, " ") + " does not name each of the axes 0, 1, 2 once");
 }
 
 namespace {
@@ -104,13 +105,13 @@ Geometry::Axes Geometry::axes_of(ArrayShape const& shape, ArrayLayout const& bef
     }
     if (differing == 0) return {0, 1, 2};
     bool const is_transpose = differing == 2 && axes.x >= 0 && axes.y >= 0;
-    bool const same_groups =
-        is_transpose && (at(before.grid, axes.z) == 1 || (axes.x < axes.z) == (axes.y < axes.z));
+    bool const same_groups = is_transpose && (at(before.grid, axes.z) == 1 || (axes.x < axes.z) == (axes.y < axes.z));
     if (!same_groups || at(before.grid, axes.x) != at(after.grid, axes.y) ||
         at(before.block, axes.z) != at(after.block, axes.z))
-        refuse("no transpose leads from " + text_of(before) + " to " + text_of(after) +
-               ": one axis that is divided before must be whole afterwards, another one divided into as many parts, and "
-               "the third divided alike among the same ranks; between other layouts go in two steps");
+        refuse(
+            "no transpose leads from " + text_of(before) + " to " + text_of(after) +
+            ": one axis that is divided before must be whole afterwards, another one divided into as many parts, and "
+            "the third divided alike among the same ranks; between other layouts go in two steps");
     return axes;
 }
 

@@ -55,7 +55,8 @@ void permute_in_place(std::byte* data, std::uint64_t count, std::uint64_t unit, 
             at = source_of(at);
         return at == first;
     };
-    for (std::uint64_t done = 0; done < unit; done += aside.size()) {  // units larger than the scratch go stripe by stripe
+    for (std::uint64_t done = 0; done < unit;
+         done += aside.size()) {  // units larger than the scratch go stripe by stripe
         std::size_t const stripe = unit - done < aside.size() ? unit - done : aside.size();
         auto const place = [&](std::uint64_t at) { return data + at * unit + done; };
         settled.clear();

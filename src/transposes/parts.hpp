@@ -2,7 +2,8 @@
 /// The parts into which one axis is divided, and the slices of these parts. Constant size; nothing is listed.
 ///
 ///     part 0            part 1            part 2         extent = 11, 3 parts: 4, 4, 3
-///     | s0 | s1         | s0 | s1         | s0 | s1      2 slices of each part: slice s ends at size * (s + 1) / slices
+///     | s0 | s1         | s0 | s1         | s0 | s1      2 slices of each part: slice s ends at size * (s + 1) /
+///     slices
 #pragma once
 
 #include <algorithm>

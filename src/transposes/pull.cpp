@@ -50,9 +50,9 @@ bool Pull::run(std::byte const* from, std::byte* to) {
     copy_box(to_.moved(geometry_.x().begin(me) * to_.strides[k_x]),
              source.moved(geometry_.y().begin(me) * strides[k_y]), own, geometry_.element());
     report_.kept += Bytes{static_cast<std::uint64_t>(elements_of(own) * geometry_.element())};
-    report_.sent += Bytes{static_cast<std::uint64_t>(
-        geometry_.x().size(me) * (geometry_.y().extent() - geometry_.y().size(me)) * geometry_.nz() *
-        geometry_.element())};
+    report_.sent +=
+        Bytes{static_cast<std::uint64_t>(geometry_.x().size(me) * (geometry_.y().extent() - geometry_.y().size(me)) *
+                                         geometry_.nz() * geometry_.element())};
     return all;
 }
 
@@ -110,10 +110,10 @@ bool Pull::read_runs(node::Remote const& array, Extents const& strides, Box cons
     auto const run = static_cast<std::size_t>(box.extents[inner] * geometry_.element());
     for (std::int64_t i = 0; i < box.extents[outer]; ++i)
         for (std::int64_t k = 0; k < box.extents[middle]; ++k) {
-            std::uint64_t const at = array.address() + static_cast<std::uint64_t>(
-                                                           (box.begin[outer] + i) * strides[outer] +
-                                                           (box.begin[middle] + k) * strides[middle] +
-                                                           box.begin[inner] * strides[inner]);
+            std::uint64_t const at =
+                array.address() + static_cast<std::uint64_t>((box.begin[outer] + i) * strides[outer] +
+                                                             (box.begin[middle] + k) * strides[middle] +
+                                                             box.begin[inner] * strides[inner]);
             iovec* const last = count > 0 ? &pieces[count - 1] : nullptr;
             listed += run;
             if (last != nullptr && reinterpret_cast<std::uintptr_t>(last->iov_base) + last->iov_len == at) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// A transpose into another array inside a node: each member reads its part from the arrays of the others.
 ///
-///     member j:  array ── its address, in a message ──> member i:  pieces ── one copy ──> staging ── copy_box ──> array
+///     member j:  array ── its address, in a message ──> member i:  pieces ── one copy ──> staging ── copy_box ──>
+///     array
 ///
 /// The arrays that are read do not change, so nothing is waited for between the addresses and the end, at which the
 /// caller sees to it that no member returns before all have read. A part is read box by box, each as large as stays in

@@ -65,7 +65,8 @@ Slicing::Slicing(Geometry const& geometry, Manner const& manner, Bytes staging) 
     std::int64_t const layer = area_for(geometry, manner.wire, geometry.x().largest(), 1);
     along_z_ = prefers_z(geometry, manner) && layer <= area_;
     if (along_z_) {
-        slices_ = std::max<std::int64_t>(1, divided_up(nz_, std::max<std::int64_t>(1, area_ / std::max(k_line, layer))));
+        slices_ =
+            std::max<std::int64_t>(1, divided_up(nz_, std::max<std::int64_t>(1, area_ / std::max(k_line, layer))));
         return;
     }
     straight_ = goes_straight(manner, false);

@@ -52,7 +52,8 @@ std::optional<Error> fault_of(Geometry const& geometry, Arrays const& arrays, in
     auto const had = static_cast<std::uint64_t>(transposes::elements_of(geometry.before()) * geometry.element());
     auto const has = static_cast<std::uint64_t>(transposes::elements_of(geometry.after()) * geometry.element());
     std::string const who = "rank " + std::to_string(rank) + ": ";
-    if (arrays.from == nullptr && had > 0) return invalid(who + "the array is null and has " + std::to_string(had) + " bytes");
+    if (arrays.from == nullptr && had > 0)
+        return invalid(who + "the array is null and has " + std::to_string(had) + " bytes");
     if (arrays.to == nullptr && has > 0)
         return invalid(who + "the array to write is null and gets " + std::to_string(has) + " bytes");
     bool const overlap = had > 0 && has > 0 && arrays.from < arrays.to + has && arrays.to < arrays.from + had;
@@ -277,8 +278,9 @@ TransposeReport transpose(Context& context, ArrayShape const& shape, ArrayLayout
 
 std::string TransposeReport::text() const {
     return std::string(in_place ? "transposed in place: " : "transposed: ") + base::format_bytes(sent) + " sent, " +
-           base::format_bytes(received) + " received, " + base::format_bytes(kept) + " kept, in " + std::to_string(steps) +
-           " steps and " + std::to_string(messages) + " messages, " + base::format_bytes(staging) + " of staging";
+           base::format_bytes(received) + " received, " + base::format_bytes(kept) + " kept, in " +
+           std::to_string(steps) + " steps and " + std::to_string(messages) + " messages, " +
+           base::format_bytes(staging) + " of staging";
 }
 
 namespace {

@@ -23,8 +23,11 @@ class LostReadsOfTransposes : public testing::TestWithParam<bool> {
 
     /// Collective. Returns the report of the transpose into another array.
     static TransposeReport transpose_and_check(Context& context) {
-        TransposeCase const one{
-            {{48, 40, 30}, 16_B}, slabs(0, context.size()), slabs(1, context.size(), {1, 2, 0}), WireType::as_stored, {}};
+        TransposeCase const one{{{48, 40, 30}, 16_B},
+                                slabs(0, context.size()),
+                                slabs(1, context.size(), {1, 2, 0}),
+                                WireType::as_stored,
+                                {}};
         TransposeReport last;
         EXPECT_EQ(problem_of_transpose(one, context.rank(),
                                        [&](std::byte const* from, std::byte* to) {

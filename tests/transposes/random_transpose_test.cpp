@@ -86,8 +86,8 @@ TEST(Transpose, of_any_array_is_the_sequential_result) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     Context context(MPI_COMM_WORLD, Settings{});
-    auto const numbers = rc::gen::container<std::vector<std::uint64_t>>(
-        Drawn::k_numbers, rc::gen::inRange<std::uint64_t>(0, 240));
+    auto const numbers =
+        rc::gen::container<std::vector<std::uint64_t>>(Drawn::k_numbers, rc::gen::inRange<std::uint64_t>(0, 240));
     auto const generator = rc::gen::map(numbers, [](std::vector<std::uint64_t> const& all) { return Drawn{all}; });
     check_on_all_ranks<Drawn>("transpose", generator, effort(300), [&](Drawn const& drawn) {
         TransposeCase const one = drawn.made(ranks);

@@ -72,9 +72,8 @@ void for_each_element(TransposeCase const& one, ArrayLayout const& layout, int r
     for (at[a] = part.begin[a]; at[a] < part.end[a]; ++at[a])
         for (at[b] = part.begin[b]; at[b] < part.end[b]; ++at[b])
             for (at[c] = part.begin[c]; at[c] < part.end[c]; ++at[c])
-                visit(position++, static_cast<std::uint64_t>((at[0] * one.shape.extents[1] + at[1]) *
-                                                                 one.shape.extents[2] +
-                                                             at[2]));
+                visit(position++, static_cast<std::uint64_t>(
+                                      (at[0] * one.shape.extents[1] + at[1]) * one.shape.extents[2] + at[2]));
 }
 
 inline void fill_part(TransposeCase const& one, ArrayLayout const& layout, int rank, std::byte* data) {

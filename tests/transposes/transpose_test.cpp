@@ -88,8 +88,8 @@ TEST_F(Transposes, keep_to_their_staging_whatever_the_array) {
             GuardedPart to(bytes_of_part(one, one.after, rank_));
             fill_part(one, one.before, rank_, from.data());
             std::byte* const target = in_place ? from.data() : to.data();
-            TransposeReport const report = transpose(context, one.shape, one.before, one.after, from.data(), target,
-                                                     {one.staging, one.wire});
+            TransposeReport const report =
+                transpose(context, one.shape, one.before, one.after, from.data(), target, {one.staging, one.wire});
             EXPECT_EQ(problem_of_part(one, one.after, rank_, target), "");
             EXPECT_LE(report.staging, staging);
             EXPECT_LE(engine::ContextState::of(context).staging_pool().peak(), staging);
@@ -210,7 +210,8 @@ TEST_F(Transposes, can_be_planned_and_a_plan_outlives_its_context) {
     TransposePlan plan(*context, one.shape, one.before, one.after);
     context.reset();
     TransposePlan moved = std::move(plan);
-    EXPECT_EQ(problem_of_transpose(one, rank_, [&](std::byte const* from, std::byte* to) { moved.apply(from, to); }), "");
+    EXPECT_EQ(problem_of_transpose(one, rank_, [&](std::byte const* from, std::byte* to) { moved.apply(from, to); }),
+              "");
     EXPECT_THROW(plan.apply(nullptr), Error);  // NOLINT(bugprone-use-after-move)
     EXPECT_THROW(moved.apply(nullptr), Error);
 }
