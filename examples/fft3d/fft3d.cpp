@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The problem FT of the NAS Parallel Benchmarks with transposes of Sluice: in place, so that one array suffices, or from
-// one array into another. Any number of ranks.
+// The problem FT of the NAS Parallel Benchmarks with transposes of Sluice: in place, so that one array suffices, or
+// from one array into another. Any number of ranks.
 //
 //     mpirun -n 4 fft3d [S|W|A] [in-place|out-of-place]
 //

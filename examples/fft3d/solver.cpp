@@ -149,8 +149,8 @@ int solve(Problem const& problem, Transposes& transposes, char const* form) {
     MPI_Allreduce(MPI_IN_PLACE, figures, 3, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (rank == 0)
         std::printf("class %s, %d ranks, %s: %s; %.3f s, %.1f MiB and %.0f major faults on the worst rank\n",
-                    std::string(problem.name).c_str(), ranks, form, right ? "verified" : "WRONG", figures[0], figures[1],
-                    figures[2]);
+                    std::string(problem.name).c_str(), ranks, form, right ? "verified" : "WRONG", figures[0],
+                    figures[1], figures[2]);
     return right ? 0 : 1;
 }
 
