@@ -26,6 +26,7 @@ kernel mpi >types >groups
 engine
 redistribution collectives tasks
 fetch paged transposes
+exchanges
 c
 report command_line
 plugin/binding
