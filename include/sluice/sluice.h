@@ -9,6 +9,7 @@
  * | sluice/c/redistribute.h | redistribution in place, plans | sluice/redistribute.hpp |
  * | sluice/c/collectives.h | all-to-all exchanges in place | sluice/collectives.hpp |
  * | sluice/c/transpose.h | transposes of distributed 3-D arrays | sluice/transpose.hpp |
+ * | sluice/c/exchange.h | streamed all-to-all exchanges | sluice/exchange.hpp |
  * | sluice/c/fetch.h | publish and fetch, send and receive | sluice/fetch.hpp |
  * | sluice/c/paged.h | data larger than memory | sluice/paged.hpp |
  * | sluice/c/budget.h | budgets, leases, limits of memory | sluice/budget.hpp |
@@ -40,6 +41,7 @@
 #include "sluice/c/budget.h"
 #include "sluice/c/collectives.h"
 #include "sluice/c/context.h"
+#include "sluice/c/exchange.h"
 #include "sluice/c/fetch.h"
 #include "sluice/c/paged.h"
 #include "sluice/c/redistribute.h"

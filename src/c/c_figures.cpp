@@ -32,6 +32,17 @@ constexpr Field<TransposeReport> k_transpose_fields[] = {
     {"in_place", &TransposeReport::in_place},
 };
 
+constexpr Field<ExchangeReport> k_exchange_fields[] = {
+    {"parts_sent", &ExchangeReport::parts_sent},
+    {"parts_received", &ExchangeReport::parts_received},
+    {"sent", &ExchangeReport::sent},
+    {"received", &ExchangeReport::received},
+    {"kept", &ExchangeReport::kept},
+    {"peak", &ExchangeReport::peak},
+    {"most_on_their_way", &ExchangeReport::most_on_their_way},
+    {"beyond", &ExchangeReport::beyond},
+};
+
 constexpr Field<StoreReport> k_store_fields[] = {
     {"sets", &StoreReport::sets},
     {"fetched", &StoreReport::fetched},
@@ -88,6 +99,7 @@ constexpr Field<RedistributionReport> k_redistribution_fields[] = {
 // transposes also of one flag, the last of paged files of two.
 static_assert(sizeof(AlltoallReport) == std::size(k_alltoall_fields) * 8, "k_alltoall_fields lacks a field");
 static_assert(sizeof(TransposeReport) == std::size(k_transpose_fields) * 8, "k_transpose_fields lacks a field");
+static_assert(sizeof(ExchangeReport) == std::size(k_exchange_fields) * 8, "k_exchange_fields lacks a field");
 static_assert(sizeof(StoreReport) == std::size(k_store_fields) * 8, "k_store_fields lacks a field");
 static_assert(sizeof(PagedReport) == (std::size(k_paged_fields) - 2) * 8 + 8, "k_paged_fields lacks a field");
 
@@ -147,6 +159,10 @@ sluice_report report_of(AlltoallReport const& made) {
 
 sluice_report report_of(TransposeReport const& made) {
     return of_fields(made, k_transpose_fields);
+}
+
+sluice_report report_of(ExchangeReport const& made) {
+    return of_fields(made, k_exchange_fields);
 }
 
 sluice_report report_of(StoreReport const& made) {

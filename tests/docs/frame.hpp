@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -25,6 +26,7 @@
 #include "sluice/collectives.hpp"
 #include "sluice/context.hpp"
 #include "sluice/error.hpp"
+#include "sluice/exchange.hpp"
 #include "sluice/fetch.hpp"
 #include "sluice/paged.hpp"
 #include "sluice/redistribute.hpp"
