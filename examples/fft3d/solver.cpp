@@ -122,11 +122,9 @@ Problem const& problem_of(int argc, char** argv) {
     std::exit(2);
 }
 
-int solve(Problem const& problem, Transposes& transposes, char const* form) {
+Solution solve(Problem const& problem, Transposes& transposes, void (*told)(std::size_t step, Complex sum)) {
     int rank = 0;
-    int ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     Share const planes = transposes.planes();
     auto const part = [&] {
         return std::span(transposes.data(), static_cast<std::size_t>(planes.count * problem.nx * problem.ny));
@@ -134,7 +132,9 @@ int solve(Problem const& problem, Transposes& transposes, char const* form) {
     Transform const forward(problem, transposes, FFTW_FORWARD);
     Transform const inverse(problem, transposes, FFTW_BACKWARD);
     fill(problem, part(), planes.first);
-    bool right = true;
+    Solution solution;
+    double const faults = major_faults();
+    MPI_Barrier(MPI_COMM_WORLD);
     double const start = MPI_Wtime();
     for (std::size_t step = 0; step < problem.sums.size(); ++step) {
         forward.forward();
@@ -142,16 +142,31 @@ int solve(Problem const& problem, Transposes& transposes, char const* form) {
         inverse.inverse();
         Complex sum = checksum(problem, part(), planes.first);
         MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_CXX_DOUBLE_COMPLEX, MPI_SUM, MPI_COMM_WORLD);
-        if (rank == 0) std::printf("step %zu: %.12e %.12e\n", step + 1, sum.real(), sum.imag());
-        right = right && is_right(problem, step, sum);
+        if (rank == 0) told(step, sum);
+        solution.is_right = solution.is_right && is_right(problem, step, sum);
     }
-    double figures[3]{MPI_Wtime() - start, peak_mib(), major_faults()};
+    double figures[3]{MPI_Wtime() - start, peak_mib(), major_faults() - faults};
     MPI_Allreduce(MPI_IN_PLACE, figures, 3, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    solution.seconds = figures[0];
+    solution.peak_mib = figures[1];
+    solution.major_faults = figures[2];
+    return solution;
+}
+
+void print_sum(std::size_t step, Complex sum) {
+    std::printf("step %zu: %.12e %.12e\n", step + 1, sum.real(), sum.imag());
+}
+
+int report(Problem const& problem, char const* form, Solution const& solution) {
+    int rank = 0;
+    int ranks = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (rank == 0)
         std::printf("class %s, %d ranks, %s: %s; %.3f s, %.1f MiB and %.0f major faults on the worst rank\n",
-                    std::string(problem.name).c_str(), ranks, form, right ? "verified" : "WRONG", figures[0],
-                    figures[1], figures[2]);
-    return right ? 0 : 1;
+                    std::string(problem.name).c_str(), ranks, form, solution.is_right ? "verified" : "WRONG",
+                    solution.seconds, solution.peak_mib, solution.major_faults);
+    return solution.is_right ? 0 : 1;
 }
 
 }  // namespace fft3d

@@ -29,8 +29,20 @@ class Transposes {
 /// The problem that the arguments of main name, S if they do not; ends the program for another name.
 Problem const& problem_of(int argc, char** argv);
 
-/// Solves the problem, checks each checksum, and prints a line: form, time, memory, major faults. Collective. Returns
-/// the exit code.
-int solve(Problem const& problem, Transposes& transposes, char const* form);
+/// What became of it; figures of the worst rank, for the time steps alone.
+struct Solution {
+    bool is_right = true;  ///< all checksums are the published ones
+    double seconds = 0;
+    double peak_mib = 0;  ///< of the whole process until now
+    double major_faults = 0;
+};
+
+/// Solves the problem. Collective. Rank 0 calls `told` after each time step.
+Solution solve(Problem const& problem, Transposes& transposes, void (*told)(std::size_t step, Complex sum));
+
+/// For `told`: prints the checksum.
+void print_sum(std::size_t step, Complex sum);
+/// Prints a line on rank 0. Returns the exit code.
+int report(Problem const& problem, char const* form, Solution const& solution);
 
 }  // namespace fft3d
