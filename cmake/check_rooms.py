@@ -25,7 +25,8 @@ kernel mpi >types >groups
 >memory >node >budget >record
 engine
 redistribution collectives tasks
-fetch paged
+fetch paged transposes
+exchanges
 c
 report command_line
 plugin/binding

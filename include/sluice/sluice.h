@@ -8,6 +8,8 @@
  * | sluice/c/report.h | reports: named figures | the structs of reports |
  * | sluice/c/redistribute.h | redistribution in place, plans | sluice/redistribute.hpp |
  * | sluice/c/collectives.h | all-to-all exchanges in place | sluice/collectives.hpp |
+ * | sluice/c/transpose.h | transposes of distributed 3-D arrays | sluice/transpose.hpp |
+ * | sluice/c/exchange.h | streamed all-to-all exchanges | sluice/exchange.hpp |
  * | sluice/c/fetch.h | publish and fetch, send and receive | sluice/fetch.hpp |
  * | sluice/c/paged.h | data larger than memory | sluice/paged.hpp |
  * | sluice/c/budget.h | budgets, leases, limits of memory | sluice/budget.hpp |
@@ -39,10 +41,12 @@
 #include "sluice/c/budget.h"
 #include "sluice/c/collectives.h"
 #include "sluice/c/context.h"
+#include "sluice/c/exchange.h"
 #include "sluice/c/fetch.h"
 #include "sluice/c/paged.h"
 #include "sluice/c/redistribute.h"
 #include "sluice/c/report.h"
+#include "sluice/c/transpose.h"
 #include "sluice/version.h"
 
 #endif

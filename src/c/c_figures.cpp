@@ -24,6 +24,25 @@ constexpr Field<AlltoallReport> k_alltoall_fields[] = {
     {"pairs_small", &AlltoallReport::pairs_small},     {"pairs_lost", &AlltoallReport::pairs_lost},
 };
 
+constexpr Field<TransposeReport> k_transpose_fields[] = {
+    {"sent", &TransposeReport::sent},         {"received", &TransposeReport::received},
+    {"kept", &TransposeReport::kept},         {"staging", &TransposeReport::staging},
+    {"steps", &TransposeReport::steps},       {"messages", &TransposeReport::messages},
+    {"swapped", &TransposeReport::swapped},   {"pulled", &TransposeReport::pulled},
+    {"in_place", &TransposeReport::in_place},
+};
+
+constexpr Field<ExchangeReport> k_exchange_fields[] = {
+    {"parts_sent", &ExchangeReport::parts_sent},
+    {"parts_received", &ExchangeReport::parts_received},
+    {"sent", &ExchangeReport::sent},
+    {"received", &ExchangeReport::received},
+    {"kept", &ExchangeReport::kept},
+    {"peak", &ExchangeReport::peak},
+    {"most_on_their_way", &ExchangeReport::most_on_their_way},
+    {"beyond", &ExchangeReport::beyond},
+};
+
 constexpr Field<StoreReport> k_store_fields[] = {
     {"sets", &StoreReport::sets},
     {"fetched", &StoreReport::fetched},
@@ -76,9 +95,11 @@ constexpr Field<RedistributionReport> k_redistribution_fields[] = {
     {"extra_peak", &RedistributionReport::extra_peak},
 };
 
-// A field that is added in C++ must be added to its table. These reports consist of numbers of 8 bytes, the last of
-// paged files of two flags.
+// A field that is added in C++ must be added to its table. These reports consist of numbers of 8 bytes, that of
+// transposes also of one flag, the last of paged files of two.
 static_assert(sizeof(AlltoallReport) == std::size(k_alltoall_fields) * 8, "k_alltoall_fields lacks a field");
+static_assert(sizeof(TransposeReport) == std::size(k_transpose_fields) * 8, "k_transpose_fields lacks a field");
+static_assert(sizeof(ExchangeReport) == std::size(k_exchange_fields) * 8, "k_exchange_fields lacks a field");
 static_assert(sizeof(StoreReport) == std::size(k_store_fields) * 8, "k_store_fields lacks a field");
 static_assert(sizeof(PagedReport) == (std::size(k_paged_fields) - 2) * 8 + 8, "k_paged_fields lacks a field");
 
@@ -134,6 +155,14 @@ sluice_report report_of(RedistributionReport const& made) {
 
 sluice_report report_of(AlltoallReport const& made) {
     return of_fields(made, k_alltoall_fields);
+}
+
+sluice_report report_of(TransposeReport const& made) {
+    return of_fields(made, k_transpose_fields);
+}
+
+sluice_report report_of(ExchangeReport const& made) {
+    return of_fields(made, k_exchange_fields);
 }
 
 sluice_report report_of(StoreReport const& made) {

@@ -12,10 +12,12 @@
 #include "sluice/budget.hpp"
 #include "sluice/c/report.h"
 #include "sluice/collectives.hpp"
+#include "sluice/exchange.hpp"
 #include "sluice/fetch.hpp"
 #include "sluice/paged.hpp"
 #include "sluice/redistribute.hpp"
 #include "sluice/settings.hpp"
+#include "sluice/transpose.hpp"
 
 /// One figure; which of the three values it has depends on its unit.
 struct sluice_figure {
@@ -54,6 +56,8 @@ namespace sluice::c {
 
 sluice_report report_of(RedistributionReport const& made);
 sluice_report report_of(AlltoallReport const& made);
+sluice_report report_of(TransposeReport const& made);
+sluice_report report_of(ExchangeReport const& made);
 sluice_report report_of(StoreReport const& made);
 sluice_report report_of(PagedReport const& made);
 sluice_report report_of(Budget const& budget);

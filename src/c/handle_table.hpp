@@ -28,6 +28,7 @@ enum class HandleKind : std::uint8_t {
     budget,
     lease,
     madre,
+    transpose_plan,
 };
 
 /// Thread-safe; looking up takes no lock. Takes 24 bytes for each handle of the most that were in use at once.

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -25,11 +26,13 @@
 #include "sluice/collectives.hpp"
 #include "sluice/context.hpp"
 #include "sluice/error.hpp"
+#include "sluice/exchange.hpp"
 #include "sluice/fetch.hpp"
 #include "sluice/paged.hpp"
 #include "sluice/redistribute.hpp"
 #include "sluice/sluice.h"
 #include "sluice/tasks.hpp"
+#include "sluice/transpose.hpp"
 #include "support/device_stand_in.hpp"
 #include "support/lines_of_ranks.hpp"
 #include "support/needs_ranks.hpp"

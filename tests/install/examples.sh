@@ -24,3 +24,4 @@ for program in hello/hello hello/hello_c hello/neighbours_c; do
 done
 $SLUICE_TEST_LAUNCHER "$build/jacobi3d/jacobi3d" check 3 2 8 13
 $SLUICE_TEST_LAUNCHER "$build/particles/particles" 20000 20
+$SLUICE_TEST_LAUNCHER "$build/fft3d/fft3d" S

@@ -22,6 +22,7 @@ constexpr std::array k_benchmarks{
     Benchmark{"redistribute", "moves blocks in place: every strategy and the methods that people use today",
               bench_redistribute},
     Benchmark{"inplace", "all-to-all exchanges in place, compared with those of the MPI library", bench_inplace},
+    Benchmark{"ft", "a solver by 3-D FFTs: transposes by MPI_Alltoall and in place, also in a small node", bench_ft},
     Benchmark{"fluctuation", "ghost faces at once, or fetched under tokens: time and memory, also in a small node",
               bench_fluctuation},
     Benchmark{"madre", "the five experiments of MADRE's Figure 3 on simulated machines", bench_madre},
@@ -57,7 +58,7 @@ void print_manual_page() {
 int run_bench(std::vector<std::string> const& arguments) {
     if (arguments.empty())
         throw UsageError(
-            "which benchmark? redistribute, inplace, fluctuation, madre, overlap or overhead: sluice bench NAME");
+            "which benchmark? redistribute, inplace, ft, fluctuation, madre, overlap or overhead: sluice bench NAME");
     if (arguments.front() == "--help" || arguments.front() == "-h") {
         print_help();
         return 0;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The benchmark `ft`: the problem FT of the NAS Parallel Benchmarks (examples/fft3d) in one form. Prints one JSON
+// object; `sluice bench ft` launches it, form by form, with and without a limit of memory, and draws the table. Exit
+// code 0; 1 for a checksum that is not the published one, or an error.
+#include <mpi.h>
+
+#include <memory>
+#include <string>
+
+#include "fft3d/packed_transposes.hpp"
+#include "fft3d/planned_transposes.hpp"
+#include "mpi/mpi.hpp"
+#include "sluice/error.hpp"
+#include "support/program.hpp"
+#include "support/rows.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+struct Options {
+    std::string form = "in_place";
+    std::string problem = "A";
+    std::string bed = "local";
+};
+
+void run(Options const& options) {
+    fft3d::Problem const& problem = *fft3d::problem_named(options.problem);
+    int const rank = mpi::rank_in(MPI_COMM_WORLD);
+    int const ranks = mpi::size_of(MPI_COMM_WORLD);
+    if (options.form == "plain" && (problem.nz % ranks != 0 || problem.ny % ranks != 0))
+        throw Error(ErrorCode::invalid_argument, "the plain form needs a number of ranks that divides " +
+                                                     std::to_string(problem.nz) + " and " + std::to_string(problem.ny));
+    Context context(MPI_COMM_WORLD);
+    std::unique_ptr<fft3d::Transposes> transposes;
+    if (options.form == "plain")
+        transposes = std::make_unique<fft3d::PackedTransposes>(problem, rank, ranks);
+    else
+        transposes = std::make_unique<fft3d::PlannedTransposes>(context, problem, options.form == "in_place");
+    fft3d::Solution const solution = solve(problem, *transposes, [](std::size_t, fft3d::Complex) {});
+    if (!solution.is_right)
+        throw Error(ErrorCode::internal, "class " + options.problem + ", " + options.form + ": a checksum is wrong");
+    if (rank != 0) return;
+    Row row{
+        {"bench", "ft"}, {"case", options.problem}, {"ranks", ranks}, {"mpi", SLUICE_BENCH_MPI}, {"bed", options.bed}};
+    row["method"] = options.form;
+    row["base_mib"] = static_cast<double>(problem.elements()) * sizeof(fft3d::Complex) / ranks / (1 << 20);
+    row["seconds"] = solution.seconds;
+    row["peak_mib"] = solution.peak_mib;
+    row["major_faults"] = solution.major_faults;
+    row["outcome"] = "ok";
+    print_row(row);
+}
+
+}  // namespace
+
+}  // namespace sluice::bench
+
+int main(int argc, char** argv) {
+    sluice::bench::Options options;
+    sluice::command_line::CommandLine line("sluice-bench-ft",
+                                           "Solves the problem FT of the NAS Parallel Benchmarks (one JSON object)");
+    line.option("--form", options.form, "how it transposes").one_of({"plain", "in_place", "out_of_place"});
+    line.option("--case", options.problem, "class").one_of({"S", "W", "A"});
+    line.option("--bed", options.bed, "name of the bed, for the row");
+    return sluice::bench::run_program(argc, argv, line, [&] { sluice::bench::run(options); });
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// @file
+/// A streamed all-to-all: each rank sends parts of any size to any ranks, and gets each part that comes in a callback,
+/// one after the other. No rank needs memory for all of them at once.
+///
+/// MPI_Alltoallv needs a buffer for everything that comes and one for everything that leaves. Here a part that leaves
+/// is made when its receiver has memory for it, and a part that has come is freed when the callback returns. How many
+/// are on their way at once follows from the budget: between pairwise exchange and everything at once. (Y. Shi, G.
+/// Zheng, L. V. Kale, "Run-time Support for Controlling Communication-Induced Memory Fluctuation", 2007, section 3.5.)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "sluice/context.hpp"
+#include "sluice/error.hpp"
+#include "sluice/export.h"
+#include "sluice/fetch.hpp"
+#include "sluice/units.hpp"
+
+namespace sluice {
+
+/// A part for one rank: bytes that lie in memory, or that are produced when the rank has memory for them.
+struct OutgoingPart {
+    int rank = 0;                     ///< the receiver; may be this rank
+    std::span<std::byte const> data;  ///< the bytes, which the caller owns and which stay unchanged during the call;
+                                      ///< unused if there is a `produce`
+    Bytes bytes{};                    ///< the size, if there is a `produce`
+    std::function<void(std::span<std::byte> out)> produce;  ///< writes all bytes of `out`, once. It may throw.
+};
+
+/// Gets a part that has come from a rank: `part[0]` are its bytes. They are freed, and their tokens given to other
+/// parts, when `part` dies: at the end of the callback, unless it moves `part` elsewhere. It may be moved to a task or
+/// a list, and other parts wait meanwhile if the budget has no room for more.
+using PartTaker = std::function<void(int from, FetchResult part)>;
+
+/// What one exchange did on this rank.
+struct ExchangeReport {
+    std::uint64_t parts_sent = 0;         ///< parts that left for other ranks
+    std::uint64_t parts_received = 0;     ///< parts that came from other ranks
+    Bytes sent;                           ///< bytes of the parts that left for other ranks
+    Bytes received;                       ///< bytes of the parts that came from other ranks
+    Bytes kept;                           ///< bytes of the parts that this rank sent to itself
+    Bytes peak;                           ///< most bytes of parts in buffers at once: that had come, or were produced
+    std::uint64_t most_on_their_way = 0;  ///< most parts that this rank waited for at once
+    std::uint64_t beyond = 0;             ///< parts that came beyond the budget, because nothing else would have moved
+};
+
+/// Sends the parts of this rank and gives those that come to `take`, in any order. Collective over the context; returns
+/// when every rank has all of its parts. Several parts may go to one rank; empty ones are left out. Memory: what the
+/// budget has tokens for (Settings::fetch_memory, Settings::serve_memory; one part is always under way) and about 400
+/// bytes for each part of this rank, sent or received.
+/// @param context the ranks that exchange; one thread at once may use it
+/// @param parts   what this rank sends; the list and its functions must live until the call returns
+/// @param take    is called for each part that has come, on the calling thread
+/// @return what the call did on this rank
+/// @throws Error the same on every rank: before any part has moved invalid_argument for a part without data and
+///         function, memory of a device, or a rank out of range, and out_of_memory; after all other parts have been
+///         taken, if a `produce` threw, for the part of the lowest rank. What `take` throws is thrown on its rank
+///         alone, when all ranks have their parts; later parts of that rank are dropped.
+SLUICE_API ExchangeReport exchange(Context& context, std::span<OutgoingPart const> parts, PartTaker const& take);
+
+}  // namespace sluice
