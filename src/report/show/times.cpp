@@ -57,9 +57,9 @@ Hidden hidden_of(Summary const& summary) {
 std::string hidden_line(Summary const& s) {
     Hidden const all = hidden_of(s);
     if (all.receives == 0) return {};
-    std::string text = fmt::format("{} of waiting in {}, {} left, {} for moving pages",
-                                   time_text(all.hidden_ns / 1000), plural(all.receives, "receive"),
-                                   time_text(all.left_ns / 1000), time_text(all.moving_ns / 1000));
+    std::string text =
+        fmt::format("{} of waiting in {}, {} left, {} for moving pages", time_text(all.hidden_ns / 1000),
+                    plural(all.receives, "receive"), time_text(all.left_ns / 1000), time_text(all.moving_ns / 1000));
     SiteSum const* const site = greatest(s, [](SiteSum const& place) { return place.hidden_ns.sum; });
     return site == nullptr ? text : text + "; most in " + call_of(*site);
 }
