@@ -41,7 +41,7 @@ class ContextPredictor : public Predictor {
     void missed(std::uint64_t signature) override;
 
   private:
-    static constexpr std::size_t k_history = 32;
+    static constexpr std::size_t k_history = 256;
     struct Past {
         std::uint64_t signature = 0;
         std::uintptr_t address = 0;
