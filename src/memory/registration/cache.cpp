@@ -110,9 +110,22 @@ Cache::Done Cache::give_back(Range range) noexcept {
         if (slot == k_none || regions_[slot].uses > 0) return {};
         leave(slot);
     }
-    Done const done{true, Failure::none, remove_slot(slot)};
-    count(counters_.given_back);
-    return done;
+    return remove_one(slot);
+}
+
+Cache::Done Cache::give_back_inside(Range range) noexcept {
+    Range const pages = whole_pages(range);
+    std::uint32_t inside = k_none;
+    {
+        std::lock_guard const lock(lock_);
+        for (std::uint32_t i = 0; i < found_by_ && inside == k_none; ++i) {
+            Region const& region = regions_[index_[i]];
+            if (region.uses == 0 && pages.contains(region.range) && !(region.range == pages)) inside = index_[i];
+        }
+        if (inside == k_none) return {};
+        leave(inside);
+    }
+    return remove_one(inside);
 }
 
 Cache::Done Cache::give_back_stray() noexcept {
@@ -129,9 +142,12 @@ Cache::Done Cache::give_back_stray() noexcept {
         if (stray == k_none) return {};
         leave(stray);
     }
-    Done const done{true, Failure::none, remove_slot(stray)};
+    return remove_one(stray);
+}
+
+Cache::Done Cache::remove_one(std::uint32_t slot) noexcept {
     count(counters_.given_back);
-    return done;
+    return {true, Failure::none, remove_slot(slot)};
 }
 
 void Cache::set_next_use(Range range, Time next) noexcept {

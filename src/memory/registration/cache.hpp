@@ -87,6 +87,8 @@ class Cache {
     Done warm(Range range, Time needed) noexcept;
     /// Gives back the region that region_of(range) names, if there is one and it is not in use.
     Done give_back(Range range) noexcept;
+    /// Gives back one region inside the range that is not in use: a registration of the whole range serves as well.
+    Done give_back_inside(Range range) noexcept;
     /// Gives back one region that nothing will use again: forgotten, or unused without a known next use.
     Done give_back_stray() noexcept;
     /// When the region that has the range is used next, as far as is known; k_never: not known. Regions are judged by
@@ -136,6 +138,7 @@ class Cache {
     void hide(std::uint32_t slot) noexcept;
     std::uint32_t last_due(Time after) noexcept;
     std::uint32_t leave(std::uint32_t slot) noexcept;
+    Done remove_one(std::uint32_t slot) noexcept;
 
     std::uint32_t room_for(Range range, Time after, bool must, Time& cost) noexcept;
     Registered register_slot(std::uint32_t slot, std::uint32_t uses) noexcept;

@@ -26,10 +26,12 @@ void Helper::take_event(Event const& event) {
     if (event.range.bytes < options_.least_bytes) return;
     ++counters_.events;
     clock_ += costs_.steps.event;
-    if (event.what == What::begins)
+    if (event.what == What::begins) {
         learn(event);
-    else
+        if (!event.was_registered) give_back_inside(event.range);
+    } else {
         consider_giving_back(event.range);
+    }
 }
 
 void Helper::learn(Event const& event) {
@@ -73,6 +75,14 @@ void Helper::give_back(Range range) {
     clock_ += done.cost;
     costs_.remove.learn(pages_of(range), done.cost);
     begins_known_ = false;
+}
+
+/// A program may use the begin of a buffer for smaller messages: pinned twice, such pages would count twice.
+void Helper::give_back_inside(Range range) {
+    for (Cache::Done done = cache_->give_back_inside(range); done.done; done = cache_->give_back_inside(range)) {
+        clock_ += done.cost;
+        begins_known_ = false;
+    }
 }
 
 Time Helper::to_register_again(Range range) const noexcept {
@@ -129,6 +139,7 @@ void Helper::register_ahead(Due& due) {
     due.is_pending = false;
     begins_known_ = false;
     Range const range = due.prediction.range;
+    give_back_inside(range);
     if (would_raise_peak(range)) {
         if (due.prediction.is_guess) {
             ++counters_.guesses_denied;

@@ -71,6 +71,7 @@ class Helper {
     Time remove_cost(Range range) const noexcept { return costs_.remove.of(pages_of(range)); }
     Time to_register_again(Range range) const noexcept;
     void give_back(Range range);
+    void give_back_inside(Range range);
 
     EventQueue* events_;
     Cache* cache_;

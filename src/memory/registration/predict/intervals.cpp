@@ -56,8 +56,8 @@ Time Intervals::median() const noexcept {
     return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-/// As much earlier as the worst of the last intervals came, and half of that again. The first interval alone says
-/// nothing of its noise.
+/// As much earlier as the worst of the last intervals came, and more than that while few are known. The first interval
+/// alone says nothing of its noise.
 Time Intervals::low() const noexcept {
     if (wanted_ == Estimate::shortest) return expected();
     if (count_ < 2) return expected() - expected() / 32;
@@ -65,7 +65,8 @@ Time Intervals::low() const noexcept {
     std::size_t const known = std::min<std::size_t>(count_ - 1, k_kept);
     for (std::size_t i = 0; i < known; ++i)
         worst = std::min(worst, residuals_[i]);
-    return std::max(expected() + worst + worst / 2, Time(0));
+    double const more = 1.25 + 1.5 / static_cast<double>(known);
+    return std::max(expected() + Time(std::llround(more * static_cast<double>(worst.count()))), Time(0));
 }
 
 Time Intervals::high() const noexcept {
