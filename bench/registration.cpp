@@ -36,6 +36,8 @@ Row row_of(Shape const& shape, std::string const& method, Outcome const& outcome
     row["late_average_pinned"] = outcome.late_average;
     row["messages"] = outcome.figures.messages;
     row["main_registrations"] = outcome.figures.registered_by_main;
+    row["late_messages"] = outcome.figures.late_messages;
+    row["late_main_registrations"] = outcome.figures.late_by_main;
     row["waited"] = outcome.figures.waited;
     registration::Accuracy const& accuracy = outcome.figures.accuracy;
     if (accuracy.predictions > 0) {

@@ -20,13 +20,15 @@ registration::Registered TimedRegistrar::add(Range range) noexcept {
     if (made.failure != registration::Failure::none) return made;
     timeline_->change(clock_, static_cast<std::int64_t>(registration::whole_pages(range).bytes));
     ready_.resize(std::max<std::size_t>(ready_.size(), made.key));
-    ready_[made.key - 1] = clock_ + made.cost;
+    clock_ += made.cost;
+    ready_[made.key - 1] = clock_;
     return made;
 }
 
 Time TimedRegistrar::remove(std::uint64_t key, Range range) noexcept {
     Time const cost = CountingRegistrar::remove(key, range);
-    timeline_->change(clock_ + cost, -static_cast<std::int64_t>(registration::whole_pages(range).bytes));
+    clock_ += cost;
+    timeline_->change(clock_, -static_cast<std::int64_t>(registration::whole_pages(range).bytes));
     return cost;
 }
 
@@ -38,7 +40,7 @@ class Cached : public Scheme {
     Cached(SchemeOptions const& options, bool gives_back)
         : registrar_(options.law, timeline_),
           tables_(1_MiB),
-          cache_(registrar_, Budget({options.limit}), tables_),
+          cache_(registrar_, Budget({options.limit}), tables_, registration::Inside::kept),
           gives_back_(gives_back) {}
 
     Time begin(std::uint32_t id, Message const& message, Time now) override {

@@ -30,6 +30,8 @@ constexpr Time k_look_up{72};
 struct SchemeFigures {
     std::uint64_t messages = 0;
     std::uint64_t registered_by_main = 0;  ///< messages, or pieces of them, that the main thread registered
+    std::uint64_t late_by_main = 0;        ///< those in the second half of the run
+    std::uint64_t late_messages = 0;       ///< messages in the second half
     std::uint64_t waited = 0;              ///< messages that waited for a registration of the helper
     registration::Accuracy accuracy;
     std::uint64_t peak = 0;  ///< by the scheme's own counter; the timeline's must be the same

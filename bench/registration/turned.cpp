@@ -9,16 +9,21 @@ namespace sluice::bench {
 namespace {
 
 /// Returns the time at the end.
-Time run_rank(Stream const& stream, Scheme& scheme) {
+Time run_rank(Stream const& stream, Scheme& scheme, SchemeFigures& figures) {
     Time now{0};
+    SchemeFigures half;
     for (Step const& step : stream.steps) {
         scheme.advance(now);
+        if (&step == &stream.steps[stream.steps.size() / 2]) half = scheme.figures();
         Message const* const message = step.what == Step::What::busy ? nullptr : &stream.messages[step.message];
         if (step.what == Step::What::busy) now += step.time;
         if (step.what == Step::What::post) now += scheme.begin(step.message, *message, now);
         if (step.what == Step::What::complete) now += scheme.end(step.message, *message, now);
     }
     scheme.advance(now);
+    figures = scheme.figures();
+    figures.late_by_main = figures.registered_by_main - half.registered_by_main;
+    figures.late_messages = figures.messages - half.messages;
     return now;
 }
 
@@ -26,6 +31,8 @@ void add(SchemeFigures& all, SchemeFigures const& one) {
     all.messages += one.messages;
     all.registered_by_main += one.registered_by_main;
     all.waited += one.waited;
+    all.late_by_main += one.late_by_main;
+    all.late_messages += one.late_messages;
     all.peak += one.peak;
     all.accuracy.predictions += one.accuracy.predictions;
     all.accuracy.within_half_percent += one.accuracy.within_half_percent;
@@ -68,8 +75,9 @@ Outcome run_turned(std::vector<Stream> const& streams, std::string_view scheme_n
     Timeline node;
     for (Stream const& stream : streams) {
         std::unique_ptr<Scheme> const scheme = make_scheme(scheme_name, options);
-        outcome.time = std::max(outcome.time, run_rank(stream, *scheme));
-        add(outcome.figures, scheme->figures());
+        SchemeFigures figures;
+        outcome.time = std::max(outcome.time, run_rank(stream, *scheme, figures));
+        add(outcome.figures, figures);
         node.join(scheme->timeline());
     }
     conclude(outcome, node);

@@ -25,9 +25,10 @@ void Cache::Lock::lock() noexcept {
         if (spins >= k_spins) sched_yield();
 }
 
-Cache::Cache(Registrar& registrar, Budget pinned, Budget const& tables)
+Cache::Cache(Registrar& registrar, Budget pinned, Budget const& tables, Inside inside)
     : registrar_(&registrar),
       budget_(std::move(pinned)),
+      inside_(inside),
       regions_(k_most_regions, LeasedAllocator<Region>(tables)),
       index_(k_most_regions, LeasedAllocator<std::uint32_t>(tables)),
       free_(LeasedAllocator<std::uint32_t>(tables)) {
@@ -53,6 +54,11 @@ Use Cache::begin_use(Range range) noexcept {
     }
     Use use;
     use.failure = Failure::limit;
+
+    for (Done inside = give_back_inside(pages); inside.done; inside = give_back_inside(pages)) {
+        use.cost += inside.cost;
+        count(counters_.removed_by_main);
+    }
     use.slot = room_for(pages, Time::min(), true, use.cost);
     if (use.slot != k_none) {
         Registered const made = register_slot(use.slot, 1);
@@ -114,6 +120,7 @@ Cache::Done Cache::give_back(Range range) noexcept {
 }
 
 Cache::Done Cache::give_back_inside(Range range) noexcept {
+    if (inside_ == Inside::kept) return {};
     Range const pages = whole_pages(range);
     std::uint32_t inside = k_none;
     {

@@ -56,13 +56,19 @@ struct CacheCounters {
     std::atomic<std::uint64_t> refused{0};
 };
 
+/// What happens to unused regions inside a range that is registered: pinned twice, their pages count twice.
+enum class Inside : std::uint8_t {
+    given_back,
+    kept  ///< as Open MPI's own cache does; for comparison
+};
+
 class Cache {
   public:
     static constexpr std::uint32_t k_most_regions = 1024;
 
     /// All outlive the cache. `pinned` has as its limit the most that may be pinned (pinned_limit()); `tables` grants
     /// what the cache itself needs.
-    Cache(Registrar& registrar, Budget pinned, Budget const& tables);
+    Cache(Registrar& registrar, Budget pinned, Budget const& tables, Inside inside = Inside::given_back);
     Cache(Cache const&) = delete;
     Cache& operator=(Cache const&) = delete;
     /// Gives back all regions; no use is open.
@@ -148,6 +154,7 @@ class Cache {
 
     Registrar* registrar_;
     Budget budget_;
+    Inside inside_;
     mutable Lock lock_;
     LeasedVector<Region> regions_;
     LeasedVector<std::uint32_t> index_;  // slots of regions that can be found, by their begin

@@ -121,9 +121,13 @@ ContextPredictor::Past const* ContextPredictor::anchor_before(Event const& use, 
 /// An anchor stays while it comes once for each use and, as a rule, leaves time.
 void ContextPredictor::learn_anchor(Known& known, std::size_t place, Event const& use) {
     if (!options_.preparation) return;
+    if (known.rhythm.has_loops()) {  // what comes once for each use of a loop says nothing of the pause
+        known.anchor = anchors_[place] = 0;
+        return;
+    }
     std::size_t const between = uses_between(signatures_[place]);
     Past const* before = known.anchor == 0 ? nullptr : only_one(known.anchor, between);
-    if (before == nullptr || known.leads.expected() < options_.preparation(use.range.bytes)) {
+    if (before == nullptr || known.leads.typical() < options_.preparation(use.range.bytes)) {
         before = anchor_before(use, between);
         known.leads = Intervals(options_.estimate);
         known.anchor = before == nullptr ? 0 : before->signature;
@@ -141,7 +145,7 @@ Prediction ContextPredictor::next_use(std::uint64_t signature, Known const& know
     next.expected = known.last + next.period;
     next.deadline = known.last + std::min(interval.low(), next.period);
     next.given_up = known.last + interval.high();
-    next.lead = has_anchor(known) ? known.leads.expected() : Time(0);
+    next.lead = has_anchor(known) ? known.leads.typical() : Time(0);
     next.is_guess = known.rhythm.count() < 2;
     return next;
 }
@@ -154,7 +158,7 @@ Prediction ContextPredictor::from_anchor(std::uint64_t signature, Known const& k
     next.expected = anchored + known.leads.expected();
     next.deadline = anchored + std::min(known.leads.low(), known.leads.expected());
     next.given_up = anchored + known.leads.high();
-    next.lead = known.leads.expected();
+    next.lead = known.leads.typical();
     next.follows = true;
     next.is_guess = known.was_missed;
     return next;

@@ -20,8 +20,9 @@ class Rhythm {
         : periods_(wanted), pauses_(wanted), knows_loops_(wanted == Estimate::best) {}
 
     void add(Time interval) noexcept {
-        // Two periods at least tell what a period is.
-        if (!knows_loops_ || periods_.count() < 2 || interval <= periods_.high()) {
+        if (!knows_loops_ || periods_.count() == 0 || !is_another(interval)) {
+            if (knows_loops_ && periods_.count() == 1 && is_much_longer(periods_.expected(), interval))
+                first_was_a_pause();
             periods_.add(interval);
             ++run_;
             return;
@@ -32,10 +33,22 @@ class Rhythm {
         pauses_.add(interval);
     }
     std::uint64_t count() const noexcept { return periods_.count() + pauses_.count(); }
+    /// Whether loops and pauses follow each other as expected.
+    bool has_loops() const noexcept { return is_steady_; }
     /// What the next interval will be like.
     Intervals const& next() const noexcept { return is_steady_ && run_ == trip_ ? pauses_ : periods_; }
 
   private:
+    static bool is_much_longer(Time a, Time b) noexcept { return a > b + b / 2; }
+    bool is_another(Time interval) const noexcept {
+        return interval > periods_.high() && is_much_longer(interval, periods_.expected());
+    }
+    void first_was_a_pause() noexcept {
+        pauses_.add(periods_.expected());
+        periods_ = Intervals();
+        run_ = 0;
+    }
+
     Intervals periods_;
     Intervals pauses_;
     bool knows_loops_;
