@@ -32,6 +32,7 @@ Row row_of(Shape const& shape, std::string const& method, Outcome const& outcome
     row["method"] = method;
     row["seconds"] = seconds(outcome.time);
     row["peak_pinned"] = outcome.peak;
+    row["late_peak_pinned"] = outcome.late_peak;
     row["average_pinned"] = outcome.average;
     row["late_average_pinned"] = outcome.late_average;
     row["messages"] = outcome.figures.messages;
@@ -56,6 +57,7 @@ Row ratio_of(Shape const& shape, char const* name, Outcome const& ours, Outcome 
     auto const part = [](double a, double b) { return b > 0 ? a / b : 0; };
     row["time"] = part(seconds(ours.time), seconds(theirs.time));
     row["peak_pinned"] = part(static_cast<double>(ours.peak), static_cast<double>(theirs.peak));
+    row["late_peak_pinned"] = part(static_cast<double>(ours.late_peak), static_cast<double>(theirs.late_peak));
     row["average_pinned"] = part(ours.average, theirs.average);
     row["late_average_pinned"] = part(ours.late_average, theirs.late_average);
     return row;

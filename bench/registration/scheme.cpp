@@ -40,7 +40,7 @@ class Cached : public Scheme {
     Cached(SchemeOptions const& options, bool gives_back)
         : registrar_(options.law, timeline_),
           tables_(1_MiB),
-          cache_(registrar_, Budget({options.limit}), tables_, registration::Inside::kept),
+          cache_(registrar_, Budget({options.limit}), tables_, registration::Policy::keep),
           gives_back_(gives_back) {}
 
     Time begin(std::uint32_t id, Message const& message, Time now) override {

@@ -19,7 +19,9 @@ Timeline::Figures Timeline::figures(Time from, Time until) const {
         area += static_cast<double>(pinned) * static_cast<double>((to - at).count());
         at = to;
         pinned += change.bytes;
-        figures.peak = std::max(figures.peak, static_cast<std::uint64_t>(std::max<std::int64_t>(pinned, 0)));
+        auto const bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(pinned, 0));
+        figures.peak = std::max(figures.peak, bytes);
+        if (change.at >= from) figures.late_peak = std::max(figures.late_peak, bytes);
     }
     area += static_cast<double>(pinned) * static_cast<double>((until - at).count());
     figures.average = until > from ? area / static_cast<double>((until - from).count()) : 0;

@@ -20,6 +20,7 @@ class Timeline {
 
     struct Figures {
         std::uint64_t peak = 0;
+        std::uint64_t late_peak = 0;  ///< not before `from`
         double average = 0;
     };
     /// Peak over all; average from `from` to `until`.

@@ -45,7 +45,9 @@ void add(SchemeFigures& all, SchemeFigures const& one) {
 void conclude(Outcome& outcome, Timeline const& node) {
     outcome.peak = node.figures(Time(0), outcome.time).peak;
     outcome.average = node.figures(Time(0), outcome.time).average;
-    outcome.late_average = node.figures(outcome.time / 2, outcome.time).average;
+    Timeline::Figures const late = node.figures(outcome.time / 2, outcome.time);
+    outcome.late_average = late.average;
+    outcome.late_peak = late.late_peak;
 }
 
 struct Span {

@@ -12,8 +12,9 @@ namespace sluice::bench {
 /// Of all ranks of the node: bytes of all together, times of the slowest, counts added up.
 struct Outcome {
     std::uint64_t peak = 0;
-    double average = 0;       ///< over the whole run
-    double late_average = 0;  ///< over the second half
+    std::uint64_t late_peak = 0;  ///< in the second half
+    double average = 0;           ///< over the whole run
+    double late_average = 0;      ///< over the second half
     Time time{};
     SchemeFigures figures;
 };

@@ -56,10 +56,11 @@ struct CacheCounters {
     std::atomic<std::uint64_t> refused{0};
 };
 
-/// What happens to unused regions inside a range that is registered: pinned twice, their pages count twice.
-enum class Inside : std::uint8_t {
-    given_back,
-    kept  ///< as Open MPI's own cache does; for comparison
+/// What happens to unused regions when the main thread registers a range.
+enum class Policy : std::uint8_t {
+    spare,  ///< those inside the range go, for pinned twice their pages count twice; and others, before the peak is
+            ///< raised
+    keep    ///< they stay, as in Open MPI's own cache; for comparison
 };
 
 class Cache {
@@ -68,7 +69,7 @@ class Cache {
 
     /// All outlive the cache. `pinned` has as its limit the most that may be pinned (pinned_limit()); `tables` grants
     /// what the cache itself needs.
-    Cache(Registrar& registrar, Budget pinned, Budget const& tables, Inside inside = Inside::given_back);
+    Cache(Registrar& registrar, Budget pinned, Budget const& tables, Policy policy = Policy::spare);
     Cache(Cache const&) = delete;
     Cache& operator=(Cache const&) = delete;
     /// Gives back all regions; no use is open.
@@ -107,6 +108,8 @@ class Cache {
     };
     /// A region that has the whole range.
     std::optional<Found> region_of(Range range) const noexcept;
+    /// Whether a message uses a region inside the range.
+    bool is_used_inside(Range range) const noexcept;
     /// How many forgotten regions are still registered.
     std::uint32_t strays() const noexcept { return strays_.load(std::memory_order_relaxed); }
 
@@ -147,6 +150,7 @@ class Cache {
     Done remove_one(std::uint32_t slot) noexcept;
 
     std::uint32_t room_for(Range range, Time after, bool must, Time& cost) noexcept;
+    void keep_peak(Range range, Time& cost) noexcept;
     Registered register_slot(std::uint32_t slot, std::uint32_t uses) noexcept;
     Time remove_slot(std::uint32_t slot) noexcept;
     void free_slot(std::uint32_t slot) noexcept;
@@ -154,7 +158,7 @@ class Cache {
 
     Registrar* registrar_;
     Budget budget_;
-    Inside inside_;
+    Policy policy_;
     mutable Lock lock_;
     LeasedVector<Region> regions_;
     LeasedVector<std::uint32_t> index_;  // slots of regions that can be found, by their begin

@@ -135,10 +135,14 @@ void Helper::find_begins() {
 }
 
 void Helper::register_ahead(Due& due) {
+    Range const range = due.prediction.range;
+    if (would_raise_peak(range) && clock_ < due.prediction.deadline && cache_->is_used_inside(range)) {
+        due.begin = clock_ + add_cost(range);  // pages of it are pinned: a moment later they are not
+        return;
+    }
     due.is_done = true;
     due.is_pending = false;
     begins_known_ = false;
-    Range const range = due.prediction.range;
     give_back_inside(range);
     if (would_raise_peak(range)) {
         if (due.prediction.is_guess) {
