@@ -27,16 +27,16 @@ class Rhythm {
             ++run_;
             return;
         }
-        is_steady_ = pauses_.count() > 0 && run_ == trip_;
+        same_trips_ = pauses_.count() > 0 && run_ == trip_ ? same_trips_ + 1 : 0;
         trip_ = run_;
         run_ = 0;
         pauses_.add(interval);
     }
     std::uint64_t count() const noexcept { return periods_.count() + pauses_.count(); }
     /// Whether loops and pauses follow each other as expected.
-    bool has_loops() const noexcept { return is_steady_; }
+    bool has_loops() const noexcept { return same_trips_ >= 2; }
     /// What the next interval will be like.
-    Intervals const& next() const noexcept { return is_steady_ && run_ == trip_ ? pauses_ : periods_; }
+    Intervals const& next() const noexcept { return same_trips_ > 0 && run_ == trip_ ? pauses_ : periods_; }
 
   private:
     static bool is_much_longer(Time a, Time b) noexcept { return a > b + b / 2; }
@@ -52,7 +52,7 @@ class Rhythm {
     Intervals periods_;
     Intervals pauses_;
     bool knows_loops_;
-    bool is_steady_ = false;
+    std::uint64_t same_trips_ = 0;
     std::uint64_t run_ = 0;   // periods since the last pause
     std::uint64_t trip_ = 0;  // periods between the last two pauses
 };
