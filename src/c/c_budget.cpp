@@ -39,6 +39,7 @@ static_assert(SLUICE_PURPOSE_FETCHED == static_cast<int>(Purpose::fetched));
 static_assert(SLUICE_PURPOSE_SERVED == static_cast<int>(Purpose::served));
 static_assert(SLUICE_PURPOSE_PAGED == static_cast<int>(Purpose::paged));
 static_assert(SLUICE_PURPOSE_OTHER == static_cast<int>(Purpose::other));
+static_assert(SLUICE_PURPOSE_REGISTERED == static_cast<int>(Purpose::registered));
 
 namespace {
 
@@ -47,7 +48,7 @@ sluice::Budget& budget_of(sluice_budget* budget) {
 }
 
 Purpose purpose_of(int purpose) {
-    if (purpose < SLUICE_PURPOSE_STAGING || purpose > SLUICE_PURPOSE_OTHER)
+    if (purpose < SLUICE_PURPOSE_STAGING || purpose > SLUICE_PURPOSE_REGISTERED)
         throw invalid(std::to_string(purpose) + " is no purpose of a lease");
     return static_cast<Purpose>(purpose);
 }
