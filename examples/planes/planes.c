@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* planes [STEPS [SIDE [PLANES]]]: an ordinary MPI program, of a kind that many simulations are. A field of SIDE x SIDE x
- * PLANES points a rank; in each step a rank exchanges its outer planes with the ranks next to it and computes the planes
- * between them meanwhile:
+/* planes [STEPS [SIDE [PLANES]]]: an ordinary MPI program, of a kind that many simulations are. A field of SIDE x SIDE
+ * x PLANES points a rank; in each step a rank exchanges its outer planes with the ranks next to it and computes the
+ * planes between them meanwhile:
  *
  *     MPI_Irecv, MPI_Isend ── inner planes ── MPI_Waitall ── outer planes
  *

@@ -41,10 +41,10 @@ struct OverlapShares {
 OverlapShares shares_of(OverlapRounds const& cell);
 
 /// Returns the rows of launches under `sluice run` with this word of --overlap: for each cell a row for each method and
-/// then the ratios `sluice/blocking`, `sluice_irecv/blocking`, `irecv/blocking`, `by_hand/blocking` or `strips/blocking`, and `sluice/by_hand`
-/// or `sluice/strips`, and those of `sluice_irecv`, each over the pairs of one launch, with `hidden` and `hidden_of_by_hand` or `hidden_of_strips`;
-/// then `blocking/blocking_plain`, the median over that of launches without Sluice, which shows what its presence alone
-/// does.
+/// then the ratios `sluice/blocking`, `sluice_irecv/blocking`, `irecv/blocking`, `by_hand/blocking` or
+/// `strips/blocking`, and `sluice/by_hand` or `sluice/strips`, and those of `sluice_irecv`, each over the pairs of one
+/// launch, with `hidden` and `hidden_of_by_hand` or `hidden_of_strips`; then `blocking/blocking_plain`, the median over
+/// that of launches without Sluice, which shows what its presence alone does.
 std::vector<Row> cell_rows(OverlapPlace const& place, std::string const& word, OverlapLines const& under,
                            OverlapLines const& plain);
 
