@@ -34,6 +34,14 @@ constexpr std::array k_benchmarks{
     Benchmark{"overhead", "what `sluice run` costs a program that it only watches", bench_overhead},
 };
 
+/// "one, another or a third".
+std::string all_names() {
+    std::string names;
+    for (Benchmark const& bench : k_benchmarks)
+        names += (names.empty() ? "" : &bench == &k_benchmarks.back() ? " or " : ", ") + std::string(bench.name);
+    return names;
+}
+
 void print_help() {
     std::cout
         << "Runs a benchmark and prints its table, or with --json one JSON object on each line.\n\nUsage: sluice bench "
@@ -59,11 +67,7 @@ void print_manual_page() {
 }  // namespace
 
 int run_bench(std::vector<std::string> const& arguments) {
-    if (arguments.empty())
-        throw UsageError(
-            "which benchmark? redistribute, inplace, ft, fluctuation, madre, overlap or overhead: sluice bench NAME");
-            "which benchmark? redistribute, inplace, fluctuation, madre, overlap, registration or overhead: sluice "
-            "bench NAME");
+    if (arguments.empty()) throw UsageError("which benchmark? " + all_names() + ": sluice bench NAME");
     if (arguments.front() == "--help" || arguments.front() == "-h") {
         print_help();
         return 0;
