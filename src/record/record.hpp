@@ -33,7 +33,7 @@
 namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
-inline constexpr std::uint32_t k_format = 8;
+inline constexpr std::uint32_t k_format = 9;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
@@ -210,6 +210,7 @@ struct RankHead {
     std::uint64_t before_init = 0;                    ///< resident bytes when MPI_Init was entered
     std::uint64_t init_private = 0, init_shared = 0;  ///< grown in MPI_Init
     std::uint64_t time_in_mpi_ns = 0;
+    std::uint64_t receives = 0;  ///< completed; ranks that send to this one look at it
     std::uint64_t waiting_ns = 0;
     // The work that Sluice did.
     std::uint64_t served_calls = 0;  ///< in-place all-to-alls served by Sluice's engine

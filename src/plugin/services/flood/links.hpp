@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// The links of flood control: standard sends and their completion, and receives, which are counted.
+#pragma once
+
+#include "plugin/services/flood/control.hpp"
+#include "plugin/services/flood/held_requests.hpp"
+#include "plugin/services/flood/persistent_sends.hpp"
+
+namespace sluice::plugin {
+
+struct Flood {
+    Flood(Job& job, FloodControl::Terms terms, FloodControl::Counts counts)
+        : control(job, terms, counts), held(job, control) {}
+    FloodControl control;
+    HeldRequests held;
+    PersistentSends persistent;
+    std::mutex changing_persistent;
+};
+
+void add_flood_links(Job& job, Flood& flood) noexcept;
+void remove_flood_links(Job& job, Flood& flood) noexcept;
+
+}  // namespace sluice::plugin
