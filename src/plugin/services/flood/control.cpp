@@ -11,6 +11,8 @@
 #include "groups/tags.hpp"
 #include "kernel/device/device_memory.hpp"
 #include "plugin/binding/tally.hpp"
+#include "plugin/services/flood/eager_limit.hpp"
+#include "plugin/services/flood/rooted.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/call.hpp"
@@ -19,8 +21,10 @@ namespace sluice::plugin {
 
 namespace {
 
-// A send that has waited for so long lets its receiver have the processor, and has fewer bytes on their way next time.
+// A send that has waited for so long sleeps between its looks, and has fewer bytes on their way next time.
 constexpr std::chrono::microseconds k_long_wait{500};
+// The receiver may need the processor of one that has waited for so long.
+constexpr std::chrono::microseconds k_short_wait{20};
 
 }  // namespace
 
@@ -30,12 +34,21 @@ FloodControl::FloodControl(Job& job, Terms terms, Counts counts)
       counts_(counts),
       windows_(terms.share),
       marks_(job.memory.budget()),
-      receivers_(job.watch.file()) {}
+      receivers_(job.watch.file()),
+      eager_within_node_(eager_limit_within_a_node()) {}
 
 /// In MPI_COMM_WORLD; −1: it is not known, or not one that can be flooded.
 int FloodControl::receiver_of(Call& call, Message const& message) const noexcept {
     int const rank = call.watch().communicators().world_rank(message.comm, message.destination);
     return rank == job_.rank ? -1 : rank;
+}
+
+bool FloodControl::is_eager(Window<Mark>& window, std::uint64_t bytes) noexcept {
+    using Node = Window<Mark>::Node;
+    if (bytes <= eager_within_node_) [[likely]]
+        return true;
+    if (window.node == Node::unknown) window.node = receivers_.completed(window.rank) ? Node::same : Node::other;
+    return window.node == Node::other;
 }
 
 std::optional<Message> FloodControl::due_message(Call& call, Message message, MPI_Count count) noexcept {
@@ -46,12 +59,13 @@ std::optional<Message> FloodControl::due_message(Call& call, Message message, MP
         message.dense = g_plugin.dense_types.size_of(message.type) > 0;
         if (sizes.left_out()) return std::nullopt;
     }
-    if (message.bytes > k_largest || count > std::numeric_limits<int>::max()) return std::nullopt;
+    if (message.bytes > k_eager_limit || count > std::numeric_limits<int>::max()) return std::nullopt;
     int const rank = receiver_of(call, message);
     if (rank < 0) return std::nullopt;
     {
         CallersLock const lock(changing_);
-        if (!windows_.of(rank).sends(message.bytes)) [[likely]]
+        Window<Mark>& window = windows_.of(rank);
+        if (!is_eager(window, message.bytes) || !window.sends(message.bytes)) [[likely]]
             return std::nullopt;
     }
     // MPI is to refuse a wrong tag by the program's own call. Memory of a device cannot be copied by the processor.
@@ -110,8 +124,9 @@ void FloodControl::ends(Hold const& hold, HoldRule::Verdict verdict, HoldRule::T
 }
 
 void FloodControl::pause(HoldRule::Time begin) noexcept {
-    sched_yield();
-    if (Clock::now() - begin < k_long_wait) return;
+    auto const waited = Clock::now() - begin;
+    if (waited < k_short_wait) return;
+    if (waited < k_long_wait) return static_cast<void>(sched_yield());
     timespec const moment{0, 20'000};
     nanosleep(&moment, nullptr);
 }
@@ -125,10 +140,15 @@ void FloodControl::received() noexcept {
     job_.watch.received();
 }
 
-void FloodControl::finish(MPI_Comm all) noexcept {
+void FloodControl::finish(MPI_Comm all, RootedCalls& rooted) noexcept {
     groups::NonblockingBarrier barrier(all, groups::tags::k_flood_barrier.first);
-    for (auto const begin = Clock::now(); !barrier.is_passed(); pause(begin))
+    for (auto const begin = Clock::now(); !barrier.is_passed(); pause(begin)) {
         marks_.sweep();
+        rooted.sweep();
+    }
+    // All members have begun each barrier that this one has, unless the program was wrong.
+    for (auto const begin = Clock::now(); !rooted.sweep() && Clock::now() - begin < rooted.hold(); pause(begin)) {
+    }
     marks_.leave_to_mpi();
 }
 

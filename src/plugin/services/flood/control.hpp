@@ -23,6 +23,7 @@
 namespace sluice::plugin {
 
 class Call;
+class RootedCalls;
 struct Job;
 
 /// What a send waits for.
@@ -75,15 +76,14 @@ class FloodControl {
     bool uses_plain_requests() const noexcept { return plain_requests_; }
 
     /// In MPI_Finalize, by all ranks: MPI moves until all have come.
-    void finish(MPI_Comm all) noexcept;
+    void finish(MPI_Comm all, RootedCalls& rooted) noexcept;
 
   private:
     using Clock = std::chrono::steady_clock;
-    /// Messages above this are never sent ahead of their receive: the largest eager limit that MPIs have by default.
-    static constexpr MPI_Count k_largest = 64 << 10;
     static constexpr HoldRule::Duration k_first_patience = std::chrono::milliseconds(10);
 
     std::optional<Message> due_message(Call& call, Message message, MPI_Count count) noexcept;
+    bool is_eager(Window<Mark>& window, std::uint64_t bytes) noexcept;
     int receiver_of(Call& call, Message const& message) const noexcept;
     void ends(Hold const& hold, HoldRule::Verdict verdict, HoldRule::Time now) noexcept;
 
@@ -94,6 +94,7 @@ class FloodControl {
     Windows<Mark> windows_;
     Marks marks_;
     Receivers receivers_;
+    std::uint64_t const eager_within_node_;
     bool plain_requests_ = false;
 };
 

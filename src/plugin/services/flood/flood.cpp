@@ -41,7 +41,8 @@ class FloodService final : public Service {
                                 std::chrono::milliseconds(job.settings.flood_hold), largest_tag_of(MPI_COMM_WORLD)},
             FloodControl::Counts{counter("synchronous sends"), counter("sends held"), counter("microseconds held"),
                                  counter("sends let go to silent receivers"), counter("sends let go after flood-hold"),
-                                 counter("sends without memory for a copy")});
+                                 counter("sends without memory for a copy")},
+            RootedCalls::Counts{counter("barriers of rooted collectives"), counter("barriers let go")});
         return std::nullopt;
     }
     void start(Job& job) noexcept override { add_flood_links(job, *flood_); }
@@ -50,7 +51,7 @@ class FloodService final : public Service {
         // A process that ends without MPI_Finalize leaves all to MPI, which may be in another thread's call.
         if (ending != Ending::finalize) return static_cast<void>(flood_.release());
         flood_->held.release_all();
-        flood_->control.finish(job.all.get());
+        flood_->control.finish(job.all.get(), flood_->rooted);
     }
     void in_child() noexcept override { static_cast<void>(flood_.release()); }
 

@@ -2,12 +2,14 @@
 #include "plugin/services/flood/links.hpp"
 
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
 #include "plugin/binding/tally.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/services/translated.hpp"
+#include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/call.hpp"
 
 namespace sluice::plugin {
@@ -100,6 +102,24 @@ int start_all(Flood& flood, Call& call, Next const& next, int count, MPI_Request
         if (!start_as_mark(flood, call, requests[i])) others.push_back(requests[i]);
     if (others.size() == static_cast<std::size_t>(count)) return next(count, requests);
     return others.empty() ? MPI_SUCCESS : next(static_cast<int>(others.size()), others.data());
+}
+
+/// The last of a call's arguments, which is its communicator.
+template <class... Arguments>
+auto last_of(Arguments... arguments) {
+    return std::get<sizeof...(arguments) - 1>(std::tuple(arguments...));
+}
+
+/// Bytes of a call that MPI has accepted.
+template <class Count>
+std::uint64_t bytes_after(Call& call, Count count, MPI_Datatype type) {
+    MessageBytes sizes(call.watch().communicators(), call.watch().datatypes());
+    sizes.ask_mpi();
+    return sizes.bytes(count, type);
+}
+
+bool is_root(Call& call, int root, MPI_Comm comm) {
+    return call.watch().communicators().find(comm).rank == root;
 }
 
 struct FloodLinks {
@@ -223,6 +243,48 @@ struct FloodLinks {
         if (!flood.held.empty() && request != nullptr) flood.held.release(*request);
         return next(request);
     };
+
+    static constexpr auto Bcast = [](Flood& flood, Call& call, auto next, void* buffer, auto count, MPI_Datatype type,
+                                     int root, MPI_Comm comm) {
+        int const code = next(buffer, count, type, root, comm);
+        if (code == MPI_SUCCESS) flood.rooted.did(comm, bytes_after(call, count, type));
+        return code;
+    };
+    static constexpr auto Reduce = [](Flood& flood, Call& call, auto next, void const* from, void* to, auto count,
+                                      MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+        int const code = next(from, to, count, type, op, root, comm);
+        if (code == MPI_SUCCESS) flood.rooted.did(comm, bytes_after(call, count, type));
+        return code;
+    };
+    static constexpr auto Gather = [](Flood& flood, Call& call, auto next, void const* from, auto sendcount,
+                                      MPI_Datatype sendtype, void* to, auto recvcount, MPI_Datatype recvtype, int root,
+                                      MPI_Comm comm) {
+        int const code = next(from, sendcount, sendtype, to, recvcount, recvtype, root, comm);
+        if (code == MPI_SUCCESS)
+            flood.rooted.did(comm, is_root(call, root, comm) ? bytes_after(call, recvcount, recvtype)
+                                                             : bytes_after(call, sendcount, sendtype));
+        return code;
+    };
+    static constexpr auto Scatter = [](Flood& flood, Call& call, auto next, void const* from, auto sendcount,
+                                       MPI_Datatype sendtype, void* to, auto recvcount, MPI_Datatype recvtype, int root,
+                                       MPI_Comm comm) {
+        int const code = next(from, sendcount, sendtype, to, recvcount, recvtype, root, comm);
+        if (code == MPI_SUCCESS)
+            flood.rooted.did(comm, is_root(call, root, comm) ? bytes_after(call, sendcount, sendtype)
+                                                             : bytes_after(call, recvcount, recvtype));
+        return code;
+    };
+    static constexpr auto Gatherv = [](Flood& flood, Call&, auto next, auto... rest) {
+        int const code = next(rest...);
+        if (code == MPI_SUCCESS) flood.rooted.did_vector(last_of(rest...));
+        return code;
+    };
+    static constexpr auto Scatterv = Gatherv;
+    static constexpr auto Comm_free = [](Flood& flood, Call&, auto next, MPI_Comm* comm) {
+        if (comm != nullptr) flood.rooted.before_free(*comm);
+        return next(comm);
+    };
+    static constexpr auto Comm_disconnect = Comm_free;
 };
 
 }  // namespace

@@ -5,15 +5,20 @@
 #include "plugin/services/flood/control.hpp"
 #include "plugin/services/flood/held_requests.hpp"
 #include "plugin/services/flood/persistent_sends.hpp"
+#include "plugin/services/flood/rooted.hpp"
+#include "plugin/services/job.hpp"
 
 namespace sluice::plugin {
 
 struct Flood {
-    Flood(Job& job, FloodControl::Terms terms, FloodControl::Counts counts)
-        : control(job, terms, counts), held(job, control) {}
+    Flood(Job& job, FloodControl::Terms terms, FloodControl::Counts counts, RootedCalls::Counts rooted_counts)
+        : control(job, terms, counts),
+          held(job, control),
+          rooted(job.memory.budget(), job.watch.communicators(), 2 * terms.share, terms.hold, rooted_counts) {}
     FloodControl control;
     HeldRequests held;
     PersistentSends persistent;
+    RootedCalls rooted;
     std::mutex changing_persistent;
 };
 

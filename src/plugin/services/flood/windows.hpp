@@ -28,6 +28,7 @@ struct Window {
     std::uint32_t spacing = 0;    ///< bytes between two marks; half of the share
     std::uint64_t since_mark = 0;  ///< bytes sent
     std::uint32_t used_at = 0;
+    enum class Node : std::uint8_t { unknown, same, other } node = Node::unknown;
     int silent = 0;              ///< holds in a row that ended because the receiver completed nothing
     std::shared_ptr<Mark> mark;  ///< the last one; null: none yet, or it is matched
 
