@@ -229,7 +229,8 @@ struct FloodLinks {
 
     static constexpr auto Request_free = [](Flood& flood, Call&, auto next, MPI_Request* request) {
         MPI_Request const freed = request != nullptr ? *request : MPI_REQUEST_NULL;
-        flood.control.use_plain_requests();
+        // A nonblocking send whose completion the program does not ask for cannot be held.
+        if (!persistent_message(flood, freed)) flood.control.use_plain_requests();
         if (!flood.held.empty()) flood.held.release(freed);
         int const code = next(request);
         if (code == MPI_SUCCESS && flood.persistent.any()) {
