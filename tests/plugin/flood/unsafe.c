@@ -64,7 +64,7 @@ static void all_send_first(void) {
 static void ring(void) {
     int const right = (me + 1) % ranks;
     int const left = (me + ranks - 1) % ranks;
-    char out[k_bytes];
+    char out[k_bytes] = {0};
     char in[k_bytes];
     MPI_Request persistent;
     MPI_Send_init(out, k_bytes, MPI_CHAR, right, 3, MPI_COMM_WORLD, &persistent);
