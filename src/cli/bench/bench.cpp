@@ -27,6 +27,7 @@ constexpr std::array k_benchmarks{
     Benchmark{"madre", "the five experiments of MADRE's Figure 3 on simulated machines", bench_madre},
     Benchmark{"overlap", "how much of the waiting for a message is hidden behind work, by `sluice run` and by hand",
               bench_overlap},
+    Benchmark{"flood", "small messages faster than they are received: the receiver's memory and the time", bench_flood},
     Benchmark{"overhead", "what `sluice run` costs a program that it only watches", bench_overhead},
 };
 
@@ -57,7 +58,7 @@ void print_manual_page() {
 int run_bench(std::vector<std::string> const& arguments) {
     if (arguments.empty())
         throw UsageError(
-            "which benchmark? redistribute, inplace, fluctuation, madre, overlap or overhead: sluice bench NAME");
+            "which benchmark? redistribute, inplace, fluctuation, madre, overlap, flood or overhead: sluice bench NAME");
     if (arguments.front() == "--help" || arguments.front() == "-h") {
         print_help();
         return 0;

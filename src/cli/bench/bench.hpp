@@ -11,6 +11,7 @@ int bench_redistribute(std::vector<std::string> const& arguments);
 int bench_overhead(std::vector<std::string> const& arguments);
 int bench_inplace(std::vector<std::string> const& arguments);
 int bench_fluctuation(std::vector<std::string> const& arguments);
+int bench_flood(std::vector<std::string> const& arguments);
 int bench_overlap(std::vector<std::string> const& arguments);
 int bench_madre(std::vector<std::string> const& arguments);
 

@@ -70,9 +70,9 @@ int main(int argc, char** argv) {
     long const grown = me == 0 ? most - before : resident_kib() - before;
     if (grown > most_kib) {
         ++wrong;
-        printf("rank %d grew by %ld KiB, at most %ld KiB were expected\n", me, grown, most_kib);
+        say("grown by %ld KiB, at most %ld KiB were expected", grown, most_kib);
     }
-    if (me == 0) printf("%ld wrong\n", wrong);
+    say("%ld wrong", wrong);
     free(data);
     return end();
 }

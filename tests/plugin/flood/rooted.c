@@ -89,7 +89,8 @@ static void run_ahead(long calls, long most_kib) {
     long grown = resident_kib() - before;
     long most = 0;
     MPI_Reduce(&grown, &most, 1, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (me == 0) printf("grown by %ld KiB\n%d wrong\n", most, most > most_kib ? 1 : 0);
+    if (me == 0 && most > most_kib) say("grown by %ld KiB, at most %ld KiB were expected", most, most_kib);
+    say("%d wrong", me == 0 && most > most_kib ? 1 : 0);
 }
 
 int main(int argc, char** argv) {
