@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Floods: small messages that come faster than they are received. Links nothing of the library: `sluice bench flood`
 // launches it with and without `sluice run --flood on`. Prints one line:
-//   flood CASE BYTES MESSAGES SECONDS GROWN      messages of each sender; bytes by which the worst rank that receives grew
+//   flood CASE BYTES MESSAGES SECONDS GROWN      messages of each sender; bytes by which the worst rank that receives
+//   grew
 // Exit code 0; 2 for wrong options; 1 for a byte that was not sent, or another error.
 #include <mpi.h>
 
@@ -110,9 +111,7 @@ class Flood {
     void look(std::uint64_t number) {
         if (growth_ != nullptr) growth_->look_now_and_then(number);
     }
-    void write_number(std::uint64_t number) {
-        std::memcpy(out_.data(), &number, std::min(out_.size(), sizeof number));
-    }
+    void write_number(std::uint64_t number) { std::memcpy(out_.data(), &number, std::min(out_.size(), sizeof number)); }
     void check(std::uint64_t number) const {
         if (std::memcmp(in_.data(), &number, std::min(in_.size(), sizeof number)) != 0)
             throw std::runtime_error("a message is not the one that was sent");
@@ -142,8 +141,7 @@ class Flood {
             if (rank_ == 1) send(i);
             if (rank_ == 0) receive(1, i);
             if (rank_ == 0) MPI_Send(out_.data(), options_.bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
-            if (rank_ == 1)
-                MPI_Recv(in_.data(), options_.bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            if (rank_ == 1) MPI_Recv(in_.data(), options_.bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
     }
     /// The ranks that wait for others compute now and then, so the others run ahead.
@@ -177,12 +175,14 @@ class Flood {
 
 int main(int argc, char** argv) {
     Options options;
-    sluice::command_line::CommandLine line("sluice-bench-flood", "Small messages that come faster than they are received");
+    sluice::command_line::CommandLine line("sluice-bench-flood",
+                                           "Small messages that come faster than they are received");
     line.option("--case", options.name, "many_to_one, computes, bcast, reduce, gather, ping_pong")
         .one_of({"many_to_one", "computes", "bcast", "reduce", "gather", "ping_pong"});
     line.option("--bytes", options.bytes, "of a message").between(1, 1 << 20);
     line.option("--mib", options.mib, "that each sender sends").not_negative();
-    line.option("--compute", options.compute_us, "microseconds of work for each message, where ranks work").not_negative();
+    line.option("--compute", options.compute_us, "microseconds of work for each message, where ranks work")
+        .not_negative();
     if (auto const code = line.parse_main(argc, argv)) return *code;
     MPI_Init(&argc, &argv);
     try {

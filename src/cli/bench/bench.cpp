@@ -58,7 +58,8 @@ void print_manual_page() {
 int run_bench(std::vector<std::string> const& arguments) {
     if (arguments.empty())
         throw UsageError(
-            "which benchmark? redistribute, inplace, fluctuation, madre, overlap, flood or overhead: sluice bench NAME");
+            "which benchmark? redistribute, inplace, fluctuation, madre, overlap, flood or overhead: sluice bench "
+            "NAME");
     if (arguments.front() == "--help" || arguments.front() == "-h") {
         print_help();
         return 0;

@@ -43,7 +43,9 @@ TEST(HoldRule, with_no_hold_nothing_is_held) {
 }
 
 TEST(HoldRule, waits_longer_for_a_receiver_that_was_silent_and_never_longer_than_the_hold) {
-    auto const after = [](int silent) { return HoldRule::patience_after(silent, milliseconds(10), milliseconds(1000)); };
+    auto const after = [](int silent) {
+        return HoldRule::patience_after(silent, milliseconds(10), milliseconds(1000));
+    };
     EXPECT_EQ(after(0), milliseconds(10));
     EXPECT_EQ(after(3), milliseconds(80));
     EXPECT_EQ(after(7), milliseconds(1000));

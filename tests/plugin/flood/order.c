@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// order SEED: all ranks but one send it numbered messages by every kind of standard send; it takes them from any source,
-// by any tag or by one, with and without probes. Messages that match the same receive come in their order, and a probe
-// tells their length.
+// order SEED: all ranks but one send it numbered messages by every kind of standard send; it takes them from any
+// source, by any tag or by one, with and without probes. Messages that match the same receive come in their order, and
+// a probe tells their length.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -75,7 +75,8 @@ class Explorer {
         if (next.kind == Step::Kind::send) return send(s, rank, static_cast<std::size_t>(next.peer));
         bool received = false;
         for (std::size_t from = 0; from < programs_.size(); ++from)
-            if (next.peer == k_any || next.peer == static_cast<int>(from)) received = receive(s, rank, from) || received;
+            if (next.peer == k_any || next.peer == static_cast<int>(from))
+                received = receive(s, rank, from) || received;
         return received;
     }
 
@@ -114,7 +115,8 @@ class Explorer {
         Step const& next = programs_[rank][s.at[rank]];
         if (next.kind != Step::Kind::receive) return true;
         for (std::size_t from = 0; from < programs_.size(); ++from)
-            if ((next.peer == k_any || next.peer == static_cast<int>(from)) && s.sent[rank][from] > s.matched[rank][from])
+            if ((next.peer == k_any || next.peer == static_cast<int>(from)) &&
+                s.sent[rank][from] > s.matched[rank][from])
                 return false;
         return true;
     }

@@ -76,7 +76,8 @@ static void ring(void) {
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Start(&persistent);
         MPI_Wait(&persistent, MPI_STATUS_IGNORE);
-        MPI_Sendrecv(out, k_bytes, MPI_CHAR, right, 4, in, k_bytes, MPI_CHAR, left, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, k_bytes, MPI_CHAR, right, 4, in, k_bytes, MPI_CHAR, left, 4, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
         say("round %d: %llx", i, (unsigned long long)checksum(in, sizeof in));
         MPI_Sendrecv_replace(out, k_bytes, MPI_CHAR, right, 5, left, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         say("replaced %d: %llx", i, (unsigned long long)checksum(out, sizeof out));

@@ -74,14 +74,15 @@ std::optional<FloodSample> measure_flood(FloodPlace const& place, FloodOptions c
     command.insert(command.end(), {program->string(), "--case", place.name, "--bytes", std::to_string(place.bytes),
                                    "--mib", fmt::format("{}", options.mib)});
     std::optional<FloodSample> sample;
-    Ended const ended = launch(command, flood_environment(place), k_flood_silent_seconds,
-                               [&](std::string const& line) { if (auto found = flood_sample(line)) sample = found; });
+    Ended const ended = launch(command, flood_environment(place), k_flood_silent_seconds, [&](std::string const& line) {
+        if (auto found = flood_sample(line)) sample = found;
+    });
     if (ended.code == 0 && sample) return sample;
     std::cerr << fmt::format("sluice: {}, bed {}, {} of {} bytes, {} flood control: the program {}\n{}", place.mpi,
                              place.bed, place.name, place.bytes, controlled ? "with" : "without",
                              ended.code == k_flood_bed_refuses ? "has no bed"
-                             : ended.silent              ? "hung and was stopped"
-                                                         : fmt::format("ended with code {}", ended.code),
+                             : ended.silent                    ? "hung and was stopped"
+                                                               : fmt::format("ended with code {}", ended.code),
                              ended.complaints);
     return std::nullopt;
 }
@@ -124,7 +125,8 @@ void add_flood_options(command_line::CommandLine& line, FloodOptions& options) {
         .separated_by_commas()
         .one_of({"many_to_one", "computes", "bcast", "reduce", "gather", "ping_pong"});
     line.option("--bytes", options.bytes, "of a message").separated_by_commas().positive().shows_default();
-    line.option("--bed", options.beds, "local: shared memory; tcp: through the loopback device; cluster: two nodes and a wire")
+    line.option("--bed", options.beds,
+                "local: shared memory; tcp: through the loopback device; cluster: two nodes and a wire")
         .separated_by_commas()
         .one_of({"local", "tcp", "cluster"})
         .shows_default();

@@ -20,8 +20,8 @@ Row spread_of_floods(std::vector<double> values) {
 }
 
 Row row_of_place(FloodPlace const& place) {
-    return {{"bench", "flood"}, {"case", place.name},   {"ranks", place.ranks},
-            {"mpi", place.mpi}, {"bed", place.bed},     {"bytes", place.bytes}};
+    return {{"bench", "flood"}, {"case", place.name}, {"ranks", place.ranks},
+            {"mpi", place.mpi}, {"bed", place.bed},   {"bytes", place.bytes}};
 }
 
 Row row_of_method(FloodPlace const& place, char const* method, FloodSeries const& series) {
@@ -74,11 +74,11 @@ std::string flood_line(std::vector<Row> const& rows) {
     Row const& time = rows.at(2).at("time");
     auto const ms = [](Row const& row) { return row.at("seconds").at("median").get<double>() * 1e3; };
     auto const mib = [](Row const& row) { return row.at("extra_bytes").get<double>() / k_bytes_in_mib; };
-    return fmt::format("{:<8} {:<6} {:<12} {:>6} {:>6} {:>7.1f} ms {:>7.1f} ms {:>9.2f} {:>9.2f}  {:.2f} ({:.2f} … {:.2f})",
-                       plain.at("mpi").get<std::string>(), plain.at("bed").get<std::string>(),
-                       plain.at("case").get<std::string>(), plain.at("ranks").get<int>(),
-                       plain.at("bytes").get<std::uint64_t>(), ms(plain), ms(controlled), mib(plain), mib(controlled),
-                       time.at("median").get<double>(), time.at("min").get<double>(), time.at("max").get<double>());
+    return fmt::format(
+        "{:<8} {:<6} {:<12} {:>6} {:>6} {:>7.1f} ms {:>7.1f} ms {:>9.2f} {:>9.2f}  {:.2f} ({:.2f} … {:.2f})",
+        plain.at("mpi").get<std::string>(), plain.at("bed").get<std::string>(), plain.at("case").get<std::string>(),
+        plain.at("ranks").get<int>(), plain.at("bytes").get<std::uint64_t>(), ms(plain), ms(controlled), mib(plain),
+        mib(controlled), time.at("median").get<double>(), time.at("min").get<double>(), time.at("max").get<double>());
 }
 
 }  // namespace sluice::cli

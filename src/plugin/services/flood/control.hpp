@@ -42,8 +42,8 @@ class FloodControl {
         std::uint64_t& marks;
         std::uint64_t& held;
         std::uint64_t& held_us;
-        std::uint64_t& silent;         ///< let go, because the receiver completed no receive
-        std::uint64_t& too_long;       ///< let go after the longest hold
+        std::uint64_t& silent;    ///< let go, because the receiver completed no receive
+        std::uint64_t& too_long;  ///< let go after the longest hold
         std::uint64_t& without_memory;
     };
     struct Terms {

@@ -37,8 +37,8 @@ class FloodService final : public Service {
         auto const counter = [&](char const* what) -> std::uint64_t& { return job.counter(name(), what); };
         flood_ = std::make_unique<Flood>(
             job,
-            FloodControl::Terms{job.settings.flood_share.count,
-                                std::chrono::milliseconds(job.settings.flood_hold), largest_tag_of(MPI_COMM_WORLD)},
+            FloodControl::Terms{job.settings.flood_share.count, std::chrono::milliseconds(job.settings.flood_hold),
+                                largest_tag_of(MPI_COMM_WORLD)},
             FloodControl::Counts{counter("synchronous sends"), counter("sends held"), counter("microseconds held"),
                                  counter("sends let go to silent receivers"), counter("sends let go after flood-hold"),
                                  counter("sends without memory for a copy")},

@@ -67,10 +67,13 @@ constexpr auto k_other_persistent = [](Flood& flood, Call&, auto next, auto... r
     int const code = next(rest...);
     if (code == MPI_SUCCESS && flood.persistent.any()) {
         MPI_Request* request = nullptr;
-        ((request = [&](auto argument) {
-             if constexpr (std::is_same_v<decltype(argument), MPI_Request*>) return argument;
-             else return request;
-         }(rest)),
+        ((request =
+              [&](auto argument) {
+                  if constexpr (std::is_same_v<decltype(argument), MPI_Request*>)
+                      return argument;
+                  else
+                      return request;
+              }(rest)),
          ...);
         CallersLock const lock(flood.changing_persistent);
         flood.persistent.freed(*request);
@@ -133,8 +136,7 @@ struct FloodLinks {
         return MPI_SUCCESS;
     };
     static constexpr auto Isend = [](Flood& flood, Call& call, auto next, void const* buffer, auto count,
-                                     MPI_Datatype type, int destination, int tag, MPI_Comm comm,
-                                     MPI_Request* request) {
+                                     MPI_Datatype type, int destination, int tag, MPI_Comm comm, MPI_Request* request) {
         auto const due = flood.control.due(call, buffer, count, type, destination, tag, comm);
         if (due && request != nullptr && flood.held.isend(call, *due, request)) [[unlikely]]
             return MPI_SUCCESS;
@@ -143,20 +145,20 @@ struct FloodLinks {
     // The receiving half is the program's call, with nothing to send: errors name the program's function.
     static constexpr auto Sendrecv = [](Flood& flood, Call& call, auto next, void const* sendbuf, auto sendcount,
                                         MPI_Datatype sendtype, int destination, int sendtag, auto... receive) {
-        auto const due = flood.control.due(call, sendbuf, sendcount, sendtype, destination, sendtag, comm_of_receive(receive...));
+        auto const due =
+            flood.control.due(call, sendbuf, sendcount, sendtype, destination, sendtag, comm_of_receive(receive...));
         auto hold = send_half(flood, call, due);
-        return end_of_exchange(flood, hold,
-                               next(sendbuf, sendcount, sendtype, hold ? MPI_PROC_NULL : destination, sendtag,
-                                    receive...));
+        return end_of_exchange(
+            flood, hold, next(sendbuf, sendcount, sendtype, hold ? MPI_PROC_NULL : destination, sendtag, receive...));
     };
     static constexpr auto Sendrecv_replace = [](Flood& flood, Call& call, auto next, void* buffer, auto count,
                                                 MPI_Datatype type, int destination, int sendtag, int source,
                                                 int recvtag, MPI_Comm comm, MPI_Status* status) {
         auto const due = flood.control.due(call, buffer, count, type, destination, sendtag, comm);
         auto hold = send_half(flood, call, due);
-        return end_of_exchange(flood, hold,
-                               next(buffer, count, type, hold ? MPI_PROC_NULL : destination, sendtag, source, recvtag,
-                                    comm, status));
+        return end_of_exchange(
+            flood, hold,
+            next(buffer, count, type, hold ? MPI_PROC_NULL : destination, sendtag, source, recvtag, comm, status));
     };
 
     static constexpr auto Send_init = [](Flood& flood, Call&, auto next, void const* buffer, auto count,
@@ -165,7 +167,8 @@ struct FloodLinks {
         int const code = next(buffer, count, type, destination, tag, comm, request);
         if (code != MPI_SUCCESS) return code;
         CallersLock const lock(flood.changing_persistent);
-        flood.persistent.made(*request, Message{buffer, static_cast<int>(count), type, destination, tag, comm, 0, true});
+        flood.persistent.made(*request,
+                              Message{buffer, static_cast<int>(count), type, destination, tag, comm, 0, true});
         return code;
     };
     static constexpr auto Bsend_init = k_other_persistent;
@@ -190,36 +193,39 @@ struct FloodLinks {
     static constexpr auto Wait = [](Flood& flood, Call&, auto next, MPI_Request* request, MPI_Status* status) {
         if (flood.held.empty()) [[likely]]
             return next(request, status);
-        return wait_for_all(flood, [&] { return next(request, status); }, request, 1);
+        return wait_for_all(
+            flood, [&] { return next(request, status); }, request, 1);
     };
     static constexpr auto Waitall = [](Flood& flood, Call&, auto next, int count, MPI_Request* requests,
                                        MPI_Status* statuses) {
         if (flood.held.empty()) [[likely]]
             return next(count, requests, statuses);
-        return wait_for_all(flood, [&] { return next(count, requests, statuses); }, requests, count);
+        return wait_for_all(
+            flood, [&] { return next(count, requests, statuses); }, requests, count);
     };
     static constexpr auto Waitany = [](Flood& flood, Call&, auto next, int count, MPI_Request* requests, int* index,
                                        MPI_Status* status) {
         if (flood.held.empty()) [[likely]]
             return next(count, requests, index, status);
-        return wait_for_one(flood, [&] { return next(count, requests, index, status); }, requests, count,
-                            [&](int* done) {
-                                return Translated<false>::Testany([](auto... all) { return MPI_Testany(all...); },
-                                                                  count, requests, index, done, status);
-                            });
+        return wait_for_one(
+            flood, [&] { return next(count, requests, index, status); }, requests, count,
+            [&](int* done) {
+                return Translated<false>::Testany([](auto... all) { return MPI_Testany(all...); }, count, requests,
+                                                  index, done, status);
+            });
     };
     static constexpr auto Waitsome = [](Flood& flood, Call&, auto next, int count, MPI_Request* requests, int* number,
                                         int* indices, MPI_Status* statuses) {
         if (flood.held.empty()) [[likely]]
             return next(count, requests, number, indices, statuses);
-        return wait_for_one(flood, [&] { return next(count, requests, number, indices, statuses); }, requests, count,
-                            [&](int* done) {
-                                int const code =
-                                    Translated<false>::Testsome([](auto... all) { return MPI_Testsome(all...); }, count,
-                                                                requests, number, indices, statuses);
-                                *done = *number != 0 ? 1 : 0;
-                                return code;
-                            });
+        return wait_for_one(
+            flood, [&] { return next(count, requests, number, indices, statuses); }, requests, count,
+            [&](int* done) {
+                int const code = Translated<false>::Testsome([](auto... all) { return MPI_Testsome(all...); }, count,
+                                                             requests, number, indices, statuses);
+                *done = *number != 0 ? 1 : 0;
+                return code;
+            });
     };
     static constexpr auto Test = k_ask;
     static constexpr auto Testall = k_ask;

@@ -24,8 +24,8 @@ inline constexpr std::uint64_t k_cost_of_a_message = 192;
 
 template <class Mark>
 struct Window {
-    int rank = -1;                ///< in MPI_COMM_WORLD; −1: unused
-    std::uint32_t spacing = 0;    ///< bytes between two marks; half of the share
+    int rank = -1;                 ///< in MPI_COMM_WORLD; −1: unused
+    std::uint32_t spacing = 0;     ///< bytes between two marks; half of the share
     std::uint64_t since_mark = 0;  ///< bytes sent
     std::uint32_t used_at = 0;
     enum class Node : std::uint8_t { unknown, same, other } node = Node::unknown;
