@@ -61,7 +61,7 @@ bool HeldRequests::begin(Call& call, Message const& message, Held& held) noexcep
 
 void HeldRequests::keep(Held& held, MPI_Request request) noexcept {
     held.request = request;
-    held_.fetch_add(1, std::memory_order_release);
+    if (held_.fetch_add(1, std::memory_order_release) == 0) job_.before.add(service_);
 }
 
 bool HeldRequests::isend(Call& call, Message const& message, MPI_Request* request) noexcept {
@@ -104,7 +104,7 @@ bool HeldRequests::start(Call& call, Message const& message, MPI_Request persist
 void HeldRequests::complete(Held& held) noexcept {
     MPI_Request const general = held.general;
     held = Held();
-    held_.fetch_sub(1, std::memory_order_release);
+    if (held_.fetch_sub(1, std::memory_order_release) == 1) job_.before.remove(service_);
     MPI_Grequest_complete(general);
 }
 

@@ -22,11 +22,15 @@
 
 namespace sluice::plugin {
 
+class Service;
+
 class HeldRequests {
   public:
     static constexpr std::size_t k_most = 64;
 
-    HeldRequests(Job& job, FloodControl& control) noexcept : job_(job), control_(control) {}
+    /// `service` acts before each call of the program while something is held.
+    HeldRequests(Job& job, FloodControl& control, Service& service) noexcept
+        : job_(job), control_(control), service_(service) {}
 
     bool empty() const noexcept { return held_.load(std::memory_order_acquire) == 0; }
     /// Sends the message; `request` becomes the program's. False: nothing was sent.
@@ -57,6 +61,7 @@ class HeldRequests {
 
     Job& job_;
     FloodControl& control_;
+    Service& service_;
     mutable std::mutex changing_;
     std::atomic<std::size_t> held_{0};
     std::array<Held, k_most> all_{};

@@ -11,9 +11,10 @@
 namespace sluice::plugin {
 
 struct Flood {
-    Flood(Job& job, FloodControl::Terms terms, FloodControl::Counts counts, RootedCalls::Counts rooted_counts)
+    Flood(Job& job, Service& service, FloodControl::Terms terms, FloodControl::Counts counts,
+          RootedCalls::Counts rooted_counts)
         : control(job, terms, counts),
-          held(job, control),
+          held(job, control, service),
           rooted(job.memory.budget(), job.watch.communicators(), 2 * terms.share, terms.hold, rooted_counts) {}
     FloodControl control;
     HeldRequests held;
