@@ -2,6 +2,7 @@
 #include "record/node_file.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -69,6 +70,13 @@ bool NodeFile::read(std::uint64_t number, RankRecord& record) const {
 
 bool NodeFile::read_head(std::uint64_t number, RankHead& head) const {
     return number < whole_ && read_at(offset_of_record(number), &head, sizeof head);
+}
+
+RankHead const* NodeFile::map_head(std::uint64_t number) const noexcept {
+    if (number >= whole_) return nullptr;
+    void* const page = mmap(nullptr, k_head_page, PROT_READ, MAP_SHARED, opened_.file.get(),
+                            static_cast<off_t>(offset_of_record(number)));
+    return page == MAP_FAILED ? nullptr : static_cast<RankHead const*>(page);
 }
 
 }  // namespace sluice::record

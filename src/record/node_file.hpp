@@ -37,6 +37,8 @@ class NodeFile {
     /// Returns false if the file ends before the record does. The contents of the record are not trusted.
     bool read(std::uint64_t number, RankRecord& record) const;
     bool read_head(std::uint64_t number, RankHead& head) const;
+    /// Maps k_head_page bytes to be read; null if it cannot.
+    RankHead const* map_head(std::uint64_t number) const noexcept;
 
   private:
     bool read_at(std::uint64_t offset, void* object, std::size_t bytes) const;

@@ -211,6 +211,7 @@ struct RankHead {
     std::uint64_t before_init = 0;                    ///< resident bytes when MPI_Init was entered
     std::uint64_t init_private = 0, init_shared = 0;  ///< grown in MPI_Init
     std::uint64_t time_in_mpi_ns = 0;
+    std::uint64_t receives = 0;  ///< completed; ranks that send to this one look at it
     std::uint64_t waiting_ns = 0;
     // The work that Sluice did.
     std::uint64_t served_calls = 0;  ///< in-place all-to-alls served by Sluice's engine

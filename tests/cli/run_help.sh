@@ -9,8 +9,8 @@ complain() { echo "$1" && wrong=1; }
 grep -q "On by default: watching" <<<"$help" || complain "what is on by default is not said"
 wide=$(LC_ALL=C.UTF-8 awk 'length > 100' <<<"$help")
 [ -z "$wide" ] || complain "wider than 100 columns: $wide"
-begin=$(grep -oE "^  (--[a-z-]+|-h)" <<<"$help" | head -7 | tr -d ' \n')
-[ "$begin" = "--report--memory--watch--quiet--inplace--overlap-h" ] || complain "what users meet does not come first: $begin"
+begin=$(grep -oE "^  (--[a-z-]+|-h)" <<<"$help" | head -8 | tr -d ' \n')
+[ "$begin" = "--report--memory--watch--quiet--inplace--overlap--flood-h" ] || complain "what users meet does not come first: $begin"
 # The settings as they are listed elsewhere.
 flat=$(tr -s ' \n' ' ' <<<"$help")
 while read -r name default; do

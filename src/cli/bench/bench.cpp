@@ -31,6 +31,7 @@ constexpr std::array k_benchmarks{
     Benchmark{"registration",
               "registered memory over time: schemes of MPI libraries, a helper that predicts, and the best",
               bench_registration},
+    Benchmark{"flood", "small messages faster than they are received: the receiver's memory and the time", bench_flood},
     Benchmark{"overhead", "what `sluice run` costs a program that it only watches", bench_overhead},
 };
 

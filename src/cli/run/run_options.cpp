@@ -29,7 +29,7 @@ constexpr char k_description[] =
     "Options come before the program; everything after its name belongs to the program.";
 
 constexpr char k_footer[] =
-    "A SIZE is bytes or has a unit: 4096, 64MiB, 1.5GB. --overlap alone is --overlap on. Every "
+    "A SIZE is bytes or has a unit: 4096, 64MiB, 1.5GB. --overlap alone is --overlap on, --flood the same. Every "
     "option is a variable of the environment too: "
     "--inplace-staging is SLUICE_INPLACE_STAGING, or `inplace_staging = SIZE` in the settings file, "
     "~/.config/sluice/settings or SLUICE_CONFIG (`sluice info` shows what applies, from where, and ranges); --memory "
@@ -56,6 +56,9 @@ constexpr std::array k_first{
           "on, auto or off: a receive from another node returns when its message is matched, and the program waits "
           "when it "
           "touches the data; auto: only where that wins time"},
+    First{"flood",
+          "on or off: a rank that sends small messages faster than they are received is held up, so that they do not "
+          "fill the receiver's memory"},
 };
 
 auto first_named(std::string_view name) {

@@ -3,6 +3,7 @@
 
 #include "plugin/services/chain.hpp"
 #include "plugin/services/check/links.hpp"
+#include "plugin/services/flood/flood.hpp"
 #include "plugin/services/inplace/inplace.hpp"
 #include "plugin/services/overlap/overlap.hpp"
 #include "plugin/services/service.hpp"
@@ -11,10 +12,11 @@
 namespace sluice::plugin {
 
 Services make_services() {
-    // Checks come first, for what they find must not have begun. Overlap and in-place all-to-alls serve other
-    // functions. Watching comes last: its samples then begin when the others hold what they need, and end before they
-    // let go of it.
-    constexpr std::array makers{make_check, make_overlap, make_inplace, make_watching};
+    // Checks come first, for what they find must not have begun. Overlap comes
+    // before flood control, whose calls of MPI thus are in its turn. In-place all-to-alls serve other functions.
+    // Watching comes last: its samples then begin when the others hold what they need, and end before they let go of
+    // it.
+    constexpr std::array makers{make_check, make_overlap, make_flood, make_inplace, make_watching};
     static_assert(makers.size() == k_most_links, "each service may add one link to a function (chain.hpp)");
     Services services;
     for (auto const make : makers)

@@ -58,7 +58,10 @@ class Watch {
     void landed(std::uint32_t site, std::uint64_t bytes) noexcept {
         subtract(in_flight_, bytes);
         subtract(site_in_flight_[site], bytes);
+        if (record().sites[site].kind == record::Kind::receive) received();
     }
+    /// A receive is complete. Ranks that wait for this one look at the sum: it tells whether it moves, not how many.
+    void received() noexcept { add(record().head.receives, 1); }
     /// The bytes of a call that returned before they came are there now. Only on a thread that
     /// calls MPI: the numbers are tallies, which one calling thread adds to without atomic instructions, so additions
     /// of a helper thread would be lost.

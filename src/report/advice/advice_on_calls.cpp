@@ -59,6 +59,26 @@ SiteSum const* largest_in_flight(Summary const& summary) {
     return largest;
 }
 
+/// What floods a rank: the rank with the most messages to it, and the call that most of them may come from. Empty where
+/// the matrix joins several ranks, or there are few messages.
+std::string flood_of(Summary const& summary, std::uint32_t rank) {
+    if (summary.world_size > record::k_peers) return {};
+    Cell const* most = nullptr;
+    for (Cell const& cell : summary.matrix)
+        if (cell.to == rank && cell.from != rank && (most == nullptr || cell.messages > most->messages)) most = &cell;
+    if (most == nullptr || most->messages < 1000) return {};
+    SiteSum const* const sends =
+        greatest(summary, [](SiteSum const& s) { return s.kind == record::Kind::send ? s.calls : 0; });
+    std::string const call = sends != nullptr ? fmt::format(", most by {}", call_of(*sends)) : std::string();
+    return fmt::format("Rank {} sent it {} messages of {} on average{}. ", most->from, count_text(most->messages),
+                       size_text(most->bytes / most->messages), call);
+}
+
+bool has_flood_control(Summary const& summary) {
+    return std::any_of(summary.counters.begin(), summary.counters.end(),
+                       [](CounterSum const& counter) { return counter.service == "flood control"; });
+}
+
 }  // namespace
 
 std::string about_growth(Summary const& summary) {
@@ -74,10 +94,11 @@ std::string about_growth(Summary const& summary) {
     std::string const text = fmt::format("MPI's memory grew by {} in {} on rank {}{}. ", size_text(site->grown.most),
                                          call_of(*site), site->grown.most_rank, since);
     if (can_hold_messages(*site))
-        return text +
-               "Messages that arrive before their receive is posted are kept there: post receives earlier, or make "
-               "every "
-               "16th send synchronous (MPI_Ssend), which bounds what waits.";
+        return text + flood_of(summary, site->grown.most_rank) +
+               "Messages that arrive before their receive is posted are kept there: post receives earlier, or " +
+               (has_flood_control(summary)
+                    ? "give `sluice run` a smaller --flood-share."
+                    : "run it with `sluice run --flood on`, which holds senders that are too far ahead.");
     if (is_blocking_alltoall(*site) && is_in_place(*site) && summary.served_calls == 0)
         return text +
                "The call is in place, and the MPI makes a copy for it. Sluice served no call of this job: with "

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Bounds what this rank's small messages hold at their receivers, by marks (windows.hpp, marks.hpp).
+///
+///     send ── too small a sum since the last mark ──> as it is
+///          └─ due: copy ── MPI_Issend ── hold until the mark before is matched, or the rule lets go ──> return
+///
+/// The send that is due has left before it is held, so the receiver may take it while it is held: what is waited for
+/// is the mark before. A rank whose receiver is less than one spacing behind is never held.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "plugin/services/flood/hold_rule.hpp"
+#include "plugin/services/flood/marks.hpp"
+#include "plugin/services/flood/receivers.hpp"
+#include "plugin/services/flood/windows.hpp"
+
+namespace sluice::plugin {
+
+class Call;
+class RootedCalls;
+struct Job;
+
+/// What a send waits for.
+struct Hold {
+    int rank;                    ///< of the receiver
+    std::shared_ptr<Mark> mark;  ///< the one before; null: there is nothing to wait for
+    HoldRule rule;
+    HoldRule::Time begin;
+    bool was_looked_at = false;
+};
+
+class FloodControl {
+  public:
+    /// Counters of the rank's record.
+    struct Counts {
+        std::uint64_t& marks;
+        std::uint64_t& held;
+        std::uint64_t& held_us;
+        std::uint64_t& silent;    ///< let go, because the receiver completed no receive
+        std::uint64_t& too_long;  ///< let go after the longest hold
+        std::uint64_t& without_memory;
+    };
+    struct Terms {
+        std::uint64_t share;
+        HoldRule::Duration hold;
+        int largest_tag;
+    };
+
+    FloodControl(Job& job, Terms terms, Counts counts);
+
+    /// Counts a message of the program. It is given back if it is to be a mark.
+    template <class Count>
+    std::optional<Message> due(Call& call, void const* buffer, Count count, MPI_Datatype type, int destination, int tag,
+                               MPI_Comm comm) noexcept {
+        if (count < 0 || destination < 0 || buffer == nullptr) return std::nullopt;
+        return due_message(call, {buffer, static_cast<int>(count), type, destination, tag, comm, 0, true}, count);
+    }
+    /// Sends it; nothing if that cannot be: then it goes as the program says.
+    std::optional<Hold> send(Call& call, Message const& message) noexcept;
+    /// Waits until the hold is over.
+    void wait(Hold& hold) noexcept;
+    /// Looks once whether it is.
+    bool is_over(Hold& hold) noexcept;
+    /// Lets the processor do something else, the longer the caller has waited since `begin`.
+    static void pause(HoldRule::Time begin) noexcept;
+    /// A receive of the program is complete.
+    void received() noexcept;
+    /// The program cancels or frees requests: its nonblocking sends go as they are from now on.
+    void use_plain_requests() noexcept { plain_requests_ = true; }
+    bool uses_plain_requests() const noexcept { return plain_requests_; }
+
+    /// In MPI_Finalize, by all ranks: MPI moves until all have come.
+    void finish(MPI_Comm all, RootedCalls& rooted) noexcept;
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr HoldRule::Duration k_first_patience = std::chrono::milliseconds(10);
+
+    std::optional<Message> due_message(Call& call, Message message, MPI_Count count) noexcept;
+    bool is_eager(Window<Mark>& window, std::uint64_t bytes) noexcept;
+    int receiver_of(Call& call, Message const& message) const noexcept;
+    void ends(Hold const& hold, HoldRule::Verdict verdict, HoldRule::Time now) noexcept;
+
+    Job& job_;
+    Terms terms_;
+    Counts counts_;
+    std::mutex changing_;
+    Windows<Mark> windows_;
+    Marks marks_;
+    Receivers receivers_;
+    std::uint64_t const eager_within_node_;
+    bool plain_requests_ = false;
+};
+
+}  // namespace sluice::plugin

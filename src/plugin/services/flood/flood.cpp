@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/services/flood/flood.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "functions.hpp"
+#include "groups/tags.hpp"
+#include "kernel/device/device_memory.hpp"
+#include "plugin/services/flood/links.hpp"
+#include "plugin/services/job.hpp"
+#include "plugin/watch/call.hpp"
+
+namespace sluice::plugin {
+
+namespace {
+
+int largest_tag_of(MPI_Comm comm) noexcept {
+    int* upper = nullptr;
+    int found = 0;
+    bool const told = MPI_Comm_get_attr(comm, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0;
+    return told ? *upper : groups::tags::k_largest;
+}
+
+class FloodService final : public Service {
+  public:
+    char const* name() const noexcept override { return "flood control"; }
+    char const* setting() const noexcept override { return "flood"; }
+    Needs needs() const noexcept override { return {.all_ranks = true}; }
+    /// A program that computes on a device may send memory that the processor cannot copy.
+    bool wanted(Job const& job) const noexcept override {
+        return job.settings.flood == Switch::on && kernel::device_library() == nullptr;
+    }
+
+    std::optional<std::string> prepare(Job& job) override {
+        auto const counter = [&](char const* what) -> std::uint64_t& { return job.counter(name(), what); };
+        flood_ = std::make_unique<Flood>(
+            job, *this,
+            FloodControl::Terms{job.settings.flood_share.count, std::chrono::milliseconds(job.settings.flood_hold),
+                                largest_tag_of(MPI_COMM_WORLD)},
+            FloodControl::Counts{counter("synchronous sends"), counter("sends held"), counter("microseconds held"),
+                                 counter("sends let go to silent receivers"), counter("sends let go after flood-hold"),
+                                 counter("sends without memory for a copy")},
+            RootedCalls::Counts{counter("barriers of rooted collectives"), counter("barriers let go")});
+        return std::nullopt;
+    }
+    void start(Job& job) noexcept override { add_flood_links(job, *flood_); }
+    void stop(Job& job, Ending ending) override {
+        remove_flood_links(job, *flood_);
+        job.before.remove(*this);
+        // A process that ends without MPI_Finalize leaves all to MPI, which may be in another thread's call.
+        if (ending != Ending::finalize) return static_cast<void>(flood_.release());
+        flood_->held.release_all();
+        flood_->control.finish(job.all.get(), flood_->rooted);
+    }
+    /// These may run functions of the program, which may wait for a request that only links complete.
+    void before(Call& call, TouchedBy const&) noexcept override {
+        using record::Kind;
+        Kind const kind = k_function_kinds[static_cast<std::size_t>(call.function())];
+        if (kind != Kind::send && kind != Kind::receive && kind != Kind::completion && kind != Kind::collective)
+            flood_->held.release_all();
+    }
+    void before_unwatched(Job&, char const* function) noexcept override {
+        std::string_view const name = function;
+        if (name.find("attr") != name.npos || name.starts_with("MPI_Type_")) flood_->held.release_all();
+    }
+    void in_child() noexcept override { static_cast<void>(flood_.release()); }
+
+  private:
+    std::unique_ptr<Flood> flood_;
+};
+
+}  // namespace
+
+std::unique_ptr<Service> make_flood() {
+    return std::make_unique<FloodService>();
+}
+
+}  // namespace sluice::plugin

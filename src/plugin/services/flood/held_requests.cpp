@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/services/flood/held_requests.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "plugin/binding/tally.hpp"
+#include "plugin/services/job.hpp"
+
+namespace sluice::plugin {
+
+namespace {
+
+int tell_of_a_send(void*, MPI_Status* status) {
+    MPI_Status_set_elements(status, MPI_BYTE, 0);
+    MPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_UNDEFINED;
+    status->MPI_TAG = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+int free_nothing(void*) {
+    return MPI_SUCCESS;
+}
+
+int cancel_nothing(void*, int) {
+    return MPI_SUCCESS;
+}
+
+/// A persistent request. While it is held its part is the general request, otherwise MPI's own.
+class PersistentSend final : public OwnedRequest {
+  public:
+    explicit PersistentSend(MPI_Request own) : OwnedRequest(1, true), own_(own) { set_part(0, own); }
+    int complete(std::span<Part const> parts) noexcept override {
+        int const code = OwnedRequest::complete(parts);
+        set_part(0, own_);
+        return code;
+    }
+
+  private:
+    MPI_Request own_;
+};
+
+}  // namespace
+
+HeldRequests::Held* HeldRequests::place() noexcept {
+    auto const free = std::find_if(all_.begin(), all_.end(), [](Held const& held) { return !held.hold; });
+    return free == all_.end() ? nullptr : &*free;
+}
+
+/// A general request, and the message is on its way.
+bool HeldRequests::begin(Call& call, Message const& message, Held& held) noexcept {
+    if (MPI_Grequest_start(tell_of_a_send, free_nothing, cancel_nothing, nullptr, &held.general) != MPI_SUCCESS)
+        return false;
+    held.hold = control_.send(call, message);
+    if (held.hold) return true;
+    MPI_Grequest_complete(held.general);
+    MPI_Request_free(&held.general);
+    return false;
+}
+
+void HeldRequests::keep(Held& held, MPI_Request request) noexcept {
+    held.request = request;
+    if (held_.fetch_add(1, std::memory_order_release) == 0) job_.before.add(service_);
+}
+
+bool HeldRequests::isend(Call& call, Message const& message, MPI_Request* request) noexcept {
+    CallersLock const lock(changing_);
+    Held* const held = place();
+    if (held == nullptr || control_.uses_plain_requests()) return false;
+    try {
+        auto owned = std::make_shared<OwnedRequest>(1, false);
+        if (!begin(call, message, *held)) return false;
+        owned->set_part(0, held->general);
+        job_.owned.add(held->general, std::move(owned));
+    } catch (std::bad_alloc const&) {
+        return false;
+    }
+    *request = held->general;
+    keep(*held, held->general);
+    return true;
+}
+
+bool HeldRequests::start(Call& call, Message const& message, MPI_Request persistent) noexcept {
+    CallersLock const lock(changing_);
+    Held* const held = place();
+    if (held == nullptr || control_.uses_plain_requests()) return false;
+    auto owned = job_.owned.find(persistent);
+    try {
+        if (!owned) {
+            owned = std::make_shared<PersistentSend>(persistent);
+            job_.owned.add(persistent, owned);
+        }
+    } catch (std::bad_alloc const&) {
+        return false;
+    }
+    if (owned->active() || !begin(call, message, *held)) return false;
+    owned->set_part(0, held->general);
+    owned->start();
+    keep(*held, persistent);
+    return true;
+}
+
+void HeldRequests::complete(Held& held) noexcept {
+    MPI_Request const general = held.general;
+    held = Held();
+    if (held_.fetch_sub(1, std::memory_order_release) == 1) job_.before.remove(service_);
+    MPI_Grequest_complete(general);
+}
+
+void HeldRequests::settle() noexcept {
+    if (empty()) return;
+    CallersLock const lock(changing_);
+    for (Held& held : all_)
+        if (held.hold && control_.is_over(*held.hold)) complete(held);
+}
+
+void HeldRequests::release(MPI_Request request) noexcept {
+    CallersLock const lock(changing_);
+    for (Held& held : all_)
+        if (held.hold && held.request == request) complete(held);
+}
+
+void HeldRequests::release_all() noexcept {
+    CallersLock const lock(changing_);
+    for (Held& held : all_)
+        if (held.hold) complete(held);
+}
+
+bool HeldRequests::holds_any(MPI_Request const* requests, int count) const noexcept {
+    if (empty() || requests == nullptr) return false;
+    CallersLock const lock(changing_);
+    return std::any_of(all_.begin(), all_.end(), [&](Held const& held) {
+        return held.hold && std::find(requests, requests + count, held.request) != requests + count;
+    });
+}
+
+HoldRule::Time HeldRequests::held_since() const noexcept {
+    HoldRule::Time first = HoldRule::Time::max();
+    CallersLock const lock(changing_);
+    for (Held const& held : all_)
+        if (held.hold) first = std::min(first, held.hold->begin);
+    return first;
+}
+
+}  // namespace sluice::plugin

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// What this rank has sent to others since its last mark there: a synchronous send, whose end proves that the receiver
+/// has got so far.
+///
+///     ── 4000 B ── 4000 B ── … ── mark ── 4000 B ── … ── mark          at most two spacings are on their way,
+///                    spacing        │     spacing          │           for a mark is held until
+///                                   └──── is matched? ─────┘           the one before is matched
+///
+/// The table has a constant size: sets of four ranks, of which the one used least lately makes room. A rank that comes
+/// in for another one begins at a random place of its spacing, so that with more ranks than the table has, each send is
+/// a mark with the probability bytes / spacing, whatever was forgotten.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace sluice::plugin {
+
+/// A message also costs the MPI what describes it.
+inline constexpr std::uint64_t k_cost_of_a_message = 192;
+
+template <class Mark>
+struct Window {
+    int rank = -1;                 ///< in MPI_COMM_WORLD; −1: unused
+    std::uint32_t spacing = 0;     ///< bytes between two marks; half of the share
+    std::uint64_t since_mark = 0;  ///< bytes sent
+    std::uint32_t used_at = 0;
+    enum class Node : std::uint8_t { unknown, same, other } node = Node::unknown;
+    int silent = 0;              ///< holds in a row that ended because the receiver completed nothing
+    std::shared_ptr<Mark> mark;  ///< the last one; null: none yet, or it is matched
+
+    /// Counts a message. True if it is to be a mark.
+    bool sends(std::uint64_t bytes) noexcept {
+        since_mark += bytes + k_cost_of_a_message;
+        return since_mark >= spacing;
+    }
+};
+
+template <class Mark>
+class Windows {
+  public:
+    static constexpr std::size_t k_sets = 64;
+    static constexpr std::size_t k_ways = 4;
+    static constexpr std::uint32_t k_least_spacing = 8 << 10;
+
+    explicit Windows(std::uint64_t share) noexcept
+        : most_(static_cast<std::uint32_t>(std::max<std::uint64_t>(share / 2, 1))),
+          least_(std::min(most_, k_least_spacing)) {}
+
+    Window<Mark>& of(int rank) noexcept {
+        auto& set = sets_[static_cast<std::size_t>(rank) % k_sets];
+        Window<Mark>* oldest = &set[0];
+        for (Window<Mark>& window : set) {
+            if (window.rank == rank) [[likely]] {
+                window.used_at = ++uses_;
+                return window;
+            }
+            if (uses_ - window.used_at > uses_ - oldest->used_at) oldest = &window;
+        }
+        bool const pushes_out = oldest->rank >= 0;
+        *oldest = Window<Mark>();
+        oldest->rank = rank;
+        oldest->used_at = ++uses_;
+        oldest->spacing = least_;
+        if (pushes_out) oldest->since_mark = random() % oldest->spacing;
+        return *oldest;
+    }
+
+    /// The receiver keeps up: a program that sends ahead may be further ahead.
+    void widen(Window<Mark>& window) const noexcept { window.spacing = std::min(most_, window.spacing * 2); }
+    /// It does not: it has many senders, or is slow.
+    void narrow(Window<Mark>& window) const noexcept { window.spacing = std::max(least_, window.spacing / 2); }
+
+    template <class Visit>
+    void each(Visit const& visit) {
+        for (auto& set : sets_)
+            for (Window<Mark>& window : set)
+                if (window.rank >= 0) visit(window);
+    }
+
+  private:
+    /// xorshift (Marsaglia, 2003).
+    std::uint32_t random() noexcept {
+        random_ ^= random_ << 13;
+        random_ ^= random_ >> 17;
+        random_ ^= random_ << 5;
+        return random_;
+    }
+
+    std::uint32_t most_;
+    std::uint32_t least_;
+    std::uint32_t uses_ = 0;
+    std::uint32_t random_ = 2463534242;
+    std::array<std::array<Window<Mark>, k_ways>, k_sets> sets_{};
+};
+
+}  // namespace sluice::plugin

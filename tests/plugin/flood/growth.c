@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+// growth HOW BYTES MESSAGES MOST_KIB: many ranks send to rank 0, which takes their messages source by source, and says
+// how much its memory has grown: wrong if that is more than MOST_KIB. At its end it says what senders hold.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transcript.h"
+
+static long resident_kib(void) {
+    long pages = 0;
+    long resident = 0;
+    FILE* file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%ld %ld", &pages, &resident) != 2) exit(3);
+    fclose(file);
+    return resident * 4;
+}
+
+static void send_one(char const* how, void* data, int bytes) {
+    MPI_Request request;
+    if (strcmp(how, "isend") == 0) {
+        MPI_Isend(data, bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (strcmp(how, "persistent") == 0) {
+        MPI_Send_init(data, bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &request);
+        MPI_Start(&request);
+        MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+        MPI_Request_free(&request);
+    } else if (strcmp(how, "sendrecv") == 0) {
+        MPI_Sendrecv(data, bytes, MPI_CHAR, 0, 0, NULL, 0, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+    } else {
+        MPI_Send(data, bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+    }
+}
+
+int main(int argc, char** argv) {
+    char const* how = argv[1];
+    int const bytes = atoi(argv[2]);
+    long const messages = atol(argv[3]);
+    long const most_kib = atol(argv[4]);
+    begin(&argc, &argv);
+    char* data = room((size_t)bytes);
+    fill(data, (size_t)bytes, 1);
+    // The first messages make MPI's buffers.
+    for (int round = 0; round < 100; ++round)
+        for (int rank = 1; rank < ranks; ++rank)
+            if (me == 0)
+                MPI_Recv(data, bytes, MPI_CHAR, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            else if (me == rank)
+                send_one(how, data, bytes);
+    MPI_Barrier(MPI_COMM_WORLD);
+    long const before = resident_kib();
+    long most = before;
+    uint64_t const right = checksum(data, (size_t)bytes);
+    long wrong = 0;
+    for (int rank = 1; rank < ranks; ++rank) {
+        for (long i = 0; i < messages && (me == 0 || me == rank); ++i) {
+            if (me != 0) {
+                send_one(how, data, bytes);
+                continue;
+            }
+            MPI_Recv(data, bytes, MPI_CHAR, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            if (i % 64 != 0) continue;
+            if (checksum(data, (size_t)bytes) != right) ++wrong;
+            long const now = resident_kib();
+            if (now > most) most = now;
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    long const grown = me == 0 ? most - before : resident_kib() - before;
+    if (grown > most_kib) {
+        ++wrong;
+        say("grown by %ld KiB, at most %ld KiB were expected", grown, most_kib);
+    }
+    say("compared with the truth: %ld wrong", wrong);
+    free(data);
+    return end();
+}

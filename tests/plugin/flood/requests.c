@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+// Nonblocking and persistent standard sends to a receiver that is late, completed by each call that completes requests,
+// together with receives that complete in between.
+#include <string.h>
+#include <unistd.h>
+
+#include "transcript.h"
+
+enum { k_bytes = 900, k_many = 24, k_rounds = 5 };
+
+enum how {
+    k_wait,
+    k_waitall,
+    k_waitany,
+    k_waitsome,
+    k_test,
+    k_testall,
+    k_testany,
+    k_testsome,
+    k_get_status,
+    k_free,
+    k_cancel,
+    k_ways
+};
+
+static MPI_Request requests[k_many + 1];
+
+static void by_ones(int n, int waits) {
+    for (int i = 0; i < n; ++i) {
+        int done = 0;
+        MPI_Status status = untouched_status();
+        if (waits) MPI_Wait(&requests[i], &status);
+        while (!waits && !done)
+            MPI_Test(&requests[i], &done, &status);
+        int cancelled = -1;
+        MPI_Test_cancelled(&status, &cancelled);
+        if (cancelled != 0 || requests[i] != MPI_REQUEST_NULL) say("request %d: cancelled %d", i, cancelled);
+    }
+}
+
+static void by_any(int n, int waits) {
+    int left = n;
+    while (left > 0) {
+        int index = MPI_UNDEFINED;
+        int done = waits;
+        if (waits)
+            MPI_Waitany(n, requests, &index, MPI_STATUS_IGNORE);
+        else
+            MPI_Testany(n, requests, &index, &done, MPI_STATUS_IGNORE);
+        if (done && index != MPI_UNDEFINED) --left;
+    }
+    int index = 0;
+    MPI_Waitany(n, requests, &index, MPI_STATUS_IGNORE);
+    say("after all: %s", index == MPI_UNDEFINED ? "undefined" : "an index");
+}
+
+static void by_some(int n, int waits) {
+    int left = n;
+    while (left > 0) {
+        int number = 0;
+        int indices[k_many + 1];
+        MPI_Status statuses[k_many + 1];
+        if (waits)
+            MPI_Waitsome(n, requests, &number, indices, statuses);
+        else
+            MPI_Testsome(n, requests, &number, indices, statuses);
+        if (waits && number == 0) say("Waitsome found none");
+        left -= number;
+    }
+}
+
+static void complete(enum how how, int n) {
+    int done = 0;
+    switch (how) {
+        case k_wait:
+        case k_test:
+            by_ones(n, how == k_wait);
+            break;
+        case k_waitall:
+            MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+            break;
+        case k_testall:
+            while (!done)
+                MPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
+            break;
+        case k_waitany:
+        case k_testany:
+            by_any(n, how == k_waitany);
+            break;
+        case k_waitsome:
+        case k_testsome:
+            by_some(n, how == k_waitsome);
+            break;
+        case k_get_status:
+            for (int i = 0; i < n; ++i)
+                for (done = 0; !done;)
+                    MPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
+            MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+            break;
+        case k_free:  // the last one is the receive
+            for (int i = 0; i < n - 1; ++i)
+                MPI_Request_free(&requests[i]);
+            MPI_Wait(&requests[n - 1], MPI_STATUS_IGNORE);
+            break;
+        default:
+            for (int i = 0; i < n - 1; ++i)
+                MPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
+            MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+    }
+    for (int i = 0; i < n; ++i)
+        if (requests[i] != MPI_REQUEST_NULL) say("request %d is not null", i);
+}
+
+static void send_side(int to, enum how how) {
+    static char data[k_many][k_bytes];
+    char answer = 0;
+    for (int i = 0; i < k_many; ++i) {
+        fill(data[i], k_bytes, (unsigned)i);
+        MPI_Isend(data[i], k_bytes, MPI_CHAR, to, 1, MPI_COMM_WORLD, &requests[i]);
+    }
+    MPI_Irecv(&answer, 1, MPI_CHAR, to, 2, MPI_COMM_WORLD, &requests[k_many]);
+    complete(how, k_many + 1);
+    say("way %d: answer %c", (int)how, answer);
+}
+
+static void receive_side(int from) {
+    char data[k_bytes];
+    uint64_t sum = 0;
+    for (int i = 0; i < k_many; ++i) {
+        if (i % 8 == 0) usleep(2000);
+        MPI_Recv(data, k_bytes, MPI_CHAR, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        sum = sum * 31 + checksum(data, sizeof data);
+        if (i == k_many / 2) MPI_Send("y", 1, MPI_CHAR, from, 2, MPI_COMM_WORLD);
+    }
+    say("sum %llx", (unsigned long long)sum);
+}
+
+// Some of a list are started again and again; derived types, whose copies are packed.
+static void persistent(int partner, int sends) {
+    enum { k_list = 6 };
+    static double memory[k_list][400];
+    MPI_Request list[k_list];
+    MPI_Datatype column;
+    MPI_Type_vector(100, 1, 4, MPI_DOUBLE, &column);
+    MPI_Type_commit(&column);
+    for (int i = 0; i < k_list; ++i) {
+        if (sends)
+            MPI_Send_init(memory[i], 1, column, partner, i, MPI_COMM_WORLD, &list[i]);
+        else
+            MPI_Recv_init(memory[i], 1, column, partner, i, MPI_COMM_WORLD, &list[i]);
+    }
+    for (int round = 0; round < 40; ++round) {
+        for (int i = 0; sends && i < k_list; ++i)
+            fill(memory[i], sizeof memory[i], (unsigned)(round * 10 + i));
+        if (!sends && round % 10 == 0) usleep(2000);
+        if (round % 2 == 0)
+            MPI_Startall(k_list, list);
+        else
+            for (int i = 0; i < k_list; ++i)
+                MPI_Start(&list[i]);
+        if (round % 3 == 0)
+            MPI_Waitall(k_list, list, MPI_STATUSES_IGNORE);
+        else
+            for (int i = 0; i < k_list; ++i)
+                MPI_Wait(&list[i], MPI_STATUS_IGNORE);
+        for (int i = 0; !sends && i < k_list; ++i)
+            say_bytes("column", memory[i], sizeof memory[i]);
+    }
+    for (int i = 0; i < k_list; ++i)
+        MPI_Request_free(&list[i]);
+    MPI_Type_free(&column);
+}
+
+int main(int argc, char** argv) {
+    begin(&argc, &argv);
+    int const partner = me % 2 == 0 ? me + 1 : me - 1;
+    if (partner < ranks) {
+        persistent(partner, me % 2 == 0);
+        for (int way = 0; way < k_ways; ++way)
+            for (int round = 0; round < k_rounds; ++round)
+                if (me % 2 == 0)
+                    send_side(partner, (enum how)way);
+                else
+                    receive_side(partner);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    return end();
+}
