@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// The registration queue (Li et al. 2011, section 3.2): predictions in the order of their deadlines, one for each
+/// signature, in a fixed number of places. A prediction stays while its range is registered, for the earliest deadline
+/// of a region is that of all its signatures.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "memory/registration/predict/predictor.hpp"
+
+namespace sluice::memory::registration {
+
+/// A prediction, and when its registration must begin.
+struct Due {
+    Prediction prediction;
+    Time begin{};        ///< latest begin that leaves time for this registration and for those behind it
+    bool waits = false;  ///< the message before has not come yet, and leaves time enough: no registration until then
+};
+
+class DueQueue {
+  public:
+    static constexpr std::size_t k_capacity = 512;
+    DueQueue();
+
+    /// Replaces the prediction of the same signature. A full queue forgets the one that is due last.
+    void put(Prediction const& prediction, bool waits);
+    bool erase(std::uint64_t signature);
+    Due const* find(std::uint64_t signature) const noexcept;
+    /// The earliest deadline of the predictions whose range overlaps; k_never if there is none.
+    Time earliest(Range range) const noexcept;
+    /// By deadline.
+    std::span<Due> all() noexcept { return dues_; }
+    std::span<Due const> all() const noexcept { return dues_; }
+
+  private:
+    std::vector<Due> dues_;
+};
+
+}  // namespace sluice::memory::registration

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// One turn of the helper: what is told is learnt, what is not needed is given back, what will be needed is registered.
+///
+///     main thread ── EventQueue ──> take one: learn ──> DueQueue, by deadline ──> register when it can wait no longer
+///                                      │ give back, if there is time to register again      │ not used by then: give back
+///                                      v                                                    v
+///                                    Cache <────────────────────────────────────────────── Cache
+///
+/// No thread and no MPI: whatever calls work() is the helper. The queues are served in turns (Li et al. 2011, section
+/// 3.2), each time under the condition now + processing ≤ deadline. Allocates in the constructor, and in a predictor
+/// until that is full.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "memory/registration/cache.hpp"
+#include "memory/registration/cost_model.hpp"
+#include "memory/registration/due_queue.hpp"
+#include "memory/registration/event_queue.hpp"
+#include "memory/registration/predict/accuracy.hpp"
+#include "memory/registration/predict/predictor.hpp"
+
+namespace sluice::memory::registration {
+
+struct HelperOptions {
+    std::uint64_t least_bytes = 16 * 1024;  ///< smaller messages are not served
+    Time reaction{0};  ///< how long after an event, or after the moment it asked for, work() is called at the latest
+};
+
+struct HelperCounters {
+    std::uint64_t events = 0;
+    std::uint64_t kept = 0;            ///< regions left registered, because the next use is too near
+    std::uint64_t guesses_denied = 0;  ///< guesses that would have raised the peak
+    std::uint64_t spread = 0;          ///< registrations begun earlier because of near neighbours
+};
+
+class Helper {
+  public:
+    /// All are outlived by what they are given.
+    Helper(EventQueue& events, Cache& cache, Predictor& predictor, Costs costs, HelperOptions options);
+
+    struct Turn {
+        Time spent{};  ///< what this turn took, by the registrar and the model of the steps
+        Time until{};  ///< there is nothing to do before, unless an event comes; k_never: nothing at all
+    };
+    /// Does at most one item of each queue.
+    Turn work(Time now);
+
+    Accuracy const& accuracy() const noexcept { return accuracy_; }
+    HelperCounters const& counters() const noexcept { return counters_; }
+    Costs const& costs() const noexcept { return costs_; }
+
+  private:
+    void take_event(Event const& event, Time now, Time& spent);
+    void learn(Event const& event);
+    void consider_giving_back(Range range, Time now, Time& spent);
+    void look_for_strays(Time& spent);
+    void give_up_overdue(Time now, Time& spent);
+    void register_due(Time now, Time& spent);
+    bool may_raise_peak(Due const& due) const;
+    Time next_moment(Time now) const;
+    Time add_cost(Range range) const noexcept { return costs_.add.of(pages_of(range)); }
+    Time remove_cost(Range range) const noexcept { return costs_.remove.of(pages_of(range)); }
+
+    EventQueue* events_;
+    Cache* cache_;
+    Predictor* predictor_;
+    Costs costs_;
+    HelperOptions options_;
+    DueQueue due_;
+    std::vector<Prediction> predictions_;
+    std::uint64_t dropped_seen_ = 0;
+    Accuracy accuracy_;
+    HelperCounters counters_;
+};
+
+}  // namespace sluice::memory::registration
