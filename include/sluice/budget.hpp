@@ -23,6 +23,7 @@ enum class Purpose {
     served,       ///< data that are packed for readers
     paged,        ///< blocks of paged files
     other,        ///< everything else, for example what a program leases
+    registered,   ///< memory of the program that is pinned for network adapters
 };
 
 namespace budget {

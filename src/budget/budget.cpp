@@ -86,7 +86,7 @@ struct BudgetState {
     Bytes told;
     Bytes peak;
     Bytes recent_peak;
-    std::array<Bytes, static_cast<std::size_t>(Purpose::other) + 1> by_purpose{};
+    std::array<Bytes, static_cast<std::size_t>(Purpose::registered) + 1> by_purpose{};
     std::deque<Waiter> waiting;
     bool serving = false;
     std::shared_ptr<budget::Allowance> const allowance;  // may be null

@@ -39,6 +39,7 @@ static_assert(SLUICE_PURPOSE_FETCHED == static_cast<int>(Purpose::fetched));
 static_assert(SLUICE_PURPOSE_SERVED == static_cast<int>(Purpose::served));
 static_assert(SLUICE_PURPOSE_PAGED == static_cast<int>(Purpose::paged));
 static_assert(SLUICE_PURPOSE_OTHER == static_cast<int>(Purpose::other));
+static_assert(SLUICE_PURPOSE_REGISTERED == static_cast<int>(Purpose::registered));
 
 namespace {
 

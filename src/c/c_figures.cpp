@@ -89,7 +89,7 @@ struct PurposeName {
 constexpr PurposeName k_purposes[] = {
     {Purpose::staging, "held.staging"}, {Purpose::bookkeeping, "held.bookkeeping"}, {Purpose::ring, "held.ring"},
     {Purpose::fetched, "held.fetched"}, {Purpose::served, "held.served"},           {Purpose::paged, "held.paged"},
-    {Purpose::other, "held.other"},
+    {Purpose::other, "held.other"},     {Purpose::registered, "held.registered"},
 };
 
 void add(sluice_report& report, char const* name, std::uint64_t value) {

@@ -34,7 +34,8 @@ enum sluice_purpose {
     SLUICE_PURPOSE_FETCHED = 3,
     SLUICE_PURPOSE_SERVED = 4,
     SLUICE_PURPOSE_PAGED = 5,
-    SLUICE_PURPOSE_OTHER = 6 /**< what a program leases for itself */
+    SLUICE_PURPOSE_OTHER = 6,     /**< what a program leases for itself */
+    SLUICE_PURPOSE_REGISTERED = 7 /**< memory of the program that is pinned for network adapters */
 };
 
 /** Makes a handle of the budget of this process, which all its contexts share and the library keeps to. Its limit

@@ -8,7 +8,7 @@
 /// A region serves every range inside it. The main thread never waits for the helper: what is not ready, it registers by
 /// itself, also if the helper is just registering or giving back the same range. No lock is held while a registrar works.
 ///
-/// Bytes are leased for Purpose::pinned before they are pinned. If the limit is reached, the region that is due last
+/// Bytes are leased for Purpose::registered before they are pinned. If the limit is reached, the region that is due last
 /// goes; if all are in use, a message is registered beyond the limit and given back when it is complete. A limit
 /// therefore slows down and does not fail. What fails is what the registrar refuses: the caller then uses its own path.
 ///
@@ -58,8 +58,9 @@ class Cache {
   public:
     static constexpr std::uint32_t k_most_regions = 1024;
 
-    /// Both outlive the cache. The budget's limit is the most that may be pinned (pinned_limit()).
-    Cache(Registrar& registrar, Budget budget);
+    /// All outlive the cache. `pinned` has as its limit the most that may be pinned (pinned_limit()); `tables` grants what the
+    /// cache itself needs.
+    Cache(Registrar& registrar, Budget pinned, Budget const& tables);
     Cache(Cache const&) = delete;
     Cache& operator=(Cache const&) = delete;
     /// Gives back all regions; no use is open.
@@ -82,7 +83,7 @@ class Cache {
     /// Registers ahead. Does nothing if a region has the range; makes room only of regions whose next use is after
     /// `needed`, or is not known.
     Done warm(Range range, Time needed) noexcept;
-    /// Gives back the region that has exactly these pages, if there is one and it is not in use.
+    /// Gives back the region that region_of(range) names, if there is one and it is not in use.
     Done give_back(Range range) noexcept;
     /// Gives back one region that nothing will use again: forgotten, or unused without a known next use.
     Done give_back_stray() noexcept;
@@ -90,15 +91,14 @@ class Cache {
     /// when room is made. Starts at k_never with each registration.
     void set_next_use(Range range, Time next) noexcept;
 
-    bool has(Range range) const noexcept;
-    bool is_in_use(Range range) const noexcept;
-    /// Calls visit(range, uses, next_use) with each region that can be found, under the lock.
-    template <class Visit>
-    void for_each(Visit const& visit) const {
-        Locked const lock(lock_);
-        for (std::uint32_t i = 0; i < found_by_; ++i)
-            visit(regions_[index_[i]].range, regions_[index_[i]].uses, regions_[index_[i]].next_use);
-    }
+    struct Found {
+        Range range;
+        std::uint32_t uses;
+    };
+    /// A region that has the whole range.
+    std::optional<Found> region_of(Range range) const noexcept;
+    /// How many forgotten regions are still registered.
+    std::uint32_t strays() const noexcept { return strays_.load(std::memory_order_relaxed); }
 
     Bytes pinned() const noexcept { return {pinned_.load(std::memory_order_relaxed)}; }
     /// The most that was pinned at once.
@@ -114,6 +114,7 @@ class Cache {
         Time next_use = k_never;
         std::uint32_t uses = 0;
         State state = State::free;
+        bool is_registered = false;
         Lease lease;
     };
     class Lock {
@@ -135,24 +136,27 @@ class Cache {
 
     // Under the lock.
     std::uint32_t find(Range range) const noexcept;
-    std::uint32_t take_slot(Range range) noexcept;
+    std::uint32_t take_slot(Range range, Lease&& lease) noexcept;
     void publish(std::uint32_t slot) noexcept;
     void hide(std::uint32_t slot) noexcept;
     std::uint32_t last_due(Time after) noexcept;
+    std::uint32_t leave(std::uint32_t slot) noexcept;
 
-    std::optional<std::uint32_t> room_for(Range range, Time after, bool must, Time& cost) noexcept;
+    std::uint32_t room_for(Range range, Time after, bool must, Time& cost) noexcept;
     Registered register_slot(std::uint32_t slot, std::uint32_t uses) noexcept;
     Time remove_slot(std::uint32_t slot) noexcept;
     void free_slot(std::uint32_t slot) noexcept;
+    void count_pinned(std::uint64_t bytes) noexcept;
 
     Registrar* registrar_;
-    mutable Budget budget_;
+    Budget budget_;
     mutable Lock lock_;
     LeasedVector<Region> regions_;
     LeasedVector<std::uint32_t> index_;  // slots of regions that can be found, by their begin
     LeasedVector<std::uint32_t> free_;
     std::uint32_t found_by_ = 0;
     std::uint64_t longest_ = 0;  // of a region in the index, since it was last empty
+    std::atomic<std::uint32_t> strays_{0};
     std::atomic<std::uint64_t> pinned_{0};
     std::atomic<std::uint64_t> peak_{0};
     CacheCounters counters_;

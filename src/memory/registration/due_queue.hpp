@@ -6,8 +6,8 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "memory/leased.hpp"
 #include "memory/registration/predict/predictor.hpp"
 
 namespace sluice::memory::registration {
@@ -22,20 +22,20 @@ struct Due {
 class DueQueue {
   public:
     static constexpr std::size_t k_capacity = 512;
-    DueQueue();
+    explicit DueQueue(Budget const& tables);
 
     /// Replaces the prediction of the same signature. A full queue forgets the one that is due last.
     void put(Prediction const& prediction, bool waits);
     bool erase(std::uint64_t signature);
     Due const* find(std::uint64_t signature) const noexcept;
-    /// The earliest deadline of the predictions whose range overlaps; k_never if there is none.
-    Time earliest(Range range) const noexcept;
+    /// The earliest deadline of the predictions that `region` serves; Time::max() if there is none.
+    Time earliest(Range region) const noexcept;
     /// By deadline.
     std::span<Due> all() noexcept { return dues_; }
     std::span<Due const> all() const noexcept { return dues_; }
 
   private:
-    std::vector<Due> dues_;
+    LeasedVector<Due> dues_;
 };
 
 }  // namespace sluice::memory::registration

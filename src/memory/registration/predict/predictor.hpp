@@ -17,15 +17,16 @@ struct Prediction {
     Time deadline{};  ///< the range must be registered by then; not after `expected`
     Time given_up{};  ///< no use until then: the prediction was wrong
     Time period{};    ///< from one use of the signature to the next
-    Time lead{};      ///< the message before will tell the moment again, at least so long before the use; 0: it will not
+    Time lead{};      ///< a message before will tell the moment again, at least so long before the use; 0: none will
+    bool follows = false;   ///< it is told again by such a message, which was not of this range
     bool is_guess = false;  ///< one period was seen, or the last prediction was wrong
 };
 
 class Predictor {
   public:
     virtual ~Predictor() = default;
-    /// Learns from a use that begins, and puts into `predictions`, which is empty, what follows from it: first that of the
-    /// range itself if there is one. Allocates nothing once its table is full.
+    /// Learns from a use that begins, and puts into `predictions`, which is empty, what follows from it: when the range is
+    /// used next, if that is known, and when ranges are that follow this use. Allocates nothing once its table is full.
     virtual void learn(Event const& use, std::vector<Prediction>& predictions) = 0;
     /// Tells that a prediction has been given up: the use did not come.
     virtual void missed(std::uint64_t signature) = 0;
