@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 
 #include "plugin/services/registration/ucx.hpp"
 
@@ -22,7 +23,7 @@ struct Contexts {
         std::uint64_t features = 0;
     };
     std::atomic<bool> are_shared{false};
-    char cached[24] = "";
+    char cached[24] = "inf";
     std::array<Made, 8> made{};
 };
 constinit Contexts g_contexts;
@@ -68,9 +69,9 @@ void limit_cache(void* configuration) noexcept {
 
 }  // namespace
 
-void share_ucx_contexts(std::uint64_t cached) noexcept {
-    char* const last = std::to_chars(g_contexts.cached, g_contexts.cached + sizeof g_contexts.cached - 1, cached).ptr;
-    *last = '\0';
+void share_ucx_contexts(std::uint64_t most) noexcept {
+    auto& text = g_contexts.cached;
+    if (most != std::numeric_limits<std::uint64_t>::max()) *std::to_chars(text, text + sizeof text - 1, most).ptr = '\0';
     g_contexts.are_shared.store(true, std::memory_order_release);
 }
 

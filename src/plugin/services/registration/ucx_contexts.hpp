@@ -9,9 +9,9 @@
 
 namespace sluice::plugin {
 
-/// Before MPI_Init. From here on contexts are made so that another thread may register memory in them. `cached` is the
-/// most that a context's cache of registrations keeps; the user's own limit (UCX_IB_RCACHE_MAX_SIZE) goes before it.
-void share_ucx_contexts(std::uint64_t cached) noexcept;
+/// Before MPI_Init. From here on contexts are made so that another thread may register memory in them. `most` bytes
+/// are kept in a context's cache of registrations at most; the user's own limit (UCX_IB_RCACHE_MAX_SIZE) goes before it.
+void share_ucx_contexts(std::uint64_t most) noexcept;
 
 /// The context that the MPI sends messages by; null if there is none, or it is not shared.
 void* ucx_context_of_messages() noexcept;

@@ -38,8 +38,8 @@ UcxRegistrar::Helping::~Helping() {
     t_helps = false;
 }
 
-UcxRegistrar::UcxRegistrar(ucx::Library library, void* context, MappingWatch const* watch)
-    : library_(library), context_(context), watch_(watch), page_(map_page()) {}
+UcxRegistrar::UcxRegistrar(ucx::Library library, void* context)
+    : library_(library), context_(context), page_(map_page()) {}
 
 UcxRegistrar::~UcxRegistrar() {
     library_.forget(page_);

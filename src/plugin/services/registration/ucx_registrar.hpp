@@ -22,8 +22,8 @@ class UcxRegistrar final : public memory::registration::Registrar {
   public:
     using Range = memory::registration::Range;
 
-    /// `watch`: null while nothing is watched yet. All outlive the registrar.
-    UcxRegistrar(ucx::Library library, void* context, MappingWatch const* watch);
+    /// The context outlives the registrar.
+    UcxRegistrar(ucx::Library library, void* context);
     ~UcxRegistrar() override;
     UcxRegistrar(UcxRegistrar const&) = delete;
     UcxRegistrar& operator=(UcxRegistrar const&) = delete;
@@ -43,12 +43,13 @@ class UcxRegistrar final : public memory::registration::Registrar {
     /// Gives back what was removed and is still registered. Called by a thread that helps.
     void settle() noexcept;
     bool has_unsettled() const noexcept { return unsettled_; }
+    /// From here on only memory is registered that is watched.
     void watched_by(MappingWatch const& watch) noexcept { watch_ = &watch; }
 
   private:
     ucx::Library library_;
     void* context_;
-    MappingWatch const* watch_;
+    MappingWatch const* watch_ = nullptr;
     Range page_;              // registered again to make the cache give back what it has forgotten
     bool unsettled_ = false;  // of the helper
 };

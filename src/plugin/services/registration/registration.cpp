@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/services/registration/registration.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "plugin/binding/gate.hpp"
+#include "plugin/services/job.hpp"
+#include "plugin/services/registration/links.hpp"
+#include "plugin/services/registration/registering.hpp"
+#include "plugin/services/registration/ucx.hpp"
+#include "plugin/services/registration/ucx_contexts.hpp"
+#include "plugin/watch/call.hpp"
+
+namespace sluice::plugin {
+
+namespace {
+
+constexpr std::uint64_t k_all = std::numeric_limits<std::uint64_t>::max();
+
+/// Processors that this process may run on. A helper that shares the only one takes it from the program.
+int processors() noexcept {
+    cpu_set_t mine;
+    return sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
+}
+
+/// RLIMIT_MEMLOCK counts what UCX itself needs, too: what it has now, and as a reserve a quarter of the rest, for its
+/// connections come with the first messages.
+Bytes limit_beside_ucx(Bytes setting) {
+    std::uint64_t const locked = memory::registration::pinned_limit(Bytes{0}).count;
+    std::uint64_t const left = locked - std::min(locked, pinned_bytes());
+    std::uint64_t const buffers = locked == k_all ? k_all : left / 4 * 3;
+    return {setting.count == 0 ? buffers : std::min(buffers, setting.count)};
+}
+
+class Registration final : public Service {
+  public:
+    char const* name() const noexcept override { return "registration"; }
+    char const* setting() const noexcept override { return "registration"; }
+    Needs needs() const noexcept override { return {}; }
+    bool wanted(Job const& job) const noexcept override { return job.settings.registration != RegistrationMode::off; }
+
+    void before_init(Job& job) noexcept override {
+        share_ucx_contexts(memory::registration::pinned_limit(job.settings.registration_memory).count);
+    }
+
+    std::optional<std::string> prepare(Job& job) override {
+        if (g_plugin.several_threads) return "off, because the program has MPI_THREAD_MULTIPLE";
+        if (job.settings.registration == RegistrationMode::automatic && processors() < 2)
+            return "off, because this rank has one processor only";
+        std::string why;
+        std::optional<ucx::Library> const library = ucx::Library::find(why);
+        if (!library) return "off, because " + why;
+        void* const context = ucx_context_of_messages();
+        if (context == nullptr) return "off, because the MPI sends its messages without UCX";
+        auto const counter = [&](char const* what) -> std::uint64_t& { return job.counter(name(), what); };
+        registering_ = std::make_unique<Registering>(
+            *library, context, job.memory.budget(),
+            Registering::Terms{job.settings.registration_from.count, limit_beside_ucx(job.settings.registration_memory)},
+            Registering::Counts{{counter("buffers found registered"), counter("buffers registered in the call"),
+                                 counter("buffers left alone"), counter("buffers of too many requests")},
+                                counter("buffers registered ahead"),
+                                counter("buffers given back"),
+                                counter("buffers whose memory changed"),
+                                counter("buffers beyond the limit")});
+        why = registering_->prepare();
+        if (why.empty()) return std::nullopt;
+        registering_.reset();
+        return "off, because " + why;
+    }
+
+    void start(Job& job) noexcept override {
+        registering_->start();
+        add_registration_links(job, *registering_);
+        job.before.add(*this);
+    }
+
+    void stop(Job& job, Ending ending) override {
+        job.before.remove(*this);
+        remove_registration_links(job, *registering_);
+        registering_->stop(ending == Ending::finalize);
+    }
+
+    void before(Call& call, TouchedBy const& touched) noexcept override { registering_->before(call, touched); }
+    void before_unwatched(Job&, char const*) noexcept override { registering_->before_unwatched(); }
+    void in_child() noexcept override { registering_->abandon(); }
+
+  private:
+    std::unique_ptr<Registering> registering_;
+};
+
+}  // namespace
+
+std::unique_ptr<Service> make_registration() {
+    return std::make_unique<Registration>();
+}
+
+}  // namespace sluice::plugin
