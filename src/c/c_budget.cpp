@@ -48,7 +48,7 @@ sluice::Budget& budget_of(sluice_budget* budget) {
 }
 
 Purpose purpose_of(int purpose) {
-    if (purpose < SLUICE_PURPOSE_STAGING || purpose > SLUICE_PURPOSE_OTHER)
+    if (purpose < SLUICE_PURPOSE_STAGING || purpose > SLUICE_PURPOSE_REGISTERED)
         throw invalid(std::to_string(purpose) + " is no purpose of a lease");
     return static_cast<Purpose>(purpose);
 }

@@ -153,7 +153,7 @@ static void misuse(sluice_context* context) {
     OK(sluice_budget_create(MIB, &budget));
     REFUSED(sluice_budget_try_lease(NULL, 1, SLUICE_PURPOSE_OTHER, &lease), "budget is NULL");
     REFUSED(sluice_budget_try_lease(budget, 1, SLUICE_PURPOSE_OTHER, NULL), "lease is NULL");
-    REFUSED(sluice_budget_try_lease(budget, 1, SLUICE_PURPOSE_OTHER + 1, &lease), "7 is no purpose");
+    REFUSED(sluice_budget_try_lease(budget, 1, SLUICE_PURPOSE_REGISTERED + 1, &lease), "8 is no purpose");
     REFUSED(sluice_budget_lease_beyond(budget, 1, -1, &lease), "-1 is no purpose");
     REFUSED(sluice_budget_when_free(budget, 1, SLUICE_PURPOSE_OTHER, NULL, NULL), "the lease function is NULL");
     REFUSED(sluice_budget_when_free(budget, 1, 99, take, &waiting), "99 is no purpose");

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int k_spins = 64;
 
-void add(std::atomic<std::uint64_t>& counter) noexcept {
+void count(std::atomic<std::uint64_t>& counter) noexcept {
     counter.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -44,10 +44,10 @@ Cache::~Cache() {
 Use Cache::begin_use(Range range) noexcept {
     Range const pages = whole_pages(range);
     {
-        Locked const lock(lock_);
+        std::lock_guard const lock(lock_);
         if (std::uint32_t const slot = find(pages); slot != k_none) {
             ++regions_[slot].uses;
-            add(counters_.found);
+            count(counters_.found);
             return {Use::Outcome::found, Failure::none, slot, regions_[slot].key, {}};
         }
     }
@@ -61,19 +61,19 @@ Use Cache::begin_use(Range range) noexcept {
         use.key = made.key;
     }
     if (use.failure == Failure::none) use.outcome = Use::Outcome::registered;
-    add(use.failure == Failure::none ? counters_.registered_by_main : counters_.refused);
+    count(use.failure == Failure::none ? counters_.registered_by_main : counters_.refused);
     return use;
 }
 
 bool Cache::end_use(Use const& use) noexcept {
     if (use.outcome == Use::Outcome::refused) return false;
-    Locked const lock(lock_);
+    std::lock_guard const lock(lock_);
     return --regions_[use.slot].uses == 0;
 }
 
 void Cache::forget(Range range) noexcept {
     Range const pages = whole_pages(range);
-    Locked const lock(lock_);
+    std::lock_guard const lock(lock_);
     for (std::uint32_t slot = 0; slot < k_most_regions; ++slot) {
         Region& region = regions_[slot];
         bool const counts = region.state == State::ready || region.state == State::registering;
@@ -81,7 +81,7 @@ void Cache::forget(Range range) noexcept {
         if (region.state == State::ready) hide(slot);
         region.state = State::forgotten;
         strays_.fetch_add(1, std::memory_order_relaxed);
-        add(counters_.forgotten);
+        count(counters_.forgotten);
     }
 }
 
@@ -98,27 +98,27 @@ Cache::Done Cache::warm(Range range, Time needed) noexcept {
     done.done = made.failure == Failure::none;
     done.failure = made.failure;
     done.cost += made.cost;
-    if (done.done) add(counters_.registered_ahead);
+    if (done.done) count(counters_.registered_ahead);
     return done;
 }
 
 Cache::Done Cache::give_back(Range range) noexcept {
     std::uint32_t slot = k_none;
     {
-        Locked const lock(lock_);
+        std::lock_guard const lock(lock_);
         slot = find(whole_pages(range));
         if (slot == k_none || regions_[slot].uses > 0) return {};
         leave(slot);
     }
     Done const done{true, Failure::none, remove_slot(slot)};
-    add(counters_.given_back);
+    count(counters_.given_back);
     return done;
 }
 
 Cache::Done Cache::give_back_stray() noexcept {
     std::uint32_t stray = k_none;
     {
-        Locked const lock(lock_);
+        std::lock_guard const lock(lock_);
         for (std::uint32_t slot = 0; slot < k_most_regions && stray == k_none; ++slot) {
             Region const& region = regions_[slot];
             bool const is_unknown = region.state == State::ready && region.next_use == k_never;
@@ -130,17 +130,17 @@ Cache::Done Cache::give_back_stray() noexcept {
         leave(stray);
     }
     Done const done{true, Failure::none, remove_slot(stray)};
-    add(counters_.given_back);
+    count(counters_.given_back);
     return done;
 }
 
 void Cache::set_next_use(Range range, Time next) noexcept {
-    Locked const lock(lock_);
+    std::lock_guard const lock(lock_);
     if (std::uint32_t const slot = find(whole_pages(range)); slot != k_none) regions_[slot].next_use = next;
 }
 
 std::optional<Cache::Found> Cache::region_of(Range range) const noexcept {
-    Locked const lock(lock_);
+    std::lock_guard const lock(lock_);
     std::uint32_t const slot = find(whole_pages(range));
     if (slot == k_none) return std::nullopt;
     return Found{regions_[slot].range, regions_[slot].uses};
@@ -177,9 +177,9 @@ void Cache::publish(std::uint32_t slot) noexcept {
     Region& region = regions_[slot];
     region.state = State::ready;
     auto const end = index_.begin() + found_by_;
-    auto const at = std::upper_bound(index_.begin(), end, region.range.begin, [&](std::uintptr_t begin, std::uint32_t in) {
-        return begin < regions_[in].range.begin;
-    });
+    auto const at =
+        std::upper_bound(index_.begin(), end, region.range.begin,
+                         [&](std::uintptr_t begin, std::uint32_t in) { return begin < regions_[in].range.begin; });
     std::move_backward(at, end, end + 1);
     *at = slot;
     ++found_by_;
@@ -219,31 +219,31 @@ std::uint32_t Cache::room_for(Range range, Time after, bool must, Time& cost) no
         std::uint32_t victim = k_none;
         std::optional<Lease> lease = budget_.try_lease({range.bytes}, Purpose::registered);
         {
-            Locked const lock(lock_);
+            std::lock_guard const lock(lock_);
             if (lease)
                 if (std::uint32_t const slot = take_slot(range, std::move(*lease)); slot != k_none) return slot;
             victim = last_due(after);
         }
         if (victim == k_none) break;
         cost += remove_slot(victim);
-        add(must ? counters_.removed_by_main : counters_.given_back);
+        count(must ? counters_.removed_by_main : counters_.given_back);
     }
     if (!must) return k_none;
     Lease lease = budget_.lease_beyond({range.bytes}, Purpose::registered);
-    add(counters_.beyond_limit);
-    Locked const lock(lock_);
+    count(counters_.beyond_limit);
+    std::lock_guard const lock(lock_);
     return take_slot(range, std::move(lease));
 }
 
 Registered Cache::register_slot(std::uint32_t slot, std::uint32_t uses) noexcept {
     Registered made = registrar_->add(regions_[slot].range);
     if (made.failure != Failure::none) {
-        Locked const lock(lock_);
+        std::lock_guard const lock(lock_);
         if (regions_[slot].state == State::forgotten) strays_.fetch_sub(1, std::memory_order_relaxed);
         regions_[slot].state = State::leaving;
     } else {
         count_pinned(regions_[slot].range.bytes);
-        Locked const lock(lock_);
+        std::lock_guard const lock(lock_);
         Region& region = regions_[slot];
         region.key = made.key;
         region.uses = uses;
@@ -264,7 +264,7 @@ Time Cache::remove_slot(std::uint32_t slot) noexcept {
 
 void Cache::free_slot(std::uint32_t slot) noexcept {
     Lease ended;  // gives its bytes back without the lock
-    Locked const lock(lock_);
+    std::lock_guard const lock(lock_);
     ended = std::move(regions_[slot].lease);
     regions_[slot].state = State::free;
     free_.push_back(slot);

@@ -5,11 +5,12 @@
 ///     warm            ───────> ready ──────────────> in use       ready ────────────> leaving ──> (free)
 ///                                 ^──── end_use ──────┘             forget: leaves the index at once
 ///
-/// A region serves every range inside it. The main thread never waits for the helper: what is not ready, it registers by
-/// itself, also if the helper is just registering or giving back the same range. No lock is held while a registrar works.
+/// A region serves every range inside it. The main thread never waits for the helper: what is not ready, it registers
+/// by itself, also if the helper is just registering or giving back the same range. No lock is held while a registrar
+/// works.
 ///
-/// Bytes are leased for Purpose::registered before they are pinned. If the limit is reached, the region that is due last
-/// goes; if all are in use, a message is registered beyond the limit and given back when it is complete. A limit
+/// Bytes are leased for Purpose::registered before they are pinned. If the limit is reached, the region that is due
+/// last goes; if all are in use, a message is registered beyond the limit and given back when it is complete. A limit
 /// therefore slows down and does not fail. What fails is what the registrar refuses: the caller then uses its own path.
 ///
 /// Allocates in the constructor alone, under a lease for bookkeeping.
@@ -18,6 +19,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 
 #include "memory/leased.hpp"
@@ -58,8 +60,8 @@ class Cache {
   public:
     static constexpr std::uint32_t k_most_regions = 1024;
 
-    /// All outlive the cache. `pinned` has as its limit the most that may be pinned (pinned_limit()); `tables` grants what the
-    /// cache itself needs.
+    /// All outlive the cache. `pinned` has as its limit the most that may be pinned (pinned_limit()); `tables` grants
+    /// what the cache itself needs.
     Cache(Registrar& registrar, Budget pinned, Budget const& tables);
     Cache(Cache const&) = delete;
     Cache& operator=(Cache const&) = delete;
@@ -87,8 +89,8 @@ class Cache {
     Done give_back(Range range) noexcept;
     /// Gives back one region that nothing will use again: forgotten, or unused without a known next use.
     Done give_back_stray() noexcept;
-    /// When the region that has the range is used next, as far as is known; k_never: not known. Regions are judged by it
-    /// when room is made. Starts at k_never with each registration.
+    /// When the region that has the range is used next, as far as is known; k_never: not known. Regions are judged by
+    /// it when room is made. Starts at k_never with each registration.
     void set_next_use(Range range, Time next) noexcept;
 
     struct Found {
@@ -124,13 +126,6 @@ class Cache {
 
       private:
         std::atomic_flag held_ = ATOMIC_FLAG_INIT;
-    };
-    struct Locked {
-        explicit Locked(Lock& lock) noexcept : lock(lock) { lock.lock(); }
-        ~Locked() { lock.unlock(); }
-        Locked(Locked const&) = delete;
-        Locked& operator=(Locked const&) = delete;
-        Lock& lock;
     };
     static constexpr std::uint32_t k_none = ~std::uint32_t{0};
 

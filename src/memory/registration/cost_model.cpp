@@ -34,9 +34,7 @@ class TouchedPages {
         if (at_ != nullptr) munmap(at_, bytes_);
     }
     bool is_there() const { return at_ != nullptr; }
-    Range first(std::uint64_t pages) const {
-        return {reinterpret_cast<std::uintptr_t>(at_), pages * k_pinned_page};
-    }
+    Range first(std::uint64_t pages) const { return {reinterpret_cast<std::uintptr_t>(at_), pages * k_pinned_page}; }
 
   private:
     std::size_t bytes_;

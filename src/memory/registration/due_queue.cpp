@@ -12,15 +12,14 @@ DueQueue::DueQueue(Budget const& tables) : dues_(LeasedAllocator<Due>(tables)) {
 void DueQueue::put(Prediction const& prediction, bool waits) {
     erase(prediction.signature);
     if (dues_.size() == k_capacity) dues_.pop_back();
-    auto const at = std::upper_bound(
-        dues_.begin(), dues_.end(), prediction.deadline,
-        [](Time deadline, Due const& due) { return deadline < due.prediction.deadline; });
-    dues_.insert(at, Due{prediction, prediction.deadline, waits});
+    auto const at = std::upper_bound(dues_.begin(), dues_.end(), prediction.deadline,
+                                     [](Time deadline, Due const& due) { return deadline < due.prediction.deadline; });
+    dues_.insert(at, Due{prediction, prediction.deadline, waits, false, false});
 }
 
 bool DueQueue::erase(std::uint64_t signature) {
-    auto const at = std::find_if(dues_.begin(), dues_.end(),
-                                 [&](Due const& due) { return due.prediction.signature == signature; });
+    auto const at =
+        std::find_if(dues_.begin(), dues_.end(), [&](Due const& due) { return due.prediction.signature == signature; });
     if (at == dues_.end()) return false;
     dues_.erase(at);
     return true;

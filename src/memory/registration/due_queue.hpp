@@ -17,6 +17,8 @@ struct Due {
     Prediction prediction;
     Time begin{};        ///< latest begin that leaves time for this registration and for those behind it
     bool waits = false;  ///< the message before has not come yet, and leaves time enough: no registration until then
+    bool is_pending = false;  ///< it will be registered, at `begin`
+    bool is_done = false;     ///< it was registered, or refused: not again before its next prediction
 };
 
 class DueQueue {

@@ -48,7 +48,8 @@ class EventQueue {
     std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
   private:
-    alignas(64) std::atomic<std::uint64_t> put_{0};  // apart, so that the threads do not take a cache line from each other
+    alignas(64) std::atomic<std::uint64_t> put_{
+        0};  // apart, so that the threads do not take a cache line from each other
     std::atomic<std::uint64_t> dropped_{0};
     alignas(64) std::atomic<std::uint64_t> taken_{0};
     std::array<Event, k_capacity> events_{};

@@ -2,8 +2,8 @@
 /// One turn of the helper: what is told is learnt, what is not needed is given back, what will be needed is registered.
 ///
 ///     main thread ── EventQueue ──> take one: learn ──> DueQueue, by deadline ──> register when it can wait no longer
-///                                      │ give back, if there is time to register again      │ not used by then: give back
-///                                      v                                                    v
+///                                      │ give back, if there is time to register again      │ not used by then: give
+///                                      back v                                                    v
 ///                                    Cache <────────────────────────────────────────────── Cache
 ///
 /// No thread and no MPI: whatever calls work() is the helper. The queues are served in turns (Li et al. 2011, section
@@ -31,14 +31,16 @@ struct HelperOptions {
 struct HelperCounters {
     std::uint64_t events = 0;
     std::uint64_t kept = 0;            ///< regions left registered, because the next use is too near
-    std::uint64_t guesses_denied = 0;  ///< guesses that would have raised the peak
+    std::uint64_t guesses_denied = 0;  ///< guesses that would have raised the peak, or had to make way
+    std::uint64_t failed = 0;          ///< registrations that the registrar or the limit refused
     std::uint64_t spread = 0;          ///< registrations begun earlier because of near neighbours
 };
 
 class Helper {
   public:
-    /// All are outlived by what they are given.
-    Helper(EventQueue& events, Cache& cache, Predictor& predictor, Costs costs, HelperOptions options);
+    /// What it is given outlives it; `tables` grants what it needs itself.
+    Helper(EventQueue& events, Cache& cache, Predictor& predictor, Costs const& costs, HelperOptions options,
+           Budget const& tables);
 
     struct Turn {
         Time spent{};  ///< what this turn took, by the registrar and the model of the steps
@@ -52,16 +54,23 @@ class Helper {
     Costs const& costs() const noexcept { return costs_; }
 
   private:
-    void take_event(Event const& event, Time now, Time& spent);
+    // Each works at `clock_`, which it moves on by what it spends.
+    void take_event(Event const& event);
     void learn(Event const& event);
-    void consider_giving_back(Range range, Time now, Time& spent);
-    void look_for_strays(Time& spent);
-    void give_up_overdue(Time now, Time& spent);
-    void register_due(Time now, Time& spent);
-    bool may_raise_peak(Due const& due) const;
-    Time next_moment(Time now) const;
+    void put(Prediction const& prediction);
+    void consider_giving_back(Range range);
+    void look_for_strays();
+    void give_up_overdue();
+    void register_due();
+    void register_ahead(Due& due);
+    void make_way_for(Due const& due);
+    void find_begins();
+    bool would_raise_peak(Range range) const noexcept;
+    Time next_moment() const;
     Time add_cost(Range range) const noexcept { return costs_.add.of(pages_of(range)); }
     Time remove_cost(Range range) const noexcept { return costs_.remove.of(pages_of(range)); }
+    Time to_register_again(Range range) const noexcept;
+    void give_back(Range range);
 
     EventQueue* events_;
     Cache* cache_;
@@ -70,6 +79,8 @@ class Helper {
     HelperOptions options_;
     DueQueue due_;
     std::vector<Prediction> predictions_;
+    Time clock_{};
+    bool begins_known_ = false;
     std::uint64_t dropped_seen_ = 0;
     Accuracy accuracy_;
     HelperCounters counters_;

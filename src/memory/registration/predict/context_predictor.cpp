@@ -60,7 +60,7 @@ std::size_t ContextPredictor::place_of(std::uint64_t signature, bool& is_new) {
     if (place < k_most_signatures) {
         signatures_.push_back(0);
         anchors_.push_back(0);
-        known_.emplace_back();
+        known_.push_back(Known());
     } else {
         auto const oldest = std::min_element(known_.begin(), known_.end(),
                                              [](Known const& a, Known const& b) { return a.last < b.last; });
@@ -68,7 +68,7 @@ std::size_t ContextPredictor::place_of(std::uint64_t signature, bool& is_new) {
     }
     signatures_[place] = signature;
     anchors_[place] = 0;
-    known_[place] = Known{};
+    known_[place] = Known();
     known_[place].periods = Intervals(options_.estimate);
     return place;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The context-aware predictor (Li et al. 2011, sections 3.1 and 4.2), and what goes beyond it.
 ///
-///     uses        … W ── X ── Y ── Z            signature of Z = hash(frames of Z, address of Z, kind and address of Y, X)
-///     published   Z again at its last use + shortest period
-///     beyond      the period is the estimate that was best so far, and Z has an anchor: the nearest use before it that leaves
-///                 time to register. When the anchor comes, Z is told again from there. A moment that is told 5 ms ahead is
-///                 off by the noise of 5 ms, not by that of a whole step of the program.
+///     uses        … W ── X ── Y ── Z            signature of Z = hash(frames of Z, address of Z, kind and address of
+///     Y, X) published   Z again at its last use + shortest period beyond      the period is the estimate that was best
+///     so far, and Z has an anchor: the nearest use before it that leaves
+///                 time to register. When the anchor comes, Z is told again from there. A moment that is told 5 ms
+///                 ahead is off by the noise of 5 ms, not by that of a whole step of the program.
 ///
 /// The table has a fixed number of signatures; the one that was used longest ago makes room. Allocates in the
 /// constructor alone, leased for bookkeeping.
@@ -25,8 +25,8 @@ namespace sluice::memory::registration {
 struct ContextOptions {
     std::size_t window = 2;  ///< adjacent uses that a signature contains, at most ContextPredictor::k_longest_window
     Estimate estimate = Estimate::best;
-    /// What it takes to register a range of so many bytes, the helper's reaction included: an anchor leaves twice that for
-    /// all ranges that follow it. Empty: no anchors, as published.
+    /// What it takes to register a range of so many bytes, the helper's reaction included: an anchor leaves twice that
+    /// for all ranges that follow it. Empty: no anchors, as published.
     std::function<Time(std::uint64_t bytes)> preparation;
 };
 

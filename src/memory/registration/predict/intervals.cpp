@@ -8,8 +8,8 @@ namespace sluice::memory::registration {
 
 namespace {
 
-constexpr double k_new_error = 0.25;      // the weight of the newest error
-constexpr double k_largest_error = 1;     // a pause of another loop says nothing of the period
+constexpr double k_new_error = 0.25;   // the weight of the newest error
+constexpr double k_largest_error = 1;  // a pause of another loop says nothing of the period
 constexpr std::size_t k_median_of = 7;
 
 }  // namespace
@@ -56,8 +56,8 @@ Time Intervals::median() const noexcept {
     return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-/// As much earlier as the worst of the last intervals came, and half of that again. The first interval alone says nothing
-/// of its noise.
+/// As much earlier as the worst of the last intervals came, and half of that again. The first interval alone says
+/// nothing of its noise.
 Time Intervals::low() const noexcept {
     if (wanted_ == Estimate::shortest) return expected();
     if (count_ < 2) return expected() - expected() / 32;

@@ -20,7 +20,7 @@ enum class Estimate : std::uint8_t { shortest, median, last, trend, best };
 
 class Intervals {
   public:
-    explicit Intervals(Estimate wanted = Estimate::best) noexcept : wanted_(wanted) {}
+    explicit(false) Intervals(Estimate wanted = Estimate::best) noexcept : wanted_(wanted) {}
 
     void add(Time interval) noexcept;
     std::uint64_t count() const noexcept { return count_; }
@@ -42,7 +42,7 @@ class Intervals {
     Estimate wanted_;
     Estimate chosen_ = Estimate::shortest;
     std::uint64_t count_ = 0;
-    std::array<Time, k_kept> kept_{};      // the last intervals, a ring
+    std::array<Time, k_kept> kept_{};       // the last intervals, a ring
     std::array<Time, k_kept> residuals_{};  // interval minus what was expected, a ring
     std::array<Time, k_estimates> estimates_{};
     std::array<double, k_estimates> errors_{};  // relative, faded

@@ -25,8 +25,9 @@ struct Prediction {
 class Predictor {
   public:
     virtual ~Predictor() = default;
-    /// Learns from a use that begins, and puts into `predictions`, which is empty, what follows from it: when the range is
-    /// used next, if that is known, and when ranges are that follow this use. Allocates nothing once its table is full.
+    /// Learns from a use that begins, and puts into `predictions`, which is empty, what follows from it: when the range
+    /// is used next, if that is known, and when ranges are that follow this use. Allocates nothing once its table is
+    /// full.
     virtual void learn(Event const& use, std::vector<Prediction>& predictions) = 0;
     /// Tells that a prediction has been given up: the use did not come.
     virtual void missed(std::uint64_t signature) = 0;

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "memory/registration/helper.hpp"
+
+#include <algorithm>
+
+namespace sluice::memory::registration {
+
+Helper::Helper(EventQueue& events, Cache& cache, Predictor& predictor, Costs const& costs, HelperOptions options,
+               Budget const& tables)
+    : events_(&events), cache_(&cache), predictor_(&predictor), costs_(costs), options_(options), due_(tables) {
+    predictions_.reserve(64);
+}
+
+Helper::Turn Helper::work(Time now) {
+    clock_ = now;
+    if (std::optional<Event> const event = events_->take())
+        take_event(*event);
+    else
+        look_for_strays();
+    give_up_overdue();
+    register_due();
+    return {clock_ - now, next_moment()};
+}
+
+void Helper::take_event(Event const& event) {
+    if (event.range.bytes < options_.least_bytes) return;
+    ++counters_.events;
+    clock_ += costs_.steps.event;
+    if (event.what == What::begins)
+        learn(event);
+    else
+        consider_giving_back(event.range);
+}
+
+void Helper::learn(Event const& event) {
+    predictions_.clear();
+    predictor_->learn(event, predictions_);
+    for (Prediction const& prediction : predictions_) {
+        if (!prediction.follows)
+            if (Due const* const due = due_.find(prediction.signature))
+                accuracy_.judge(due->prediction.expected, due->prediction.period, event.at);
+        put(prediction);
+    }
+}
+
+/// A range that an earlier message will announce in time waits for that message. One that is announced too late for its
+/// registration keeps the deadline that it has.
+void Helper::put(Prediction const& prediction) {
+    bool const leaves_time = prediction.lead >= to_register_again(prediction.range);
+    if (prediction.follows && !leaves_time) return;
+    due_.put(prediction, !prediction.follows && leaves_time);
+    clock_ += costs_.steps.insert;
+    begins_known_ = false;
+}
+
+/// The deregistration condition: the range is given back if it can be registered again before its earliest deadline.
+void Helper::consider_giving_back(Range range) {
+    std::optional<Cache::Found> const region = cache_->region_of(range);
+    if (!region || region->uses > 0) return;
+    clock_ += costs_.steps.update;
+    Time const deadline = due_.earliest(region->range);
+    cache_->set_next_use(region->range, deadline);
+    if (deadline != k_never && clock_ + remove_cost(region->range) + to_register_again(region->range) > deadline) {
+        ++counters_.kept;
+        return;
+    }
+    give_back(region->range);
+}
+
+void Helper::give_back(Range range) {
+    Cache::Done const done = cache_->give_back(range);
+    if (!done.done) return;
+    clock_ += done.cost;
+    costs_.remove.learn(pages_of(range), done.cost);
+    begins_known_ = false;
+}
+
+Time Helper::to_register_again(Range range) const noexcept {
+    return costs_.steps.event + costs_.steps.insert + add_cost(range) + costs_.steps.update + options_.reaction;
+}
+
+/// Regions that were forgotten; and, if events were dropped, those whose end was never told.
+void Helper::look_for_strays() {
+    std::uint64_t const dropped = events_->dropped();
+    if (cache_->strays() == 0 && dropped == dropped_seen_) return;
+    Cache::Done const done = cache_->give_back_stray();
+    clock_ += done.cost;
+    if (!done.done) dropped_seen_ = dropped;
+}
+
+void Helper::give_up_overdue() {
+    for (Due const& due : due_.all()) {
+        if (due.prediction.given_up > clock_) continue;
+        Prediction const wrong = due.prediction;
+        accuracy_.miss();
+        predictor_->missed(wrong.signature);
+        due_.erase(wrong.signature);
+        begins_known_ = false;
+        consider_giving_back(wrong.range);
+        return;  // one a turn
+    }
+}
+
+/// The registration condition: a range waits as long as one event can be served and the range registered in time.
+void Helper::register_due() {
+    if (!begins_known_) find_begins();
+    for (Due& due : due_.all())
+        if (due.is_pending && due.begin <= clock_) return register_ahead(due);
+}
+
+/// From the last deadline to the first: a registration ends before that of the next one must begin, so that near
+/// neighbours are all in time (Li et al. 2011, "Adjusting Registration Deadlines").
+void Helper::find_begins() {
+    Time next = k_never;
+    std::span<Due> const dues = due_.all();
+    for (auto due = dues.rbegin(); due != dues.rend(); ++due) {
+        Range const range = due->prediction.range;
+        due->is_pending = !due->waits && !due->is_done && !cache_->region_of(range);
+        if (!due->is_pending) continue;
+        if (next < due->prediction.deadline) ++counters_.spread;
+        due->begin = std::min(due->prediction.deadline, next) - remove_cost(range) - to_register_again(range);
+        next = due->begin;
+    }
+    begins_known_ = true;
+}
+
+void Helper::register_ahead(Due& due) {
+    due.is_done = true;
+    due.is_pending = false;
+    begins_known_ = false;
+    Range const range = due.prediction.range;
+    if (would_raise_peak(range)) {
+        if (due.prediction.is_guess) {
+            ++counters_.guesses_denied;
+            return;
+        }
+        make_way_for(due);
+    }
+    Cache::Done const done = cache_->warm(range, due.prediction.deadline);
+    clock_ += done.cost;
+    if (done.failure != Failure::none) ++counters_.failed;
+    if (!done.done) return;
+    costs_.add.learn(pages_of(range), done.cost);
+    cache_->set_next_use(range, due.prediction.deadline);
+}
+
+/// Guesses never raise the peak: those that were carried out make way for what is known.
+void Helper::make_way_for(Due const& due) {
+    for (Due& guess : due_.all()) {
+        if (!guess.prediction.is_guess || !guess.is_done || &guess == &due) continue;
+        std::optional<Cache::Found> const region = cache_->region_of(guess.prediction.range);
+        if (!region || region->uses > 0 || !(region->range == whole_pages(guess.prediction.range))) continue;
+        if (due_.earliest(region->range) != guess.prediction.deadline) continue;  // it serves what is known, too
+        give_back(region->range);
+        ++counters_.guesses_denied;
+        if (!would_raise_peak(due.prediction.range)) return;
+    }
+}
+
+bool Helper::would_raise_peak(Range range) const noexcept {
+    return cache_->pinned().count + whole_pages(range).bytes > cache_->peak().count;
+}
+
+Time Helper::next_moment() const {
+    if (!events_->is_empty() || cache_->strays() > 0 || events_->dropped() != dropped_seen_) return clock_;
+    if (!begins_known_) return clock_;
+    Time next = k_never;
+    for (Due const& due : due_.all()) {
+        next = std::min(next, due.prediction.given_up);
+        if (due.is_pending) next = std::min(next, due.begin);
+    }
+    return std::max(next, clock_);
+}
+
+}  // namespace sluice::memory::registration
