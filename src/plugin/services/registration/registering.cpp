@@ -52,8 +52,8 @@ Registering::Registering(ucx::Library library, void* context, Budget const& tabl
       tables_(tables),
       counts_(counts),
       registrar_(library, context),
-      cache_(registrar_, Budget(terms.limit), tables),
-      uses_(cache_, watch_, terms.least, counts.uses) {}
+      cache_(std::in_place, registrar_, Budget(terms.limit), tables),
+      uses_(*cache_, watch_, terms.least, counts.uses) {}
 
 Registering::~Registering() = default;
 
@@ -85,9 +85,9 @@ std::string Registering::prepare() {
         return reaction + helper_->costs().add.of(bytes / memory::registration::k_pinned_page + 1);
     };
     predictor_.emplace(memory::registration::ContextOptions{2, Estimate::best, preparation}, tables_);
-    helper_.emplace(uses_.events(), cache_, *predictor_, costs,
-                    memory::registration::HelperOptions{terms_.least, reaction});
-    mapper_.emplace(*helper_, uses_.events(), registrar_, *this);
+    helper_.emplace(uses_.events(), *cache_, *predictor_, costs,
+                    memory::registration::HelperOptions{terms_.least, reaction}, tables_);
+    mapper_.emplace(*helper_, uses_.events(), registrar_, static_cast<Mapper::Listener&>(*this));
     return {};
 }
 
@@ -97,7 +97,7 @@ void Registering::stop(bool ucx_is_there) noexcept {
     watch_.close();
     if (!ucx_is_there) return;
     UcxRegistrar::Helping const helping;
-    cache_.for_each([this](Range range, std::uint32_t, Time) { registrar_.remove(1, range); });
+    cache_.reset();  // gives back all regions
     registrar_.settle();
 }
 
@@ -106,12 +106,12 @@ void Registering::abandon() noexcept {
 }
 
 void Registering::changed(Range range) noexcept {
-    cache_.forget(range);
+    cache_->forget(range);
     library_.forget(range);
 }
 
 void Registering::published() noexcept {
-    memory::registration::CacheCounters const& cache = cache_.counters();
+    memory::registration::CacheCounters const& cache = cache_->counters();
     put(counts_.ahead, cache.registered_ahead.load(std::memory_order_relaxed));
     put(counts_.given_back, cache.given_back.load(std::memory_order_relaxed));
     put(counts_.forgotten, cache.forgotten.load(std::memory_order_relaxed));

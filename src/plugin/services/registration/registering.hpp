@@ -88,7 +88,7 @@ class Registering final : private MappingWatch::Listener, private Mapper::Listen
     Counts counts_;
     MappingWatch watch_;
     UcxRegistrar registrar_;
-    memory::registration::Cache cache_;
+    std::optional<memory::registration::Cache> cache_;
     Uses uses_;
     std::optional<memory::registration::ContextPredictor> predictor_;
     std::optional<memory::registration::Helper> helper_;

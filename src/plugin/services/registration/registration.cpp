@@ -4,10 +4,13 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "plugin/binding/gate.hpp"
 #include "plugin/services/job.hpp"
@@ -22,6 +25,15 @@ namespace sluice::plugin {
 namespace {
 
 constexpr std::uint64_t k_all = std::numeric_limits<std::uint64_t>::max();
+
+/// The most bytes that UCX's cache of registrations keeps: a second guard, for buffers that are too small to be served.
+constexpr char k_cache_limit[] = "UCX_IB_RCACHE_MAX_SIZE";
+
+bool has_rdma_device() noexcept {
+    std::error_code unseen;
+    std::filesystem::directory_iterator const devices("/sys/class/infiniband", unseen);
+    return !unseen && devices != std::filesystem::directory_iterator();
+}
 
 /// Processors that this process may run on. A helper that shares the only one takes it from the program.
 int processors() noexcept {
@@ -46,10 +58,15 @@ class Registration final : public Service {
     bool wanted(Job const& job) const noexcept override { return job.settings.registration != RegistrationMode::off; }
 
     void before_init(Job& job) noexcept override {
-        share_ucx_contexts(memory::registration::pinned_limit(job.settings.registration_memory).count);
+        share_ucx_contexts();
+        std::uint64_t const most = memory::registration::pinned_limit(job.settings.registration_memory).count;
+        if (most == k_all || !has_rdma_device()) return;  // UCX would complain about what no device of it reads
+        limits_cache_ = std::getenv(k_cache_limit) == nullptr &&
+                        setenv(k_cache_limit, std::to_string(most).c_str(), 0) == 0;
     }
 
     std::optional<std::string> prepare(Job& job) override {
+        if (limits_cache_) unsetenv(k_cache_limit);  // UCX has read it; the program's children start other jobs
         if (g_plugin.several_threads) return "off, because the program has MPI_THREAD_MULTIPLE";
         if (job.settings.registration == RegistrationMode::automatic && processors() < 2)
             return "off, because this rank has one processor only";
@@ -91,6 +108,7 @@ class Registration final : public Service {
     void in_child() noexcept override { registering_->abandon(); }
 
   private:
+    bool limits_cache_ = false;
     std::unique_ptr<Registering> registering_;
 };
 

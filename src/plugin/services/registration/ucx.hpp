@@ -70,5 +70,3 @@ class Library {
 };
 
 }  // namespace sluice::plugin::ucx
-
-extern "C" sluice::plugin::ucx::Status ucp_config_modify(void* configuration, char const* name, char const* value);

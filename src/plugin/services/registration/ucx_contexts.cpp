@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/services/registration/ucx_contexts.hpp"
 
-#include <dlfcn.h>
-
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cstdint>
-#include <cstdlib>
-#include <limits>
 
 #include "plugin/services/registration/ucx.hpp"
 
@@ -23,7 +18,6 @@ struct Contexts {
         std::uint64_t features = 0;
     };
     std::atomic<bool> are_shared{false};
-    char cached[24] = "inf";
     std::array<Made, 8> made{};
 };
 constinit Contexts g_contexts;
@@ -61,17 +55,9 @@ bool shared(ucx::ContextParams const& asked, ucx::ContextParams& all) noexcept {
     return true;
 }
 
-void limit_cache(void* configuration) noexcept {
-    auto const modify = reinterpret_cast<decltype(&ucp_config_modify)>(ucx::look_up("ucp_config_modify"));
-    if (modify == nullptr || configuration == nullptr || std::getenv("UCX_IB_RCACHE_MAX_SIZE") != nullptr) return;
-    modify(configuration, "IB_RCACHE_MAX_SIZE", g_contexts.cached);
-}
-
 }  // namespace
 
-void share_ucx_contexts(std::uint64_t most) noexcept {
-    auto& text = g_contexts.cached;
-    if (most != std::numeric_limits<std::uint64_t>::max()) *std::to_chars(text, text + sizeof text - 1, most).ptr = '\0';
+void share_ucx_contexts() noexcept {
     g_contexts.are_shared.store(true, std::memory_order_release);
 }
 
@@ -97,7 +83,6 @@ __attribute__((visibility("default"))) sluice::plugin::ucx::Status ucp_init_vers
     ucx::ContextParams all;
     bool const is_shared = g_contexts.are_shared.load(std::memory_order_acquire) && shared(*asked, all);
     if (!is_shared) return below(major, minor, asked, configuration, context);
-    limit_cache(configuration);
     ucx::Status const status = below(major, minor, &all, configuration, context);
     if (status == ucx::k_ok) keep(*context, all.features);
     return status;

@@ -43,7 +43,7 @@ Kind kind_of(Function function, bool writes) noexcept {
     return writes ? Kind::receive : Kind::send;
 }
 
-Time now() noexcept {
+Time moment() noexcept {
     return Time(static_cast<Time::rep>(nanoseconds()));
 }
 
@@ -79,7 +79,7 @@ void Uses::begin(Call const& call, TouchedRange const& range) noexcept {
     ++used_;
     bool const found = open.use.outcome == Use::Outcome::found;
     add(found ? counts_.found : counts_.registered, 1);
-    open.event = {now(), buffer, {}, kind_of(call.function(), range.writes), What::begins, found};
+    open.event = {moment(), buffer, {}, kind_of(call.function(), range.writes), What::begins, found};
     // A site is a return address. The address of the frame tells apart the paths on which the program comes to it.
     open.event.frames[0] = call.site() + 1;
     open.event.frames[1] = reinterpret_cast<std::uintptr_t>(&call);
@@ -89,7 +89,7 @@ void Uses::begin(Call const& call, TouchedRange const& range) noexcept {
 
 bool Uses::end(Open& open) noexcept {
     if (!cache_.end_use(open.use)) return false;
-    open.event.at = now();
+    open.event.at = moment();
     open.event.what = What::ends;
     events_.put(open.event);
     return true;
