@@ -116,6 +116,11 @@ void Registering::published() noexcept {
     put(counts_.given_back, cache.given_back.load(std::memory_order_relaxed));
     put(counts_.forgotten, cache.forgotten.load(std::memory_order_relaxed));
     put(counts_.beyond_limit, cache.beyond_limit.load(std::memory_order_relaxed));
+    memory::registration::Accuracy const& accuracy = helper_->accuracy();
+    put(counts_.predictions, accuracy.predictions);
+    put(counts_.within_five_percent, accuracy.within_five_percent);
+    put(counts_.late, accuracy.late);
+    put(counts_.missed, accuracy.missed);
 }
 
 }  // namespace sluice::plugin

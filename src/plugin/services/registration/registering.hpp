@@ -35,6 +35,10 @@ class Registering final : private MappingWatch::Listener, private Mapper::Listen
         std::uint64_t& given_back;
         std::uint64_t& forgotten;
         std::uint64_t& beyond_limit;
+        std::uint64_t& predictions;  ///< that came true or were given up
+        std::uint64_t& within_five_percent;
+        std::uint64_t& late;    ///< the buffer was used before
+        std::uint64_t& missed;  ///< the buffer was not used
     };
     struct Terms {
         std::uint64_t least;  ///< bytes of a buffer that is served

@@ -84,7 +84,11 @@ class Registration final : public Service {
                                 counter("buffers registered ahead"),
                                 counter("buffers given back"),
                                 counter("buffers whose memory changed"),
-                                counter("buffers beyond the limit")});
+                                counter("buffers beyond the limit"),
+                                counter("predictions"),
+                                counter("predictions within 5 % of the period"),
+                                counter("predictions that came late"),
+                                counter("predictions of no use")});
         why = registering_->prepare();
         if (why.empty()) return std::nullopt;
         registering_.reset();
