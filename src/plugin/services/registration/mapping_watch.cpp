@@ -47,11 +47,14 @@ std::string MappingWatch::open(Listener& listener) {
 void MappingWatch::close() noexcept {
     if (!events_.is_open()) return;
     // A child of fork() may hold a copy of the descriptor: without this, changes would wait for a reader for ever.
-    for (std::size_t i = 0; i < used_; ++i) {
-        uffdio_range range{ranges_[i].begin, ranges_[i].bytes};
-        ioctl(events_.get(), UFFDIO_UNREGISTER, &range);
+    {
+        Lock const lock(held_);
+        for (std::size_t i = 0; i < used_; ++i) {
+            uffdio_range range{ranges_[i].begin, ranges_[i].bytes};
+            ioctl(events_.get(), UFFDIO_UNREGISTER, &range);
+        }
+        used_ = 0;
     }
-    used_ = 0;
     thread_.remove(*this);
     events_.reset();
 }
@@ -139,13 +142,11 @@ bool MappingWatch::take_event() noexcept {
     if (read(events_.get(), &event, sizeof event) != static_cast<ssize_t>(sizeof event)) return false;
     switch (event.event) {
         case UFFD_EVENT_UNMAP:
-            change({event.arg.remove.start, event.arg.remove.end - event.arg.remove.start}, false);
-            break;
         case UFFD_EVENT_REMOVE:
-            change({event.arg.remove.start, event.arg.remove.end - event.arg.remove.start}, true);
+            change({event.arg.remove.start, event.arg.remove.end - event.arg.remove.start});
             break;
         case UFFD_EVENT_REMAP:
-            change({event.arg.remap.from, event.arg.remap.len}, false);
+            change({event.arg.remap.from, event.arg.remap.len});
             break;
         default:
             break;
@@ -153,8 +154,10 @@ bool MappingWatch::take_event() noexcept {
     return true;
 }
 
-void MappingWatch::change(Range range, bool stays) noexcept {
-    if (!stays) {
+/// Pages that are emptied (madvise) are so only after the event has been read. So the range is not watched from here on,
+/// and not registered, until the program uses it again.
+void MappingWatch::change(Range range) noexcept {
+    {
         Lock const lock(held_);
         leave(range);
     }

@@ -68,7 +68,7 @@ class MappingWatch final : private kernel::HelperThread::Job {
     kernel::HelperThread::Clock::duration run() noexcept override;
     int descriptor() const noexcept override { return events_.get(); }
     bool take_event() noexcept;
-    void change(Range range, bool stays) noexcept;
+    void change(Range range) noexcept;
     std::size_t first_behind(std::uintptr_t address) const noexcept;
     bool holds(Range pages) const noexcept;
     bool enter(Range pages) noexcept;

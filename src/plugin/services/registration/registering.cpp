@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/services/registration/registering.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <cstring>
 
-#include "kernel/files/read_text.hpp"
 #include "kernel/guards/raw_calls.hpp"
-#include "kernel/proc_text.hpp"
 #include "plugin/binding/tally.hpp"
 
 namespace sluice::plugin {
@@ -41,19 +37,15 @@ class Mapped {
 
 }  // namespace
 
-std::uint64_t pinned_bytes() noexcept {
-    std::array<char, 4096> text;
-    return kernel::bytes_after(kernel::read_text("/proc/self/status", text), "VmPin:").value_or(0);
-}
-
 Registering::Registering(ucx::Library library, void* context, Budget const& tables, Terms terms, Counts counts)
     : library_(library),
       terms_(terms),
       tables_(tables),
       counts_(counts),
       registrar_(library, context),
-      cache_(std::in_place, registrar_, Budget(terms.limit), tables),
-      uses_(*cache_, watch_, terms.least, counts.uses) {}
+      room_(terms.limit),
+      cache_(std::in_place, registrar_, room_.budget(), tables),
+      uses_(*cache_, room_, watch_, terms.least, counts.uses) {}
 
 Registering::~Registering() = default;
 

@@ -16,15 +16,13 @@
 #include "memory/registration/cache.hpp"
 #include "memory/registration/helper.hpp"
 #include "memory/registration/predict/context_predictor.hpp"
+#include "plugin/services/registration/locked_room.hpp"
 #include "plugin/services/registration/mapper.hpp"
 #include "plugin/services/registration/mapping_watch.hpp"
 #include "plugin/services/registration/ucx_registrar.hpp"
 #include "plugin/services/registration/uses.hpp"
 
 namespace sluice::plugin {
-
-/// VmPin of this process: bytes that devices keep in memory.
-std::uint64_t pinned_bytes() noexcept;
 
 class Registering final : private MappingWatch::Listener, private Mapper::Listener {
   public:
@@ -42,7 +40,7 @@ class Registering final : private MappingWatch::Listener, private Mapper::Listen
     };
     struct Terms {
         std::uint64_t least;  ///< bytes of a buffer that is served
-        Bytes limit;          ///< the most bytes that are registered
+        Bytes limit;          ///< the most bytes that are registered; 0: what RLIMIT_MEMLOCK leaves
     };
     /// The context and the budget for tables outlive this object.
     Registering(ucx::Library library, void* context, Budget const& tables, Terms terms, Counts counts);
@@ -92,6 +90,7 @@ class Registering final : private MappingWatch::Listener, private Mapper::Listen
     Counts counts_;
     MappingWatch watch_;
     UcxRegistrar registrar_;
+    LockedRoom room_;
     std::optional<memory::registration::Cache> cache_;
     Uses uses_;
     std::optional<memory::registration::ContextPredictor> predictor_;

@@ -3,7 +3,6 @@
 
 #include <sched.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -41,15 +40,6 @@ int processors() noexcept {
     return sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
 }
 
-/// RLIMIT_MEMLOCK counts what UCX itself needs, too: what it has now, and as a reserve a quarter of the rest, for its
-/// connections come with the first messages.
-Bytes limit_beside_ucx(Bytes setting) {
-    std::uint64_t const locked = memory::registration::pinned_limit(Bytes{0}).count;
-    std::uint64_t const left = locked - std::min(locked, pinned_bytes());
-    std::uint64_t const buffers = locked == k_all ? k_all : left / 4 * 3;
-    return {setting.count == 0 ? buffers : std::min(buffers, setting.count)};
-}
-
 class Registration final : public Service {
   public:
     char const* name() const noexcept override { return "registration"; }
@@ -78,7 +68,7 @@ class Registration final : public Service {
         auto const counter = [&](char const* what) -> std::uint64_t& { return job.counter(name(), what); };
         registering_ = std::make_unique<Registering>(
             *library, context, job.memory.budget(),
-            Registering::Terms{job.settings.registration_from.count, limit_beside_ucx(job.settings.registration_memory)},
+            Registering::Terms{job.settings.registration_from.count, job.settings.registration_memory},
             Registering::Counts{{counter("buffers found registered"), counter("buffers registered in the call"),
                                  counter("buffers left alone"), counter("buffers of too many requests")},
                                 counter("buffers registered ahead"),

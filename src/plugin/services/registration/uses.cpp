@@ -70,6 +70,7 @@ void Uses::begin(Call const& call, TouchedRange const& range) noexcept {
         add(counts_.left_alone, 1);
         return;
     }
+    if (used_ == 0 && !cache_.region_of(buffer)) room_.follow(cache_);
     Open& open = open_[used_];
     open.use = cache_.begin_use(buffer);
     if (open.use.outcome == Use::Outcome::refused) {

@@ -16,6 +16,7 @@
 
 #include "memory/registration/cache.hpp"
 #include "memory/registration/event_queue.hpp"
+#include "plugin/services/registration/locked_room.hpp"
 #include "plugin/services/registration/mapping_watch.hpp"
 #include "plugin/watch/touched_memory.hpp"
 
@@ -33,8 +34,9 @@ class Uses {
         std::uint64_t& left_alone;  ///< memory that cannot be watched, or a buffer larger than the limit
         std::uint64_t& no_place;    ///< more requests at once than are remembered
     };
-    Uses(memory::registration::Cache& cache, MappingWatch& watch, std::uint64_t least, Counts counts) noexcept
-        : cache_(cache), watch_(watch), least_(least), counts_(counts) {}
+    Uses(memory::registration::Cache& cache, LockedRoom& room, MappingWatch& watch, std::uint64_t least,
+         Counts counts) noexcept
+        : cache_(cache), room_(room), watch_(watch), least_(least), counts_(counts) {}
 
     memory::registration::EventQueue& events() noexcept { return events_; }
 
@@ -72,6 +74,7 @@ class Uses {
     bool end_if(Which const& which) noexcept;
 
     memory::registration::Cache& cache_;
+    LockedRoom& room_;
     MappingWatch& watch_;
     std::uint64_t least_;
     Counts counts_;
