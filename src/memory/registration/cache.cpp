@@ -25,9 +25,10 @@ void Cache::Lock::lock() noexcept {
         if (spins >= k_spins) sched_yield();
 }
 
-Cache::Cache(Registrar& registrar, Budget pinned, Budget const& tables)
+Cache::Cache(Registrar& registrar, Budget pinned, Budget const& tables, Policy policy)
     : registrar_(&registrar),
       budget_(std::move(pinned)),
+      policy_(policy),
       regions_(k_most_regions, LeasedAllocator<Region>(tables)),
       index_(k_most_regions, LeasedAllocator<std::uint32_t>(tables)),
       free_(LeasedAllocator<std::uint32_t>(tables)) {
@@ -53,6 +54,11 @@ Use Cache::begin_use(Range range) noexcept {
     }
     Use use;
     use.failure = Failure::limit;
+
+    for (Done inside = give_back_inside(pages); inside.done; inside = give_back_inside(pages)) {
+        use.cost += inside.cost;
+        count(counters_.removed_by_main);
+    }
     use.slot = room_for(pages, Time::min(), true, use.cost);
     if (use.slot != k_none) {
         Registered const made = register_slot(use.slot, 1);
@@ -110,9 +116,33 @@ Cache::Done Cache::give_back(Range range) noexcept {
         if (slot == k_none || regions_[slot].uses > 0) return {};
         leave(slot);
     }
-    Done const done{true, Failure::none, remove_slot(slot)};
-    count(counters_.given_back);
-    return done;
+    return remove_one(slot);
+}
+
+Cache::Done Cache::give_back_inside(Range range) noexcept {
+    if (policy_ == Policy::keep) return {};
+    Range const pages = whole_pages(range);
+    std::uint32_t inside = k_none;
+    {
+        std::lock_guard const lock(lock_);
+        for (std::uint32_t i = 0; i < found_by_ && inside == k_none; ++i) {
+            Region const& region = regions_[index_[i]];
+            if (region.uses == 0 && pages.contains(region.range) && !(region.range == pages)) inside = index_[i];
+        }
+        if (inside == k_none) return {};
+        leave(inside);
+    }
+    return remove_one(inside);
+}
+
+bool Cache::is_used_inside(Range range) const noexcept {
+    Range const pages = whole_pages(range);
+    std::lock_guard const lock(lock_);
+    for (std::uint32_t i = 0; i < found_by_; ++i) {
+        Region const& region = regions_[index_[i]];
+        if (region.uses > 0 && pages.contains(region.range)) return true;
+    }
+    return false;
 }
 
 Cache::Done Cache::give_back_stray() noexcept {
@@ -129,9 +159,12 @@ Cache::Done Cache::give_back_stray() noexcept {
         if (stray == k_none) return {};
         leave(stray);
     }
-    Done const done{true, Failure::none, remove_slot(stray)};
+    return remove_one(stray);
+}
+
+Cache::Done Cache::remove_one(std::uint32_t slot) noexcept {
     count(counters_.given_back);
-    return done;
+    return {true, Failure::none, remove_slot(slot)};
 }
 
 void Cache::set_next_use(Range range, Time next) noexcept {
@@ -215,6 +248,7 @@ std::uint32_t Cache::last_due(Time after) noexcept {
 
 std::uint32_t Cache::room_for(Range range, Time after, bool must, Time& cost) noexcept {
     if (range.bytes > budget_.limit().count) return k_none;  // a message larger than the limit uses its own path
+    if (must) keep_peak(range, cost);
     for (;;) {
         std::uint32_t victim = k_none;
         std::optional<Lease> lease = budget_.try_lease({range.bytes}, Purpose::registered);
@@ -233,6 +267,20 @@ std::uint32_t Cache::room_for(Range range, Time after, bool must, Time& cost) no
     count(counters_.beyond_limit);
     std::lock_guard const lock(lock_);
     return take_slot(range, std::move(lease));
+}
+
+/// What was registered ahead gives way to what is used now, before the peak is raised.
+void Cache::keep_peak(Range range, Time& cost) noexcept {
+    while (policy_ == Policy::spare && pinned().count + range.bytes > peak().count) {
+        std::uint32_t victim = k_none;
+        {
+            std::lock_guard const lock(lock_);
+            victim = last_due(Time::min());
+        }
+        if (victim == k_none) return;
+        cost += remove_slot(victim);
+        count(counters_.removed_by_main);
+    }
 }
 
 Registered Cache::register_slot(std::uint32_t slot, std::uint32_t uses) noexcept {

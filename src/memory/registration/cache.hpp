@@ -56,13 +56,20 @@ struct CacheCounters {
     std::atomic<std::uint64_t> refused{0};
 };
 
+/// What happens to unused regions when the main thread registers a range.
+enum class Policy : std::uint8_t {
+    spare,  ///< those inside the range go, for pinned twice their pages count twice; and others, before the peak is
+            ///< raised
+    keep    ///< they stay, as in Open MPI's own cache; for comparison
+};
+
 class Cache {
   public:
     static constexpr std::uint32_t k_most_regions = 1024;
 
     /// All outlive the cache. `pinned` has as its limit the most that may be pinned (pinned_limit()); `tables` grants
     /// what the cache itself needs.
-    Cache(Registrar& registrar, Budget pinned, Budget const& tables);
+    Cache(Registrar& registrar, Budget pinned, Budget const& tables, Policy policy = Policy::spare);
     Cache(Cache const&) = delete;
     Cache& operator=(Cache const&) = delete;
     /// Gives back all regions; no use is open.
@@ -87,6 +94,8 @@ class Cache {
     Done warm(Range range, Time needed) noexcept;
     /// Gives back the region that region_of(range) names, if there is one and it is not in use.
     Done give_back(Range range) noexcept;
+    /// Gives back one region inside the range that is not in use: a registration of the whole range serves as well.
+    Done give_back_inside(Range range) noexcept;
     /// Gives back one region that nothing will use again: forgotten, or unused without a known next use.
     Done give_back_stray() noexcept;
     /// When the region that has the range is used next, as far as is known; k_never: not known. Regions are judged by
@@ -99,6 +108,8 @@ class Cache {
     };
     /// A region that has the whole range.
     std::optional<Found> region_of(Range range) const noexcept;
+    /// Whether a message uses a region inside the range.
+    bool is_used_inside(Range range) const noexcept;
     /// How many forgotten regions are still registered.
     std::uint32_t strays() const noexcept { return strays_.load(std::memory_order_relaxed); }
 
@@ -136,8 +147,10 @@ class Cache {
     void hide(std::uint32_t slot) noexcept;
     std::uint32_t last_due(Time after) noexcept;
     std::uint32_t leave(std::uint32_t slot) noexcept;
+    Done remove_one(std::uint32_t slot) noexcept;
 
     std::uint32_t room_for(Range range, Time after, bool must, Time& cost) noexcept;
+    void keep_peak(Range range, Time& cost) noexcept;
     Registered register_slot(std::uint32_t slot, std::uint32_t uses) noexcept;
     Time remove_slot(std::uint32_t slot) noexcept;
     void free_slot(std::uint32_t slot) noexcept;
@@ -145,6 +158,7 @@ class Cache {
 
     Registrar* registrar_;
     Budget budget_;
+    Policy policy_;
     mutable Lock lock_;
     LeasedVector<Region> regions_;
     LeasedVector<std::uint32_t> index_;  // slots of regions that can be found, by their begin

@@ -17,6 +17,7 @@ Helper::Turn Helper::work(Time now) {
         take_event(*event);
     else
         look_for_strays();
+    end_lingering();
     give_up_overdue();
     register_due();
     return {clock_ - now, next_moment()};
@@ -26,10 +27,12 @@ void Helper::take_event(Event const& event) {
     if (event.range.bytes < options_.least_bytes) return;
     ++counters_.events;
     clock_ += costs_.steps.event;
-    if (event.what == What::begins)
+    if (event.what == What::begins) {
         learn(event);
-    else
-        consider_giving_back(event.range);
+        if (!event.was_registered) give_back_inside(event.range);
+    } else {
+        consider_giving_back(event.range, true);
+    }
 }
 
 void Helper::learn(Event const& event) {
@@ -54,7 +57,7 @@ void Helper::put(Prediction const& prediction) {
 }
 
 /// The deregistration condition: the range is given back if it can be registered again before its earliest deadline.
-void Helper::consider_giving_back(Range range) {
+void Helper::consider_giving_back(Range range, bool may_linger) {
     std::optional<Cache::Found> const region = cache_->region_of(range);
     if (!region || region->uses > 0) return;
     clock_ += costs_.steps.update;
@@ -64,7 +67,22 @@ void Helper::consider_giving_back(Range range) {
         ++counters_.kept;
         return;
     }
+    if (deadline == k_never && may_linger) return linger(region->range);
     give_back(region->range);
+}
+
+/// The program may use it again at once, as in loops over directions: waiting costs no more than the wrong choice.
+void Helper::linger(Range range) {
+    if (lingering_end_ - lingering_first_ == lingering_.size()) return give_back(range);
+    lingering_[lingering_end_++ % lingering_.size()] = {range, clock_ + remove_cost(range) + add_cost(range)};
+}
+
+void Helper::end_lingering() {
+    if (lingering_first_ == lingering_end_) return;
+    Lingering const first = lingering_[lingering_first_ % lingering_.size()];
+    if (first.until > clock_) return;
+    ++lingering_first_;
+    consider_giving_back(first.range, false);
 }
 
 void Helper::give_back(Range range) {
@@ -73,6 +91,14 @@ void Helper::give_back(Range range) {
     clock_ += done.cost;
     costs_.remove.learn(pages_of(range), done.cost);
     begins_known_ = false;
+}
+
+/// A program may use the begin of a buffer for smaller messages: pinned twice, such pages would count twice.
+void Helper::give_back_inside(Range range) {
+    for (Cache::Done done = cache_->give_back_inside(range); done.done; done = cache_->give_back_inside(range)) {
+        clock_ += done.cost;
+        begins_known_ = false;
+    }
 }
 
 Time Helper::to_register_again(Range range) const noexcept {
@@ -96,7 +122,7 @@ void Helper::give_up_overdue() {
         predictor_->missed(wrong.signature);
         due_.erase(wrong.signature);
         begins_known_ = false;
-        consider_giving_back(wrong.range);
+        consider_giving_back(wrong.range, false);
         return;  // one a turn
     }
 }
@@ -125,10 +151,15 @@ void Helper::find_begins() {
 }
 
 void Helper::register_ahead(Due& due) {
+    Range const range = due.prediction.range;
+    if (would_raise_peak(range) && clock_ < due.prediction.deadline && cache_->is_used_inside(range)) {
+        due.begin = clock_ + add_cost(range);  // pages of it are pinned: a moment later they are not
+        return;
+    }
     due.is_done = true;
     due.is_pending = false;
     begins_known_ = false;
-    Range const range = due.prediction.range;
+    give_back_inside(range);
     if (would_raise_peak(range)) {
         if (due.prediction.is_guess) {
             ++counters_.guesses_denied;
@@ -165,6 +196,7 @@ Time Helper::next_moment() const {
     if (!events_->is_empty() || cache_->strays() > 0 || events_->dropped() != dropped_seen_) return clock_;
     if (!begins_known_) return clock_;
     Time next = k_never;
+    if (lingering_first_ != lingering_end_) next = lingering_[lingering_first_ % lingering_.size()].until;
     for (Due const& due : due_.all()) {
         next = std::min(next, due.prediction.given_up);
         if (due.is_pending) next = std::min(next, due.begin);

@@ -11,6 +11,7 @@
 /// until that is full.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -54,11 +55,19 @@ class Helper {
     Costs const& costs() const noexcept { return costs_; }
 
   private:
+    struct Lingering {
+        Range range;
+        Time until{};
+    };
+
     // Each works at `clock_`, which it moves on by what it spends.
     void take_event(Event const& event);
     void learn(Event const& event);
     void put(Prediction const& prediction);
-    void consider_giving_back(Range range);
+    /// A range without a known next use stays for as long as registering it again would take, if it `may_linger`.
+    void consider_giving_back(Range range, bool may_linger);
+    void linger(Range range);
+    void end_lingering();
     void look_for_strays();
     void give_up_overdue();
     void register_due();
@@ -71,6 +80,7 @@ class Helper {
     Time remove_cost(Range range) const noexcept { return costs_.remove.of(pages_of(range)); }
     Time to_register_again(Range range) const noexcept;
     void give_back(Range range);
+    void give_back_inside(Range range);
 
     EventQueue* events_;
     Cache* cache_;
@@ -81,6 +91,9 @@ class Helper {
     std::vector<Prediction> predictions_;
     Time clock_{};
     bool begins_known_ = false;
+    std::array<Lingering, 64> lingering_{};  // a ring
+    std::uint64_t lingering_first_ = 0;
+    std::uint64_t lingering_end_ = 0;
     std::uint64_t dropped_seen_ = 0;
     Accuracy accuracy_;
     HelperCounters counters_;

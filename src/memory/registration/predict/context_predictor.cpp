@@ -2,6 +2,7 @@
 #include "memory/registration/predict/context_predictor.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 #include <utility>
 
@@ -25,13 +26,13 @@ void ContextPredictor::learn(Event const& use, std::vector<Prediction>& predicti
     bool is_new = false;
     std::size_t const place = place_of(signature, is_new);
     Known& known = known_[place];
-    if (!is_new) known.periods.add(use.at - known.last);
+    if (!is_new) known.rhythm.add(use.at - known.last);
     known.last = use.at;
     known.range = use.range;
     learn_anchor(known, place, use);
     known.was_missed = false;
     history_[learnt_++ % k_history] = {signature, use.range.begin, use.range.bytes, use.at, use.kind};
-    if (known.periods.count() > 0) predictions.push_back(next_use(signature, known));
+    if (known.rhythm.count() > 0) predictions.push_back(next_use(signature, known));
     for (std::size_t i = 0; i < anchors_.size(); ++i)
         if (anchors_[i] == signature && has_anchor(known_[i]))
             predictions.push_back(from_anchor(signatures_[i], known_[i], use.at));
@@ -46,9 +47,16 @@ std::uint64_t ContextPredictor::signature_of(Event const& use) const noexcept {
     base::Fnv1a hash;
     for (std::uintptr_t const frame : use.frames)
         hash.add(static_cast<std::uint64_t>(frame));
+    bool const has_size = options_.estimate == Estimate::best;
+    auto const power = [&](std::uint64_t bytes) {
+        return static_cast<unsigned char>(has_size ? std::bit_width(bytes) : 0);
+    };
+    hash.add(power(use.range.bytes));
     hash.add(static_cast<std::uint64_t>(use.range.begin)).add(static_cast<unsigned char>(use.kind));
     for (std::size_t back = 1; back <= std::min<std::uint64_t>(options_.window, learnt_); ++back)
-        hash.add(static_cast<std::uint64_t>(past(back).address)).add(static_cast<unsigned char>(past(back).kind));
+        hash.add(static_cast<std::uint64_t>(past(back).address))
+            .add(static_cast<unsigned char>(past(back).kind))
+            .add(power(past(back).bytes));
     return hash.value() == 0 ? 1 : hash.value();
 }
 
@@ -69,35 +77,58 @@ std::size_t ContextPredictor::place_of(std::uint64_t signature, bool& is_new) {
     signatures_[place] = signature;
     anchors_[place] = 0;
     known_[place] = Known();
-    known_[place].periods = Intervals(options_.estimate);
+    known_[place].rhythm = Rhythm(options_.estimate);
     return place;
 }
 
-/// Returns the nearest use before this one that leaves time to register this range and those between; null if there is
-/// none since the range was last used by the same signature, whose period then tells as much.
-ContextPredictor::Past const* ContextPredictor::anchor_before(Event const& use, std::uint64_t signature) const {
+/// Returns how many uses were learnt since the signature was last learnt, as far as the history goes.
+std::size_t ContextPredictor::uses_between(std::uint64_t signature) const noexcept {
+    std::size_t const all = std::min<std::uint64_t>(k_history, learnt_);
+    std::size_t between = 0;
+    while (between < all && past(between + 1).signature != signature)
+        ++between;
+    return between;
+}
+
+/// Returns the use of that signature among the last `between`, if there is exactly one.
+ContextPredictor::Past const* ContextPredictor::only_one(std::uint64_t signature, std::size_t between) const noexcept {
+    Past const* found = nullptr;
+    for (std::size_t back = 1; back <= between; ++back) {
+        if (past(back).signature != signature) continue;
+        if (found != nullptr) return nullptr;
+        found = &past(back);
+    }
+    return found;
+}
+
+/// Returns the nearest of the last `between` uses that leaves time to register this range and those after it, and is
+/// the only one of its signature; null if there is none: the period then tells as much.
+ContextPredictor::Past const* ContextPredictor::anchor_before(Event const& use, std::size_t between) const {
+    constexpr int k_most_tries = 4;
     Time needed = options_.preparation(use.range.bytes);
-    for (std::size_t back = 1; back <= std::min<std::uint64_t>(k_history, learnt_); ++back) {
+    int tries = 0;
+    for (std::size_t back = 1; back <= between && tries < k_most_tries; ++back) {
         Past const& before = past(back);
-        if (before.signature == signature) return nullptr;
-        if (use.at - before.at >= 2 * needed) return &before;
+        if (use.at - before.at >= 2 * needed) {
+            ++tries;
+            if (only_one(before.signature, between) != nullptr) return &before;
+        }
         needed += options_.preparation(before.bytes);
     }
     return nullptr;
 }
 
+/// An anchor stays while it comes once for each use and, as a rule, leaves time.
 void ContextPredictor::learn_anchor(Known& known, std::size_t place, Event const& use) {
     if (!options_.preparation) return;
-    Past const* before = nullptr;
-    // An anchor that has proved itself stays while it comes before each use and leaves any time.
-    for (std::size_t back = 1; known.anchor != 0 && back <= std::min<std::uint64_t>(k_history, learnt_); ++back) {
-        if (past(back).signature == signatures_[place]) break;
-        if (past(back).signature != known.anchor) continue;
-        before = &past(back);
-        break;
+    if (known.rhythm.has_loops()) {  // what comes once for each use of a loop says nothing of the pause
+        known.anchor = anchors_[place] = 0;
+        return;
     }
-    if (before == nullptr || use.at - before->at < options_.preparation(use.range.bytes)) {
-        before = anchor_before(use, signatures_[place]);
+    std::size_t const between = uses_between(signatures_[place]);
+    Past const* before = known.anchor == 0 ? nullptr : only_one(known.anchor, between);
+    if (before == nullptr || known.leads.typical() < options_.preparation(use.range.bytes)) {
+        before = anchor_before(use, between);
         known.leads = Intervals(options_.estimate);
         known.anchor = before == nullptr ? 0 : before->signature;
         anchors_[place] = known.anchor;
@@ -109,12 +140,13 @@ Prediction ContextPredictor::next_use(std::uint64_t signature, Known const& know
     Prediction next;
     next.signature = signature;
     next.range = known.range;
-    next.period = known.periods.expected();
+    Intervals const& interval = known.rhythm.next();
+    next.period = interval.expected();
     next.expected = known.last + next.period;
-    next.deadline = known.last + std::min(known.periods.low(), next.period);
-    next.given_up = known.last + known.periods.high();
-    next.lead = has_anchor(known) ? known.leads.low() : Time(0);
-    next.is_guess = known.periods.count() < 2;
+    next.deadline = known.last + std::min(interval.low(), next.period);
+    next.given_up = known.last + interval.high();
+    next.lead = has_anchor(known) ? known.leads.typical() : Time(0);
+    next.is_guess = known.rhythm.count() < 2;
     return next;
 }
 
@@ -122,11 +154,11 @@ Prediction ContextPredictor::from_anchor(std::uint64_t signature, Known const& k
     Prediction next;
     next.signature = signature;
     next.range = known.range;
-    next.period = known.periods.count() > 0 ? known.periods.expected() : known.leads.expected();
+    next.period = known.rhythm.count() > 0 ? known.rhythm.next().expected() : known.leads.expected();
     next.expected = anchored + known.leads.expected();
     next.deadline = anchored + std::min(known.leads.low(), known.leads.expected());
     next.given_up = anchored + known.leads.high();
-    next.lead = known.leads.low();
+    next.lead = known.leads.typical();
     next.follows = true;
     next.is_guess = known.was_missed;
     return next;

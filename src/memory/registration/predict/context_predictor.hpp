@@ -3,9 +3,11 @@
 ///
 ///     uses        … W ── X ── Y ── Z            signature of Z = hash(frames of Z, address of Z, kind and address of
 ///     Y, X) published   Z again at its last use + shortest period beyond      the period is the estimate that was best
-///     so far, and Z has an anchor: the nearest use before it that leaves
-///                 time to register. When the anchor comes, Z is told again from there. A moment that is told 5 ms
-///                 ahead is off by the noise of 5 ms, not by that of a whole step of the program.
+///     so far; loops that end are known (rhythm.hpp); the
+///                 signature has the power of two of the bytes, too, for some programs use one buffer for messages of
+///                 all sizes; and Z has an anchor: the nearest use before it that leaves time to register, and comes
+///                 once for each Z. When the anchor comes, Z is told again from there. A moment that is told 5 ms ahead
+///                 is off by the noise of 5 ms, not by that of a whole step of the program.
 ///
 /// The table has a fixed number of signatures; the one that was used longest ago makes room. Allocates in the
 /// constructor alone, leased for bookkeeping.
@@ -17,8 +19,8 @@
 #include <functional>
 
 #include "memory/leased.hpp"
-#include "memory/registration/predict/intervals.hpp"
 #include "memory/registration/predict/predictor.hpp"
+#include "memory/registration/predict/rhythm.hpp"
 
 namespace sluice::memory::registration {
 
@@ -41,7 +43,7 @@ class ContextPredictor : public Predictor {
     void missed(std::uint64_t signature) override;
 
   private:
-    static constexpr std::size_t k_history = 32;
+    static constexpr std::size_t k_history = 256;
     struct Past {
         std::uint64_t signature = 0;
         std::uintptr_t address = 0;
@@ -52,7 +54,7 @@ class ContextPredictor : public Predictor {
     struct Known {
         Range range;
         Time last{};
-        Intervals periods;
+        Rhythm rhythm;
         std::uint64_t anchor = 0;  // a signature; 0: none
         Intervals leads;           // from the anchor to the use
         bool was_missed = false;
@@ -60,7 +62,9 @@ class ContextPredictor : public Predictor {
 
     std::uint64_t signature_of(Event const& use) const noexcept;
     std::size_t place_of(std::uint64_t signature, bool& is_new);
-    Past const* anchor_before(Event const& use, std::uint64_t signature) const;
+    std::size_t uses_between(std::uint64_t signature) const noexcept;
+    Past const* anchor_before(Event const& use, std::size_t between) const;
+    Past const* only_one(std::uint64_t signature, std::size_t between) const noexcept;
     void learn_anchor(Known& known, std::size_t place, Event const& use);
     Past const& past(std::size_t back) const noexcept { return history_[(learnt_ - back) % k_history]; }
     bool has_anchor(Known const& known) const noexcept { return known.anchor != 0 && known.leads.count() >= 2; }

@@ -56,16 +56,22 @@ Time Intervals::median() const noexcept {
     return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-/// As much earlier as the worst of the last intervals came, and half of that again. The first interval alone says
-/// nothing of its noise.
+/// As much earlier as the last intervals were off at most, but for the worst if there are enough, and more than that
+/// while few are known. The first interval alone says nothing of its noise.
 Time Intervals::low() const noexcept {
     if (wanted_ == Estimate::shortest) return expected();
     if (count_ < 2) return expected() - expected() / 32;
-    Time worst{0};
     std::size_t const known = std::min<std::size_t>(count_ - 1, k_kept);
-    for (std::size_t i = 0; i < known; ++i)
-        worst = std::min(worst, residuals_[i]);
-    return std::max(expected() + worst + worst / 2, Time(0));
+    Time worst{0};
+    Time second{0};
+    for (std::size_t i = 0; i < known; ++i) {
+        Time const off = std::chrono::abs(residuals_[i]);
+        second = std::max(second, std::min(off, worst));
+        worst = std::max(worst, off);
+    }
+    if (known >= k_kept / 2) worst = second;
+    double const more = 1.25 + 1.5 / static_cast<double>(known);
+    return std::max(expected() - Time(std::llround(more * static_cast<double>(worst.count()))), Time(0));
 }
 
 Time Intervals::high() const noexcept {

@@ -26,6 +26,8 @@ class Intervals {
     std::uint64_t count() const noexcept { return count_; }
     /// The most likely next interval; not before the first add().
     Time expected() const noexcept { return estimates_[static_cast<std::size_t>(chosen_)]; }
+    /// The median of the last ones.
+    Time typical() const noexcept { return estimates_[static_cast<std::size_t>(Estimate::median)]; }
     /// The next interval is hardly shorter.
     Time low() const noexcept;
     /// An interval that is longer is another pattern.
