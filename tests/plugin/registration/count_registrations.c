@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A preload library that counts the registrations of a process: those of the thread that calls MPI, and those of others.
-// A program finds the counts by dlsym("registrations_of_main") and so on.
+// A preload library that counts the registrations of a process: those of the thread that calls MPI, and those of
+// others. A program finds the counts by dlsym("registrations_of_main") and so on.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdatomic.h>

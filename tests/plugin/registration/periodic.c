@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking]: rank 0 sends, round by round, each of its buffers to rank 1,
-// with that much work between messages. Prints what each rank registered after the first two rounds, and its pinned
+// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking]: rank 0 sends, round by round, each of its buffers to rank
+// 1, with that much work between messages. Prints what each rank registered after the first two rounds, and its pinned
 // memory over all rounds.
 #include <mpi.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static void work(long milliseconds) {
 }
 
 static unsigned char pattern(int round, int buffer, size_t at) {
-    return (unsigned char)(round * 31 + buffer * 7 + at % 251 + 1);
+    return (unsigned char)((unsigned)round * 31 + (unsigned)buffer * 7 + at % 251 + 1);
 }
 
 static void fill(unsigned char* bytes, size_t count, int round, int buffer) {
@@ -76,11 +76,13 @@ int main(int count, char** arguments) {
     for (int turn = 0; turn < 2; ++turn) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (turn != rank) continue;
-        printf("rank %d wrong %zu messages %d main %lu others %lu removed_main %lu removed_others %lu start_kib %lu peak_kib "
-               "%lu average_kib %lu\n",
-               rank, wrong, (rounds - 2) * buffers, all.main - learnt.main, all.others - learnt.others,
-               all.removed_by_main - learnt.removed_by_main, all.removed_by_others - learnt.removed_by_others,
-               pinned.begin, pinned.peak - pinned.begin, pinned.sum / pinned.looks - pinned.begin);
+        printf(
+            "rank %d wrong %zu messages %d main %lu others %lu removed_main %lu removed_others %lu start_kib %lu "
+            "peak_kib "
+            "%lu average_kib %lu\n",
+            rank, wrong, (rounds - 2) * buffers, all.main - learnt.main, all.others - learnt.others,
+            all.removed_by_main - learnt.removed_by_main, all.removed_by_others - learnt.removed_by_others,
+            pinned.begin, pinned.peak - pinned.begin, pinned.sum / pinned.looks - pinned.begin);
         fflush(stdout);
     }
     MPI_Finalize();

@@ -50,7 +50,8 @@ static void replace(unsigned char* memory, size_t bytes, char const* way) {
     if (strcmp(way, "raw_mremap") == 0) move_away(memory, bytes, 1), raw_map_at(memory, bytes);
     if (strcmp(way, "dontneed") == 0) madvise(memory, bytes, MADV_DONTNEED);
     if (strcmp(way, "raw_dontneed") == 0) syscall(SYS_madvise, memory, bytes, MADV_DONTNEED);
-    if (strcmp(way, "raw_half") == 0) syscall(SYS_munmap, memory + bytes / 2, bytes / 2), raw_map_at(memory + bytes / 2, bytes / 2);
+    if (strcmp(way, "raw_half") == 0)
+        syscall(SYS_munmap, memory + bytes / 2, bytes / 2), raw_map_at(memory + bytes / 2, bytes / 2);
     if (strcmp(way, "brk") == 0 || strcmp(way, "raw_brk") == 0) shrink_and_grow(memory, bytes, way[0] == 'r');
 }
 

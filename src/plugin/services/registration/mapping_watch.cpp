@@ -154,8 +154,8 @@ bool MappingWatch::take_event() noexcept {
     return true;
 }
 
-/// Pages that are emptied (madvise) are so only after the event has been read. So the range is not watched from here on,
-/// and not registered, until the program uses it again.
+/// Pages that are emptied (madvise) are so only after the event has been read. So the range is not watched from here
+/// on, and not registered, until the program uses it again.
 void MappingWatch::change(Range range) noexcept {
     {
         Lock const lock(held_);

@@ -49,8 +49,8 @@ class MappingWatch final : private kernel::HelperThread::Job {
     bool watches(Range range) const noexcept;
     /// After this, each change that was complete before it has been told.
     void fence() const noexcept {
-        while (handling_.load(std::memory_order_acquire)) [[unlikely]]
-            pause();
+        while (handling_.load(std::memory_order_acquire))
+            [[unlikely]] pause();
     }
 
   private:

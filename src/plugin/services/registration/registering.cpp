@@ -67,8 +67,7 @@ std::string Registering::try_registering() {
 std::string Registering::prepare() {
     UcxRegistrar::Helping const helping;
     if (std::string why = try_registering(); !why.empty()) return why;
-    Costs const costs =
-        measure_costs(registrar_, k_measured_pages, memory::registration::measure_steps());
+    Costs const costs = measure_costs(registrar_, k_measured_pages, memory::registration::measure_steps());
     registrar_.settle();
     if (std::string why = watch_.open(*this); !why.empty()) return "changes of mappings cannot be watched: " + why;
     registrar_.watched_by(watch_);

@@ -51,8 +51,8 @@ class Registration final : public Service {
         share_ucx_contexts();
         std::uint64_t const most = memory::registration::pinned_limit(job.settings.registration_memory).count;
         if (most == k_all || !has_rdma_device()) return;  // UCX would complain about what no device of it reads
-        limits_cache_ = std::getenv(k_cache_limit) == nullptr &&
-                        setenv(k_cache_limit, std::to_string(most).c_str(), 0) == 0;
+        limits_cache_ =
+            std::getenv(k_cache_limit) == nullptr && setenv(k_cache_limit, std::to_string(most).c_str(), 0) == 0;
     }
 
     std::optional<std::string> prepare(Job& job) override {

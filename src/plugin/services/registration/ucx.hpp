@@ -30,7 +30,7 @@ struct ContextParams {
     std::size_t estimated_processes = 0;
     char const* name = nullptr;
 };
-inline constexpr std::uint64_t k_threads_share = 1 << 5;     ///< of ContextParams::fields
+inline constexpr std::uint64_t k_threads_share = 1 << 5;  ///< of ContextParams::fields
 inline constexpr std::uint64_t k_known_fields = (1 << 9) - 1;
 inline constexpr std::uint64_t k_messages_with_tags = 1 << 0;  ///< of ContextParams::features
 

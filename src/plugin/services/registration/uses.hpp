@@ -2,7 +2,8 @@
 /// The uses of large buffers by the program's calls: told to the helper when they begin and when they end.
 ///
 ///     before ── begin: watched? ── cache: in use ── event ──> … MPI … ──> link ── end: cache ── event
-///                                                                           └── request: ends with the call that completes it
+///                                                                           └── request: ends with the call that
+///                                                                           completes it
 ///
 /// The cache of regions says what UCX's own cache holds. A use that is thought to have ended too early, or is lost,
 /// costs time and no bytes: UCX gives back nothing that one of its messages uses.
