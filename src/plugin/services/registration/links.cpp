@@ -72,8 +72,8 @@ struct RegistrationLinks {
     static constexpr auto Irsend = k_starting;
     static constexpr auto Irecv = k_starting;
     static constexpr auto Imrecv = k_starting;
-    static constexpr auto Isendrecv = k_starting;
-    static constexpr auto Isendrecv_replace = k_starting;
+    [[maybe_unused]] static constexpr auto Isendrecv = k_starting;  // of MPI 4
+    [[maybe_unused]] static constexpr auto Isendrecv_replace = k_starting;
     static constexpr auto Ibcast = k_starting;
     static constexpr auto Igather = k_starting;
     static constexpr auto Igatherv = k_starting;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/services/registration/mapper.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <cstring>
 
 namespace sluice::plugin {
 
@@ -20,6 +23,7 @@ Time since_epoch(Mapper::Clock::time_point at) noexcept {
 }  // namespace
 
 Mapper::Clock::duration Mapper::run() noexcept {
+    if (!is_free_) leave_processor_of_rank();
     UcxRegistrar::Helping const helping;
     sleeps_.store(false, std::memory_order_relaxed);
     if (!events_.is_empty()) last_event_ = Clock::now();
@@ -37,6 +41,14 @@ Mapper::Clock::duration Mapper::run() noexcept {
     sleeps_.store(true, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     return events_.is_empty() ? pause : Clock::duration::zero();
+}
+
+/// Launchers bind a rank to a processor, which its threads inherit: the helper would take it from the program.
+void Mapper::leave_processor_of_rank() noexcept {
+    cpu_set_t all;
+    std::memset(&all, 0xff, sizeof all);
+    sched_setaffinity(0, sizeof all, &all);  // to those of the group of processes
+    is_free_ = true;
 }
 
 void Mapper::wake() noexcept {

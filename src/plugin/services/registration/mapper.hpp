@@ -46,6 +46,7 @@ class Mapper final : private kernel::HelperThread::Job {
   private:
     Clock::duration run() noexcept override;
     void wake() noexcept;
+    void leave_processor_of_rank() noexcept;
 
     memory::registration::Helper& helper_;
     memory::registration::EventQueue const& events_;
@@ -53,6 +54,7 @@ class Mapper final : private kernel::HelperThread::Job {
     Listener& listener_;
     std::atomic<bool> sleeps_{false};
     Clock::time_point last_event_{};
+    bool is_free_ = false;
     kernel::HelperThread thread_;  // of the process's table: registering needs the descriptors of the device
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/services/registration/registration.hpp"
 
-#include <sched.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +11,7 @@
 #include <string>
 #include <system_error>
 
+#include "kernel/launcher.hpp"
 #include "plugin/binding/gate.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/services/registration/links.hpp"
@@ -34,10 +35,9 @@ bool has_rdma_device() noexcept {
     return !unseen && devices != std::filesystem::directory_iterator();
 }
 
-/// Processors that this process may run on. A helper that shares the only one takes it from the program.
-int processors() noexcept {
-    cpu_set_t mine;
-    return sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
+/// The helper of each rank needs a part of a processor that no rank has. Without a launcher this is the only rank.
+bool has_spare_processors() noexcept {
+    return sysconf(_SC_NPROCESSORS_ONLN) > static_cast<long>(kernel::ranks_of_node().value_or(1));
 }
 
 class Registration final : public Service {
@@ -58,8 +58,8 @@ class Registration final : public Service {
     std::optional<std::string> prepare(Job& job) override {
         if (limits_cache_) unsetenv(k_cache_limit);  // UCX has read it; the program's children start other jobs
         if (g_plugin.several_threads) return "off, because the program has MPI_THREAD_MULTIPLE";
-        if (job.settings.registration == RegistrationMode::automatic && processors() < 2)
-            return "off, because this rank has one processor only";
+        if (job.settings.registration == RegistrationMode::automatic && !has_spare_processors())
+            return "off, because the ranks of this node use all its processors";
         std::string why;
         std::optional<ucx::Library> const library = ucx::Library::find(why);
         if (!library) return "off, because " + why;
