@@ -13,8 +13,8 @@ namespace sluice::plugin {
 
 Services make_services() {
     // Checks come first, for what they find must not have begun. Overlap and in-place all-to-alls serve other
-    // functions. Registration comes behind them, for it serves what they leave to the MPI. Watching comes last: its samples then begin when the others hold what they need, and end before they
-    // let go of it.
+    // functions. Registration comes behind them, for it serves what they leave to the MPI. Watching comes last: its
+    // samples then begin when the others hold what they need, and end before they let go of it.
     constexpr std::array makers{make_check, make_overlap, make_inplace, make_registration, make_watching};
     static_assert(makers.size() == k_most_links, "each service may add one link to a function (chain.hpp)");
     Services services;

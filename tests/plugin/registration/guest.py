@@ -83,7 +83,7 @@ def forks():
 
 
 def limited():
-    buffers, options, more = 16, ("--locked", str(LOCKED)), ("nonblocking",)
+    buffers, options, more = 16, ("--locked", str(LOCKED)), ("nonblocking", "one")
     plain = run_periodic("off", options, 4, buffers, 10, more)
     check(plain.returncode != 0, "without Sluice the buffers do not fit")
     served = run_periodic("ucx", options, 4, buffers, 10, more)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking]: rank 0 sends, round by round, each of its buffers to rank
-// 1, with that much work between messages. Prints what each rank registered after the first two rounds, and its pinned
-// memory over all rounds.
+// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking [one]]: rank 0 sends, round by round, each of its buffers to
+// rank 1, with that much work between messages; with `one` it sends from one buffer, and rank 1 receives into all.
+// Prints what each rank registered after the first two rounds, and its pinned memory over all rounds.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +47,7 @@ int main(int count, char** arguments) {
     int const bytes = atoi(arguments[3]);
     long const milliseconds = atol(arguments[4]);
     int const nonblocking = count > 5;
+    int const from_one = count > 6;
     MPI_Init(&count, &arguments);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -64,10 +65,11 @@ int main(int count, char** arguments) {
     for (int round = 0; round < rounds; ++round) {
         if (round == 2) learnt = count_registrations();
         for (int i = 0; i < buffers; ++i) {
-            if (rank == 0) fill(memory[i], (size_t)bytes, round, i);
-            exchange(rank, memory[i], bytes, nonblocking);
+            unsigned char* const buffer = memory[rank == 0 && from_one ? 0 : i];
+            if (rank == 0) fill(buffer, (size_t)bytes, round, i);
+            exchange(rank, buffer, bytes, nonblocking);
             see_pinned(&pinned);
-            if (rank == 1) wrong += wrong_bytes(memory[i], (size_t)bytes, round, i);
+            if (rank == 1) wrong += wrong_bytes(buffer, (size_t)bytes, round, i);
             work(milliseconds);
             see_pinned(&pinned);
         }
