@@ -48,6 +48,7 @@ Use Cache::begin_use(Range range) noexcept {
         std::lock_guard const lock(lock_);
         if (std::uint32_t const slot = find(pages); slot != k_none) {
             ++regions_[slot].uses;
+            regions_[slot].is_ahead = false;
             count(counters_.found);
             return {Use::Outcome::found, Failure::none, slot, regions_[slot].key, {}};
         }
@@ -234,13 +235,14 @@ std::uint32_t Cache::leave(std::uint32_t slot) noexcept {
 }
 
 /// Takes out the unused region whose next use is last, if that is after `after`; forgotten ones first.
-std::uint32_t Cache::last_due(Time after) noexcept {
+std::uint32_t Cache::last_due(Time after, bool only_ahead) noexcept {
     std::uint32_t last = k_none;
     for (std::uint32_t slot = 0; slot < k_most_regions; ++slot) {
         Region const& region = regions_[slot];
         if (region.uses > 0) continue;
         if (region.state == State::forgotten && region.is_registered) return leave(slot);
         if (region.state != State::ready || region.next_use <= after) continue;
+        if (only_ahead && !region.is_ahead) continue;
         if (last == k_none || region.next_use > regions_[last].next_use) last = slot;
     }
     return last == k_none ? k_none : leave(last);
@@ -256,7 +258,7 @@ std::uint32_t Cache::room_for(Range range, Time after, bool must, Time& cost) no
             std::lock_guard const lock(lock_);
             if (lease)
                 if (std::uint32_t const slot = take_slot(range, std::move(*lease)); slot != k_none) return slot;
-            victim = last_due(after);
+            victim = last_due(after, false);
         }
         if (victim == k_none) break;
         cost += remove_slot(victim);
@@ -275,7 +277,7 @@ void Cache::keep_peak(Range range, Time& cost) noexcept {
         std::uint32_t victim = k_none;
         {
             std::lock_guard const lock(lock_);
-            victim = last_due(Time::min());
+            victim = last_due(Time::min(), true);
         }
         if (victim == k_none) return;
         cost += remove_slot(victim);
@@ -295,6 +297,7 @@ Registered Cache::register_slot(std::uint32_t slot, std::uint32_t uses) noexcept
         Region& region = regions_[slot];
         region.key = made.key;
         region.uses = uses;
+        region.is_ahead = uses == 0;
         region.is_registered = true;
         if (region.state == State::registering) publish(slot);
         return made;  // a range that was forgotten meanwhile serves this use alone

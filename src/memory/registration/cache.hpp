@@ -58,8 +58,8 @@ struct CacheCounters {
 
 /// What happens to unused regions when the main thread registers a range.
 enum class Policy : std::uint8_t {
-    spare,  ///< those inside the range go, for pinned twice their pages count twice; and others, before the peak is
-            ///< raised
+    spare,  ///< those inside the range go, for pinned twice their pages count twice; and those that were
+            ///< registered ahead and not used, before the peak is raised
     keep    ///< they stay, as in Open MPI's own cache; for comparison
 };
 
@@ -128,6 +128,7 @@ class Cache {
         std::uint32_t uses = 0;
         State state = State::free;
         bool is_registered = false;
+        bool is_ahead = false;  // registered by the helper, and not used since
         Lease lease;
     };
     class Lock {
@@ -145,7 +146,7 @@ class Cache {
     std::uint32_t take_slot(Range range, Lease&& lease) noexcept;
     void publish(std::uint32_t slot) noexcept;
     void hide(std::uint32_t slot) noexcept;
-    std::uint32_t last_due(Time after) noexcept;
+    std::uint32_t last_due(Time after, bool only_ahead) noexcept;
     std::uint32_t leave(std::uint32_t slot) noexcept;
     Done remove_one(std::uint32_t slot) noexcept;
 
