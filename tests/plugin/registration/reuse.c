@@ -11,19 +11,31 @@
 #include <time.h>
 #include <unistd.h>
 
-static void* map_at(void* at, size_t bytes, int flags) {
-    void* const memory = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+static void* checked(void* memory) {
     if (memory == MAP_FAILED) abort();
     return memory;
 }
 
-static void* raw_map_at(void* at, size_t bytes) {
+static void* map_anywhere(size_t bytes) {
+    return checked(mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+}
+
+/// New memory where there is none; elsewhere if another thread has been faster.
+static unsigned char* map_again(unsigned char* at, size_t bytes, int raw) {
+    int const access = PROT_READ | PROT_WRITE;
+    int const flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+    void* const memory =
+        raw ? (void*)syscall(SYS_mmap, at, bytes, access, flags, -1, 0) : mmap(at, bytes, access, flags, -1, 0);
+    return memory != MAP_FAILED ? memory : map_anywhere(bytes);
+}
+
+static void raw_map_over(void* at, size_t bytes) {
     long const flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
-    return (void*)syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != (long)at) abort();
 }
 
 static void move_away(void* memory, size_t bytes, int raw) {
-    void* const to = map_at(NULL, bytes, 0);
+    void* const to = map_anywhere(bytes);
     int const flags = MREMAP_MAYMOVE | MREMAP_FIXED;
     void* const moved =
         raw ? (void*)syscall(SYS_mremap, memory, bytes, bytes, flags, to) : mremap(memory, bytes, bytes, flags, to);
@@ -42,21 +54,26 @@ static void shrink_and_grow(unsigned char* memory, size_t bytes, int raw) {
     syscall(SYS_brk, memory + bytes);
 }
 
-static void replace(unsigned char* memory, size_t bytes, char const* way) {
-    if (strcmp(way, "munmap") == 0) munmap(memory, bytes), map_at(memory, bytes, MAP_FIXED_NOREPLACE);
-    if (strcmp(way, "raw_munmap") == 0) syscall(SYS_munmap, memory, bytes), raw_map_at(memory, bytes);
-    if (strcmp(way, "raw_map_over") == 0) raw_map_at(memory, bytes);
-    if (strcmp(way, "mremap") == 0) move_away(memory, bytes, 0), map_at(memory, bytes, MAP_FIXED_NOREPLACE);
-    if (strcmp(way, "raw_mremap") == 0) move_away(memory, bytes, 1), raw_map_at(memory, bytes);
-    if (strcmp(way, "dontneed") == 0) madvise(memory, bytes, MADV_DONTNEED);
-    if (strcmp(way, "raw_dontneed") == 0) syscall(SYS_madvise, memory, bytes, MADV_DONTNEED);
-    if (strcmp(way, "raw_half") == 0)
-        syscall(SYS_munmap, memory + bytes / 2, bytes / 2), raw_map_at(memory + bytes / 2, bytes / 2);
-    if (strcmp(way, "brk") == 0 || strcmp(way, "raw_brk") == 0) shrink_and_grow(memory, bytes, way[0] == 'r');
+static unsigned char* replace(unsigned char* memory, size_t bytes, char const* way) {
+    int const raw = strncmp(way, "raw_", 4) == 0;
+    char const* const what = raw ? way + 4 : way;
+    if (strcmp(what, "map_over") == 0) raw_map_over(memory, bytes);
+    if (strcmp(what, "half") == 0) raw_map_over(memory + bytes / 2, bytes / 2);
+    if (strcmp(what, "dontneed") == 0 && raw) syscall(SYS_madvise, memory, bytes, MADV_DONTNEED);
+    if (strcmp(what, "dontneed") == 0 && !raw) madvise(memory, bytes, MADV_DONTNEED);
+    if (strcmp(what, "brk") == 0) shrink_and_grow(memory, bytes, raw);
+    if (strcmp(what, "munmap") != 0 && strcmp(what, "mremap") != 0) return memory;
+    if (strcmp(what, "mremap") == 0)
+        move_away(memory, bytes, raw);
+    else if (raw)
+        syscall(SYS_munmap, memory, bytes);
+    else
+        munmap(memory, bytes);
+    return map_again(memory, bytes, raw);
 }
 
 static unsigned char* first_memory(size_t bytes, char const* way) {
-    if (strstr(way, "brk") == NULL) return map_at(NULL, bytes, 0);
+    if (strstr(way, "brk") == NULL) return map_anywhere(bytes);
     // Nothing else may take the end of the heap: libc's allocator uses mappings from here on.
     unsigned char* const end = sbrk(0);
     size_t const gap = (size_t)(-(intptr_t)end & 4095);
@@ -72,11 +89,11 @@ int main(int count, char** arguments) {
     MPI_Init(&count, &arguments);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    unsigned char* const memory = first_memory((size_t)bytes, way);
+    unsigned char* memory = first_memory((size_t)bytes, way);
     size_t wrong = 0;
     for (int round = 0; round < rounds; ++round) {
         int const sends = rank == round % 2;
-        replace(memory, (size_t)bytes, way);
+        memory = replace(memory, (size_t)bytes, way);
         memset(memory, sends ? round % 250 + 1 : 0, (size_t)bytes);
         if (sends)
             MPI_Send(memory, bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD);
