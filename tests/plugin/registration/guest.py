@@ -7,6 +7,7 @@ COUNTS is the preload library that counts registrations. The last PROGRAM is per
             buffers; nothing is wrong, and nothing stays pinned after MPI_Finalize
   reuse     memory is replaced between messages in each way that there is: no byte is wrong
   forks     children write, unmap and end between messages
+  together  the same with all other services: no byte is wrong
   limited   a normal user may lock less than the buffers take: the job ends as it should, and without Sluice it fails
 """
 import os
@@ -24,9 +25,9 @@ LOCKED = 40 << 20
 
 
 def run(how, options, *command):
-    settings = {"SLUICE_REGISTRATION": how, "SLUICE_WATCH": "off"}
+    settings = {"SLUICE_WATCH": "off", **os.environ, "SLUICE_REGISTRATION": how}
     done = watched.run([bed, "--mpi", mpi, *options, "--", *command], capture_output=True, text=True,
-                       env={**os.environ, **settings})
+                       env=settings)
     if done.returncode == 3 and "rdma bed: " in done.stderr:
         print("skipped:", next(line for line in done.stderr.splitlines() if "rdma bed: " in line))
         sys.exit(0)
@@ -82,6 +83,18 @@ def forks():
     check(done.returncode == 0 and wrong == ["0", "0"], f"ended with {done.returncode}, wrong {wrong}")
 
 
+def together():
+    more = {"SLUICE_OVERLAP": "on", "SLUICE_OVERLAP_FROM": "64KiB", "SLUICE_CHECK": "collectives", "SLUICE_WATCH": "on"}
+    os.environ.update(more)
+    for way in ((), ("nonblocking",)):
+        done = run_periodic("ucx", rounds=6, more=way)
+        check(done.returncode == 0, f"ended with {done.returncode}")
+        ranks = ranks_of(done)
+        check(all(rank["wrong"] == 0 for rank in ranks), "no byte is wrong")
+        # Overlap tries to put the pages of receives aside, which ends their registration: only the sender is served then.
+        check(any(rank["others"] > 0 for rank in ranks), "another thread registers")
+
+
 def limited():
     buffers, options, more = 16, ("--locked", str(LOCKED)), ("nonblocking", "one")
     plain = run_periodic("off", options, 4, buffers, 10, more)
@@ -93,5 +106,5 @@ def limited():
         check(rank["start_kib"] + rank["peak_kib"] <= LOCKED / 1024, f"the limit holds: {rank}")
 
 
-{"periodic": periodic, "reuse": replaced, "forks": forks, "limited": limited}[case]()
+{"periodic": periodic, "reuse": replaced, "forks": forks, "together": together, "limited": limited}[case]()
 conclude()
