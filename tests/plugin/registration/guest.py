@@ -7,7 +7,8 @@ COUNTS is the preload library that counts registrations. The last PROGRAM is per
             buffers; nothing is wrong, and nothing stays pinned after MPI_Finalize
   reuse     memory is replaced between messages in each way that there is: no byte is wrong
   forks     children write, unmap and end between messages
-  together  the same with all other services: no byte is wrong
+  starved   messages follow each other without a pause, and other processes want the processors: nothing is wrong
+  together  the first with all other services: no byte is wrong
   limited   a normal user may lock less than the buffers take: the job ends as it should, and without Sluice it fails
 """
 import os
@@ -83,6 +84,15 @@ def forks():
     check(done.returncode == 0 and wrong == ["0", "0"], f"ended with {done.returncode}, wrong {wrong}")
 
 
+def starved():
+    burners = "for i in 1 2; do while :; do :; done & done"
+    job = f"$RDMA_BED_LAUNCHER -n 2 {sluice} run {program} 8 {BUFFERS} {BYTES} 0"
+    done = run("ucx", [], *script([burners, job, "code=$?", "kill $(jobs -p)", "exit $code"]))
+    check(done.returncode == 0, f"ended with {done.returncode}")
+    check(all(rank["wrong"] == 0 for rank in ranks_of(done)), "no byte is wrong")
+    check(done.stdout.count("after MPI_Finalize 0 KiB pinned") == 2, "nothing stays pinned")
+
+
 def together():
     more = {"SLUICE_OVERLAP": "on", "SLUICE_OVERLAP_FROM": "64KiB", "SLUICE_CHECK": "collectives", "SLUICE_WATCH": "on"}
     os.environ.update(more)
@@ -106,5 +116,6 @@ def limited():
         check(rank["start_kib"] + rank["peak_kib"] <= LOCKED / 1024, f"the limit holds: {rank}")
 
 
-{"periodic": periodic, "reuse": replaced, "forks": forks, "together": together, "limited": limited}[case]()
+CASES = {"periodic": periodic, "reuse": replaced, "forks": forks, "starved": starved, "together": together, "limited": limited}
+CASES[case]()
 conclude()
