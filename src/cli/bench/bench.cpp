@@ -27,6 +27,9 @@ constexpr std::array k_benchmarks{
     Benchmark{"madre", "the five experiments of MADRE's Figure 3 on simulated machines", bench_madre},
     Benchmark{"overlap", "how much of the waiting for a message is hidden behind work, by `sluice run` and by hand",
               bench_overlap},
+    Benchmark{"registration",
+              "registered memory over time: schemes of MPI libraries, a helper that predicts, and the best",
+              bench_registration},
     Benchmark{"overhead", "what `sluice run` costs a program that it only watches", bench_overhead},
 };
 
@@ -57,7 +60,8 @@ void print_manual_page() {
 int run_bench(std::vector<std::string> const& arguments) {
     if (arguments.empty())
         throw UsageError(
-            "which benchmark? redistribute, inplace, fluctuation, madre, overlap or overhead: sluice bench NAME");
+            "which benchmark? redistribute, inplace, fluctuation, madre, overlap, registration or overhead: sluice "
+            "bench NAME");
     if (arguments.front() == "--help" || arguments.front() == "-h") {
         print_help();
         return 0;

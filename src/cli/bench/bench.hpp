@@ -12,6 +12,7 @@ int bench_overhead(std::vector<std::string> const& arguments);
 int bench_inplace(std::vector<std::string> const& arguments);
 int bench_fluctuation(std::vector<std::string> const& arguments);
 int bench_overlap(std::vector<std::string> const& arguments);
+int bench_registration(std::vector<std::string> const& arguments);
 int bench_madre(std::vector<std::string> const& arguments);
 
 }  // namespace sluice::cli

@@ -9,7 +9,7 @@ namespace sluice::cli {
 
 namespace {
 
-constexpr double k_page = 4096;
+constexpr double k_page_bytes = 4096;
 constexpr std::size_t k_least_samples = 3;
 
 double sum_of(std::vector<double> const& values) {
@@ -132,9 +132,9 @@ std::vector<ItemStudy> study(std::vector<ProbeRun> const& runs, ProbeObjects con
                     samples.push_back({static_cast<double>(point.ranks), (point.*part).median, (point.*part).error});
                 result.laws.push_back(Fit::choose(samples, richest, grain / item.count));
             };
-            law(&Measured::private_rank, Law::affine, k_page);
-            law(&Measured::shared_node, Law::quadratic, k_page);
-            law(&Measured::files_node, Law::affine, k_page);
+            law(&Measured::private_rank, Law::affine, k_page_bytes);
+            law(&Measured::shared_node, Law::quadratic, k_page_bytes);
+            law(&Measured::files_node, Law::affine, k_page_bytes);
         }
         studies.push_back(result);
     }

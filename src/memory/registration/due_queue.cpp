@@ -32,9 +32,11 @@ Due const* DueQueue::find(std::uint64_t signature) const noexcept {
 }
 
 Time DueQueue::earliest(Range region) const noexcept {
+    Time earliest = Time::max();
     for (Due const& due : dues_)
-        if (region.contains(due.prediction.range)) return due.prediction.deadline;
-    return Time::max();
+        if (region.contains(due.prediction.range))
+            earliest = std::min(earliest, due.waits ? due.prediction.expected : due.prediction.deadline);
+    return earliest;
 }
 
 }  // namespace sluice::memory::registration

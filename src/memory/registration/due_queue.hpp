@@ -30,7 +30,8 @@ class DueQueue {
     void put(Prediction const& prediction, bool waits);
     bool erase(std::uint64_t signature);
     Due const* find(std::uint64_t signature) const noexcept;
-    /// The earliest deadline of the predictions that `region` serves; Time::max() if there is none.
+    /// The earliest deadline of the predictions that `region` serves; Time::max() if there is none. Of one that waits
+    /// it is the expected moment, for a message before will announce it in time, however early it comes.
     Time earliest(Range region) const noexcept;
     /// By deadline.
     std::span<Due> all() noexcept { return dues_; }

@@ -67,7 +67,7 @@ void Helper::consider_giving_back(Range range, bool may_linger) {
         ++counters_.kept;
         return;
     }
-    if (deadline == k_never && may_linger) return linger(region->range);
+    if (may_linger) return linger(region->range);
     give_back(region->range);
 }
 
@@ -114,9 +114,11 @@ void Helper::look_for_strays() {
     if (!done.done) dropped_seen_ = dropped;
 }
 
+/// Not while something is told that was not heard yet: it may be the use.
 void Helper::give_up_overdue() {
+    if (!events_->is_empty()) return;
     for (Due const& due : due_.all()) {
-        if (due.prediction.given_up > clock_) continue;
+        if (due.prediction.given_up + options_.reaction > clock_) continue;
         Prediction const wrong = due.prediction;
         accuracy_.miss();
         predictor_->missed(wrong.signature);
@@ -198,7 +200,7 @@ Time Helper::next_moment() const {
     Time next = k_never;
     if (lingering_first_ != lingering_end_) next = lingering_[lingering_first_ % lingering_.size()].until;
     for (Due const& due : due_.all()) {
-        next = std::min(next, due.prediction.given_up);
+        next = std::min(next, due.prediction.given_up + options_.reaction);
         if (due.is_pending) next = std::min(next, due.begin);
     }
     return std::max(next, clock_);
