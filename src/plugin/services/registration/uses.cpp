@@ -11,7 +11,6 @@
 
 namespace sluice::plugin {
 
-using memory::registration::Event;
 using memory::registration::Kind;
 using memory::registration::Time;
 using memory::registration::Use;
