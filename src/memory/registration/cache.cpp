@@ -180,6 +180,15 @@ std::optional<Cache::Found> Cache::region_of(Range range) const noexcept {
     return Found{regions_[slot].range, regions_[slot].uses};
 }
 
+std::optional<Range> Cache::next_unused(std::uint32_t& place) const noexcept {
+    std::lock_guard const lock(lock_);
+    while (place < k_most_regions) {
+        Region const& region = regions_[place++];
+        if (region.state == State::ready && region.uses == 0) return region.range;
+    }
+    return std::nullopt;
+}
+
 std::uint32_t Cache::find(Range range) const noexcept {
     auto const end = index_.begin() + found_by_;
     auto at = std::upper_bound(index_.begin(), end, range.begin, [&](std::uintptr_t begin, std::uint32_t slot) {

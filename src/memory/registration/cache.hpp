@@ -110,6 +110,8 @@ class Cache {
     std::optional<Found> region_of(Range range) const noexcept;
     /// Whether a message uses a region inside the range.
     bool is_used_inside(Range range) const noexcept;
+    /// The next region, from this place on, that can be found and is not in use; moves the place on.
+    std::optional<Range> next_unused(std::uint32_t& place) const noexcept;
     /// How many forgotten regions are still registered.
     std::uint32_t strays() const noexcept { return strays_.load(std::memory_order_relaxed); }
 

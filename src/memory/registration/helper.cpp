@@ -5,6 +5,12 @@
 
 namespace sluice::memory::registration {
 
+namespace {
+
+constexpr Time k_between_sweeps = std::chrono::milliseconds(100);
+
+}  // namespace
+
 Helper::Helper(EventQueue& events, Cache& cache, Predictor& predictor, Costs const& costs, HelperOptions options,
                Budget const& tables)
     : events_(&events), cache_(&cache), predictor_(&predictor), costs_(costs), options_(options), due_(tables) {
@@ -18,6 +24,7 @@ Helper::Turn Helper::work(Time now) {
     else
         look_for_strays();
     end_lingering();
+    sweep();
     give_up_overdue();
     register_due();
     return {clock_ - now, next_moment()};
@@ -114,6 +121,15 @@ void Helper::look_for_strays() {
     if (!done.done) dropped_seen_ = dropped;
 }
 
+/// A region whose predictions have moved on to another range is found by no deadline.
+void Helper::sweep() {
+    if (clock_ < swept_ + k_between_sweeps || !events_->is_empty()) return;
+    swept_ = clock_;
+    std::uint32_t place = 0;
+    while (std::optional<Range> const unused = cache_->next_unused(place))
+        if (due_.earliest(*unused) == k_never) give_back(*unused);
+}
+
 /// Not while something is told that was not heard yet: it may be the use.
 void Helper::give_up_overdue() {
     if (!events_->is_empty()) return;
@@ -203,6 +219,7 @@ Time Helper::next_moment() const {
         next = std::min(next, due.prediction.given_up + options_.reaction);
         if (due.is_pending) next = std::min(next, due.begin);
     }
+    if (cache_->pinned().count > 0) next = std::min(next, swept_ + k_between_sweeps);
     return std::max(next, clock_);
 }
 

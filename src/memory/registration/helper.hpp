@@ -69,6 +69,7 @@ class Helper {
     void linger(Range range);
     void end_lingering();
     void look_for_strays();
+    void sweep();
     void give_up_overdue();
     void register_due();
     void register_ahead(Due& due);
@@ -94,6 +95,7 @@ class Helper {
     std::array<Lingering, 64> lingering_{};  // a ring
     std::uint64_t lingering_first_ = 0;
     std::uint64_t lingering_end_ = 0;
+    Time swept_{};
     std::uint64_t dropped_seen_ = 0;
     Accuracy accuracy_;
     HelperCounters counters_;

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 
 #include "registration/shapes.hpp"
 
@@ -27,11 +26,11 @@ class RegistrationShape : public ::testing::TestWithParam<std::size_t> {
 };
 
 TEST_P(RegistrationShape, needs_no_more_than_the_best_and_no_more_than_leave_pinned) {
-    // Where the times are random, or one signature stands for several moments (MG), there is more: docs/benchmarks.md.
-    if (std::set<std::string>{"random", "mg"}.contains(shape_.name)) return;
+    // Where times are random, a buffer is registered as soon as the one before is used: docs/benchmarks.md.
+    double const most = shape_.name == "random" ? 1.5 : 1.1;
     Outcome const ours = run("sluice");
     Outcome const pinned = run("leave_pinned");
-    EXPECT_LE(part(static_cast<double>(ours.peak), static_cast<double>(run_optimum(streams_, {}).peak)), 1.1);
+    EXPECT_LE(part(static_cast<double>(ours.peak), static_cast<double>(run_optimum(streams_, {}).peak)), most);
     EXPECT_LE(ours.peak, pinned.peak);
     EXPECT_LE(part(static_cast<double>(ours.time.count()), static_cast<double>(pinned.time.count())), 1.01);
     EXPECT_LE(ours.late_average, 0.25 * pinned.late_average);
@@ -46,9 +45,10 @@ TEST_P(RegistrationShape, saves_what_the_paper_saves) {
 }
 
 TEST_P(RegistrationShape, registers_on_the_main_thread_only_while_it_learns) {
-    if (std::set<std::string>{"random", "figure1_no_reuse"}.contains(shape_.name)) return;
+    // What is never used again is registered by its message; of random moments a quarter comes too early.
+    double const most = shape_.name == "figure1_no_reuse" ? 1 : shape_.name == "random" ? 0.25 : 0.05;
     SchemeFigures const figures = run("sluice").figures;
-    EXPECT_LE(part(static_cast<double>(figures.late_by_main), static_cast<double>(figures.late_messages)), 0.05);
+    EXPECT_LE(part(static_cast<double>(figures.late_by_main), static_cast<double>(figures.late_messages)), most);
 }
 
 TEST_P(RegistrationShape, foretells_more_messages_than_the_periodicity_predictor) {
@@ -58,8 +58,9 @@ TEST_P(RegistrationShape, foretells_more_messages_than_the_periodicity_predictor
     };
     Outcome const ours = run("sluice");
     EXPECT_GE(foretold(ours), foretold(run("periodicity")));
-    if (!std::set<std::string>{"random", "mg"}.contains(shape_.name) && ours.figures.accuracy.predictions > 0) {
-        EXPECT_GE(ours.figures.accuracy.share(ours.figures.accuracy.within_five_percent), 0.95);
+    double const least = shape_.name == "random" ? 0.2 : 0.95;
+    if (shape_.name != "figure1_no_reuse") {
+        EXPECT_GE(ours.figures.accuracy.share(ours.figures.accuracy.within_five_percent), least);
     }
 }
 
