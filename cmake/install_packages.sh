@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs the packages that packages.txt lists for the given purposes (build demo test check docs bench peer) and that
+# Installs the packages that packages.txt lists for the given purposes (build demo test check docs bench peer rdma) and that
 # are missing. Root installs them by apt-get. Otherwise, or if that fails, the script names the missing packages and the
-# command, and exits with 1. Packages of purpose "peer" are optional: without them the benchmarks leave that peer out.
+# command, and exits with 1. Packages of purpose "peer" and "rdma" are optional: without them
+# the benchmarks leave that peer out, and tests of the RDMA bed are skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,7 +33,7 @@ fi
 
 needed=() wished=()
 for purpose in "$@"; do
-    if [ "$purpose" = peer ]; then wished+=(peer); else needed+=("$purpose"); fi
+    if [ "$purpose" = peer ] || [ "$purpose" = rdma ]; then wished+=("$purpose"); else needed+=("$purpose"); fi
 done
 
 mapfile -t missing < <(missing_for "${needed[@]}")

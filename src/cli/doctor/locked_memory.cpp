@@ -5,6 +5,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
 #include "base/units.hpp"
 #include "cli/doctor/finding.hpp"
 
@@ -24,6 +30,24 @@ bool can_lock(std::size_t bytes) {
 
 std::string text_of(rlim_t limit) {
     return limit == RLIM_INFINITY ? "unlimited" : base::format_bytes(Bytes{limit});
+}
+
+/// Their names, in order.
+std::vector<std::string> rdma_devices() {
+    std::vector<std::string> names;
+    std::error_code unseen;
+    for (auto const& entry : std::filesystem::directory_iterator("/sys/class/infiniband", unseen))
+        names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+Finding look_for_devices() {
+    std::vector<std::string> const names = rdma_devices();
+    if (names.empty())
+        return {Health::fact, "RDMA devices", "none", "--registration changes nothing: no memory is registered", ""};
+    return {Health::ok, "RDMA devices", fmt::format("{}", fmt::join(names, ", ")),
+            "with --registration buffers are pinned only while they are needed (over UCX 1.13)", ""};
 }
 
 }  // namespace
@@ -55,6 +79,7 @@ Findings look_at_locked_memory() {
         {locked ? Health::ok : Health::limited, "mlock",
          fmt::format("{} {}", base::format_bytes(Bytes{trial}), locked ? "can be locked" : "cannot be locked"),
          locked || expected ? "pages that the kernel may not move away" : "the limit holds", ""});
+    findings.push_back(look_for_devices());
     return findings;
 }
 

@@ -87,6 +87,7 @@ int run(Function function, void const* caller, Below const& below) {
     InitCall init{function, caller, {}, 0, 0};
     Job& job = begin_job(MemoryWatch().read_now().others.private_bytes, init);
     g_plugin.job = &job;
+    job.services.before_init(job);
     int const code = below(job.services.thread_level(job, job.settings));
     keep_fence_to_ourselves();
     if (code != MPI_SUCCESS) return code;

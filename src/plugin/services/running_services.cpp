@@ -35,6 +35,11 @@ int RunningServices::thread_level(Job const& job, Settings const& settings) cons
     return highest;
 }
 
+void RunningServices::before_init(Job& job) noexcept {
+    for (auto const& service : offered_)
+        if (service->wanted(job)) service->before_init(job);
+}
+
 RunningServices::Bits RunningServices::prepare(Job& job, Rank rank, Refused const& refused) {
     Bits bits{rank.one_thread ? 1 : 0};
     for (auto const& service : offered_) {

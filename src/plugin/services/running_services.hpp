@@ -22,6 +22,9 @@ class RunningServices {
     /// The highest level that a wanted one asks for.
     int thread_level(Job const& job, Settings const& settings) const noexcept;
 
+    /// Right before MPI_Init, to those that are wanted.
+    void before_init(Job& job) noexcept;
+
     /// What this rank knows of the job before the ranks agree.
     struct Rank {
         bool all_run = false;    ///< all ranks run under Sluice

@@ -55,6 +55,8 @@ class Service : public kernel::Pollable {
     /// The level that the MPI is asked for, if the service is wanted: one of MPI_THREAD_…. The program goes on with its
     /// own level and sees no other. What the MPI has given is in Job::thread_level, for `prepare`.
     virtual int thread_level(Settings const&) const noexcept { return MPI_THREAD_SINGLE; }
+    /// If it is wanted: right before MPI_Init, for what must be there while the MPI starts.
+    virtual void before_init(Job&) noexcept {}
     /// Takes the memory and the descriptors that it needs, before the ranks agree; alone, without other ranks. Gives a
     /// reason if it cannot, which is said once on a node; an exception is a reason, too. The service is not wanted then
     /// on this rank. If the ranks do not agree, the service is destroyed.

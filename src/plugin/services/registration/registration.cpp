@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plugin/services/registration/registration.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "kernel/launcher.hpp"
+#include "plugin/binding/gate.hpp"
+#include "plugin/services/job.hpp"
+#include "plugin/services/registration/links.hpp"
+#include "plugin/services/registration/registering.hpp"
+#include "plugin/services/registration/ucx.hpp"
+#include "plugin/services/registration/ucx_contexts.hpp"
+#include "plugin/watch/call.hpp"
+
+namespace sluice::plugin {
+
+namespace {
+
+constexpr std::uint64_t k_all = std::numeric_limits<std::uint64_t>::max();
+
+/// The most bytes that UCX's cache of registrations keeps: a second guard, for buffers that are too small to be served.
+constexpr char k_cache_limit[] = "UCX_IB_RCACHE_MAX_SIZE";
+
+bool has_rdma_device() noexcept {
+    std::error_code unseen;
+    std::filesystem::directory_iterator const devices("/sys/class/infiniband", unseen);
+    return !unseen && devices != std::filesystem::directory_iterator();
+}
+
+/// The helper of each rank needs a part of a processor that no rank has. Without a launcher this is the only rank.
+bool has_spare_processors() noexcept {
+    return sysconf(_SC_NPROCESSORS_ONLN) > static_cast<long>(kernel::ranks_of_node().value_or(1));
+}
+
+class Registration final : public Service {
+  public:
+    char const* name() const noexcept override { return "registration"; }
+    char const* setting() const noexcept override { return "registration"; }
+    Needs needs() const noexcept override { return {}; }
+    bool wanted(Job const& job) const noexcept override { return job.settings.registration != RegistrationMode::off; }
+
+    void before_init(Job& job) noexcept override {
+        share_ucx_contexts();
+        std::uint64_t const most = memory::registration::pinned_limit(job.settings.registration_memory).count;
+        if (most == k_all || !has_rdma_device()) return;  // UCX would complain about what no device of it reads
+        limits_cache_ =
+            std::getenv(k_cache_limit) == nullptr && setenv(k_cache_limit, std::to_string(most).c_str(), 0) == 0;
+    }
+
+    std::optional<std::string> prepare(Job& job) override {
+        if (limits_cache_) unsetenv(k_cache_limit);  // UCX has read it; the program's children start other jobs
+        if (g_plugin.several_threads) return "off, because the program has MPI_THREAD_MULTIPLE";
+        if (job.settings.registration == RegistrationMode::automatic && !has_spare_processors())
+            return "off, because the ranks of this node use all its processors";
+        std::string why;
+        std::optional<ucx::Library> const library = ucx::Library::find(why);
+        if (!library) return "off, because " + why;
+        void* const context = ucx_context_of_messages();
+        if (context == nullptr) return "off, because the MPI sends its messages without UCX";
+        auto const counter = [&](char const* what) -> std::uint64_t& { return job.counter(name(), what); };
+        registering_ = std::make_unique<Registering>(
+            *library, context, job.memory.budget(),
+            Registering::Terms{job.settings.registration_from.count, job.settings.registration_memory},
+            Registering::Counts{{counter("buffers found registered"), counter("buffers registered in the call"),
+                                 counter("buffers left alone"), counter("buffers of too many requests")},
+                                counter("buffers registered ahead"),
+                                counter("buffers given back"),
+                                counter("buffers whose memory changed"),
+                                counter("buffers beyond the limit"),
+                                counter("predictions"),
+                                counter("predictions within 5 % of the period"),
+                                counter("predictions that came late"),
+                                counter("predictions of no use")});
+        why = registering_->prepare();
+        if (why.empty()) return std::nullopt;
+        registering_.reset();
+        return "off, because " + why;
+    }
+
+    void start(Job& job) noexcept override {
+        registering_->start();
+        add_registration_links(job, *registering_);
+        job.before.add(*this);
+    }
+
+    void stop(Job& job, Ending ending) override {
+        job.before.remove(*this);
+        remove_registration_links(job, *registering_);
+        registering_->stop(ending == Ending::finalize);
+    }
+
+    void before(Call& call, TouchedBy const& touched) noexcept override { registering_->before(call, touched); }
+    void before_unwatched(Job&, char const*) noexcept override { registering_->before_unwatched(); }
+    void in_child() noexcept override { registering_->abandon(); }
+
+  private:
+    bool limits_cache_ = false;
+    std::unique_ptr<Registering> registering_;
+};
+
+}  // namespace
+
+std::unique_ptr<Service> make_registration() {
+    return std::make_unique<Registration>();
+}
+
+}  // namespace sluice::plugin

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// The uses of large buffers by the program's calls: told to the helper when they begin and when they end.
+///
+///     before ── begin: watched? ── cache: in use ── event ──> … MPI … ──> link ── end: cache ── event
+///                                                                           └── request: ends with the call that
+///                                                                           completes it
+///
+/// The cache of regions says what UCX's own cache holds. A use that is thought to have ended too early, or is lost,
+/// costs time and no bytes: UCX gives back nothing that one of its messages uses.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "memory/registration/cache.hpp"
+#include "memory/registration/event_queue.hpp"
+#include "plugin/services/registration/locked_room.hpp"
+#include "plugin/services/registration/mapping_watch.hpp"
+#include "plugin/watch/touched_memory.hpp"
+
+namespace sluice::plugin {
+
+class Call;
+
+/// One thread of the program at a time calls these functions.
+class Uses {
+  public:
+    /// Counters of the rank's record.
+    struct Counts {
+        std::uint64_t& found;       ///< the buffer was registered before the call
+        std::uint64_t& registered;  ///< the MPI registers it in the call
+        std::uint64_t& left_alone;  ///< memory that cannot be watched, or a buffer larger than the limit
+        std::uint64_t& no_place;    ///< more requests at once than are remembered
+    };
+    Uses(memory::registration::Cache& cache, LockedRoom& room, MappingWatch& watch, std::uint64_t least,
+         Counts counts) noexcept
+        : cache_(cache), room_(room), watch_(watch), least_(least), counts_(counts) {}
+
+    memory::registration::EventQueue& events() noexcept { return events_; }
+
+    /// Before a call, outside MPI.
+    void begin(Call const& call, TouchedBy const& touched) noexcept;
+    /// The call is complete, and what it used with it. True if the helper has something to do.
+    bool end_call() noexcept;
+    /// The call has started a request, which goes on with what the call used.
+    void go_on_with(MPI_Request request) noexcept;
+    bool has_requests() const noexcept { return requests_ > 0; }
+
+    /// Looks which of the requests that a call is given are complete after it.
+    class Completion {
+      public:
+        Completion(Uses& uses, MPI_Request const* requests, int count) noexcept;
+        bool end() noexcept;
+
+      private:
+        Uses& uses_;
+        MPI_Request const* requests_;
+    };
+
+  private:
+    struct Open {
+        memory::registration::Use use;
+        memory::registration::Event event;
+        MPI_Request request = MPI_REQUEST_NULL;  // null: of the call that is under way
+        int place = -1;                          // among the requests of a call that may complete it
+    };
+    static constexpr std::size_t k_most = 128;
+
+    void begin(Call const& call, TouchedRange const& range) noexcept;
+    bool end(Open& open) noexcept;
+    template <class Which>
+    bool end_if(Which const& which) noexcept;
+
+    memory::registration::Cache& cache_;
+    LockedRoom& room_;
+    MappingWatch& watch_;
+    std::uint64_t least_;
+    Counts counts_;
+    memory::registration::EventQueue events_;
+    std::array<Open, k_most> open_{};
+    std::size_t used_ = 0;
+    std::size_t requests_ = 0;
+};
+
+}  // namespace sluice::plugin

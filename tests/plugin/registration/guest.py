@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs in the guest of the RDMA bed, with real pinning: guest.py CASE MPI BED SLUICE COUNTS PROGRAM…
+
+COUNTS is the preload library that counts registrations. The last PROGRAM is periodic, reuse or forks.
+  periodic  after two rounds most messages find their buffer registered ahead, by another thread; less is pinned than all
+            buffers; nothing is wrong, and nothing stays pinned after MPI_Finalize
+  reuse     memory is replaced between messages in each way that there is: no byte is wrong
+  forks     children write, unmap and end between messages
+  starved   messages follow each other without a pause, and other processes want the processors: nothing is wrong
+  together  the first with all other services: no byte is wrong
+  limited   a normal user may lock less than the buffers take: the job ends as it should, and without Sluice it fails
+"""
+import os
+import re
+import sys
+
+import watched
+from checks import check, conclude
+
+case, mpi, bed, sluice, counts, program = sys.argv[1:]
+WAYS = ("munmap raw_munmap raw_map_over mremap raw_mremap dontneed raw_dontneed raw_half brk raw_brk").split()
+BUFFERS, BYTES, ROUNDS = 8, 4 << 20, 12
+# UCX's own rings and connections take about 31 MiB a rank.
+LOCKED = 40 << 20
+
+
+def run(how, options, *command):
+    settings = {"SLUICE_WATCH": "off", **os.environ, "SLUICE_REGISTRATION": how}
+    done = watched.run([bed, "--mpi", mpi, *options, "--", *command], capture_output=True, text=True,
+                       env=settings)
+    if done.returncode == 3 and "rdma bed: " in done.stderr:
+        print("skipped:", next(line for line in done.stderr.splitlines() if "rdma bed: " in line))
+        sys.exit(0)
+    print(done.stdout + done.stderr)
+    check("registration: off" not in done.stderr and "plainly" not in done.stderr, "the service runs")
+    return done
+
+
+def run_periodic(how, options=(), rounds=ROUNDS, buffers=BUFFERS, pause=50, more=()):
+    command = ["env", f"LD_PRELOAD={counts}", sluice, "run", program, str(rounds), str(buffers), str(BYTES), str(pause), *more]
+    return run(how, ["-n", "2", *options], *command)
+
+
+def ranks_of(done):
+    """What the program has printed of each rank: names and numbers."""
+    lines = re.findall(r"^rank \d (wrong .*)$", done.stdout, re.MULTILINE)
+    check(len(lines) == 2, f"both ranks have ended: {done.stdout}")
+    return [{name: int(number) for name, number in re.findall(r"(\w+) (\d+)", line)} for line in lines]
+
+
+def periodic():
+    done = run_periodic("ucx")
+    check(done.returncode == 0, f"the program ends with {done.returncode}")
+    check(done.stdout.count("after MPI_Finalize 0 KiB pinned") == 2, "nothing stays pinned")
+    left_pinned = BUFFERS * BYTES // 1024  # by the MPI alone, from the end of the first round on
+    for rank in ranks_of(done):
+        found = 1 - rank["main"] / rank["messages"]
+        print(f"{found:.0%} of {rank['messages']} messages found their buffer registered; pinned on average "
+              f"{rank['average_kib']} KiB of {left_pinned} KiB")
+        check(rank["wrong"] == 0, "no byte is wrong")
+        check(rank["others"] > 0, "another thread registers")
+        # Predictions are of time, and the emulated processors share the machine with other work.
+        check(found >= 0.5, "most messages find their buffer registered")
+        check(rank["removed_main"] <= rank["messages"] / 10, "another thread gives back")
+        check(rank["average_kib"] < 0.75 * left_pinned, "less is pinned")
+
+
+def script(commands):
+    return ["bash", "-c", "\n".join(commands)]
+
+
+def replaced():
+    launch = f"$RDMA_BED_LAUNCHER -n 2 {sluice} run {program}"
+    done = run("ucx", [], *script([f"{launch} 40 1048576 {way}" for way in WAYS]))
+    for way in WAYS:
+        wrong = re.findall(rf"^rank \d way {way} rounds 40 wrong (\d+)$", done.stdout, re.MULTILINE)
+        check(wrong == ["0", "0"], f"{way}: wrong bytes of both ranks are {wrong}")
+
+
+def forks():
+    done = run("ucx", ["-n", "2"], sluice, "run", program, "12", "1048576")
+    wrong = re.findall(r"^rank \d rounds 12 wrong (\d+)$", done.stdout, re.MULTILINE)
+    check(done.returncode == 0 and wrong == ["0", "0"], f"ended with {done.returncode}, wrong {wrong}")
+
+
+def starved():
+    burners = "for i in 1 2; do while :; do :; done & done"
+    job = f"$RDMA_BED_LAUNCHER -n 2 {sluice} run {program} 8 {BUFFERS} {BYTES} 0"
+    done = run("ucx", [], *script([burners, job, "code=$?", "kill $(jobs -p)", "exit $code"]))
+    check(done.returncode == 0, f"ended with {done.returncode}")
+    check(all(rank["wrong"] == 0 for rank in ranks_of(done)), "no byte is wrong")
+    check(done.stdout.count("after MPI_Finalize 0 KiB pinned") == 2, "nothing stays pinned")
+
+
+def together():
+    more = {"SLUICE_OVERLAP": "on", "SLUICE_OVERLAP_FROM": "64KiB", "SLUICE_CHECK": "collectives", "SLUICE_WATCH": "on"}
+    os.environ.update(more)
+    for way in ((), ("nonblocking",)):
+        done = run_periodic("ucx", rounds=6, more=way)
+        check(done.returncode == 0, f"ended with {done.returncode}")
+        ranks = ranks_of(done)
+        check(all(rank["wrong"] == 0 for rank in ranks), "no byte is wrong")
+        # Overlap tries to put the pages of receives aside, which ends their registration: only the sender is served then.
+        check(any(rank["others"] > 0 for rank in ranks), "another thread registers")
+
+
+def limited():
+    buffers, options, more = 16, ("--locked", str(LOCKED)), ("nonblocking", "one")
+    plain = run_periodic("off", options, 4, buffers, 10, more)
+    check(plain.returncode != 0, "without Sluice the buffers do not fit")
+    served = run_periodic("ucx", options, 4, buffers, 10, more)
+    check(served.returncode == 0, f"ended with {served.returncode}")
+    for rank in ranks_of(served):
+        check(rank["wrong"] == 0, "no byte is wrong")
+        check(rank["start_kib"] + rank["peak_kib"] <= LOCKED / 1024, f"the limit holds: {rank}")
+
+
+CASES = {"periodic": periodic, "reuse": replaced, "forks": forks, "starved": starved, "together": together, "limited": limited}
+CASES[case]()
+conclude()

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking [one]]: rank 0 sends, round by round, each of its buffers to
+// rank 1, with that much work between messages; with `one` it sends from one buffer, and rank 1 receives into all.
+// Prints what each rank registered after the first two rounds, and its pinned memory over all rounds.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pinned.h"
+
+static void work(long milliseconds) {
+    struct timespec const pause = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+static unsigned char pattern(int round, int buffer, size_t at) {
+    return (unsigned char)((unsigned)round * 31 + (unsigned)buffer * 7 + at % 251 + 1);
+}
+
+static void fill(unsigned char* bytes, size_t count, int round, int buffer) {
+    for (size_t i = 0; i < count; ++i)
+        bytes[i] = pattern(round, buffer, i);
+}
+
+static size_t wrong_bytes(unsigned char const* bytes, size_t count, int round, int buffer) {
+    size_t wrong = 0;
+    for (size_t i = 0; i < count; ++i)
+        wrong += bytes[i] != pattern(round, buffer, i);
+    return wrong;
+}
+
+static void exchange(int rank, unsigned char* buffer, int bytes, int nonblocking) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == 0 && !nonblocking) MPI_Send(buffer, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+    if (rank == 1 && !nonblocking) MPI_Recv(buffer, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 0 && nonblocking) MPI_Isend(buffer, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request);
+    if (rank == 1 && nonblocking) MPI_Irecv(buffer, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &request);
+    if (nonblocking) MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+int main(int count, char** arguments) {
+    if (count < 5) return 2;
+    int const rounds = atoi(arguments[1]);
+    int const buffers = atoi(arguments[2]);
+    int const bytes = atoi(arguments[3]);
+    long const milliseconds = atol(arguments[4]);
+    int const nonblocking = count > 5;
+    int const from_one = count > 6;
+    MPI_Init(&count, &arguments);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    unsigned char** const memory = malloc((size_t)buffers * sizeof *memory);
+    for (int i = 0; i < buffers; ++i)
+        memory[i] = malloc((size_t)bytes);
+    // Connections take pinned memory with the first large message.
+    unsigned char* const first = malloc((size_t)bytes);
+    fill(first, (size_t)bytes, 0, 0);
+    exchange(rank, first, bytes, 0);
+    free(first);
+    size_t wrong = 0;
+    struct Pinned pinned = begin_pinned();
+    struct Registrations learnt = count_registrations();
+    for (int round = 0; round < rounds; ++round) {
+        if (round == 2) learnt = count_registrations();
+        for (int i = 0; i < buffers; ++i) {
+            unsigned char* const buffer = memory[rank == 0 && from_one ? 0 : i];
+            if (rank == 0) fill(buffer, (size_t)bytes, round, i);
+            exchange(rank, buffer, bytes, nonblocking);
+            see_pinned(&pinned);
+            if (rank == 1) wrong += wrong_bytes(buffer, (size_t)bytes, round, i);
+            work(milliseconds);
+            see_pinned(&pinned);
+        }
+    }
+    struct Registrations const all = count_registrations();
+    for (int turn = 0; turn < 2; ++turn) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (turn != rank) continue;
+        printf(
+            "rank %d wrong %zu messages %d main %lu others %lu removed_main %lu removed_others %lu start_kib %lu "
+            "peak_kib "
+            "%lu average_kib %lu\n",
+            rank, wrong, (rounds - 2) * buffers, all.main - learnt.main, all.others - learnt.others,
+            all.removed_by_main - learnt.removed_by_main, all.removed_by_others - learnt.removed_by_others,
+            pinned.begin, pinned.peak - pinned.begin, pinned.sum / pinned.looks - pinned.begin);
+        fflush(stdout);
+    }
+    MPI_Finalize();
+    printf("rank %d after MPI_Finalize %lu KiB pinned\n", rank, pinned_kib());
+    return wrong != 0;
+}
