@@ -16,7 +16,7 @@ class Call;
 
 /// Links of one function. Each service adds at most one, so this is the number of services; list.cpp, which
 /// has the list, refuses another number.
-inline constexpr std::size_t k_most_links = 5;
+inline constexpr std::size_t k_most_links = 6;
 
 template <class Function>
 class Chain;
