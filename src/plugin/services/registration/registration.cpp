@@ -29,6 +29,9 @@ constexpr std::uint64_t k_all = std::numeric_limits<std::uint64_t>::max();
 /// The most bytes that UCX's cache of registrations keeps: a second guard, for buffers that are too small to be served.
 constexpr char k_cache_limit[] = "UCX_IB_RCACHE_MAX_SIZE";
 
+/// What UCX's cache holds beside the buffers that are served: without it, it would remove one of those.
+constexpr std::uint64_t k_beside_buffers = std::uint64_t{1} << 20;
+
 bool has_rdma_device() noexcept {
     std::error_code unseen;
     std::filesystem::directory_iterator const devices("/sys/class/infiniband", unseen);
@@ -51,8 +54,8 @@ class Registration final : public Service {
         share_ucx_contexts();
         std::uint64_t const most = memory::registration::pinned_limit(job.settings.registration_memory).count;
         if (most == k_all || !has_rdma_device()) return;  // UCX would complain about what no device of it reads
-        limits_cache_ =
-            std::getenv(k_cache_limit) == nullptr && setenv(k_cache_limit, std::to_string(most).c_str(), 0) == 0;
+        limits_cache_ = std::getenv(k_cache_limit) == nullptr &&
+                        setenv(k_cache_limit, std::to_string(most + k_beside_buffers).c_str(), 0) == 0;
     }
 
     std::optional<std::string> prepare(Job& job) override {
