@@ -171,8 +171,46 @@ static void persistent(int partner, int sends) {
     MPI_Type_free(&column);
 }
 
+static int waits_in_handler = 0;
+
+static void handler(MPI_Comm* comm, int* code, ...) {
+    (void)comm;
+    (void)code;
+    ++waits_in_handler;
+    MPI_Waitall(k_many, requests, MPI_STATUSES_IGNORE);
+}
+
+// An error handler waits for requests: those that were started before it was made, and after.
+static void wait_in_a_handler(int partner, int sends) {
+    static char data[k_many][k_bytes];
+    MPI_Comm copy;
+    MPI_Errhandler made;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    for (int round = 0; round < 3; ++round) {
+        for (int i = 0; i < k_many; ++i)
+            if (sends)
+                MPI_Isend(data[i], k_bytes, MPI_CHAR, partner, i, MPI_COMM_WORLD, &requests[i]);
+            else
+                MPI_Recv(data[i], k_bytes, MPI_CHAR, partner, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (round == 0) {
+            MPI_Comm_create_errhandler(handler, &made);
+            MPI_Comm_set_errhandler(copy, made);
+            MPI_Errhandler_free(&made);
+        }
+        if (sends) MPI_Send(data[0], 1, MPI_CHAR, ranks + 7, 0, copy);
+        if (!sends) usleep(2000);
+    }
+    say("waits in the handler: %d", waits_in_handler);
+    MPI_Comm_free(&copy);
+}
+
 int main(int argc, char** argv) {
     begin(&argc, &argv);
+    if (argc > 1) {
+        if ((me ^ 1) < ranks) wait_in_a_handler(me ^ 1, me % 2 == 0);
+        MPI_Barrier(MPI_COMM_WORLD);
+        return end();
+    }
     int const partner = me % 2 == 0 ? me + 1 : me - 1;
     if (partner < ranks) {
         persistent(partner, me % 2 == 0);

@@ -64,7 +64,8 @@ class FloodService final : public Service {
     }
     void before_unwatched(Job&, char const* function) noexcept override {
         std::string_view const name = function;
-        if (name.find("attr") != name.npos || name.starts_with("MPI_Type_")) flood_->held.release_all();
+        if (name.find("attr") != name.npos || name.find("errhandler") != name.npos || name.starts_with("MPI_Type_"))
+            flood_->held.release_all();
     }
     void in_child() noexcept override { static_cast<void>(flood_.release()); }
 
