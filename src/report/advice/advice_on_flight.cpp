@@ -1,32 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/advice/advice_on_calls.hpp"
-
+// Buffers of the program that calls hold: what they are, and whether fewer would do.
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "report/advice/advice_on_calls.hpp"
+#include "report/advice/kinds_of_calls.hpp"
 #include "report/advice/largest_site.hpp"
 #include "report/show/words.hpp"
 
 namespace sluice::report {
 
 namespace {
-
-/// True for the all-to-alls that Sluice serves if they are in place.
-bool is_blocking_alltoall(SiteSum const& site) {
-    return site.function.starts_with("MPI_Alltoall") && !site.function.ends_with("_init");
-}
-
-bool is_in_place(SiteSum const& site) {
-    return site.calls > 0 && site.in_place == site.calls;
-}
-
-/// True if messages can wait inside the call for their receive: it is point-to-point, or moves nothing itself.
-bool can_hold_messages(SiteSum const& site) {
-    using record::Kind;
-    return site.kind == Kind::send || site.kind == Kind::receive || site.kind == Kind::completion ||
-           site.function == "MPI_Barrier";
-}
 
 /// The number of ranks that called, each at least once.
 std::uint64_t callers(SiteSum const& site) {
@@ -38,9 +23,11 @@ bool is_one_buffer(SiteSum const& site) {
     return site.calls >= 2 * callers(site) && site.other_buffers > 0 && site.other_buffers <= callers(site);
 }
 
-/// True if most of what is received comes into pages that were not there before, again and again.
+/// True if most of what is received comes into pages that were not there before, again and again: more came so than
+/// the rank ever held. Data that are received once stay where they are.
 bool is_new_memory(SiteSum const& site) {
-    return site.calls >= 2 * callers(site) && site.bytes_in > 0 && site.new_bytes >= site.bytes_in / 2;
+    return site.calls >= 2 * callers(site) && site.bytes_in > 0 && site.new_bytes >= site.bytes_in / 2 &&
+           site.new_bytes / callers(site) > site.in_flight_peak_kib << 10;
 }
 
 /// The number of calls whose bytes are in flight at once.
@@ -59,40 +46,31 @@ SiteSum const* largest_in_flight(Summary const& summary) {
     return largest;
 }
 
-}  // namespace
-
-std::string about_growth(Summary const& summary) {
-    // Objects that are made on purpose have advice of their own.
-    SiteSum const* const site = greatest(summary, [](SiteSum const& s) {
-        bool const made =
-            s.kind == record::Kind::setup || s.kind == record::Kind::communicator || s.kind == record::Kind::window;
-        return made ? 0 : s.grown.most;
-    });
-    if (site == nullptr || !is_large(site->grown.most, summary)) return {};
-    std::string const since =
-        site->growing_since_us > 0 ? fmt::format(", since {}", time_text(site->growing_since_us)) : std::string();
-    std::string const text = fmt::format("MPI's memory grew by {} in {} on rank {}{}. ", size_text(site->grown.most),
-                                         call_of(*site), site->grown.most_rank, since);
-    if (can_hold_messages(*site))
-        return text +
-               "Messages that arrive before their receive is posted are kept there: post receives earlier, or make "
-               "every "
-               "16th send synchronous (MPI_Ssend), which bounds what waits.";
-    if (is_blocking_alltoall(*site) && is_in_place(*site) && summary.served_calls == 0)
-        return text +
-               "The call is in place, and the MPI makes a copy for it. Sluice served no call of this job: with "
-               "--inplace "
-               "on it exchanges the data within 256 KiB.";
-    return text + (site->kind == record::Kind::collective ? "The MPI takes it for its own part of this collective call."
-                                                          : "The MPI takes it for its own part of this call.");
+/// Of a place whose buffers are neither one nor new for each call.
+std::string what_they_are(SiteSum const& site) {
+    switch (site.kind) {
+        case record::Kind::file:
+            return ". They are what the call reads or writes; parts one after the other need smaller buffers, if the "
+                   "program makes them for the call.";
+        case record::Kind::collective:
+        case record::Kind::one_sided:
+            return ". If they are the data themselves, nothing is to be saved; copies that are made for the call may "
+                   "be "
+                   "exchanged in parts.";
+        default:
+            return ". If they are the data themselves, nothing is to be saved; copies that are made for sending are "
+                   "fewer if fewer messages are in flight at once.";
+    }
 }
+
+}  // namespace
 
 std::string about_flight(Summary const& summary) {
     SiteSum const* const site = largest_in_flight(summary);
     if (site == nullptr || !is_large(site->in_flight.most, summary)) return {};
-    std::uint64_t const peak = summary.highest.kib << 10;
+    std::uint64_t const peak = site->in_flight_peak_kib << 10;  // of that rank
     std::uint64_t const flight = std::min(site->in_flight.most, peak);
-    std::string const text = fmt::format("Buffers in flight in {} are up to {} on rank {}, {} of the highest peak",
+    std::string const text = fmt::format("Buffers in flight in {} are up to {} on rank {}, {} of its peak",
                                          call_of(*site), size_text(flight), site->in_flight.most_rank,
                                          percent_text(static_cast<double>(flight), static_cast<double>(peak)));
     if (is_blocking_alltoall(*site) && is_in_place(*site))
@@ -118,10 +96,7 @@ std::string about_flight(Summary const& summary) {
                           ", in new memory for each call, {} of pages in all. One buffer for all {} calls saves taking "
                           "them again and again.",
                           size_text(site->new_bytes), count_text(site->calls));
-    return text +
-           ". If they are the data themselves, nothing is to be saved; copies that are made for sending are fewer if "
-           "fewer "
-           "messages are in flight at once.";
+    return text + what_they_are(*site);
 }
 
 }  // namespace sluice::report
