@@ -48,9 +48,9 @@ void name_sources(report::Summary& summary, ProgramFiles const& files) {
         std::filesystem::path const file = files.find(parts.module, site.code.mark);
         std::string const line = file.empty() ? std::string() : lines.at(file, site.code.offset);
         if (line.empty()) continue;
-        std::string const where = std::string(parts.module) + ", " + line;
         names[{site.function, site.place}] =
-            parts.function.empty() ? where : std::string(parts.function) + " (" + where + ")";
+            parts.function.empty() ? std::string(parts.module) + "@" + line
+                                   : std::string(parts.function) + "@" + line + " (" + std::string(parts.module) + ")";
     }
     for (report::SiteSum& site : summary.sites)
         rename(names, site.function, site.place);

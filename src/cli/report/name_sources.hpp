@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Writes the source's line into the names of places: "exchange+0x1f (app)" becomes "exchange (app, halo.c:97)".
+/// Writes the source's line into the names of places: "exchange+0x1f (app)" becomes "exchange@halo.c:97 (app)".
 #pragma once
 
 #include "cli/report/program_files.hpp"

@@ -59,7 +59,7 @@ struct CodeInFile {
 struct SiteSum {
     std::uint64_t id = k_other_places;
     std::string function;  ///< "MPI_Alltoallv"
-    std::string place;     ///< "exchange+0x1f (app)", or "exchange (app, halo.c:97)"
+    std::string place;     ///< "exchange+0x1f (app)", or "exchange@halo.c:97 (app)"
     CodeInFile code;
     record::Kind kind = record::Kind::other;
     std::uint64_t calls = 0;

@@ -23,7 +23,7 @@ WAITING = "wait for each other"
 UNRELATED = {"earlier": EARLIER, "in place": IN_PLACE, "half": HALF, "waiting": WAITING, "larger": "more than the others",
              "requests": "never completed", "communicators": "communicators", "types": "datatypes"}
 # MPICH keeps a flood in memory that both ranks share, whose pages the sender is the first to touch.
-FLOODED = rf"MPI_Send at flood.* on rank 0.*MPI_Ssend" if "mpich" in launcher else rf"MPI_Recv at flood.* on rank 1.*{EARLIER}"
+FLOODED = "MPI_Send at flood.* on rank 0.*MPI_Ssend" if "mpich" in launcher else rf"MPI_Recv at flood.* on rank 1.*{EARLIER}"
 # ROMIO has a buffer of its own for each file; Open MPI gives it back before a sample sees it.
 GATHERED = [r"MPI_File_write_at_all at collective_file.*cb_buffer_size"] if "mpich" in launcher else []
 # Of each mode: options, patterns that the advice has, and which of UNRELATED it may have besides.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two ranks send each other one message from a function with debug information: names MODE FOLDER. It prints the lines of
+// Two ranks send each other one message from a function with debug information: names MODE. It prints the lines of
 // its calls as "RECEIVES 17". Mode "killed": rank 1 ends itself by SIGKILL when rank 0 waits for it.
 #include <mpi.h>
 #include <sys/types.h>
@@ -17,6 +17,7 @@ struct Field {
     [[gnu::noinline]] void send(int to) {
         std::printf("SENDS %d\n", __LINE__ + 1);
         MPI_Send(&value, sizeof value, MPI_BYTE, to, Depth, MPI_COMM_WORLD);
+        value = T{1};  // the call is not the last, so it returns here
     }
     [[gnu::noinline]] void receive(int from) {
         std::printf("RECEIVES %d\n", __LINE__ + 1);

@@ -15,7 +15,7 @@ import tempfile
 import watched
 from checks import check, conclude
 
-sluice, launcher, program = sys.argv[1:4]
+sluice, launcher, program = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 SOURCE = "names.cpp"
 
 
@@ -34,7 +34,7 @@ def places(report, *options, cwd=None):
 
 
 def has_line(place, line):
-    return place.startswith("(anonymous namespace)::Field<double, 3>::") and place.endswith(f" ({binary.name}, {SOURCE}:{line})")
+    return place.startswith("(anonymous namespace)::Field<double, 3>::") and place.endswith(f"@{SOURCE}:{line} ({binary.name})")
 
 
 try:
@@ -66,7 +66,7 @@ with tempfile.TemporaryDirectory() as made:
     found, shown = places(report, "--program", str(binary), cwd=elsewhere)
     check(has_line(found.get("MPI_Recv", ""), lines.get("RECEIVES")), f"it is found where it was named: {found}")
     text = watched.run([sluice, "report", report], capture_output=True, text=True, cwd=folder).stdout
-    check(f"{SOURCE}:{lines.get('RECEIVES')})" in re.sub(r"\s+", " ", text), f"the text names the line: {text}")
+    check(f"@{SOURCE}:{lines.get('RECEIVES')} (" in re.sub(r"\s+", " ", text), f"the text names the line: {text}")
 
     os.utime(binary)
     found, shown = places(report, "--program", str(binary), cwd=folder)
