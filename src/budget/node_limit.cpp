@@ -13,7 +13,9 @@ namespace sluice::budget {
 Bytes find_node_limit(std::string const& root) {
     std::vector<MemoryLimit> limits;
     for (MemoryPlace& place : find_memory_places(Bytes{0}, root))
-        if (place.is_shared()) limits.push_back(std::move(place.limit));
+        // By RLIMIT_RSS, which the kernel ignores, Slurm tells what a job has on a node.
+        if (place.is_shared() || place.kind == MemoryPlace::Kind::resident_set)
+            limits.push_back(std::move(place.limit));
     MemoryLimit const* const least = least_room(limits);
     return least == nullptr ? Bytes{k_no_memory_limit} : least->limit;
 }
