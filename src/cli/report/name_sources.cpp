@@ -44,6 +44,7 @@ void name_sources(report::Summary& summary, ProgramFiles const& files) {
     if (!lines.can_tell()) return;
     NewNames names;
     for (report::SiteSum const& site : summary.sites) {
+        if (site.place.find("+0x") == std::string::npos) continue;  // it was named before, or has no name
         Parts const parts = parts_of(site.place);
         std::filesystem::path const file = files.find(parts.module, site.code.mark);
         std::string const line = file.empty() ? std::string() : lines.at(file, site.code.offset);

@@ -34,7 +34,7 @@ def places(report, *options, cwd=None):
 
 
 def has_line(place, line):
-    return place.startswith("(anonymous namespace)::Field<double, 3>::") and place.endswith(f"@{SOURCE}:{line} ({binary.name})")
+    return place.count("@") == 1 and place.startswith("(anonymous namespace)::Field<double, 3>::") and place.endswith(f"@{SOURCE}:{line} ({binary.name})")
 
 
 try:
