@@ -3,13 +3,17 @@
 program names_fortran
   use mpi
   implicit none
-  integer :: error
-  call MPI_Init(error)
+  integer :: status
+  call start()
   call meet()
-  call MPI_Finalize(error)
+  call MPI_Finalize(status)
 contains
+  subroutine start()
+    integer :: error
+    call MPI_Init(error)
+  end subroutine
   subroutine meet()
-    integer :: status
-    call MPI_Barrier(MPI_COMM_WORLD, status)
+    integer :: error
+    call MPI_Barrier(MPI_COMM_WORLD, error)
   end subroutine
 end program
