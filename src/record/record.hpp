@@ -34,7 +34,7 @@ namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
 /// One more also when functions.txt changes: sites name functions by their places there.
-inline constexpr std::uint32_t k_format = 9;
+inline constexpr std::uint32_t k_format = 9 + 1;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
@@ -92,8 +92,10 @@ struct Sample {
 
 /// One place in the program that calls MPI, identified by return address and function.
 struct Site {
-    std::uint64_t address = 0;   ///< 0: unused. Site 0 collects the calls that found no free entry.
-    std::uint32_t function = 0;  ///< index into the names of functions.hpp
+    std::uint64_t address = 0;    ///< 0: unused. Site 0 collects the calls that found no free entry.
+    std::uint64_t offset = 0;     ///< of the call in the file of its module
+    std::uint64_t file_mark = 0;  ///< of that file (kernel/files/file_mark.hpp); 0: it could not be found
+    std::uint32_t function = 0;   ///< index into the names of functions.hpp
     Kind kind = Kind::other;
     std::array<char, k_place> place{};  ///< "name+0x1f (module)", ended by a zero
     std::uint64_t calls = 0;
@@ -177,9 +179,10 @@ struct Counter {
 
 /// The end of a rank's process, as the rank that watches it has seen it: a process that is killed cannot say so.
 struct EndSeen {
-    std::uint32_t seen = 0;            ///< 1: the process has ended
-    std::int32_t status = k_not_told;  ///< as waitpid() tells it; k_not_told if the kernel did not
-    std::uint64_t unix_us = 0;         ///< when it was seen
+    std::uint32_t seen = 0;                  ///< 1: the process has ended
+    std::int32_t status = k_not_told;        ///< as waitpid() tells it; k_not_told if the kernel did not
+    std::uint64_t unix_us = 0;               ///< when it was seen
+    std::int64_t memory_kills = k_not_told;  ///< that the kernel did for lack of memory until then, since the job began
 };
 
 struct RankHead {
@@ -199,7 +202,12 @@ struct RankHead {
     std::uint32_t awaited = k_no_rank;    ///< the world rank that this call waits for; k_no_rank: several, or unknown
     std::uint32_t processors = 0;         ///< that the node has
     std::uint64_t current_since_us = 0;
-    std::uint64_t memory_limit = 0;  ///< bytes; the least limit that was found, for this rank's node
+    std::uint64_t memory_limit = 0;  ///< bytes that the kernel lets this rank's node have: its control group or machine
+    std::uint64_t asked_memory = 0;  ///< of `sluice run --memory`; 0: it was not given
+    // The limit that the process has for itself (ulimit -v, ulimit -d) with the least room, and the most that counted
+    // against it. 0: there is none.
+    std::uint64_t own_limit = 0, own_used = 0;
+    std::uint32_t own_limit_is_address_space = 0;
     // The highest that the kernel knows of, between two samples too. The parts are those of the sample next to it; what
     // it has more is the application's.
     Sample peak;

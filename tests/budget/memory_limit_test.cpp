@@ -8,6 +8,7 @@
 #include <string>
 
 #include "budget/memory_limit.hpp"
+#include "budget/node_limit.hpp"
 
 namespace sluice {
 namespace {
@@ -194,6 +195,36 @@ TEST_F(MadeUpMachine, broken_files_are_no_limits) {
     write("/proc/self/mountinfo", "- cgroup2\n1 2 3\nx\\04 - cgroup2 - a\n");
     write("/proc/self/limits", "Max data size\nMax address space   many\n");
     EXPECT_EQ(detect().source, "MemAvailable");
+}
+
+TEST_F(MadeUpMachine, the_limit_of_a_node_is_none_of_this_process_alone) {
+    EXPECT_EQ(budget::find_node_limit(root_), 8_GiB + 100_MiB);
+    limits("314572800", "1073741824");
+    EXPECT_EQ(budget::find_node_limit(root_), 8_GiB + 100_MiB);
+    version_two("/job", k_unified);
+    write("/sys/fs/cgroup/job/memory.max", "2147483648\n");
+    EXPECT_EQ(budget::find_node_limit(root_), 2_GiB);
+}
+
+TEST_F(MadeUpMachine, kills_for_lack_of_memory_count_from_the_begin) {
+    EXPECT_EQ(budget::MemoryKills(root_).count(), std::nullopt);
+    write("/proc/vmstat", "nr_free_pages 1\noom_kill 7\n");
+    budget::MemoryKills const of_machine(root_);
+    write("/proc/vmstat", "nr_free_pages 1\noom_kill 9\n");
+    EXPECT_EQ(of_machine.count(), 2U);
+    version_two("/job", k_unified);
+    write("/sys/fs/cgroup/job/memory.max", "max\n");
+    write("/sys/fs/cgroup/job/memory.events", "low 0\nhigh 0\nmax 3\noom 4\noom_kill 1\noom_group_kill 0\n");
+    budget::MemoryKills const of_group(root_);
+    EXPECT_EQ(of_group.count(), 0U);
+    write("/sys/fs/cgroup/job/memory.events", "low 0\nhigh 0\nmax 9\noom 6\noom_kill 2\noom_group_kill 0\n");
+    EXPECT_EQ(of_group.count(), 1U);
+    version_one("/job");
+    write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "1073741824\n");
+    write("/sys/fs/cgroup/memory/job/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
+    budget::MemoryKills const of_old_group(root_);
+    write("/sys/fs/cgroup/memory/job/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 6\n");
+    EXPECT_EQ(of_old_group.count(), 1U);
 }
 
 TEST(MemoryLimit, a_machine_that_tells_nothing_has_no_limit) {

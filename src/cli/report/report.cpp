@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "cli/report/name_sources.hpp"
 #include "cli/support/command.hpp"
 #include "cli/support/installation.hpp"
 #include "cli/support/once.hpp"
@@ -35,6 +36,7 @@ struct Wishes {
     bool json = false;
     std::string html;
     std::string trace;
+    std::vector<std::string> programs;
 };
 
 /// Returns the names of MPI functions by their number in records.
@@ -50,6 +52,7 @@ void say(std::string const& line) {
 struct Loaded {
     report::Summary summary;
     bool is_new = false;
+    std::vector<std::uint32_t> living = {};  // processes of its ranks
 };
 
 void write_what_was_missing(fs::path const& folder, report::Summary const& summary) {
@@ -99,7 +102,7 @@ Loaded load(fs::path const& folder) {
         say(line);
     bool const may_run = left->summary.may_run();
     if (may_run) say(folder.string() + ": the job may still run; nothing is written into its folder");
-    return {std::move(left->summary), !may_run};
+    return {std::move(left->summary), !may_run, std::move(left->living)};
 }
 
 /// Returns the folder of the last job that did not end, among the jobs without a report folder of their own; or else of
@@ -155,7 +158,9 @@ void write_wished(Wishes const& wishes, std::vector<report::Summary> const& summ
 int run_at_end(std::vector<std::string> const& arguments) {
     std::optional<report::EndedJob> const job = report::ended_job_in(arguments);
     if (!job) throw UsageError(std::string(report::k_at_end) + " is for the plugin");
-    std::string const text = report::report_at_end(*job, function_names(), report_template().value_or(fs::path()));
+    std::string const text = report::report_at_end(
+        *job, function_names(), report_template().value_or(fs::path()),
+        [](report::LeftBehind& read) { name_sources(read.summary, ProgramFiles({}, read.living)); });
     std::fwrite(text.c_str(), 1, text.size() + 1, stdout);
     return 0;
 }
@@ -177,6 +182,10 @@ int run_report(std::vector<std::string> const& arguments) {
     line.option("--html", wishes.html, "Write the page to this file").value_name("FILE");
     line.option("--trace", wishes.trace, "Write a timeline for Perfetto to this file; for two folders, of the first")
         .value_name("FILE");
+    line.option("--program", wishes.programs,
+                "The program or a library of the job, for source lines, if it is neither here nor on the search path")
+        .any_number()
+        .value_name("FILE");
     if (!line.parse(arguments)) return 0;
     if (wishes.folders.size() > 2)
         throw UsageError(fmt::format("at most two folders can be compared, and {} were named", wishes.folders.size()));
@@ -185,6 +194,7 @@ int run_report(std::vector<std::string> const& arguments) {
     std::vector<std::size_t> to_write;  // written only if no folder had an error
     for (std::string const& folder : wishes.folders) {
         Loaded loaded = load(folder);
+        name_sources(loaded.summary, ProgramFiles(wishes.programs, loaded.living));
         if (loaded.is_new) to_write.push_back(summaries.size());
         summaries.push_back(std::move(loaded.summary));
     }

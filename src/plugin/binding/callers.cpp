@@ -73,6 +73,15 @@ void find_bindings() {
         nullptr);
 }
 
+namespace {
+
+/// MPI_Init is called before anything else is known; later, libraries may have come that the program has opened.
+[[gnu::constructor]] void find_those_linked() noexcept {
+    find_bindings();
+}
+
+}  // namespace
+
 void* caller_behind(void* binding, void* frame) noexcept {
     auto const base = reinterpret_cast<std::uint64_t>(frame);
     std::uint64_t const* const distance = g_plugin.bindings.distances.find_or_add(

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "budget/memory_limit.hpp"
+#include "budget/node_limit.hpp"
 #include "kernel/job/once_a_node.hpp"
 #include "plugin/binding/callers.hpp"
 #include "plugin/binding/say.hpp"
@@ -36,8 +38,9 @@ void describe_job(Job& job) {
     record::RankHead& head = job.watch.record().head;
     describe_rank(head, job.rank, job.size);
     if (job.settings.identify == Switch::on) identify(head);
-    Bytes const asked = job.settings.node_memory;
-    head.memory_limit = asked.count > 0 ? asked.count : job.memory.memory_limit().limit.count;
+    head.asked_memory = job.settings.node_memory.count;
+    Bytes const limit = budget::find_node_limit();
+    if (limit.count < budget::k_no_memory_limit) head.memory_limit = limit.count;
 }
 
 /// Until here no rank may send anything of ours.

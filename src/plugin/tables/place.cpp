@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "kernel/files/descriptor.hpp"
+#include "kernel/files/file_mark.hpp"
 #include "plugin/tables/function_name.hpp"
 #include "record/record.hpp"
 
@@ -101,7 +102,7 @@ std::string readable(std::string const& mangled) {
 
 }  // namespace
 
-void describe_place(void const* address, std::span<char> text) noexcept {
+PlaceInFile describe_place(void const* address, std::span<char> text) noexcept {
     try {
         Dl_info info{};
         link_map* module = nullptr;
@@ -109,24 +110,28 @@ void describe_place(void const* address, std::span<char> text) noexcept {
         auto const at = reinterpret_cast<std::uint64_t>(address) - 1;
         if (dladdr1(reinterpret_cast<void*>(at), &info, reinterpret_cast<void**>(&module), RTLD_DL_LINKMAP) == 0) {
             std::snprintf(text.data(), text.size(), "unknown");
-            return;
+            return {};
         }
         std::string const path = info.dli_fname != nullptr ? info.dli_fname : "";
         std::string const file = path.substr(path.rfind('/') + 1);
         std::uint64_t const bias = module != nullptr ? module->l_addr : 0;
         bool const program = module != nullptr && module->l_name != nullptr && module->l_name[0] == '\0';
-        Symbol symbol = symbol_in_file(program ? "/proc/self/exe" : path.c_str(), at - bias);
+        char const* const on_disk = program ? "/proc/self/exe" : path.c_str();
+        PlaceInFile const where{at - bias, kernel::file_mark(on_disk)};
+        Symbol symbol = symbol_in_file(on_disk, where.offset);
         if (symbol.name.empty() && info.dli_sname != nullptr)
             symbol = {info.dli_sname, reinterpret_cast<std::uint64_t>(info.dli_saddr) - bias};
         if (symbol.name.empty()) {
             std::snprintf(text.data(), text.size(), "%s+0x%llx", file.c_str(),
-                          static_cast<unsigned long long>(at - bias));
+                          static_cast<unsigned long long>(where.offset));
         } else {
             std::snprintf(text.data(), text.size(), "%s+0x%llx (%.40s)", readable(symbol.name).c_str(),
-                          static_cast<unsigned long long>(at - bias - symbol.start), file.c_str());
+                          static_cast<unsigned long long>(where.offset - symbol.start), file.c_str());
         }
+        return where;
     } catch (...) {
         std::snprintf(text.data(), text.size(), "unknown");
+        return {};
     }
 }
 

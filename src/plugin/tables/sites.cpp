@@ -20,7 +20,9 @@ std::optional<std::uint32_t> Sites::add(Function function, void const* caller) n
     site.address = reinterpret_cast<std::uint64_t>(caller);
     site.function = static_cast<std::uint32_t>(function);
     site.kind = k_function_kinds[site.function];
-    describe_place(caller, site.place);
+    PlaceInFile const where = describe_place(caller, site.place);
+    site.offset = where.offset;
+    site.file_mark = where.mark;
     ++record_.head.sites;
     return index;
 }

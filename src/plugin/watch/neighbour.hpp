@@ -5,6 +5,7 @@
 ///     rank 0 ── pidfd ──> rank 1 ── pidfd ──> rank 2 ── pidfd ──> rank 0
 #pragma once
 
+#include "budget/node_limit.hpp"
 #include "kernel/helper_thread.hpp"
 #include "kernel/process/end_of_process.hpp"
 #include "plugin/watch/watch.hpp"
@@ -29,6 +30,7 @@ class Neighbour final : public kernel::HelperThread::Job {
     Watch& watch_;
     record::RankHead* head_;
     kernel::EndOfProcess process_;  // of the helper thread
+    budget::MemoryKills kills_;
 };
 
 }  // namespace sluice::plugin

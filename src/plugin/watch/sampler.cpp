@@ -9,6 +9,8 @@
 
 #include "kernel/files/read_text.hpp"
 #include "kernel/proc_text.hpp"
+#include "kernel/process/own_limit.hpp"
+#include "plugin/binding/tally.hpp"
 #include "plugin/watch/peak.hpp"
 
 namespace sluice::plugin {
@@ -22,6 +24,14 @@ constexpr std::uint64_t k_most_interval_us = 100000;
 constexpr std::uint64_t k_proportional_interval_us = 1000000;
 // Between looks at the pages of Sluice's own mappings, which take 17 µs: at most 0.04 % of the time.
 constexpr std::uint64_t k_own_interval_us = 50000;
+
+void keep_own_limit(record::RankHead& head) noexcept {
+    kernel::OwnLimit const own = kernel::tightest_own_limit();
+    if (own.limit == 0 || own.used < head.own_used) return;
+    put(head.own_limit, own.limit);
+    put(head.own_used, own.used);
+    put(head.own_limit_is_address_space, own.is_address_space ? 1U : 0U);
+}
 
 }  // namespace
 
@@ -52,6 +62,7 @@ void Sampler::take() {
     put(head.now_us, sample.time_us);
     keep_peak(watch_, sample, high_water);
     head.sluice_code = static_cast<std::uint32_t>(watch_.memory().own().code() / 1024);
+    keep_own_limit(head);
     keep_in_history(sample);
     interval_us_ = std::clamp(sample.time_us / 200, k_least_interval_us, k_most_interval_us);
     watch_.record().recent[head.recent % record::k_recent] = sample;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "base/units.hpp"
 #include "report/advice/advice_on_calls.hpp"
+#include "report/advice/kinds_of_calls.hpp"
 #include "report/advice/largest_site.hpp"
 #include "report/show/times.hpp"
 #include "report/show/words.hpp"
@@ -15,23 +17,24 @@ namespace sluice::report {
 namespace {
 
 constexpr std::uint64_t k_mib = 1 << 20;
+constexpr std::uint64_t k_many_comms = 100;
 constexpr std::uint64_t k_many_requests = 10;
 constexpr std::uint64_t k_many_types = 100;
 constexpr std::size_t k_most_advice = 6;
 
+/// Communicators that were all given back are no loss, whatever their number.
 std::string about_comms(Summary const& summary) {
     Spread const& memory = summary.comm_kib;
     std::uint64_t const made = summary.comms_made.most;
-    if (made < 100 && !is_large(memory.most << 10, summary)) return {};
-    if (made == 0) return {};
     std::uint64_t const left = summary.comms_made.sum - std::min(summary.comms_made.sum, summary.comms_freed);
+    if (left == 0 || !summary.all_ended()) return {};
+    if (made < k_many_comms && !is_large(memory.most << 10, summary)) return {};
     return fmt::format(
-        "Rank {} made {}; they cost the ranks up to {}, about {} each, and {} of {} were never freed. {}.",
+        "Rank {} made {}; they cost the ranks up to {}, about {} each, and {} of {} were never freed. Make them once "
+        "and use them again, or free them with MPI_Comm_free.",
         summary.comms_made.most_rank, plural(made, "communicator"), kib_text(memory.most),
         kib_text(memory.sum / std::max<std::uint64_t>(1, summary.comms_made.sum)), count_text(left),
-        count_text(summary.comms_made.sum),
-        left > 0 ? "Make them once and use them again, or free them with MPI_Comm_free"
-                 : "Make them once and use them again");
+        count_text(summary.comms_made.sum));
 }
 
 /// Only at the end of a job a request that is open is one that was forgotten.
@@ -53,17 +56,25 @@ std::string about_types(Summary const& summary) {
         summary.types_left.most_rank, plural(summary.types_made.most, "datatype"), count_text(left.most));
 }
 
+/// A send has no other rank in its name, but it waits for one.
+std::string what_it_waits_for(SiteSum const& site) {
+    if (site.kind != record::Kind::send || starts_request(site)) return {};
+    return ", which returns when its receiver has begun to take the message";
+}
+
 /// Ranks of a job that did not end have not yet done their share.
 std::string about_waiting(Summary const& summary) {
     Spread const& waiting = summary.waiting_ns;
     double const lived = ns_after_init(summary);
     if (!summary.all_ended() || waiting.ranks < 2 || static_cast<double>(waiting.sum) < 0.25 * lived) return {};
-    std::string text = fmt::format("The ranks wait for each other during {} of the time",
-                                   percent_text(static_cast<double>(waiting.sum), lived));
-    if (SiteSum const* const site = greatest(summary, [](SiteSum const& s) { return s.waiting_ns.sum; }))
-        text += ", most in " + call_of(*site);
-    if (std::string const crowd = crowded_text(summary); !crowd.empty())
-        return text + ". " + crowd + ", so a rank also waits while others use its processor.";
+    std::string text;
+    std::string const crowd = crowded_text(summary);
+    if (!crowd.empty()) text = crowd + ", so a rank also waits while others use its processor. ";
+    text += fmt::format("The ranks wait for each other during {} of all time",
+                        percent_text(static_cast<double>(waiting.sum), lived));
+    SiteSum const* const site = greatest(summary, [](SiteSum const& s) { return s.waiting_ns.sum; });
+    if (site != nullptr) text += ", most in " + call_of(*site) + what_it_waits_for(*site);
+    if (!crowd.empty()) return text + ".";
     if (static_cast<double>(waiting.least) < 0.5 * waiting.mean())
         return text + fmt::format(
                           ". Rank {} waits least ({} of {} on average): the others wait for it; look at its share of "
@@ -102,6 +113,31 @@ std::string about_init(Summary const& summary) {
         size_text(init), size_text(summary.init_private.most), size_text(summary.init_shared.most));
 }
 
+/// Whether a service of Sluice did anything that a limit could bound.
+bool served_anything(Summary const& summary) {
+    return summary.served_calls > 0 || std::any_of(summary.counters.begin(), summary.counters.end(), [](auto const& c) {
+               return c.service != "samples" && c.count.sum > 0;
+           });
+}
+
+/// The kernel enforces the limit of a node; --memory bounds what Sluice takes to serve calls.
+std::string about_limits(Summary const& summary, NodeSum const& node) {
+    std::uint64_t const peaks = node.peaks_kib() << 10;
+    std::string text;
+    if (node.limit > 0)
+        text += peaks > node.limit
+                    ? fmt::format("; its limit, {}, is too little for all peaks at once", size_text(node.limit))
+                    : fmt::format("; its limit is {}", size_text(node.limit));
+    if (node.asked == 0) return text;
+    if (!served_anything(summary))
+        text += fmt::format(". --memory {} bounded nothing, because Sluice served no call",
+                            base::exact_bytes(Bytes{node.asked}));
+    else if (peaks > node.asked)
+        text += fmt::format(". --memory {} bounds what Sluice takes to serve calls, not the program's memory",
+                            base::exact_bytes(Bytes{node.asked}));
+    return text;
+}
+
 std::string about_budget(Summary const& summary) {
     if (summary.nodes.empty()) return {};
     auto const fullest = std::max_element(summary.nodes.begin(), summary.nodes.end(),
@@ -117,12 +153,7 @@ std::string about_budget(Summary const& summary) {
     std::string text =
         fmt::format("The job as it is needs up to {} on a node ({} at their peaks): --memory {}MiB holds it",
                     kib_text(fullest->peaks_kib()), plural(fullest->ranks, "rank"), budget);
-    bool const too_little = fullest->peaks_kib() << 10 > fullest->limit;
-    if (fullest->limit > 0)
-        text += too_little
-                    ? fmt::format("; its limit, {}, is too little for all peaks at once", size_text(fullest->limit))
-                    : fmt::format("; its limit is {}", size_text(fullest->limit));
-    return text + ".";
+    return text + about_limits(summary, *fullest) + ".";
 }
 
 }  // namespace
@@ -142,6 +173,8 @@ std::vector<Consumer> consumers_of(Summary const& summary) {
         put("MPI_Init", summary.init_private.most + summary.init_shared.most, summary.init_private.most_rank,
             "MPI's memory grew");
     put("Sluice", summary.sluice_kib.most << 10, summary.sluice_kib.most_rank, "records, staging, tables");
+    if (SiteSum const* const site = site_of_peak(summary))
+        put(call_of(*site), passing_mpi_memory(summary), peak.rank, "MPI's memory at the peak, given back later");
     for (SiteSum const& site : summary.sites) {
         put(call_of(site), site.grown.most, site.grown.most_rank, "MPI's memory grew");
         put(call_of(site), site.in_flight.most, site.in_flight.most_rank, "buffers in flight");
@@ -156,8 +189,7 @@ std::vector<std::string> advice_for(Summary const& summary) {
                              about_balance, about_init})
         add_unless_empty(list, about(summary));
     if (list.size() >= k_most_advice) list.resize(k_most_advice - 1);  // one more follows
-    bool const anything = !list.empty();
-    if (!anything)
+    if (list.empty() && summary.all_ended())
         list.push_back(fmt::format(
             "Nothing in the communication stands out: {} of the highest peak are the application's own memory.",
             percent_text(part_of(summary.highest.sample, Owner::application), summary.highest.sample.resident)));

@@ -74,6 +74,7 @@ class Reader {
 
     Summary summarise(std::span<char const* const> functions);
 
+    std::vector<std::uint32_t> take_living() { return std::move(living_); }
     std::vector<std::string> take_skipped() { return std::move(skipped_); }
     bool any() const { return !files_.empty(); }
     std::string first_reason() const { return skipped_.empty() ? "it holds no node-*.sluice" : skipped_.front(); }
@@ -96,8 +97,14 @@ class Reader {
         return in_finalize ? record::State::ended : fate_of(head, now);
     }
 
+    /// A few tell the files that all have.
+    void note_if_alive(kernel::ProcessMark const& process) {
+        if (living_.size() < 4 && kernel::life_of(process) == kernel::Life::alive) living_.push_back(process.number);
+    }
+
     kernel::Folder folder_;
     std::vector<Surveyed> files_;
+    std::vector<std::uint32_t> living_;
     std::unique_ptr<record::RankRecord> record_;  // on the heap, because it is too large for a stack
     bool all_ended_;
     std::vector<std::string> skipped_;
@@ -196,6 +203,7 @@ Summary Reader::summarise(std::span<char const* const> functions) {
                           fault_of(record_->head).empty() && record_->head.world_rank == rank &&
                           record_->head.world_size == files_[place.file].world_size;
         if (same) {
+            note_if_alive(record_->head.process);
             record_->head.state = state_of(record_->head, now);
             merge(summary, summary_of(*record_, scope));
             NodeSum& node = nodes[place.file];
@@ -227,7 +235,7 @@ LeftBehind read(kernel::Folder folder, std::vector<std::string> const& names, bo
     if (!reader.any())
         throw Error(ErrorCode::invalid_argument, path + ": no rank's record can be used: " + reader.first_reason());
     Summary summary = reader.summarise(functions);
-    return {std::move(summary), reader.take_skipped()};
+    return {std::move(summary), reader.take_living(), reader.take_skipped()};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 /// Reads the records of a job: the files node-*.sluice of a folder, also half-written ones.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -13,7 +14,8 @@ namespace sluice::report {
 
 struct LeftBehind {
     Summary summary;
-    std::vector<std::string> skipped;  ///< one line for each file or record that could not be used, with its reason
+    std::vector<std::uint32_t> living;  ///< process numbers of some ranks that live on this machine
+    std::vector<std::string> skipped;   ///< one line for each file or record that could not be used, with its reason
 };
 
 /// True when the folder holds at least one node-*.sluice.

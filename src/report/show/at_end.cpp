@@ -18,8 +18,9 @@ std::optional<EndedJob> ended_job_in(std::vector<std::string> const& arguments) 
 }
 
 std::string report_at_end(EndedJob const& job, std::span<char const* const> functions,
-                          std::filesystem::path const& page_template) {
-    LeftBehind const read = read_ended(job.records, functions);
+                          std::filesystem::path const& page_template, Completion const& complete) {
+    LeftBehind read = read_ended(job.records, functions);
+    if (complete) complete(read);
     std::string lines;
     for (std::string const& skipped : read.skipped)
         lines += skipped + "\n";

@@ -4,10 +4,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "report/read/node_files.hpp"
 
 namespace sluice::report {
 
@@ -23,9 +26,12 @@ inline constexpr char k_at_end[] = "--at-end";
 std::vector<std::string> arguments_of(EndedJob const& job);
 std::optional<EndedJob> ended_job_in(std::vector<std::string> const& arguments);
 
+/// What is done to a report before it is shown or written, such as to name the lines of sources.
+using Completion = std::function<void(LeftBehind&)>;
+
 /// Writes the files and returns the lines to print. If a file cannot be written, a line says so. Throws
 /// Error(invalid_argument) if no record can be read.
 std::string report_at_end(EndedJob const& job, std::span<char const* const> functions,
-                          std::filesystem::path const& page_template);
+                          std::filesystem::path const& page_template, Completion const& complete = {});
 
 }  // namespace sluice::report

@@ -25,10 +25,11 @@ std::string crowded_text(Summary const& summary) {
 std::string time_line(Summary const& s) {
     double const lived = ns_after_init(s);
     double const in_mpi = static_cast<double>(s.time_in_mpi_ns.sum - std::min(s.time_in_mpi_ns.sum, s.init_ns.sum));
-    std::string text =
-        fmt::format("{} of all time in MPI, {} of all time waiting for other ranks", percent_text(in_mpi, lived),
-                    percent_text(static_cast<double>(s.waiting_ns.sum), lived));
-    if (s.waiting_ns.ranks > 1)
+    std::string text;
+    if (std::string const crowd = crowded_text(s); !crowd.empty()) text = crowd + ". ";
+    text += fmt::format("{} of all time in MPI, {} of all time waiting for other ranks", percent_text(in_mpi, lived),
+                        percent_text(static_cast<double>(s.waiting_ns.sum), lived));
+    if (s.waiting_ns.ranks > 1 && s.waiting_ns.sum > 0)
         text += fmt::format(" (rank {} least {}, rank {} most {})", s.waiting_ns.least_rank,
                             time_text(s.waiting_ns.least / 1000), s.waiting_ns.most_rank,
                             time_text(s.waiting_ns.most / 1000));
@@ -39,7 +40,6 @@ std::string time_line(Summary const& s) {
                             percent_text(static_cast<double>(site->time_ns.sum), lived));
     if (s.init_ns.most > 0)
         text += fmt::format("; MPI_Init took {}, which is not counted", time_text(s.init_ns.most / 1000));
-    if (std::string const crowd = crowded_text(s); !crowd.empty()) text += ". " + crowd;
     return text;
 }
 

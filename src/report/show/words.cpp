@@ -56,6 +56,10 @@ std::string plural(std::uint64_t count, std::string_view what) {
     return count_text(count) + " " + std::string(what) + (count == 1 ? "" : "s");
 }
 
+std::string plural(std::uint64_t count, std::string_view one, std::string_view several) {
+    return count_text(count) + " " + std::string(count == 1 ? one : several);
+}
+
 std::string short_place(std::string_view place) {
     if (place.size() <= k_place_shown) return std::string(place);
     std::string text;

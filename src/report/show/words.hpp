@@ -20,6 +20,8 @@ std::string percent_text(double part, double whole);
 std::string count_text(std::uint64_t count);
 /// Returns a text such as "1 rank" or "8 ranks".
 std::string plural(std::uint64_t count, std::string_view what);
+/// The same of a noun with a plural of its own: "2 processes".
+std::string plural(std::uint64_t count, std::string_view one, std::string_view several);
 /// Returns a text such as "MPI_Send at f+0x3 (app)"; "outside MPI" for an empty function.
 std::string call_text(std::string_view function, std::string_view place);
 

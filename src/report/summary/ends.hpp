@@ -15,13 +15,24 @@ namespace sluice::report {
 
 inline constexpr std::size_t k_kept_ends = 64;
 
+/// The limit that a process has for itself, and the most that counted against it, in bytes; 0: it has none.
+struct OwnLimit {
+    std::uint64_t limit = 0;
+    std::uint64_t used = 0;
+    std::uint32_t is_address_space = 0;  ///< ulimit -v; else of its data, ulimit -d
+    bool operator==(OwnLimit const&) const = default;
+};
+
 /// The ranks that ended in one way: by MPI_Abort with one code, with one exit code, by one signal; or how is not known.
 struct EndSum {
     How how = How::unknown;
     std::optional<std::int64_t> code;
     RankSet ranks;
-    Spread at_us;                 ///< since the first rank entered MPI_Init
-    std::string function, place;  ///< the call that at_us.least_rank was in; empty outside MPI
+    Spread at_us;  ///< since the first rank entered MPI_Init
+    // Of at_us.least_rank, the first of them.
+    std::string function, place;  ///< the call that it was in; empty outside MPI
+    OwnLimit own;
+    Spread memory_kills;  ///< that the kernel did for lack of memory until their ends, as far as another rank saw it
 
     void add(EndSum const& other) {
         bool const is_earlier = other.at_us.least < at_us.least ||
@@ -29,7 +40,9 @@ struct EndSum {
         if (is_earlier) {
             function = other.function;
             place = other.place;
+            own = other.own;
         }
+        memory_kills.add(other.memory_kills);
         ranks.add(other.ranks);
         at_us.add(other.at_us);
     }

@@ -254,6 +254,7 @@ void add_rank(NodeSum& sum, record::RankRecord const& record) {
     sum.processors = std::max(sum.processors, record.head.processors);
     if (record.head.memory_limit > 0)
         sum.limit = sum.limit == 0 ? record.head.memory_limit : std::min(sum.limit, record.head.memory_limit);
+    sum.asked = std::max(sum.asked, record.head.asked_memory);
     sum.last_own_kib += own(last);
     sum.last_shared_kib = std::max(sum.last_shared_kib, shared(last));
     sum.peaks_own_kib += own(peak);

@@ -62,6 +62,7 @@ void add_sites(Summary& summary, record::RankRecord const& record, Scope const& 
         bool const other = i == 0 && site.address == 0;
         if (site.calls == 0 && (other || site.address == 0)) continue;
         SiteSum sum = site_sum(site, scope, record.head.world_rank, other);
+        sum.in_flight_peak_kib = record.head.peak.resident;
         if (sampled[i] << 10 > sum.grown.most) {
             sum.grown = Spread::of(sampled[i] << 10, record.head.world_rank);
             if (i == grower && steady && sum.growing_since_us == 0) {
@@ -261,7 +262,13 @@ void add_end(Summary& summary, record::RankHead const& head, std::vector<std::ui
              Scope const& scope) {
     std::optional<RankEnd> const end = end_of(head);
     if (!end) return;
-    EndSum sum{end->how, end->code, RankSet(head.world_rank), {}, {}, {}};
+    EndSum sum;
+    sum.how = end->how;
+    sum.code = end->code;
+    sum.ranks = RankSet(head.world_rank);
+    sum.own = {head.own_limit, head.own_used, head.own_limit_is_address_space};
+    if (head.end_seen.seen != 0 && head.end_seen.memory_kills >= 0)
+        sum.memory_kills = Spread::of(static_cast<std::uint64_t>(head.end_seen.memory_kills), head.world_rank);
     std::uint64_t const start = scope.start_unix_us == 0 ? head.start_unix_us : scope.start_unix_us;
     sum.at_us = Spread::of(end->unix_us - std::min(start, end->unix_us), head.world_rank);
     if (SiteSum const* const site = site_at(summary, ids, head.current_site)) {

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -34,7 +35,7 @@
 
 namespace sluice::report {
 
-inline constexpr std::uint32_t k_summary_format = 7;
+inline constexpr std::uint32_t k_summary_format = 7 + 1;
 inline constexpr std::uint32_t k_full_ranks = 32;
 inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
@@ -47,11 +48,19 @@ inline constexpr std::uint64_t k_other_places = 1;  ///< the id of the site that
 /// A name of a place that is equal on all ranks and fits into a double: 2 … 2^52 - 1.
 std::uint64_t site_id(std::string_view function, std::string_view place);
 
+/// Where the code of a place is in the file of its program or library.
+struct CodeInFile {
+    std::uint64_t mark = 0;    ///< of the file (kernel/files/file_mark.hpp); 0: not known
+    std::uint64_t offset = 0;  ///< of the call
+    auto operator<=>(CodeInFile const&) const = default;
+};
+
 /// A place in the program that calls MPI, over all ranks that call there. Bytes, nanoseconds, microseconds.
 struct SiteSum {
     std::uint64_t id = k_other_places;
     std::string function;  ///< "MPI_Alltoallv"
-    std::string place;     ///< "exchange+0x1f (app)"
+    std::string place;     ///< "exchange+0x1f (app)", or "exchange@halo.c:97 (app)"
+    CodeInFile code;
     record::Kind kind = record::Kind::other;
     std::uint64_t calls = 0;
     std::uint64_t bytes_out = 0;
@@ -60,9 +69,10 @@ struct SiteSum {
     Spread waiting_ns;
     Spread bytes;  ///< sent and received
     Spread longest_ns;
-    Spread grown;      ///< MPI's memory, private and shared, in these calls
-    Spread grown_own;  ///< pages of the call's own buffers
-    Spread in_flight;  ///< the most at one moment
+    Spread grown;                          ///< MPI's memory, private and shared, in these calls
+    Spread grown_own;                      ///< pages of the call's own buffers
+    Spread in_flight;                      ///< the most at one moment
+    std::uint64_t in_flight_peak_kib = 0;  ///< the peak of the rank that has most in flight
     std::uint64_t first_us = 0;
     std::uint64_t last_us = 0;
     std::uint64_t growing_since_us = 0;  ///< the earliest of all ranks; 0: grows on no rank
@@ -144,7 +154,8 @@ struct NodeSum {
     std::uint32_t ranks = 0;
     std::uint32_t processors = 0;                           ///< 0: not known
     std::array<char, 64> host{};                            ///< only with the setting `identify`
-    std::uint64_t limit = 0;                                ///< bytes; 0: none was found
+    std::uint64_t limit = 0;                                ///< bytes that the kernel allows; 0: none was found
+    std::uint64_t asked = 0;                                ///< bytes, of --memory; 0: it was not given
     std::uint64_t last_own_kib = 0, last_shared_kib = 0;    ///< at the end
     std::uint64_t peaks_own_kib = 0, peaks_shared_kib = 0;  ///< each rank at its peak
     std::uint64_t last_kib() const { return last_own_kib + last_shared_kib; }

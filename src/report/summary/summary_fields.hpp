@@ -27,10 +27,16 @@ inline void fields(auto& a, record::Sample& s) {
     a("site", s.site);
 }
 
+inline void fields(auto& a, CodeInFile& c) {
+    a("file_mark", c.mark);
+    a("offset", c.offset);
+}
+
 inline void fields(auto& a, SiteSum& s) {
     a("id", s.id);
     a("function", s.function);
     a("place", s.place);
+    a("code", s.code);
     a("kind", s.kind);
     a("calls", s.calls);
     a("bytes_out", s.bytes_out);
@@ -42,6 +48,7 @@ inline void fields(auto& a, SiteSum& s) {
     a("grown_bytes", s.grown);
     a("grown_own_bytes", s.grown_own);
     a("in_flight_bytes", s.in_flight);
+    a("in_flight_peak_kib", s.in_flight_peak_kib);
     a("first_us", s.first_us);
     a("last_us", s.last_us);
     a("growing_since_us", s.growing_since_us);
@@ -83,6 +90,12 @@ inline void fields(auto& a, Whereabouts& w) {
     a("awaited", w.awaited);
 }
 
+inline void fields(auto& a, OwnLimit& o) {
+    a("limit_bytes", o.limit);
+    a("used_bytes", o.used);
+    a("is_address_space", o.is_address_space);
+}
+
 inline void fields(auto& a, EndSum& e) {
     a("how", e.how);
     a("code", e.code);
@@ -90,6 +103,8 @@ inline void fields(auto& a, EndSum& e) {
     a("at_us", e.at_us);
     a("function", e.function);
     a("place", e.place);
+    a("own_limit", e.own);
+    a("memory_kills", e.memory_kills);
 }
 
 inline void fields(auto& a, Growth& g) {
@@ -121,6 +136,7 @@ inline void fields(auto& a, NodeSum& n) {
     a("ranks", n.ranks);
     a("processors", n.processors);
     a("limit_bytes", n.limit);
+    a("asked_bytes", n.asked);
     a("last_own_kib", n.last_own_kib);
     a("last_shared_kib", n.last_shared_kib);
     a("peaks_own_kib", n.peaks_own_kib);

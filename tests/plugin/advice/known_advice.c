@@ -210,6 +210,48 @@ NAMED static void reduce_in_place(void) {
         MPI_Allreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_MAX, MPI_COMM_WORLD);
     free(data);
 }
+/* The data are received once, in parts that stay where they are: less in flight would save nothing. */
+NAMED static void once(int rank) {
+    enum { bytes = 4 << 20, parts = 12 };
+    MPI_Request open[parts];
+    char* data = rank == 1 ? aligned_alloc(4096, (size_t)bytes * parts) : touched((size_t)bytes * parts);
+    if (data == NULL) exit(3);
+    for (int i = 0; i < parts; ++i)
+        if (rank == 1)
+            MPI_Irecv(data + (size_t)i * bytes, bytes, MPI_CHAR, 0, i, MPI_COMM_WORLD, &open[i]);
+        else
+            MPI_Isend(data + (size_t)i * bytes, bytes, MPI_CHAR, 1, i, MPI_COMM_WORLD, &open[i]);
+    MPI_Waitall(parts, open, MPI_STATUSES_IGNORE);
+    free(data);
+}
+/* Each rank has every second block of the file, so one rank gathers what both write. */
+NAMED static void collective_file(int rank) {
+    enum { blocks = 4096, block = 4096 };
+    char path[4096];
+    snprintf(path, sizeof path, "%s/data", g_folder);
+    char* data = touched((size_t)blocks * block);
+    MPI_File file;
+    MPI_Datatype type;
+    MPI_Type_vector(blocks, block, 2 * block, MPI_CHAR, &type);
+    MPI_Type_commit(&type);
+    MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+    MPI_File_set_view(file, rank * block, MPI_CHAR, type, "native", MPI_INFO_NULL);
+    for (int i = 0; i < 3; ++i)
+        MPI_File_write_at_all(file, (MPI_Offset)i * blocks * block, data, blocks * block, MPI_CHAR, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+    MPI_Type_free(&type);
+    free(data);
+}
+/* The MPI takes a third buffer for each call and gives it back. */
+NAMED static void reduce_into_another(void) {
+    enum { count = 16 << 20 };
+    float* data = (float*)touched(count * sizeof(float));
+    float* sums = (float*)touched(count * sizeof(float));
+    for (int i = 0; i < 5; ++i)
+        MPI_Allreduce(data, sums, count, MPI_FLOAT, MPI_MAX, MPI_COMM_WORLD);
+    free(sums);
+    free(data);
+}
 /* Rank 1 waits for a message of rank 0, which is in MPI_Finalize: for ever, until the job is killed. */
 NAMED static void hang(int rank, int gone) {
     int value = 0;
@@ -248,6 +290,8 @@ int main(int argc, char** argv) {
         requests(rank);
     else if (!strcmp(mode, "communicators"))
         communicators(0);
+    else if (!strcmp(mode, "freed"))
+        communicators(1);
     else if (!strcmp(mode, "types"))
         types(0);
     else if (!strcmp(mode, "nothing"))
@@ -256,6 +300,12 @@ int main(int argc, char** argv) {
         kept(rank);
     else if (!strcmp(mode, "fresh"))
         fresh(rank);
+    else if (!strcmp(mode, "once"))
+        once(rank);
+    else if (!strcmp(mode, "file"))
+        collective_file(rank);
+    else if (!strcmp(mode, "passing"))
+        reduce_into_another();
     else if (!strcmp(mode, "alltoall"))
         exchange(NULL, rank);
     else if (!strcmp(mode, "inplace_off"))

@@ -186,5 +186,44 @@ TEST(Ends, of_many_ways_keep_the_earliest) {
     EXPECT_THAT(about_ends(whole), testing::SizeIs(testing::Le(5)));
 }
 
+/// Rank 0 ended by the signal when the kernel had killed as many processes; its own limit is as given.
+Summary job_with(int signal, std::int64_t kills, std::uint64_t own_limit, std::uint64_t own_used) {
+    Summary whole;
+    NodeSum node;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        RecordPointer const record = make_record(rank, 2, Story::stood);
+        record::RankHead& head = record->head;
+        head.start_unix_us = k_start;
+        head.state = State::gone;
+        head.memory_limit = std::uint64_t{16} << 30;
+        head.own_limit = own_limit;
+        head.own_used = own_used;
+        if (rank == 1) head.end_seen = {1, signal, k_start + 11'000'000, kills};
+        merge(whole, summary_of(*record, {k_names, 12'000'000, {}, 0, k_start}));
+        add_rank(node, *record);
+    }
+    add_node(whole, node);
+    return whole;
+}
+
+TEST(Ends, begin_with_the_lack_of_memory_that_the_kernel_counted) {
+    Summary const killed_for_memory = job_with(SIGKILL, 1, 0, 0);
+    std::vector<std::string> const lines = what_happened(killed_for_memory);
+    EXPECT_THAT(lines.front(), HasSubstr("Rank 1 ran out of memory: the application's memory grew from"));
+    EXPECT_THAT(lines, testing::Contains(HasSubstr("The kernel has killed 1 process for lack of memory")));
+    EXPECT_THAT(what_happened(job_with(SIGKILL, 0, 0, 0)).front(), HasSubstr("signal 9 (kill)"));
+    EXPECT_THAT(what_happened(job_with(SIGSEGV, 1, 0, 0)).front(), HasSubstr("signal 11"));
+    EXPECT_THAT(what_happened(job_with(SIGKILL, record::k_not_told, 0, 0)).front(), HasSubstr("signal 9 (kill)"));
+}
+
+TEST(Ends, name_the_limit_that_the_process_had_for_itself) {
+    std::uint64_t const limit = std::uint64_t{400} << 20;
+    EXPECT_THAT(what_happened(job_with(SIGSEGV, 0, limit, limit / 10 * 9))[1],
+                HasSubstr("Its own limit of data is 400 MiB (ulimit -d), and it had taken 360 MiB of that"));
+    EXPECT_THAT(what_happened(job_with(SIGSEGV, 0, limit, limit / 2))[1], Not(HasSubstr("ulimit")));
+    EXPECT_THAT(what_happened(job_with(SIGKILL, 0, limit, limit))[1], Not(HasSubstr("ulimit")))
+        << "no failed allocation sends this signal";
+}
+
 }  // namespace
 }  // namespace sluice::report

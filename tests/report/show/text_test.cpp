@@ -9,8 +9,7 @@
 #include <sstream>
 
 #include "base/columns.hpp"
-#include "report/advice/advice.hpp"
-#include "report/records.hpp"
+#include "report/jobs.hpp"
 #include "report/show/comparison.hpp"
 #include "report/show/trace.hpp"
 #include "report/show/why/what_happened.hpp"
@@ -21,20 +20,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-Summary job(std::uint32_t size, Story story, std::uint64_t limit = std::uint64_t{2} << 30) {
-    Summary whole;
-    NodeSum node;
-    for (std::uint32_t rank = 0; rank < size; ++rank) {
-        RecordPointer const record = make_record(rank, size, story);
-        record->head.memory_limit = limit;
-        if (record->head.state == record::State::running) record->head.state = record::State::gone;
-        merge(whole, summary_of(*record, {k_names, 12'000'000, {}, 0, 0}));
-        add_rank(node, *record);
-    }
-    add_node(whole, node);
-    return whole;
-}
 
 /// Returns the text in one line, as it was before it was wrapped.
 std::string flat(std::string text) {
@@ -296,81 +281,6 @@ TEST(Text, stays_one_screen_whatever_the_names_are) {
     }
     expect_one_screen(to_screen(whole));
     expect_one_screen(to_screen(whole, job(8, Story::healthy)));
-}
-
-TEST(Advice, names_many_communicators_and_their_cost) {
-    Summary summary = job(2, Story::healthy);
-    summary.comms_made = Spread::of(2000, 1);
-    summary.comm_kib = Spread::of(400'000, 1);
-    summary.comms_freed = 0;
-    std::string all;
-    for (std::string const& line : advice_for(summary))
-        all += line + "\n";
-    EXPECT_THAT(all, HasSubstr("Rank 1 made 2000 communicators"));
-    EXPECT_THAT(all, HasSubstr("391 MiB, about 200 KiB each"));
-    EXPECT_THAT(all, HasSubstr("2000 of 2000 were never freed"));
-}
-
-TEST(Advice, names_the_late_rank) {
-    Summary summary = job(4, Story::healthy);
-    summary.waiting_ns = {4, 27'000'000'000, 0, 9'000'000'000, 2, 0};
-    std::string all;
-    for (std::string const& line : advice_for(summary))
-        all += line + "\n";
-    EXPECT_THAT(all, HasSubstr("Rank 2 waits least"));
-    EXPECT_THAT(all, HasSubstr("56 % of the time"));
-}
-
-std::string all_advice(Summary const& summary) {
-    std::string all;
-    for (std::string const& line : advice_for(summary))
-        all += line + "\n";
-    return all;
-}
-
-SiteSum& site_of(Summary& summary, std::string_view function) {
-    return *std::find_if(summary.sites.begin(), summary.sites.end(),
-                         [function](SiteSum const& site) { return site.function == function; });
-}
-
-TEST(Advice, never_proposes_what_the_call_does_already) {
-    Summary summary = job(4, Story::healthy);
-    EXPECT_THAT(all_advice(summary), HasSubstr("with MPI_IN_PLACE"));
-    SiteSum& site = site_of(summary, "MPI_Alltoallv");
-    site.in_place = site.calls;
-    EXPECT_THAT(all_advice(summary), Not(HasSubstr("with MPI_IN_PLACE")));
-    EXPECT_THAT(all_advice(summary), HasSubstr("They are exchanged in place"));
-}
-
-TEST(Advice, to_post_receives_earlier_is_only_for_messages) {
-    Summary summary = job(4, Story::healthy);
-    summary.served_calls = 0;
-    SiteSum& site = site_of(summary, "MPI_Alltoallv");
-    site.in_place = site.calls;
-    site.grown = Spread::of(std::uint64_t{200} << 20, 1);
-    EXPECT_THAT(all_advice(summary), Not(HasSubstr("post receives earlier")));
-    EXPECT_THAT(all_advice(summary), HasSubstr("with --inplace on"));
-    site_of(summary, "MPI_Recv").grown = Spread::of(std::uint64_t{300} << 20, 1);
-    EXPECT_THAT(all_advice(summary), HasSubstr("post receives earlier"));
-}
-
-TEST(Advice, says_what_buffers_in_flight_are) {
-    Summary summary = job(4, Story::healthy);
-    site_of(summary, "MPI_Alltoallv").in_flight = Spread::of(0, 0);
-    SiteSum& site = site_of(summary, "MPI_Recv");
-    site.in_flight = Spread::of(std::uint64_t{100} << 20, 1);
-    site.other_buffers = 4;
-    EXPECT_THAT(all_advice(summary), HasSubstr("one buffer, the same in all 8000 calls"));
-    site.other_buffers = site.calls;
-    EXPECT_THAT(all_advice(summary), HasSubstr("If they are the data themselves"));
-    site.new_bytes = site.bytes_in;
-    EXPECT_THAT(all_advice(summary), HasSubstr("in new memory for each call: with half as much in flight"));
-}
-
-TEST(Advice, is_silent_on_balance_in_a_job_that_did_not_end) {
-    Summary summary = job(4, Story::flooded);
-    summary.waiting_ns = {4, 27'000'000'000, 0, 9'000'000'000, 2, 0};
-    EXPECT_THAT(all_advice(summary), Not(HasSubstr("share of the")));
 }
 
 TEST(Comparison, shows_both_and_the_change) {

@@ -74,6 +74,12 @@ std::string about_unknown(Summary const& summary) {
         unknown.text(summary.world_size), unknown.count() == 1 ? "runs" : "run");
 }
 
+/// The growth of a program that starts is no reason for an end that came later.
+bool was_over(Summary const& summary, GrowthSum const& sum) {
+    RankDetail const* const rank = detail_of(summary, sum.most_rank);
+    return rank != nullptr && rank->last.time_us > sum.most.until_us + 2 * k_sampled_us;
+}
+
 /// Says which ranks held most, for a job in which nothing grew at the end.
 std::string who_held_most(Summary const& summary) {
     auto const rank =
@@ -139,16 +145,6 @@ std::string course_of(Summary const& summary, Grower const& grower) {
     return text;
 }
 
-std::string why_growing(Summary const& summary) {
-    std::optional<Grower> const most = greatest_growth(summary);
-    if (!most) return who_held_most(summary);
-    std::string const where =
-        most->sum->ranks.count() == 1
-            ? fmt::format("rank {} ", most->sum->most_rank)
-            : fmt::format("{}, most on rank {}: ", most->sum->ranks.text(summary.world_size), most->sum->most_rank);
-    return capital(fmt::format("{} grew on {}{}.", name_of(most->owner), where, course_of(summary, *most)));
-}
-
 /// How full the fullest node was; 0 if no limit was found.
 double fullness(Summary const& summary) {
     if (summary.nodes.empty() || summary.nodes.front().limit == 0) return 0;
@@ -156,8 +152,22 @@ double fullness(Summary const& summary) {
     return static_cast<double>(node.last_kib()) * 1024 / static_cast<double>(node.limit);
 }
 
+/// How many processes the kernel killed for lack of memory before the first rank's end was seen; nothing if that is not
+/// known.
+std::optional<std::uint64_t> memory_kills(Summary const& summary) {
+    std::optional<FirstEnd> const first = first_end(summary);
+    if (!first || first->sum->memory_kills.ranks == 0) return std::nullopt;
+    return first->sum->memory_kills.most;
+}
+
+bool was_killed_for_memory(Summary const& summary) {
+    std::optional<FirstEnd> const first = first_end(summary);
+    return first && first->is_signal(SIGKILL) && memory_kills(summary).value_or(0) > 0;
+}
+
 bool reached_its_limit(Summary const& summary) {
     constexpr double k_reached = 0.9;  // memory may have been taken between the last sample and the kill
+    if (was_killed_for_memory(summary)) return true;
     return summary.in_state(record::State::gone).count() > 0 && summary.in_state(record::State::aborted).count() == 0 &&
            fullness(summary) >= k_reached;
 }
@@ -166,6 +176,39 @@ bool reached_its_limit(Summary const& summary) {
 bool may_be_memory(Summary const& summary) {
     std::optional<FirstEnd> const first = first_end(summary);
     return !first || first->is_signal(SIGKILL);
+}
+
+/// Of a job whose first end is known not to be for lack of memory, only growth that went on is told.
+std::string why_growing(Summary const& summary) {
+    std::optional<Grower> const most = greatest_growth(summary);
+    bool const may_be_the_reason = may_be_memory(summary);
+    if (!most || (!reached_its_limit(summary) && was_over(summary, *most->sum)))
+        return may_be_the_reason ? who_held_most(summary) : std::string();
+    std::string const where =
+        most->sum->ranks.count() == 1
+            ? fmt::format("rank {} ", most->sum->most_rank)
+            : fmt::format("{}, most on rank {}: ", most->sum->ranks.text(summary.world_size), most->sum->most_rank);
+    return capital(fmt::format("{} grew on {}{}.", name_of(most->owner), where, course_of(summary, *most)));
+}
+
+std::string likely(Summary const& summary) {
+    if (!memory_kills(summary)) return " It was most likely killed for lack of memory.";
+    // A rank may be in a control group of its own.
+    return " It may have been killed for lack of memory, but in the control group of the rank that watched it the "
+           "kernel "
+           "counts no such kill.";
+}
+
+/// An allocation beyond the limit that a process has for itself fails, and the program may end in any way then.
+std::string about_own_limit(Summary const& summary) {
+    std::optional<FirstEnd> const first = first_end(summary);
+    if (!first || first->is_signal(SIGKILL)) return {};
+    OwnLimit const& own = first->sum->own;
+    if (own.limit == 0 || own.used < own.limit / 4 * 3) return {};
+    return fmt::format(
+        "Its own limit of {} is {} (ulimit -{}), and it had taken {} of that: most likely an allocation failed.",
+        own.is_address_space != 0 ? "address space" : "data", size_text(own.limit),
+        own.is_address_space != 0 ? 'v' : 'd', size_text(std::min(own.used, own.limit)));
 }
 
 std::string about_limit(Summary const& summary) {
@@ -178,9 +221,12 @@ std::string about_limit(Summary const& summary) {
         part > 1 ? fmt::format("its {} held all of {} (100 %)", plural(node.ranks, "rank"), size_text(node.limit))
                  : fmt::format("its {} held {} of {} ({})", plural(node.ranks, "rank"), kib_text(node.last_kib()),
                                size_text(node.limit), percent_text(part, 1));
+    if (was_killed_for_memory(summary))
+        return fmt::format("The kernel has killed {} for lack of memory: {}.",
+                           plural(*memory_kills(summary), "process", "processes"), held);
     if (reached_its_limit(summary))
         return fmt::format("The limit of node {} was reached: {}.", node.node, held) +
-               (may_be_memory(summary) ? " It was most likely killed for lack of memory." : "");
+               (may_be_memory(summary) ? likely(summary) : std::string());
     if (part >= 0.7)
         return fmt::format("Node {} came close to its limit: {} at the last sample, and more may have come after it.",
                            node.node, held);
@@ -228,6 +274,7 @@ std::vector<std::string> what_happened(Summary const& summary) {
     if (summary.all_ended()) return list;
     std::string const memory = lack_of_memory(summary);
     std::vector<std::string> ends = about_ends(summary);
+    if (std::string own = about_own_limit(summary); !own.empty()) ends.insert(ends.begin() + 1, std::move(own));
     if (ends.empty()) add_unless_empty(ends, about_gone(summary));
     ends.insert(leads_with_memory(summary) ? ends.begin() : ends.begin() + (ends.empty() ? 0 : 1), memory);
     for (std::string& line : ends)

@@ -18,6 +18,7 @@ std::string function_name(Scope const& scope, std::uint32_t function) {
 
 /// Adds all fields but the spreads.
 void add_plain_figures(SiteSum& into, SiteSum const& from) {
+    into.code = std::max(into.code, from.code);  // files of several nodes may differ: any of them will do
     into.calls += from.calls;
     into.bytes_out += from.bytes_out;
     into.bytes_in += from.bytes_in;
@@ -33,6 +34,12 @@ void add_plain_figures(SiteSum& into, SiteSum const& from) {
         into.sizes[i] += from.sizes[i];
 }
 
+void add_flight(SiteSum& into, SiteSum const& from) {
+    std::uint32_t const rank = into.in_flight.most_rank;
+    into.in_flight.add(from.in_flight);
+    if (into.in_flight.most_rank != rank) into.in_flight_peak_kib = from.in_flight_peak_kib;
+}
+
 }  // namespace
 
 SiteSum site_sum(record::Site const& site, Scope const& scope, std::uint32_t rank, bool other) {
@@ -40,6 +47,7 @@ SiteSum site_sum(record::Site const& site, Scope const& scope, std::uint32_t ran
     if (!other) {
         sum.function = function_name(scope, site.function);
         sum.place = text_of(site.place);
+        sum.code = {site.file_mark, site.offset};
         sum.id = site_id(sum.function, sum.place);
         sum.kind = static_cast<record::Kind>(kind_index(site.kind));
     } else {
@@ -98,7 +106,7 @@ void add_site(SiteSum& into, SiteSum const& from) {
     into.longest_ns.add(from.longest_ns);
     into.grown.add(from.grown);
     into.grown_own.add(from.grown_own);
-    into.in_flight.add(from.in_flight);
+    add_flight(into, from);
     into.open_requests.add(from.open_requests);
     into.hidden_ns.add(from.hidden_ns);
     into.left_ns.add(from.left_ns);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory of the MPI that grew inside calls: what it is for depends on the kind of call, and on its side.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/advice/advice_on_calls.hpp"
+#include "report/advice/kinds_of_calls.hpp"
+#include "report/advice/largest_site.hpp"
+#include "report/show/words.hpp"
+
+namespace sluice::report {
+
+namespace {
+
+using record::Kind;
+
+constexpr char k_own_part[] = "The MPI takes it for its own part of this call.";
+
+/// Whether the receives whose messages a completion waits for were posted before: as much as the memory that grew was
+/// in flight in nonblocking receives. Messages that come then need no memory to wait in.
+bool were_posted(Summary const& summary, std::uint64_t grown) {
+    return std::any_of(summary.sites.begin(), summary.sites.end(), [grown](SiteSum const& site) {
+        return site.kind == Kind::receive && starts_request(site) && site.in_flight.most >= grown;
+    });
+}
+
+bool receives_messages(Summary const& summary) {
+    return std::any_of(summary.sites.begin(), summary.sites.end(),
+                       [](SiteSum const& site) { return site.kind == Kind::receive && site.bytes_in > 0; });
+}
+
+std::string about_file(SiteSum const& site) {
+    if (!is_collective_access(site)) return k_own_part;
+    return "Collective access to files gathers the data in buffers of the MPI, on the ranks that write or read for the "
+           "others: the hint cb_buffer_size of MPI_File_open sets their size, and cb_nodes the number of these ranks.";
+}
+
+/// What floods a rank: the rank with the most messages to it, and the call that most of them may come from. Empty where
+/// the matrix joins several ranks, or there are few messages.
+std::string flood_of(Summary const& summary, std::uint32_t rank) {
+    if (summary.world_size > record::k_peers) return {};
+    Cell const* most = nullptr;
+    for (Cell const& cell : summary.matrix)
+        if (cell.to == rank && cell.from != rank && (most == nullptr || cell.messages > most->messages)) most = &cell;
+    if (most == nullptr || most->messages < 1000) return {};
+    SiteSum const* const sends = greatest(summary, [](SiteSum const& s) { return s.kind == Kind::send ? s.calls : 0; });
+    std::string const call = sends != nullptr ? fmt::format(", most by {}", call_of(*sends)) : std::string();
+    return fmt::format("Rank {} sent it {} messages of {} on average{}. ", most->from, count_text(most->messages),
+                       size_text(most->bytes / most->messages), call);
+}
+
+std::string how_to_bound(Summary const& summary) {
+    bool const on = std::any_of(summary.counters.begin(), summary.counters.end(),
+                                [](CounterSum const& counter) { return counter.service == "flood control"; });
+    return on ? "give `sluice run` a smaller --flood-share."
+              : "run it with `sluice run --flood on`, which holds senders that are too far ahead.";
+}
+
+/// Of calls through which messages pass.
+std::string about_messages(Summary const& summary, SiteSum const& site) {
+    std::string const bound = how_to_bound(summary);
+    if (site.kind == Kind::send) return "The MPI keeps there what is sent and that no receive has taken yet: " + bound;
+    if (!receives_messages(summary)) return k_own_part;
+    if (site.kind != Kind::receive && were_posted(summary, site.grown.most))
+        return "The receives were posted in time; the MPI takes it for messages that are on their way.";
+    if (site.kind == Kind::collective)
+        return "A barrier has no data: messages wait there that came before their receive was posted: " + bound;
+    return flood_of(summary, site.grown.most_rank) +
+           "Messages that arrive before their receive is posted are kept there: post receives earlier, or " + bound;
+}
+
+std::string what_it_is(Summary const& summary, SiteSum const& site) {
+    if (site.kind == Kind::send || site.kind == Kind::receive || site.kind == Kind::completion ||
+        site.function == "MPI_Barrier")
+        return about_messages(summary, site);
+    if (site.kind == Kind::file) return about_file(site);
+    if (is_blocking_alltoall(site) && is_in_place(site) && summary.served_calls == 0)
+        return "The call is in place, and the MPI makes a copy for it. Sluice served no call of this job: with "
+               "--inplace on it exchanges the data within 256 KiB.";
+    return site.kind == Kind::collective ? "The MPI takes it for its own part of this collective call." : k_own_part;
+}
+
+/// The MPI's memory at the highest peak, if most of it is not there at other times: no site has grown by as much, and
+/// MPI_Init has not taken it.
+std::string about_passing_growth(Summary const& summary) {
+    std::uint64_t const bytes = passing_mpi_memory(summary);
+    SiteSum const* const site = site_of_peak(summary);
+    if (site == nullptr || !is_large(bytes, summary)) return {};
+    return fmt::format("MPI's memory was {} more at the peak of rank {}, in {}, and the MPI gave it back later. {}",
+                       size_text(bytes), summary.highest.rank, call_of(*site), what_it_is(summary, *site));
+}
+
+}  // namespace
+
+std::string about_growth(Summary const& summary) {
+    // Objects that are made on purpose have advice of their own.
+    SiteSum const* const site = greatest(summary, [](SiteSum const& s) {
+        bool const made = s.kind == Kind::setup || s.kind == Kind::communicator || s.kind == Kind::window;
+        return made ? 0 : s.grown.most;
+    });
+    if (site == nullptr || !is_large(site->grown.most, summary)) return about_passing_growth(summary);
+    std::string const since =
+        site->growing_since_us > 0 ? fmt::format(", since {}", time_text(site->growing_since_us)) : std::string();
+    return fmt::format("MPI's memory grew by {} in {} on rank {}{}. ", size_text(site->grown.most), call_of(*site),
+                       site->grown.most_rank, since) +
+           what_it_is(summary, *site);
+}
+
+}  // namespace sluice::report

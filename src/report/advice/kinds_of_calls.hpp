@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// What advice asks of a place that calls MPI.
+#pragma once
+
+#include <string_view>
+
+#include "report/summary/summary.hpp"
+
+namespace sluice::report {
+
+/// True for the all-to-alls that Sluice serves if they are in place.
+inline bool is_blocking_alltoall(SiteSum const& site) {
+    return site.function.starts_with("MPI_Alltoall") && !site.function.ends_with("_init");
+}
+
+inline bool is_in_place(SiteSum const& site) {
+    return site.calls > 0 && site.in_place == site.calls;
+}
+
+/// MPI_Irecv, MPI_Isend, MPI_Recv_init …: the bytes go on moving when the call has returned.
+inline bool starts_request(SiteSum const& site) {
+    std::string_view const name = site.function;
+    return name.ends_with("_init") || name.ends_with("_init_c") ||
+           (name.starts_with("MPI_I") && !name.ends_with("probe"));
+}
+
+/// Whether all ranks of a file read or write together.
+inline bool is_collective_access(SiteSum const& site) {
+    std::string_view const name = site.function;
+    return name.find("_all") != std::string_view::npos || name.find("_ordered") != std::string_view::npos;
+}
+
+}  // namespace sluice::report

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/advice/advice.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "report/jobs.hpp"
+
+namespace sluice::report {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Advice, names_many_communicators_and_their_cost) {
+    Summary summary = job(2, Story::healthy);
+    summary.comms_made = Spread::of(2000, 1);
+    summary.comm_kib = Spread::of(400'000, 1);
+    summary.comms_freed = 0;
+    std::string const all = all_advice(summary);
+    EXPECT_THAT(all, HasSubstr("Rank 1 made 2000 communicators"));
+    EXPECT_THAT(all, HasSubstr("391 MiB, about 200 KiB each"));
+    EXPECT_THAT(all, HasSubstr("2000 of 2000 were never freed"));
+    summary.comms_freed = 2000;
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("communicator"))) << "none is lost";
+}
+
+TEST(Advice, names_the_late_rank) {
+    Summary summary = job(4, Story::healthy);
+    summary.waiting_ns = {4, 27'000'000'000, 0, 9'000'000'000, 2, 0};
+    std::string const all = all_advice(summary);
+    EXPECT_THAT(all, HasSubstr("Rank 2 waits least"));
+    EXPECT_THAT(all, HasSubstr("56 % of all time"));
+}
+
+TEST(Advice, never_proposes_what_the_call_does_already) {
+    Summary summary = job(4, Story::healthy);
+    EXPECT_THAT(all_advice(summary), HasSubstr("with MPI_IN_PLACE"));
+    SiteSum& site = site_of(summary, "MPI_Alltoallv");
+    site.in_place = site.calls;
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("with MPI_IN_PLACE")));
+    EXPECT_THAT(all_advice(summary), HasSubstr("They are exchanged in place"));
+}
+
+TEST(Advice, to_post_receives_earlier_is_only_for_messages) {
+    Summary summary = job(4, Story::healthy);
+    summary.served_calls = 0;
+    SiteSum& site = site_of(summary, "MPI_Alltoallv");
+    site.in_place = site.calls;
+    site.grown = Spread::of(std::uint64_t{200} << 20, 1);
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("post receives earlier")));
+    EXPECT_THAT(all_advice(summary), HasSubstr("with --inplace on"));
+    site_of(summary, "MPI_Recv").grown = Spread::of(std::uint64_t{300} << 20, 1);
+    EXPECT_THAT(all_advice(summary), HasSubstr("post receives earlier"));
+}
+
+TEST(Advice, says_what_buffers_in_flight_are) {
+    Summary summary = job(4, Story::healthy);
+    site_of(summary, "MPI_Alltoallv").in_flight = Spread::of(0, 0);
+    SiteSum& site = site_of(summary, "MPI_Recv");
+    site.in_flight = Spread::of(std::uint64_t{100} << 20, 1);
+    site.other_buffers = 4;
+    EXPECT_THAT(all_advice(summary), HasSubstr("one buffer, the same in all 8000 calls"));
+    site.other_buffers = site.calls;
+    EXPECT_THAT(all_advice(summary), HasSubstr("If they are the data themselves"));
+    site.new_bytes = site.bytes_in;
+    EXPECT_THAT(all_advice(summary), HasSubstr("If they are the data themselves"))
+        << "each rank received less than it holds: it may hold all of that";
+    site.bytes_in = site.new_bytes = std::uint64_t{4 * 500} << 20;
+    EXPECT_THAT(all_advice(summary), HasSubstr("in new memory for each call: with half as much in flight"));
+}
+
+TEST(Advice, is_silent_on_balance_in_a_job_that_did_not_end) {
+    Summary summary = job(4, Story::flooded);
+    summary.waiting_ns = {4, 27'000'000'000, 0, 9'000'000'000, 2, 0};
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("share of the")));
+}
+
+TEST(Advice, on_memory_that_grows_depends_on_the_kind_of_call_and_its_side) {
+    Summary summary = job(4, Story::healthy);
+    auto const grows = [&summary](std::string_view function, record::Kind kind, std::string name) {
+        Summary grown = summary;
+        SiteSum& site = site_of(grown, function);
+        site.grown = Spread::of(std::uint64_t{300} << 20, 1);
+        site.kind = kind;
+        site.function = std::move(name);
+        return all_advice(grown);
+    };
+    using record::Kind;
+    EXPECT_THAT(grows("MPI_Isend", Kind::send, "MPI_Send"), AllOf(HasSubstr("MPI_Ssend"), Not(HasSubstr("earlier"))));
+    EXPECT_THAT(grows("MPI_Recv", Kind::receive, "MPI_Recv"), HasSubstr("post receives earlier"));
+    EXPECT_THAT(grows("MPI_Waitall", Kind::completion, "MPI_Waitall"), HasSubstr("post receives earlier"));
+    EXPECT_THAT(grows("MPI_Waitall", Kind::collective, "MPI_Allreduce"), Not(HasSubstr("earlier")));
+    EXPECT_THAT(grows("MPI_Waitall", Kind::collective, "MPI_Barrier"), Not(HasSubstr("earlier")));
+    EXPECT_THAT(grows("MPI_Waitall", Kind::file, "MPI_File_write_at"), Not(HasSubstr("hint")));
+    EXPECT_THAT(grows("MPI_Waitall", Kind::file, "MPI_File_write_at_all"),
+                AllOf(HasSubstr("cb_buffer_size"), HasSubstr("cb_nodes")));
+}
+
+TEST(Advice, to_post_receives_earlier_is_not_for_those_that_were_posted) {
+    Summary summary = job(4, Story::healthy);
+    SiteSum& waits = site_of(summary, "MPI_Waitall");
+    waits.grown = Spread::of(std::uint64_t{90} << 20, 1);
+    SiteSum& receives = site_of(summary, "MPI_Recv");
+    receives.function = "MPI_Irecv";
+    receives.in_flight = Spread::of(std::uint64_t{100} << 20, 1);
+    EXPECT_THAT(all_advice(summary), AllOf(HasSubstr("posted in time"), Not(HasSubstr("earlier"))));
+    receives.in_flight = Spread::of(std::uint64_t{1} << 20, 1);
+    EXPECT_THAT(all_advice(summary), HasSubstr("post receives earlier"));
+}
+
+TEST(Advice, names_memory_that_the_MPI_has_only_during_a_call) {
+    Summary summary = job(4, Story::healthy);
+    summary.highest.sample.mpi_private = 100 << 10;  // KiB; 12 + 16 MiB are those of MPI_Init
+    summary.highest.sample.mpi_shared = 0;
+    EXPECT_THAT(all_advice(summary), HasSubstr("memory was 71.8 MiB more at the peak of rank 3, in MPI_Alltoallv"));
+    Summary outside = summary;
+    outside.highest.function.clear();
+    outside.highest.place.clear();
+    EXPECT_THAT(all_advice(outside), Not(HasSubstr("gave it back")));
+}
+
+TEST(Advice, on_a_rank_uses_the_peak_of_that_rank) {
+    Summary summary = job(4, Story::healthy);
+    SiteSum& site = site_of(summary, "MPI_Alltoallv");
+    EXPECT_EQ(site.in_flight.most_rank, 0U);
+    EXPECT_LT(site.in_flight_peak_kib, summary.highest.kib);
+    summary.highest.kib = 900 << 10;
+    EXPECT_THAT(all_advice(summary), HasSubstr("33 % of its peak")) << "120 of 361 MiB";
+}
+
+TEST(Advice, tells_what_a_blocking_send_waits_for) {
+    Summary summary = job(4, Story::healthy);
+    SiteSum& site = site_of(summary, "MPI_Isend");
+    site.function = "MPI_Send";
+    site.waiting_ns = Spread::of(30'000'000'000, 1);
+    summary.waiting_ns = {4, 27'000'000'000, 0, 9'000'000'000, 2, 0};
+    EXPECT_THAT(all_advice(summary), HasSubstr("which returns when its receiver has begun to take the message"));
+    site.function = "MPI_Isend";
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("its receiver has begun")));
+}
+
+TEST(Advice, begins_with_ranks_that_share_processors) {
+    Summary summary = job(4, Story::healthy);
+    summary.nodes[0].processors = 2;
+    summary.waiting_ns = {4, 27'000'000'000, 0, 9'000'000'000, 2, 0};
+    EXPECT_THAT(all_advice(summary), HasSubstr("\n4 ranks share the 2 processors of node 0, so a rank also waits"));
+}
+
+TEST(Advice, tells_what_the_option_memory_did_not_bound) {
+    Summary summary = job(2, Story::healthy);
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("bound")));
+    summary.nodes[0].asked = std::uint64_t{100} << 20;
+    EXPECT_THAT(all_advice(summary), HasSubstr("--memory 100MiB bounds what Sluice takes to serve calls"));
+    summary.nodes[0].asked = std::uint64_t{4} << 30;
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("bound"))) << "it held all peaks";
+    summary.served_calls = 0;
+    summary.counters.clear();
+    EXPECT_THAT(all_advice(summary), HasSubstr("--memory 4GiB bounded nothing, because Sluice served no call"));
+}
+
+TEST(Advice, of_a_job_that_did_not_end_says_nothing_of_what_is_in_order) {
+    Summary summary = job(4, Story::flooded);
+    for (SiteSum& site : summary.sites)
+        site.grown = site.in_flight = Spread::of(0, 0);
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("stands out")));
+    EXPECT_THAT(all_advice(summary), HasSubstr("so far"));
+}
+
+}  // namespace
+}  // namespace sluice::report
