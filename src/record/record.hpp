@@ -246,6 +246,7 @@ struct RankHead {
     // Sums over all places, also those that found no room in a table.
     std::array<ObjectCount, k_objects> objects{};  ///< by Object
     std::uint64_t comms_not_kept = 0;
+    std::uint64_t comms_led = 0;  ///< communicators without an entry in `comms` whose rank 0 this is
     std::uint64_t windows_made = 0, windows_freed = 0;
     std::uint64_t sites = 0;  ///< used entries of `sites`
     std::uint64_t comms = 0;

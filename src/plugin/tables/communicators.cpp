@@ -137,6 +137,7 @@ void Communicators::add(MPI_Comm made, std::uint32_t site, std::uint64_t memory,
     bool const has_name = known.size == 1 || terms_.may_agree || !terms_.reports;
     if (known.size > 0 && has_name) enter(known, number, site, memory, now_us);
     if (known.size > 0 && !has_name) ++record_.head.comms_not_kept;
+    if (known.size > 0 && known.rank == 0 && known.entry >= record::k_comms) ++record_.head.comms_led;
     keep(made, known);
 }
 

@@ -339,6 +339,8 @@ def wrappers_cpp(functions):
 #include "plugin/wrappers/unlisted.hpp"
 
 using namespace sluice::plugin;
+namespace mpi = sluice::mpi;
+namespace record = sluice::record;
 
 #define SLUICE_EXPORTED extern "C" __attribute__((visibility("default")))
 #define SLUICE_CALLER caller_beyond_bindings(__builtin_return_address(0), __builtin_dwarf_cfa())

@@ -64,8 +64,9 @@ SiteSum const* largest_in_flight(Summary const& summary) {
 std::string about_growth(Summary const& summary) {
     // Objects that are made on purpose have advice of their own.
     SiteSum const* const site = greatest(summary, [](SiteSum const& s) {
-        bool const made =
-            s.kind == record::Kind::setup || s.kind == record::Kind::communicator || s.kind == record::Kind::window;
+        bool const made = s.kind == record::Kind::setup || s.kind == record::Kind::communicator ||
+                          s.kind == record::Kind::window || (s.object != record::Object::none &&
+                           (s.object != record::Object::request || s.function.ends_with("_init")));
         return made ? 0 : s.grown.most;
     });
     if (site == nullptr || !is_large(site->grown.most, summary)) return {};

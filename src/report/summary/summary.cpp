@@ -110,25 +110,19 @@ void add_figures(Summary& summary, record::RankRecord const& record) {
     summary.served_bytes = head.served_bytes;
     summary.saved_bytes = of(head.saved_bytes);
     summary.passed_on = head.passed_on;
-    summary.comms_made = of(head.comms_made);
-    summary.comms_freed = head.comms_freed;
     summary.comms_not_kept = head.comms_not_kept;
-    summary.windows_made = head.windows_made;
-    summary.windows_freed = head.windows_freed;
-    summary.types_made = of(head.types_made);
-    summary.types_left = of(head.types_made - std::min(head.types_made, head.types_freed));
+    summary.comms_total = head.comms_led;
+    summary.objects = objects_of(head);
 }
 
 void add_comms(Summary& summary, record::RankRecord const& record, Scope const& scope,
                std::vector<std::uint64_t> const& ids) {
     std::uint32_t const rank = record.head.world_rank;
-    std::uint64_t memory = 0;
     std::uint64_t const used = std::min<std::uint64_t>(record.head.comms, record::k_comms);
     std::uint64_t next_of_several = scope.comms_before.several;
     std::uint64_t next_alone = scope.comms_of_several + scope.comms_before.alone;
     for (std::uint64_t i = 0; i < used; ++i) {
         record::Comm const& comm = record.comms[i];
-        memory += comm.memory_kib;
         CommSum sum{comm.root, comm.number, comm.size, comm.first, comm.stride, {}, k_outside, {}, 0, 0};
         if (comm.rank == 0) {
             sum.id = comm.size > 1 ? next_of_several++ : next_alone++;
@@ -140,7 +134,6 @@ void add_comms(Summary& summary, record::RankRecord const& record, Scope const& 
         sum.freed = comm.freed_us > 0 ? 1 : 0;
         add_comm_table(summary.comms, {sum});
     }
-    summary.comm_kib = Spread::of(memory, rank);
 }
 
 void add_counters(Summary& summary, record::RankRecord const& record) {
