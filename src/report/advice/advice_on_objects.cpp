@@ -50,7 +50,7 @@ std::string places_text(Summary const& summary, Object kind, std::string_view be
 std::string memory_text(ObjectSum const& sum) {
     std::uint64_t const most = sum.grown.most;
     // What was freed is taken again by the next one.
-    std::uint64_t const each = most / std::max<std::uint64_t>(1, std::max(sum.left.most, std::uint64_t{1}));
+    std::uint64_t const each = most / std::max<std::uint64_t>(1, sum.left.most);
     if (most == 0 || each < k_least_each) return {};
     return fmt::format(" MPI's memory grew by up to {} in the calls that made them, about {} each.", size_text(most),
                        size_text(each));
@@ -96,17 +96,21 @@ std::vector<std::string> about_objects(Summary const& summary) {
     return list;
 }
 
-std::vector<std::string> lines_on_objects(Summary const& summary) {
-    std::vector<std::string> lines;
-    for (ObjectSum const& sum : summary.objects) {
-        if (sum.left.most == 0) continue;
-        lines.push_back(fmt::format("{} of {} on rank {} {} freed{}{}", count_text(sum.left.most),
-                                    plural(sum.made_there, name_of(sum.kind)), sum.left.most_rank,
-                                    summary.all_ended() ? "never" : "not yet",
-                                    places_text(summary, sum.kind, ": "),
-                                    sum.grown.most > 0 ? ", memory " + size_text(sum.grown.most) : std::string()));
-    }
-    return lines;
+std::string line_on_objects(Summary const& summary) {
+    std::vector<ObjectSum> left;
+    for (ObjectSum const& sum : summary.objects)
+        if (sum.left.most > 0) left.push_back(sum);
+    std::stable_sort(left.begin(), left.end(),
+                     [](ObjectSum const& a, ObjectSum const& b) { return a.grown.most > b.grown.most; });
+    std::string text;
+    for (ObjectSum const& sum : left)
+        text += fmt::format("{}{} of {} on rank {}{}",
+                            !text.empty()         ? "; "
+                            : summary.all_ended() ? "never freed: "
+                                                  : "not yet freed: ",
+                            count_text(sum.left.most), plural(sum.made_there, name_of(sum.kind)), sum.left.most_rank,
+                            sum.grown.most > 0 ? ", " + size_text(sum.grown.most) : std::string());
+    return text;
 }
 
 }  // namespace sluice::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What the job says of objects of MPI that were made and never freed: advice, and a line for each kind.
+/// What the job says of objects of MPI that were made and never freed: advice, and a line.
 #pragma once
 
 #include <string>
@@ -13,7 +13,8 @@ namespace sluice::report {
 /// is open there may be freed later.
 std::vector<std::string> about_objects(Summary const& summary);
 
-/// Of each kind of which some were left: how many, by the rank that left most, and the memory of all it made.
-std::vector<std::string> lines_on_objects(Summary const& summary);
+/// How many were left of each kind, by the rank that left most, and the memory that its making took; the kind with most
+/// memory first. Empty if none was left.
+std::string line_on_objects(Summary const& summary);
 
 }  // namespace sluice::report

@@ -138,12 +138,6 @@ void put_whereabouts(Screen& screen, Summary const& s) {
     if (rows.size() > shown) screen.put("", fmt::format("and in {} other calls", rows.size() - shown));
 }
 
-void put_objects(Screen& screen, Summary const& s) {
-    char const* label = "objects";
-    for (std::string const& line : lines_on_objects(s))
-        if (screen.put(label, line)) label = "";
-}
-
 void put_advice(Screen& screen, Summary const& s) {
     char const* label = "advice";
     for (std::string const& line : advice_for(s))
@@ -206,7 +200,7 @@ std::string to_screen(Summary const& s) {
     if (!s.all_ended()) put_advice(screen, s);
     screen.put("time", time_line(s));
     if (std::string const text = hidden_line(s); !text.empty()) screen.put("hidden", text);
-    put_objects(screen, s);
+    if (std::string const text = line_on_objects(s); !text.empty()) screen.put("objects", text);
     screen.put("Sluice", ours(s));
     for (std::string const& line : service_lines(s))
         screen.put("", line);

@@ -42,10 +42,27 @@ OpenCall open_call_of(record::RankRecord const& record) {
     return {head.current_site, ns, waits ? ns : 0};
 }
 
+/// Calls that make objects are measured exactly, and are too short for samples to see: what they took, samples find in the
+/// calls around them.
+void leave_out_objects(record::RankRecord const& record, std::vector<record::Sample> const& samples,
+                       std::vector<std::uint64_t>& sampled_kib) {
+    std::uint64_t of_objects = 0;
+    for (record::ObjectCount const& count : record.head.objects)
+        of_objects += count.grown >> 10;
+    if (samples.empty() || of_objects == 0) return;
+    auto const of_mpi = [](record::Sample const& s) { return std::uint64_t{s.mpi_private} + s.mpi_shared; };
+    std::uint64_t const begun = of_mpi(samples.front());
+    std::uint64_t const grown = of_mpi(samples.back()) - std::min(begun, of_mpi(samples.back()));
+    std::uint64_t const others = grown - std::min(grown, of_objects);
+    for (std::uint64_t& kib : sampled_kib)
+        kib = std::min(kib, others);
+}
+
 /// Adds the calls of one rank; ids[i] is the id of its site i, or k_outside if the site is unused.
 void add_sites(Summary& summary, record::RankRecord const& record, Scope const& scope,
                std::vector<record::Sample> const& samples, std::vector<std::uint64_t>& ids) {
-    std::vector<std::uint64_t> const sampled = sampled_growth(samples, record::k_sites);
+    std::vector<std::uint64_t> sampled = sampled_growth(samples, record::k_sites);
+    leave_out_objects(record, samples, sampled);
     std::optional<Growth> const steady = steady_growth(samples, Owner::mpi_private);
     std::size_t const grower =
         static_cast<std::size_t>(std::max_element(sampled.begin(), sampled.end()) - sampled.begin());

@@ -111,7 +111,7 @@ TEST(Flights, are_as_a_map_of_bytes_has_them) {
     for (int step = 0; step < steps; ++step) {
         if (open.size() < Flights::k_room && (open.empty() || random() % 2 == 0)) {
             FlyingRange const range = at(1 + random() % 128, 1 + random() % 100);
-            std::uint32_t const site = random() % 3;
+            auto const site = static_cast<std::uint32_t>(random() % 3);
             open.push_back({site, range, flights.add(site, range)});
         } else {
             std::size_t const which = random() % open.size();

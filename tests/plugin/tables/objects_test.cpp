@@ -68,7 +68,7 @@ TEST(Objects, are_as_stacks_by_handle_have_them) {
         std::uint64_t const handle = 2 + 16 * (random() % 200);
         std::vector<std::uint32_t>& stack = model[{kind, handle}];
         if (random() % 4 != 0 ? filling : !filling) {
-            std::uint32_t const site = random() % 256;
+            auto const site = static_cast<std::uint32_t>(random() % 256);
             stack.push_back(site);
             ASSERT_TRUE(table.objects.add(kind, handle, site));
         } else if (stack.empty()) {

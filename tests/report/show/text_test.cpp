@@ -168,7 +168,7 @@ TEST(Text, of_a_job_that_runs_says_so_and_of_one_far_away_that_it_cannot_be_told
 
 TEST(Text, says_what_was_never_freed) {
     Summary summary = job(2, Story::healthy);
-    EXPECT_THAT(flat(to_screen(summary)), HasSubstr("objects 2 of 2 communicators on rank 0 never freed"));
+    EXPECT_THAT(flat(to_screen(summary)), HasSubstr("objects never freed: 2 of 2 communicators on rank 0, 192 KiB"));
     for (ObjectSum& sum : summary.objects)
         sum.left = Spread::of(0, 0);
     EXPECT_THAT(to_screen(summary), Not(HasSubstr("objects")));
@@ -299,6 +299,11 @@ TEST(Text, stays_one_screen_whatever_the_names_are) {
     expect_one_screen(to_screen(whole, job(8, Story::healthy)));
 }
 
+SiteSum& site_of(Summary& summary, std::string_view function) {
+    return *std::find_if(summary.sites.begin(), summary.sites.end(),
+                         [function](SiteSum const& site) { return site.function == function; });
+}
+
 std::string all_advice(Summary const& summary) {
     std::string all;
     for (std::string const& line : advice_for(summary))
@@ -348,11 +353,6 @@ std::string all_advice(Summary const& summary) {
     for (std::string const& line : advice_for(summary))
         all += line + "\n";
     return all;
-}
-
-SiteSum& site_of(Summary& summary, std::string_view function) {
-    return *std::find_if(summary.sites.begin(), summary.sites.end(),
-                         [function](SiteSum const& site) { return site.function == function; });
 }
 
 TEST(Advice, never_proposes_what_the_call_does_already) {
