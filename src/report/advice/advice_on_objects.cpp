@@ -18,7 +18,6 @@ using record::Object;
 constexpr std::uint64_t k_many = 10;
 constexpr std::uint64_t k_many_small = 100;
 constexpr std::size_t k_places = 2;
-// Requests whose memory is known: those that are not persistent take theirs in calls that send and receive, too.
 constexpr std::uint64_t k_least_each = 16;
 
 std::uint64_t least_of(Object kind) {
@@ -47,13 +46,17 @@ std::string places_text(Summary const& summary, Object kind, std::string_view be
     return text;
 }
 
+/// What the MPI took for each that was left. Nothing if it was next to nothing: it is taken in other calls then.
+std::uint64_t bytes_of_each(ObjectSum const& sum) {
+    std::uint64_t const each = sum.grown.most / std::max<std::uint64_t>(1, sum.left.most);
+    return each < k_least_each ? 0 : each;
+}
+
 std::string memory_text(ObjectSum const& sum) {
-    std::uint64_t const most = sum.grown.most;
-    // What was freed is taken again by the next one.
-    std::uint64_t const each = most / std::max<std::uint64_t>(1, sum.left.most);
-    if (most == 0 || each < k_least_each) return {};
-    return fmt::format(" MPI's memory grew by up to {} in the calls that made them, about {} each.", size_text(most),
-                       size_text(each));
+    std::uint64_t const each = bytes_of_each(sum);
+    if (each == 0) return {};
+    return fmt::format(" MPI's memory grew by up to {} in the calls that made them, about {} each.",
+                       size_text(sum.grown.most), size_text(each));
 }
 
 std::string about_requests_left(Summary const& summary, ObjectSum const& sum) {
@@ -109,7 +112,7 @@ std::string line_on_objects(Summary const& summary) {
                             : summary.all_ended() ? "never freed: "
                                                   : "not yet freed: ",
                             count_text(sum.left.most), plural(sum.made_there, name_of(sum.kind)), sum.left.most_rank,
-                            sum.grown.most > 0 ? ", " + size_text(sum.grown.most) : std::string());
+                            bytes_of_each(sum) > 0 ? ", " + size_text(sum.grown.most) : std::string());
     return text;
 }
 

@@ -348,13 +348,6 @@ TEST(Advice, names_the_late_rank) {
     EXPECT_THAT(all, HasSubstr("56 % of the time"));
 }
 
-std::string all_advice(Summary const& summary) {
-    std::string all;
-    for (std::string const& line : advice_for(summary))
-        all += line + "\n";
-    return all;
-}
-
 TEST(Advice, never_proposes_what_the_call_does_already) {
     Summary summary = job(4, Story::healthy);
     EXPECT_THAT(all_advice(summary), HasSubstr("with MPI_IN_PLACE"));

@@ -338,9 +338,9 @@ TEST(Summary, refuses_the_JSON_of_the_version_before) {
     ASSERT_EQ(refusal_of(json), "");
     json.at("format") = k_summary_format - 1;
     for (nlohmann::json& site : json.at("sites"))
-        for (char const* name : {"deferred", "hidden_ns", "left_ns", "moving_ns"})
+        for (char const* name : {"object", "made", "left"})
             ASSERT_EQ(site.erase(name), 1U) << name;
-    EXPECT_EQ(refusal_of(json), "report.json: its format is 6, this version reads 7");
+    EXPECT_EQ(refusal_of(json), "report.json: its format is 7, this version reads 8");
 }
 
 TEST(Summary, refuses_JSON_with_a_name_that_this_version_does_not_know) {
