@@ -34,7 +34,7 @@ namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
 /// One more also when functions.txt changes: sites name functions by their places there.
-inline constexpr std::uint32_t k_format = 9 + 1;
+inline constexpr std::uint32_t k_format = 10;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
@@ -64,6 +64,21 @@ enum class Kind : std::uint32_t {
     one_sided,
     file
 };
+
+/// What a program makes by MPI and has to free. Not listed are keys of attributes.
+enum class Object : std::uint32_t {
+    none,
+    request,  ///< complete, or freed
+    datatype,
+    communicator,
+    group,
+    window,
+    operation,
+    info,
+    error_handler,
+    file
+};
+inline constexpr std::size_t k_objects = 10;
 
 enum class State : std::uint32_t {
     running,     ///< also found in the file of a killed rank, which could not write a final state: see fate.hpp
@@ -97,6 +112,7 @@ struct Site {
     std::uint64_t file_mark = 0;  ///< of that file (kernel/files/file_mark.hpp); 0: it could not be found
     std::uint32_t function = 0;   ///< index into the names of functions.hpp
     Kind kind = Kind::other;
+    Object object = Object::none;       ///< what is made here
     std::array<char, k_place> place{};  ///< "name+0x1f (module)", ended by a zero
     std::uint64_t calls = 0;
     std::uint64_t bytes_out = 0;   ///< bytes that this rank handed to MPI to be sent or written
@@ -117,7 +133,8 @@ struct Site {
     std::uint64_t in_place = 0;          ///< calls whose bytes leave from the buffer that they come into
     std::uint64_t other_buffers = 0;     ///< calls whose buffer was not that of the call before; the first is one
     std::uint64_t new_bytes = 0;         ///< of receive buffers, whose pages were not in memory when the call began
-    std::uint64_t open_requests = 0;     ///< requests made here that are neither complete nor freed
+    std::uint64_t made = 0;              ///< objects of MPI that were made here
+    std::uint64_t freed = 0;             ///< of these
     std::uint64_t deferred = 0;          ///< receives that returned before their data had come
     std::uint64_t hidden_ns = 0;  ///< from the return of such a receive to the first touch of its data, or to their
                                   ///< arrival if that came first: waiting that the program did not see
@@ -168,6 +185,13 @@ struct Event {
     std::uint64_t bytes = 0;
 
     bool operator==(Event const&) const = default;
+};
+
+/// The objects of one kind that the program has made, at all places.
+struct ObjectCount {
+    std::uint64_t made = 0;
+    std::uint64_t freed = 0;
+    std::uint64_t grown = 0;  ///< bytes by which MPI's memory grew in the calls that made them
 };
 
 /// One figure of a service; reports add up the figures of the ranks by name.
@@ -228,10 +252,11 @@ struct RankHead {
         0;  ///< the most extra memory saved in one call: what MPI would have allocated less what Sluice allocated
     std::uint64_t passed_on = 0;  ///< calls counted and passed on although they look like calls that Sluice serves:
                                   ///< intercommunicators, persistent, partitioned
-    // Sums over all communicators and windows, also those that found no room in a table.
-    std::uint64_t comms_made = 0, comms_freed = 0, comms_not_kept = 0;
+    // Sums over all places, also those that found no room in a table.
+    std::array<ObjectCount, k_objects> objects{};  ///< by Object
+    std::uint64_t comms_not_kept = 0;
+    std::uint64_t comms_led = 0;  ///< communicators without an entry in `comms` whose rank 0 this is
     std::uint64_t windows_made = 0, windows_freed = 0;
-    std::uint64_t types_made = 0, types_freed = 0;
     std::uint64_t sites = 0;  ///< used entries of `sites`
     std::uint64_t comms = 0;
     std::uint64_t history = 0;              ///< used entries of `history`

@@ -123,7 +123,9 @@ void add_comms(record::RankRecord& record) {
         record::Comm& comm = record.comms[head.comms++];
         std::uint32_t const mine = (head.world_rank - first) / static_cast<std::uint32_t>(stride);
         comm = {root, number, size, mine, first, stride, 5, 96, 200'000 + 1000 * number, 0, 0, 0};
-        ++head.comms_made;
+        record::ObjectCount& made = head.objects[static_cast<std::size_t>(record::Object::communicator)];
+        ++made.made;
+        made.grown += 96 << 10;
     };
     std::uint32_t const rank = head.world_rank;
     add(0, 0, head.world_size, 0, 1);

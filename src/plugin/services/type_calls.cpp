@@ -32,12 +32,7 @@ int told_contents(int code, Number number, MPI_Datatype const* types) noexcept {
 }  // namespace
 
 int commit_type(int (*below)(MPI_Datatype*), MPI_Datatype* type) {
-    int const code = below(type);
-    Job* const job = g_plugin.watched.load(std::memory_order_acquire);
-    // A type may be committed twice, which makes nothing.
-    if (job != nullptr && code == MPI_SUCCESS && job->watch.datatypes().number_of(*type) == 0)
-        add(job->watch.record().head.types_made, 1);
-    return made(code, type);
+    return made(below(type), type);
 }
 
 int copy_type(int (*below)(MPI_Datatype, MPI_Datatype*), MPI_Datatype old, MPI_Datatype* copy) {
@@ -88,11 +83,7 @@ int free_type(int (*below)(MPI_Datatype*), MPI_Datatype* type) {
     MPI_Datatype const freed = *type;
     std::uint64_t const number = known->number_of(freed);
     int const code = below(type);
-    if (code == MPI_SUCCESS && number != 0) {
-        known->remove(freed, number);
-        if (Job* const job = g_plugin.watched.load(std::memory_order_acquire))
-            add(job->watch.record().head.types_freed, 1);
-    }
+    if (code == MPI_SUCCESS && number != 0) known->remove(freed, number);
     return code;
 }
 

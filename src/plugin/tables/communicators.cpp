@@ -53,6 +53,13 @@ void find_neighbours(MPI_Comm comm, Known& known) noexcept {
         int dimensions = 0;
         MPI_Cartdim_get(comm, &dimensions);
         known.sources = known.targets = 2 * dimensions;
+        for (int d = 0; d < dimensions && d < 32; ++d) {
+            int below = MPI_PROC_NULL;
+            int above = MPI_PROC_NULL;
+            MPI_Cart_shift(comm, d, 1, &below, &above);
+            if (below == MPI_PROC_NULL) known.no_neighbours |= std::uint64_t{1} << (2 * d);
+            if (above == MPI_PROC_NULL) known.no_neighbours |= std::uint64_t{1} << (2 * d + 1);
+        }
     } else if (kind == MPI_GRAPH) {
         MPI_Graph_neighbors_count(comm, known.rank, &known.sources);
         known.targets = known.sources;
@@ -125,12 +132,12 @@ void Communicators::add(MPI_Comm made, std::uint32_t site, std::uint64_t memory,
         if (ours) number = agree(made, known);
     }
     std::lock_guard const lock(changing_);
-    ++record_.head.comms_made;
     if (!ours) ++record_.head.passed_on;
     // A number that a rank gave alone may be another communicator's on another rank.
     bool const has_name = known.size == 1 || terms_.may_agree || !terms_.reports;
     if (known.size > 0 && has_name) enter(known, number, site, memory, now_us);
     if (known.size > 0 && !has_name) ++record_.head.comms_not_kept;
+    if (known.size > 0 && known.rank == 0 && known.entry >= record::k_comms) ++record_.head.comms_led;
     keep(made, known);
 }
 
@@ -168,7 +175,6 @@ void Communicators::keep(MPI_Comm comm, Known known) noexcept {
 void Communicators::remove(MPI_Comm comm, Known const& known, std::uint64_t now_us) noexcept {
     std::lock_guard const lock(changing_);
     auto const found = known_.find(mpi::handle_key(comm));
-    ++record_.head.comms_freed;
     // Another thread may have been given the handle meanwhile.
     if (found == known_.end() || found->second.serial != known.serial) return;
     if (found->second.entry < record::k_comms)

@@ -31,6 +31,7 @@ struct Known {
     int remote = 0;                         ///< size of the other group of an intercommunicator, whose `size` is 0 here
     int sources = 0;                        ///< neighbours in a topology that send to this rank
     int targets = 0;                        ///< neighbours that it sends to
+    std::uint64_t no_neighbours = 0;        ///< a bit for each of the first 64 of both that is MPI_PROC_NULL
     std::uint32_t serial = 0;               ///< of the making: MPI gives the handle of a freed communicator again
 };
 

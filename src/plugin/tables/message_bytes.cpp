@@ -118,17 +118,18 @@ Known const& MessageBytes::known_as(MPI_Comm comm) noexcept {
 }
 
 template <class Count, class Types>
-std::uint64_t MessageBytes::bytes(Count const counts[], Types types, std::uint64_t n) noexcept {
+std::uint64_t MessageBytes::bytes(Count const counts[], Types types, std::uint64_t n, std::uint64_t left_out) noexcept {
     if (counts == nullptr) return 0;
+    auto const is_left_out = [left_out](std::uint64_t i) { return i < 64 && (left_out >> i & 1U) != 0; };
     if constexpr (std::is_same_v<Types, MPI_Datatype>) {
         std::uint64_t total = 0;
         for (std::uint64_t i = 0; i < n; ++i)
-            total += static_cast<std::uint64_t>(std::max<Count>(counts[i], 0));
+            if (!is_left_out(i)) total += static_cast<std::uint64_t>(std::max<Count>(counts[i], 0));
         return total > 0 ? bytes(1, types) * total : 0;
     } else {
         std::uint64_t total = 0;
         for (std::uint64_t i = 0; types != nullptr && i < n; ++i)
-            if (counts[i] > 0) total += bytes(counts[i], types[i]);
+            if (counts[i] > 0 && !is_left_out(i)) total += bytes(counts[i], types[i]);
         return total;
     }
 }
@@ -139,6 +140,19 @@ std::uint64_t MessageBytes::span_of(MPI_Count count, MPI_Datatype type) noexcept
         return static_cast<std::uint64_t>(count) * size;
     TypeSize const size = size_of(type);
     return static_cast<std::uint64_t>(count) * (size.extent > 0 ? size.extent : size.size);
+}
+
+std::optional<FlyingRange> MessageBytes::message(void const* buffer, MPI_Count count, MPI_Datatype type) noexcept {
+    if (count <= 0) return FlyingRange{};
+    auto const address = reinterpret_cast<std::uintptr_t>(buffer);
+    auto const number = static_cast<std::uint64_t>(count);
+    if (std::uint64_t const size = g_plugin.dense_types.size_of(type); size > 0) [[likely]]
+        return FlyingRange{address, number * size, number * size};
+    std::optional<TypeSize> const known = types_->find(type);
+    // The addresses in a type may be absolute, and its elements may follow each other backwards.
+    if (!known || buffer == MPI_BOTTOM || (count > 1 && known->extent == 0)) return std::nullopt;
+    std::uint64_t const span = known->span + (number - 1) * known->extent;
+    return FlyingRange{address + static_cast<std::uintptr_t>(known->low), span, std::min(number * known->size, span)};
 }
 
 template <class Count, class Displacement, class Types>
@@ -161,10 +175,10 @@ Room MessageBytes::room(Count const counts[], Displacement const displacements[]
     return all;
 }
 
-template std::uint64_t MessageBytes::bytes(int const*, MPI_Datatype, std::uint64_t) noexcept;
-template std::uint64_t MessageBytes::bytes(MPI_Count const*, MPI_Datatype, std::uint64_t) noexcept;
-template std::uint64_t MessageBytes::bytes(int const*, MPI_Datatype const*, std::uint64_t) noexcept;
-template std::uint64_t MessageBytes::bytes(MPI_Count const*, MPI_Datatype const*, std::uint64_t) noexcept;
+template std::uint64_t MessageBytes::bytes(int const*, MPI_Datatype, std::uint64_t, std::uint64_t) noexcept;
+template std::uint64_t MessageBytes::bytes(MPI_Count const*, MPI_Datatype, std::uint64_t, std::uint64_t) noexcept;
+template std::uint64_t MessageBytes::bytes(int const*, MPI_Datatype const*, std::uint64_t, std::uint64_t) noexcept;
+template std::uint64_t MessageBytes::bytes(MPI_Count const*, MPI_Datatype const*, std::uint64_t, std::uint64_t) noexcept;
 template Room MessageBytes::room(int const*, int const*, MPI_Datatype, std::uint64_t) noexcept;
 template Room MessageBytes::room(MPI_Count const*, MPI_Aint const*, MPI_Datatype, std::uint64_t) noexcept;
 template Room MessageBytes::room(int const*, int const*, MPI_Datatype const*, std::uint64_t) noexcept;

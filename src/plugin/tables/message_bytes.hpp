@@ -13,11 +13,14 @@
 
 #include <mpi.h>
 
+#include <bit>
 #include <cstdint>
+#include <optional>
 
 #include "plugin/binding/plugin.hpp"
 #include "plugin/tables/communicators.hpp"
 #include "plugin/tables/datatypes.hpp"
+#include "plugin/tables/open/flights.hpp"
 
 namespace sluice::plugin {
 
@@ -55,9 +58,18 @@ class MessageBytes {
             return static_cast<std::uint64_t>(count) * size;
         return static_cast<std::uint64_t>(count) * size_of(type).size;
     }
-    /// Sums over `n` peers.
+    /// Sums over `n` peers without those of the first 64 whose bit is set in `left_out`.
     template <class Count, class Types>
-    std::uint64_t bytes(Count const counts[], Types types, std::uint64_t n) noexcept;
+    std::uint64_t bytes(Count const counts[], Types types, std::uint64_t n, std::uint64_t left_out = 0) noexcept;
+    /// Sums over the neighbours of a topology that are a rank.
+    template <class Count, class Types>
+    std::uint64_t bytes_to_targets(Count const counts[], Types types, MPI_Comm comm) noexcept {
+        return bytes(counts, types, targets(comm), known_as(comm).no_neighbours);
+    }
+    template <class Count, class Types>
+    std::uint64_t bytes_from_sources(Count const counts[], Types types, MPI_Comm comm) noexcept {
+        return bytes(counts, types, sources(comm), known_as(comm).no_neighbours);
+    }
     /// Of the caller's own entry.
     template <class Count>
     std::uint64_t mine(Count const counts[], MPI_Datatype type, MPI_Comm comm) noexcept {
@@ -88,6 +100,11 @@ class MessageBytes {
     /// Neighbours of a topology.
     std::uint64_t sources(MPI_Comm comm) noexcept { return static_cast<std::uint64_t>(known_as(comm).sources); }
     std::uint64_t targets(MPI_Comm comm) noexcept { return static_cast<std::uint64_t>(known_as(comm).targets); }
+    /// Those that are a rank.
+    std::uint64_t real_sources(MPI_Comm comm) noexcept { return real_of(sources(comm), known_as(comm)); }
+    std::uint64_t real_targets(MPI_Comm comm) noexcept { return real_of(targets(comm), known_as(comm)); }
+    /// Where a message of `count` elements lies, from its buffer's begin. Nothing if that is not known.
+    std::optional<FlyingRange> message(void const* buffer, MPI_Count count, MPI_Datatype type) noexcept;
     /// The caller is the root.
     bool root_in(MPI_Comm comm, int root) noexcept {
         if (root == MPI_ROOT) return true;
@@ -96,6 +113,9 @@ class MessageBytes {
     }
 
   private:
+    static std::uint64_t real_of(std::uint64_t n, Known const& known) noexcept {
+        return n - static_cast<std::uint64_t>(std::popcount(known.no_neighbours));
+    }
     TypeSize size_of(MPI_Datatype type) noexcept;
     Known const& known_as(MPI_Comm comm) noexcept;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Open requests of the program: which bytes they keep busy, since which call. A table of fixed size; requests that
-/// find no room in it are not counted as in flight. Requests of services are in services/owned_requests.
+/// Open requests of the program: which memory they keep busy, since which call. The table grows to k_most_slots. Where
+/// more are open, those that are not started move to a table that knows only their places; if all are started, a new one
+/// does, and then its bytes are not counted as in flight. Requests of services are in services/owned_requests.
 ///
 ///     slots   | a | b | was freed | c | free | …      a search ends at a free slot
 ///
@@ -17,26 +18,48 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
+#include <utility>
 
 #include "base/fixed_table.hpp"
 #include "memory/leased.hpp"
 #include "mpi/handle_key.hpp"
 #include "plugin/binding/tally.hpp"
+#include "plugin/tables/open/flights.hpp"
+#include "plugin/tables/open/objects.hpp"
 
 namespace sluice::plugin {
 
 /// What is known of a request.
 struct OpenRequest {
-    std::uint64_t key = 0;  ///< the handle; 0: free, 1: was freed
-    std::uint64_t bytes = 0;
+    std::uint64_t key = 0;    ///< the handle; 0: free, 1: was freed
+    std::uint64_t bytes = 0;  ///< that it moves, in and out
+    FlyingRange leaves;       ///< busy while the request is active; empty ones are not
+    FlyingRange comes;
+    std::uint64_t unknown = 0;  ///< bytes that are busy, too, at addresses that are not known
+    // Of a message that comes: it is busy where its pages were not resident and have become so.
     void const* buffer = nullptr;  ///< that it receives into, where pages of it were not resident at its start
     std::uint64_t span = 0;
     std::uint64_t absent = 0;  ///< bytes of it that were not
+    std::uint64_t come = 0;    ///< and are now
+    // Of a persistent one, for each start.
+    std::uint64_t out = 0;
+    std::uint64_t in = 0;
+    std::uint32_t leaves_at = Flights::k_alone;  ///< places among the flights
+    std::uint32_t comes_at = Flights::k_alone;
     std::uint32_t site = 0;
     std::uint32_t serial = 0;
-    int awaited = -1;  ///< the world rank that its message comes from or goes to; -1: several, or unknown
+    int awaited = -1;      ///< the world rank that its message comes from or goes to; -1: several, or unknown
+    int destination = -1;  ///< the world rank that its bytes go to; -1: none, several, or unknown
     bool persistent = false;
     bool active = false;
+};
+
+/// What requests that begin move.
+struct Begun {
+    std::uint64_t out = 0;
+    std::uint64_t in = 0;
+    std::uint64_t unplaced = 0;  ///< of `out`: to no rank that is known
 };
 
 /// A request that a call may complete.
@@ -45,16 +68,18 @@ struct Handle {
     std::uint32_t serial;
 };
 
-/// `Listener` is told what the table finds out: opened(site), closed(site), flies(site, bytes), landed(site, bytes) and
-/// own_pages(bytes); it says by absent(buffer, span) how many bytes of a buffer are not resident.
+/// `Listener` is told what the table finds out: opened(site), closed(site), flies(request) and landed(request), which
+/// keep places in it, came(site, bytes), sent_to(rank, bytes) and own_pages(bytes); it says by absent(buffer, span) how
+/// many bytes of a buffer are not resident.
 template <class Listener>
 class OpenRequests {
   public:
-    static constexpr std::size_t k_slots = std::size_t{1} << 12;
-    static constexpr std::size_t k_most = k_slots * 3 / 4;
+    static constexpr std::size_t k_most_slots = std::size_t{1} << 12;
+    static constexpr std::size_t k_most = k_most_slots * 3 / 4;
 
     /// `budget`: the table is leased from the first request on.
-    OpenRequests(Listener& listener, Budget const& budget) : listener_(listener), budget_(budget) {}
+    OpenRequests(Listener& listener, Budget const& budget)
+        : listener_(listener), budget_(budget), many_(budget), many_idle_(budget) {}
     Budget const& budget() const noexcept { return budget_; }
 
     /// `request` is not null.
@@ -64,12 +89,11 @@ class OpenRequests {
         if (OpenRequest* const old = find(request); old != nullptr) {
             old->persistent = false;
             end(*old);
+        } else if (dropped_) [[unlikely]] {
+            forget_one_of_many(request);
         }
-        if (!slots_) make_slots();
-        if (!slots_ || kept_ >= k_most) {
-            put(dropped_, true);
-            return;
-        }
+        listener_.opened(what.site);
+        if (!has_room()) return keep_among_many(mpi::handle_key(request), what);
         OpenRequest& slot = room_for(mpi::handle_key(request));
         slot = what;
         slot.key = mpi::handle_key(request);
@@ -77,21 +101,28 @@ class OpenRequests {
         slot.serial = next_serial_;
         next_serial_ = std::max(next_serial_ + 1, k_first_serial);
         plugin::add(kept_, 1);
-        listener_.opened(slot.site);
         if (slot.absent > 0) plugin::add(incomplete_, 1);
-        if (slot.active) listener_.flies(slot.site, slot.bytes);
+        if (slot.active) listener_.flies(slot);
     }
 
     /// Makes the persistent ones active again.
-    void begin(MPI_Request const* requests, int count) noexcept {
-        if (empty()) return;
+    Begun begin(MPI_Request const* requests, int count) noexcept {
+        Begun begun;
+        if (empty()) return begun;
         CallersLock const lock(changing_);
         for (int i = 0; i < count; ++i) {
             OpenRequest* const slot = find(requests[i]);
             if (slot == nullptr || slot->active) continue;
             slot->active = true;
-            listener_.flies(slot->site, slot->bytes);
+            listener_.flies(*slot);
+            begun.out += slot->out;
+            begun.in += slot->in;
+            if (slot->destination >= 0)
+                listener_.sent_to(slot->destination, slot->out);
+            else
+                begun.unplaced += slot->out;
         }
+        return begun;
     }
 
     /// Writes down which requests the handles stand for now: with one calling thread for whatever they stand for later.
@@ -100,7 +131,8 @@ class OpenRequests {
         CallersLock const lock(changing_);
         for (int i = 0; i < count; ++i) {
             OpenRequest const* const slot = find(handles[i].request);
-            handles[i].serial = slot != nullptr ? slot->serial : k_unknown;
+            bool const is_one_of_many = slot == nullptr && dropped_ && many_.knows(k_kind, key_of(handles[i].request));
+            handles[i].serial = slot != nullptr ? slot->serial : is_one_of_many ? k_any : k_unknown;
         }
     }
 
@@ -109,7 +141,12 @@ class OpenRequests {
         if (handle.serial == k_unknown) return 0;
         CallersLock const lock(changing_);
         OpenRequest* const slot = find(handle.request);
-        if (slot == nullptr || (handle.serial != k_any && handle.serial != slot->serial)) return 0;
+        if (slot == nullptr) {
+            if (dropped_) [[unlikely]]
+                close(many_.remove(k_kind, key_of(handle.request)));
+            return 0;
+        }
+        if (handle.serial != k_any && handle.serial != slot->serial) return 0;
         std::uint64_t const bytes = slot->active ? slot->bytes : 0;
         end(*slot);
         return bytes;
@@ -124,11 +161,12 @@ class OpenRequests {
     }
 
     void forget(Handle const& handle) noexcept {
-        if (empty() || handle.serial == k_unknown) return;
+        if ((empty() && !dropped_) || handle.serial == k_unknown) return;
         CallersLock const lock(changing_);
         OpenRequest* const slot = find(handle.request);
-        if (slot == nullptr || (handle.serial != k_any && handle.serial != slot->serial)) return;
-        if (slot->active) listener_.landed(slot->site, slot->bytes);
+        if (slot == nullptr) return forget_one_of_many(handle.request);
+        if (handle.serial != k_any && handle.serial != slot->serial) return;
+        if (slot->active) listener_.landed(*slot);
         remove(*slot);
     }
 
@@ -136,12 +174,19 @@ class OpenRequests {
     void find_own_pages() noexcept {
         if (look_at(incomplete_) == 0) return;
         CallersLock const lock(changing_);
-        for (std::size_t at = 0, left = incomplete_; left > 0 && at < k_slots; ++at) {
-            OpenRequest& slot = (*slots_)[at];
+        for (std::size_t at = 0, left = incomplete_; left > 0 && at < size(); ++at) {
+            OpenRequest& slot = slots_[at];
             if (slot.absent == 0) continue;
             --left;
             find_own_pages(slot);
         }
+    }
+    /// The same for one that is about to be complete: what completes together was in flight together.
+    void find_own_pages(Handle const& handle) noexcept {
+        if (look_at(incomplete_) == 0 || handle.serial == k_unknown) return;
+        CallersLock const lock(changing_);
+        OpenRequest* const slot = find(handle.request);
+        if (slot != nullptr && (handle.serial == k_any || handle.serial == slot->serial)) find_own_pages(*slot);
     }
 
     bool empty() const noexcept { return look_at(kept_) == 0; }
@@ -150,33 +195,81 @@ class OpenRequests {
     std::size_t kept() const noexcept { return look_at(kept_); }
     /// Slots that a search passes although nothing is in them.
     std::size_t marks() const noexcept {
-        if (!slots_) return 0;
-        return static_cast<std::size_t>(std::count_if(slots_->begin(), slots_->end(),
-                                                      [](OpenRequest const& slot) { return slot.key == k_was_freed; }));
+        return static_cast<std::size_t>(std::count_if(slots_.get(), slots_.get() + size(), [](OpenRequest const& slot) {
+            return slot.key == k_was_freed;
+        }));
     }
 
   private:
-    static constexpr unsigned k_slot_bits = 12;
+    static constexpr unsigned k_first_bits = 8;
+    static constexpr unsigned k_most_bits = 12;
+    static_assert(k_most_slots == std::size_t{1} << k_most_bits);
+    static constexpr std::size_t k_tries = 64;
     static constexpr std::uint64_t k_free = 0;
     static constexpr std::uint64_t k_was_freed = 1;
     static constexpr std::uint32_t k_any = 0;  // serial numbers
     static constexpr std::uint32_t k_unknown = 1;
     static constexpr std::uint32_t k_first_serial = 2;
-    using Slots = std::array<OpenRequest, k_slots>;
+    static constexpr record::Object k_kind = record::Object::request;
+    using Slots = std::unique_ptr<OpenRequest[], memory::FreeLeased>;
 
-    void make_slots() noexcept {
-        try {
-            void* const memory = memory::allocate_leased(budget_, sizeof(Slots), Purpose::bookkeeping);
-            slots_.reset(new (memory) Slots());
-        } catch (std::bad_alloc const&) {  // then requests are not counted
-        }
+    static std::uint64_t key_of(MPI_Request request) noexcept { return mpi::handle_key(request); }
+    std::size_t size() const noexcept { return slots_ ? std::size_t{1} << bits_ : 0; }
+    std::size_t next_of(std::size_t at) const noexcept { return (at + 1) & (size() - 1); }
+
+    bool has_room() noexcept {
+        if (kept_ < size() * 3 / 4) return true;
+        return (bits_ < k_most_bits && grow()) || move_an_idle_one();
     }
+    /// False without memory.
+    bool grow() noexcept {
+        unsigned const bits = slots_ ? bits_ + 1 : k_first_bits;
+        std::size_t const before = size();
+        try {
+            std::size_t const count = std::size_t{1} << bits;
+            void* const memory =
+                memory::allocate_leased(budget_, count * sizeof(OpenRequest), Purpose::bookkeeping);
+            Slots larger(new (memory) OpenRequest[count]());
+            std::swap(slots_, larger);
+            bits_ = bits;
+            for (std::size_t at = 0; at < before; ++at)
+                if (larger[at].key > k_was_freed) room_for(larger[at].key) = larger[at];
+        } catch (std::bad_alloc const&) {
+            return false;
+        }
+        return true;
+    }
+
+    void keep_among_many(std::uint64_t key, OpenRequest const& what) noexcept {
+        put(dropped_, true);
+        if (!(what.persistent ? many_idle_ : many_).add(k_kind, key, what.site)) listener_.closed(what.site);
+    }
+    /// A persistent request that is not started may never be again. The hand goes round, so that each is moved in turn.
+    bool move_an_idle_one() noexcept {
+        for (std::size_t tries = 0; slots_ && tries < k_tries; ++tries) {
+            hand_ = next_of(hand_);
+            OpenRequest& slot = slots_[hand_];
+            if (slot.key <= k_was_freed || slot.active || !many_idle_.add(k_kind, slot.key, slot.site)) continue;
+            put(dropped_, true);
+            free(slot);
+            return true;
+        }
+        return false;
+    }
+    void forget_one_of_many(MPI_Request request) noexcept {
+        if (!dropped_ || close(many_.remove(k_kind, key_of(request)))) return;
+        close(many_idle_.remove(k_kind, key_of(request)));
+    }
+    bool close(std::optional<std::uint32_t> const& site) noexcept {
+        if (site) listener_.closed(*site);
+        return site.has_value();
+    }
+
     OpenRequest* find(MPI_Request request) noexcept {
-        if (!slots_) return nullptr;
-        std::uint64_t const key = mpi::handle_key(request);
-        for (std::size_t at = base::slot_of_key(key, k_slot_bits), probes = 0; probes < k_slots;
-             at = (at + 1) % k_slots, ++probes) {
-            OpenRequest& slot = (*slots_)[at];
+        std::uint64_t const key = key_of(request);
+        std::size_t at = slots_ ? base::slot_of_key(key, bits_) : 0;
+        for (std::size_t probes = 0; probes < size(); at = next_of(at), ++probes) {
+            OpenRequest& slot = slots_[at];
             if (slot.key == key) return &slot;
             if (slot.key == k_free) return nullptr;
         }
@@ -184,46 +277,58 @@ class OpenRequests {
     }
 
     OpenRequest& room_for(std::uint64_t key) noexcept {
-        std::size_t at = base::slot_of_key(key, k_slot_bits);
-        while ((*slots_)[at].key > k_was_freed)
-            at = (at + 1) % k_slots;
-        return (*slots_)[at];
+        std::size_t at = base::slot_of_key(key, bits_);
+        while (slots_[at].key > k_was_freed)
+            at = next_of(at);
+        return slots_[at];
     }
 
     void end(OpenRequest& slot) noexcept {
-        if (slot.active) listener_.landed(slot.site, slot.bytes);
         find_own_pages(slot);
+        if (slot.active) listener_.landed(slot);
         slot.active = false;
         if (!slot.persistent) remove(slot);
     }
 
+    void remove(OpenRequest& slot) noexcept {
+        listener_.closed(slot.site);
+        free(slot);
+    }
     /// A run of slots that are not free always ends with one in use: when the last request of a run goes, the marks of
     /// freed slots before it go, too.
-    void remove(OpenRequest& slot) noexcept {
+    void free(OpenRequest& slot) noexcept {
         if (slot.absent > 0) subtract(incomplete_, 1);
         subtract(kept_, 1);
-        listener_.closed(slot.site);
         slot.absent = 0;
         slot.active = false;
         slot.key = k_was_freed;
-        auto at = static_cast<std::size_t>(&slot - slots_->data());
-        if ((*slots_)[(at + 1) % k_slots].key != k_free) return;
-        for (; (*slots_)[at].key == k_was_freed; at = (at + k_slots - 1) % k_slots)
-            (*slots_)[at].key = k_free;
+        auto at = static_cast<std::size_t>(&slot - slots_.get());
+        if (slots_[next_of(at)].key != k_free) return;
+        for (; slots_[at].key == k_was_freed; at = (at + size() - 1) & (size() - 1))
+            slots_[at].key = k_free;
     }
 
     void find_own_pages(OpenRequest& slot) noexcept {
         if (slot.absent == 0) return;
-        std::uint64_t const still = listener_.absent(slot.buffer, slot.span);
-        if (still < slot.absent) listener_.own_pages(slot.absent - still);
-        slot.absent = std::min(still, slot.absent);
+        std::uint64_t const still = std::min(listener_.absent(slot.buffer, slot.span), slot.absent);
+        std::uint64_t const now = slot.absent - still;
+        slot.absent = still;
         if (slot.absent == 0) subtract(incomplete_, 1);
+        if (now == 0) return;
+        listener_.own_pages(now);
+        if (!slot.active) return;
+        slot.come += now;
+        listener_.came(slot.site, now);
     }
 
     Listener& listener_;
     Budget const& budget_;
     std::mutex changing_;
-    std::unique_ptr<Slots, memory::FreeLeased> slots_;  // from the first request on
+    Slots slots_;                                       // 2^bits_, from the first request on
+    unsigned bits_ = 0;
+    std::size_t hand_ = 0;
+    Objects many_;       // what found no room, and is started
+    Objects many_idle_;  // persistent ones
     std::size_t kept_ = 0;
     std::size_t incomplete_ = 0;  // with pages that were not resident
     std::uint32_t next_serial_ = k_first_serial;

@@ -7,6 +7,7 @@
 
 #include "plugin/binding/tally.hpp"
 #include "plugin/tables/message_bytes.hpp"
+#include "plugin/watch/objects/making.hpp"
 #include "plugin/watch/watch.hpp"
 
 namespace sluice::plugin {
@@ -15,14 +16,8 @@ namespace {
 
 // Calls from this long on are kept as events.
 constexpr std::uint64_t k_long_call_us = 100;
-constexpr std::uint64_t k_seen_in_flight = 65536;
 // A buffer of blocks that is this many times as long as what it receives is not looked at.
 constexpr std::uint64_t k_most_sparse = 4;
-
-/// Calls of these kinds are rare and may allocate much: their memory is read at both ends always.
-bool is_expensive(record::Kind kind) noexcept {
-    return kind == record::Kind::setup || kind == record::Kind::communicator || kind == record::Kind::window;
-}
 
 std::size_t bucket_of(std::uint64_t bytes) noexcept {
     return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(bytes)), record::k_sizes - 1);
@@ -38,14 +33,18 @@ Call::Call(Job& job, Watch& watch, Function function, void const* caller) noexce
         close(t_account, watch.clock().us_since_start(ticks()));
     site_ = watch.sites().of(function, caller);
     start_ = ticks();
-    reading_ = watch.memory().is_due(start_) || is_expensive(k_function_kinds[static_cast<std::size_t>(function)]);
+    reading_ = watch.memory().is_due(start_) || k_reads_memory[static_cast<std::size_t>(function)];
     if (reading_) [[unlikely]] {
         watch.requests().find_own_pages();
         reading_ = watch.memory().enter(start_);
     }
     if (watch.memory().take_shrunk()) [[unlikely]]
         watch.resident_buffers().forget_all();
-    t_account = {&watch, site_, watch.entered(site_, watch.clock().us_since_start(start_), reading_), reading_};
+    t_account.number = watch.entered(site_, watch.clock().us_since_start(start_), reading_);
+    t_account.site = site_;
+    t_account.reading = reading_;
+    t_account.receiving = t_account.flying = false;
+    t_account.watch = &watch;
 }
 
 Call::~Call() {
@@ -56,74 +55,21 @@ Call::~Call() {
 /// The thread has left the call.
 void Call::close(Account& account, std::uint64_t now_us) noexcept {
     Watch& watch = *account.watch;
-    if (account.flying > 0) watch.landed(account.site, account.flying);
+    land(account);
     if (account.receiving) watch.has_received();
     watch.left(account.number, now_us, account.reading);
     account.watch = nullptr;
 }
 
-void Call::to(int destination, MPI_Comm comm) noexcept {
-    if (destination < 0) return;
-    // Most messages go over the world, whose ranks need no look-up.
-    destination_ = comm == MPI_COMM_WORLD ? destination : watch_->communicators().world_rank(comm, destination);
-    if (destination_ < 0) unplaced_ = out_;
+/// Its buffers are not busy any more.
+void Call::land(Account& account) noexcept {
+    if (!account.flying) [[likely]]
+        return;
+    account.watch->landed(account.site, account.leaves, account.leaves_at);
+    account.watch->landed(account.site, account.comes, account.comes_at);
+    if (account.unknown > 0) account.watch->landed(account.site, account.unknown);
+    account.flying = false;
 }
-
-void Call::to_root(int root, MPI_Comm comm) noexcept {
-    Known const known = watch_->communicators().find(comm);
-    if (known.size == 0)
-        unplaced_ = out_;
-    else if (known.rank != root)
-        to(root, comm);
-}
-
-void Call::from_root(int root, MPI_Comm comm) noexcept {
-    Known const known = watch_->communicators().find(comm);
-    if (known.size > 0 && known.rank == root) return;
-    int const source = watch_->communicators().world_rank(comm, root);
-    if (source < 0)
-        unplaced_ = in_;
-    else
-        watch_->came_from(source, in_);
-}
-
-void Call::to_each(std::uint64_t bytes, MPI_Comm comm) noexcept {
-    if (!watch_->communicators().add_to_each(comm, bytes)) unplaced_ = out_;
-}
-
-namespace {
-
-MPI_Datatype type_at(MPI_Datatype type, std::size_t) noexcept {
-    return type;
-}
-MPI_Datatype type_at(MPI_Datatype const* types, std::size_t i) noexcept {
-    return types[i];
-}
-
-}  // namespace
-
-template <class Count, class Types>
-void Call::to_members(MessageBytes& sizes, Count const* counts, Types types, MPI_Comm comm) noexcept {
-    Communicators& communicators = watch_->communicators();
-    Known const known = communicators.find(comm);
-    std::array<int, 256> ranks;
-    int placed = 0;
-    for (int n = 0; counts != nullptr && placed < known.size; placed += n) {
-        n = communicators.members(comm, known, placed, ranks);
-        if (n == 0) break;
-        for (int i = 0; i < n; ++i) {
-            auto const member = static_cast<std::size_t>(placed) + static_cast<std::size_t>(i);
-            if (placed + i == known.rank || counts[member] <= 0) continue;
-            watch_->sent_to(ranks[static_cast<std::size_t>(i)], sizes.bytes(counts[member], type_at(types, member)));
-        }
-    }
-    if (placed < known.size || known.size == 0) unplaced_ = out_;
-}
-
-template void Call::to_members(MessageBytes&, int const*, MPI_Datatype, MPI_Comm) noexcept;
-template void Call::to_members(MessageBytes&, int const*, MPI_Datatype const*, MPI_Comm) noexcept;
-template void Call::to_members(MessageBytes&, MPI_Count const*, MPI_Datatype, MPI_Comm) noexcept;
-template void Call::to_members(MessageBytes&, MPI_Count const*, MPI_Datatype const*, MPI_Comm) noexcept;
 
 void Call::into(void* buffer, std::uint64_t span) noexcept {
     if (buffer != nullptr && buffer != MPI_IN_PLACE) receives_into(buffer, span);
@@ -172,8 +118,15 @@ void Call::waits() noexcept {
         names_rank_ = true;
         put(watch_->record().head.awaited, static_cast<std::uint32_t>(partner_));
     }
-    t_account.flying = kept_busy() >= k_seen_in_flight ? kept_busy() : 0;
-    if (t_account.flying > 0) watch_->flies(site_, t_account.flying);
+    if (!is_long()) return;
+    t_account.leaves = leaves_;
+    t_account.comes = comes_;
+    t_account.unknown = unknown();
+    t_account.leaves_at = watch_->flies(site_, leaves_);
+    t_account.comes_at = watch_->flies(site_, comes_);
+    if (t_account.unknown > 0) watch_->flies(site_, t_account.unknown);
+    t_account.flying = true;
+    stays_open_ = true;  // the peak of its site is known
 }
 
 void Call::passes_on() noexcept {
@@ -188,14 +141,19 @@ void Call::serves(std::uint64_t exchanged) noexcept {
 
 Arrival Call::arrives_later() noexcept {
     Arrival const later{site_, kept_busy(), buffer_, span_, absent_};
-    if (t_account.flying == 0) watch_->flies(site_, later.bytes);  // too few to be counted for the time of a call
+    land(t_account);
+    watch_->flies(site_, later.bytes);
     if (t_account.receiving) watch_->has_received();
     waits_ = false;
     t_account.receiving = false;
-    t_account.flying = 0;
     absent_ = 0;
     stays_open_ = true;
     return later;
+}
+
+/// A receive. A collective call takes part with its own bytes, and its buffers are busy from its start on.
+bool Call::is_posted() const noexcept {
+    return k_function_kinds[static_cast<std::size_t>(function_)] == record::Kind::receive;
 }
 
 void Call::starts(MPI_Request request) noexcept {
@@ -209,6 +167,18 @@ void Call::persistent(MPI_Request request) noexcept {
 void Call::opens(MPI_Request request, bool persistent) noexcept {
     OpenRequest open;
     open.bytes = kept_busy();
+    open.leaves = leaves_;
+    // What has come of a message is not known where its buffer was resident, and counts as nothing.
+    bool const has_come = !is_posted() && absent_ == 0;
+    if (has_come) open.comes = comes_;
+    open.unknown = has_come || out_ > 0 ? (leaves_.bytes + comes_.bytes > 0 ? 0 : out_ + (has_come ? in_ : 0)) : 0;
+    open.out = out_;
+    open.in = in_;
+    open.destination = destination_;
+    if (persistent) {
+        moves_later_ = true;
+        creates_ = record::Object::request;
+    }
     open.site = site_;
     open.persistent = persistent;
     open.awaited = partner_;
@@ -224,11 +194,27 @@ void Call::frees(MPI_Comm comm, Known const& known) noexcept {
     watch_->communicators().remove(comm, known, watch_->clock().us_since_start(start_));
 }
 
-void Call::makes_window() noexcept {
+void Call::begins(MPI_Request const* requests, int count) noexcept {
+    Begun const begun = watch_->requests().begin(requests, count);
+    out_ = begun.out;
+    in_ = begun.in;
+    unplaced_ = begun.unplaced;
+    stays_open_ = true;
+}
+
+void Call::creates(record::Object kind, std::uint64_t handle) noexcept {
+    if (is_predefined(kind, handle)) return;
+    creates_ = kind;
+    watch_->made(kind, handle, site_);
+}
+
+void Call::makes_window(MPI_Win window, MPI_Comm comm) noexcept {
+    watch_->windows().add(window, watch_->communicators().find(comm));
     add(watch_->record().head.windows_made, 1);
 }
 
-void Call::frees_window() noexcept {
+void Call::frees_window(std::uint64_t window) noexcept {
+    watch_->windows().remove(window);
     add(watch_->record().head.windows_freed, 1);
 }
 
@@ -249,7 +235,7 @@ void Call::write_down(std::uint64_t ns, std::uint64_t now_us) const noexcept {
         Sums::add(site.waiting_ns, waited);
         Sums::add(record.head.waiting_ns, waited);
     }
-    if (out_ + in_ == 0) return;
+    if (out_ + in_ == 0 || moves_later_) return;
     if (watch_->is_other_buffer(site_, address_)) Sums::add(site.other_buffers, 1);
     if (one_buffer_) Sums::add(site.in_place, 1);
     if (new_ > 0) Sums::add(site.new_bytes, new_);
@@ -266,7 +252,7 @@ int Call::end(int code) noexcept {
     Watch& watch = *watch_;
     record::Site& site = watch.record().sites[site_];
     std::uint64_t own = own_pages_;
-    if (t_account.flying > 0) watch.landed(site_, t_account.flying);
+    land(t_account);
     if (t_account.receiving) [[unlikely]]
         watch.has_received();
     if (code != MPI_SUCCESS) [[unlikely]]
@@ -286,9 +272,12 @@ int Call::end(int code) noexcept {
     std::uint64_t const now_us = watch.clock().us_since_start(now);
     std::uint64_t const ns = watch.clock().ns(elapsed);
     auto const grown = [&site] { return look_at(site.grown_private) + look_at(site.grown_shared); };
-    std::uint64_t const grown_before = makes_ ? grown() : 0;
+    bool const creates = creates_ != record::Object::none;
+    std::uint64_t const grown_before = makes_ || creates ? grown() : 0;
     auto const start_us = [&] { return watch.clock().us_since_start(start_); };
     watch.memory().leave(now, elapsed, reading_, own, site, start_us);
+    if (creates) [[unlikely]]
+        add(watch.record().head.objects[static_cast<std::size_t>(creates_)].grown, grown() - grown_before);
     if (makes_) [[unlikely]]
         watch.communicators().add(made_, site_, grown() - grown_before, now_us);
 

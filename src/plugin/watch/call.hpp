@@ -10,7 +10,10 @@
 #include "functions.hpp"
 #include "plugin/binding/gate.hpp"
 #include "plugin/tables/message_bytes.hpp"
+#include "plugin/tables/open/flights.hpp"
 #include "plugin/watch/arrival.hpp"
+#include "plugin/watch/touched_memory.hpp"
+#include "record/record.hpp"
 
 namespace sluice::plugin {
 
@@ -38,6 +41,8 @@ class Call {
     // as the MPI routes it. A rank's own part goes nowhere. The time depends on the arguments alone, not on the number
     // of ranks.
     void to(int destination, MPI_Comm comm) noexcept;
+    /// A window's rank: bytes that leave go to it, bytes that come are its own.
+    void target(int rank, MPI_Win window) noexcept;
     /// What leaves goes to the root; or what comes, comes from it. The other side counts nothing.
     void to_root(int root, MPI_Comm comm) noexcept;
     void from_root(int root, MPI_Comm comm) noexcept;
@@ -48,8 +53,6 @@ class Call {
     void to_members(MessageBytes& sizes, Count const* counts, Types types, MPI_Comm comm) noexcept;
     /// The call names no pairs of ranks.
     void to_no_named_rank() noexcept { unplaced_ = out_; }
-    /// The same for a call that may fetch, too.
-    void from_or_to_no_named_rank() noexcept { unplaced_ = out_ + in_; }
     /// Something comes in: where to is to be told.
     bool receives() const noexcept { return in_ > 0; }
     void into(void* buffer, std::uint64_t span) noexcept;
@@ -57,6 +60,12 @@ class Call {
     void into(void* buffer, Room room) noexcept;
     /// The buffer that the bytes come into, else the one that they leave from.
     void buffer(void const* address) noexcept { address_ = address; }
+    /// The message that a request sends.
+    void leaves(MessageBytes& sizes, void const* buffer, MPI_Count count, MPI_Datatype type) noexcept;
+    /// A blocking call with so few bytes is over before any sample is taken, so its buffers are not told.
+    bool is_long() const noexcept { return kept_busy() >= k_seen_in_flight; }
+    /// The buffers that the call, or its request, keeps busy.
+    void busy(TouchedBy const& touched) noexcept;
     /// The call, or the request that it starts, waits for `partner`, which sends to it or receives from it.
     void awaits(int partner, MPI_Comm comm) noexcept;
     void awaits_one_of(MPI_Request const* requests, int count) noexcept;
@@ -80,13 +89,17 @@ class Call {
 
     void starts(MPI_Request request) noexcept;
     void persistent(MPI_Request request) noexcept;
+    /// The inactive requests among them begin.
+    void begins(MPI_Request const* requests, int count) noexcept;
     void makes(MPI_Comm comm) noexcept {
         made_ = comm;
         makes_ = true;
     }
     void frees(MPI_Comm comm, Known const& known) noexcept;
-    void makes_window() noexcept;
-    void frees_window() noexcept;
+    void makes_window(MPI_Win window, MPI_Comm comm) noexcept;
+    void frees_window(std::uint64_t window) noexcept;
+    /// An object that the program has to free; nothing for a null handle.
+    void creates(record::Object kind, std::uint64_t handle) noexcept;
 
     /// Writes down what the call took; gives `code` back.
     int end(int code) noexcept;
@@ -99,15 +112,24 @@ class Call {
         std::uint32_t number = 0;  // among open calls
         bool reading = false;
         bool receiving = false;  // samples know of its receive buffer
-        std::uint64_t flying = 0;
+        bool flying = false;
+        FlyingRange leaves, comes;
+        std::uint64_t unknown = 0;
+        std::uint32_t leaves_at = Flights::k_alone, comes_at = Flights::k_alone;
     };
     static constinit thread_local Account t_account;
     static void close(Account& account, std::uint64_t now_us) noexcept;
+    static void land(Account& account) noexcept;
 
     template <bool several>
     void write_down(std::uint64_t ns, std::uint64_t now_us) const noexcept;
     void receives_into(void* buffer, std::uint64_t span) noexcept;
     void opens(MPI_Request request, bool persistent) noexcept;
+    /// Bytes whose buffers are not known.
+    std::uint64_t unknown() const noexcept { return leaves_.bytes + comes_.bytes > 0 ? 0 : kept_busy(); }
+    /// Its buffer is busy only where something has come.
+    bool is_posted() const noexcept;
+    static constexpr std::uint64_t k_seen_in_flight = 65536;
     std::uint64_t kept_busy() const noexcept { return one_buffer_ ? std::max(out_, in_) : out_ + in_; }
 
     Inside inside_;
@@ -119,7 +141,9 @@ class Call {
     bool reading_;
     bool waits_ = false;
     bool one_buffer_ = false;
-    bool stays_open_ = false;  // a request goes on with its bytes
+    bool stays_open_ = false;    // a request goes on with its bytes
+    bool moves_later_ = false;   // when a persistent request begins
+    record::Object creates_ = record::Object::none;
     bool makes_ = false;
     MPI_Comm made_;
     int destination_ = -1;     // in MPI_COMM_WORLD
@@ -127,6 +151,7 @@ class Call {
     bool names_rank_ = false;  // the record tells the rank that the call waits for
     std::uint64_t out_ = 0;
     std::uint64_t in_ = 0;
+    FlyingRange leaves_, comes_;  // the buffers, if they are known
     std::uint64_t unplaced_ = 0;  // bytes that the matrix lacks
     std::uint64_t brought_ = 0;
     void const* address_ = nullptr;

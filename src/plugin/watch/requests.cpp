@@ -11,7 +11,7 @@ template class OpenRequests<Watch>;
 
 Completing::Completing(Requests& open, MPI_Request const* requests, int count) noexcept
     : open_(open), many_(memory::LeasedAllocator<Handle>(open.budget())) {
-    if (requests == nullptr || count <= 0 || open_.empty()) return;
+    if (requests == nullptr || count <= 0 || (open_.empty() && !open_.has_dropped())) return;
     handles_ = few_.data();
     if (count > k_few) {
         try {
@@ -28,6 +28,8 @@ Completing::Completing(Requests& open, MPI_Request const* requests, int count) n
 }
 
 void Completing::all(bool complete) noexcept {
+    for (int i = 0; complete && count_ > 1 && i < count_; ++i)
+        open_.find_own_pages(handles_[i]);
     for (int i = 0; complete && i < count_; ++i)
         bytes_ += open_.complete(handles_[i]);
 }
@@ -37,6 +39,8 @@ void Completing::at(int index) noexcept {
 }
 
 void Completing::some(int number, int const* indices) noexcept {
+    for (int i = 0; number != MPI_UNDEFINED && i < number; ++i)
+        if (indices[i] >= 0 && indices[i] < count_) open_.find_own_pages(handles_[indices[i]]);
     for (int i = 0; number != MPI_UNDEFINED && i < number; ++i)
         at(indices[i]);
 }

@@ -19,6 +19,7 @@ struct TouchedRange {
     std::uintptr_t from;
     std::uint64_t bytes;
     bool writes;  ///< and may read
+    std::uint64_t data;  ///< bytes of a message in it, at most `bytes`
 };
 
 class TouchedMemory {
@@ -26,10 +27,19 @@ class TouchedMemory {
     /// No call has more arguments that are pointers.
     static constexpr std::size_t k_most = 16;
 
+    enum class Wanted { all, messages };
+    /// `messages`: not what else a call touches, such as lists of counts and statuses.
+    explicit TouchedMemory(Wanted wanted = Wanted::all) noexcept : wanted_(wanted) {}
+    bool wants_all() const noexcept { return wanted_ == Wanted::all; }
+
     /// Nothing for the addresses that stand for something else (null, MPI_STATUS_IGNORE, MPI_IN_PLACE), and for 0
     /// bytes.
-    void reads(void const* from, std::uint64_t bytes) noexcept { add(from, bytes, false); }
-    void writes(void const* from, std::uint64_t bytes) noexcept { add(from, bytes, true); }
+    void reads(void const* from, std::uint64_t bytes) noexcept { add(from, bytes, false, bytes); }
+    void writes(void const* from, std::uint64_t bytes) noexcept { add(from, bytes, true, bytes); }
+    /// A message with `data` bytes in it.
+    void message(void const* from, std::uint64_t bytes, bool writes, std::uint64_t data) noexcept {
+        add(from, bytes, writes, data < bytes ? data : bytes);
+    }
     /// The call may touch memory that no argument tells: absolute addresses, datatypes that are not known, windows,
     /// what a function of the program does that MPI calls.
     void anything() noexcept { anything_ = true; }
@@ -50,19 +60,20 @@ class TouchedMemory {
     static constexpr std::uintptr_t k_lowest = 4096;
 
     /// Once in the plugin and not once in each wrapper: it is called by services alone.
-    [[gnu::noinline]] void add(void const* at, std::uint64_t bytes, bool writes) noexcept {
+    [[gnu::noinline]] void add(void const* at, std::uint64_t bytes, bool writes, std::uint64_t data) noexcept {
         auto const from = reinterpret_cast<std::uintptr_t>(at);
         if (bytes == 0 || from < k_lowest || from == UINTPTR_MAX) return;
         if (count_ == k_most || from + bytes < from) {
             anything_ = true;
             return;
         }
-        ranges_[count_++] = {from, bytes, writes};
+        ranges_[count_++] = {from, bytes, writes, data};
     }
 
     std::array<TouchedRange, k_most> ranges_;  // the first count_ are set
     std::size_t count_ = 0;
     bool anything_ = false;
+    Wanted wanted_;
 };
 
 /// Refers to what a wrapper knows of its call's memory, and computes it if a service asks. Valid while Service::before

@@ -16,10 +16,11 @@ constexpr std::uintptr_t k_page = 4096;
 }  // namespace
 
 void Touching::text(char const* text) noexcept {
-    memory_.reads(text, k_page - reinterpret_cast<std::uintptr_t>(text) % k_page);
+    if (memory_.wants_all()) memory_.reads(text, k_page - reinterpret_cast<std::uintptr_t>(text) % k_page);
 }
 
 void Touching::calls(MPI_Op op) noexcept {
+    if (!memory_.wants_all()) return;
     std::array const own{MPI_MAX, MPI_MIN,  MPI_SUM,  MPI_PROD,   MPI_LAND,   MPI_BAND,    MPI_LOR,
                          MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
     if (std::find(own.begin(), own.end(), op) == own.end()) memory_.anything();
@@ -47,16 +48,13 @@ Room Touching::span_of(void const* buffer, MPI_Count count, MPI_Datatype type) n
 }
 
 void Touching::message(void const* buffer, MPI_Count count, MPI_Datatype type, bool writes) noexcept {
-    if (!placed(buffer)) add(buffer, span_of(buffer, count, type), writes);
+    if (!placed(buffer)) add(buffer, span_of(buffer, count, type), writes, sizes_.bytes(count, type));
 }
 
-void Touching::add(void const* buffer, Room const& room, bool writes) noexcept {
+void Touching::add(void const* buffer, Room const& room, bool writes, std::uint64_t data) noexcept {
     if (buffer == MPI_BOTTOM || room.span() == 0) return;
     auto const* const from = static_cast<char const*>(buffer) + room.begin;
-    if (writes)
-        memory_.writes(from, room.span());
-    else
-        memory_.reads(from, room.span());
+    memory_.message(from, room.span(), writes, data);
 }
 
 }  // namespace sluice::plugin

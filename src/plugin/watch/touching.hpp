@@ -26,7 +26,9 @@ class Touching {
         if (sizes_.left_out()) memory_.anything();
     }
 
-    void anything() noexcept { memory_.anything(); }
+    void anything() noexcept {
+        if (memory_.wants_all()) memory_.anything();
+    }
     /// A message of `count` elements.
     void reads(void const* buffer, MPI_Count count, MPI_Datatype type) noexcept { message(buffer, count, type, false); }
     void writes(void const* buffer, MPI_Count count, MPI_Datatype type) noexcept { message(buffer, count, type, true); }
@@ -44,28 +46,28 @@ class Touching {
     /// Arrays of `n` entries.
     template <class T, class Count>
     void reads_list(T const* list, Count n) noexcept {
-        memory_.reads(list, bytes_of<T>(n));
+        if (memory_.wants_all()) memory_.reads(list, bytes_of<T>(n));
     }
     template <class T, class Count>
     void changes(T const* list, Count n) noexcept {
-        memory_.writes(list, bytes_of<T>(n));
+        if (memory_.wants_all()) memory_.writes(list, bytes_of<T>(n));
     }
     /// What a pointer to one object points to.
     template <class T>
     void one(T const* object) noexcept {
-        memory_.writes(object, sizeof(T));
+        if (memory_.wants_all()) memory_.writes(object, sizeof(T));
     }
     /// Bytes that MPI reads or writes.
-    void memory(void const* from, MPI_Count bytes) noexcept { memory_.writes(from, bytes_of<char>(bytes)); }
+    void memory(void const* from, MPI_Count bytes) noexcept { changes(static_cast<char const*>(from), bytes); }
     /// Where MPI puts an address.
-    void pointer(void const* place) noexcept { memory_.writes(place, sizeof(void*)); }
+    void pointer(void const* place) noexcept { changes(static_cast<char const*>(place), sizeof(void*)); }
     /// To the end of its page: a text that MPI accepts is short, and is not read here.
     void text(char const* text) noexcept;
     /// A reduction may run a function of the program.
     void calls(MPI_Op op) noexcept;
     /// So may the completion of a generalized request.
     void completes() noexcept {
-        if (g_plugin.has_generalized_requests.load(std::memory_order_relaxed)) memory_.anything();
+        if (g_plugin.has_generalized_requests.load(std::memory_order_relaxed)) anything();
     }
     /// What a member of an intercommunicator gives and gets depends on the other group: anything.
     void collective(MPI_Comm comm) noexcept;
@@ -104,7 +106,7 @@ class Touching {
     /// not known: the call touches anything then.
     Room span_of(void const* buffer, MPI_Count count, MPI_Datatype type) noexcept;
     void message(void const* buffer, MPI_Count count, MPI_Datatype type, bool writes) noexcept;
-    void add(void const* buffer, Room const& room, bool writes) noexcept;
+    void add(void const* buffer, Room const& room, bool writes, std::uint64_t data) noexcept;
 
     template <class Count, class Displacement, class Types>
     [[gnu::noinline]] void blocks(void const* buffer, Count const* counts, Displacement const* displacements,
@@ -127,6 +129,7 @@ void Touching::blocks(void const* buffer, Count const* counts, Displacement cons
     }
     if (counts == nullptr || displacements == nullptr) return;
     Room all;
+    std::uint64_t data = 0;
     for (std::uint64_t i = 0; i < n; ++i) {
         if (counts[i] <= 0) continue;
         MPI_Datatype const type = type_at(types, i);
@@ -136,13 +139,14 @@ void Touching::blocks(void const* buffer, Count const* counts, Displacement cons
         auto const begin = static_cast<std::int64_t>(displacements[i]) * unit;
         Room block = span_of(buffer, counts[i], type);
         if (block.span() == 0) continue;
+        data += sizes_.bytes(counts[i], type);
         block.begin += begin;
         block.end += begin;
         bool const is_first = all.span() == 0;
         all.begin = is_first ? block.begin : std::min(all.begin, block.begin);
         all.end = is_first ? block.end : std::max(all.end, block.end);
     }
-    add(buffer, all, writes);
+    add(buffer, all, writes, data);
 }
 
 }  // namespace sluice::plugin

@@ -2,6 +2,7 @@
 #include "plugin/watch/watch.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace sluice::plugin {
@@ -12,9 +13,35 @@ Watch::Watch(record::RecordFile file, Budget const& budget)
       memory_(&budget),
       requests_(*this, budget),
       communicators_(file_.record(), budget),
-      datatypes_(budget) {
+      datatypes_(budget),
+      objects_(budget),
+      windows_(budget) {
     memory_.own().add(&file_.node(), sizeof(record::NodeHeader), file_.on_disk());
     memory_.own().add(&file_.record(), sizeof(record::RankRecord), file_.on_disk());
+}
+
+namespace {
+
+/// MPI gives a handle again that the program has: each is to be freed.
+bool may_repeat(record::Object kind) noexcept {
+    return kind == record::Object::group || kind == record::Object::error_handler || kind == record::Object::datatype;
+}
+
+}  // namespace
+
+void Watch::made(record::Object kind, std::uint64_t handle, std::uint32_t site) noexcept {
+    if (!may_repeat(kind)) freed(kind, handle);  // the one before it was, in a call that was not seen
+    count_made(kind, site);
+    if (!objects_.add(kind, handle, site)) count_freed(kind, site);
+}
+
+void Watch::made_inside(record::Object kind, std::uint64_t handle) noexcept {
+    if (may_repeat(kind)) objects_.add(kind, handle, record::k_no_site);
+}
+
+void Watch::freed(record::Object kind, std::uint64_t handle) noexcept {
+    std::optional<std::uint32_t> const site = objects_.remove(kind, handle);
+    if (site && *site != record::k_no_site) count_freed(kind, *site);
 }
 
 void Watch::exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept {
@@ -52,7 +79,7 @@ record::Sample Watch::sample(std::uint64_t& high_water) noexcept {
     record::Sample sample =
         memory_.sample(now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us), pages_of_call(), high_water);
     sample.time_us = now_us;
-    sample.in_flight = static_cast<std::uint32_t>(look_at(in_flight_) / 1024);
+    sample.in_flight = static_cast<std::uint32_t>(flights_.of_rank() / 1024);
     sample.site = site;
     return sample;
 }

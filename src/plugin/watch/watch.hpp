@@ -12,6 +12,9 @@
 #include "plugin/tables/communicators.hpp"
 #include "plugin/tables/datatypes.hpp"
 #include "plugin/tables/memory_watch.hpp"
+#include "plugin/tables/open/flights.hpp"
+#include "plugin/tables/open/objects.hpp"
+#include "plugin/tables/open/windows.hpp"
 #include "plugin/tables/open_calls.hpp"
 #include "plugin/tables/resident_buffers.hpp"
 #include "plugin/tables/sites.hpp"
@@ -37,28 +40,56 @@ class Watch {
     Datatypes& datatypes() noexcept { return datatypes_; }
     ResidentBuffers& resident_buffers() noexcept { return resident_buffers_; }
     Transfers& transfers() noexcept { return transfers_; }
+    Windows& windows() noexcept { return windows_; }
 
-    /// Bytes of the application's buffers that communication keeps busy.
-    void flies(std::uint32_t site, std::uint64_t bytes) noexcept {
-        add(in_flight_, bytes);
-        add(site_in_flight_[site], bytes);
-        // Between two threads' additions it is what both have in flight.
-        raise(record().sites[site].in_flight_peak, look_at(site_in_flight_[site]));
+    /// A buffer of the application that communication keeps busy. Returns its place, for `landed`.
+    std::uint32_t flies(std::uint32_t site, FlyingRange const& range) noexcept {
+        if (range.bytes == 0) return Flights::k_alone;
+        std::uint32_t const place = flights_.add(site, range);
+        raise_flight(site);
+        return place;
     }
-    /// A request of this site is open, or no longer.
-    void opened(std::uint32_t site) noexcept { add(record().sites[site].open_requests, 1); }
-    void closed(std::uint32_t site) noexcept { subtract(record().sites[site].open_requests, 1); }
+    void landed(std::uint32_t site, FlyingRange const& range, std::uint32_t place) noexcept {
+        if (range.bytes > 0) flights_.remove(site, range, place);
+    }
+    /// The same for bytes whose addresses are not known.
+    void flies(std::uint32_t site, std::uint64_t bytes) noexcept {
+        flights_.add_bytes(site, bytes);
+        raise_flight(site);
+    }
+    void landed(std::uint32_t site, std::uint64_t bytes) noexcept { flights_.remove_bytes(site, bytes); }
+    Flights const& flights() const noexcept { return flights_; }
+
+    // For the table of open requests.
+    void opened(std::uint32_t site) noexcept { count_made(record::Object::request, site); }
+    void closed(std::uint32_t site) noexcept { count_freed(record::Object::request, site); }
+    void flies(OpenRequest& request) noexcept {
+        request.leaves_at = flies(request.site, request.leaves);
+        request.comes_at = flies(request.site, request.comes);
+        if (request.unknown > 0) flies(request.site, request.unknown);
+    }
+    void landed(OpenRequest& request) noexcept {
+        landed(request.site, request.leaves, request.leaves_at);
+        landed(request.site, request.comes, request.comes_at);
+        landed(request.site, request.unknown + request.come);
+        request.come = 0;
+        if (record().sites[request.site].kind == record::Kind::receive) received();
+    }
+    /// Pages of a buffer that a message comes into.
+    void came(std::uint32_t site, std::uint64_t bytes) noexcept { flies(site, bytes); }
+
+    /// The program has got an object that it has to free. `handle`: its key.
+    void made(record::Object kind, std::uint64_t handle, std::uint32_t site) noexcept;
+    /// MPI made one for itself, or for a function of the program that it calls: its free must not count as another's.
+    void made_inside(record::Object kind, std::uint64_t handle) noexcept;
+    void freed(record::Object kind, std::uint64_t handle) noexcept;
+
     /// True if the call of this site before had another buffer.
     bool is_other_buffer(std::uint32_t site, void const* buffer) noexcept {
         if (look_at(last_buffers_[site]) == buffer) [[likely]]
             return false;
         put(last_buffers_[site], buffer);
         return true;
-    }
-    void landed(std::uint32_t site, std::uint64_t bytes) noexcept {
-        subtract(in_flight_, bytes);
-        subtract(site_in_flight_[site], bytes);
-        if (record().sites[site].kind == record::Kind::receive) received();
     }
     /// A receive is complete. Ranks that wait for this one look at the sum: it tells whether it moves, not how many.
     void received() noexcept { add(record().head.receives, 1); }
@@ -128,8 +159,24 @@ class Watch {
     ResidentBuffers resident_buffers_;
     OpenCalls open_calls_;
     Transfers transfers_;
+    Flights flights_;
+    Objects objects_;
+    Windows windows_;
     void exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept;
     std::uint64_t pages_of_call() const noexcept;
+    /// Between two threads' additions it is what both have in flight.
+    void raise_flight(std::uint32_t site) noexcept {
+        raise(record().sites[site].in_flight_peak, flights_.of_site(site));
+    }
+    void count_made(record::Object kind, std::uint32_t site) noexcept {
+        add(record().sites[site].made, 1);
+        put(record().sites[site].object, kind);
+        add(record().head.objects[static_cast<std::size_t>(kind)].made, 1);
+    }
+    void count_freed(record::Object kind, std::uint32_t site) noexcept {
+        add(record().sites[site].freed, 1);
+        add(record().head.objects[static_cast<std::size_t>(kind)].freed, 1);
+    }
 
     std::atomic<bool> receiving_{false};
     std::atomic<void const*> buffer_{nullptr};
@@ -137,8 +184,6 @@ class Watch {
     std::atomic<std::uint64_t> absent_{0};
     // Tallies.
     std::uint32_t calls_with_reading_ = 0;
-    std::uint64_t in_flight_ = 0;
-    std::array<std::uint64_t, record::k_sites> site_in_flight_{};
     std::array<void const*, record::k_sites> last_buffers_{};
 };
 

@@ -103,6 +103,7 @@ def functions_hpp(functions):
     functions = [function for function in functions if "beside" not in function.watches]
     names = "".join(f'    "MPI_{function.name}",\n' for function in functions)
     kinds = "".join(f"    record::Kind::{function.kind},\n" for function in functions)
+    reads = "".join(f"    {str(told.reads_memory(function)).lower()},\n" for function in functions)
     enum = "".join(f"    {function.name},\n" for function in functions)
     return f"""{NOTE}#pragma once
 
@@ -123,6 +124,10 @@ inline constexpr std::array<char const*, {len(functions)}> k_function_names{{
 inline constexpr std::array<record::Kind, {len(functions)}> k_function_kinds{{
 {kinds}}};
 
+/// Calls that are rare and may take much, or make what has to be freed: their memory is read at both ends always.
+inline constexpr std::array<bool, {len(functions)}> k_reads_memory{{
+{reads}}};
+
 }}  // namespace sluice::plugin
 """
 
@@ -137,7 +142,7 @@ Type_size Type_size_x Type_get_extent Type_get_extent_x Type_get_true_extent Typ
 Type_get_envelope Type_get_envelope_c Type_get_contents Type_get_contents_c
 Type_contiguous Type_vector Type_create_hvector Type_create_hindexed Type_create_resized
 Type_create_struct Type_commit Type_free Type_dup Win_shared_query Win_set_errhandler Win_get_attr Wtime
-Grequest_start Grequest_complete Status_set_elements Status_set_elements_x Status_set_cancelled
+Cart_shift Win_get_group Grequest_start Grequest_complete Status_set_elements Status_set_elements_x Status_set_cancelled
 Dist_graph_neighbors_count Graphdims_get Graph_neighbors_count Cartdim_get Topo_test Win_set_name
 Get_elements Get_elements_x Type_match_size Get_version Query_thread Test_cancelled""".split()
 
@@ -204,7 +209,7 @@ def straight_h(functions, declared, handles, others):
 
 
 def chains_hpp(functions):
-    functions = [function for function in functions if not {"around", "beside"} & set(function.watches)]
+    functions = [function for function in functions if not {"around", "beside", "counted"} & set(function.watches)]
     fields = "".join(f"    Chain<decltype(Libmpi::PMPI_{function.name})> {function.name};\n" for function in functions)
     # A generic lambda serves both forms of a function, with int and with MPI_Count.
     visits = "".join(f"        if constexpr (requires {{ Links::{function.base}; }}) visit({function.name}, Links::{function.base});\n"
@@ -241,6 +246,24 @@ struct Chains {{
 """
 
 
+def counted(function, prefix):
+    """A wrapper that counts an object that is made or freed, at every entry."""
+    name, watches = function.name, function.watches
+    what = f"below().{prefix}MPI_{name}"
+    call = f"{watches['through']}({what}, {function.arguments()})" if "through" in watches else f"{what}({function.arguments()})"
+    if "destroys" in watches:
+        counts = f"frees({told.object_of(watches['destroys'])}, next)"
+    elif "contents" in watches:
+        counts = f"gives_contents(Function::{name}, SLUICE_CALLER, {watches['contents']}, next)"
+    else:
+        counts = f"makes(Function::{name}, SLUICE_CALLER, {told.object_of(watches['creates'])}, next)"
+    return f"""SLUICE_EXPORTED int {prefix}MPI_{name}({function.declarations()}) {{
+    act_before("MPI_{name}");
+    return {counts.replace("next", f"[&] {{ return {call}; }}")};
+}}
+"""
+
+
 def wrapper(function):
     name, watches = function.name, function.watches
     declarations = "".join(f", {parameter.declaration(function.large)}" for parameter in function.parameters)
@@ -251,6 +274,8 @@ def wrapper(function):
     return {watches['beside']}(below().{prefix}MPI_{name}, {arguments});
 }}
 """ for prefix in ("", "P"))
+    if "counted" in watches:
+        return "".join(counted(function, prefix) for prefix in ("", "P"))
     if "around" in watches:
         enter = "    if (stands_below())"
         job_parameter = job_argument = ""
@@ -260,14 +285,14 @@ def wrapper(function):
         enter = f"    Job* const job = acting_job{of_many}();\n    if (job == nullptr)"
         job_parameter, job_argument = "Job& job, ", "*job, "
         indented = lambda lines, by: "".join(f"{by}{line}\n" for line in lines)
-        after = told.after(watches, function.kind)
+        after = told.after(function)
         passed = f", {arguments}" if arguments else ""
         run = f"job.chains.{name}.run(call, below{passed})"
         if "takes_requests" in watches:
             run = (f"job.owned.empty() ? {run}\n"
                    f"        : job.chains.{name}.run_translated(call, Translated<false>::{name}, below{passed})")
         before = touches.before(function)
-        if sizes := told.sizes(watches):
+        if sizes := told.sizes(function):
             before += ["MessageBytes sizes(job.watch.communicators(), job.watch.datatypes());",
                        "auto const tell = [&]() noexcept {"] + [f"    {line}" for line in sizes] + ["};", "tell();"]
         before += told.before(function)
@@ -289,6 +314,8 @@ static int watched_{name}({job_parameter}decltype(&::MPI_{name}) below, void* ca
         if "takes_requests" in watches:
             aside = (f"!owns_some(g_plugin.job) ? {aside}\n"
                      f"        : Translated<true>::{name}(below().{prefix}MPI_{name}, {arguments})")
+        if "destroys" in watches:
+            aside = f"frees({told.object_of(watches['destroys'])}, [&] {{ return {aside}; }})"
         text += f"""SLUICE_EXPORTED int {prefix}MPI_{name}({function.declarations()}) {{
 {enter} return {aside};
     return watched_{name}({job_argument}below().{prefix}MPI_{name}, SLUICE_CALLER{', ' if arguments else ''}{arguments});
@@ -304,13 +331,16 @@ def wrappers_cpp(functions):
 #include "plugin/services/type_calls.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/call.hpp"
-#include "plugin/watch/freeing.hpp"
+#include "plugin/watch/objects/freeing.hpp"
 #include "plugin/watch/requests.hpp"
 #include "plugin/watch/touching.hpp"
 #include "plugin/wrappers/around.hpp"
+#include "plugin/wrappers/counted.hpp"
 #include "plugin/wrappers/unlisted.hpp"
 
 using namespace sluice::plugin;
+namespace mpi = sluice::mpi;
+namespace record = sluice::record;
 
 #define SLUICE_EXPORTED extern "C" __attribute__((visibility("default")))
 #define SLUICE_CALLER caller_beyond_bindings(__builtin_return_address(0), __builtin_dwarf_cfa())

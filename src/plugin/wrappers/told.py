@@ -3,16 +3,47 @@
 import re
 
 # What the expressions of functions.txt ask of MessageBytes.
-ASKS = re.compile(r"\b(bytes|mine|my_count|span_of|room|size|all_of|each_of|sources|targets|root_in)\(")
+ASKS = re.compile(r"\b(bytes|bytes_to_targets|bytes_from_sources|real_sources|real_targets|mine|my_count|span_of|room|size|all_of|each_of|sources|targets|root_in)\(")
 
 
 def asked(expression):
     return ASKS.sub(r"sizes.\1(", expression)
 
 
-def sizes(watches):
-    """Statements that tell the bytes of a call: before it, and again after it if they were not known."""
-    return [f"call.{key}({asked(watches[key])});" for key in ("out", "in") if key in watches]
+def sizes(function):
+    """Statements that tell the bytes of a call: before it, and again after it if they were not known. Nothing goes to or
+    comes from MPI_PROC_NULL."""
+    watches, found = function.watches, []
+    for key, partners in (("out", ("dest", "target_rank")), ("in", ("source", "target_rank"))):
+        if key not in watches:
+            continue
+        bytes_ = asked(watches[key])
+        partner = next((name for name in partners if function.has(name)), None)
+        found.append(f"call.{key}({partner} == MPI_PROC_NULL ? 0 : {bytes_});" if partner else f"call.{key}({bytes_});")
+    return found
+
+
+def object_of(text):
+    """KIND HANDLE of creates= and destroys= as arguments."""
+    kind, _, handle = text.partition(" ")
+    return f"record::Object::{kind}, {handle}"
+
+
+def reads_memory(function):
+    return function.kind in ("setup", "communicator", "window") or bool({"creates", "contents", "persistent"} & set(function.watches))
+
+
+# Requests of these kinds have one message, whose buffer is told in few instructions.
+MESSAGES = {"send": ("buf", "count", "datatype"), "receive": ("sendbuf", "sendcount", "sendtype")}
+
+
+def busy_later(function):
+    """The buffers that a request keeps busy."""
+    if "to" not in function.watches:
+        return [] if function.kind == "receive" else ["call.busy(TouchedBy(touched));"]
+    named = [name for names in MESSAGES.values() for name in names if function.has(name)]
+    count = f"partitions * {named[1]}" if function.has("partitions") else named[1]
+    return [f"call.leaves(sizes, {named[0]}, {count}, {named[2]});"]
 
 
 # Where the bytes of a call come into, or else leave from.
@@ -39,7 +70,12 @@ def before(function):
         requests, _, _ = watches["completes"].partition(";")
         lines.append(f"call.awaits_one_of({requests.partition(' ')[2]});")
     if "waits" in watches:
+        if "out" in watches or "in" in watches:
+            lines.append("if (call.is_long()) call.busy(TouchedBy(touched));")
         lines.append("call.waits();")
+    if "destroys" in watches:
+        handle = watches["destroys"].partition(" ")[2]
+        lines.append(f"std::uint64_t const freed = {handle} != nullptr ? mpi::handle_key(*{handle}) : 0;")
     if "frees" in watches:
         lines.append(f"Freeing freeing(call, {watches['frees']});")
     return lines
@@ -55,10 +91,10 @@ def completing(watches):
     return None
 
 
-def after(watches, kind):
+def after(function):
     """Statements behind a call that succeeded: where its bytes went, what it made, started, completed and freed."""
-    lines = []
-    if sizes(watches):
+    watches, kind, lines = function.watches, function.kind, []
+    if sizes(function):
         lines += ["if (sizes.left_out()) [[unlikely]] {", "    sizes.ask_mpi();", "    tell();", "}"]
     placed = [key for key in ("to", "to_root", "from_root", "to_each", "to_members") if key in watches]
     for key in placed:
@@ -67,13 +103,23 @@ def after(watches, kind):
     if not placed and kind == "collective" and "out" in watches:
         lines.append("call.to_no_named_rank();")
     if not placed and kind == "one_sided" and ("out" in watches or "in" in watches):
-        lines.append("call.from_or_to_no_named_rank();")
-    for key in ("passes_on", "makes_window", "frees_window"):
-        if key in watches:
-            lines.append(f"call.{key}();")
+        lines.append("call.target(target_rank, win);")
+    if "passes_on" in watches:
+        lines.append("call.passes_on();")
+    if "makes_window" in watches:
+        lines.append("call.makes_window(*win, comm);")
+    if "frees_window" in watches:
+        lines.append("call.frees_window(freed);")
     for key in ("starts", "persistent"):
         if key in watches:
+            if sizes(function):
+                lines += busy_later(function)
             lines.append(f"call.{key}(*request);")
+    if "creates" in watches:
+        made, _, handle = watches["creates"].partition(" ")
+        lines.append(f"call.creates(record::Object::{made}, mpi::handle_key(*{handle}));")
+    if "destroys" in watches:
+        lines.append(f"call.watch().freed(record::Object::{watches['destroys'].partition(' ')[0]}, freed);")
     if "makes" in watches:
         lines.append(f"call.makes({watches['makes']});")
     if "frees" in watches:
@@ -81,7 +127,7 @@ def after(watches, kind):
     if "asks" in watches:
         lines.append(f"call.asked({watches['asks']});")
     if "begins" in watches:
-        lines.append(f"call.watch().requests().begin({watches['begins']});")
+        lines.append(f"call.begins({watches['begins']});")
     if "completes" in watches:
         requests, _, finished = watches["completes"].partition(";")
         lines.append(f"completing.{requests.partition(' ')[0]}({finished.strip()});")

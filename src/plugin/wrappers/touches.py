@@ -14,7 +14,7 @@ def statement(text):
 
 def by_itself(parameter):
     """The statement of a pointer that needs no word in the row; None if it is no pointer, or needs one."""
-    if parameter.array or parameter.type.count("*") != 1:
+    if parameter.array or is_function(parameter) or parameter.type.count("*") != 1:
         return None
     pointed_to = parameter.type.replace("const", "").replace("*", "").strip()
     if pointed_to == "char":
@@ -22,8 +22,12 @@ def by_itself(parameter):
     return None if pointed_to == "void" else f"touching.one({parameter.name});"
 
 
+def is_function(parameter):
+    return bool(re.search(r"_(function|fn)(_c)?\b", parameter.type))
+
+
 def is_pointer(parameter):
-    return "*" in parameter.type or bool(parameter.array)
+    return not is_function(parameter) and "*" in parameter.type or bool(parameter.array)
 
 
 def statements(function):
@@ -47,10 +51,8 @@ def statements(function):
 def before(function):
     """The lines of a wrapper that let services act before the call."""
     lines = statements(function)
+    run = "if (!job.before.empty()) [[unlikely]] job.before.run(call, TouchedBy(touched));"
     if not lines:
-        body = ["job.before.run(call, TouchedBy([](TouchedMemory&) noexcept {}));"]
-    else:
-        body = ["auto const touched = [&](TouchedMemory& touched_memory) noexcept {",
-                "    Touching touching(touched_memory, job.watch);"]
-        body += [f"    {line}" for line in lines] + ["};", "job.before.run(call, TouchedBy(touched));"]
-    return ["if (!job.before.empty()) [[unlikely]] {"] + [f"    {line}" for line in body] + ["}"]
+        return ["auto const touched = [](TouchedMemory&) noexcept {};", run]
+    return (["auto const touched = [&](TouchedMemory& touched_memory) noexcept {",
+             "    Touching touching(touched_memory, job.watch);"] + [f"    {line}" for line in lines] + ["};", run])

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/units.hpp"
 #include "report/advice/advice_on_calls.hpp"
+#include "report/advice/advice_on_objects.hpp"
 #include "report/advice/kinds_of_calls.hpp"
 #include "report/advice/largest_site.hpp"
 #include "report/show/times.hpp"
@@ -17,44 +19,7 @@ namespace sluice::report {
 namespace {
 
 constexpr std::uint64_t k_mib = 1 << 20;
-constexpr std::uint64_t k_many_comms = 100;
-constexpr std::uint64_t k_many_requests = 10;
-constexpr std::uint64_t k_many_types = 100;
 constexpr std::size_t k_most_advice = 6;
-
-/// Communicators that were all given back are no loss, whatever their number.
-std::string about_comms(Summary const& summary) {
-    Spread const& memory = summary.comm_kib;
-    std::uint64_t const made = summary.comms_made.most;
-    std::uint64_t const left = summary.comms_made.sum - std::min(summary.comms_made.sum, summary.comms_freed);
-    if (left == 0 || !summary.all_ended()) return {};
-    if (made < k_many_comms && !is_large(memory.most << 10, summary)) return {};
-    return fmt::format(
-        "Rank {} made {}; they cost the ranks up to {}, about {} each, and {} of {} were never freed. Make them once "
-        "and use them again, or free them with MPI_Comm_free.",
-        summary.comms_made.most_rank, plural(made, "communicator"), kib_text(memory.most),
-        kib_text(memory.sum / std::max<std::uint64_t>(1, summary.comms_made.sum)), count_text(left),
-        count_text(summary.comms_made.sum));
-}
-
-/// Only at the end of a job a request that is open is one that was forgotten.
-std::string about_requests(Summary const& summary) {
-    SiteSum const* const site = greatest(summary, [](SiteSum const& s) { return s.open_requests.most; });
-    if (!summary.all_ended() || site == nullptr || site->open_requests.most < k_many_requests) return {};
-    return fmt::format(
-        "{} of {} on rank {} were never completed, and the MPI keeps memory for each. Complete them with MPI_Wait or "
-        "MPI_Test, or free them with MPI_Request_free.",
-        plural(site->open_requests.most, "request"), call_of(*site), site->open_requests.most_rank);
-}
-
-std::string about_types(Summary const& summary) {
-    Spread const& left = summary.types_left;
-    if (!summary.all_ended() || left.most < k_many_types) return {};
-    return fmt::format(
-        "Rank {} made {}, and {} were never freed, each with memory of the MPI. Make them once and use them again, or "
-        "free them with MPI_Type_free.",
-        summary.types_left.most_rank, plural(summary.types_made.most, "datatype"), count_text(left.most));
-}
 
 /// A send has no other rank in its name, but it waits for one.
 std::string what_it_waits_for(SiteSum const& site) {
@@ -185,8 +150,11 @@ std::vector<Consumer> consumers_of(Summary const& summary) {
 
 std::vector<std::string> advice_for(Summary const& summary) {
     std::vector<std::string> list;
-    for (auto const about : {about_growth, about_flight, about_requests, about_comms, about_types, about_waiting,
-                             about_balance, about_init})
+    for (auto const about : {about_growth, about_flight})
+        add_unless_empty(list, about(summary));
+    for (std::string& line : about_objects(summary))
+        list.push_back(std::move(line));
+    for (auto const about : {about_waiting, about_balance, about_init})
         add_unless_empty(list, about(summary));
     if (list.size() >= k_most_advice) list.resize(k_most_advice - 1);  // one more follows
     if (list.empty() && summary.all_ended())

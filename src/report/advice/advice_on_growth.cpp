@@ -70,10 +70,22 @@ std::string about_messages(Summary const& summary, SiteSum const& site) {
            "Messages that arrive before their receive is posted are kept there: post receives earlier, or " + bound;
 }
 
+/// Messages can wait inside the call for their receive: it is point-to-point, or moves nothing itself.
+bool can_hold_messages(SiteSum const& site) {
+    return site.kind == Kind::send || site.kind == Kind::receive || site.kind == Kind::completion ||
+           site.function == "MPI_Barrier";
+}
+
+/// True if requests that were never freed explain what the MPI took in a call: it keeps some hundred bytes for each,
+/// and may take them when a request is started.
+bool is_of_requests_left(SiteSum const& site, Summary const& summary) {
+    constexpr std::uint64_t k_most_each = 1024;
+    ObjectSum const requests = objects_of_kind(summary.objects, record::Object::request);
+    return can_hold_messages(site) && requests.left.most >= 1000 && site.grown.most <= k_most_each * requests.left.most;
+}
+
 std::string what_it_is(Summary const& summary, SiteSum const& site) {
-    if (site.kind == Kind::send || site.kind == Kind::receive || site.kind == Kind::completion ||
-        site.function == "MPI_Barrier")
-        return about_messages(summary, site);
+    if (can_hold_messages(site)) return about_messages(summary, site);
     if (site.kind == Kind::file) return about_file(site);
     if (is_blocking_alltoall(site) && is_in_place(site) && summary.served_calls == 0)
         return "The call is in place, and the MPI makes a copy for it. Sluice served no call of this job: with "
@@ -96,10 +108,13 @@ std::string about_passing_growth(Summary const& summary) {
 std::string about_growth(Summary const& summary) {
     // Objects that are made on purpose have advice of their own.
     SiteSum const* const site = greatest(summary, [](SiteSum const& s) {
-        bool const made = s.kind == Kind::setup || s.kind == Kind::communicator || s.kind == Kind::window;
+        bool const made = s.kind == Kind::setup || s.kind == Kind::communicator || s.kind == Kind::window ||
+                          (s.object != record::Object::none &&
+                           (s.object != record::Object::request || s.function.ends_with("_init")));
         return made ? 0 : s.grown.most;
     });
     if (site == nullptr || !is_large(site->grown.most, summary)) return about_passing_growth(summary);
+    if (is_of_requests_left(*site, summary)) return {};
     std::string const since =
         site->growing_since_us > 0 ? fmt::format(", since {}", time_text(site->growing_since_us)) : std::string();
     return fmt::format("MPI's memory grew by {} in {} on rank {}{}. ", size_text(site->grown.most), call_of(*site),

@@ -72,7 +72,7 @@ function body(report) {
   return [tiles(report),
     report.what_happened.length ? el("div", { class: "alarm", id: "what-happened" }, report.what_happened.map((line, i) => el("p", {}, i ? line : el("strong", {}, line)))) : null,
     el("section", {}, el("h2", {}, "What follows"), el("ol", { class: "advice", id: "advice" }, report.advice.map((a) => el("li", {}, a)))),
-    lastSeen(report), timeSection(report), memorySection(report), consumersSection(report), messagesSection(report), callsSection(report), communicatorsSection(report), servicesSection(report)].filter(Boolean);
+    lastSeen(report), timeSection(report), memorySection(report), consumersSection(report), messagesSection(report), callsSection(report), communicatorsSection(report), objectsSection(report), servicesSection(report)].filter(Boolean);
 }
 function footer(...reports) {
   const named = reports.some((r) => r.identity.user || r.nodes.some((n) => n.host));

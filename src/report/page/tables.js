@@ -61,9 +61,34 @@ function communicatorsSection(report) {
   ];
   const rest = report.comms_total - report.communicators.length;
   return el("section", {}, el("h2", {}, "Communicators"),
-    el("p", {}, plural(report.comms_total, "communicator") + (report.comms_made.max ? `; up to ${countText(report.comms_made.max)} made by a rank` : "") + (report.comm_kib.max ? `, ${kibText(report.comm_kib.max)} for all of a rank's.` : ".") +
+    el("p", {}, plural(report.comms_total, "communicator") + "." +
       (rest > 0 ? ` The ${report.communicators.length} largest are listed.` : "")),
     el("div", { class: "card" }, sortedTable("communicators", columns, report.communicators, 1)));
+}
+
+// Made and never freed, by kind and by the place that made them.
+function objectsSection(report) {
+  const left = report.objects.filter((o) => o.left.max > 0);
+  if (left.length === 0) return null;
+  const name = (kind) => kind.replace("_", " ");
+  const kinds = [
+    { title: "Objects", text: true, value: (o) => o.kind, show: (o) => name(o.kind) },
+    { title: "Never freed", value: (o) => o.left.max, show: (o) => [countText(o.left.max), el("small", {}, "rank " + o.left.max_rank)], meter: true },
+    { title: "Made there", value: (o) => o.made_there, show: (o) => countText(o.made_there) },
+    { title: "All ranks", wide: true, value: (o) => o.left.sum, show: (o) => countText(o.left.sum) },
+    { title: "MPI grew", value: (o) => o.grown_bytes.max, show: (o) => o.grown_bytes.max ? sizeText(o.grown_bytes.max) : "–" },
+  ];
+  const places = [
+    { title: "Made in", text: true, value: (s) => s.function + s.place, show: (s) => [s.function, placeNode(s.place)] },
+    { title: "Objects", text: true, value: (s) => s.object, show: (s) => name(s.object) },
+    { title: "Never freed", value: (s) => s.left.max, show: (s) => [countText(s.left.max), el("small", {}, "rank " + s.left.max_rank)], meter: true },
+    { title: "Made, all ranks", wide: true, value: (s) => s.made, show: (s) => countText(s.made) },
+    { title: "MPI grew", value: (s) => s.grown_bytes.max, show: (s) => s.grown_bytes.max ? sizeText(s.grown_bytes.max) : "–" },
+  ];
+  return el("section", {}, el("h2", {}, report.ended ? "What was never freed" : "What was not yet freed"),
+    el("p", {}, "Objects of MPI that the program made and did not free; requests: neither completed nor freed. MPI grew: its memory, in the calls that made them."),
+    el("div", { class: "card" }, sortedTable("objects", kinds, left, 1)),
+    el("div", { class: "card" }, sortedTable("places-of-objects", places, report.sites.filter((s) => s.left.max > 0), 2)));
 }
 
 function comparedTable(rows) {

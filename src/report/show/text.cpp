@@ -7,6 +7,7 @@
 
 #include "base/columns.hpp"
 #include "report/advice/advice.hpp"
+#include "report/advice/advice_on_objects.hpp"
 #include "report/show/times.hpp"
 #include "report/show/why/what_happened.hpp"
 #include "report/show/words.hpp"
@@ -92,11 +93,6 @@ std::string ours(Summary const& s) {
                                      size_text(s.served_bytes));
     if (s.saved_bytes.most == 0) return served;
     return served + fmt::format("; saved up to {} of extra memory on a rank", size_text(s.saved_bytes.most));
-}
-
-std::string communicators(Summary const& s) {
-    return fmt::format("{}, up to {} a rank, {} for all of a rank's", plural(s.comms_total, "communicator"),
-                       count_text(s.comms_made.most), kib_text(s.comm_kib.most));
 }
 
 char const* words_for(record::State state) {
@@ -204,7 +200,7 @@ std::string to_screen(Summary const& s) {
     if (!s.all_ended()) put_advice(screen, s);
     screen.put("time", time_line(s));
     if (std::string const text = hidden_line(s); !text.empty()) screen.put("hidden", text);
-    if (s.comm_kib.most > 0) screen.put("objects", communicators(s));
+    if (std::string const text = line_on_objects(s); !text.empty()) screen.put("objects", text);
     screen.put("Sluice", ours(s));
     for (std::string const& line : service_lines(s))
         screen.put("", line);

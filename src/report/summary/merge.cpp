@@ -52,17 +52,19 @@ void mark(std::vector<Row> const& rows, std::size_t most, Figure figure, std::se
     keep.insert(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most));
 }
 
-/// If there are more than k_sites places, those with much time, memory or bytes stay; the others are added up.
+/// If there are more than k_sites places, those with much time, memory, bytes or objects stay; the others are added up.
 void bound_sites(std::vector<SiteSum>& sites) {
     if (sites.size() <= record::k_sites) return;
     std::set<std::size_t> keep;
     // A place whose waiting is hidden would have the time without that.
     mark(
-        sites, 150, [](SiteSum const& s) { return s.time_ns.sum + s.hidden_ns.sum; }, keep);
+        sites, 140, [](SiteSum const& s) { return s.time_ns.sum + s.hidden_ns.sum; }, keep);
     mark(
         sites, 60, [](SiteSum const& s) { return s.grown.most + s.in_flight.most; }, keep);
     mark(
         sites, 44, [](SiteSum const& s) { return s.bytes.sum; }, keep);
+    mark(
+        sites, 10, [](SiteSum const& s) { return s.left.sum; }, keep);
     SiteSum other;
     other.function = "other calls";
     std::vector<SiteSum> kept;
@@ -187,11 +189,7 @@ void add_spreads(Summary& into, Summary const& from) {
     into.waiting_ns.add(from.waiting_ns);
     into.lived_us.add(from.lived_us);
     into.init_ns.add(from.init_ns);
-    into.types_made.add(from.types_made);
-    into.types_left.add(from.types_left);
     into.saved_bytes.add(from.saved_bytes);
-    into.comms_made.add(from.comms_made);
-    into.comm_kib.add(from.comm_kib);
 }
 
 void add_sums(Summary& into, Summary const& from) {
@@ -202,10 +200,7 @@ void add_sums(Summary& into, Summary const& from) {
     into.served_bytes += from.served_bytes;
     into.passed_on += from.passed_on;
     into.comms_total += from.comms_total;
-    into.comms_freed += from.comms_freed;
     into.comms_not_kept += from.comms_not_kept;
-    into.windows_made += from.windows_made;
-    into.windows_freed += from.windows_freed;
     if (from.identity.rank < into.identity.rank) into.identity = from.identity;
     if (into.mpi.empty() || (!from.mpi.empty() && from.mpi < into.mpi)) into.mpi = from.mpi;
     for (std::size_t i = 0; i < k_states; ++i)
@@ -302,6 +297,8 @@ void merge(Summary& into, Summary const& from) {
         });
     add_comm_table(into.comms, from.comms);
     add_counter_table(into.counters, from.counters);
+    add_tables(
+        into.objects, from.objects, [](ObjectSum const& o) { return o.kind; }, add_objects);
     add_tables(
         into.ends, from.ends, [](EndSum const& e) { return std::tie(e.how, e.code); },
         [](EndSum& a, EndSum const& b) { a.add(b); });

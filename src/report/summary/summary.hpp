@@ -11,6 +11,7 @@
 ///     over_ranks       for more than k_full_ranks ranks: memory by time as a histogram over the ranks
 ///     ranks            at most k_full_ranks ranks in full: curve, long calls
 ///     nodes            at most k_nodes, those whose memory is fullest
+///     objects          made and not freed, by kind
 ///     counters         at most k_kept_counters figures of services, added up by name
 ///
 /// merge() is commutative and associative; but if more than 256 different places call MPI, the order decides which of
@@ -30,12 +31,13 @@
 #include "report/summary/ends.hpp"
 #include "report/summary/growth.hpp"
 #include "report/summary/memory_curve.hpp"
+#include "report/summary/sites/objects.hpp"
 #include "report/summary/rank_set.hpp"
 #include "report/summary/spread.hpp"
 
 namespace sluice::report {
 
-inline constexpr std::uint32_t k_summary_format = 7 + 1;
+inline constexpr std::uint32_t k_summary_format = 8;
 inline constexpr std::uint32_t k_full_ranks = 32;
 inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
@@ -81,7 +83,9 @@ struct SiteSum {
     std::uint64_t in_place = 0;        ///< calls whose bytes leave from the buffer that they come into
     std::uint64_t new_bytes = 0;       ///< received into pages that were not in memory when the call began
     std::uint64_t other_buffers = 0;   ///< calls whose buffer was not that of the rank's call before
-    Spread open_requests;              ///< made here, neither complete nor freed
+    record::Object object = record::Object::none;  ///< what is made here
+    std::uint64_t made = 0;
+    Spread left;                       ///< made here and not freed; of requests also: not complete
     std::uint64_t deferred = 0;        ///< receives that returned before their data had come
     Spread hidden_ns;                  ///< waiting for these data that the program did not see
     Spread left_ns;                    ///< that the program still waited for them
@@ -217,10 +221,9 @@ struct Summary {
     std::array<std::uint64_t, k_kinds> time_by_kind_ns{};
     std::uint64_t served_calls = 0, served_bytes = 0, passed_on = 0;
     Spread saved_bytes;
-    Spread comms_made, comm_kib;    ///< of a rank
-    std::uint64_t comms_total = 0;  ///< different ones that were recorded
-    std::uint64_t comms_freed = 0, comms_not_kept = 0, windows_made = 0, windows_freed = 0;
-    Spread types_made, types_left;                   ///< types_left: made and never freed
+    std::uint64_t comms_total = 0;  ///< different ones, with MPI's own
+    std::uint64_t comms_not_kept = 0;
+    std::vector<ObjectSum> objects;                  ///< by kind
     std::array<GrowthSum, k_owners.size()> growing;  ///< by Owner
     std::vector<SiteSum> sites;                      ///< by id
     std::vector<Cell> matrix;                        ///< by from, to

@@ -57,7 +57,9 @@ inline void fields(auto& a, SiteSum& s) {
     a("in_place", s.in_place);
     a("other_buffers", s.other_buffers);
     a("new_bytes", s.new_bytes);
-    a("open_requests", s.open_requests);
+    a("object", s.object);
+    a("made", s.made);
+    a("left", s.left);
     a("deferred", s.deferred);
     a("hidden_ns", s.hidden_ns);
     a("left_ns", s.left_ns);
@@ -161,6 +163,14 @@ inline void fields(auto& a, RankDetail& r) {
     a("events", r.events);
 }
 
+inline void fields(auto& a, ObjectSum& o) {
+    a("kind", o.kind);
+    a("made", o.made);
+    a("left", o.left);
+    a("made_there", o.made_there);
+    a("grown_bytes", o.grown);
+}
+
 inline void fields(auto& a, CounterSum& c) {
     a("service", c.service);
     a("what", c.what);
@@ -204,15 +214,9 @@ inline void fields(auto& a, Summary& s) {
     a("served_bytes", s.served_bytes);
     a("saved_bytes", s.saved_bytes);
     a("passed_on", s.passed_on);
-    a("comms_made", s.comms_made);
-    a("comm_kib", s.comm_kib);
     a("comms_total", s.comms_total);
-    a("comms_freed", s.comms_freed);
     a("comms_not_kept", s.comms_not_kept);
-    a("windows_made", s.windows_made);
-    a("windows_freed", s.windows_freed);
-    a("types_made", s.types_made);
-    a("types_left", s.types_left);
+    a("objects", s.objects);
     a("growing", s.growing);
     a("sites", s.sites);
     a("matrix", s.matrix);

@@ -20,6 +20,9 @@ using nlohmann::json;
 
 constexpr std::array k_kind_names{"other",      "setup",        "send",   "receive",   "completion",
                                   "collective", "communicator", "window", "one-sided", "file"};
+constexpr std::array k_object_names{"none",   "request",   "datatype", "communicator",  "group",
+                                    "window", "operation", "info",     "error_handler", "file"};
+static_assert(k_object_names.size() == record::k_objects);
 constexpr std::array k_how_names{"abort", "exit", "signal", "unknown"};
 constexpr std::array k_state_names{"running", "finalizing", "ended", "exited", "aborted", "gone", "unknown"};
 static_assert(k_kind_names.size() == k_kinds && k_state_names.size() == k_states);
@@ -193,11 +196,17 @@ json put_value(record::Kind kind) {
 json put_value(record::State state) {
     return name_of(state);
 }
+json put_value(record::Object object) {
+    return k_object_names[static_cast<std::size_t>(checked(object))];
+}
 json put_value(How how) {
     return k_how_names[static_cast<std::size_t>(how)];
 }
 void get_value(json const& in, record::Kind& kind) {
     kind = static_cast<record::Kind>(index_of(k_kind_names, in.get<std::string>()));
+}
+void get_value(json const& in, record::Object& object) {
+    object = static_cast<record::Object>(index_of(k_object_names, in.get<std::string>()));
 }
 void get_value(json const& in, How& how) {
     how = static_cast<How>(index_of(k_how_names, in.get<std::string>()));
@@ -273,6 +282,8 @@ void JsonReader::get(json const& in, T& value) {
 void restore_order(Summary& summary) {
     std::sort(summary.sites.begin(), summary.sites.end(),
               [](SiteSum const& a, SiteSum const& b) { return a.id < b.id; });
+    std::sort(summary.objects.begin(), summary.objects.end(),
+              [](ObjectSum const& a, ObjectSum const& b) { return a.kind < b.kind; });
     std::sort(summary.counters.begin(), summary.counters.end(), [](CounterSum const& a, CounterSum const& b) {
         return std::tie(a.service, a.what) < std::tie(b.service, b.what);
     });

@@ -23,7 +23,7 @@ WAITING = "wait for each other"
 UNRELATED = {"earlier": EARLIER, "in place": IN_PLACE, "half": HALF, "waiting": WAITING, "larger": "more than the others",
              "requests": "never completed", "communicators": "communicators", "types": "datatypes"}
 # MPICH keeps a flood in memory that both ranks share, whose pages the sender is the first to touch.
-FLOODED = "MPI_Send at flood.* on rank 0.*MPI_Ssend" if "mpich" in launcher else rf"MPI_Recv at flood.* on rank 1.*{EARLIER}"
+FLOODED = "MPI_Send at flood.* on rank 0.*--flood on" if "mpich" in launcher else rf"MPI_Recv at flood.* on rank 1.*{EARLIER}"
 # ROMIO has a buffer of its own for each file; Open MPI gives it back before a sample sees it.
 GATHERED = [r"MPI_File_write_at_all at collective_file.*cb_buffer_size"] if "mpich" in launcher else []
 # Of each mode: options, patterns that the advice has, and which of UNRELATED it may have besides.
@@ -35,7 +35,7 @@ MODES = {
     "flood": ([], [rf"MPI's memory grew by \S+ MiB in {FLOODED}"], ["waiting", "larger"] + ([] if "mpich" in launcher else ["earlier"])),
     "larger": ([], [r"Rank 1 holds \S+ MiB.* more than the others.*application"], ["larger", "waiting"]),
     "requests": ([], [r"200 requests of MPI_Irecv at requests.* on rank 1 were never completed"], ["requests", "waiting"]),
-    "communicators": ([], [r"120 communicators.*240 of 240 were never freed.*MPI_Comm_free"], ["communicators", "waiting"]),
+    "communicators": ([], [r"120 communicators, and 120 were never freed, most of MPI_Comm_dup at communicators.*MPI_Comm_free"], ["communicators", "waiting"]),
     "freed": ([], [], ["waiting"]),
     "types": ([], [r"made 3000 datatypes, and 3000 were never freed.*MPI_Type_free"], ["types", "waiting"]),
     "nothing": ([], [r"Nothing in the communication stands out"], []),

@@ -15,9 +15,6 @@
 
 namespace sluice::plugin {
 
-// The plugin's one struct: its place is taken by one of the test, in which no MPI was found.
-constinit Plugin g_plugin{};
-
 namespace {
 
 struct Heard {
@@ -27,14 +24,17 @@ struct Heard {
     std::atomic<std::uint64_t> own{0};
     std::atomic<std::uint64_t> still_absent{0};
     std::atomic<std::int64_t> open{0};
+    std::atomic<std::uint64_t> sent{0};
 
     void opened(std::uint32_t) noexcept { ++open; }
     void closed(std::uint32_t) noexcept { --open; }
-    void flies(std::uint32_t, std::uint64_t bytes) noexcept {
-        in_flight += static_cast<std::int64_t>(bytes);
+    void flies(OpenRequest& request) noexcept {
+        in_flight += static_cast<std::int64_t>(request.bytes);
         ++flights;
     }
-    void landed(std::uint32_t, std::uint64_t bytes) noexcept { in_flight -= static_cast<std::int64_t>(bytes); }
+    void landed(OpenRequest& request) noexcept { in_flight -= static_cast<std::int64_t>(request.bytes + request.come); }
+    void came(std::uint32_t, std::uint64_t bytes) noexcept { in_flight += static_cast<std::int64_t>(bytes); }
+    void sent_to(int, std::uint64_t bytes) noexcept { sent += bytes; }
     void own_pages(std::uint64_t bytes) noexcept { own += bytes; }
     std::uint64_t absent(void const*, std::uint64_t) const noexcept { return still_absent; }
 };
@@ -124,18 +124,79 @@ TEST(OpenRequests, with_several_threads_a_late_completion_does_not_end_the_next_
     EXPECT_EQ(heard.in_flight, 30);
 }
 
-TEST(OpenRequests, what_finds_no_room_is_not_counted) {
+TEST(OpenRequests, what_finds_no_room_is_counted_by_its_place_but_not_as_in_flight) {
     Heard heard;
     Table table(heard, heard.budget);
-    for (std::uintptr_t i = 1; i <= Table::k_slots + 100; ++i)
+    constexpr std::uintptr_t k_all = Table::k_most_slots + 100;
+    for (std::uintptr_t i = 1; i <= k_all; ++i)
         table.add(handle_number(i), of_bytes(1));
     EXPECT_EQ(table.kept(), Table::k_most);
     EXPECT_EQ(heard.in_flight, static_cast<std::int64_t>(Table::k_most));
-    for (std::uintptr_t i = 1; i <= Table::k_slots + 100; ++i)
+    EXPECT_EQ(heard.open, static_cast<std::int64_t>(k_all));
+    EXPECT_TRUE(table.has_dropped());
+    for (std::uintptr_t i = 1; i <= k_all; ++i)
         table.complete({handle_number(i), 0});
     EXPECT_TRUE(table.empty());
     EXPECT_EQ(heard.in_flight, 0);
+    EXPECT_EQ(heard.open, 0);
     EXPECT_EQ(table.marks(), 0U);
+}
+
+TEST(OpenRequests, persistent_ones_that_are_never_freed_leave_room_for_those_that_are_started) {
+    Heard heard;
+    Table table(heard, heard.budget);
+    constexpr std::uintptr_t k_all = 3 * Table::k_most_slots;
+    for (std::uintptr_t i = 1; i <= k_all; ++i) {
+        MPI_Request const request = handle_number(i);
+        table.add(request, of_bytes(100, true));
+        table.begin(&request, 1);
+        ASSERT_EQ(heard.in_flight, 100) << i;
+        table.complete({request, 0});
+    }
+    EXPECT_EQ(heard.in_flight, 0);
+    EXPECT_EQ(heard.open, static_cast<std::int64_t>(k_all)) << "each has a place";
+    for (std::uintptr_t i = 1; i <= k_all; i += 2)
+        table.forget({handle_number(i), 0});
+    EXPECT_EQ(heard.open, static_cast<std::int64_t>(k_all / 2));
+}
+
+TEST(OpenRequests, a_persistent_send_is_sent_at_each_start) {
+    Heard heard;
+    Table table(heard, heard.budget);
+    OpenRequest what = of_bytes(100, true);
+    what.out = 100;
+    what.destination = 1;
+    OpenRequest nowhere = what;
+    nowhere.destination = -1;
+    MPI_Request const requests[]{handle_number(1), handle_number(2), handle_number(3)};
+    table.add(requests[0], what);
+    table.add(requests[1], nowhere);
+    for (int round = 0; round < 3; ++round) {
+        Begun const begun = table.begin(requests, 3);
+        EXPECT_EQ(begun.out, 200U);
+        EXPECT_EQ(begun.unplaced, 100U);
+        EXPECT_EQ(table.begin(requests, 3).out, 0U) << "they are active";
+        for (MPI_Request const request : requests)
+            table.complete({request, 0});
+    }
+    EXPECT_EQ(heard.sent, 300U);
+}
+
+TEST(OpenRequests, what_has_come_of_a_message_is_in_flight_until_it_is_complete) {
+    Heard heard;
+    Table table(heard, heard.budget);
+    OpenRequest what = of_bytes(0);
+    what.absent = 8192;
+    table.add(handle_number(1), what);
+    heard.still_absent = 8192;
+    table.find_own_pages();
+    EXPECT_EQ(heard.in_flight, 0);
+    heard.still_absent = 4096;
+    table.find_own_pages(Handle{handle_number(1), 0});
+    EXPECT_EQ(heard.in_flight, 4096);
+    heard.still_absent = 0;
+    table.complete({handle_number(1), 0});
+    EXPECT_EQ(heard.in_flight, 0);
 }
 
 TEST(OpenRequests, an_empty_table_has_no_marks_whatever_the_order_of_removals) {

@@ -100,18 +100,19 @@ static void nonblocking(Lane* lane, int round, int bytes) {
 
 static void persistent(Lane* lane, int bytes) {
     MPI_Request open[2];
-    count(lane, recv_init_call, 0, bytes);
+    count(lane, recv_init_call, 0, 0);
     MPI_Recv_init(lane->incoming, bytes, MPI_CHAR, partner, lane->lane, MPI_COMM_WORLD, &open[0]);
-    count_to_partner(lane, send_init_call, bytes);
+    count(lane, send_init_call, 0, 0);
     MPI_Send_init(lane->outgoing, bytes, MPI_CHAR, partner, lane->lane, MPI_COMM_WORLD, &open[1]);
     for (int time = 0; time < 4; ++time) {
         if (time % 2 == 0) {
-            count(lane, startall_call, 0, 0);
+            count_to_partner(lane, startall_call, bytes);
+            lane->in[startall_call] += (unsigned long long)bytes;
             MPI_Startall(2, open);
         } else {
-            count(lane, start_call, 0, 0);
+            count(lane, start_call, 0, bytes);
             MPI_Start(&open[0]);
-            count(lane, start_call, 0, 0);
+            count_to_partner(lane, start_call, bytes);
             MPI_Start(&open[1]);
         }
         count(lane, waitall_call, 0, 0);

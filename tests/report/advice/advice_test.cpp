@@ -16,17 +16,33 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Advice, names_many_communicators_and_their_cost) {
+TEST(Advice, names_communicators_that_were_never_freed_and_their_cost) {
     Summary summary = job(2, Story::healthy);
-    summary.comms_made = Spread::of(2000, 1);
-    summary.comm_kib = Spread::of(400'000, 1);
-    summary.comms_freed = 0;
+    std::uint64_t const memory = 400'000 << 10;
+    summary.objects = {
+        {record::Object::communicator, Spread::of(2001, 1), Spread::of(2000, 1), 2001, Spread::of(memory, 1)}};
     std::string const all = all_advice(summary);
-    EXPECT_THAT(all, HasSubstr("Rank 1 made 2000 communicators"));
-    EXPECT_THAT(all, HasSubstr("391 MiB, about 200 KiB each"));
-    EXPECT_THAT(all, HasSubstr("2000 of 2000 were never freed"));
-    summary.comms_freed = 2000;
-    EXPECT_THAT(all_advice(summary), Not(HasSubstr("communicator"))) << "none is lost";
+    EXPECT_THAT(all, HasSubstr("Rank 1 made 2001 communicators, and 2000 were never freed"));
+    EXPECT_THAT(all, HasSubstr("391 MiB in the calls that made them, about 200 KiB each"));
+    EXPECT_THAT(all, HasSubstr("free them with MPI_Comm_free"));
+}
+
+TEST(Advice, says_nothing_of_objects_where_none_is_lost) {
+    Summary summary = job(2, Story::healthy);
+    summary.objects = {{record::Object::communicator, Spread::of(2000, 1), Spread::of(0, 1), 2000, Spread::of(0, 1)}};
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("communicator")));
+}
+
+TEST(Advice, names_the_places_of_requests_that_were_never_completed) {
+    Summary summary = job(2, Story::healthy);
+    SiteSum& site = site_of(summary, "MPI_Isend");
+    site.object = record::Object::request;
+    site.left = Spread::of(300, 1);
+    summary.objects = {{record::Object::request, Spread::of(4000, 1), Spread::of(300, 1), 4000, Spread::of(0, 1)}};
+    EXPECT_THAT(all_advice(summary),
+                HasSubstr("300 requests of MPI_Isend at exchange_halo+0x5f (app) on rank 1 were never"));
+    summary.states[static_cast<std::size_t>(record::State::ended)] = RankSet();
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("never completed"))) << "they may be completed later";
 }
 
 TEST(Advice, names_the_late_rank) {

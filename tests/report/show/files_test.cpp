@@ -81,24 +81,25 @@ TEST_F(Files, that_are_not_ours_are_skipped_with_a_line) {
     write_node_files(folder_, 4, 2, Story::flooded);
     std::string const good = content(folder_ / "node-0.sluice");
     std::string older = good;
-    older[8] = 9;  // the format
+    older[8] = static_cast<char>(record::k_format + 1);
     store(folder_ / "node-2.sluice", older);
     store(folder_ / "node-3.sluice", "hello");
     store(folder_ / "node-4.sluice", std::string(8192, 'x'));
     store(folder_ / "node-5.sluice", std::string(8192, '\0'));
     store(folder_ / "node-6.sluice", good);  // the ranks of node 0 again
     fs::create_directory(folder_ / "node-7.sluice");
-    older[8] = 7;  // that of the version before
+    older[8] = static_cast<char>(record::k_format - 1);
     store(folder_ / "node-8.sluice", older);
     LeftBehind const left = read_node_files(folder_, k_names);
     EXPECT_EQ(left.summary.ranks_seen, 4U);
     ASSERT_EQ(left.skipped.size(), 7U);
-    EXPECT_THAT(left.skipped[0], HasSubstr("another version: format 9"));
+    EXPECT_THAT(left.skipped[0], HasSubstr("another version: format " + std::to_string(record::k_format + 1)));
     EXPECT_THAT(left.skipped[1], HasSubstr("ends after 5 bytes"));
     EXPECT_THAT(left.skipped[2], HasSubstr("not a file of Sluice"));
     EXPECT_THAT(left.skipped[3], HasSubstr("never begun"));
     EXPECT_THAT(left.skipped[4], HasSubstr("node-7.sluice"));
-    EXPECT_THAT(left.skipped[5], HasSubstr("node-8.sluice: skipped, it is of another version: format 7 with"));
+    EXPECT_THAT(left.skipped[5], HasSubstr("node-8.sluice: skipped, it is of another version: format " +
+                                           std::to_string(record::k_format - 1) + " with"));
     EXPECT_THAT(left.skipped[5], HasSubstr("this version reads format " + std::to_string(record::k_format)));
     EXPECT_THAT(left.skipped[6], HasSubstr("node-6.sluice: skipped, it is of another job, which began at 2023-11-14"));
 }

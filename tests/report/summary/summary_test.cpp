@@ -32,11 +32,16 @@ RecordPointer drawn_record(std::uint32_t rank, std::uint32_t size, std::mt19937_
         site.hidden_ns = random() % 1'000'000'000;
         site.left_ns = random() % 1'000'000'000;
         site.moving_ns = random() % 1'000'000;
+        site.object = static_cast<record::Object>(random() % record::k_objects);
+        site.made = random() % 1000;
+        site.freed = random() % 1000;
     }
     for (record::Peer& peer : record->peers)
         peer = {random() % 5 == 0 ? random() % 1'000'000 : 0, random() % 7};
     record->head.peak.resident += static_cast<std::uint32_t>(random() % 100'000);
     record->head.waiting_ns = random() % 10'000'000'000;
+    for (record::ObjectCount& count : record->head.objects)
+        count = {random() % 4, random() % 4, random() % 1'000'000};
     record->head.state = static_cast<record::State>(random() % k_states);
     record->head.abort_code = static_cast<std::int32_t>(random() % 9) - 4;
     record->head.exit_code = static_cast<std::int32_t>(random() % 4) - 1;
@@ -333,7 +338,7 @@ TEST(Summary, refuses_the_JSON_of_the_version_before) {
     ASSERT_EQ(refusal_of(json), "");
     json.at("format") = k_summary_format - 1;
     for (nlohmann::json& site : json.at("sites"))
-        for (char const* name : {"code", "in_flight_peak_kib"})
+        for (char const* name : {"code", "in_flight_peak_kib", "object", "made", "left"})
             ASSERT_EQ(site.erase(name), 1U) << name;
     EXPECT_EQ(refusal_of(json), "report.json: its format is 7, this version reads 8");
 }

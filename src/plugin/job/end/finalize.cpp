@@ -102,6 +102,12 @@ void count_looks_without_descriptor(Job& job) {
         add(job.counter("samples", "looks at memory without a free descriptor"), looks);
 }
 
+/// They may be busy twice, and count twice.
+void count_ranges_alone(Job& job) {
+    if (std::uint64_t const ranges = job.watch.flights().alone(); ranges > 0)
+        add(job.counter("buffers in flight", "buffers not compared with others, because too many were"), ranges);
+}
+
 /// After the MPI's own end, which no rank leaves before all have entered it.
 int all_has_been_said(int code) {
     kernel::forget_what_was_said();
@@ -133,6 +139,7 @@ int finalize(int (*below)(), void*) {
     end_state(job->watch, record::State::ended);  // as the report has it
     job->watch.memory().let_go_of_files();
     count_looks_without_descriptor(*job);
+    count_ranges_alone(*job);
     bool const on_one_node = is_on_one_node(*job);
     if (!on_one_node) {
         report(*job, job->watch.record());

@@ -30,6 +30,8 @@ void add_plain_figures(SiteSum& into, SiteSum const& from) {
     into.other_buffers += from.other_buffers;
     into.new_bytes += from.new_bytes;
     into.deferred += from.deferred;
+    into.made += from.made;
+    into.object = std::max(into.object, from.object);
     for (std::size_t i = 0; i < record::k_sizes; ++i)
         into.sizes[i] += from.sizes[i];
 }
@@ -71,7 +73,9 @@ SiteSum site_sum(record::Site const& site, Scope const& scope, std::uint32_t ran
     sum.in_place = site.in_place;
     sum.other_buffers = site.other_buffers;
     sum.new_bytes = site.new_bytes;
-    sum.open_requests = Spread::of(site.open_requests, rank);
+    sum.object = other ? record::Object::none : checked(site.object);
+    sum.made = site.made;
+    sum.left = Spread::of(site.made - std::min(site.made, site.freed), rank);
     sum.deferred = site.deferred;
     sum.hidden_ns = Spread::of(site.hidden_ns, rank);
     sum.left_ns = Spread::of(site.left_ns, rank);
@@ -91,7 +95,7 @@ void add_same_rank(SiteSum& into, SiteSum const& from) {
     plus(into.grown, from.grown);
     plus(into.grown_own, from.grown_own);
     most(into.in_flight, from.in_flight);
-    plus(into.open_requests, from.open_requests);
+    plus(into.left, from.left);
     plus(into.hidden_ns, from.hidden_ns);
     plus(into.left_ns, from.left_ns);
     plus(into.moving_ns, from.moving_ns);
@@ -107,7 +111,7 @@ void add_site(SiteSum& into, SiteSum const& from) {
     into.grown.add(from.grown);
     into.grown_own.add(from.grown_own);
     add_flight(into, from);
-    into.open_requests.add(from.open_requests);
+    into.left.add(from.left);
     into.hidden_ns.add(from.hidden_ns);
     into.left_ns.add(from.left_ns);
     into.moving_ns.add(from.moving_ns);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report/summary/sites/objects.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace sluice::report {
+
+namespace {
+
+struct Words {
+    std::string_view name;
+    std::string_view frees;
+};
+
+constexpr std::array<Words, record::k_objects> k_words{{{"", ""},
+                                                        {"request", "MPI_Request_free"},
+                                                        {"datatype", "MPI_Type_free"},
+                                                        {"communicator", "MPI_Comm_free"},
+                                                        {"group", "MPI_Group_free"},
+                                                        {"window", "MPI_Win_free"},
+                                                        {"operation", "MPI_Op_free"},
+                                                        {"info object", "MPI_Info_free"},
+                                                        {"error handler", "MPI_Errhandler_free"},
+                                                        {"file", "MPI_File_close"}}};
+
+Words const& words_of(record::Object kind) {
+    return k_words[static_cast<std::size_t>(checked(kind))];
+}
+
+}  // namespace
+
+record::Object checked(record::Object kind) {
+    return static_cast<std::size_t>(kind) < record::k_objects ? kind : record::Object::none;
+}
+
+std::string_view name_of(record::Object kind) {
+    return words_of(kind).name;
+}
+
+std::string_view function_that_frees(record::Object kind) {
+    return words_of(kind).frees;
+}
+
+std::vector<ObjectSum> objects_of(record::RankHead const& head) {
+    std::vector<ObjectSum> objects;
+    for (std::size_t i = 1; i < record::k_objects; ++i) {
+        record::ObjectCount const& count = head.objects[i];
+        if (count.made == 0) continue;
+        std::uint32_t const rank = head.world_rank;
+        objects.push_back({static_cast<record::Object>(i), Spread::of(count.made, rank),
+                           Spread::of(count.made - std::min(count.made, count.freed), rank), count.made,
+                           Spread::of(count.grown, rank)});
+    }
+    return objects;
+}
+
+void add_objects(ObjectSum& into, ObjectSum const& from) {
+    bool const more =
+        from.left.most != into.left.most ? from.left.most > into.left.most : from.left.most_rank < into.left.most_rank;
+    if (from.left.ranks > 0 && (more || into.left.ranks == 0)) into.made_there = from.made_there;
+    into.made.add(from.made);
+    into.left.add(from.left);
+    into.grown.add(from.grown);
+}
+
+ObjectSum objects_of_kind(std::vector<ObjectSum> const& objects, record::Object kind) {
+    auto const found =
+        std::find_if(objects.begin(), objects.end(), [kind](ObjectSum const& sum) { return sum.kind == kind; });
+    return found != objects.end() ? *found : ObjectSum{};
+}
+
+}  // namespace sluice::report

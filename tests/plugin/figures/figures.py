@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""figures.py SLUICE LAUNCHER RANKS PROGRAM [ARGUMENT…]: runs the program under `sluice run --report` and compares the report
+with what the program says of itself, exactly:
+
+    flight FUNCTION PLACE BYTES         the most that a rank had in flight there
+    object FUNCTION PLACE MADE LEFT     by each rank that says so
+    kind KIND MADE LEFT                 of all places, by each rank that says so
+    traffic FUNCTION PLACE OUT IN       by each rank that says so
+    cell FROM TO BYTES                  of the matrix
+"""
+import collections
+import json
+import re
+import sys
+import tempfile
+
+import watched
+from checks import check, conclude
+
+sluice, launcher, ranks, program, *arguments = sys.argv[1:]
+
+
+def reported():
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*launcher.split(), "-n", ranks, sluice, "run", "--report", folder, program, *arguments]
+        run = watched.run(command, capture_output=True, text=True)
+        if run.returncode != 0:
+            sys.exit(f"{command} ended with {run.returncode}\n{run.stdout}{run.stderr}")
+        said = watched.run([sluice, "report", folder], capture_output=True, text=True).stdout
+        return json.load(open(folder + "/report.json")), [line.split() for line in run.stdout.splitlines()], said
+
+
+def sums_of(lines, word, keys):
+    """{key: [figures of all ranks added up]} of the lines that begin with the word."""
+    sums = {}
+    for words in lines:
+        if words[:1] == [word]:
+            key, figures = tuple(words[1:1 + keys]), [int(text) for text in words[1 + keys:]]
+            sums[key] = [a + b for a, b in zip(sums.get(key, [0] * len(figures)), figures)]
+    return sums
+
+
+def main():
+    report, lines, said = reported()
+    told = collections.Counter(words[0] for words in lines if words)
+    check(sum(told[word] for word in ("flight", "object", "traffic")) > 5, f"the program tells its figures: {told}")
+
+    def at(function, place):
+        return [site for site in report["sites"]
+                if site["function"] == function and site["place"].startswith((place + "+", place + " "))]
+
+    def compare(what, have, want):
+        print(f"{what}: {have} reported, {want} true")
+        check(have == want, f"{what}: {have} reported, {want} true")
+
+    for words in lines:
+        if words[:1] == ["flight"]:
+            _, function, place, want = words
+            have = max((site["in_flight_bytes"]["max"] for site in at(function, place)), default=0)
+            compare(f"in flight in {function} at {place}", have, int(want))
+    for (function, place), want in sums_of(lines, "object", 2).items():
+        sites = at(function, place)
+        compare(f"objects of {function} at {place}",
+                [sum(site["made"] for site in sites), sum(site["left"]["sum"] for site in sites)], want)
+    for (kind,), want in sums_of(lines, "kind", 1).items():
+        found = [row for row in report["objects"] if row["kind"] == kind]
+        compare(f"all {kind}s", [sum(row[key]["sum"] for row in found) for key in ("made", "left")], want)
+        if want[1] > 0:
+            how_many = f"{found[0]['left']['max']} of {found[0]['made_there']} {kind.replace('_', ' ')}"
+            check(how_many in re.sub(r"\s+", " ", said), f"the summary says “{how_many}”:\n{said}")
+    for (function, place), want in sums_of(lines, "traffic", 2).items():
+        sites = at(function, place)
+        compare(f"bytes of {function} at {place}", [sum(site[key] for site in sites) for key in ("bytes_out", "bytes_in")], want)
+    matrix = report["matrix"]
+    cells = {(str(a), str(b)): n for a, b, n in zip(matrix["from"], matrix["to"], matrix["bytes"])}
+    for pair, (want,) in sums_of(lines, "cell", 2).items():
+        compare(f"bytes from {pair[0]} to {pair[1]}", cells.get(pair, 0), want)
+    for rank in report["ranks"]:
+        compare(f"in flight on rank {rank['rank']} at the end", rank["last"]["in_flight_kib"], 0)
+    conclude()
+
+
+main()
