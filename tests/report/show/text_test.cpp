@@ -153,7 +153,7 @@ TEST(Text, of_a_job_that_runs_says_so_and_of_one_far_away_that_it_cannot_be_told
 
 TEST(Text, says_what_was_never_freed) {
     Summary summary = job(2, Story::healthy);
-    EXPECT_THAT(flat(to_screen(summary)), HasSubstr("objects never freed: 2 of 2 communicators on rank 0, 192 KiB"));
+    EXPECT_THAT(flat(to_screen(summary)), HasSubstr("objects    never freed: 2 of 2 communicators on rank 0, 192 KiB"));
     for (ObjectSum& sum : summary.objects)
         sum.left = Spread::of(0, 0);
     EXPECT_THAT(to_screen(summary), Not(HasSubstr("objects")));
