@@ -14,6 +14,7 @@ Neighbour::Neighbour(kernel::HelperThread& helper, Watch& watch)
     : helper_(helper), watch_(watch), head_(watch.file().next_head()) {
     if (head_ == nullptr) return;
     watch_.memory().own().add(head_, record::k_head_page, watch_.file().on_disk());
+    kills_.emplace();
     helper_.add(*this);
 }
 
@@ -42,7 +43,7 @@ kernel::HelperThread::Clock::duration Neighbour::run() noexcept {
     if (!status && !has_ended) return until_next_look(now_us);
     put(head_->end_seen.status, status.value_or(record::k_not_told));
     put(head_->end_seen.unix_us, unix_us());
-    if (auto const kills = kills_.count()) put(head_->end_seen.memory_kills, static_cast<std::int64_t>(*kills));
+    if (auto const kills = kills_->count()) put(head_->end_seen.memory_kills, static_cast<std::int64_t>(*kills));
     put(head_->end_seen.seen, 1);
     // This rank's last sign of life is not before the end of the other.
     put(watch_.record().head.now_us, now_us);

@@ -5,6 +5,8 @@
 ///     rank 0 ── pidfd ──> rank 1 ── pidfd ──> rank 2 ── pidfd ──> rank 0
 #pragma once
 
+#include <optional>
+
 #include "budget/node_limit.hpp"
 #include "kernel/helper_thread.hpp"
 #include "kernel/process/end_of_process.hpp"
@@ -30,7 +32,7 @@ class Neighbour final : public kernel::HelperThread::Job {
     Watch& watch_;
     record::RankHead* head_;
     kernel::EndOfProcess process_;  // of the helper thread
-    budget::MemoryKills kills_;
+    std::optional<budget::MemoryKills> kills_;
 };
 
 }  // namespace sluice::plugin
