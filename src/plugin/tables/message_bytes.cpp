@@ -178,7 +178,8 @@ Room MessageBytes::room(Count const counts[], Displacement const displacements[]
 template std::uint64_t MessageBytes::bytes(int const*, MPI_Datatype, std::uint64_t, std::uint64_t) noexcept;
 template std::uint64_t MessageBytes::bytes(MPI_Count const*, MPI_Datatype, std::uint64_t, std::uint64_t) noexcept;
 template std::uint64_t MessageBytes::bytes(int const*, MPI_Datatype const*, std::uint64_t, std::uint64_t) noexcept;
-template std::uint64_t MessageBytes::bytes(MPI_Count const*, MPI_Datatype const*, std::uint64_t, std::uint64_t) noexcept;
+template std::uint64_t MessageBytes::bytes(MPI_Count const*, MPI_Datatype const*, std::uint64_t,
+                                           std::uint64_t) noexcept;
 template Room MessageBytes::room(int const*, int const*, MPI_Datatype, std::uint64_t) noexcept;
 template Room MessageBytes::room(MPI_Count const*, MPI_Aint const*, MPI_Datatype, std::uint64_t) noexcept;
 template Room MessageBytes::room(int const*, int const*, MPI_Datatype const*, std::uint64_t) noexcept;

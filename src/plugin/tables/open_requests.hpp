@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Open requests of the program: which memory they keep busy, since which call. The table grows to k_most_slots. Where
-/// more are open, those that are not started move to a table that knows only their places; if all are started, a new one
-/// does, and then its bytes are not counted as in flight. Requests of services are in services/owned_requests.
+/// more are open, those that are not started move to a table that knows only their places; if all are started, a new
+/// one does, and then its bytes are not counted as in flight. Requests of services are in services/owned_requests.
 ///
 ///     slots   | a | b | was freed | c | free | …      a search ends at a free slot
 ///
@@ -195,9 +195,8 @@ class OpenRequests {
     std::size_t kept() const noexcept { return look_at(kept_); }
     /// Slots that a search passes although nothing is in them.
     std::size_t marks() const noexcept {
-        return static_cast<std::size_t>(std::count_if(slots_.get(), slots_.get() + size(), [](OpenRequest const& slot) {
-            return slot.key == k_was_freed;
-        }));
+        return static_cast<std::size_t>(std::count_if(slots_.get(), slots_.get() + size(),
+                                                      [](OpenRequest const& slot) { return slot.key == k_was_freed; }));
     }
 
   private:
@@ -227,8 +226,7 @@ class OpenRequests {
         std::size_t const before = size();
         try {
             std::size_t const count = std::size_t{1} << bits;
-            void* const memory =
-                memory::allocate_leased(budget_, count * sizeof(OpenRequest), Purpose::bookkeeping);
+            void* const memory = memory::allocate_leased(budget_, count * sizeof(OpenRequest), Purpose::bookkeeping);
             Slots larger(new (memory) OpenRequest[count]());
             std::swap(slots_, larger);
             bits_ = bits;
@@ -324,7 +322,7 @@ class OpenRequests {
     Listener& listener_;
     Budget const& budget_;
     std::mutex changing_;
-    Slots slots_;                                       // 2^bits_, from the first request on
+    Slots slots_;  // 2^bits_, from the first request on
     unsigned bits_ = 0;
     std::size_t hand_ = 0;
     Objects many_;       // what found no room, and is started

@@ -141,8 +141,8 @@ class Call {
     bool reading_;
     bool waits_ = false;
     bool one_buffer_ = false;
-    bool stays_open_ = false;    // a request goes on with its bytes
-    bool moves_later_ = false;   // when a persistent request begins
+    bool stays_open_ = false;   // a request goes on with its bytes
+    bool moves_later_ = false;  // when a persistent request begins
     record::Object creates_ = record::Object::none;
     bool makes_ = false;
     MPI_Comm made_;

@@ -18,7 +18,7 @@ namespace sluice::plugin {
 struct TouchedRange {
     std::uintptr_t from;
     std::uint64_t bytes;
-    bool writes;  ///< and may read
+    bool writes;         ///< and may read
     std::uint64_t data;  ///< bytes of a message in it, at most `bytes`
 };
 

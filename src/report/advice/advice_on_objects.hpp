@@ -9,8 +9,8 @@
 
 namespace sluice::report {
 
-/// A sentence for each kind of which a rank left many, or which took much memory. Empty for a job that did not end: what
-/// is open there may be freed later.
+/// A sentence for each kind of which a rank left many, or which took much memory. Empty for a job that did not end:
+/// what is open there may be freed later.
 std::vector<std::string> about_objects(Summary const& summary);
 
 /// How many were left of each kind, by the rank that left most, and the memory that its making took; the kind with most

@@ -42,8 +42,8 @@ OpenCall open_call_of(record::RankRecord const& record) {
     return {head.current_site, ns, waits ? ns : 0};
 }
 
-/// Calls that make objects are measured exactly, and are too short for samples to see: what they took, samples find in the
-/// calls around them.
+/// Calls that make objects are measured exactly, and are too short for samples to see: what they took, samples find in
+/// the calls around them.
 void leave_out_objects(record::RankRecord const& record, std::vector<record::Sample> const& samples,
                        std::vector<std::uint64_t>& sampled_kib) {
     std::uint64_t of_objects = 0;

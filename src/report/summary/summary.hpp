@@ -31,8 +31,8 @@
 #include "report/summary/ends.hpp"
 #include "report/summary/growth.hpp"
 #include "report/summary/memory_curve.hpp"
-#include "report/summary/sites/objects.hpp"
 #include "report/summary/rank_set.hpp"
+#include "report/summary/sites/objects.hpp"
 #include "report/summary/spread.hpp"
 
 namespace sluice::report {
@@ -79,17 +79,17 @@ struct SiteSum {
     std::uint64_t last_us = 0;
     std::uint64_t growing_since_us = 0;  ///< the earliest of all ranks; 0: grows on no rank
     std::uint64_t growing_ranks = 0;
-    std::uint64_t unplaced_bytes = 0;  ///< handed over here, but not in the matrix
-    std::uint64_t in_place = 0;        ///< calls whose bytes leave from the buffer that they come into
-    std::uint64_t new_bytes = 0;       ///< received into pages that were not in memory when the call began
-    std::uint64_t other_buffers = 0;   ///< calls whose buffer was not that of the rank's call before
+    std::uint64_t unplaced_bytes = 0;              ///< handed over here, but not in the matrix
+    std::uint64_t in_place = 0;                    ///< calls whose bytes leave from the buffer that they come into
+    std::uint64_t new_bytes = 0;                   ///< received into pages that were not in memory when the call began
+    std::uint64_t other_buffers = 0;               ///< calls whose buffer was not that of the rank's call before
     record::Object object = record::Object::none;  ///< what is made here
     std::uint64_t made = 0;
-    Spread left;                       ///< made here and not freed; of requests also: not complete
-    std::uint64_t deferred = 0;        ///< receives that returned before their data had come
-    Spread hidden_ns;                  ///< waiting for these data that the program did not see
-    Spread left_ns;                    ///< that the program still waited for them
-    Spread moving_ns;                  ///< taking their pages aside and giving them back
+    Spread left;                 ///< made here and not freed; of requests also: not complete
+    std::uint64_t deferred = 0;  ///< receives that returned before their data had come
+    Spread hidden_ns;            ///< waiting for these data that the program did not see
+    Spread left_ns;              ///< that the program still waited for them
+    Spread moving_ns;            ///< taking their pages aside and giving them back
     std::array<std::uint64_t, record::k_sizes> sizes{};
     bool operator==(SiteSum const&) const = default;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What calls keep busy, and how many bytes go where, is known of each function of this program; figures.py has the words
- * that it prints. Two ranks. */
+/* What calls keep busy, and how many bytes go where, is known of each function of this program; figures.py has the
+ * words that it prints. Two ranks. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -29,8 +29,10 @@ NAMED nowhere(void) {
     MPI_Request_free(open + 2);
     MPI_Send(a, k_bytes, MPI_BYTE, MPI_PROC_NULL, 0, world);
     MPI_Recv(b, k_bytes, MPI_BYTE, MPI_PROC_NULL, 0, world, MPI_STATUS_IGNORE);
-    MPI_Sendrecv(a, k_bytes, MPI_BYTE, MPI_PROC_NULL, 0, b, k_bytes, MPI_BYTE, MPI_PROC_NULL, 0, world, MPI_STATUS_IGNORE);
-    char const* const functions[] = {"MPI_Isend", "MPI_Irecv", "MPI_Send_init", "MPI_Start", "MPI_Send", "MPI_Recv", "MPI_Sendrecv"};
+    MPI_Sendrecv(a, k_bytes, MPI_BYTE, MPI_PROC_NULL, 0, b, k_bytes, MPI_BYTE, MPI_PROC_NULL, 0, world,
+                 MPI_STATUS_IGNORE);
+    char const* const functions[] = {"MPI_Isend", "MPI_Irecv", "MPI_Send_init", "MPI_Start",
+                                     "MPI_Send",  "MPI_Recv",  "MPI_Sendrecv"};
     for (int i = 0; i < 7; ++i) {
         flight(functions[i], 0);
         traffic(functions[i], 0, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes objects of MPI of each kind, frees some of them, and prints how many were made and left in each function; figures.py
- * has the words.
+/* Makes objects of MPI of each kind, frees some of them, and prints how many were made and left in each function;
+ * figures.py has the words.
  *
  * known_objects [NUMBER]: so many of those that cost little. */
 #include <mpi.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The memory that communication keeps busy, as ranges of addresses: a byte that several calls and requests keep busy is
-/// counted once. Counted for the rank and for each site.
+/// The memory that communication keeps busy, as ranges of addresses: a byte that several calls and requests keep busy
+/// is counted once. Counted for the rank and for each site.
 ///
 ///     | buffer of a send | ......... | the same buffer, sent to another rank | .........
 ///     \________ one range, told twice: its bytes count once ________/
 ///
 /// A range may have gaps: a datatype touches `bytes` of its `span`. Ranges without gaps count as their union. One with
-/// gaps counts with its bytes, unless it is the same as another or lies in what ranges without gaps cover; where two that
-/// are not the same mesh, both count. At most k_room different ranges are compared. What comes while they are all in use
-/// is counted as if it overlapped nothing, and `alone` says how often that was so.
+/// gaps counts with its bytes, unless it is the same as another or lies in what ranges without gaps cover; where two
+/// that are not the same mesh, both count. At most k_room different ranges are compared. What comes while they are all
+/// in use is counted as if it overlapped nothing, and `alone` says how often that was so.
 #pragma once
 
 #include <array>

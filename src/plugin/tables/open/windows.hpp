@@ -23,7 +23,8 @@ class Windows {
     void add(MPI_Win window, Known const& of_communicator) noexcept;
     /// `key`: of the handle, which MPI has overwritten.
     void remove(std::uint64_t key) noexcept;
-    /// World rank of `rank` in the window, or −1. Asks MPI where the ranks follow no rule: of a call that it has accepted.
+    /// World rank of `rank` in the window, or −1. Asks MPI where the ranks follow no rule: of a call that it has
+    /// accepted.
     int world_rank(MPI_Win window, int rank) noexcept;
 
   private:

@@ -83,8 +83,7 @@ void Making::made_contents(MPI_Datatype type, MPI_Datatype const* types) noexcep
 }
 
 void made_contents_inside(Watch& watch, MPI_Datatype type, MPI_Datatype const* types) noexcept {
-    each_derived(type, types,
-                 [&watch](std::uint64_t handle) { watch.made_inside(record::Object::datatype, handle); });
+    each_derived(type, types, [&watch](std::uint64_t handle) { watch.made_inside(record::Object::datatype, handle); });
 }
 
 int Making::end(int code) noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Calls that make an object of MPI and are short: of them are known the place, the time, and the memory that they took.
+/// Calls that make an object of MPI and are short: of them are known the place, the time, and the memory that they
+/// took.
 #pragma once
 
 #include <mpi.h>

@@ -15,9 +15,9 @@ namespace sluice::report {
 struct ObjectSum {
     record::Object kind = record::Object::none;
     Spread made;
-    Spread left;                    ///< made and not freed; of requests also: not complete
-    std::uint64_t made_there = 0;   ///< by the rank that has left most
-    Spread grown;                   ///< bytes by which MPI's memory grew in the calls that made them; requests: persistent ones
+    Spread left;                   ///< made and not freed; of requests also: not complete
+    std::uint64_t made_there = 0;  ///< by the rank that has left most
+    Spread grown;  ///< bytes by which MPI's memory grew in the calls that made them; requests: persistent ones
     bool operator==(ObjectSum const&) const = default;
 };
 
