@@ -9,7 +9,7 @@ namespace sluice::plugin {
 namespace {
 
 struct NoMark {};
-using Table = Windows<NoMark>;
+using Table = SendWindows<NoMark>;
 constexpr std::uint64_t k_share = 64 << 10;
 
 /// Sends a message; counts marks as flood control does.
@@ -20,7 +20,7 @@ bool send(Table& table, int rank, std::uint64_t bytes) {
     return true;
 }
 
-TEST(Windows, of_one_receiver_mark_every_spacing) {
+TEST(SendWindows, of_one_receiver_mark_every_spacing) {
     Table table(k_share);
     table.of(3).spacing = k_share / 2;
     std::uint64_t since = 0;
@@ -34,7 +34,7 @@ TEST(Windows, of_one_receiver_mark_every_spacing) {
     EXPECT_GE(most, k_share / 2);
 }
 
-TEST(Windows, counts_empty_messages) {
+TEST(SendWindows, counts_empty_messages) {
     Table table(k_share);
     int marks = 0;
     for (int i = 0; i < 1000; ++i)
@@ -42,7 +42,7 @@ TEST(Windows, counts_empty_messages) {
     EXPECT_EQ(marks, static_cast<int>(1000 / (Table::k_least_spacing / k_cost_of_a_message + 1)));
 }
 
-TEST(Windows, widen_up_to_half_of_the_share_and_narrow_to_the_least) {
+TEST(SendWindows, widen_up_to_half_of_the_share_and_narrow_to_the_least) {
     Table table(k_share);
     auto& window = table.of(1);
     EXPECT_EQ(window.spacing, Table::k_least_spacing);
@@ -54,7 +54,7 @@ TEST(Windows, widen_up_to_half_of_the_share_and_narrow_to_the_least) {
     EXPECT_EQ(window.spacing, Table::k_least_spacing);
 }
 
-TEST(Windows, of_a_small_share_are_half_of_it) {
+TEST(SendWindows, of_a_small_share_are_half_of_it) {
     Table table(4096);
     auto& window = table.of(1);
     EXPECT_EQ(window.spacing, 2048u);
@@ -62,7 +62,7 @@ TEST(Windows, of_a_small_share_are_half_of_it) {
     EXPECT_EQ(window.spacing, 2048u);
 }
 
-TEST(Windows, forget_no_receiver_while_there_is_room) {
+TEST(SendWindows, forget_no_receiver_while_there_is_room) {
     Table table(k_share);
     std::uint32_t const ranks = Table::k_sets * Table::k_ways;
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
@@ -72,7 +72,7 @@ TEST(Windows, forget_no_receiver_while_there_is_room) {
 }
 
 /// 64 times as many receivers as the table has, in turn: each message finds its window gone.
-TEST(Windows, mark_as_often_with_more_receivers_than_there_is_room_for) {
+TEST(SendWindows, mark_as_often_with_more_receivers_than_there_is_room_for) {
     Table table(k_share);
     int const ranks = 64 * static_cast<int>(Table::k_sets * Table::k_ways);
     std::vector<std::uint64_t> since(static_cast<std::size_t>(ranks));

@@ -43,8 +43,8 @@ int FloodControl::receiver_of(Call& call, Message const& message) const noexcept
     return rank == job_.rank ? -1 : rank;
 }
 
-bool FloodControl::is_eager(Window<Mark>& window, std::uint64_t bytes) noexcept {
-    using Node = Window<Mark>::Node;
+bool FloodControl::is_eager(SendWindow<Mark>& window, std::uint64_t bytes) noexcept {
+    using Node = SendWindow<Mark>::Node;
     if (bytes <= eager_within_node_) [[likely]]
         return true;
     if (window.node == Node::unknown) window.node = receivers_.completed(window.rank) ? Node::same : Node::other;
@@ -64,7 +64,7 @@ std::optional<Message> FloodControl::due_message(Call& call, Message message, MP
     if (rank < 0) return std::nullopt;
     {
         CallersLock const lock(changing_);
-        Window<Mark>& window = windows_.of(rank);
+        SendWindow<Mark>& window = windows_.of(rank);
         if (!is_eager(window, message.bytes) || !window.sends(message.bytes)) [[likely]]
             return std::nullopt;
     }
@@ -84,7 +84,7 @@ std::optional<Hold> FloodControl::send(Call& call, Message const& message) noexc
         return std::nullopt;
     }
     add(counts_.marks, 1);
-    Window<Mark>& window = windows_.of(rank);
+    SendWindow<Mark>& window = windows_.of(rank);
     window.since_mark = 0;
     auto const now = Clock::now();
     auto const patience = HoldRule::patience_after(window.silent, k_first_patience, terms_.hold);
@@ -96,7 +96,7 @@ bool FloodControl::is_over(Hold& hold) noexcept {
     CallersLock const lock(changing_);
     bool const first = !std::exchange(hold.was_looked_at, true);
     if (!hold.mark || Marks::look(*hold.mark)) {
-        Window<Mark>& window = windows_.of(hold.rank);
+        SendWindow<Mark>& window = windows_.of(hold.rank);
         window.silent = 0;
         if (first)
             windows_.widen(window);
@@ -116,7 +116,7 @@ bool FloodControl::is_over(Hold& hold) noexcept {
 void FloodControl::ends(Hold const& hold, HoldRule::Verdict verdict, HoldRule::Time now) noexcept {
     auto const waited = std::chrono::duration_cast<std::chrono::microseconds>(now - hold.begin);
     add(counts_.held_us, static_cast<std::uint64_t>(waited.count()));
-    Window<Mark>& window = windows_.of(hold.rank);
+    SendWindow<Mark>& window = windows_.of(hold.rank);
     if (waited > k_long_wait) windows_.narrow(window);
     if (verdict == HoldRule::Verdict::keep) return;
     ++window.silent;

@@ -86,7 +86,7 @@ class FloodControl {
     static constexpr HoldRule::Duration k_first_patience = std::chrono::milliseconds(10);
 
     std::optional<Message> due_message(Call& call, Message message, MPI_Count count) noexcept;
-    bool is_eager(Window<Mark>& window, std::uint64_t bytes) noexcept;
+    bool is_eager(SendWindow<Mark>& window, std::uint64_t bytes) noexcept;
     int receiver_of(Call& call, Message const& message) const noexcept;
     void ends(Hold const& hold, HoldRule::Verdict verdict, HoldRule::Time now) noexcept;
 
@@ -94,7 +94,7 @@ class FloodControl {
     Terms terms_;
     Counts counts_;
     std::mutex changing_;
-    Windows<Mark> windows_;
+    SendWindows<Mark> windows_;
     Marks marks_;
     Receivers receivers_;
     std::uint64_t const eager_within_node_;

@@ -23,7 +23,7 @@ namespace sluice::plugin {
 inline constexpr std::uint64_t k_cost_of_a_message = 192;
 
 template <class Mark>
-struct Window {
+struct SendWindow {
     int rank = -1;                 ///< in MPI_COMM_WORLD; −1: unused
     std::uint32_t spacing = 0;     ///< bytes between two marks; half of the share
     std::uint64_t since_mark = 0;  ///< bytes sent
@@ -40,20 +40,20 @@ struct Window {
 };
 
 template <class Mark>
-class Windows {
+class SendWindows {
   public:
     static constexpr std::size_t k_sets = 64;
     static constexpr std::size_t k_ways = 4;
     static constexpr std::uint32_t k_least_spacing = 8 << 10;
 
-    explicit Windows(std::uint64_t share) noexcept
+    explicit SendWindows(std::uint64_t share) noexcept
         : most_(static_cast<std::uint32_t>(std::max<std::uint64_t>(share / 2, 1))),
           least_(std::min(most_, k_least_spacing)) {}
 
-    Window<Mark>& of(int rank) noexcept {
+    SendWindow<Mark>& of(int rank) noexcept {
         auto& set = sets_[static_cast<std::size_t>(rank) % k_sets];
-        Window<Mark>* oldest = &set[0];
-        for (Window<Mark>& window : set) {
+        SendWindow<Mark>* oldest = &set[0];
+        for (SendWindow<Mark>& window : set) {
             if (window.rank == rank) [[likely]] {
                 window.used_at = ++uses_;
                 return window;
@@ -61,7 +61,7 @@ class Windows {
             if (uses_ - window.used_at > uses_ - oldest->used_at) oldest = &window;
         }
         bool const pushes_out = oldest->rank >= 0;
-        *oldest = Window<Mark>();
+        *oldest = SendWindow<Mark>();
         oldest->rank = rank;
         oldest->used_at = ++uses_;
         oldest->spacing = least_;
@@ -70,14 +70,14 @@ class Windows {
     }
 
     /// The receiver keeps up: a program that sends ahead may be further ahead.
-    void widen(Window<Mark>& window) const noexcept { window.spacing = std::min(most_, window.spacing * 2); }
+    void widen(SendWindow<Mark>& window) const noexcept { window.spacing = std::min(most_, window.spacing * 2); }
     /// It does not: it has many senders, or is slow.
-    void narrow(Window<Mark>& window) const noexcept { window.spacing = std::max(least_, window.spacing / 2); }
+    void narrow(SendWindow<Mark>& window) const noexcept { window.spacing = std::max(least_, window.spacing / 2); }
 
     template <class Visit>
     void each(Visit const& visit) {
         for (auto& set : sets_)
-            for (Window<Mark>& window : set)
+            for (SendWindow<Mark>& window : set)
                 if (window.rank >= 0) visit(window);
     }
 
@@ -94,7 +94,7 @@ class Windows {
     std::uint32_t least_;
     std::uint32_t uses_ = 0;
     std::uint32_t random_ = 2463534242;
-    std::array<std::array<Window<Mark>, k_ways>, k_sets> sets_{};
+    std::array<std::array<SendWindow<Mark>, k_ways>, k_sets> sets_{};
 };
 
 }  // namespace sluice::plugin
