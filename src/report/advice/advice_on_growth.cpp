@@ -46,15 +46,14 @@ std::string flood_of(Summary const& summary, std::uint32_t rank) {
     if (most == nullptr || most->messages < 1000) return {};
     SiteSum const* const sends = greatest(summary, [](SiteSum const& s) { return s.kind == Kind::send ? s.calls : 0; });
     std::string const call = sends != nullptr ? fmt::format(", most by {}", call_of(*sends)) : std::string();
-    return fmt::format("Rank {} sent it {} messages of {} on average{}. ", most->from, count_text(most->messages),
+    return fmt::format("Rank {} sent it {} messages of {}{}. ", most->from, count_text(most->messages),
                        size_text(most->bytes / most->messages), call);
 }
 
 std::string how_to_bound(Summary const& summary) {
     bool const on = std::any_of(summary.counters.begin(), summary.counters.end(),
                                 [](CounterSum const& counter) { return counter.service == "flood control"; });
-    return on ? "give `sluice run` a smaller --flood-share."
-              : "run it with `sluice run --flood on`, which holds senders that are too far ahead.";
+    return on ? "give `sluice run` a smaller --flood-share." : "run it with `sluice run --flood on`.";
 }
 
 /// Of calls through which messages pass.
@@ -67,7 +66,7 @@ std::string about_messages(Summary const& summary, SiteSum const& site) {
     if (site.kind == Kind::collective)
         return "A barrier has no data: messages wait there that came before their receive was posted: " + bound;
     return flood_of(summary, site.grown.most_rank) +
-           "Messages that arrive before their receive is posted are kept there: post receives earlier, or " + bound;
+           "Messages that come before their receive wait there: post receives earlier, or " + bound;
 }
 
 /// Messages can wait inside the call for their receive: it is point-to-point, or moves nothing itself.

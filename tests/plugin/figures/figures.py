@@ -48,7 +48,7 @@ def main():
 
     def at(function, place):
         return [site for site in report["sites"]
-                if site["function"] == function and site["place"].startswith((place + "+", place + " "))]
+                if site["function"] == function and site["place"].startswith((place + "+", place + "@", place + " "))]
 
     def compare(what, have, want):
         print(f"{what}: {have} reported, {want} true")
