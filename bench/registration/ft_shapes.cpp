@@ -101,6 +101,7 @@ std::vector<Stream> ft_node(std::vector<int> const& node) {
     // Class C: 512³ complex numbers on 16 ranks, 104 s in 20 steps (the paper's Table 3).
     Ft const of{std::uint64_t{512} * 512 * 512 * 16 / 16, 104.05 / 22, 20, 16};
     std::vector<Stream> streams;
+    streams.reserve(node.size());
     for (int const rank : node)
         streams.push_back(ft_2d(rank, node, of));
     return streams;

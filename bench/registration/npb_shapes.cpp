@@ -44,6 +44,7 @@ class Solver {
 
     void copy_faces() {
         std::vector<Message> messages;
+        messages.reserve(12);
         for (int i = 0; i < 6; ++i)
             messages.push_back({i, Kind::receive, Author::part(in_, static_cast<std::uint64_t>(i) * k_faces, k_faces)});
         for (int i = 0; i < 6; ++i)
@@ -124,13 +125,14 @@ Stream mg() {
     constexpr double k_finest = 0.8;  // seconds of work on the finest level
     constexpr std::uint64_t k_finest_face = 514 * 1026 * k_double;
     Author author(k_npb_noise);
-    std::vector<Range> buffers;
-    for (int i = 0; i < 4; ++i)
-        buffers.push_back(author.allocate(k_finest_face));
+    std::vector<Range> buffers(4);
+    for (Range& buffer : buffers)
+        buffer = author.allocate(k_finest_face);
     auto const faces = [&](int site, int level) {
         std::uint64_t const bytes = k_finest_face >> (2 * level);
         for (int axis = 0; axis < 2; ++axis) {
             std::vector<Message> messages;
+            messages.reserve(4);
             for (int i = 0; i < 4; ++i)
                 messages.push_back({site + i, i % 2 == 0 ? Kind::send : Kind::receive,
                                     Author::part(buffers[static_cast<std::size_t>(i)], 0, bytes)});

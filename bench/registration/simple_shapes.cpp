@@ -26,9 +26,9 @@ Stream figure_1(bool reuses) {
 /// Buffers in turn, with work between.
 Stream in_turn(int buffers, std::uint64_t bytes, double work, int iterations, Noise noise) {
     Author author(noise);
-    std::vector<Range> of_turn;
-    for (int b = 0; b < buffers; ++b)
-        of_turn.push_back(author.allocate(bytes));
+    std::vector<Range> of_turn(static_cast<std::size_t>(buffers));
+    for (Range& buffer : of_turn)
+        buffer = author.allocate(bytes);
     for (int i = 0; i < iterations; ++i) {
         for (int b = 0; b < buffers; ++b) {
             author.send(b, of_turn[static_cast<std::size_t>(b)]);

@@ -84,7 +84,8 @@ void fill(Problem const& problem, std::span<Complex> planes, std::int64_t first)
 
 double decay(std::int64_t k, std::int64_t n) {
     constexpr double k_alpha = 1e-6;
-    auto const wave = static_cast<double>((k + n / 2) % n - n / 2);
+    std::int64_t const half = n / 2;
+    auto const wave = static_cast<double>((k + half) % n - half);
     return std::exp(-4 * k_alpha * std::numbers::pi * std::numbers::pi * wave * wave);
 }
 
