@@ -25,9 +25,9 @@ void Cache::Lock::lock() noexcept {
         if (spins >= k_spins) sched_yield();
 }
 
-Cache::Cache(Registrar& registrar, Budget pinned, Budget const& tables, Policy policy)
+Cache::Cache(Registrar& registrar, Budget const& pinned, Budget const& tables, Policy policy)
     : registrar_(&registrar),
-      budget_(std::move(pinned)),
+      budget_(pinned),
       policy_(policy),
       regions_(k_most_regions, LeasedAllocator<Region>(tables)),
       index_(k_most_regions, LeasedAllocator<std::uint32_t>(tables)),

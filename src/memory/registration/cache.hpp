@@ -69,7 +69,7 @@ class Cache {
 
     /// All outlive the cache. `pinned` has as its limit the most that may be pinned (pinned_limit()); `tables` grants
     /// what the cache itself needs.
-    Cache(Registrar& registrar, Budget pinned, Budget const& tables, Policy policy = Policy::spare);
+    Cache(Registrar& registrar, Budget const& pinned, Budget const& tables, Policy policy = Policy::spare);
     Cache(Cache const&) = delete;
     Cache& operator=(Cache const&) = delete;
     /// Gives back all regions; no use is open.
