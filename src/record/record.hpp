@@ -253,7 +253,7 @@ struct RankHead {
     std::uint64_t passed_on = 0;  ///< calls counted and passed on although they look like calls that Sluice serves:
                                   ///< intercommunicators, persistent, partitioned
     // Sums over all places, also those that found no room in a table.
-    std::array<ObjectCount, k_objects> objects{};  ///< by Object
+    std::array<ObjectCount, k_objects> objects{};  ///< by Object; requests only of place 0, `sites` has the others
     std::uint64_t comms_not_kept = 0;
     std::uint64_t comms_led = 0;  ///< communicators without an entry in `comms` whose rank 0 this is
     std::uint64_t windows_made = 0, windows_freed = 0;

@@ -26,7 +26,7 @@ offers() {
 }
 
 offers 'report run' sluice r
-offers 'fluctuation' sluice bench fl
+offers 'fluctuation' sluice bench flu
 offers '--inplace --inplace-staging' sluice run --inp
 offers '--probe --probe-most --probe-seconds' sluice info --probe
 offers 'off on' sluice run --watch ''

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The installed tree is small and contains no paths of the machine that built it: stripped_test.py PREFIX SOURCE BUILD
 
-All files of PREFIX together have at most 15.5 MB, and the pages and examples beside them 2 MB. No program or library holds debug information; each names the file that
-holds it, which the component `debug` installs. No file, not even of that component, names a folder of the build.
+All files of PREFIX together have at most 17.5 MB, and the pages and examples beside them 2 MB. No program or library holds debug
+information; each names the file that holds it, which the component `debug` installs. No file, not even of that component, names a folder of the build.
 """
 import pathlib
 import re
@@ -12,8 +12,9 @@ import sys
 import tempfile
 import zlib
 
-MOST_BYTES = 15_500_000  # of the command and the libraries for two MPIs, with probes and benchmarks. Each plugin wraps all
-                         # functions of its MPI since overlap: 0.3 MB more; and there is a benchmark more.
+MOST_BYTES = 17_500_000  # of the command and the libraries for two MPIs, with probes and benchmarks. Each plugin wraps all
+                         # functions of its MPI since overlap; flood control, registration, transposes, exchanges and two
+                         # benchmarks came since.
 MOST_BYTES_OF_PAGES = 2_000_000
 FAILURES = []
 

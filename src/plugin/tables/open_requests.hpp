@@ -190,6 +190,8 @@ class OpenRequests {
     }
 
     bool empty() const noexcept { return look_at(kept_) == 0; }
+    /// Pages of a receive buffer are missing.
+    bool is_incomplete() const noexcept { return look_at(incomplete_) > 0; }
     /// A request found no room: since then one may be open that is not in the table.
     bool has_dropped() const noexcept { return look_at(dropped_); }
     std::size_t kept() const noexcept { return look_at(kept_); }
@@ -265,9 +267,11 @@ class OpenRequests {
 
     OpenRequest* find(MPI_Request request) noexcept {
         std::uint64_t const key = key_of(request);
-        std::size_t at = slots_ ? base::slot_of_key(key, bits_) : 0;
-        for (std::size_t probes = 0; probes < size(); at = next_of(at), ++probes) {
-            OpenRequest& slot = slots_[at];
+        std::size_t const count = size();
+        OpenRequest* const slots = slots_.get();
+        std::size_t at = count > 0 ? base::slot_of_key(key, bits_) : 0;
+        for (std::size_t probes = 0; probes < count; at = (at + 1) & (count - 1), ++probes) {
+            OpenRequest& slot = slots[at];
             if (slot.key == key) return &slot;
             if (slot.key == k_free) return nullptr;
         }

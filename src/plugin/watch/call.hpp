@@ -61,7 +61,12 @@ class Call {
     /// The buffer that the bytes come into, else the one that they leave from.
     void buffer(void const* address) noexcept { address_ = address; }
     /// The message that a request sends.
-    void leaves(MessageBytes& sizes, void const* buffer, MPI_Count count, MPI_Datatype type) noexcept;
+    void leaves(MessageBytes& sizes, void const* buffer, MPI_Count count, MPI_Datatype type) noexcept {
+        if (g_plugin.dense_types.size_of(type) > 0) [[likely]]
+            leaves_ = {reinterpret_cast<std::uintptr_t>(buffer), out_, out_};
+        else
+            leaves_with_gaps(sizes, buffer, count, type);
+    }
     /// A blocking call with so few bytes is over before any sample is taken, so its buffers are not told.
     bool is_long() const noexcept { return kept_busy() >= k_seen_in_flight; }
     /// The buffers that the call, or its request, keeps busy.
@@ -124,6 +129,7 @@ class Call {
     template <bool several>
     void write_down(std::uint64_t ns, std::uint64_t now_us) const noexcept;
     void receives_into(void* buffer, std::uint64_t span) noexcept;
+    void leaves_with_gaps(MessageBytes& sizes, void const* buffer, MPI_Count count, MPI_Datatype type) noexcept;
     void opens(MPI_Request request, bool persistent) noexcept;
     /// Bytes whose buffers are not known.
     std::uint64_t unknown() const noexcept { return leaves_.bytes + comes_.bytes > 0 ? 0 : kept_busy(); }

@@ -84,7 +84,7 @@ template void Call::to_members(MessageBytes&, int const*, MPI_Datatype const*, M
 template void Call::to_members(MessageBytes&, MPI_Count const*, MPI_Datatype, MPI_Comm) noexcept;
 template void Call::to_members(MessageBytes&, MPI_Count const*, MPI_Datatype const*, MPI_Comm) noexcept;
 
-void Call::leaves(MessageBytes& sizes, void const* buffer, MPI_Count count, MPI_Datatype type) noexcept {
+void Call::leaves_with_gaps(MessageBytes& sizes, void const* buffer, MPI_Count count, MPI_Datatype type) noexcept {
     if (out_ == 0 || buffer == nullptr) return;
     if (std::optional<FlyingRange> const range = sizes.message(buffer, count, type)) leaves_ = *range;
 }

@@ -28,7 +28,7 @@ Completing::Completing(Requests& open, MPI_Request const* requests, int count) n
 }
 
 void Completing::all(bool complete) noexcept {
-    for (int i = 0; complete && count_ > 1 && i < count_; ++i)
+    for (int i = 0; complete && count_ > 1 && open_.is_incomplete() && i < count_; ++i)
         open_.find_own_pages(handles_[i]);
     for (int i = 0; complete && i < count_; ++i)
         bytes_ += open_.complete(handles_[i]);
@@ -39,7 +39,7 @@ void Completing::at(int index) noexcept {
 }
 
 void Completing::some(int number, int const* indices) noexcept {
-    for (int i = 0; number != MPI_UNDEFINED && i < number; ++i)
+    for (int i = 0; number != MPI_UNDEFINED && open_.is_incomplete() && i < number; ++i)
         if (indices[i] >= 0 && indices[i] < count_) open_.find_own_pages(handles_[indices[i]]);
     for (int i = 0; number != MPI_UNDEFINED && i < number; ++i)
         at(indices[i]);

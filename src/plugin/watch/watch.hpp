@@ -45,7 +45,11 @@ class Watch {
     /// A buffer of the application that communication keeps busy. Returns its place, for `landed`.
     std::uint32_t flies(std::uint32_t site, FlyingRange const& range) noexcept {
         if (range.bytes == 0) return Flights::k_alone;
-        std::uint32_t const place = flights_.add(site, range);
+        std::uint32_t place = Flights::k_alone;
+        if (range.bytes < k_least_compared)
+            flights_.add_bytes(site, range.bytes);
+        else
+            place = flights_.add(site, range);
         raise_flight(site);
         return place;
     }
@@ -61,8 +65,16 @@ class Watch {
     Flights const& flights() const noexcept { return flights_; }
 
     // For the table of open requests.
-    void opened(std::uint32_t site) noexcept { count_made(record::Object::request, site); }
-    void closed(std::uint32_t site) noexcept { count_freed(record::Object::request, site); }
+    // Requests are many and quick: reports add up their places. Place 0 has objects of all kinds.
+    void opened(std::uint32_t site) noexcept {
+        if (site == 0) return count_made(record::Object::request, site);
+        add(record().sites[site].made, 1);
+        put(record().sites[site].object, record::Object::request);
+    }
+    void closed(std::uint32_t site) noexcept {
+        if (site == 0) return count_freed(record::Object::request, site);
+        add(record().sites[site].freed, 1);
+    }
     void flies(OpenRequest& request) noexcept {
         request.leaves_at = flies(request.site, request.leaves);
         request.comes_at = flies(request.site, request.comes);
@@ -71,7 +83,7 @@ class Watch {
     void landed(OpenRequest& request) noexcept {
         landed(request.site, request.leaves, request.leaves_at);
         landed(request.site, request.comes, request.comes_at);
-        landed(request.site, request.unknown + request.come);
+        if (std::uint64_t const others = request.unknown + request.come; others > 0) landed(request.site, others);
         request.come = 0;
         if (record().sites[request.site].kind == record::Kind::receive) received();
     }
@@ -164,6 +176,8 @@ class Watch {
     Windows windows_;
     void exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept;
     std::uint64_t pages_of_call() const noexcept;
+    /// Smaller buffers are many, and cost less than to compare them.
+    static constexpr std::uint64_t k_least_compared = 4096;
     /// Between two threads' additions it is what both have in flight.
     void raise_flight(std::uint32_t site) noexcept {
         raise(record().sites[site].in_flight_peak, flights_.of_site(site));

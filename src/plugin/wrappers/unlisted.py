@@ -7,8 +7,6 @@ import re
 LEFT_OUT = re.compile(r"MPI_(T_\w+|Pcontrol|Wtime|Wtick|Aint_\w+|Initialized|Finalized|\w+_(c2f|f2c|c2f08|f082c|f082f|f2f08))")
 # What it starts calls functions of the program when it is completed.
 CALLED_LATER = {"Grequest_start"}
-# What they make calls a function of the program in any call that fails.
-CALLED_ON_ERRORS = {"Comm_create_errhandler", "Errhandler_create"}
 DECLARATION = re.compile(r"\bint\s+MPI_([A-Z][a-z]\w*)\s*\(([^;{()]*)\)")
 
 
@@ -39,11 +37,7 @@ def wrapper(name, types):
     declared = ", ".join(f"{before} a{i}{behind}" for i, (before, behind) in enumerate(types)) or "void"
     unnamed = ", ".join(f"decltype(a{i})" for i in range(len(types)))
     arguments = ", ".join(f"a{i}" for i in range(len(types)))
-    noted = ""
-    if name in CALLED_LATER:
-        noted = "    g_plugin.has_generalized_requests.store(true, std::memory_order_relaxed);\n"
-    if name in CALLED_ON_ERRORS:
-        noted = "    g_plugin.has_error_functions.store(true, std::memory_order_relaxed);\n"
+    noted = "    g_plugin.has_generalized_requests.store(true, std::memory_order_relaxed);\n" if name in CALLED_LATER else ""
     text = ""
     for prefix in ("", "P"):
         text += f"""#undef {prefix}MPI_{name}

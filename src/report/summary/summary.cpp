@@ -130,7 +130,7 @@ void add_figures(Summary& summary, record::RankRecord const& record) {
     summary.passed_on = head.passed_on;
     summary.comms_not_kept = head.comms_not_kept;
     summary.comms_total = head.comms_led;
-    summary.objects = objects_of(head);
+    summary.objects = objects_of(record);
 }
 
 void add_comms(Summary& summary, record::RankRecord const& record, Scope const& scope,

@@ -28,6 +28,18 @@ Words const& words_of(record::Object kind) {
     return k_words[static_cast<std::size_t>(checked(kind))];
 }
 
+/// All requests: those of place 0, which the head has, and those of the other places.
+record::ObjectCount requests_of(record::RankRecord const& record) {
+    record::ObjectCount count = record.head.objects[static_cast<std::size_t>(record::Object::request)];
+    for (std::size_t i = 1; i < std::min<std::uint64_t>(record.head.sites, record::k_sites); ++i) {
+        record::Site const& site = record.sites[i];
+        if (site.object != record::Object::request) continue;
+        count.made += site.made;
+        count.freed += site.freed;
+    }
+    return count;
+}
+
 }  // namespace
 
 record::Object checked(record::Object kind) {
@@ -42,13 +54,15 @@ std::string_view function_that_frees(record::Object kind) {
     return words_of(kind).frees;
 }
 
-std::vector<ObjectSum> objects_of(record::RankHead const& head) {
+std::vector<ObjectSum> objects_of(record::RankRecord const& record) {
+    record::RankHead const& head = record.head;
     std::vector<ObjectSum> objects;
     for (std::size_t i = 1; i < record::k_objects; ++i) {
-        record::ObjectCount const& count = head.objects[i];
+        auto const kind = static_cast<record::Object>(i);
+        record::ObjectCount const count = kind == record::Object::request ? requests_of(record) : head.objects[i];
         if (count.made == 0) continue;
         std::uint32_t const rank = head.world_rank;
-        objects.push_back({static_cast<record::Object>(i), Spread::of(count.made, rank),
+        objects.push_back({kind, Spread::of(count.made, rank),
                            Spread::of(count.made - std::min(count.made, count.freed), rank), count.made,
                            Spread::of(count.grown, rank)});
     }

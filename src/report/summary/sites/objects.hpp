@@ -27,7 +27,7 @@ std::string_view name_of(record::Object kind);
 std::string_view function_that_frees(record::Object kind);
 
 /// Those that a rank has made, by kind.
-std::vector<ObjectSum> objects_of(record::RankHead const& head);
+std::vector<ObjectSum> objects_of(record::RankRecord const& record);
 void add_objects(ObjectSum& into, ObjectSum const& from);
 /// Returns the row of `kind`; one of zeros if there is none.
 ObjectSum objects_of_kind(std::vector<ObjectSum> const& objects, record::Object kind);
