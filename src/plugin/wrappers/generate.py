@@ -257,8 +257,9 @@ def counted(function, prefix):
         counts = f"gives_contents(Function::{name}, SLUICE_CALLER, {watches['contents']}, next)"
     else:
         counts = f"makes(Function::{name}, SLUICE_CALLER, {told.object_of(watches['creates'])}, next)"
+    noted = unlisted.NOTED.get(name, "")
     return f"""SLUICE_EXPORTED int {prefix}MPI_{name}({function.declarations()}) {{
-    act_before("MPI_{name}");
+{noted}    act_before("MPI_{name}");
     return {counts.replace("next", f"[&] {{ return {call}; }}")};
 }}
 """

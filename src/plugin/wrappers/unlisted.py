@@ -5,8 +5,16 @@ import re
 
 # They touch nothing of the program but their arguments, and wait for nothing; or they are no functions of MPI's interface.
 LEFT_OUT = re.compile(r"MPI_(T_\w+|Pcontrol|Wtime|Wtick|Aint_\w+|Initialized|Finalized|\w+_(c2f|f2c|c2f08|f082c|f082f|f2f08))")
-# What it starts calls functions of the program when it is completed.
-CALLED_LATER = {"Grequest_start"}
+
+
+def noted(what):
+    return f"    g_plugin.{what}.store(true, std::memory_order_relaxed);\n"
+
+
+# What is known of the program from calls of these on: functions of its own that MPI calls, when a request is completed or in
+# any call that fails.
+NOTED = {"Grequest_start": noted("has_generalized_requests"), "Comm_create_errhandler": noted("has_error_functions"),
+         "Errhandler_create": noted("has_error_functions")}
 DECLARATION = re.compile(r"\bint\s+MPI_([A-Z][a-z]\w*)\s*\(([^;{()]*)\)")
 
 
@@ -37,13 +45,12 @@ def wrapper(name, types):
     declared = ", ".join(f"{before} a{i}{behind}" for i, (before, behind) in enumerate(types)) or "void"
     unnamed = ", ".join(f"decltype(a{i})" for i in range(len(types)))
     arguments = ", ".join(f"a{i}" for i in range(len(types)))
-    noted = "    g_plugin.has_generalized_requests.store(true, std::memory_order_relaxed);\n" if name in CALLED_LATER else ""
     text = ""
     for prefix in ("", "P"):
         text += f"""#undef {prefix}MPI_{name}
 SLUICE_EXPORTED int {prefix}MPI_{name}({declared}) {{
     auto* const function = reinterpret_cast<int (*)({unnamed})>(below().{prefix}MPI_{name});
-{noted}    if (acts_before()) [[unlikely]] {{
+{NOTED.get(name, "")}    if (acts_before()) [[unlikely]] {{
         ActingBefore const acting("MPI_{name}");
         return function({arguments});
     }}

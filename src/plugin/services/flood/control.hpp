@@ -73,7 +73,10 @@ class FloodControl {
     void received() noexcept;
     /// The program cancels or frees requests: its nonblocking sends go as they are from now on.
     void use_plain_requests() noexcept { plain_requests_ = true; }
-    bool uses_plain_requests() const noexcept { return plain_requests_; }
+    /// Also where an error handler may wait for one: only links complete what is held, and it runs inside a call.
+    bool uses_plain_requests() const noexcept {
+        return plain_requests_ || g_plugin.has_error_functions.load(std::memory_order_relaxed);
+    }
 
     /// In MPI_Finalize, by all ranks: MPI moves until all have come.
     void finish(MPI_Comm all, RootedCalls& rooted) noexcept;

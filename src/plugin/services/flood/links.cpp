@@ -183,14 +183,6 @@ struct FloodLinks {
         return start_all(flood, call, next, count, requests);
     };
 
-    // An error handler may wait for a request that is held; only links complete it, and the handler runs inside a call.
-    static constexpr auto Comm_create_errhandler = [](Flood& flood, Call&, auto next, auto... rest) {
-        flood.control.use_plain_requests();
-        return next(rest...);
-    };
-    static constexpr auto Win_create_errhandler = Comm_create_errhandler;
-    static constexpr auto File_create_errhandler = Comm_create_errhandler;
-
     static constexpr auto Recv = [](Flood& flood, Call&, auto next, auto... rest) {
         int const code = next(rest...);
         if (code == MPI_SUCCESS) flood.control.received();

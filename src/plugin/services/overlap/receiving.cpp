@@ -50,22 +50,14 @@ constexpr std::array k_end_all{std::string_view("MPI_Abort")};
 
 /// From these on MPI may call a function of the program in any call.
 constexpr std::array k_bring_callbacks{
-    std::string_view("MPI_Errhandler_create"),
-    std::string_view("MPI_Session_create_errhandler"),
-    std::string_view("MPI_Grequest_start"),
+    std::string_view("MPI_Comm_create_errhandler"),    std::string_view("MPI_Errhandler_create"),
+    std::string_view("MPI_Win_create_errhandler"),     std::string_view("MPI_File_create_errhandler"),
+    std::string_view("MPI_Session_create_errhandler"), std::string_view("MPI_Grequest_start"),
 };
 
 constexpr std::array k_set_handlers{std::string_view("MPI_Errhandler_set")};
 
-/// No call of a watched function comes by its name.
-template <std::size_t n>
-constexpr bool none_is_watched(std::array<std::string_view, n> const& names) noexcept {
-    for (std::string_view const name : names)
-        for (std::string_view const watched : k_function_names)
-            if (name == watched) return false;
-    return true;
-}
-static_assert(none_is_watched(k_only_look) && none_is_watched(k_bring_callbacks) && none_is_watched(k_set_handlers));
+constexpr std::array k_make_operations{std::string_view("MPI_Op_create")};
 
 template <std::size_t n>
 bool is_one_of(std::string_view name, std::array<std::string_view, n> const& names) noexcept {
@@ -120,30 +112,10 @@ Receiving::Receiving(Job& job, kernel::GuardedPages& guards, pages::Interface co
       mates_(job.watch.file()),
       receives_(guards, *this) {}
 
-/// From these calls on the program may be asked for more than the arguments of a call tell.
-void Receiving::remember(Function function) noexcept {
-    switch (function) {
-        case Function::Request_free:
-        case Function::Buffer_attach:
-        case Function::Buffer_attach_c:
-            loses_requests_ = true;
-            break;
-        case Function::Comm_create_errhandler:
-        case Function::Win_create_errhandler:
-        case Function::File_create_errhandler:
-            runs_callbacks_ = true;
-            break;
-        case Function::Op_create:
-        case Function::Op_create_c:
-            has_operations_ = true;
-            break;
-        default:
-            break;
-    }
-}
-
 void Receiving::before(Function function, TouchedBy const& touched) noexcept {
-    remember(function);
+    if (function == Function::Request_free || function == Function::Buffer_attach ||
+        function == Function::Buffer_attach_c)
+        loses_requests_ = true;
     if (!any()) return;
     receives_.go_on();
     TouchedMemory memory;
@@ -162,6 +134,7 @@ void Receiving::sets_handler(MPI_Errhandler handler) noexcept {
 
 void Receiving::before_unwatched(char const* name) noexcept {
     if (is_one_of(name, k_bring_callbacks)) runs_callbacks_ = true;
+    if (is_one_of(name, k_make_operations)) has_operations_ = true;
     if (is_one_of(name, k_set_handlers)) may_return_errors_ = true;
     if (!any() || is_one_of(name, k_only_look) || is_one_of(name, k_end_all)) return;
     receives_.step_aside();

@@ -153,7 +153,6 @@ class Receiving final : private DeferredReceives::Listener {
     }
 
   private:
-    void remember(Function function) noexcept;
     void landed(DeferredReceive const& receive) noexcept override;
     bool takes_aside(DeferredReceive& receive) noexcept override;
     bool take_pages(DeferredReceive& receive, Landing const& landing, bool none_active,
