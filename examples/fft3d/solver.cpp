@@ -141,7 +141,7 @@ Solution solve(Problem const& problem, Transposes& transposes, void (*told)(std:
         evolve(problem, transposes);
         inverse.inverse();
         Complex sum = checksum(problem, part(), planes.first);
-        MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_CXX_DOUBLE_COMPLEX, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_C_DOUBLE_COMPLEX, MPI_SUM, MPI_COMM_WORLD);
         if (rank == 0) told(step, sum);
         solution.is_right = solution.is_right && is_right(problem, step, sum);
     }

@@ -18,7 +18,7 @@ void count(std::atomic<std::uint64_t>& counter) noexcept {
 
 }  // namespace
 
-// Whoever holds the lock does a few dozen instructions; if it has lost its processor meanwhile, spinning would keep it
+// The holder of the lock does a few dozen instructions; if it has lost its processor meanwhile, spinning would keep it
 // from getting one.
 void Cache::Lock::lock() noexcept {
     for (int spins = 0; held_.test_and_set(std::memory_order_acquire); ++spins)
