@@ -57,8 +57,7 @@ class PackedTransposes final : public fft3d::Transposes {
     static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
     void exchange(std::vector<Complex> const& from, std::vector<Complex>& to) const {
         int const count = static_cast<int>(planes_.count * lines_.count * nx_);
-        MPI_Alltoall(from.data(), count, MPI_C_DOUBLE_COMPLEX, to.data(), count, MPI_C_DOUBLE_COMPLEX,
-                     MPI_COMM_WORLD);
+        MPI_Alltoall(from.data(), count, MPI_C_DOUBLE_COMPLEX, to.data(), count, MPI_C_DOUBLE_COMPLEX, MPI_COMM_WORLD);
     }
 
     std::int64_t nx_;
