@@ -51,7 +51,7 @@ std::string about_waiting(Summary const& summary) {
 
 /// A rank that holds much more than the others, unless it is the MPI's memory or buffers in flight, which have advice
 /// of their own. How many buffers the rank itself had in flight before that moment is not known, so the most of any
-/// rank counts.
+/// rank and of any place counts.
 std::string about_balance(Summary const& summary) {
     Spread const& peak = summary.peak_kib;
     if (!summary.all_ended() || peak.ranks < 2) return {};
@@ -61,7 +61,9 @@ std::string about_balance(Summary const& summary) {
     std::uint64_t const application = part_of(summary.highest.sample, Owner::application);
     Spread const& of_ranks = summary.application_kib;
     std::uint64_t const of_others = (of_ranks.sum - std::min(of_ranks.sum, application)) / (peak.ranks - 1);
-    std::uint64_t const others_or_in_flight = of_others + summary.in_flight_kib.most;
+    SiteSum const* const site = greatest(summary, [](SiteSum const& s) { return s.in_flight.most; });
+    std::uint64_t const of_place = site == nullptr ? 0 : site->in_flight.most >> 10;
+    std::uint64_t const others_or_in_flight = of_others + std::max(summary.in_flight_kib.most, of_place);
     if (application <= others_or_in_flight || (application - others_or_in_flight) * 2 < more) return {};
     return fmt::format(
         "Rank {} holds {} at its peak, {} more than the others on average, most of it the application's: a more even "

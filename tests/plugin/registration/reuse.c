@@ -34,14 +34,15 @@ static void raw_map_over(void* at, size_t bytes) {
     if (syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != (long)at) abort();
 }
 
+/// The pages go elsewhere. UCX 1.13 puts a function of its own in the place of libc's mremap, which drops the address that
+/// MREMAP_FIXED names, so the call leaves the choice to the kernel.
 static void move_away(void* memory, size_t bytes, int raw) {
-    void* const to = map_anywhere(bytes);
-    int const flags = MREMAP_MAYMOVE | MREMAP_FIXED;
-    void* const moved =
-        raw ? (void*)syscall(SYS_mremap, memory, bytes, bytes, flags, to) : mremap(memory, bytes, bytes, flags, to);
-    if (moved != to) abort();
-    memset(to, 0xee, bytes);
-    munmap(to, bytes);
+    int const flags = MREMAP_MAYMOVE | MREMAP_DONTUNMAP;
+    void* const moved = checked(raw ? (void*)syscall(SYS_mremap, memory, bytes, bytes, flags, NULL)
+                                    : mremap(memory, bytes, bytes, flags));
+    if (moved == memory) abort();
+    memset(moved, 0xee, bytes);
+    munmap(moved, bytes);
 }
 
 /// The end of the heap goes and comes again.
@@ -62,10 +63,9 @@ static unsigned char* replace(unsigned char* memory, size_t bytes, char const* w
     if (strcmp(what, "dontneed") == 0 && raw) syscall(SYS_madvise, memory, bytes, MADV_DONTNEED);
     if (strcmp(what, "dontneed") == 0 && !raw) madvise(memory, bytes, MADV_DONTNEED);
     if (strcmp(what, "brk") == 0) shrink_and_grow(memory, bytes, raw);
-    if (strcmp(what, "munmap") != 0 && strcmp(what, "mremap") != 0) return memory;
-    if (strcmp(what, "mremap") == 0)
-        move_away(memory, bytes, raw);
-    else if (raw)
+    if (strcmp(what, "mremap") == 0) move_away(memory, bytes, raw);
+    if (strcmp(what, "munmap") != 0) return memory;
+    if (raw)
         syscall(SYS_munmap, memory, bytes);
     else
         munmap(memory, bytes);
