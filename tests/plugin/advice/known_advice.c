@@ -34,10 +34,10 @@ static void wait_for(char const* what) {
     while (access(path, F_OK) != 0)
         usleep(1000);
 }
-/* The other rank is about to call MPI: this one makes it wait for four fifths of the time. */
+/* The other rank is about to call MPI: this one makes it wait for nine tenths of the time. */
 static void be_late(void) {
     wait_for("calling");
-    double const until = seconds() + 4 * (seconds() - g_began);
+    double const until = seconds() + 9 * (seconds() - g_began);
     while (seconds() < until)
         usleep(1000);
 }
@@ -157,7 +157,7 @@ NAMED static void nothing(int rank) {
     }
     MPI_Comm_free(&copy);
     /* The work: the ranks may not reach it together on a busy machine, so it is much. */
-    double const until = seconds() + 4 * (seconds() - g_began);
+    double const until = seconds() + 9 * (seconds() - g_began);
     while (seconds() < until)
         for (size_t i = 0; i < (64 << 20); i += 4096)
             field[i] = (char)(field[i] + 1);
