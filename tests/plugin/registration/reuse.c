@@ -34,8 +34,8 @@ static void raw_map_over(void* at, size_t bytes) {
     if (syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != (long)at) abort();
 }
 
-/// The pages go elsewhere. UCX 1.13 puts a function of its own in the place of libc's mremap, which drops the address that
-/// MREMAP_FIXED names, so the call leaves the choice to the kernel.
+/// The pages go elsewhere. UCX 1.13 puts a function of its own in the place of libc's mremap, which drops the address
+/// that MREMAP_FIXED names, so the call leaves the choice to the kernel.
 static void move_away(void* memory, size_t bytes, int raw) {
     int const flags = MREMAP_MAYMOVE | MREMAP_DONTUNMAP;
     void* const moved = checked(raw ? (void*)syscall(SYS_mremap, memory, bytes, bytes, flags, NULL)
