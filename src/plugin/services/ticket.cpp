@@ -7,7 +7,6 @@ namespace sluice::plugin {
 
 namespace {
 
-/// The status of a ticket is asked for when it is given back; no program sees it.
 int tell_empty_status(void*, MPI_Status* status) {
     MPI_Status_set_elements(status, MPI_BYTE, 0);
     MPI_Status_set_cancelled(status, 0);
@@ -26,9 +25,12 @@ int cancel_nothing(void*, int) {
 
 }  // namespace
 
+int start_ticket(MPI_Request& ticket) noexcept {
+    return MPI_Grequest_start(tell_empty_status, free_nothing, cancel_nothing, nullptr, &ticket);
+}
+
 Ticket::Ticket() {
-    mpi::check(MPI_Grequest_start(tell_empty_status, free_nothing, cancel_nothing, nullptr, &handle_),
-               "MPI_Grequest_start");
+    mpi::check(start_ticket(handle_), "MPI_Grequest_start");
 }
 
 Ticket::~Ticket() {

@@ -7,6 +7,10 @@
 
 namespace sluice::plugin {
 
+/// Starts a ticket whose status is empty, as that of a send is. Returns MPI's code.
+int start_ticket(MPI_Request& ticket) noexcept;
+
+/// A ticket that is given back when it goes; no program sees its status.
 class Ticket {
   public:
     /// Throws Error(mpi).

@@ -6,28 +6,13 @@
 
 #include "plugin/binding/tally.hpp"
 #include "plugin/services/job.hpp"
+#include "plugin/services/ticket.hpp"
 
 namespace sluice::plugin {
 
 namespace {
 
-int tell_of_a_send(void*, MPI_Status* status) {
-    MPI_Status_set_elements(status, MPI_BYTE, 0);
-    MPI_Status_set_cancelled(status, 0);
-    status->MPI_SOURCE = MPI_UNDEFINED;
-    status->MPI_TAG = MPI_UNDEFINED;
-    return MPI_SUCCESS;
-}
-
-int free_nothing(void*) {
-    return MPI_SUCCESS;
-}
-
-int cancel_nothing(void*, int) {
-    return MPI_SUCCESS;
-}
-
-/// A persistent request. While it is held its part is the general request, otherwise MPI's own.
+/// A persistent request. While it is held its part is the ticket, otherwise MPI's own.
 class PersistentSend final : public OwnedRequest {
   public:
     explicit PersistentSend(MPI_Request own) : OwnedRequest(1, true), own_(own) { set_part(0, own); }
@@ -48,14 +33,13 @@ HeldRequests::Held* HeldRequests::place() noexcept {
     return free == all_.end() ? nullptr : &*free;
 }
 
-/// A general request, and the message is on its way.
+/// A ticket, and the message is on its way.
 bool HeldRequests::begin(Call& call, Message const& message, Held& held) noexcept {
-    if (MPI_Grequest_start(tell_of_a_send, free_nothing, cancel_nothing, nullptr, &held.general) != MPI_SUCCESS)
-        return false;
+    if (start_ticket(held.ticket) != MPI_SUCCESS) return false;
     held.hold = control_.send(call, message);
     if (held.hold) return true;
-    MPI_Grequest_complete(held.general);
-    MPI_Request_free(&held.general);
+    MPI_Grequest_complete(held.ticket);
+    MPI_Request_free(&held.ticket);
     return false;
 }
 
@@ -71,13 +55,13 @@ bool HeldRequests::isend(Call& call, Message const& message, MPI_Request* reques
     try {
         auto owned = std::make_shared<OwnedRequest>(1, false);
         if (!begin(call, message, *held)) return false;
-        owned->set_part(0, held->general);
-        job_.owned.add(held->general, std::move(owned));
+        owned->set_part(0, held->ticket);
+        job_.owned.add(held->ticket, std::move(owned));
     } catch (std::bad_alloc const&) {
         return false;
     }
-    *request = held->general;
-    keep(*held, held->general);
+    *request = held->ticket;
+    keep(*held, held->ticket);
     return true;
 }
 
@@ -95,17 +79,17 @@ bool HeldRequests::start(Call& call, Message const& message, MPI_Request persist
         return false;
     }
     if (owned->active() || !begin(call, message, *held)) return false;
-    owned->set_part(0, held->general);
+    owned->set_part(0, held->ticket);
     owned->start();
     keep(*held, persistent);
     return true;
 }
 
 void HeldRequests::complete(Held& held) noexcept {
-    MPI_Request const general = held.general;
+    MPI_Request const ticket = held.ticket;
     held = Held();
     if (held_.fetch_sub(1, std::memory_order_release) == 1) job_.before.remove(service_);
-    MPI_Grequest_complete(general);
+    MPI_Grequest_complete(ticket);
 }
 
 void HeldRequests::settle() noexcept {

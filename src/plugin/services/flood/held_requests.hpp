@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Requests of nonblocking sends that are marks. Their message has left from a copy; their completion is what is held.
 ///
-///     MPI_Isend          ── due ──> mark; the program gets a generalized request
-///     MPI_Start          ── due ──> mark; the persistent request stays inactive in MPI, a generalized one is its part
+///     MPI_Isend          ── due ──> mark; the program gets a ticket (services/ticket.hpp)
+///     MPI_Start          ── due ──> mark; the persistent request stays inactive in MPI, a ticket is its part
 ///     MPI_Wait, Test, …  ── hold over? ── MPI_Grequest_complete ──> MPI's own call completes the request
 ///
 /// Each is registered with the owned requests, so other services and calls from inside others know that MPI alone does
@@ -51,7 +51,7 @@ class HeldRequests {
   private:
     struct Held {
         MPI_Request request = MPI_REQUEST_NULL;  // the program's; null: unused
-        MPI_Request general = MPI_REQUEST_NULL;
+        MPI_Request ticket = MPI_REQUEST_NULL;
         std::optional<Hold> hold;
     };
     Held* place() noexcept;
