@@ -16,6 +16,7 @@
 #include "engine/context_state.hpp"
 #include "sluice/fetch.hpp"
 #include "sluice/paged.hpp"
+#include "support/limits/full_budget.hpp"
 #include "support/needs_ranks.hpp"
 
 namespace sluice::tests {
@@ -149,7 +150,7 @@ class GivesBack final : public kernel::Pollable {
 TEST_F(EndlessTest, is_not_told_while_a_lease_may_come) {
     Store store(context);
     Budget& budget = context.budget();
-    GivesBack gives_back(context, budget.lease_beyond(budget.limit() + 1_GiB, Purpose::other));
+    GivesBack gives_back(context, lease_all(context, 1_GiB));
     budget.when_free(100_KiB, Purpose::other, [&](Lease) { store.publish({rank, 1, 0}, data); });
     Tasks tasks(context);
     tasks.spawn(wait_for_key(store, {rank, 1, 0}));

@@ -16,6 +16,7 @@
 
 #include "paged/file_state.hpp"
 #include "support/effort.hpp"
+#include "support/limits/full_budget.hpp"
 #include "support/needs_ranks.hpp"
 
 namespace sluice::tests {
@@ -223,7 +224,7 @@ TEST_F(PagedFile, goes_beyond_its_memory_where_tasks_hold_blocks_while_they_wait
 
 TEST_F(PagedFile, grants_one_set_where_the_budget_is_used_up) {
     Context context(MPI_COMM_WORLD);
-    Lease const all = context.budget().lease_beyond(Bytes{std::uint64_t{1} << 50}, Purpose::other);
+    Lease const all = lease_all(context);
     sluice::PagedFile file(context, 8, 8192_B);
     fill(file, 8);
     std::uint64_t sum = 0;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/context_state.hpp"
+#include "support/limits/full_budget.hpp"
 #include "support/needs_ranks.hpp"
 #include "transposes/transpose_bed.hpp"
 
@@ -195,7 +196,7 @@ TEST_F(Transposes, of_a_rank_that_gets_less_staging_are_cut_alike) {
     memory::StagingPool& pool = engine::ContextState::of(small).staging_pool();
     // A budget that is full leaves the least staging, to one rank.
     std::optional<Lease> all;
-    if (rank_ == 0) all = small.budget().lease_beyond(small.budget().limit(), Purpose::other);
+    if (rank_ == 0) all = lease_all(small);
     EXPECT_EQ(problem_of_transpose(one, rank_,
                                    [&](std::byte const* from, std::byte* to) {
                                        transpose(small, one.shape, one.before, one.after, from, to);
