@@ -7,8 +7,8 @@
 ///
 /// A reading costs 0.4 microseconds and drives others' lines out of the cache, so calls that follow each other closely
 /// share one; growth over such a stretch goes to MPI by its share of the time. While nothing grows or shrinks, readings
-/// become rarer, down to an eighth; the first that sees a change has them back at once. A call that turns out to be
-/// long although it had no reading has one at its end.
+/// become rarer, down to a 64th; the first that sees a change has them back at once. A call that turns out to be long
+/// although it had no reading has one at its end.
 ///
 /// The cheap reading (statm) tells shared memory and pages of files as one number. Only shared memory is MPI's, so
 /// where that number has changed, a second one is read that takes 4 microseconds (status).
@@ -71,7 +71,7 @@ class MemoryWatch {
     /// At the begin of such a call. False where another thread is reading; otherwise `leave` must be told.
     bool enter(std::uint64_t now) noexcept;
     /// Whether a call that took `elapsed` ticks has a reading at its end, had it one at its begin or not.
-    bool is_long(std::uint64_t elapsed) const noexcept { return elapsed >= look_at(gap_); }
+    bool is_long(std::uint64_t elapsed) const noexcept { return elapsed >= look_at(long_); }
     /// At the end of a call of `site` that took `elapsed` ticks and began at `start_us()`. `own_pages`: bytes of the
     /// call's own buffers that became resident in it.
     template <class StartUs>
@@ -138,6 +138,7 @@ class MemoryWatch {
     std::atomic<std::uint64_t> taken_{0};
     std::uint64_t least_gap_ = 0;
     std::uint64_t gap_ = 0;
+    std::uint64_t long_ = 0;
     std::mutex reading_;          // held while the following three are written
     Resident last_;               // without Sluice's
     std::uint64_t last_all_ = 0;  // with it
