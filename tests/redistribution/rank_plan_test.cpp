@@ -188,8 +188,8 @@ TEST_F(RankPlans, resize_as_they_are_told) {
     EXPECT_EQ(roomy.size(), rank_ == ranks_ - 1 ? (ranks_ > 1 ? 1010U : 1000U) : (rank_ == 0 ? 0U : 10U));
 }
 
+SLUICE_NEEDS_RANKS(2, RankPlans, refuse_on_all_ranks_what_one_rank_cannot_hold);
 TEST_F(RankPlans, refuse_on_all_ranks_what_one_rank_cannot_hold) {
-    SLUICE_NEEDS_RANKS(2);
     std::vector<int> const list(100, 0);
     std::vector<std::uint64_t> array = ids_before(list, rank_);
     array.shrink_to_fit();
