@@ -10,7 +10,7 @@
 #include "base/c_boundary.hpp"
 #include "c/c_context.hpp"
 #include "c/c_handles.hpp"
-#include "c/c_options.hpp"
+#include "c/c_overrides.hpp"
 #include "c/c_report.hpp"
 #include "engine/context_state.hpp"
 #include "sluice/c/redistribute.h"
@@ -26,6 +26,7 @@ using sluice::c::free_handle;
 using sluice::c::HandleMemory;
 using sluice::c::invalid;
 using sluice::c::looked_up;
+using sluice::c::overrides_of;
 
 struct sluice_plan {
     static constexpr sluice::c::HandleKind k_kind = sluice::c::HandleKind::plan;
@@ -34,22 +35,6 @@ struct sluice_plan {
 };
 
 namespace {
-
-sluice::RedistributeOptions overrides_of(sluice_options const* options) {
-    sluice::RedistributeOptions overrides;
-    if (options == nullptr) return overrides;
-    sluice::Settings settings;
-    for (auto const& [name, value] : existing(options, "options").values) {
-        settings.set(name, value);
-        if (name == "strategy")
-            overrides.strategy = settings.strategy;
-        else if (name == "staging")
-            overrides.staging = settings.staging;
-        else
-            throw invalid("setting '" + name + "' belongs to the context; a call overrides strategy and staging");
-    }
-    return overrides;
-}
 
 /// The map as the C interface takes it: two arrays, for the first `length` blocks.
 struct MapArrays {
@@ -161,9 +146,7 @@ int sluice_plan_apply(sluice_plan* plan, size_t arrays, sluice_blocks const* blo
         std::vector<sluice::Blocks> list;
         std::optional<Error> const fault = fault_in([&] {
             sluice::c::check_report(report);
-            if (arrays > 0 && blocks == nullptr) throw invalid(std::to_string(arrays) + " arrays, blocks is NULL");
-            for (std::size_t i = 0; i < arrays; ++i)
-                list.push_back({blocks[i].data, blocks[i].count, {blocks[i].block_bytes}});
+            list = sluice::c::arrays_of(arrays, blocks);
         });
         agree_on_no_error(*over.context, fault, "sluice_plan_apply");
         fill_after(report, over.plan.apply(list));

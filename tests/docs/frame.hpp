@@ -29,6 +29,7 @@
 #include "sluice/exchange.hpp"
 #include "sluice/fetch.hpp"
 #include "sluice/paged.hpp"
+#include "sluice/rank_plan.hpp"
 #include "sluice/redistribute.hpp"
 #include "sluice/sluice.h"
 #include "sluice/tasks.hpp"
