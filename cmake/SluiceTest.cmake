@@ -16,8 +16,9 @@
 # PROCESSOR_SECONDS is the processor time that a rank may use; ranks that all sleep are ended after a minute
 # (support/main/watchdog.hpp). ctest's own TIMEOUT is the last resort.
 #
-# MPICH waits by spinning, so it is a hundred times slower with more ranks than cores; its tests run at 1 to 4 ranks,
-# and the variable SLUICE_TEST_EFFORT tells the program to try fewer cases (support/effort.hpp).
+# Not every build folder runs a test at each of RANKS (SluiceTestRanks.cmake). MPICH waits by spinning, so it is a hundred
+# times slower with more ranks than cores, and the variable SLUICE_TEST_EFFORT tells the program to try fewer cases
+# (support/effort.hpp).
 #
 # A test labelled quick is quick at one number of ranks, the first of SLUICE_QUICK_RANKS that it has, and long at its
 # other ones, so that `make test` stays short; `make test-all` runs it at all of them. With MPICH only the tests that
@@ -25,6 +26,7 @@
 # never quick: they test the tests, the benchmarks and the models, and nothing that is installed. If SLUICE_LONG_TESTS is
 # OFF, a program is not built that has no quick test.
 
+include(SluiceTestRanks)
 sluice_needs(GTest libgtest-dev SLUICE_TESTS)
 sluice_needs(rapidcheck librapidcheck-dev SLUICE_TESTS)
 
@@ -35,7 +37,6 @@ if(SLUICE_SANITIZE)
   string(REPLACE "," "-" SLUICE_TEST_PREFIX "${SLUICE_MPI}-${SLUICE_SANITIZE}")
 endif()
 
-set(SLUICE_MPICH_TEST_RANKS "1;2;3;4" CACHE STRING "Numbers of ranks that the tests use with MPICH")
 set(SLUICE_QUICK_RANKS 4 2)
 set(SLUICE_QUICK_NAMES .)
 set(SLUICE_LONG_NAMES "^(bench/cases|bench/support|model|support)(/|$)")
@@ -265,14 +266,11 @@ endmacro()
 
 # Adds the test at each of arg_RANKS, with the launcher; also uses name and target.
 macro(_sluice_add_test_for_each_rank_count)
-  set(rank_counts ${arg_RANKS})
-  if(SLUICE_MPI STREQUAL "mpich")
-    list(JOIN SLUICE_MPICH_TEST_RANKS "|" mpich_ranks)
-    list(FILTER rank_counts INCLUDE REGEX "^(${mpich_ranks})$")
+  _sluice_test_rank_counts(rank_counts ${name} "${arg_RANKS}" "${arg_SOURCES}")
+  if(NOT rank_counts)
+    return() # more than MPICH is tested with
   endif()
-  set(most_ranks ${rank_counts})
-  list(SORT most_ranks COMPARE NATURAL ORDER DESCENDING)
-  list(GET most_ranks 0 most_ranks)
+  list(GET rank_counts -1 most_ranks)
   list(PREPEND arg_ENVIRONMENT SLUICE_TEST_MOST_RANKS=${most_ranks})
   foreach(ranks IN LISTS rank_counts)
     _sluice_test_launcher(launcher ${ranks})
