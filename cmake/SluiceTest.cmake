@@ -47,7 +47,7 @@ endif()
 # The processors that ctest counts for a job of 2 to 4 ranks; larger ones count as 2. Ranks of Open MPI give the processor
 # away while they wait, and a launch waits for half of its time, so two jobs fill two cores; ranks of MPICH spin.
 set(SLUICE_JOB_PROCESSORS 2)
-if(SLUICE_MPI STREQUAL "openmpi" AND NOT SLUICE_SANITIZE)
+if(SLUICE_MPI STREQUAL "openmpi")
   set(SLUICE_JOB_PROCESSORS 1)
 endif()
 option(SLUICE_TESTS_WITHOUT_MPI "Also build and run the tests that need no MPI" ON)
