@@ -44,9 +44,10 @@ if(SLUICE_MPI STREQUAL "mpich")
   set(SLUICE_QUICK_RANKS 2)
   set(SLUICE_QUICK_NAMES "^(bench|c|cli|collectives|examples|paged|plugin|probes|redistribution|report)/|^fetch/(store|wire)$")
 endif()
-# The processors that ctest counts for a job of 2 to 4 ranks; larger ones count as 2. Ranks of Open MPI give the processor
-# away while they wait, and a launch waits for half of its time, so two jobs fill two cores; ranks of MPICH spin.
-set(SLUICE_JOB_PROCESSORS 2)
+# What ctest counts for a job of 2 to 4 ranks. Its PROCESSORS are halves of a processor, and cmake/run_tests.sh gives it two
+# for each. A job of Open MPI sleeps for half of its time, in its launch, and its ranks give the processor away while they
+# wait, so four of them fill two processors. Ranks of MPICH spin: their job has both.
+set(SLUICE_JOB_PROCESSORS 4)
 if(SLUICE_MPI STREQUAL "openmpi")
   set(SLUICE_JOB_PROCESSORS 1)
 endif()
@@ -136,11 +137,11 @@ function(_sluice_test_environment result)
   set(${result} ${environment} PARENT_SCOPE)
 endfunction()
 
-# _sluice_test_processors(VARIABLE RANKS): the processors that ctest counts for a job.
+# _sluice_test_processors(VARIABLE RANKS): the halves of a processor that ctest counts for a job.
 function(_sluice_test_processors result ranks)
   set(processors 1)
   if(ranks GREATER 4 AND NOT SLUICE_MPI STREQUAL "simgrid")
-    set(processors 2)
+    set(processors 3)
   elseif(ranks GREATER 1 AND NOT SLUICE_MPI STREQUAL "simgrid")
     set(processors ${SLUICE_JOB_PROCESSORS})
   endif()

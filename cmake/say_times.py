@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """say_times.py CTEST.XML CORES: how long the tests labelled quick take in each build folder if they have so many cores for
-themselves, next to the bound that CONTRIBUTING.md states. Reads what the tests are from ctest in the current folder."""
+themselves, next to the bound that CONTRIBUTING.md states. ctest counts halves of a processor. What the tests are is read from
+ctest in the current folder."""
 
 import collections
 import json
@@ -24,11 +25,12 @@ def processors_of_quick_tests():
 
 
 cores = int(sys.argv[2])
+slots = 2 * cores
 processors = processors_of_quick_tests()
 seconds = collections.Counter()
 for case in xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testcase"):
     name = case.get("name")
     if name in processors:
-        seconds[name.split("/")[0]] += float(case.get("time")) * min(processors[name], cores) / cores
+        seconds[name.split("/")[0]] += float(case.get("time")) * min(processors[name], slots) / slots
 for folder, taken in sorted(seconds.items()):
     print(f"== quick tests of {folder}: {taken:.0f} s on {cores} cores; the bound is {BOUND} s on 2 idle cores")
