@@ -46,10 +46,13 @@ if(SLUICE_MPI STREQUAL "mpich")
 endif()
 # What ctest counts for a job of 2 to 4 ranks. Its PROCESSORS are halves of a processor, and cmake/run_tests.sh gives it two
 # for each. A job of Open MPI sleeps for half of its time, in its launch, and its ranks give the processor away while they
-# wait, so four of them fill two processors. Ranks of MPICH spin: their job has both.
-set(SLUICE_JOB_PROCESSORS 4)
+# wait, so four of them fill two processors. Ranks of MPICH spin: their job has both. COST is about what a long test takes
+# in seconds: ctest begins with those, so that none is left alone at the end.
+set(SLUICE_JOB_PROCESSORS 2)
 if(SLUICE_MPI STREQUAL "openmpi")
   set(SLUICE_JOB_PROCESSORS 1)
+elseif(SLUICE_MPI STREQUAL "mpich")
+  set(SLUICE_JOB_PROCESSORS 4)
 endif()
 option(SLUICE_TESTS_WITHOUT_MPI "Also build and run the tests that need no MPI" ON)
 # Ranks that wait by spinning use more processor time if they share the processor with the rank that they wait for.
