@@ -143,9 +143,11 @@ endfunction()
 # _sluice_test_processors(VARIABLE RANKS): the halves of a processor that ctest counts for a job.
 function(_sluice_test_processors result ranks)
   set(processors 1)
-  if(ranks GREATER 4 AND NOT SLUICE_MPI STREQUAL "simgrid")
+  if(SLUICE_MPI STREQUAL "simgrid")
+    set(processors 2) # one process, which computes
+  elseif(ranks GREATER 4)
     set(processors 3)
-  elseif(ranks GREATER 1 AND NOT SLUICE_MPI STREQUAL "simgrid")
+  elseif(ranks GREATER 1)
     set(processors ${SLUICE_JOB_PROCESSORS})
   endif()
   set(${result} ${processors} PARENT_SCOPE)
