@@ -86,7 +86,7 @@ test-in-%:
 	@mkdir -p build
 	cmake/phase.sh "build command" $(MAKE) $(if $(filter command,$*),tests-)built-in-command
 	$(if $(filter command,$*),,cmake/phase.sh "build $*" $(MAKE) tests-built-in-$*)
-	ctest --test-dir build/$* -j $(JOBS) --output-on-failure --no-tests=error --test-output-truncation head
+	ctest --test-dir build/$* -j $$((2 * $(JOBS))) --output-on-failure --no-tests=error --test-output-truncation head
 
 MINUTES ?= 60
 fuzz: ## Fuzzers of what reads files and texts, MINUTES=60 for each; inputs and faults stay in build/fuzz/found

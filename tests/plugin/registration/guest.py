@@ -19,7 +19,8 @@ import watched
 from checks import check, conclude
 
 case, mpi, bed, sluice, counts, program = sys.argv[1:]
-WAYS = ("munmap raw_munmap raw_map_over mremap raw_mremap dontneed raw_dontneed raw_half brk raw_brk").split()
+# One job each: the end of the heap has no room for two.
+WAYS = ("munmap raw_munmap raw_map_over mremap raw_mremap dontneed raw_dontneed raw_half", "brk", "raw_brk")
 BUFFERS, BYTES, ROUNDS = 8, 4 << 20, 12
 # UCX's own rings and connections take about 31 MiB a rank.
 LOCKED = 40 << 20
@@ -37,9 +38,24 @@ def run(how, options, *command):
     return done
 
 
-def run_periodic(how, options=(), rounds=ROUNDS, buffers=BUFFERS, pause=50, more=()):
-    command = ["env", f"LD_PRELOAD={counts}", sluice, "run", program, str(rounds), str(buffers), str(BYTES), str(pause), *more]
-    return run(how, ["-n", "2", *options], *command)
+class Job:
+    """One of several jobs of a guest."""
+
+    def __init__(self, stdout, code):
+        self.stdout, self.returncode = stdout, int(code)
+
+
+def run_jobs(options, *commands):
+    """Jobs of 2 ranks, one after the other in one guest, whose start takes as long as two jobs."""
+    lines = [f"{how} $RDMA_BED_LAUNCHER -n 2 {command}; echo == ended $?" for how, command in commands]
+    parts = re.split(r"^== ended (\d+)\n", run("ucx", options, *script(lines)).stdout, flags=re.MULTILINE)
+    check(len(parts) == 2 * len(commands) + 1, f"all jobs have ended: {parts}")
+    return [Job(*parts[at:at + 2]) for at in range(0, len(parts) - 1, 2)]
+
+
+def periodic_command(rounds=ROUNDS, buffers=BUFFERS, pause=50, more=()):
+    return " ".join(["env", f"LD_PRELOAD={counts}", sluice, "run", program, str(rounds), str(buffers), str(BYTES), str(pause),
+                     *more])
 
 
 def ranks_of(done):
@@ -50,7 +66,7 @@ def ranks_of(done):
 
 
 def periodic():
-    done = run_periodic("ucx")
+    done, = run_jobs([], ("", periodic_command()))
     check(done.returncode == 0, f"the program ends with {done.returncode}")
     check(done.stdout.count("after MPI_Finalize 0 KiB pinned") == 2, "nothing stays pinned")
     left_pinned = BUFFERS * BYTES // 1024  # by the MPI alone, from the end of the first round on
@@ -71,11 +87,11 @@ def script(commands):
 
 
 def replaced():
-    launch = f"$RDMA_BED_LAUNCHER -n 2 {sluice} run {program}"
-    done = run("ucx", [], *script([f"{launch} 40 1048576 {way}" for way in WAYS]))
-    for way in WAYS:
-        wrong = re.findall(rf"^rank \d way {way} rounds 40 wrong (\d+)$", done.stdout, re.MULTILINE)
-        check(wrong == ["0", "0"], f"{way}: wrong bytes of both ranks are {wrong}")
+    for ways, done in zip(WAYS, run_jobs([], *(("", f"{sluice} run {program} 40 1048576 {ways}") for ways in WAYS))):
+        check(done.returncode == 0, f"{ways}: ended with {done.returncode}")
+        for way in ways.split():
+            wrong = re.findall(rf"^rank \d way {way} rounds 40 wrong (\d+)$", done.stdout, re.MULTILINE)
+            check(wrong == ["0", "0"], f"{way}: wrong bytes of both ranks are {wrong}")
 
 
 def forks():
@@ -86,7 +102,7 @@ def forks():
 
 def starved():
     burners = "for i in 1 2; do while :; do :; done & done"
-    job = f"$RDMA_BED_LAUNCHER -n 2 {sluice} run {program} 8 {BUFFERS} {BYTES} 0"
+    job = f"$RDMA_BED_LAUNCHER -n 2 {sluice} run {program} 5 {BUFFERS} {BYTES} 0"
     done = run("ucx", [], *script([burners, job, "code=$?", "kill $(jobs -p)", "exit $code"]))
     check(done.returncode == 0, f"ended with {done.returncode}")
     check(all(rank["wrong"] == 0 for rank in ranks_of(done)), "no byte is wrong")
@@ -96,8 +112,7 @@ def starved():
 def together():
     more = {"SLUICE_OVERLAP": "on", "SLUICE_OVERLAP_FROM": "64KiB", "SLUICE_CHECK": "collectives", "SLUICE_WATCH": "on"}
     os.environ.update(more)
-    for way in ((), ("nonblocking",)):
-        done = run_periodic("ucx", rounds=6, more=way)
+    for done in run_jobs([], ("", periodic_command(6)), ("", periodic_command(6, more=["nonblocking"]))):
         check(done.returncode == 0, f"ended with {done.returncode}")
         ranks = ranks_of(done)
         check(all(rank["wrong"] == 0 for rank in ranks), "no byte is wrong")
@@ -106,10 +121,9 @@ def together():
 
 
 def limited():
-    buffers, options, more = 16, ("--locked", str(LOCKED)), ("nonblocking", "one")
-    plain = run_periodic("off", options, 4, buffers, 10, more)
+    command = periodic_command(4, 16, 10, ("nonblocking", "one"))
+    plain, served = run_jobs(["--locked", str(LOCKED)], ("SLUICE_REGISTRATION=off", command), ("", command))
     check(plain.returncode != 0, "without Sluice the buffers do not fit")
-    served = run_periodic("ucx", options, 4, buffers, 10, more)
     check(served.returncode == 0, f"ended with {served.returncode}")
     for rank in ranks_of(served):
         check(rank["wrong"] == 0, "no byte is wrong")
