@@ -102,7 +102,7 @@ class StreamedTransposes final : public fft3d::Transposes {
 
   private:
     /// What is twice in memory during a transpose is this part of the array.
-    static constexpr int k_rounds = 16;
+    static constexpr int k_rounds = 8;
 
     Share planes_of(int rank) const { return share_of(nz_, rank, context_.size()); }
     Share lines_of(int rank) const { return share_of(ny_, rank, context_.size()); }
