@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "virtual_processes.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -174,6 +176,9 @@ sluice::Settings settings_for(Scheme scheme, sluice::Settings settings) {
 
 Solution solve_in_tasks(sluice::Context& context, Problem const& problem, int tasks_per_rank, Scheme scheme,
                         void (*told)(std::size_t step, Complex sum)) {
+    // FFTW allocates a buffer in each call. Without mappings of their own these buffers and what tasks allocate between
+    // them leave half a megabyte of holes in the heap for each virtual process.
+    mallopt(M_MMAP_THRESHOLD, 64 << 10);
     Job job(context, problem, tasks_per_rank, scheme);
     Complex* const any = job.processes.front().array.data();
     Transform const forward(problem, -1, any, {}, LineOrder::z_innermost);
