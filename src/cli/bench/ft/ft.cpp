@@ -35,14 +35,14 @@ struct FtOptions {
     bool json = false;
 };
 
-std::string bed_of(FtCell const& cell) {
+std::string ft_bed(FtCell const& cell) {
     return cell.node_mib > 0 ? cell.nodes > 1 ? "limited_cluster" : "limited" : cell.nodes > 1 ? "cluster" : "local";
 }
 
 /// A run that has ended before it could print its row.
 Row row_of_the_dead(FtCell const& cell, FtOptions const& options, std::string const& outcome) {
     Row row{
-        {"bench", "ft"}, {"case", options.problem}, {"ranks", cell.ranks}, {"mpi", cell.mpi}, {"bed", bed_of(cell)}};
+        {"bench", "ft"}, {"case", options.problem}, {"ranks", cell.ranks}, {"mpi", cell.mpi}, {"bed", ft_bed(cell)}};
     row["method"] = cell.form;
     if (cell.tasks > 0) row["tasks"] = cell.tasks;
     if (cell.tokens > 0) row["tokens"] = cell.tokens;
@@ -78,7 +78,7 @@ std::vector<std::string> ft_command(FtCell const& cell, FtOptions const& options
             command.insert(command.end(), {"--memory", fmt::format("{}MiB", cell.node_mib * cell.nodes / cell.ranks)});
     }
     command.insert(command.end(), {program->string(), "--form", under_run ? "plain" : cell.form, "--case",
-                                   options.problem, "--bed", bed_of(cell)});
+                                   options.problem, "--bed", ft_bed(cell)});
     if (cell.tasks > 0) command.insert(command.end(), {"--tasks", std::to_string(cell.tasks)});
     if (cell.tokens > 0) command.insert(command.end(), {"--tokens", std::to_string(cell.tokens)});
     return command;
@@ -143,7 +143,7 @@ int run_ft_table(FtTable const& table, FtOptions const& options) {
     return worst;
 }
 
-void add_options(command_line::CommandLine& line, FtOptions& options) {
+void add_ft_options(command_line::CommandLine& line, FtOptions& options) {
     FtChoice& choice = options.choice;
     line.option("--ranks", choice.ranks, "numbers of ranks").separated_by_commas().shows_default();
     line.option("--nodes", choice.nodes, "numbers of nodes; more than one are joined by wires (root)")
@@ -180,7 +180,7 @@ int bench_ft(std::vector<std::string> const& arguments) {
         "sluice bench ft",
         "The problem FT of the NAS Parallel Benchmarks: transposes by MPI_Alltoall, in place, "
         "streamed, and by many tasks, in small nodes");
-    add_options(line, options);
+    add_ft_options(line, options);
     if (!line.parse(arguments)) return 0;
     check_bench_choice(options.mpis, options.choice.ranks);
     for (std::string const& form : options.choice.forms)

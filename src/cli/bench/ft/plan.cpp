@@ -16,18 +16,18 @@ std::vector<int> const k_usual_limits{0, 560, 480, 400, 340, 300, 260, 220, 190}
 constexpr int k_usual_limit_of_tasks = 400;
 
 template <typename T>
-std::vector<T> asked_or(std::vector<T> const& asked, std::vector<T> const& usual) {
+std::vector<T> ft_values(std::vector<T> const& asked, std::vector<T> const& usual) {
     return asked.empty() ? usual : asked;
 }
 
-bool is_in_tasks(std::string const& form) {
+bool is_ft_of_tasks(std::string const& form) {
     return form == "tasks" || form == "tasks_normal";
 }
 
 /// Adds the cells of one form: one for each number of tokens if it has tokens.
-void add_form(std::vector<FtCell>& cells, FtCell cell, std::string const& form, int tasks, FtChoice const& choice) {
+void add_ft_form(std::vector<FtCell>& cells, FtCell cell, std::string const& form, int tasks, FtChoice const& choice) {
     cell.form = form;
-    cell.tasks = is_in_tasks(form) ? tasks : 0;
+    cell.tasks = is_ft_of_tasks(form) ? tasks : 0;
     if (form != "tasks") {
         cells.push_back(cell);
         return;
@@ -38,7 +38,7 @@ void add_form(std::vector<FtCell>& cells, FtCell cell, std::string const& form, 
     }
 }
 
-FtTable by_limit(FtChoice const& choice, FtCell const& place, std::vector<std::string> const& forms) {
+FtTable ft_by_limit(FtChoice const& choice, FtCell const& place, std::vector<std::string> const& forms) {
     FtTable table;
     std::vector<int> limits = choice.node_mib;
     for (int const limit : k_usual_limits)
@@ -48,18 +48,18 @@ FtTable by_limit(FtChoice const& choice, FtCell const& place, std::vector<std::s
             FtCell cell = place;
             cell.node_mib = limit;
             for (int const tasks :
-                 is_in_tasks(form) ? asked_or(choice.tasks, {k_usual_tasks}) : std::vector<int>{k_usual_tasks})
-                add_form(table.cells, cell, form, tasks, choice);
+                 is_ft_of_tasks(form) ? ft_values(choice.tasks, {k_usual_tasks}) : std::vector<int>{k_usual_tasks})
+                add_ft_form(table.cells, cell, form, tasks, choice);
         }
     return table;
 }
 
-FtTable by_tasks(FtChoice const& choice, FtCell place, std::vector<std::string> const& forms) {
+FtTable ft_by_tasks(FtChoice const& choice, FtCell place, std::vector<std::string> const& forms) {
     FtTable table{true, {}};
     place.node_mib = choice.node_mib.empty() ? k_usual_limit_of_tasks / place.nodes : choice.node_mib.front();
     for (int const tasks : {2, 4, 8, 16, 32})
         for (std::string const& form : forms)
-            if (is_in_tasks(form)) add_form(table.cells, place, form, tasks, choice);
+            if (is_ft_of_tasks(form)) add_ft_form(table.cells, place, form, tasks, choice);
     return table;
 }
 
@@ -68,13 +68,13 @@ FtTable by_tasks(FtChoice const& choice, FtCell place, std::vector<std::string> 
 std::vector<FtTable> plan_ft(FtChoice const& choice, std::string const& mpi) {
     std::vector<FtTable> tables;
     std::vector<std::string> const forms =
-        asked_or(choice.forms, {"plain", "plain_run", "in_place", "streamed", "tasks_normal", "tasks"});
+        ft_values(choice.forms, {"plain", "plain_run", "in_place", "streamed", "tasks_normal", "tasks"});
     for (int const ranks : choice.ranks)
         for (int const nodes : choice.nodes) {
             FtCell const place{mpi, ranks, nodes, 0, {}, 0, 0};
-            tables.push_back(by_limit(choice, place, forms));
-            if (choice.tasks.empty() && std::ranges::any_of(forms, is_in_tasks))
-                tables.push_back(by_tasks(choice, place, forms));
+            tables.push_back(ft_by_limit(choice, place, forms));
+            if (choice.tasks.empty() && std::ranges::any_of(forms, is_ft_of_tasks))
+                tables.push_back(ft_by_tasks(choice, place, forms));
         }
     return tables;
 }
