@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <functional>
