@@ -10,7 +10,7 @@ namespace sluice::plugin {
 namespace {
 
 void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, InitCall const& init,
-                   MemoryWatch::Reading const& after, std::uint64_t high_water) {
+                   MemoryWatch::Reading const& after, KernelSays const& kernel) {
     record::RankRecord& record = watch.record();
     auto const kib = [](std::uint64_t bytes) { return static_cast<std::uint32_t>(bytes / 1024); };
     std::uint32_t const ours = kib(watch.memory().sluice());
@@ -26,14 +26,14 @@ void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Ini
     second.mpi_shared = kib(record.head.init_shared);
     second.files = kib(after.others.file_bytes);
     // A peak before MPI_Init was the program's, outside MPI.
-    keep_peak(watch, first, init.high_water);
+    keep_peak(watch, first, init.kernel);
     first.site = site;
     second.site = site;
     // What MPI_Init gave back again was the MPI's.
     record::Sample highest = second;
-    highest.resident = std::max(second.resident, kib(high_water));
+    highest.resident = std::max(second.resident, kib(kernel.high_water));
     highest.mpi_private += highest.resident - second.resident;
-    keep_peak(watch, highest, high_water);
+    keep_peak(watch, highest, kernel);
     record.history[0] = first;
     record.history[1] = second;
     record.head.history = 2;
@@ -41,7 +41,7 @@ void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Ini
 
 }  // namespace
 
-void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading const& after, std::uint64_t high_water,
+void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading const& after, KernelSays const& kernel,
                       bool with_history) {
     record::RankRecord& record = watch.record();
     record.head.before_init = init.before.all.all();
@@ -60,7 +60,7 @@ void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading c
     record.head.time_in_mpi_ns = site.time_ns;
     std::uint64_t const began_us = watch.clock().us_since_start(init.began);
     watch.keep_event(index, began_us, site.time_ns / 1000, 0);
-    if (with_history) begin_history(watch, index, began_us, init, after, high_water);
+    if (with_history) begin_history(watch, index, began_us, init, after, kernel);
 }
 
 std::uint64_t grown(std::uint64_t from, std::uint64_t to, std::int64_t before) noexcept {

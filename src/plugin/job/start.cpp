@@ -134,11 +134,11 @@ void open_the_gate(Job& job) {
 }  // namespace
 
 void start_job(Job& job, InitCall const& init) {
-    std::uint64_t high_water = 0;
+    KernelSays kernel;
     job.watch.memory().own().look();
-    MemoryWatch::Reading const after = job.watch.memory().read_with_peak(high_water);
+    MemoryWatch::Reading const after = job.watch.memory().read_with_peak(kernel);
     know_the_job(job);
-    account_for_init(job.watch, init, after, high_water, job.settings.watch == Switch::on);
+    account_for_init(job.watch, init, after, kernel, job.settings.watch == Switch::on);
     describe_job(job);
     Resident const before_traffic = job.watch.memory().read_now().others;
     // The MPI brings in pages of its own at each of the following steps: those of the steps before must not add to

@@ -236,24 +236,38 @@ void add_comm_table(std::vector<CommSum>& into, std::vector<CommSum> const& from
     if (into.size() > record::k_comms) into.resize(record::k_comms);
 }
 
+/// What of a rank's memory adds up over the ranks of its node, and what counts once, in KiB.
+struct Shares {
+    std::uint64_t own, shared;
+};
+
+/// Ranks map the same libraries. Of shared memory it is the kernel that knows which ranks share it: a rank has its
+/// proportional part, as large as at the reading of it. Where the kernel does not tell, all is the same memory.
+Shares shares_of(record::RankHead const& head, record::Sample const& sample, std::uint32_t segments_kib) {
+    std::uint64_t const once = std::min<std::uint64_t>(
+        std::uint64_t{sample.files} + std::min(head.sluice_code, sample.sluice), sample.resident);
+    std::uint64_t const segments =
+        std::min<std::uint64_t>(std::max(segments_kib, sample.mpi_shared), sample.resident - once);
+    std::uint64_t const rest = sample.resident - once - segments;
+    if (head.segments == 0 || head.segments_part == 0) return {rest, once + segments};
+    return {rest + segments * std::min(head.segments_part, head.segments) / head.segments, once};
+}
+
 void add_rank(NodeSum& sum, record::RankRecord const& record) {
     std::vector<record::Sample> const samples = samples_of(record);
     record::Sample const last = samples.empty() ? record.head.peak : samples.back();
     record::Sample const& peak = record.head.peak;
-    std::uint32_t const code = record.head.sluice_code;
-    auto const shared = [code](record::Sample const& s) {
-        return std::min<std::uint64_t>(std::uint64_t{s.mpi_shared} + s.files + std::min(code, s.sluice), s.resident);
-    };
-    auto const own = [&shared](record::Sample const& s) { return s.resident - shared(s); };
+    Shares const at_end = shares_of(record.head, last, record.head.segments_now);
+    Shares const at_peak = shares_of(record.head, peak, record.head.peak_segments);
     if (sum.ranks++ == 0) text_of(record.head.host).copy(sum.host.data(), sum.host.size() - 1);
     sum.processors = std::max(sum.processors, record.head.processors);
     if (record.head.memory_limit > 0)
         sum.limit = sum.limit == 0 ? record.head.memory_limit : std::min(sum.limit, record.head.memory_limit);
     sum.asked = std::max(sum.asked, record.head.asked_memory);
-    sum.last_own_kib += own(last);
-    sum.last_shared_kib = std::max(sum.last_shared_kib, shared(last));
-    sum.peaks_own_kib += own(peak);
-    sum.peaks_shared_kib = std::max(sum.peaks_shared_kib, shared(peak));
+    sum.last_own_kib += at_end.own;
+    sum.last_shared_kib = std::max(sum.last_shared_kib, at_end.shared);
+    sum.peaks_own_kib += at_peak.own;
+    sum.peaks_shared_kib = std::max(sum.peaks_shared_kib, at_peak.shared);
 }
 
 void add_node(Summary& summary, NodeSum const& node) {
