@@ -3,6 +3,8 @@
 
 #include <link.h>
 
+#include <cstring>
+
 namespace sluice::plugin {
 
 namespace {
@@ -31,7 +33,18 @@ int keep_ours(dl_phdr_info* module, std::size_t, void* result) noexcept {
     return 1;
 }
 
+int is_called(dl_phdr_info* module, std::size_t, void* name) noexcept {
+    char const* const path = module->dlpi_name == nullptr ? "" : module->dlpi_name;
+    char const* const slash = std::strrchr(path, '/');
+    auto const* const begin = static_cast<char const*>(name);
+    return std::strncmp(slash == nullptr ? path : slash + 1, begin, std::strlen(begin)) == 0 ? 1 : 0;
+}
+
 }  // namespace
+
+bool has_module(char const* name) noexcept {
+    return dl_iterate_phdr(is_called, const_cast<char*>(name)) != 0;
+}
 
 ModuleParts parts_of_this_module() noexcept {
     ModuleParts ours;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The module that this code is in, as the loader mapped it: the plugin, or the program of a unit test.
+/// What is loaded; and the module that this code is in, as the loader mapped it: the plugin, or the program of a unit test.
 #pragma once
 
 #include <array>
@@ -22,5 +22,8 @@ struct ModuleParts {
 
 /// Does not allocate.
 ModuleParts parts_of_this_module() noexcept;
+
+/// Whether a library is loaded whose file's name begins so. Does not allocate.
+bool has_module(char const* name) noexcept;
 
 }  // namespace sluice::plugin

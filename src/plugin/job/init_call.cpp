@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "plugin/binding/module.hpp"
 #include "plugin/watch/peak.hpp"
 
 namespace sluice::plugin {
@@ -47,6 +48,9 @@ void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading c
     record.head.before_init = init.before.all.all();
     record.head.init_private = grown(init.before.others.private_bytes, after.others.private_bytes);
     record.head.init_shared = grown(init.before.others.shared_bytes, after.others.shared_bytes);
+    record.head.init_files = grown(init.before.others.file_bytes, after.others.file_bytes);
+    if (!init.had_compiler && has_module(k_compiler))
+        record.head.init_compiler = record.head.init_private + record.head.init_shared + record.head.init_files;
     watch.memory().mpi_private = record.head.init_private;
     watch.memory().mpi_shared = record.head.init_shared;
     std::uint32_t const index = watch.sites().of(init.function, init.caller);

@@ -10,12 +10,16 @@
 
 namespace sluice::plugin {
 
+/// hwloc looks for OpenCL devices, and their drivers load it.
+inline constexpr char const* k_compiler = "libLLVM";
+
 struct InitCall {
     Function function;            ///< MPI_Init or MPI_Init_thread
     void const* caller;           ///< where the program called it
     MemoryWatch::Reading before;  ///< memory before libmpi ran
     KernelSays kernel;            ///< at that reading
     std::uint64_t began;          ///< in ticks
+    bool had_compiler;            ///< libLLVM was loaded before
 };
 
 /// Writes the memory that MPI_Init took, and its place in the table of calls. `after`: memory when it returned, and

@@ -10,6 +10,7 @@
 #include "kernel/thread/faults.hpp"
 #include "plugin/binding/clock.hpp"
 #include "plugin/binding/gate.hpp"
+#include "plugin/binding/module.hpp"
 #include "plugin/binding/say.hpp"
 #include "plugin/job/declaration.hpp"
 #include "plugin/job/init_call.hpp"
@@ -86,7 +87,7 @@ template <class Below>
 int run(Function function, void const* caller, Below const& below) {
     Inside const inside;
     if (g_plugin.job != nullptr) return below(MPI_THREAD_SINGLE);
-    InitCall init{function, caller, {}, {}, 0};
+    InitCall init{function, caller, {}, {}, 0, has_module(k_compiler)};
     Job& job = begin_job(MemoryWatch().read_now().others.private_bytes, init);
     g_plugin.job = &job;
     job.services.before_init(job);

@@ -127,6 +127,7 @@ MemoryWatch::Reading MemoryWatch::read_with_peak(KernelSays& kernel) const noexc
     kernel::MemoryStatus status;
     read_status(status);
     kernel.high_water = status.high_water;
+    kernel.huge = status.huge;
     Reading const reading =
         status.high_water == 0 ? read() : without_own({status.anonymous, status.shared, status.files});
     kernel.segments = reading.others.shared_bytes;

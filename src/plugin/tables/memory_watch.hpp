@@ -45,6 +45,7 @@ class LentBuffers;
 struct KernelSays {
     std::uint64_t high_water = 0;  ///< the most that the process has held since it began its program; 0: it is not told
     std::uint64_t segments = 0;    ///< shared memory, the program's and the MPI's
+    std::uint64_t huge = 0;        ///< reserved huge pages
 };
 
 class MemoryWatch {

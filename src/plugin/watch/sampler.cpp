@@ -64,6 +64,7 @@ void Sampler::take() {
     record::Sample const sample = watch_.sample(kernel);
     put(head.now_us, sample.time_us);
     keep_peak(watch_, sample, kernel);
+    head.huge_kib = std::max(head.huge_kib, static_cast<std::uint32_t>(kernel.huge / 1024));
     head.segments_now = static_cast<std::uint32_t>(kernel.segments / 1024);
     head.sluice_code = static_cast<std::uint32_t>(watch_.memory().own().code() / 1024);
     keep_own_limit(head);

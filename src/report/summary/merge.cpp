@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "report/summary/figures.hpp"
 #include "report/summary/sites/sites.hpp"
 #include "report/summary/valid.hpp"
 #include "sluice/error.hpp"
@@ -172,24 +173,9 @@ void add_peak(PeakOf& into, PeakOf const& from) {
     if (from.kib > into.kib || (from.kib == into.kib && from.rank < into.rank)) into = from;
 }
 
-void add_spreads(Summary& into, Summary const& from) {
-    into.peak_kib.add(from.peak_kib);
-    into.application_kib.add(from.application_kib);
-    into.mpi_private_kib.add(from.mpi_private_kib);
-    into.mpi_shared_kib.add(from.mpi_shared_kib);
-    into.files_kib.add(from.files_kib);
-    into.sluice_kib.add(from.sluice_kib);
-    into.sluice_fixed_kib.add(from.sluice_fixed_kib);
-    into.in_flight_kib.add(from.in_flight_kib);
-    into.last_kib.add(from.last_kib);
-    into.before_init.add(from.before_init);
-    into.init_private.add(from.init_private);
-    into.init_shared.add(from.init_shared);
-    into.time_in_mpi_ns.add(from.time_in_mpi_ns);
-    into.waiting_ns.add(from.waiting_ns);
-    into.lived_us.add(from.lived_us);
-    into.init_ns.add(from.init_ns);
-    into.saved_bytes.add(from.saved_bytes);
+void add_figures(Summary& into, Summary const& from) {
+    for (Figure const& figure : figures())
+        (into.*figure.of_ranks).add(from.*figure.of_ranks);
 }
 
 void add_sums(Summary& into, Summary const& from) {
@@ -299,7 +285,7 @@ void merge(Summary& into, Summary const& from) {
     else if (from.ranks_seen > 0)
         add_peak(into.highest, from.highest);
     add_sums(into, from);
-    add_spreads(into, from);
+    add_figures(into, from);
     add_tables(
         into.sites, from.sites, [](SiteSum const& s) { return s.id; }, add_site);
     bound_sites(into.sites);
