@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <string_view>
 
 #include "kernel/files/read_text.hpp"
@@ -186,29 +187,37 @@ MemoryWatch::Growth MemoryWatch::growth(Resident const& is, Resident const& befo
     return {own_private + own_shared, of_private - own_private, of_shared - own_shared};
 }
 
+void MemoryWatch::begin_with(kernel::Faults const& faults) noexcept {
+    put(at_entry_.of_thread, faults.of_thread);
+    put(at_entry_.of_process, faults.of_process);
+    knows_faults_.store(true, std::memory_order_release);
+}
+
+/// A thread may have begun after the call that waits for it: its faults count from here on.
 void MemoryWatch::look_at_threads() noexcept {
     std::uint64_t const all = kernel::count_threads();
     if (!knows_threads_) not_the_programs_ += all;
     knows_threads_ = true;
-    others_run_.store(all > not_the_programs_, std::memory_order_relaxed);
+    bool const run = all > not_the_programs_;
+    bool const ran = others_run_.exchange(run, std::memory_order_relaxed);
+    if (!run || ran) return;
+    std::uint32_t const thread = look_at(in_call_);
+    if (auto const now = thread != 0 ? kernel::faults_of(static_cast<pid_t>(thread)) : std::nullopt) begin_with(*now);
 }
 
 void MemoryWatch::note_thread() noexcept {
-    bool const others = others_run_.load(std::memory_order_relaxed);
-    if (!others && in_call_ == 0) return;
-    if (others) {
-        kernel::Faults const now = kernel::faults_of_caller();
-        put(at_entry_.of_thread, now.of_thread);
-        put(at_entry_.of_process, now.of_process);
-    }
-    put(in_call_, others ? static_cast<std::uint32_t>(gettid()) : 0);
+    static thread_local pid_t const caller = gettid();
+    put(in_call_, static_cast<std::uint32_t>(caller));
+    if (others_run_.load(std::memory_order_relaxed))
+        begin_with(kernel::faults_of_caller());
+    else
+        knows_faults_.store(false, std::memory_order_relaxed);
 }
 
 /// Of what has grown since the call began.
 double MemoryWatch::part_of_call() const noexcept {
-    std::uint32_t const thread = look_at(in_call_);
-    if (thread == 0) return 1;
-    auto const now = kernel::faults_of(static_cast<pid_t>(thread));
+    if (!knows_faults_.load(std::memory_order_acquire)) return 1;
+    auto const now = kernel::faults_of(static_cast<pid_t>(look_at(in_call_)));
     return now ? now->part_since({look_at(at_entry_.of_thread), look_at(at_entry_.of_process)}) : 1;
 }
 
@@ -243,7 +252,8 @@ void MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, std::uint6
     Resident const& is = reading.others;
     Resident const before = last();
     Growth grown = growth(is, before, now);
-    if (look_at(in_call_) != 0 && grown.mpi_private >= k_growth && static_cast<pid_t>(in_call_) == gettid())
+    if (knows_faults_.load(std::memory_order_acquire) && grown.mpi_private >= k_growth &&
+        static_cast<pid_t>(look_at(in_call_)) == gettid())
         grown.mpi_private = part(grown.mpi_private, kernel::faults_of_caller().part_since(at_entry_));
     take(mpi_ticks_);
     if (is != before) {

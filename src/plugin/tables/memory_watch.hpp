@@ -137,6 +137,7 @@ class MemoryWatch {
     };
     Growth growth(Resident const& is, Resident const& before, std::uint64_t now) noexcept;
     void note_thread() noexcept;
+    void begin_with(kernel::Faults const& faults) noexcept;
     double part_of_call() const noexcept;
     bool share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed, std::uint64_t start_us) noexcept;
     void read_at_exit(std::uint64_t now, record::Site& site, std::uint64_t start_us) noexcept;
@@ -170,8 +171,9 @@ class MemoryWatch {
     std::atomic<bool> shrunk_{false};
     std::uint64_t mpi_ticks_ = 0;  // in calls since the last reading
     std::uint64_t own_pages_ = 0;  // since then
-    // Where other threads run: the one that entered the last call with a reading, and the faults until then.
+    // The thread that entered the last call with a reading, and where others run the faults until then.
     std::atomic<bool> others_run_{false};
+    std::atomic<bool> knows_faults_{false};
     std::uint64_t not_the_programs_ = 0;  // threads, and the one that calls
     bool knows_threads_ = false;
     std::uint32_t in_call_ = 0;

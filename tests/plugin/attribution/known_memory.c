@@ -2,6 +2,7 @@
 /* A program that knows which memory belongs to MPI: it reads its own resident pages around every MPI call that may
  * allocate, and prints what MPI took ("truth RANK OWNER KIB") for known.py to compare with the report. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,21 @@ static void late(int rank, int size) {
     INSIDE_MPI(0, MPI_File_close(&file));
 }
 
+/* A thread of the program takes memory while the program waits in MPI. */
+static void* take(void* none) {
+    usleep(300000);
+    touched(32 << 20);
+    return none;
+}
+
+static void beside(int rank) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, take, NULL) != 0) exit(1);
+    if (rank == 0) usleep(700000);
+    INSIDE_MPI(rank == 0 ? 0 : 32 << 10, MPI_Barrier(MPI_COMM_WORLD));
+    pthread_join(thread, NULL);
+}
+
 static void communicators(void) {
     enum { number = 500 };
     static MPI_Comm made[number];
@@ -210,6 +226,7 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "fresh")) fresh_buffers(rank, size);
     if (!strcmp(what, "untouched")) untouched(rank, size);
     if (!strcmp(what, "late")) late(rank, size);
+    if (!strcmp(what, "beside")) beside(rank);
     if (!strcmp(what, "communicators")) communicators();
     if (!strcmp(what, "inplace")) in_place(size);
     if (strcmp(what, "inplace")) {
