@@ -242,8 +242,9 @@ struct RankHead {
     std::uint32_t huge_kib = 0;  ///< the most that was in reserved huge pages, which are no part of resident memory
     // Shared memory in KiB, the program's and the MPI's: at the peak, and now.
     std::uint32_t peak_segments = 0, segments_now = 0;
-    // The reading of smaps_rollup at which the process had nearly the most of it: what it had then, and its proportional
-    // part, as the kernel divides each page between the processes that map it. A part of 0: the kernel does not tell.
+    // The reading of smaps_rollup at which the process had nearly the most of it: what it had then, and its
+    // proportional part, as the kernel divides each page between the processes that map it. A part of 0: the kernel
+    // does not tell.
     std::uint32_t segments = 0, segments_part = 0;
     std::uint64_t private_bytes = 0, shared_bytes = 0, proportional_bytes = 0;  ///< at the last reading of smaps_rollup
     std::uint64_t before_init = 0;                    ///< resident bytes when MPI_Init was entered

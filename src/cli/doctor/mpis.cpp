@@ -76,8 +76,8 @@ bool has_file(std::filesystem::path const& folder, std::string_view ending) {
     return false;
 }
 
-/// hwloc, which both MPIs use, looks for devices of OpenCL where it has a plugin for that; each driver that is installed is
-/// loaded for it, and with most of them a compiler.
+/// hwloc, which both MPIs use, looks for devices of OpenCL where it has a plugin for that; each driver that is
+/// installed is loaded for it, and with most of them a compiler.
 Finding opencl() {
     char const* const asked = std::getenv("HWLOC_COMPONENTS");
     bool const off = asked != nullptr && std::string_view(asked).find("-opencl") != std::string_view::npos;
@@ -91,7 +91,9 @@ Finding opencl() {
     bool const drivers = has_file("/etc/OpenCL/vendors", ".icd");
     if (!plugin || !drivers || off)
         return {Health::ok, "OpenCL in MPI_Init",
-                off ? "HWLOC_COMPONENTS leaves it out" : !plugin ? "hwloc has no plugin for it" : "no driver is installed",
+                off       ? "HWLOC_COMPONENTS leaves it out"
+                : !plugin ? "hwloc has no plugin for it"
+                          : "no driver is installed",
                 "MPI_Init loads no compiler for devices", ""};
     return {Health::limited, "OpenCL in MPI_Init", "hwloc has a plugin for it, and a driver is installed",
             "MPI_Init may load libLLVM into each rank: about 60 MiB of its pages and 10 MiB of others",

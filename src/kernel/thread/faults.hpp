@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Which thread of this process brings memory in. The kernel counts the page faults of each thread; of growth in a stretch of
-/// time a thread has the part that it has of the faults.
+/// Which thread of this process brings memory in. The kernel counts the page faults of each thread; of growth in a
+/// stretch of time a thread has the part that it has of the faults.
 #pragma once
 
 #include <sys/types.h>

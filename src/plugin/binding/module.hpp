@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// What is loaded; and the module that this code is in, as the loader mapped it: the plugin, or the program of a unit test.
+/// What is loaded; and the module that this code is in, as the loader mapped it: the plugin, or the program of a unit
+/// test.
 #pragma once
 
 #include <array>

@@ -281,7 +281,8 @@ record::Sample MemoryWatch::sample(std::uint64_t now, bool in_call_since_reading
     std::uint64_t const of_private = above(is.private_bytes, before.private_bytes);
     std::uint64_t const own = look_at(own_pages_) + own_pages;
     mine += part(above(of_private, own), share);
-    if (in_call_since_reading || share > 0) segments += above(is.shared_bytes, before.shared_bytes + above(own, of_private));
+    if (in_call_since_reading || share > 0)
+        segments += above(is.shared_bytes, before.shared_bytes + above(own, of_private));
     record::Sample sample;
     sample.resident = kib(reading.all.all());
     sample.mpi_private = std::min(kib(mine), kib(reading.all.private_bytes));

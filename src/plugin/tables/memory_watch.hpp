@@ -17,8 +17,8 @@
 /// up its descriptors, memory counts as of the last reading. A limit of less than kernel::k_least_limit_to_keep, or a
 /// program that has closed what it did not open, leaves a reading that opens its file: 2 to 5 microseconds.
 ///
-/// Where threads of the program run that are in no call, growth inside a call is MPI's by the part of the page faults that
-/// the calling thread had.
+/// Where threads of the program run that are in no call, growth inside a call is MPI's by the part of the page faults
+/// that the calling thread had.
 ///
 /// Any thread of the program may call, and our helper thread samples: numbers are tallies (tally.hpp), readings are one
 /// thread's at a time. Where several threads call MPI, growth is the site's whose call ends first.

@@ -41,8 +41,8 @@ struct OpenRequest {
     // Of a message that comes: it is busy where its pages were not resident and have become so.
     void const* buffer = nullptr;  ///< that it receives into, where pages of it were not resident at its start
     std::uint64_t span = 0;
-    std::uint64_t absent = 0;  ///< bytes of it that were not
-    std::uint64_t come = 0;    ///< and are now
+    std::uint64_t absent = 0;                        ///< bytes of it that were not
+    std::uint64_t come = 0;                          ///< and are now
     std::uint32_t lent_at = LentBuffers::k_unknown;  ///< its place among the buffers that samples look at
     // Of a persistent one, for each start.
     std::uint64_t out = 0;

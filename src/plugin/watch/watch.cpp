@@ -77,8 +77,8 @@ record::Sample Watch::sample(KernelSays& kernel) noexcept {
     std::uint32_t const site = look_at(head.current_site);
     std::uint64_t const since_us = look_at(head.current_since_us);
     std::uint64_t const open_us = site != record::k_no_site && now_us > since_us ? now_us - since_us : 0;
-    record::Sample sample =
-        memory_.sample(now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us), pages_of_call() + lent_.come(), kernel);
+    record::Sample sample = memory_.sample(now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us),
+                                           pages_of_call() + lent_.come(), kernel);
     sample.time_us = now_us;
     sample.in_flight = static_cast<std::uint32_t>(flights_.of_rank() / 1024);
     sample.site = site;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The figures of which each rank has one, each described once: its name in report.json, its place in a Summary, and how it is
-/// taken from the record of a rank. Summing up, merging, writing and reading go over this list.
+/// The figures of which each rank has one, each described once: its name in report.json, its place in a Summary, and
+/// how it is taken from the record of a rank. Summing up, merging, writing and reading go over this list.
 #pragma once
 
 #include <cstdint>

@@ -151,8 +151,9 @@ struct PeakOf {
     bool operator==(PeakOf const&) const = default;
 };
 
-/// All ranks of a node together. What ranks share is counted once: libraries, mapped files and the code of Sluice with the
-/// size seen by the rank that has most of it, shared memory by each rank's proportional part, which is among its own.
+/// All ranks of a node together. What ranks share is counted once: libraries, mapped files and the code of Sluice with
+/// the size seen by the rank that has most of it, shared memory by each rank's proportional part, which is among its
+/// own.
 struct NodeSum {
     std::uint32_t node = 0;
     std::uint32_t ranks = 0;

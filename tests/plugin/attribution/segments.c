@@ -5,8 +5,8 @@
  *     segments common    all ranks map the same shared memory and use all of it
  *
  * Prints "kernel RANK PSS SHARED" in KiB, read while all ranks have it. */
-#include <mpi.h>
 #include <fcntl.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +36,8 @@ static void own(int rank, int size) {
     char* const into = mapped(-1);
     char* const from = malloc(bytes);
     memset(from, 1, bytes);
-    MPI_Sendrecv(from, (int)bytes, MPI_CHAR, (rank + 1) % size, 1, into, (int)bytes, MPI_CHAR, (rank + size - 1) % size, 1,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(from, (int)bytes, MPI_CHAR, (rank + 1) % size, 1, into, (int)bytes, MPI_CHAR, (rank + size - 1) % size,
+                 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     free(from);
 }
 
