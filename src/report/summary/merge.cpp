@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "report/summary/figures.hpp"
+#include "report/summary/figures/figures.hpp"
 #include "report/summary/sites/sites.hpp"
 #include "report/summary/valid.hpp"
 #include "sluice/error.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/hash.hpp"
-#include "report/summary/figures.hpp"
+#include "report/summary/figures/figures.hpp"
 #include "report/summary/matrix.hpp"
 #include "report/summary/merge.hpp"
 #include "report/summary/sites/sites.hpp"

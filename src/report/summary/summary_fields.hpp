@@ -3,7 +3,7 @@
 /// over these lists. `a` is called with each name and field.
 #pragma once
 
-#include "report/summary/figures.hpp"
+#include "report/summary/figures/figures.hpp"
 #include "report/summary/summary.hpp"
 
 namespace sluice::report {

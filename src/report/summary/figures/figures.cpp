@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/summary/figures.hpp"
+#include "report/summary/figures/figures.hpp"
 
 #include <algorithm>
 #include <array>
