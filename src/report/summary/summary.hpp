@@ -37,7 +37,7 @@
 
 namespace sluice::report {
 
-inline constexpr std::uint32_t k_summary_format = 8;
+inline constexpr std::uint32_t k_summary_format = 9;
 inline constexpr std::uint32_t k_full_ranks = 32;
 inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
