@@ -21,7 +21,8 @@ struct ModuleParts {
     std::size_t count = 0;
 };
 
-/// Does not allocate.
+/// Of the module that has this address; empty if none has. Does not allocate.
+ModuleParts parts_of_module(void const* address) noexcept;
 ModuleParts parts_of_this_module() noexcept;
 
 /// Whether a library is loaded whose file's name begins so. Does not allocate.
