@@ -34,7 +34,7 @@ namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
 /// One more also when functions.txt changes: sites name functions by their places there.
-inline constexpr std::uint32_t k_format = 10;
+inline constexpr std::uint32_t k_format = 11;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
@@ -239,9 +239,19 @@ struct RankHead {
     // of the plugin's file, which the ranks of a node share.
     std::uint32_t peak_sluice_fixed = 0;
     std::uint32_t sluice_code = 0;
+    std::uint32_t huge_kib = 0;  ///< the most that was in reserved huge pages, which are no part of resident memory
+    // Shared memory in KiB, the program's and the MPI's: at the peak, and now.
+    std::uint32_t peak_segments = 0, segments_now = 0;
+    // The reading of smaps_rollup at which the process had nearly the most of it: what it had then, and its
+    // proportional part, as the kernel divides each page between the processes that map it. A part of 0: the kernel
+    // does not tell.
+    std::uint32_t segments = 0, segments_part = 0;
     std::uint64_t private_bytes = 0, shared_bytes = 0, proportional_bytes = 0;  ///< at the last reading of smaps_rollup
     std::uint64_t before_init = 0;                    ///< resident bytes when MPI_Init was entered
     std::uint64_t init_private = 0, init_shared = 0;  ///< grown in MPI_Init
+    std::uint64_t init_files = 0;                     ///< the same of pages of files
+    /// All that MPI_Init brought in, if libLLVM came with it; else 0. hwloc loads that to look for OpenCL devices.
+    std::uint64_t init_compiler = 0;
     std::uint64_t time_in_mpi_ns = 0;
     std::uint64_t receives = 0;  ///< completed; ranks that send to this one look at it
     std::uint64_t waiting_ns = 0;

@@ -213,7 +213,12 @@ void Call::makes_window(MPI_Win window, MPI_Comm comm) noexcept {
     add(watch_->record().head.windows_made, 1);
 }
 
+void Call::lends(void const* from, MPI_Aint bytes, std::uint64_t owner) noexcept {
+    if (from != nullptr && bytes > 0) watch_->lends(owner, from, static_cast<std::uint64_t>(bytes));
+}
+
 void Call::frees_window(std::uint64_t window) noexcept {
+    watch_->lent().give_back_all(window);
     watch_->windows().remove(window);
     add(watch_->record().head.windows_freed, 1);
 }
@@ -262,6 +267,7 @@ int Call::end(int code) noexcept {
         std::uint64_t const still = MemoryWatch::absent(buffer_, span_);
         own += absent_ - std::min(still, absent_);
         if (still == 0) watch.resident_buffers().add(buffer_, span_, asked_at);
+        if (still > 0 && comes_later_) watch.lent().lend(LentBuffers::k_late_data, buffer_, span_, still);
     }
     std::uint64_t now = ticks();
     if (reading_ || watch.memory().is_long(now - start_)) [[unlikely]] {

@@ -24,6 +24,7 @@ class Sampler final : public kernel::HelperThread::Job {
     void take();
     void look_at_own_pages();
     void keep_in_history(record::Sample const& sample);
+    void share_out_segments(std::uint64_t now_us);
     void read_proportional();
 
     kernel::HelperThread& helper_;
@@ -31,6 +32,8 @@ class Sampler final : public kernel::HelperThread::Job {
     budget::ProcessBudget& memory_;
     std::uint64_t interval_us_ = 0;
     std::uint64_t next_proportional_us_ = 0;
+    std::uint64_t soonest_proportional_us_ = 0;
+    std::uint64_t proportional_interval_us_ = 0;
     std::uint64_t next_own_us_ = 0;
 };
 

@@ -13,6 +13,7 @@
 #include "plugin/tables/datatypes.hpp"
 #include "plugin/tables/memory_watch.hpp"
 #include "plugin/tables/open/flights.hpp"
+#include "plugin/tables/open/lent_buffers.hpp"
 #include "plugin/tables/open/objects.hpp"
 #include "plugin/tables/open/windows.hpp"
 #include "plugin/tables/open_calls.hpp"
@@ -41,6 +42,7 @@ class Watch {
     ResidentBuffers& resident_buffers() noexcept { return resident_buffers_; }
     Transfers& transfers() noexcept { return transfers_; }
     Windows& windows() noexcept { return windows_; }
+    LentBuffers& lent() noexcept { return lent_; }
 
     /// A buffer of the application that communication keeps busy. Returns its place, for `landed`.
     std::uint32_t flies(std::uint32_t site, FlyingRange const& range) noexcept {
@@ -114,6 +116,10 @@ class Watch {
         std::uint64_t const still = MemoryWatch::absent(arrival.buffer, arrival.span);
         own_pages(arrival.absent - std::min(still, arrival.absent));
     }
+    /// A buffer whose pages may come in later calls. Nothing if all are there.
+    void lends(std::uint64_t owner, void const* from, std::uint64_t bytes) noexcept {
+        if (std::uint64_t const missing = absent(from, bytes); missing > 0) lent_.lend(owner, from, bytes, missing);
+    }
     /// Pages of the program's own buffers became resident inside MPI: they are the application's.
     void own_pages(std::uint64_t bytes) noexcept { memory_.own_pages(bytes); }
     /// Bytes of a buffer that are not resident.
@@ -138,8 +144,7 @@ class Watch {
     void came_from(int world_rank, std::uint64_t bytes) noexcept { exchanged(record().received, world_rank, bytes); }
 
     /// Memory and state now, with the pages of Sluice's own mappings as of the last look.
-    /// `high_water`: the most that the process has held, in bytes; 0 where the kernel does not tell.
-    record::Sample sample(std::uint64_t& high_water) noexcept;
+    record::Sample sample(KernelSays& kernel) noexcept;
 
     /// The call that the rank is in, for samples and for whoever reads the record of a killed job. The number is for
     /// `left`. Of several threads' calls the helper thread writes down the oldest with every sample.
@@ -174,6 +179,7 @@ class Watch {
     Flights flights_;
     Objects objects_;
     Windows windows_;
+    LentBuffers lent_;
     void exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept;
     std::uint64_t pages_of_call() const noexcept;
     /// Smaller buffers are many, and cost less than to compare them.

@@ -293,9 +293,11 @@ def wrapper(function):
             run = (f"job.owned.empty() ? {run}\n"
                    f"        : job.chains.{name}.run_translated(call, Translated<false>::{name}, below{passed})")
         before = touches.before(function)
-        if sizes := told.sizes(function):
-            before += ["MessageBytes sizes(job.watch.communicators(), job.watch.datatypes());",
-                       "auto const tell = [&]() noexcept {"] + [f"    {line}" for line in sizes] + ["};", "tell();"]
+        sizes = told.sizes(function)
+        if sizes or "into" in watches:
+            before += ["MessageBytes sizes(job.watch.communicators(), job.watch.datatypes());"]
+        if sizes:
+            before += ["auto const tell = [&]() noexcept {"] + [f"    {line}" for line in sizes] + ["};", "tell();"]
         before += told.before(function)
         if kept := told.completing(watches):
             # The list of requests may be memory of Sluice: it must be gone when call.end() reads the memory again.

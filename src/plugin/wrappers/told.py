@@ -60,7 +60,9 @@ def before(function):
     if "into" in watches:
         buffer, _, rest = watches["into"].partition(", ")
         span = asked(rest if rest.startswith("room(") else f"span_of({rest})")
-        lines.append(f"if (call.receives()) call.into({buffer}, {span});")
+        lines.append(f"{'if (call.receives()) ' if 'in' in watches else ''}call.into({buffer}, {span});")
+        if (function.kind == "one_sided" and "starts" not in watches) or function.base.endswith("_begin"):
+            lines.append("call.comes_later();")
     if "out" in watches or "in" in watches:
         lines += [f"call.buffer({name});" for name in BUFFERS if function.has(name)][:1]
     partner = next((name for name in ("source", "dest") if function.has(name)), None)
@@ -108,6 +110,10 @@ def after(function):
         lines.append("call.passes_on();")
     if "makes_window" in watches:
         lines.append("call.makes_window(*win, comm);")
+    if "lends" in watches:
+        lines.append(f"call.lends({watches['lends']});")
+    if "gives_back" in watches:
+        lines.append(f"call.watch().lent().{watches['gives_back']};")
     if "frees_window" in watches:
         lines.append("call.frees_window(freed);")
     for key in ("starts", "persistent"):
