@@ -7,10 +7,10 @@
 /// are equal on all ranks, so no message is needed to agree.
 ///
 /// All functions here are collective over the context and wait until the rank may use both buffers again. Memory of
-/// each, in addition to the buffers and to what the MPI takes for messages under way: at most 128 KiB, for small blocks
-/// that travel together, which the context keeps for the next call; the description of datatypes with gaps (12 to 36
-/// bytes for each block of an indexed or struct type). Nothing grows with the size of blocks. Buffers are memory of the
-/// host.
+/// each, in addition to the buffers and to what the MPI takes for messages under way: at most 48 KiB of the stack, and
+/// the description of datatypes with gaps (12 to 36 bytes for each block of an indexed or struct type); for the MPI's
+/// own call with lists of counts, these lists once more. Nothing grows with the size of blocks. What messages under way
+/// may take is leased from the budget (Settings::alltoall_window). Buffers are memory of the host.
 #pragma once
 
 #include <mpi.h>

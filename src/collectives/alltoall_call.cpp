@@ -85,7 +85,6 @@ Problem problem_of(engine::ContextState& state, Blocks const& from, Blocks const
     problem.from_element = element_of(problem, from.type, "blocks that leave");
     problem.to_element = element_of(problem, to.type, "blocks that come");
     problem.peers = &state.remote_memory();
-    problem.pool = &state.staging_pool();
     problem.budget = &state.budget();
     problem.window = options.window.value_or(state.settings().alltoall_window);
     check_counts(problem);

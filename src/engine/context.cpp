@@ -57,7 +57,7 @@ namespace {
 
 bool is_own_business(std::string_view name) {
     return name == "memory" || name == "quiet" || name == "paged_memory" || name == "paged_folder" ||
-           name == "waiting_told_after";
+           name == "waiting_told_after" || name == "alltoall_window";
 }
 
 /// Collective. Throws the same Error on every rank if a setting of one rank is out of range, or if a setting differs

@@ -22,6 +22,8 @@ constexpr std::array k_benchmarks{
     Benchmark{"redistribute", "moves blocks in place: every strategy and the methods that people use today",
               bench_redistribute},
     Benchmark{"inplace", "all-to-all exchanges in place, compared with those of the MPI library", bench_inplace},
+    Benchmark{"alltoall", "all-to-alls from one buffer into another: every algorithm, and that of the MPI library",
+              bench_alltoall},
     Benchmark{"ft", "a solver by 3-D FFTs: transposes by MPI_Alltoall and in place, also in a small node", bench_ft},
     Benchmark{"fluctuation", "ghost faces at once, or fetched under tokens: time and memory, also in a small node",
               bench_fluctuation},

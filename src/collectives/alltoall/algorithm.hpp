@@ -14,7 +14,6 @@
 #include <string_view>
 
 #include "collectives/inplace_blocks.hpp"
-#include "memory/staging_pool.hpp"
 #include "node/remote_memory.hpp"
 #include "sluice/alltoall.hpp"
 #include "sluice/budget.hpp"
@@ -44,7 +43,6 @@ struct Problem {
     std::uint64_t from_element = 0;  ///< bytes of an element of each side
     std::uint64_t to_element = 0;
     node::RemoteMemory* peers = nullptr;
-    memory::StagingPool* pool = nullptr;
     Budget* budget = nullptr;
     Bytes window;                ///< of messages under way; may differ between ranks
     std::function<void()> look;  ///< called now and then while the rank waits
@@ -63,7 +61,7 @@ struct AlgorithmEntry {
     bool (*serves)(Facts const& facts);
     /// Seconds that a call takes on a machine like those that were measured; only compared with those of other rows.
     double (*cost)(Facts const& facts);
-    /// Collective. Adds to the counts of `outcome`. Frees nothing that the context keeps.
+    /// Collective. Adds to the counts of `outcome`.
     void (*run)(Problem const& problem, AlltoallOutcome& outcome);
 };
 
@@ -78,12 +76,12 @@ void run_log_step(Problem const& problem, AlltoallOutcome& outcome);
 void run_window(Problem const& problem, AlltoallOutcome& outcome);
 void run_pull(Problem const& problem, AlltoallOutcome& outcome);
 
-/// The bytes of staging that log_step needs, and the most that it may need.
+/// The bytes of staging that log_step needs, and the most that it has.
 constexpr std::uint64_t log_step_staging(int ranks, std::uint64_t bytes) noexcept {
     auto const half = static_cast<std::uint64_t>(ranks + 1) / 2;
     return (static_cast<std::uint64_t>(ranks) + 2 * half) * bytes;
 }
-inline constexpr std::uint64_t k_most_log_step = 128 << 10;
+inline constexpr std::uint64_t k_most_log_step = 32 << 10;
 
 /// Blocks from this size on are offered to be read.
 inline constexpr std::uint64_t k_pulled_from = 16 << 10;

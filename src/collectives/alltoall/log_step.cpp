@@ -6,10 +6,13 @@
 ///     step k    entries with bit k ──> rank me + 2^k; those of rank me - 2^k take their place
 ///     at last   entry i came from rank me - i
 ///
-/// In each step a rank has one message under way in each direction, of at most half of the entries.
+/// In each step a rank has one message under way in each direction, of at most half of the entries. All of it is on the
+/// stack, so no rank can lack the memory when the others have begun.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
+#include <span>
 
 #include "collectives/alltoall/algorithm.hpp"
 #include "collectives/alltoall/own_block.hpp"
@@ -27,9 +30,9 @@ class LogStep {
         : problem_(problem),
           outcome_(outcome),
           maps_(problem),
-          bytes_(problem.bytes_to(0)),
-          staging_(take(problem, outcome, bytes_)) {
-        std::span<std::byte> const room = staging_.bytes();
+          bytes_(problem.bytes_to(0)) {
+        std::span<std::byte> const room(staging_);
+        outcome.staging = Bytes{log_step_staging(problem.size, bytes_)};
         auto const ranks = static_cast<std::size_t>(problem.size);
         std::size_t const half = (ranks + 1) / 2 * bytes_;
         bundle_ = room.first(ranks * bytes_);
@@ -38,13 +41,12 @@ class LogStep {
     }
     LogStep(LogStep const&) = delete;
     LogStep& operator=(LogStep const&) = delete;
-    /// If MPI failed, cancels what is open.
+    /// If MPI failed, cancels what is open, and waits: the messages are on the stack.
     ~LogStep() {
         for (MPI_Request& request : requests_)
             if (request != MPI_REQUEST_NULL) {
                 MPI_Cancel(&request);
-                MPI_Request_free(&request);
-                staging_.abandon();
+                MPI_Wait(&request, MPI_STATUS_IGNORE);
             }
     }
 
@@ -56,12 +58,6 @@ class LogStep {
     }
 
   private:
-    static memory::Staging take(Problem const& problem, AlltoallOutcome& outcome, std::uint64_t bytes) {
-        Bytes const needed{log_step_staging(problem.size, bytes)};
-        memory::Staging staging = problem.pool->take(needed, needed);
-        outcome.staging = needed;
-        return staging;
-    }
     int at(int distance) const noexcept {
         return (problem_.rank + distance + problem_.size) % problem_.size;
     }
@@ -123,7 +119,7 @@ class LogStep {
     AlltoallOutcome& outcome_;
     BothMaps maps_;
     std::uint64_t bytes_;
-    memory::Staging staging_;
+    std::array<std::byte, k_most_log_step> staging_;
     std::span<std::byte> bundle_;
     std::span<std::byte> out_;
     std::span<std::byte> in_;
