@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The benchmark `alltoall`: all-to-alls from one buffer into another, by the MPI library itself, by each algorithm of
-// this library and by the choice of its rule, in turns in one launch. Prints one JSON object on each line; `sluice bench
-// alltoall` launches it and draws the table. Exit code 0; 1 for a wrong result or an error.
+// this library and by the choice of its rule, in turns in one launch. Prints one JSON object on each line; `sluice
+// bench alltoall` launches it and draws the table. Exit code 0; 1 for a wrong result or an error.
 #include <mpi.h>
 
 #include <algorithm>
 #include <functional>
-#include <limits>
+#include <list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,12 +51,8 @@ class Cell {
           is_varied_(name == "alltoallv"),
           is_cold_(buffers == "cold"),
           context_(MPI_COMM_WORLD),
-          cell_{{"bench", "alltoall"},
-                {"case", name},
-                {"ranks", mpi::size_of(MPI_COMM_WORLD)},
-                {"bytes", bytes},
-                {"buffers", buffers},
-                {"mpi", SLUICE_BENCH_MPI},
+          cell_{{"bench", "alltoall"}, {"case", name},       {"ranks", mpi::size_of(MPI_COMM_WORLD)},
+                {"bytes", bytes},      {"buffers", buffers}, {"mpi", SLUICE_BENCH_MPI},
                 {"bed", options.bed}} {
         constexpr std::uint64_t k_sample_bytes = 8 << 20;
         std::uint64_t const all = bytes * static_cast<std::uint64_t>(mpi::size_of(MPI_COMM_WORLD));
@@ -66,7 +62,8 @@ class Cell {
              {AlltoallAlgorithm::log_step, AlltoallAlgorithm::window, AlltoallAlgorithm::pull})
             add(std::string(name_of(algorithm)), algorithm);
         add("auto", std::nullopt);
-        if (is_varied_) add_plan();
+        if (is_varied_) add_plan("plan", std::nullopt);
+        add_plan("measured", AlltoallAlgorithm::measured);
     }
 
     void measure(int pairs) {
@@ -76,6 +73,7 @@ class Cell {
         std::erase_if(ways_, [](Way const& way) {
             return way.method == "log_step" && way.outcome.algorithm != AlltoallAlgorithm::log_step;
         });
+        end_trials();
         for (int round = -1; round < pairs; ++round)
             for (Way& way : ways_) {
                 double const seconds = timed(way);
@@ -117,11 +115,21 @@ class Cell {
                          0,
                          {}});
     }
-    void add_plan() {
+    void add_plan(std::string const& method, std::optional<AlltoallAlgorithm> algorithm) {
+        AlltoallOptions options;
+        options.algorithm = algorithm;
         BlockList const& out = buffers_.leaving();
         BlockList const& in = buffers_.coming();
-        plan_.emplace(context_, out.counts, out.places, MPI_UINT64_T, in.counts, in.places, MPI_UINT64_T);
-        ways_.push_back({"plan", [this] { return plan_->apply(buffers_.from(), buffers_.to()); }, {}, 0, {}});
+        AlltoallPlan& plan = plans_.emplace_back(
+            is_varied_ ? AlltoallPlan(context_, out.counts, out.places, MPI_UINT64_T, in.counts, in.places,
+                                      MPI_UINT64_T, options)
+                       : AlltoallPlan(context_, out.counts[0], MPI_UINT64_T, in.counts[0], MPI_UINT64_T, options));
+        ways_.push_back({method, [this, &plan] { return plan.apply(buffers_.from(), buffers_.to()); }, {}, 0, {}});
+    }
+    /// A plan that measures decides before it is measured.
+    void end_trials() {
+        while (plans_.back().algorithm() == AlltoallAlgorithm::measured)
+            static_cast<void>(timed(ways_.back()));
     }
 
     void prepare() {
@@ -176,7 +184,7 @@ class Cell {
         for (Way const& way : ways_) {
             if (way.method == "mpi") continue;
             print_ratio(way.method + "/mpi", way.seconds, ways_.front().seconds);
-            if (way.method == "auto" || way.method == "plan") print_ratio(way.method + "/best", way.seconds, best());
+            if (chooses(way)) print_ratio(way.method + "/best", way.seconds, best());
         }
     }
     void print_ratio(std::string const& name, std::vector<double> const& ours,
@@ -187,13 +195,14 @@ class Cell {
         print_row(row);
     }
 
+    static bool chooses(Way const& way) {
+        return way.method == "auto" || way.method == "plan" || way.method == "measured";
+    }
     /// The times of the way with the least median, but for the rule's own choices.
     std::vector<double> const& best() const {
         Way const* found = &ways_.front();
         for (Way const& way : ways_)
-            if (way.method != "auto" && way.method != "plan" &&
-                spread_of(way.seconds).median < spread_of(found->seconds).median)
-                found = &way;
+            if (!chooses(way) && spread_of(way.seconds).median < spread_of(found->seconds).median) found = &way;
         return found->seconds;
     }
 
@@ -201,7 +210,7 @@ class Cell {
     bool is_varied_;
     bool is_cold_;
     Context context_;
-    std::optional<AlltoallPlan> plan_;
+    std::list<AlltoallPlan> plans_;
     Row cell_;
     std::vector<Way> ways_;
     std::uint64_t repeats_ = 1;
@@ -224,8 +233,8 @@ void run(Options& options) {
     if (options.buffers.empty()) options.buffers = k_buffers;
     for (std::uint64_t const bytes : options.bytes)
         if (bytes % sizeof(std::uint64_t) != 0)
-            throw Error(ErrorCode::invalid_argument, "--bytes takes multiples of 8, and " + std::to_string(bytes) +
-                                                         " is none");
+            throw Error(ErrorCode::invalid_argument,
+                        "--bytes takes multiples of 8, and " + std::to_string(bytes) + " is none");
     for (std::string const& name : options.cases)
         for (std::string const& buffers : options.buffers)
             for (std::uint64_t const bytes : options.bytes)

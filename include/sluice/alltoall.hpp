@@ -3,8 +3,8 @@
 /// All-to-all exchanges from one buffer into another, by the algorithm that is fastest for them.
 ///
 /// These functions do what MPI_Alltoall and MPI_Alltoallv do, with 64-bit counts: block j of rank i comes to be block i
-/// of rank j. Several algorithms can do that, one of them the MPI's own call. A model of costs chooses, from values that
-/// are equal on all ranks, so no message is needed to agree.
+/// of rank j. Several algorithms can do that, one of them the MPI's own call. A model of costs chooses, from values
+/// that are equal on all ranks, so no message is needed to agree.
 ///
 /// All functions here are collective over the context and wait until the rank may use both buffers again. Memory of
 /// each, in addition to the buffers and to what the MPI takes for messages under way: at most 48 KiB of the stack, and
@@ -41,15 +41,16 @@ struct AlltoallOptions {
 
 /// What one all-to-all did on this rank.
 struct SLUICE_API AlltoallOutcome {
-    AlltoallAlgorithm algorithm = AlltoallAlgorithm::automatic;  ///< the one that was used, never `automatic`
-    Bytes sent;                          ///< bytes of blocks for other ranks
-    Bytes received;                      ///< bytes of blocks from other ranks
-    Bytes kept;                          ///< bytes of the block of this rank for itself
-    Bytes staging;                       ///< memory that the call used
-    std::uint64_t messages = 0;          ///< messages with blocks that left; 0 if the MPI's own call was made
-    std::uint64_t pulled = 0;            ///< blocks that were read from the memory of their senders
-    std::uint64_t lost = 0;              ///< blocks that should be read, could not, and came in messages
-    std::uint64_t most_under_way = 0;    ///< messages that were under way at once, in each direction
+    AlltoallAlgorithm algorithm =
+        AlltoallAlgorithm::automatic;  ///< the one that was used, never `automatic` or `measured`
+    Bytes sent;                        ///< bytes of blocks for other ranks
+    Bytes received;                    ///< bytes of blocks from other ranks
+    Bytes kept;                        ///< bytes of the block of this rank for itself
+    Bytes staging;                     ///< memory that the call used
+    std::uint64_t messages = 0;        ///< messages with blocks that left; 0 if the MPI's own call was made
+    std::uint64_t pulled = 0;          ///< blocks that were read from the memory of their senders
+    std::uint64_t lost = 0;            ///< blocks that should be read, could not, and came in messages
+    std::uint64_t most_under_way = 0;  ///< messages that were under way at once, in each direction
     /// The outcome in one line that people can read.
     std::string text() const;
 };
@@ -85,7 +86,8 @@ SLUICE_API AlltoallOutcome alltoall(Context& context, void const* from, std::int
 /// @param receive_type          committed datatype of an element that comes
 /// @param options               what this call overrides
 /// @return what the call did on this rank
-/// @throws Error as alltoall(); also invalid_argument on the calling rank alone for lists that do not have one entry for
+/// @throws Error as alltoall(); also invalid_argument on the calling rank alone for lists that do not have one entry
+/// for
 ///         each rank
 SLUICE_API AlltoallOutcome alltoallv(Context& context, void const* from, std::span<std::int64_t const> send_counts,
                                      std::span<std::int64_t const> send_displacements, MPI_Datatype send_type, void* to,
@@ -133,7 +135,8 @@ class SLUICE_API AlltoallPlan {
     /// @return what the call did on this rank
     /// @throws Error as alltoall()
     AlltoallOutcome apply(void const* from, void* to);
-    /// The algorithm that was chosen, the same on all ranks.
+    /// The algorithm that was chosen, the same on all ranks; `measured` as long as a plan tries which is the fastest:
+    /// in its first nine to twelve calls, each of which exchanges as any other.
     AlltoallAlgorithm algorithm() const;
 
     struct [[gnu::visibility("hidden")]] State;
@@ -160,9 +163,10 @@ SLUICE_API AlltoallOutcome alltoall_of_arrays(Context& context, std::span<std::b
 ///         their length is no multiple of the number of ranks
 template <std::ranges::contiguous_range From, std::ranges::contiguous_range To>
 requires std::is_same_v<std::ranges::range_value_t<From>, std::ranges::range_value_t<To>> &&
-    std::is_trivially_copyable_v<std::ranges::range_value_t<From>> AlltoallOutcome
-    alltoall(Context& context, From const& from, To&& to, AlltoallOptions const& options = {}) {
-    return detail::alltoall_of_arrays(context, std::as_bytes(std::span(std::ranges::data(from), std::ranges::size(from))),
+    std::is_trivially_copyable_v<std::ranges::range_value_t<From>>
+        AlltoallOutcome alltoall(Context& context, From const& from, To&& to, AlltoallOptions const& options = {}) {
+    return detail::alltoall_of_arrays(context,
+                                      std::as_bytes(std::span(std::ranges::data(from), std::ranges::size(from))),
                                       std::as_writable_bytes(std::span(std::ranges::data(to), std::ranges::size(to))),
                                       {sizeof(std::ranges::range_value_t<From>)}, options);
 }

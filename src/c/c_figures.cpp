@@ -25,10 +25,10 @@ constexpr Field<AlltoallReport> k_alltoall_fields[] = {
 };
 
 constexpr Field<AlltoallOutcome> k_outcome_fields[] = {
-    {"sent", &AlltoallOutcome::sent},       {"received", &AlltoallOutcome::received},
-    {"kept", &AlltoallOutcome::kept},       {"staging", &AlltoallOutcome::staging},
+    {"sent", &AlltoallOutcome::sent},         {"received", &AlltoallOutcome::received},
+    {"kept", &AlltoallOutcome::kept},         {"staging", &AlltoallOutcome::staging},
     {"messages", &AlltoallOutcome::messages}, {"pulled", &AlltoallOutcome::pulled},
-    {"lost", &AlltoallOutcome::lost},       {"most_under_way", &AlltoallOutcome::most_under_way},
+    {"lost", &AlltoallOutcome::lost},         {"most_under_way", &AlltoallOutcome::most_under_way},
 };
 
 constexpr Field<TransposeReport> k_transpose_fields[] = {

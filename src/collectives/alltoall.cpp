@@ -24,10 +24,12 @@ AlltoallOutcome run_once(Context& context, Blocks const& from, Blocks const& to,
                          AlltoallOptions const& options) {
     engine::ContextState& state = engine::ContextState::of(context);
     engine::Entry const entry(state, "an all-to-all");
-    Problem const problem = problem_of(state, from, to, options);
+    Problem problem = problem_of(state, from, to, options);
     check_buffers(problem);
     AlltoallAlgorithm const wished = options.algorithm.value_or(state.settings().alltoall);
-    return run_alltoall(state, problem, granted(wished, facts_of(state, problem, even)));
+    AlltoallOutcome outcome = outcome_of(problem);
+    run_alltoall(state, problem, granted(wished, facts_of(state, problem, even)), outcome);
+    return outcome;
 }
 
 void expect_for_each_rank(Context const& context, std::span<std::int64_t const> list, char const* what) {
@@ -54,10 +56,9 @@ AlltoallOutcome alltoallv(Context& context, void const* from, std::span<std::int
     expect_for_each_rank(context, send_displacements, "displacements to send from");
     expect_for_each_rank(context, receive_counts, "counts to receive");
     expect_for_each_rank(context, receive_displacements, "displacements to receive at");
-    return run_once(context,
-                    Blocks::alltoallv(writable(from), send_counts.data(), send_displacements.data(), send_type),
-                    Blocks::alltoallv(to, receive_counts.data(), receive_displacements.data(), receive_type), false,
-                    options);
+    return run_once(
+        context, Blocks::alltoallv(writable(from), send_counts.data(), send_displacements.data(), send_type),
+        Blocks::alltoallv(to, receive_counts.data(), receive_displacements.data(), receive_type), false, options);
 }
 
 namespace detail {

@@ -65,14 +65,6 @@ void check_side(Problem const& problem, Blocks const& side, char const* what) {
                                "the host first");
 }
 
-void count_bytes(Problem const& problem, AlltoallOutcome& outcome) {
-    for (int member = 0; member < problem.size; ++member) {
-        if (member == problem.rank) continue;
-        outcome.sent += Bytes{problem.bytes_to(member)};
-        outcome.received += Bytes{problem.bytes_from(member)};
-    }
-}
-
 }  // namespace
 
 Problem problem_of(engine::ContextState& state, Blocks const& from, Blocks const& to, AlltoallOptions const& options) {
@@ -90,8 +82,9 @@ Problem problem_of(engine::ContextState& state, Blocks const& from, Blocks const
     check_counts(problem);
     int const me = problem.rank;
     if (problem.bytes_to(me) != problem.bytes_from(me))
-        refuse_of(problem, "its block for itself has " + std::to_string(problem.bytes_to(me)) + " bytes where it is sent, and " +
-                               std::to_string(problem.bytes_from(me)) + " where it is received");
+        refuse_of(problem, "its block for itself has " + std::to_string(problem.bytes_to(me)) +
+                               " bytes where it is sent, and " + std::to_string(problem.bytes_from(me)) +
+                               " where it is received");
     return problem;
 }
 
@@ -116,22 +109,30 @@ Facts facts_of(engine::ContextState const& state, Problem const& problem, bool e
     return facts;
 }
 
-AlltoallOutcome run_alltoall(engine::ContextState& state, Problem const& problem, AlltoallAlgorithm algorithm) {
+AlltoallOutcome outcome_of(Problem const& problem) {
     AlltoallOutcome outcome;
-    outcome.algorithm = algorithm;
-    count_bytes(problem, outcome);
-    if (algorithm == AlltoallAlgorithm::plain) {
-        run_plain(problem, outcome);
-        return outcome;
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    for (int member = 0; member < problem.size; ++member) {
+        if (member == problem.rank) continue;
+        sent += problem.bytes_to(member);
+        received += problem.bytes_from(member);
     }
+    outcome.sent = Bytes{sent};
+    outcome.received = Bytes{received};
+    return outcome;
+}
+
+void run_alltoall(engine::ContextState& state, Problem& problem, AlltoallAlgorithm algorithm,
+                  AlltoallOutcome& outcome) {
+    outcome.algorithm = algorithm;
+    if (algorithm == AlltoallAlgorithm::plain) return run_plain(problem, outcome);
     engine::Absences& absences = state.absences();
     engine::Absences::Wait const wait(absences, "an all-to-all");
-    Problem watched = problem;
-    watched.look = [&absences] {
+    problem.look = [&absences] {
         if (absences.is_due()) absences.tell(" for ranks that have not sent their blocks or taken those for them");
     };
-    algorithm_entry(algorithm).run(watched, outcome);
-    return outcome;
+    algorithm_entry(algorithm).run(problem, outcome);
 }
 
 }  // namespace sluice::collectives

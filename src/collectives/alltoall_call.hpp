@@ -20,7 +20,10 @@ void check_buffers(Problem const& problem);
 /// What all ranks know alike without a message. `even`: every pair has the bytes of this rank's first block.
 Facts facts_of(engine::ContextState const& state, Problem const& problem, bool even);
 
-/// Collective. Runs an algorithm and fills the outcome.
-AlltoallOutcome run_alltoall(engine::ContextState& state, Problem const& problem, AlltoallAlgorithm algorithm);
+/// An outcome with the bytes that leave and come.
+AlltoallOutcome outcome_of(Problem const& problem);
+
+/// Collective. Runs an algorithm and fills the rest of the outcome.
+void run_alltoall(engine::ContextState& state, Problem& problem, AlltoallAlgorithm algorithm, AlltoallOutcome& outcome);
 
 }  // namespace sluice::collectives

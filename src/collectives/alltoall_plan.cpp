@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "collectives/alltoall/rule.hpp"
+#include "collectives/alltoall/trials.hpp"
 #include "collectives/alltoall_call.hpp"
+#include "collectives/kept_side.hpp"
 #include "engine/context_state.hpp"
 #include "groups/agreement.hpp"
 #include "mpi/mpi.hpp"
@@ -18,59 +21,8 @@ namespace sluice {
 
 using collectives::Blocks;
 using collectives::Facts;
+using collectives::KeptSide;
 using collectives::Problem;
-
-namespace {
-
-/// A copy of a datatype; the caller may free the original.
-class KeptType {
-  public:
-    explicit KeptType(MPI_Datatype type) {
-        if (type != MPI_DATATYPE_NULL) mpi::check(MPI_Type_dup(type, &type_), "MPI_Type_dup");
-    }
-    KeptType(KeptType&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
-    KeptType& operator=(KeptType&&) = delete;
-    ~KeptType() {
-        if (type_ != MPI_DATATYPE_NULL && mpi::is_running()) MPI_Type_free(&type_);
-    }
-    MPI_Datatype get() const noexcept { return type_; }
-
-  private:
-    MPI_Datatype type_ = MPI_DATATYPE_NULL;
-};
-
-/// One side of a plan: one count, or a list of counts and displacements.
-class KeptSide {
-  public:
-    KeptSide(std::int64_t count, MPI_Datatype type) : count_(count), type_(type) {}
-    KeptSide(std::span<std::int64_t const> counts, std::span<std::int64_t const> places, MPI_Datatype type)
-        : counts_(counts.begin(), counts.end()), places_(places.begin(), places.end()), type_(type), is_even_(false) {}
-
-    Blocks at(void* buffer) const {
-        return is_even_ ? Blocks::alltoall(buffer, count_, type_.get())
-                        : Blocks::alltoallv(buffer, counts_.data(), places_.data(), type_.get());
-    }
-    bool is_even() const noexcept { return is_even_; }
-    /// Returns what is wrong with the lengths of the lists, or nothing.
-    std::optional<Error> fault(int rank, int ranks, char const* what) const {
-        if (is_even_) return std::nullopt;
-        for (std::size_t const length : {counts_.size(), places_.size()})
-            if (length != static_cast<std::size_t>(ranks))
-                return Error(ErrorCode::invalid_argument, "rank " + std::to_string(rank) + ": a list of " +
-                                                              std::to_string(length) + " counts or displacements of " +
-                                                              what + " for " + std::to_string(ranks) + " ranks");
-        return std::nullopt;
-    }
-
-  private:
-    std::int64_t count_ = 0;
-    std::vector<std::int64_t> counts_;
-    std::vector<std::int64_t> places_;
-    KeptType type_;
-    bool is_even_ = true;
-};
-
-}  // namespace
 
 struct AlltoallPlan::State {
     State(Context const& made_on, KeptSide leaving, KeptSide coming, AlltoallOptions const& overrides)
@@ -85,9 +37,8 @@ struct AlltoallPlan::State {
 
     /// Collective. Finds faults of any rank, and chooses.
     void agree();
-    Problem problem(void const* from_buffer, void* to_buffer) {
-        return problem_of(context, from.at(const_cast<void*>(from_buffer)), to.at(to_buffer), options);
-    }
+    /// Collective. One call: by the algorithm that was chosen, or by the next that is tried.
+    AlltoallOutcome apply(void const* from_buffer, void* to_buffer);
 
     std::shared_ptr<engine::ContextState> owner;  // a plan may outlive its Context
     engine::ContextState& context;
@@ -95,26 +46,31 @@ struct AlltoallPlan::State {
     KeptSide to;
     AlltoallOptions options;
     AlltoallAlgorithm algorithm = AlltoallAlgorithm::automatic;
+    std::optional<collectives::Trials> trials;  // as long as the plan tries
 
   private:
-    std::optional<Error> fault_of_pairs(Problem const& of) const;
+    std::optional<Error> fault_of_pairs() const;
+
+    Problem problem;        // all but the buffers
+    AlltoallOutcome known;  // the bytes of every call
 };
 
 /// Collective. Each rank tells its peers the bytes of their blocks; returns the first block that is expected otherwise.
-std::optional<Error> AlltoallPlan::State::fault_of_pairs(Problem const& of) const {
+std::optional<Error> AlltoallPlan::State::fault_of_pairs() const {
     auto const ranks = static_cast<std::size_t>(context.size());
     std::vector<std::uint64_t> sent(ranks);
     std::vector<std::uint64_t> announced(ranks);
     for (int member = 0; member < context.size(); ++member)
-        sent[static_cast<std::size_t>(member)] = of.bytes_to(member);
+        sent[static_cast<std::size_t>(member)] = problem.bytes_to(member);
     mpi::check(MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, announced.data(), 1, MPI_UINT64_T, context.comm()),
                "MPI_Alltoall");
     for (int member = 0; member < context.size(); ++member) {
         std::uint64_t const theirs = announced[static_cast<std::size_t>(member)];
-        if (theirs != of.bytes_from(member))
-            return Error(ErrorCode::invalid_argument,
-                         "rank " + std::to_string(context.rank()) + " expects " + std::to_string(of.bytes_from(member)) +
-                             " bytes from rank " + std::to_string(member) + ", which sends " + std::to_string(theirs));
+        if (theirs != problem.bytes_from(member))
+            return Error(ErrorCode::invalid_argument, "rank " + std::to_string(context.rank()) + " expects " +
+                                                          std::to_string(problem.bytes_from(member)) +
+                                                          " bytes from rank " + std::to_string(member) +
+                                                          ", which sends " + std::to_string(theirs));
     }
     return std::nullopt;
 }
@@ -122,9 +78,8 @@ std::optional<Error> AlltoallPlan::State::fault_of_pairs(Problem const& of) cons
 void AlltoallPlan::State::agree() {
     std::optional<Error> fault = from.fault(context.rank(), context.size(), "blocks that leave");
     if (!fault) fault = to.fault(context.rank(), context.size(), "blocks that come");
-    std::optional<Problem> mine;
     try {
-        if (!fault) mine = problem(nullptr, nullptr);
+        if (!fault) problem = problem_of(context, from.at(nullptr), to.at(nullptr), options);
     } catch (Error const& error) {
         fault = error;
     }
@@ -135,15 +90,15 @@ void AlltoallPlan::State::agree() {
     first.alike("equal blocks (1) or lists of counts (0) of an AlltoallPlan", from.is_even() ? 1 : 0);
     context.meet("AlltoallPlan", first);
 
-    Facts facts = facts_of(context, *mine, from.is_even());
+    Facts facts = facts_of(context, problem, from.is_even());
     std::uint64_t largest = 0;
     std::uint64_t smallest = std::numeric_limits<std::uint64_t>::max();
     for (int member = 0; member < context.size(); ++member) {
-        largest = std::max(largest, mine->bytes_to(member));
-        smallest = std::min(smallest, mine->bytes_to(member));
+        largest = std::max(largest, problem.bytes_to(member));
+        smallest = std::min(smallest, problem.bytes_to(member));
     }
     groups::Agreement second;
-    second.fault(fault_of_pairs(*mine));
+    second.fault(fault_of_pairs());
     std::uint64_t const& most = second.most(largest);
     std::uint64_t const& least = second.least(smallest);
     std::uint64_t const& narrow = second.least(facts.is_narrow ? 1 : 0);
@@ -152,7 +107,28 @@ void AlltoallPlan::State::agree() {
     facts.bytes = most;
     facts.even = most == least;
     facts.is_narrow = narrow != 0;
-    algorithm = granted(wished, facts);
+    if (wished == AlltoallAlgorithm::measured) trials.emplace(facts);
+    known = outcome_of(problem);
+    algorithm = trials ? wished : granted(wished, facts);
+}
+
+AlltoallOutcome AlltoallPlan::State::apply(void const* from_buffer, void* to_buffer) {
+    Problem call = problem;
+    call.from.buffer = const_cast<void*>(from_buffer);
+    call.to.buffer = to_buffer;
+    check_buffers(call);
+    AlltoallOutcome outcome = known;
+    if (!trials) {
+        run_alltoall(context, call, algorithm, outcome);
+        return outcome;
+    }
+    double const begin = MPI_Wtime();
+    run_alltoall(context, call, trials->next(), outcome);
+    if (trials->take(MPI_Wtime() - begin)) {
+        algorithm = trials->decide([this](std::span<std::uint64_t> values) { context.most_of_all(values); });
+        trials.reset();
+    }
+    return outcome;
 }
 
 namespace {
@@ -193,9 +169,7 @@ AlltoallPlan& AlltoallPlan::operator=(AlltoallPlan&&) noexcept = default;
 AlltoallOutcome AlltoallPlan::apply(void const* from, void* to) {
     State& state = existing_alltoall(state_);
     engine::Entry const entry(state.context, "AlltoallPlan::apply");
-    Problem const problem = state.problem(from, to);
-    check_buffers(problem);
-    return run_alltoall(state.context, problem, state.algorithm);
+    return state.apply(from, to);
 }
 
 AlltoallAlgorithm AlltoallPlan::algorithm() const {

@@ -45,13 +45,10 @@ struct AlltoallCase {
 rc::Gen<AlltoallCase> any_case() {
     return rc::gen::apply(
         [](std::uint64_t seed, std::uint64_t most, std::uint64_t depth, std::uint64_t algorithm, std::uint64_t window,
-           bool is_planned) {
-            return AlltoallCase{seed, most, depth, algorithm, window, is_planned};
-        },
-        rc::gen::inRange<std::uint64_t>(0, 1'000'000),
-        rc::gen::element<std::uint64_t>(0, 1, 2, 5, 40, 300, 3000), rc::gen::inRange<std::uint64_t>(0, 4),
-        rc::gen::inRange<std::uint64_t>(0, 5), rc::gen::element<std::uint64_t>(4096, 20'000, 1 << 20),
-        rc::gen::arbitrary<bool>());
+           bool is_planned) { return AlltoallCase{seed, most, depth, algorithm, window, is_planned}; },
+        rc::gen::inRange<std::uint64_t>(0, 1'000'000), rc::gen::element<std::uint64_t>(0, 1, 2, 5, 40, 300, 3000),
+        rc::gen::inRange<std::uint64_t>(0, 4), rc::gen::inRange<std::uint64_t>(0, 5),
+        rc::gen::element<std::uint64_t>(4096, 20'000, 1 << 20), rc::gen::arbitrary<bool>());
 }
 
 /// The elements of the block from one rank to another: a fourth of the blocks are empty.

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <span>
+
+#include "collectives/alltoall/trials.hpp"
 
 namespace sluice::tests {
 namespace {
@@ -14,6 +17,7 @@ using collectives::algorithms;
 using collectives::choose;
 using collectives::Facts;
 using collectives::granted;
+using collectives::Trials;
 
 template <typename Action>
 void for_all_facts(Action const& action) {
@@ -54,6 +58,31 @@ TEST(AlltoallRule, knows_what_each_cannot_do) {
     EXPECT_EQ(granted(AlltoallAlgorithm::plain, facts), AlltoallAlgorithm::window);
     facts.one_node = false;
     EXPECT_EQ(granted(AlltoallAlgorithm::pull, facts), AlltoallAlgorithm::window);
+}
+
+TEST(AlltoallTrials, keep_the_fastest_and_the_plain_call_if_none_is_clearly_faster) {
+    Facts facts;
+    facts.ranks = 8;
+    facts.bytes = 64;
+    facts.one_node = true;
+    auto const decide = [&](AlltoallAlgorithm fast, double seconds) {
+        Trials trials(facts);
+        for (bool last = false; !last;)
+            last = trials.take(trials.next() == fast ? seconds : 1e-3);
+        return trials.decide([](std::span<std::uint64_t>) {});
+    };
+    EXPECT_EQ(decide(AlltoallAlgorithm::log_step, 0.9e-3), AlltoallAlgorithm::log_step);
+    EXPECT_EQ(decide(AlltoallAlgorithm::pull, 0.5e-3), AlltoallAlgorithm::pull);
+    EXPECT_EQ(decide(AlltoallAlgorithm::window, 0.99e-3), AlltoallAlgorithm::plain);
+    // The slowest rank counts: here another one needs ten times as long for what is fast on this one.
+    Trials trials(facts);
+    for (bool last = false; !last;)
+        last = trials.take(trials.next() == AlltoallAlgorithm::pull ? 1e-4 : 1e-3);
+    EXPECT_EQ(trials.decide([](std::span<std::uint64_t> values) {
+        for (std::uint64_t& value : values)
+            if (value == 100'000) value = 10'000'000;
+    }),
+              AlltoallAlgorithm::plain);
 }
 
 TEST(AlltoallRule, costs_do_not_fall_with_bytes_within_a_line) {

@@ -75,7 +75,8 @@ TEST_P(AlltoallTest, of_arrays_and_of_different_types_on_both_sides) {
         from[i] = static_cast<double>(context_.rank()) * 1000 + static_cast<double>(i);
     alltoall(context_, from, to, by(GetParam()));
     auto const expected = [&](std::size_t i) {
-        return static_cast<double>(i / 6) * 1000 + static_cast<double>(context_.rank()) * 6 + static_cast<double>(i % 6);
+        return static_cast<double>(i / 6) * 1000 + static_cast<double>(context_.rank()) * 6 +
+               static_cast<double>(i % 6);
     };
     for (std::size_t i = 0; i < to.size(); ++i)
         EXPECT_EQ(to[i], expected(i)) << i;
@@ -235,9 +236,8 @@ TEST(AlltoallErrors, are_of_the_rank_that_passes_something_wrong) {
                  "alltoall_in_place");
     std::vector<std::int64_t> const lists(ranks, 1);
     std::vector<std::int64_t> const longer(ranks + 1, 1);
-    EXPECT_PRED2(contains, text_of([&] {
-                     alltoallv(context, from, longer, lists, MPI_BYTE, to, lists, lists, MPI_BYTE);
-                 }),
+    EXPECT_PRED2(contains,
+                 text_of([&] { alltoallv(context, from, longer, lists, MPI_BYTE, to, lists, lists, MPI_BYTE); }),
                  "counts to send");
     std::vector<char> const odd(ranks + 1);
     std::vector<char> other(ranks);
@@ -264,8 +264,7 @@ TEST(AlltoallErrors, of_plans_are_the_same_on_every_rank) {
         return "nothing was thrown";
     };
     if (context.rank() == 1) in[0] = 9;
-    std::string const differs =
-        text_of([&] { AlltoallPlan(context, out, places, MPI_BYTE, in, places, MPI_BYTE); });
+    std::string const differs = text_of([&] { AlltoallPlan(context, out, places, MPI_BYTE, in, places, MPI_BYTE); });
     EXPECT_NE(differs.find("rank 1 expects 9 bytes from rank 0, which sends 10"), std::string::npos) << differs;
     std::string const negative =
         text_of([&] { AlltoallPlan(context, context.rank() == 0 ? -3 : 3, MPI_BYTE, 3, MPI_BYTE); });
@@ -276,6 +275,27 @@ TEST(AlltoallErrors, of_plans_are_the_same_on_every_rank) {
     });
     EXPECT_NE(algorithm.find("algorithm"), std::string::npos) << algorithm;
     EXPECT_NE(algorithm.find("plain"), std::string::npos) << algorithm;
+}
+
+TEST(AlltoallTrials, end_with_one_algorithm_for_all_ranks) {
+    Context context(MPI_COMM_WORLD, Settings{});
+    for (std::int64_t const bytes : {64, 40'000}) {
+        AlltoallPlan plan(context, bytes, MPI_BYTE, bytes, MPI_BYTE, by(AlltoallAlgorithm::measured));
+        int calls = 0;
+        for (; plan.algorithm() == AlltoallAlgorithm::measured; ++calls) {
+            ASSERT_LT(calls, 12);
+            Both both(context, static_cast<std::uint64_t>(bytes), calls);
+            plan.apply(both.from.data(), both.to.data());
+            EXPECT_EQ(both.to.problem(calls), "");
+        }
+        EXPECT_EQ(calls % 3, 0);
+        int chosen[2] = {static_cast<int>(plan.algorithm()), -static_cast<int>(plan.algorithm())};
+        MPI_Allreduce(MPI_IN_PLACE, chosen, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        EXPECT_EQ(chosen[0], -chosen[1]);
+        Both both(context, static_cast<std::uint64_t>(bytes), 50);
+        EXPECT_EQ(plan.apply(both.from.data(), both.to.data()).algorithm, plan.algorithm());
+        EXPECT_EQ(both.to.problem(50), "");
+    }
 }
 
 TEST(AlltoallWays, are_those_that_serve) {

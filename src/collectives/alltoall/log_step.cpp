@@ -27,10 +27,7 @@ namespace {
 class LogStep {
   public:
     LogStep(Problem const& problem, AlltoallOutcome& outcome)
-        : problem_(problem),
-          outcome_(outcome),
-          maps_(problem),
-          bytes_(problem.bytes_to(0)) {
+        : problem_(problem), outcome_(outcome), maps_(problem), bytes_(problem.bytes_to(0)) {
         std::span<std::byte> const room(staging_);
         outcome.staging = Bytes{log_step_staging(problem.size, bytes_)};
         auto const ranks = static_cast<std::size_t>(problem.size);
@@ -58,9 +55,7 @@ class LogStep {
     }
 
   private:
-    int at(int distance) const noexcept {
-        return (problem_.rank + distance + problem_.size) % problem_.size;
-    }
+    int at(int distance) const noexcept { return (problem_.rank + distance + problem_.size) % problem_.size; }
     std::span<std::byte> entry(int i) const noexcept {
         return bundle_.subspan(static_cast<std::size_t>(i) * bytes_, bytes_);
     }
@@ -98,12 +93,12 @@ class LogStep {
     }
     void trade(int distance, std::size_t bytes) {
         int const tag = groups::tags::k_alltoalls[0];
-        mpi::check(MPI_Irecv(in_.data(), static_cast<int>(bytes), MPI_BYTE, at(-distance), tag, problem_.comm,
-                             &requests_[0]),
-                   "MPI_Irecv");
-        mpi::check(MPI_Isend(out_.data(), static_cast<int>(bytes), MPI_BYTE, at(distance), tag, problem_.comm,
-                             &requests_[1]),
-                   "MPI_Isend");
+        mpi::check(
+            MPI_Irecv(in_.data(), static_cast<int>(bytes), MPI_BYTE, at(-distance), tag, problem_.comm, &requests_[0]),
+            "MPI_Irecv");
+        mpi::check(
+            MPI_Isend(out_.data(), static_cast<int>(bytes), MPI_BYTE, at(distance), tag, problem_.comm, &requests_[1]),
+            "MPI_Isend");
         ++outcome_.messages;
         outcome_.most_under_way = 1;
         engine::Patience patience({.spins = k_looks_in_vain});

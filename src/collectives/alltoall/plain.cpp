@@ -22,10 +22,10 @@ void run_plain_v(Problem const& problem) {
     std::vector<int> const send_places = narrow(problem.from.displacements, problem.size);
     std::vector<int> const receive_counts = narrow(problem.to.counts, problem.size);
     std::vector<int> const receive_places = narrow(problem.to.displacements, problem.size);
-    mpi::check(MPI_Alltoallv(problem.from.buffer, send_counts.data(), send_places.data(), problem.from.type,
-                             problem.to.buffer, receive_counts.data(), receive_places.data(), problem.to.type,
-                             problem.comm),
-               "MPI_Alltoallv");
+    mpi::check(
+        MPI_Alltoallv(problem.from.buffer, send_counts.data(), send_places.data(), problem.from.type, problem.to.buffer,
+                      receive_counts.data(), receive_places.data(), problem.to.type, problem.comm),
+        "MPI_Alltoallv");
 }
 
 }  // namespace
@@ -33,10 +33,10 @@ void run_plain_v(Problem const& problem) {
 void run_plain(Problem const& problem, AlltoallOutcome& outcome) {
     outcome.kept += Bytes{problem.bytes_to(problem.rank)};
     if (problem.from.layout != Blocks::Layout::in_order) return run_plain_v(problem);
-    mpi::check(MPI_Alltoall(problem.from.buffer, static_cast<int>(problem.from.counts.at(0)), problem.from.type,
-                            problem.to.buffer, static_cast<int>(problem.to.counts.at(0)), problem.to.type,
-                            problem.comm),
-               "MPI_Alltoall");
+    mpi::check(
+        MPI_Alltoall(problem.from.buffer, static_cast<int>(problem.from.counts.at(0)), problem.from.type,
+                     problem.to.buffer, static_cast<int>(problem.to.counts.at(0)), problem.to.type, problem.comm),
+        "MPI_Alltoall");
 }
 
 }  // namespace sluice::collectives

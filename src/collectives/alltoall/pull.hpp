@@ -9,7 +9,7 @@
 ///
 /// Each block goes its own way, which both ranks of the pair know from its bytes and its offer. So nothing is agreed on
 /// by all, and a rank that has lost the access to one peer goes on with the others. A rank returns when all its offers
-/// are answered: nobody reads its buffer any more. Offers go out in the order of distances, a bounded number at once,
+/// are answered: no rank reads its buffer any more. Offers go out in the order of distances, a bounded number at once,
 /// so it ends as a window does (window.cpp), because an answer waits for nothing but its offer.
 #pragma once
 

@@ -16,7 +16,7 @@ double cost_of_pull(Facts const& facts);
 /// The cheapest algorithm that serves; the MPI's own unless another one is cheaper by k_margin.
 AlltoallAlgorithm choose(Facts const& facts);
 
-/// `wished`, if it serves; `window`, if it does not; the choice of the rule for `automatic`.
+/// `wished`, if it serves; `window`, if it does not; the choice of the rule for `automatic` and `measured`.
 AlltoallAlgorithm granted(AlltoallAlgorithm wished, Facts const& facts);
 
 }  // namespace sluice::collectives

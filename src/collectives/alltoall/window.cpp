@@ -6,8 +6,8 @@
 ///              [in ][in ]──> receives
 ///
 /// With as many tokens as peers everything is under way at once; with one token it is a pairwise exchange. Ranks may
-/// have different numbers of tokens. It always ends: take the message of the smallest distance that is not complete. Its
-/// sender has finished all that it sends before, its receiver all that it receives before, so both have started it.
+/// have different numbers of tokens. It always ends: take the message of the smallest distance that is not complete.
+/// Its sender has finished all that it sends before, its receiver all that it receives before, so both have started it.
 #include <array>
 
 #include "collectives/alltoall/block_message.hpp"
@@ -78,7 +78,8 @@ class Window {
                 ++outcome_.messages;
             }
         }
-        outcome_.most_under_way = std::min<std::uint64_t>(tokens_.count(), static_cast<std::uint64_t>(problem_.size) - 1);
+        outcome_.most_under_way =
+            std::min<std::uint64_t>(tokens_.count(), static_cast<std::uint64_t>(problem_.size) - 1);
     }
     bool test() {
         std::array<int, 2 * Tokens::k_most> which;

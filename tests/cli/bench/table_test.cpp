@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cli/bench/alltoall/table.hpp"
 #include "cli/bench/table.hpp"
 
 #include <gtest/gtest.h>
+
+#include <utility>
+
+#include "cli/bench/alltoall/table.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -77,19 +80,19 @@ TEST(BenchTable, of_inplace_puts_both_and_their_ratio_on_one_line) {
 }
 
 TEST(BenchTable, of_alltoall_puts_all_ways_and_the_choice_on_one_line) {
-    Row const cell{{"bench", "alltoall"}, {"case", "alltoallv"}, {"ranks", 4},       {"bytes", 4096},
-                   {"buffers", "cold"},   {"mpi", "openmpi"},    {"bed", "local"}};
+    Row const common{{"bench", "alltoall"}, {"case", "alltoallv"}, {"ranks", 4},    {"bytes", 4096},
+                     {"buffers", "cold"},   {"mpi", "openmpi"},    {"bed", "local"}};
     std::vector<Row> rows;
-    for (auto const& [method, seconds] : {std::pair("mpi", 5e-6), std::pair("window", 6e-6), std::pair("auto", 7e-6),
-                                          std::pair("plan", 5.1e-6)}) {
-        rows.push_back(cell);
+    for (auto const& [method, seconds] :
+         {std::pair("mpi", 5e-6), std::pair("window", 6e-6), std::pair("auto", 7e-6), std::pair("plan", 5.1e-6)}) {
+        rows.push_back(common);
         rows.back()["method"] = method;
         rows.back()["algorithm"] = "plain";
         rows.back()["seconds"] = {{"min", seconds}, {"median", seconds}, {"max", seconds}};
         rows.back()["extra_bytes"] = 20480;
     }
     for (char const* const ratio : {"plan/mpi", "plan/best"}) {
-        rows.push_back(cell);
+        rows.push_back(common);
         rows.back()["ratio"] = ratio;
         rows.back()["time"] = {{"min", 0.9}, {"median", 1.02}, {"max", 1.1}};
     }

@@ -32,15 +32,16 @@ std::string ratio_spread(AlltoallLine const& line, std::string const& ratio) {
 
 std::string extra_kib(AlltoallLine const& line, char const* method) {
     auto const found = line.ways.find(method);
-    return found == line.ways.end() ? "–" : fmt::format("{:.0f}", found->second->at("extra_bytes").get<double>() / 1024);
+    return found == line.ways.end() ? "–"
+                                    : fmt::format("{:.0f}", found->second->at("extra_bytes").get<double>() / 1024);
 }
 
 std::string drawn_line(std::string const& buffers, std::uint64_t bytes, AlltoallLine const& line) {
     // With lists of counts the plan knows what a single call does not.
     std::string const chooser = line.ways.contains("plan") ? "plan" : "auto";
     auto const choice = line.ways.find(chooser);
-    return fmt::format("  {:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {:<9} {:<24} {:<24} {:>12}\n", buffers, bytes,
-                       median_us(line, "mpi"), median_us(line, "log_step"), median_us(line, "window"),
+    return fmt::format("  {:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {:<9} {:<24} {:<24} {:>12}\n", buffers,
+                       bytes, median_us(line, "mpi"), median_us(line, "log_step"), median_us(line, "window"),
                        median_us(line, "pull"), median_us(line, chooser.c_str()),
                        choice == line.ways.end() ? "–" : choice->second->at("algorithm").get<std::string>(),
                        ratio_spread(line, chooser + "/mpi"), ratio_spread(line, chooser + "/best"),
@@ -52,9 +53,9 @@ std::string drawn_line(std::string const& buffers, std::uint64_t bytes, Alltoall
 std::string alltoall_table(std::vector<Row> const& rows) {
     if (rows.empty()) return {};
     Row const& first = rows.front();
-    std::string text =
-        fmt::format("{} · {} ranks · {} · bed {}; times in µs\n", first.at("case").get<std::string>(),
-                    first.at("ranks").get<int>(), first.at("mpi").get<std::string>(), first.at("bed").get<std::string>());
+    std::string text = fmt::format("{} · {} ranks · {} · bed {}; times in µs\n", first.at("case").get<std::string>(),
+                                   first.at("ranks").get<int>(), first.at("mpi").get<std::string>(),
+                                   first.at("bed").get<std::string>());
     text += fmt::format("  {:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {:<9} {:<24} {:<24} {:>12}\n", "", "bytes",
                         "mpi", "log_step", "window", "pull", "choice", "", "choice/mpi (min … max)",
                         "choice/best (min … max)", "extra KiB");
