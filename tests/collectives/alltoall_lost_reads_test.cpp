@@ -39,8 +39,12 @@ TEST_P(AlltoallLostReads, from_the_start_are_replaced_by_messages) {
     if (is_hit(context)) fail_reads(0, EPERM);
     auto const peers = static_cast<std::uint64_t>(context.size() - 1);
     AlltoallOutcome const first = exchange(context, 300'000, 0);
-    EXPECT_EQ(first.pulled, is_hit(context) ? 0 : peers);
-    EXPECT_EQ(first.lost, is_hit(context) ? peers : 0);
+    // A rank that learns that a peer cannot read its memory does not try to read the peer's.
+    EXPECT_EQ(first.pulled + first.lost, peers);
+    EXPECT_LE(first.lost, is_hit(context) ? peers : 1);
+    if (is_hit(context)) {
+        EXPECT_EQ(first.pulled, 0U);
+    }
     exchange(context, 300'000, 1);
     std::uint64_t const reads = reads_made();
     AlltoallOutcome const later = exchange(context, 300'000, 2);
