@@ -24,7 +24,7 @@ AlltoallOutcome run_once(Context& context, Blocks const& from, Blocks const& to,
                          AlltoallOptions const& options) {
     engine::ContextState& state = engine::ContextState::of(context);
     engine::Entry const entry(state, "an all-to-all");
-    Problem problem = problem_of(state, from, to, options);
+    Problem const problem = problem_of(state, from, to, options);
     check_buffers(problem);
     AlltoallAlgorithm const wished = options.algorithm.value_or(state.settings().alltoall);
     AlltoallOutcome outcome = outcome_of(problem);

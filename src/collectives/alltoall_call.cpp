@@ -59,10 +59,21 @@ void check_side(Problem const& problem, Blocks const& side, char const* what) {
                 refuse_of(problem, std::string("the buffer ") + what + " is NULL, the count for rank " +
                                        std::to_string(member) + " is " + std::to_string(side.counts.at(member)));
     }
+}
+
+/// The MPI's own call may know how to move memory of a device; the others do not.
+void check_is_on_host(Problem const& problem, Blocks const& side, char const* what) {
     if (char const* const library = device_of(side, problem.rank, problem.size); library != nullptr)
         refuse_of(problem, std::string("the buffer ") + what + " is memory of a device (" + library +
                                " says so), and Sluice moves memory of the host only: call MPI_Alltoall, or copy it to "
                                "the host first");
+}
+
+std::int64_t extent_of(MPI_Datatype type) {
+    MPI_Aint low = 0;
+    MPI_Aint extent = 0;
+    mpi::check(MPI_Type_get_extent(type, &low, &extent), "MPI_Type_get_extent");
+    return extent;
 }
 
 }  // namespace
@@ -76,8 +87,11 @@ Problem problem_of(engine::ContextState& state, Blocks const& from, Blocks const
     problem.to = to;
     problem.from_element = element_of(problem, from.type, "blocks that leave");
     problem.to_element = element_of(problem, to.type, "blocks that come");
+    problem.from_extent = extent_of(from.type);
+    problem.to_extent = extent_of(to.type);
     problem.peers = &state.remote_memory();
     problem.budget = &state.budget();
+    problem.absences = &state.absences();
     problem.window = options.window.value_or(state.settings().alltoall_window);
     check_counts(problem);
     int const me = problem.rank;
@@ -123,15 +137,13 @@ AlltoallOutcome outcome_of(Problem const& problem) {
     return outcome;
 }
 
-void run_alltoall(engine::ContextState& state, Problem& problem, AlltoallAlgorithm algorithm,
+void run_alltoall(engine::ContextState& state, Problem const& problem, AlltoallAlgorithm algorithm,
                   AlltoallOutcome& outcome) {
     outcome.algorithm = algorithm;
     if (algorithm == AlltoallAlgorithm::plain) return run_plain(problem, outcome);
-    engine::Absences& absences = state.absences();
-    engine::Absences::Wait const wait(absences, "an all-to-all");
-    problem.look = [&absences] {
-        if (absences.is_due()) absences.tell(" for ranks that have not sent their blocks or taken those for them");
-    };
+    check_is_on_host(problem, problem.from, "to send from");
+    check_is_on_host(problem, problem.to, "to receive into");
+    engine::Absences::Wait const wait(state.absences(), "an all-to-all");
     algorithm_entry(algorithm).run(problem, outcome);
 }
 

@@ -14,7 +14,7 @@ namespace sluice::collectives {
 /// two sides with different bytes for this rank itself.
 Problem problem_of(engine::ContextState& state, Blocks const& from, Blocks const& to, AlltoallOptions const& options);
 
-/// Throws Error(invalid_argument) if a buffer is null and not empty, is memory of a device, or if both are the same.
+/// Throws Error(invalid_argument) if a buffer is null and not empty, or if both are the same.
 void check_buffers(Problem const& problem);
 
 /// What all ranks know alike without a message. `even`: every pair has the bytes of this rank's first block.
@@ -23,7 +23,9 @@ Facts facts_of(engine::ContextState const& state, Problem const& problem, bool e
 /// An outcome with the bytes that leave and come.
 AlltoallOutcome outcome_of(Problem const& problem);
 
-/// Collective. Runs an algorithm and fills the rest of the outcome.
-void run_alltoall(engine::ContextState& state, Problem& problem, AlltoallAlgorithm algorithm, AlltoallOutcome& outcome);
+/// Collective. Runs an algorithm and fills the rest of the outcome. Throws Error(invalid_argument) for memory of a
+/// device, unless the MPI's own call is made, which may know how to move it.
+void run_alltoall(engine::ContextState& state, Problem const& problem, AlltoallAlgorithm algorithm,
+                  AlltoallOutcome& outcome);
 
 }  // namespace sluice::collectives

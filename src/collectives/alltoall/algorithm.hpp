@@ -9,11 +9,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string_view>
 
 #include "collectives/inplace_blocks.hpp"
+#include "engine/absences.hpp"
 #include "node/remote_memory.hpp"
 #include "sluice/alltoall.hpp"
 #include "sluice/budget.hpp"
@@ -33,7 +33,7 @@ struct Facts {
     bool one_node = false;    ///< all ranks may read each other's memory, as far as is known
 };
 
-/// One exchange. The datatypes of both sides live as long as it does.
+/// One exchange. The datatypes of both sides live as long as it does. Copies are cheap.
 struct Problem {
     MPI_Comm comm = MPI_COMM_NULL;
     int rank = 0;
@@ -42,10 +42,17 @@ struct Problem {
     Blocks to;
     std::uint64_t from_element = 0;  ///< bytes of an element of each side
     std::uint64_t to_element = 0;
+    std::int64_t from_extent = 0;
+    std::int64_t to_extent = 0;
     node::RemoteMemory* peers = nullptr;
     Budget* budget = nullptr;
-    Bytes window;                ///< of messages under way; may differ between ranks
-    std::function<void()> look;  ///< called now and then while the rank waits
+    Bytes window;  ///< of messages under way; may differ between ranks
+    engine::Absences* absences = nullptr;
+
+    /// Called now and then while the rank waits.
+    void look() const {
+        if (absences->is_due()) absences->tell(" for ranks that have not sent their blocks or taken those for them");
+    }
 
     std::uint64_t bytes_to(int member) const noexcept {
         return static_cast<std::uint64_t>(from.counts.at(member)) * from_element;

@@ -55,26 +55,19 @@ class CountedType {
     MPI_Datatype made_ = MPI_DATATYPE_NULL;
 };
 
-std::int64_t extent_of(MPI_Datatype type) {
-    MPI_Aint low = 0;
-    MPI_Aint extent = 0;
-    mpi::check(MPI_Type_get_extent(type, &low, &extent), "MPI_Type_get_extent");
-    return extent;
-}
-
 }  // namespace
 
 void send_block(Problem const& problem, int member, int tag, MPI_Request& request) {
     CountedType const block(problem.from.counts.at(member), problem.from.type);
-    mpi::check(MPI_Isend(problem.from.address_of(member, extent_of(problem.from.type)), block.count(), block.type(),
-                         member, tag, problem.comm, &request),
+    mpi::check(MPI_Isend(problem.from.address_of(member, problem.from_extent), block.count(), block.type(), member, tag,
+                         problem.comm, &request),
                "MPI_Isend");
 }
 
 void receive_block(Problem const& problem, int member, int tag, MPI_Request& request) {
     CountedType const block(problem.to.counts.at(member), problem.to.type);
-    mpi::check(MPI_Irecv(problem.to.address_of(member, extent_of(problem.to.type)), block.count(), block.type(), member,
-                         tag, problem.comm, &request),
+    mpi::check(MPI_Irecv(problem.to.address_of(member, problem.to_extent), block.count(), block.type(), member, tag,
+                         problem.comm, &request),
                "MPI_Irecv");
 }
 

@@ -66,7 +66,7 @@ class LogStep {
             types::PieceCursor block(maps_.from, problem_.from.address_of(at(i), maps_.from.extent()), count);
             types::pack(block, entry(i));
         }
-        copy_own_block(problem_, maps_, outcome_);
+        copy_own_block(problem_, outcome_);
     }
     void give_blocks() {
         auto const count = static_cast<std::uint64_t>(problem_.to.counts.at(0));

@@ -15,6 +15,6 @@ struct BothMaps {
 };
 
 /// Copies the block of this rank for itself. Allocates only for types with gaps.
-void copy_own_block(Problem const& problem, BothMaps const& maps, AlltoallOutcome& outcome);
+void copy_own_block(Problem const& problem, AlltoallOutcome& outcome);
 
 }  // namespace sluice::collectives

@@ -43,7 +43,7 @@ void Pull::run() {
         if (moved) start();
         // The own block is copied while offers travel.
         if (!moved && !kept) {
-            copy_own_block(problem_, maps_, outcome_);
+            copy_own_block(problem_, outcome_);
             kept = moved = true;
         }
         patience.after(moved);

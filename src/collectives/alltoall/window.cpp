@@ -47,7 +47,7 @@ class Window {
 
     void run() {
         start();
-        copy_own_block(problem_, BothMaps(problem_), outcome_);
+        copy_own_block(problem_, outcome_);
         engine::Patience patience({.spins = k_looks_in_vain});
         while (under_way_ > 0) {
             bool const moved = test();
