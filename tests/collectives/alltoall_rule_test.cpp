@@ -37,6 +37,15 @@ TEST(AlltoallRule, picks_one_that_serves) {
     });
 }
 
+TEST(AlltoallRule, leaves_what_it_knows_nothing_of_to_the_mpi) {
+    for_all_facts([](Facts const& facts) {
+        bool const can = collectives::algorithm_entry(AlltoallAlgorithm::plain).serves(facts);
+        if (!facts.one_node && can) {
+            EXPECT_EQ(choose(facts), AlltoallAlgorithm::plain);
+        }
+    });
+}
+
 TEST(AlltoallRule, grants_what_serves_and_the_window_for_all_else) {
     for_all_facts([](Facts const& facts) {
         for (AlgorithmEntry const& entry : algorithms())

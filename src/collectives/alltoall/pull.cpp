@@ -19,10 +19,19 @@ constexpr int k_block_tag = groups::tags::k_alltoalls[0];
 constexpr int k_offer_tag = groups::tags::k_alltoalls[1];
 constexpr int k_answer_tag = groups::tags::k_alltoalls[2];
 
+/// The bytes of the largest message that is sent unless reads fail: an offer is one.
+std::uint64_t largest_message(Problem const& problem, std::uint64_t offer) noexcept {
+    std::uint64_t most = offer;
+    for (int member = 0; member < problem.size; ++member)
+        for (std::uint64_t const bytes : {problem.bytes_to(member), problem.bytes_from(member)})
+            if (bytes < k_pulled_from && member != problem.rank) most = std::max(most, bytes);
+    return most;
+}
+
 }  // namespace
 
 Pull::Pull(Problem const& problem, AlltoallOutcome& outcome)
-    : problem_(problem), outcome_(outcome), maps_(problem), tokens_(problem, sizeof(Offer)) {
+    : problem_(problem), outcome_(outcome), maps_(problem), tokens_(problem, largest_message(problem, sizeof(Offer))) {
     requests_.fill(MPI_REQUEST_NULL);
 }
 

@@ -108,6 +108,9 @@ double cost_of_pull(Facts const& facts) {
 }
 
 AlltoallAlgorithm choose(Facts const& facts) {
+    // Costs are known inside a node only.
+    AlgorithmEntry const& plain = algorithm_entry(AlltoallAlgorithm::plain);
+    if (!facts.one_node && plain.serves(facts)) return plain.id;
     AlgorithmEntry const* best = nullptr;
     double least = 0;
     for (AlgorithmEntry const& entry : algorithms()) {
