@@ -39,6 +39,7 @@
 #ifndef SLUICE_SLUICE_H
 #define SLUICE_SLUICE_H
 
+#include "sluice/c/alltoall.h"
 #include "sluice/c/budget.h"
 #include "sluice/c/collectives.h"
 #include "sluice/c/context.h"

@@ -25,6 +25,8 @@ constexpr std::array k_benchmarks{
     Benchmark{"ft",
               "a solver by 3-D FFTs: transposes by MPI_Alltoall, in place, streamed and by many tasks, in small nodes",
               bench_ft},
+    Benchmark{"alltoall", "all-to-alls from one buffer into another: every algorithm, and that of the MPI library",
+              bench_alltoall},
     Benchmark{"fluctuation", "ghost faces at once, or fetched under tokens: time and memory, also in a small node",
               bench_fluctuation},
     Benchmark{"madre", "the five experiments of MADRE's Figure 3 on simulated machines", bench_madre},
