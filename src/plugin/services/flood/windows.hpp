@@ -27,6 +27,7 @@ struct SendWindow {
     int rank = -1;                 ///< in MPI_COMM_WORLD; −1: unused
     std::uint32_t spacing = 0;     ///< bytes between two marks; half of the share
     std::uint64_t since_mark = 0;  ///< bytes sent
+    std::uint32_t messages = 0;    ///< sent since then
     std::uint32_t used_at = 0;
     enum class Node : std::uint8_t { unknown, same, other } node = Node::unknown;
     int silent = 0;              ///< holds in a row that ended because the receiver completed nothing
@@ -35,6 +36,7 @@ struct SendWindow {
     /// Counts a message. True if it is to be a mark.
     bool sends(std::uint64_t bytes) noexcept {
         since_mark += bytes + k_cost_of_a_message;
+        ++messages;
         return since_mark >= spacing;
     }
 };
@@ -69,6 +71,13 @@ class SendWindows {
         return *oldest;
     }
 
+    /// A send was held until its mark was matched. What the receiver had before it is what it completed since the mark
+    /// left: so many receives of so many bytes, from all of its senders. If that is little, it takes from few of them.
+    void adapt(SendWindow<Mark>& window, std::uint64_t completed, std::uint64_t bytes_each) const noexcept {
+        std::uint64_t const before_it = completed * bytes_each;
+        if (before_it > k_most_shares * most_) narrow(window);
+        if (before_it < k_most_shares * most_ / 2) widen(window);
+    }
     /// The receiver keeps up: a program that sends ahead may be further ahead.
     void widen(SendWindow<Mark>& window) const noexcept { window.spacing = std::min(most_, window.spacing * 2); }
     /// It does not: it has many senders, or is slow.
@@ -82,6 +91,7 @@ class SendWindows {
     }
 
   private:
+    static constexpr std::uint64_t k_most_shares = 8;  // halves of shares that a receiver may have in all, or about that
     /// xorshift (Marsaglia, 2003).
     std::uint32_t random() noexcept {
         random_ ^= random_ << 13;
