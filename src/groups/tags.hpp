@@ -65,7 +65,8 @@ constexpr TagRange served(int largest) noexcept {
 constexpr TagRange checked(int largest) noexcept {
     return {served(largest).last() + 1, served(largest).count};
 }
-static_assert(are_apart(std::array{k_job_report, k_flood_barrier, k_flood_questions, served(k_largest), checked(k_largest)}));
+static_assert(are_apart(std::array{k_job_report, k_flood_barrier, k_flood_questions, served(k_largest),
+                                   checked(k_largest)}));
 
 }  // namespace tags
 }  // namespace sluice::groups

@@ -104,7 +104,7 @@ class FloodControl {
     Marks marks_;
     Receivers receivers_;
     Questions questions_;
-    std::uint64_t const reply_pause_;     // in ticks
+    std::uint64_t const reply_pause_;  // in ticks
     std::uint64_t replied_at_ = 0;
     std::uint64_t const eager_within_node_;
     bool plain_requests_ = false;
