@@ -59,6 +59,7 @@ static_assert(are_apart(std::array{k_store_control, k_store_data}));
 /// promises; communicators with ids beyond them are neither served nor checked.
 inline constexpr TagRange k_job_report{1, 1};
 inline constexpr TagRange k_flood_barrier{2, 1};
+inline constexpr TagRange k_flood_questions{3, 2};  ///< questions and answers
 inline constexpr int k_first_of_ids = 16;
 constexpr TagRange served(int largest) noexcept {
     return {k_first_of_ids, (largest - k_first_of_ids + 1) / 2};
@@ -66,7 +67,8 @@ constexpr TagRange served(int largest) noexcept {
 constexpr TagRange checked(int largest) noexcept {
     return {served(largest).last() + 1, served(largest).count};
 }
-static_assert(are_apart(std::array{k_job_report, k_flood_barrier, served(k_largest), checked(k_largest)}));
+static_assert(are_apart(std::array{k_job_report, k_flood_barrier, k_flood_questions, served(k_largest),
+                                   checked(k_largest)}));
 
 }  // namespace tags
 }  // namespace sluice::groups

@@ -54,6 +54,37 @@ TEST(SendWindows, widen_up_to_half_of_the_share_and_narrow_to_the_least) {
     EXPECT_EQ(window.spacing, Table::k_least_spacing);
 }
 
+/// The receiver had few bytes before the mark: it may have more. It had many: from many senders.
+TEST(SendWindows, follow_what_the_receiver_had_before_the_mark) {
+    Table table(k_share);
+    auto& window = table.of(1);
+    for (int i = 0; i < 10; ++i)
+        table.adapt(window, k_share / 2 / 256, 256);
+    EXPECT_EQ(window.spacing, k_share / 2);
+    table.adapt(window, k_share / 256, 256);
+    EXPECT_EQ(window.spacing, k_share / 2);
+    for (int i = 0; i < 10; ++i)
+        table.adapt(window, 2 * k_share / 256, 256);
+    EXPECT_EQ(window.spacing, Table::k_least_spacing);
+}
+
+/// A minute of holds of a second lets go about a share.
+TEST(SendWindows, let_less_go_each_time) {
+    Table table(k_share);
+    auto& window = table.of(1);
+    std::uint64_t let_go = 0;
+    for (int i = 0; i < 60; ++i) {
+        let_go += window.spacing;
+        table.let_go(window);
+    }
+    EXPECT_EQ(window.spacing, Table::k_let_go);
+    EXPECT_LE(let_go, 60 * Table::k_let_go + 2 * Table::k_least_spacing);
+    table.narrow(window);
+    EXPECT_EQ(window.spacing, Table::k_let_go);
+    table.widen(window);
+    EXPECT_EQ(window.spacing, 2 * Table::k_let_go);
+}
+
 TEST(SendWindows, of_a_small_share_are_half_of_it) {
     Table table(4096);
     auto& window = table.of(1);

@@ -24,7 +24,7 @@ namespace sluice::plugin {
 
 namespace {
 
-constexpr std::uint64_t k_all = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t k_no_limit = std::numeric_limits<std::uint64_t>::max();
 
 /// The most bytes that UCX's cache of registrations keeps: a second guard, for buffers that are too small to be served.
 constexpr char k_cache_limit[] = "UCX_IB_RCACHE_MAX_SIZE";
@@ -53,7 +53,7 @@ class Registration final : public Service {
     void before_init(Job& job) noexcept override {
         share_ucx_contexts();
         std::uint64_t const most = memory::registration::pinned_limit(job.settings.registration_memory).count;
-        if (most == k_all || !has_rdma_device()) return;  // UCX would complain about what no device of it reads
+        if (most == k_no_limit || !has_rdma_device()) return;  // UCX would complain about what no device of it reads
         limits_cache_ = std::getenv(k_cache_limit) == nullptr &&
                         setenv(k_cache_limit, std::to_string(most + k_beside_buffers).c_str(), 0) == 0;
     }
