@@ -34,14 +34,14 @@ namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
 /// One more also when functions.txt changes: sites name functions by their places there.
-inline constexpr std::uint32_t k_format = 10;
+inline constexpr std::uint32_t k_format = 11;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
 inline constexpr std::size_t k_history = 1024;
 inline constexpr std::size_t k_recent = 4096;
 inline constexpr std::size_t k_events = 4096;
-inline constexpr std::size_t k_counters = 32;
+inline constexpr std::size_t k_counters = 64;
 inline constexpr std::size_t k_counter_service = 40;  ///< bytes of a name, with the zero that ends it
 inline constexpr std::size_t k_counter_what = 48;
 inline constexpr std::size_t k_place = 320;  ///< bytes of the name of a place, with the zero that ends it

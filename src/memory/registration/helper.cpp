@@ -45,12 +45,25 @@ void Helper::take_event(Event const& event) {
 void Helper::learn(Event const& event) {
     predictions_.clear();
     predictor_->learn(event, predictions_);
-    for (Prediction const& prediction : predictions_) {
-        if (!prediction.follows)
-            if (Due const* const due = due_.find(prediction.signature))
-                accuracy_.judge(due->prediction.expected, due->prediction.period, event.at);
+    auto const own = std::find_if(predictions_.begin(), predictions_.end(), [](auto const& p) { return !p.follows; });
+    Due const* const due = own == predictions_.end() ? nullptr : due_.find(own->signature);
+    if (!event.was_registered && own == predictions_.end()) ++counters_.unprepared.unknown;
+    if (!event.was_registered && own != predictions_.end()) count_unprepared(event, due);
+    if (due != nullptr) accuracy_.judge(due->prediction.expected, due->prediction.period, event.at);
+    for (Prediction const& prediction : predictions_)
         put(prediction);
-    }
+}
+
+void Helper::count_unprepared(Event const& event, Due const* due) noexcept {
+    Unprepared& why = counters_.unprepared;
+    if (due == nullptr)
+        ++why.given_up;
+    else if (due->waits)
+        ++why.unannounced;
+    else if (due->is_done)
+        ++why.refused;
+    else
+        ++(event.at < due->begin ? why.early : why.late);
 }
 
 /// A range that an earlier message will announce in time waits for that message. One that is announced too late for its
