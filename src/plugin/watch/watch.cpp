@@ -80,6 +80,8 @@ record::Sample Watch::sample(std::uint64_t& high_water) noexcept {
         memory_.sample(now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us), pages_of_call(), high_water);
     sample.time_us = now_us;
     sample.in_flight = static_cast<std::uint32_t>(flights_.of_rank() / 1024);
+    sample.left_pinned = static_cast<std::uint32_t>(used_pages_.bytes() / 1024);
+    sample.used_at_once = static_cast<std::uint32_t>(flights_.take_highest() / 1024);
     sample.site = site;
     return sample;
 }

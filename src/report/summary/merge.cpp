@@ -181,6 +181,9 @@ void add_spreads(Summary& into, Summary const& from) {
     into.sluice_kib.add(from.sluice_kib);
     into.sluice_fixed_kib.add(from.sluice_fixed_kib);
     into.in_flight_kib.add(from.in_flight_kib);
+    into.pinned_kib.add(from.pinned_kib);
+    into.left_pinned_kib.add(from.left_pinned_kib);
+    into.used_at_once_kib.add(from.used_at_once_kib);
     into.last_kib.add(from.last_kib);
     into.before_init.add(from.before_init);
     into.init_private.add(from.init_private);

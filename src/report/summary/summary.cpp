@@ -2,6 +2,7 @@
 #include "report/summary/summary.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "base/hash.hpp"
@@ -131,6 +132,18 @@ void add_figures(Summary& summary, record::RankRecord const& record) {
     summary.comms_not_kept = head.comms_not_kept;
     summary.comms_total = head.comms_led;
     summary.objects = objects_of(record);
+}
+
+void add_pinned(Summary& summary, std::uint32_t rank, std::vector<record::Sample> const& samples) {
+    std::array<std::uint32_t, 3> most{};
+    for (record::Sample const& sample : samples) {
+        most[0] = std::max(most[0], sample.pinned);
+        most[1] = std::max(most[1], sample.left_pinned);
+        most[2] = std::max(most[2], sample.used_at_once);
+    }
+    summary.pinned_kib = Spread::of(most[0], rank);
+    summary.left_pinned_kib = Spread::of(most[1], rank);
+    summary.used_at_once_kib = Spread::of(most[2], rank);
 }
 
 void add_comms(Summary& summary, record::RankRecord const& record, Scope const& scope,
@@ -348,6 +361,7 @@ Summary summary_of(record::RankRecord const& record, Scope const& scope) {
     add_sites(summary, record, scope, samples, ids);
     add_figures(summary, record);
     add_peak(summary, record, ids);
+    add_pinned(summary, head.world_rank, samples);
     add_comms(summary, record, scope, ids);
     add_counters(summary, record);
     summary.matrix = cells_of(record);

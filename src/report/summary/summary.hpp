@@ -37,7 +37,7 @@
 
 namespace sluice::report {
 
-inline constexpr std::uint32_t k_summary_format = 8;
+inline constexpr std::uint32_t k_summary_format = 9;
 inline constexpr std::uint32_t k_full_ranks = 32;
 inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
@@ -215,6 +215,9 @@ struct Summary {
     // The parts are those at each rank's own peak.
     Spread peak_kib, application_kib, mpi_private_kib, mpi_shared_kib, files_kib, sluice_kib, sluice_fixed_kib,
         in_flight_kib;
+    // Of each rank the most at one moment: of registered memory, and what it would be if nothing were given back, or
+    // each message registered.
+    Spread pinned_kib, left_pinned_kib, used_at_once_kib;
     Spread last_kib, before_init, init_private, init_shared, time_in_mpi_ns, waiting_ns, lived_us;
     Spread init_ns;  ///< in MPI_Init; a part of time_in_mpi_ns
     PeakOf highest;

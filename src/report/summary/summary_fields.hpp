@@ -24,6 +24,9 @@ inline void fields(auto& a, record::Sample& s) {
     a("files_kib", s.files);
     a("sluice_kib", s.sluice);
     a("in_flight_kib", s.in_flight);
+    a("pinned_kib", s.pinned);
+    a("left_pinned_kib", s.left_pinned);
+    a("used_at_once_kib", s.used_at_once);
     a("site", s.site);
 }
 
@@ -200,6 +203,9 @@ inline void fields(auto& a, Summary& s) {
     a("sluice_kib", s.sluice_kib);
     a("sluice_fixed_kib", s.sluice_fixed_kib);
     a("in_flight_kib", s.in_flight_kib);
+    a("pinned_kib", s.pinned_kib);
+    a("left_pinned_kib", s.left_pinned_kib);
+    a("used_at_once_kib", s.used_at_once_kib);
     a("last_kib", s.last_kib);
     a("before_init_bytes", s.before_init);
     a("init_private_bytes", s.init_private);

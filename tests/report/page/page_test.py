@@ -21,7 +21,7 @@ const drawn = (id) => { const e = document.getElementById(id); return e && e.que
 const canvas = document.querySelector('#matrix canvas');
 const pixels = canvas ? new Set(new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size : 0;
 const empty = [...document.querySelectorAll('path[d]')].filter((p) => /NaN|undefined/.test(p.getAttribute('d'))).length;
-return {memory: drawn('rank-chart'), sizes: drawn('sizes'), quantiles: drawn('quantiles'), colors: pixels, broken: empty};
+return {memory: drawn('rank-chart'), pinned: drawn('pinned-chart'), sizes: drawn('sizes'), quantiles: drawn('quantiles'), colors: pixels, broken: empty};
 """
 SORT = """
 const table = document.getElementById('calls');
