@@ -70,6 +70,7 @@ def check_page(browser, page, kind, size):
     time.sleep(0.3)  # the charts settle
     charts = browser.run(CHARTS)
     check(charts["memory"] and charts["memory"] >= 5, f"{name}: memory over time is drawn: {charts}")
+    check(charts["pinned"] == 3, f"{name}: registered memory is drawn: {charts}")
     check(charts["sizes"], f"{name}: message sizes are drawn: {charts}")
     check(charts["colors"] >= 3, f"{name}: the matrix has colours: {charts}")
     check(charts["broken"] == 0, f"{name}: no path has a figure that is none: {charts}")
