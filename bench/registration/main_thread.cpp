@@ -87,7 +87,8 @@ void measure(std::uint64_t buffers, bool with_frames) {
     std::vector<double> samples;
     for (int i = 0; i < k_batches; ++i)
         samples.push_back(thread.batch(with_frames));
-    Row row{{"bench", "registration"}, {"case", k_main_thread}, {"ranks", 1}, {"bed", "host"}, {"registrar", "counting"}};
+    Row row{
+        {"bench", "registration"}, {"case", k_main_thread}, {"ranks", 1}, {"bed", "host"}, {"registrar", "counting"}};
     Row const cell = row;
     row["method"] = with_frames ? "with_frames" : "without_frames";
     row["buffers"] = buffers;
@@ -95,9 +96,12 @@ void measure(std::uint64_t buffers, bool with_frames) {
     row["main_registrations"] = thread.by_main();
     row["outcome"] = "ok";
     print_row(row);
-    Target const target{"nanoseconds of a message, " + std::to_string(buffers) + " buffers" +
-                            (with_frames ? ", with frames" : ""),
-                        row["nanoseconds"]["min"].get<double>(), {}, with_frames ? k_most_ns_with_frames : k_most_ns, {}};
+    Target const target{
+        "nanoseconds of a message, " + std::to_string(buffers) + " buffers" + (with_frames ? ", with frames" : ""),
+        row["nanoseconds"]["min"].get<double>(),
+        {},
+        with_frames ? k_most_ns_with_frames : k_most_ns,
+        {}};
     print_row(row_of(cell, target));
 }
 

@@ -32,14 +32,21 @@ std::vector<Target> targets_of(Shape const& shape, Compared const& outcomes) {
     targets.push_back({"peak, of the optimum", peak_part(ours, optimum), {}, 1.1, {}});
     targets.push_back({"peak, of leave pinned", peak_part(ours, pinned), {}, 1.0, peak_part(optimum, pinned)});
     if (shape.paper_saving)
-        targets.push_back({"saving of the peak, percent, paper's", 100 * (1 - peak_part(ours, pinned)),
-                           shape.paper_saving, {}, 100 * (1 - peak_part(optimum, pinned))});
-    targets.push_back(time_target(part(static_cast<double>(ours.time.count()), static_cast<double>(pinned.time.count()))));
-    targets.push_back({"messages found registered, second half",
-                       1 - part(static_cast<double>(ours.figures.late_by_main),
-                                static_cast<double>(ours.figures.late_messages)),
-                       0.95, {}, {}});
-    targets.push_back({"predictions within 5 % of the period", accuracy.share(accuracy.within_five_percent), 0.95, {}, {}});
+        targets.push_back({"saving of the peak, percent, paper's",
+                           100 * (1 - peak_part(ours, pinned)),
+                           shape.paper_saving,
+                           {},
+                           100 * (1 - peak_part(optimum, pinned))});
+    targets.push_back(
+        time_target(part(static_cast<double>(ours.time.count()), static_cast<double>(pinned.time.count()))));
+    targets.push_back(
+        {"messages found registered, second half",
+         1 - part(static_cast<double>(ours.figures.late_by_main), static_cast<double>(ours.figures.late_messages)),
+         0.95,
+         {},
+         {}});
+    targets.push_back(
+        {"predictions within 5 % of the period", accuracy.share(accuracy.within_five_percent), 0.95, {}, {}});
     targets.push_back({"messages foretold, periodicity's", foretold(ours), foretold(periodicity), {}, {}});
     return targets;
 }

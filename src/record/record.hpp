@@ -93,13 +93,13 @@ enum class State : std::uint32_t {
 
 /// The memory at one moment, in KiB. resident = application + mpi_private + mpi_shared + files + sluice.
 struct Sample {
-    std::uint64_t time_us = 0;       ///< since RankHead::start
-    std::uint32_t resident = 0;      ///< all pages of the process that are in memory, shared ones in full
-    std::uint32_t mpi_private = 0;   ///< grown inside MPI calls: buffers, unexpected messages, queues
-    std::uint32_t mpi_shared = 0;    ///< the same, in segments of shared memory
-    std::uint32_t files = 0;         ///< pages of files: the program, libraries, files that are mapped
-    std::uint32_t sluice = 0;        ///< memory of Sluice: this record, staging, tables
-    std::uint32_t in_flight = 0;     ///< of the application's buffers: in calls and requests that are not complete
+    std::uint64_t time_us = 0;      ///< since RankHead::start
+    std::uint32_t resident = 0;     ///< all pages of the process that are in memory, shared ones in full
+    std::uint32_t mpi_private = 0;  ///< grown inside MPI calls: buffers, unexpected messages, queues
+    std::uint32_t mpi_shared = 0;   ///< the same, in segments of shared memory
+    std::uint32_t files = 0;        ///< pages of files: the program, libraries, files that are mapped
+    std::uint32_t sluice = 0;       ///< memory of Sluice: this record, staging, tables
+    std::uint32_t in_flight = 0;    ///< of the application's buffers: in calls and requests that are not complete
     // Of registered memory (docs/registration.md). The two others are what it would be, from the same calls.
     std::uint32_t pinned = 0;        ///< by this process, as the kernel counts it
     std::uint32_t left_pinned = 0;   ///< pages of all large buffers that were handed to MPI so far

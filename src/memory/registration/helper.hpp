@@ -32,8 +32,8 @@ struct HelperOptions {
 /// Why messages found their buffer not registered, each counted once. The first is the program's, the others are faults
 /// of the prediction, of the helper, or of what there is room for.
 struct Unprepared {
-    std::uint64_t unknown = 0;  ///< nothing like it was seen twice
-    std::uint64_t given_up = 0;  ///< its prediction had been given up, or lost its place
+    std::uint64_t unknown = 0;      ///< nothing like it was seen twice
+    std::uint64_t given_up = 0;     ///< its prediction had been given up, or lost its place
     std::uint64_t unannounced = 0;  ///< the message that announces it came too late, or not
     std::uint64_t early = 0;        ///< it came before its registration was to begin
     std::uint64_t late = 0;         ///< the helper had not come to it

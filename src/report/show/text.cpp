@@ -88,9 +88,10 @@ std::string split(Summary const& s) {
 /// Only of a job whose MPI registers memory. Its own rings count, too.
 std::string registered(Summary const& s) {
     if (s.pinned_kib.most == 0) return {};
-    return fmt::format("a rank had registered {} at most; with all its buffers left registered {}, with each message "
-                       "registered by itself {}, beside the MPI's own",
-                       kib_text(s.pinned_kib.most), kib_text(s.left_pinned_kib.most), kib_text(s.used_at_once_kib.most));
+    return fmt::format(
+        "a rank had registered {} at most; with all its buffers left registered {}, with each message "
+        "registered by itself {}, beside the MPI's own",
+        kib_text(s.pinned_kib.most), kib_text(s.left_pinned_kib.most), kib_text(s.used_at_once_kib.most));
 }
 
 std::string ours(Summary const& s) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking] [persistent] [one]: rank 0 sends, round by round, each of its
-// buffers to rank 1, with that much work between messages, by one call, by two, or by a request that is made once; with
-// `one` it sends from one buffer, and rank 1 receives into all.
-// Prints what each rank registered after the first two rounds, and its pinned memory over all rounds.
+// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking] [persistent] [one]: rank 0 sends, round by round, each of
+// its buffers to rank 1, with that much work between messages, by one call, by two, or by a request that is made once;
+// with `one` it sends from one buffer, and rank 1 receives into all. Prints what each rank registered after the first
+// two rounds, and its pinned memory over all rounds.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -75,8 +75,9 @@ std::string schemes_ratio(Row const& row) {
 
 std::string message_line(Row const& row) {
     Row const& spread = row.at("nanoseconds");
-    return fmt::format("  {:<15} {:>5.0f} buffers: {:.0f} ns a message at least, median {:.0f}\n", text_in(row, "method"),
-                       number_in(row, "buffers"), spread.at("min").get<double>(), spread.at("median").get<double>());
+    return fmt::format("  {:<15} {:>5.0f} buffers: {:.0f} ns a message at least, median {:.0f}\n",
+                       text_in(row, "method"), number_in(row, "buffers"), spread.at("min").get<double>(),
+                       spread.at("median").get<double>());
 }
 
 std::string target_line(Row const& row) {
@@ -100,8 +101,8 @@ std::string all_targets(std::vector<Row> const& rows) {
         else
             missed += fmt::format("  {}: {}", text_in(row, "case"), target_line(row).substr(10));
         if (text_in(row, "target").starts_with("saving"))
-            savings += fmt::format("  {:<14} {:>8.1f} {:>8.1f} {:>8.1f}\n", text_in(row, "case"), number_in(row, "least"),
-                                   number_in(row, "value"), number_in(row, "optimum"));
+            savings += fmt::format("  {:<14} {:>8.1f} {:>8.1f} {:>8.1f}\n", text_in(row, "case"),
+                                   number_in(row, "least"), number_in(row, "value"), number_in(row, "optimum"));
     }
     if (met == 0 && missed.empty()) return {};
     std::string text = "\n";

@@ -12,8 +12,8 @@ void UsedPages::add(std::uintptr_t from, std::uint64_t bytes) noexcept {
     Range const pages{from / k_page * k_page, (from + bytes + k_page - 1) / k_page * k_page};
     CallersLock const lock(changing_);
     auto const end = ranges_.begin() + static_cast<std::ptrdiff_t>(used_);
-    auto const behind =
-        std::upper_bound(ranges_.begin(), end, pages.begin, [](std::uintptr_t at, Range const& r) { return at < r.begin; });
+    auto const behind = std::upper_bound(ranges_.begin(), end, pages.begin,
+                                         [](std::uintptr_t at, Range const& r) { return at < r.begin; });
     if (behind != ranges_.begin() && (behind - 1)->end >= pages.end) [[likely]]
         return;
     join(pages);

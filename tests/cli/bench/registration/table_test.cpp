@@ -62,7 +62,8 @@ TEST(RegistrationTable, names_the_targets_that_were_missed_and_the_savings_of_th
 }
 
 TEST(RegistrationTable, has_a_line_for_what_a_message_costs_the_main_thread) {
-    Row row{{"case", "main_thread"}, {"ranks", 1}, {"registrar", "counting"}, {"method", "with_frames"}, {"buffers", 64}};
+    Row row{
+        {"case", "main_thread"}, {"ranks", 1}, {"registrar", "counting"}, {"method", "with_frames"}, {"buffers", 64}};
     row["nanoseconds"] = {{"min", 120.2}, {"median", 140.4}, {"max", 3000.0}};
     EXPECT_NE(registration_table({row}).find("with_frames        64 buffers: 120 ns a message at least, median 140\n"),
               std::string::npos)
