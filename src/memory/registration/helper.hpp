@@ -19,6 +19,7 @@
 #include "memory/registration/cost_model.hpp"
 #include "memory/registration/due_queue.hpp"
 #include "memory/registration/event_queue.hpp"
+#include "memory/registration/margin.hpp"
 #include "memory/registration/predict/accuracy.hpp"
 #include "memory/registration/predict/predictor.hpp"
 
@@ -78,6 +79,7 @@ class Helper {
     void take_event(Event const& event);
     void learn(Event const& event);
     void count_unprepared(Event const& event, Due const* due) noexcept;
+    void learn_margin(Event const& event, Due const& due) noexcept;
     void put(Prediction const& prediction);
     /// A range without a known next use stays for as long as registering it again would take, if it `may_linger`.
     void consider_giving_back(Range range, bool may_linger);
@@ -91,6 +93,10 @@ class Helper {
     void make_way_for(Due const& due);
     void find_begins();
     bool would_raise_peak(Range range) const noexcept;
+    /// When a pending registration is to begin, as things are.
+    Time moment_of(Due const& due) const noexcept {
+        return due.early < due.begin && !would_raise_peak(due.prediction.range) ? due.early : due.begin;
+    }
     Time next_moment() const;
     Time add_cost(Range range) const noexcept { return costs_.add.of(pages_of(range)); }
     Time remove_cost(Range range) const noexcept { return costs_.remove.of(pages_of(range)); }
@@ -104,6 +110,7 @@ class Helper {
     Costs costs_;
     HelperOptions options_;
     DueQueue due_;
+    Margin margin_;
     std::vector<Prediction> predictions_;
     Time clock_{};
     bool begins_known_ = false;
