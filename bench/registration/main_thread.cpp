@@ -4,6 +4,8 @@
 // machine makes the others longer.
 #include <chrono>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "memory/registration/cache.hpp"

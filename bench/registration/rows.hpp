@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "registration/shapes.hpp"
+#include "registration/shapes/shapes.hpp"
 
 namespace sluice::bench {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "registration/shapes.hpp"
+#include "registration/shapes/shapes.hpp"
 #include "registration/turned.hpp"
 #include "support/rows.hpp"
 
