@@ -39,9 +39,9 @@ inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
 inline constexpr std::size_t k_history = 1024;
-inline constexpr std::size_t k_recent = 4096;
+inline constexpr std::size_t k_recent = 3072;
 inline constexpr std::size_t k_events = 4096;
-inline constexpr std::size_t k_counters = 32;
+inline constexpr std::size_t k_counters = 64;
 inline constexpr std::size_t k_counter_service = 40;  ///< bytes of a name, with the zero that ends it
 inline constexpr std::size_t k_counter_what = 48;
 inline constexpr std::size_t k_place = 320;  ///< bytes of the name of a place, with the zero that ends it
@@ -93,17 +93,28 @@ enum class State : std::uint32_t {
 
 /// The memory at one moment, in KiB. resident = application + mpi_private + mpi_shared + files + sluice.
 struct Sample {
-    std::uint64_t time_us = 0;       ///< since RankHead::start
-    std::uint32_t resident = 0;      ///< all pages of the process that are in memory, shared ones in full
-    std::uint32_t mpi_private = 0;   ///< grown inside MPI calls: buffers, unexpected messages, queues
-    std::uint32_t mpi_shared = 0;    ///< the same, in segments of shared memory
-    std::uint32_t files = 0;         ///< pages of files: the program, libraries, files that are mapped
-    std::uint32_t sluice = 0;        ///< memory of Sluice: this record, staging, tables
-    std::uint32_t in_flight = 0;     ///< of the application's buffers: in calls and requests that are not complete
+    std::uint64_t time_us = 0;      ///< since RankHead::start
+    std::uint32_t resident = 0;     ///< all pages of the process that are in memory, shared ones in full
+    std::uint32_t mpi_private = 0;  ///< grown inside MPI calls: buffers, unexpected messages, queues
+    std::uint32_t mpi_shared = 0;   ///< the same, in segments of shared memory
+    std::uint32_t files = 0;        ///< pages of files: the program, libraries, files that are mapped
+    std::uint32_t sluice = 0;       ///< memory of Sluice: this record, staging, tables
+    std::uint32_t in_flight = 0;    ///< of the application's buffers: in calls and requests that are not complete
+    // Of registered memory (docs/registration.md). The two others are what it would be, from the same calls.
+    std::uint32_t pinned = 0;        ///< by this process, as the kernel counts it
+    std::uint32_t left_pinned = 0;   ///< pages of all large buffers that were handed to MPI so far
+    std::uint32_t used_at_once = 0;  ///< the most in flight since the sample before: if each message registers
     std::uint32_t site = k_no_site;  ///< the call in which the sample was taken
 
     bool operator==(Sample const&) const = default;
 };
+
+/// Of several samples one stays: what it holds of registered memory is then the most of all.
+constexpr void keep_most_pinned(Sample& kept, Sample const& other) noexcept {
+    if (other.pinned > kept.pinned) kept.pinned = other.pinned;
+    if (other.left_pinned > kept.left_pinned) kept.left_pinned = other.left_pinned;
+    if (other.used_at_once > kept.used_at_once) kept.used_at_once = other.used_at_once;
+}
 
 /// One place in the program that calls MPI, identified by return address and function.
 struct Site {

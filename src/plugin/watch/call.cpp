@@ -119,6 +119,7 @@ void Call::waits() noexcept {
         put(watch_->record().head.awaited, static_cast<std::uint32_t>(partner_));
     }
     if (!is_long()) return;
+    note_pages();
     t_account.leaves = leaves_;
     t_account.comes = comes_;
     t_account.unknown = unknown();
@@ -127,6 +128,12 @@ void Call::waits() noexcept {
     if (t_account.unknown > 0) watch_->flies(site_, t_account.unknown);
     t_account.flying = true;
     stays_open_ = true;  // the peak of its site is known
+}
+
+/// An MPI over an adapter would have these registered.
+void Call::note_pages() noexcept {
+    for (FlyingRange const& range : {leaves_, comes_})
+        if (range.bytes >= k_seen_in_flight) watch_->used_pages().add(range.from, range.span);
 }
 
 void Call::passes_on() noexcept {
@@ -165,6 +172,7 @@ void Call::persistent(MPI_Request request) noexcept {
 }
 
 void Call::opens(MPI_Request request, bool persistent) noexcept {
+    if (is_long()) note_pages();
     OpenRequest open;
     open.bytes = kept_busy();
     open.leaves = leaves_;

@@ -135,6 +135,7 @@ class Call {
     void receives_into(void* buffer, std::uint64_t span) noexcept;
     void leaves_with_gaps(MessageBytes& sizes, void const* buffer, MPI_Count count, MPI_Datatype type) noexcept;
     void opens(MPI_Request request, bool persistent) noexcept;
+    void note_pages() noexcept;
     /// Bytes whose buffers are not known.
     std::uint64_t unknown() const noexcept { return leaves_.bytes + comes_.bytes > 0 ? 0 : kept_busy(); }
     /// Its buffer is busy only where something has come.

@@ -26,6 +26,8 @@ constexpr std::uint64_t k_first_proportional_us = 20000;
 constexpr std::uint32_t k_segments_grow_kib = 512;
 // Between looks at the pages of Sluice's own mappings, which take 17 µs: at most 0.04 % of the time.
 constexpr std::uint64_t k_own_interval_us = 50000;
+// Between looks at what the kernel counts as pinned: reading the status of a process takes 20 µs.
+constexpr std::uint64_t k_pinned_interval_us = 50000;
 
 void keep_own_limit(record::RankHead& head) noexcept {
     kernel::OwnLimit const own = kernel::tightest_own_limit();
@@ -61,7 +63,9 @@ void Sampler::take() {
     record::RankHead& head = watch_.record().head;
     look_at_own_pages();
     KernelSays kernel;
-    record::Sample const sample = watch_.sample(kernel);
+    record::Sample sample = watch_.sample(kernel);
+    read_pinned(sample.time_us);
+    sample.pinned = pinned_;
     put(head.now_us, sample.time_us);
     keep_peak(watch_, sample, kernel);
     head.huge_kib = std::max(head.huge_kib, static_cast<std::uint32_t>(kernel.huge / 1024));
@@ -108,24 +112,37 @@ void Sampler::keep_in_history(record::Sample const& sample) {
     // The first two are those of MPI_Init: what comes later is not put on its account, nor its on a later call's.
     if (head.history > 2 && sample.time_us < history[head.history - 1].time_us + head.history_interval_us) {
         record::Sample& last = history[head.history - 1];
+        record::Sample const before = last;
         if (sample.resident > last.resident) {
-            std::uint64_t const time = last.time_us;
             last = sample;
-            last.time_us = time;
+            last.time_us = before.time_us;
         }
+        keep_most_pinned(last, before);
+        keep_most_pinned(last, sample);
         return;
     }
     if (head.history == record::k_history) {
         for (std::size_t i = 0; i < record::k_history / 2; ++i) {
-            std::uint64_t const time = history[2 * i].time_us;
-            history[i] = history[2 * i + 1].resident > history[2 * i].resident ? history[2 * i + 1] : history[2 * i];
-            history[i].time_us = time;
+            record::Sample const first = history[2 * i];
+            record::Sample const second = history[2 * i + 1];
+            history[i] = second.resident > first.resident ? second : first;
+            history[i].time_us = first.time_us;
+            keep_most_pinned(history[i], first);
+            keep_most_pinned(history[i], second);
         }
         head.history = record::k_history / 2;
         head.history_interval_us *= 2;
     }
     history[head.history] = sample;
     ++head.history;
+}
+
+void Sampler::read_pinned(std::uint64_t now_us) {
+    if (now_us < next_pinned_us_) return;
+    next_pinned_us_ = now_us + k_pinned_interval_us;
+    std::array<char, 4096> room;
+    std::string_view const status = kernel::read_text("/proc/self/status", room);
+    pinned_ = static_cast<std::uint32_t>(kernel::bytes_after(status, "VmPin:").value_or(0) / 1024);
 }
 
 void Sampler::read_proportional() {

@@ -81,6 +81,8 @@ record::Sample Watch::sample(KernelSays& kernel) noexcept {
                                            pages_of_call() + lent_.come(), kernel);
     sample.time_us = now_us;
     sample.in_flight = static_cast<std::uint32_t>(flights_.of_rank() / 1024);
+    sample.left_pinned = static_cast<std::uint32_t>(used_pages_.bytes() / 1024);
+    sample.used_at_once = static_cast<std::uint32_t>(flights_.take_highest() / 1024);
     sample.site = site;
     return sample;
 }

@@ -15,6 +15,7 @@
 #include "plugin/tables/open/flights.hpp"
 #include "plugin/tables/open/lent_buffers.hpp"
 #include "plugin/tables/open/objects.hpp"
+#include "plugin/tables/open/used_pages.hpp"
 #include "plugin/tables/open/windows.hpp"
 #include "plugin/tables/open_calls.hpp"
 #include "plugin/tables/resident_buffers.hpp"
@@ -65,6 +66,7 @@ class Watch {
     }
     void landed(std::uint32_t site, std::uint64_t bytes) noexcept { flights_.remove_bytes(site, bytes); }
     Flights const& flights() const noexcept { return flights_; }
+    UsedPages& used_pages() noexcept { return used_pages_; }
 
     // For the table of open requests.
     // Requests are many and quick: reports add up their places. Place 0 has objects of all kinds.
@@ -87,7 +89,9 @@ class Watch {
         landed(request.site, request.comes, request.comes_at);
         if (std::uint64_t const others = request.unknown + request.come; others > 0) landed(request.site, others);
         request.come = 0;
-        if (record().sites[request.site].kind == record::Kind::receive) received();
+        if (record().sites[request.site].kind != record::Kind::receive) return;
+        received();
+        flights_.see_highest(request.in);  // an MPI registers the buffer of a receive when its message has come
     }
     /// Pages of a buffer that a message comes into.
     void came(std::uint32_t site, std::uint64_t bytes) noexcept { flies(site, bytes); }
@@ -177,6 +181,7 @@ class Watch {
     OpenCalls open_calls_;
     Transfers transfers_;
     Flights flights_;
+    UsedPages used_pages_;
     Objects objects_;
     Windows windows_;
     LentBuffers lent_;
@@ -187,6 +192,7 @@ class Watch {
     /// Between two threads' additions it is what both have in flight.
     void raise_flight(std::uint32_t site) noexcept {
         raise(record().sites[site].in_flight_peak, flights_.of_site(site));
+        flights_.see_highest(0);
     }
     void count_made(record::Object kind, std::uint32_t site) noexcept {
         add(record().sites[site].made, 1);

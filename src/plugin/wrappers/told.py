@@ -40,7 +40,7 @@ MESSAGES = {"send": ("buf", "count", "datatype"), "receive": ("sendbuf", "sendco
 def busy_later(function):
     """The buffers that a request keeps busy."""
     if "to" not in function.watches:
-        return [] if function.kind == "receive" else ["call.busy(TouchedBy(touched));"]
+        return [("if (call.is_long()) " if function.kind == "receive" else "") + "call.busy(TouchedBy(touched));"]
     named = [name for names in MESSAGES.values() for name in names if function.has(name)]
     count = f"partitions * {named[1]}" if function.has("partitions") else named[1]
     return [f"call.leaves(sizes, {named[0]}, {count}, {named[2]});"]

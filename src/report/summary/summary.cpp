@@ -2,6 +2,7 @@
 #include "report/summary/summary.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "base/hash.hpp"

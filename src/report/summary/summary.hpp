@@ -216,6 +216,9 @@ struct Summary {
     // What each rank has one of: figures.hpp.
     Spread peak_kib, application_kib, mpi_private_kib, mpi_shared_kib, files_kib, sluice_kib, sluice_fixed_kib,
         in_flight_kib;
+    // Of each rank the most at one moment: of registered memory, and what it would be if nothing were given back, or
+    // each message registered.
+    Spread pinned_kib, left_pinned_kib, used_at_once_kib;
     Spread last_kib, before_init, init_private, init_shared, time_in_mpi_ns, waiting_ns, lived_us;
     Spread huge_kib;       ///< in reserved huge pages, which no other figure has
     Spread init_files;     ///< pages of files that came in MPI_Init

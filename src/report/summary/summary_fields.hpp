@@ -25,6 +25,9 @@ inline void fields(auto& a, record::Sample& s) {
     a("files_kib", s.files);
     a("sluice_kib", s.sluice);
     a("in_flight_kib", s.in_flight);
+    a("pinned_kib", s.pinned);
+    a("left_pinned_kib", s.left_pinned);
+    a("used_at_once_kib", s.used_at_once);
     a("site", s.site);
 }
 

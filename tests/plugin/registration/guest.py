@@ -5,10 +5,11 @@
 COUNTS is the preload library that counts registrations. The last PROGRAM is periodic, reuse or forks.
   periodic  after two rounds most messages find their buffer registered ahead, by another thread; less is pinned than all
             buffers; nothing is wrong, and nothing stays pinned after MPI_Finalize
+  persistent  the first with requests that are made once: MPI_Start uses their buffers
   reuse     memory is replaced between messages in each way that there is: no byte is wrong
   forks     children write, unmap and end between messages
   starved   messages follow each other without a pause, and other processes want the processors: nothing is wrong
-  together  the first with all other services: no byte is wrong
+  together  the first with all other services: registration serves the sends, overlap the receives, and no byte is wrong
   limited   a normal user may lock less than the buffers take: the job ends as it should, and without Sluice it fails
 """
 import os
@@ -42,12 +43,12 @@ class Job:
     """One of several jobs of a guest."""
 
     def __init__(self, stdout, code):
-        self.stdout, self.returncode = stdout, int(code)
+        self.stdout, self.returncode = stdout, int(code)  # with what it wrote on standard error
 
 
 def run_jobs(options, *commands):
     """Jobs of 2 ranks, one after the other in one guest, whose start takes as long as two jobs."""
-    lines = [f"{how} $RDMA_BED_LAUNCHER -n 2 {command}; echo == ended $?" for how, command in commands]
+    lines = [f"{how} $RDMA_BED_LAUNCHER -n 2 {command} 2>&1; echo == ended $?" for how, command in commands]
     parts = re.split(r"^== ended (\d+)\n", run("ucx", options, *script(lines)).stdout, flags=re.MULTILINE)
     check(len(parts) == 2 * len(commands) + 1, f"all jobs have ended: {parts}")
     return [Job(*parts[at:at + 2]) for at in range(0, len(parts) - 1, 2)]
@@ -65,8 +66,8 @@ def ranks_of(done):
     return [{name: int(number) for name, number in re.findall(r"(\w+) (\d+)", line)} for line in lines]
 
 
-def periodic():
-    done, = run_jobs([], ("", periodic_command()))
+def periodic(more=()):
+    done, = run_jobs([], ("", periodic_command(more=more)))
     check(done.returncode == 0, f"the program ends with {done.returncode}")
     check(done.stdout.count("after MPI_Finalize 0 KiB pinned") == 2, "nothing stays pinned")
     left_pinned = BUFFERS * BYTES // 1024  # by the MPI alone, from the end of the first round on
@@ -80,6 +81,13 @@ def periodic():
         check(found >= 0.5, "most messages find their buffer registered")
         check(rank["removed_main"] <= rank["messages"] / 10, "another thread gives back")
         check(rank["average_kib"] < 0.75 * left_pinned, "less is pinned")
+
+
+def counted(done, service, what):
+    """A counter of the summary, whose lines are broken at 120 columns."""
+    text = re.sub(r"\nsluice: {3,}", " ", done.stdout)
+    found = re.search(rf"^sluice: {service}: .*?(\d+) {what}", text, re.MULTILINE)
+    return int(found.group(1)) if found else 0
 
 
 def script(commands):
@@ -110,14 +118,17 @@ def starved():
 
 
 def together():
-    more = {"SLUICE_OVERLAP": "on", "SLUICE_OVERLAP_FROM": "64KiB", "SLUICE_CHECK": "collectives", "SLUICE_WATCH": "on"}
+    more = {"SLUICE_OVERLAP": "on", "SLUICE_OVERLAP_FROM": "64KiB", "SLUICE_CHECK": "collectives", "SLUICE_WATCH": "on",
+            "SLUICE_FLOOD": "on"}
     os.environ.update(more)
     for done in run_jobs([], ("", periodic_command(6)), ("", periodic_command(6, more=["nonblocking"]))):
         check(done.returncode == 0, f"ended with {done.returncode}")
         ranks = ranks_of(done)
         check(all(rank["wrong"] == 0 for rank in ranks), "no byte is wrong")
-        # Overlap tries to put the pages of receives aside, which ends their registration: only the sender is served then.
-        check(any(rank["others"] > 0 for rank in ranks), "another thread registers")
+        check(any(rank["others"] > 0 for rank in ranks), "another thread registers for the sends")
+        check(counted(done, "overlap", "receives that returned early") > 0, "overlap serves receives")
+        left = counted(done, "registration", "receives left to overlap")
+        check(left >= 6 * BUFFERS, f"registration leaves them alone: {left}")
 
 
 def limited():
@@ -130,6 +141,7 @@ def limited():
         check(rank["start_kib"] + rank["peak_kib"] <= LOCKED / 1024, f"the limit holds: {rank}")
 
 
-CASES = {"periodic": periodic, "reuse": replaced, "forks": forks, "starved": starved, "together": together, "limited": limited}
+CASES = {"periodic": periodic, "persistent": lambda: periodic(("persistent",)), "reuse": replaced, "forks": forks,
+         "starved": starved, "together": together, "limited": limited}
 CASES[case]()
 conclude()

@@ -73,7 +73,8 @@ class Registration final : public Service {
             *library, context, job.memory.budget(),
             Registering::Terms{job.settings.registration_from.count, job.settings.registration_memory},
             Registering::Counts{{counter("buffers found registered"), counter("buffers registered in the call"),
-                                 counter("buffers left alone"), counter("buffers of too many requests")},
+                                 counter("buffers left alone"), counter("buffers of too many requests"),
+                                 counter("receives left to overlap")},
                                 counter("buffers registered ahead"),
                                 counter("buffers given back"),
                                 counter("buffers whose memory changed"),
@@ -81,7 +82,13 @@ class Registration final : public Service {
                                 counter("predictions"),
                                 counter("predictions within 5 % of the period"),
                                 counter("predictions that came late"),
-                                counter("predictions of no use")});
+                                counter("predictions of no use"),
+                                counter("in the call: not seen twice before"),
+                                counter("in the call: prediction given up"),
+                                counter("in the call: not announced in time"),
+                                counter("in the call: used earlier than predicted"),
+                                counter("in the call: helper late"),
+                                counter("in the call: no room ahead")});
         why = registering_->prepare();
         if (why.empty()) return std::nullopt;
         registering_.reset();
@@ -89,6 +96,7 @@ class Registration final : public Service {
     }
 
     void start(Job& job) noexcept override {
+        if (job.services.runs("overlap")) registering_->leave_receives_from(job.settings.overlap_from.count);
         registering_->start();
         add_registration_links(job, *registering_);
         job.before.add(*this);

@@ -13,6 +13,13 @@ namespace {
 
 using Record = record::RankRecord const&;
 
+std::uint64_t most_of(Record record, std::uint32_t record::Sample::*of) {
+    std::uint32_t most = 0;
+    for (record::Sample const& sample : samples_of(record))
+        most = std::max(most, sample.*of);
+    return most;
+}
+
 constexpr std::array k_figures{
     // The parts of a peak are those at each rank's own.
     Figure{"peak_kib", &Summary::peak_kib, [](Record r) { return std::uint64_t{r.head.peak.resident}; }},
@@ -26,6 +33,11 @@ constexpr std::array k_figures{
     Figure{"sluice_fixed_kib", &Summary::sluice_fixed_kib,
            [](Record r) { return std::uint64_t{r.head.peak_sluice_fixed}; }},
     Figure{"in_flight_kib", &Summary::in_flight_kib, [](Record r) { return std::uint64_t{r.head.peak.in_flight}; }},
+    Figure{"pinned_kib", &Summary::pinned_kib, [](Record r) { return most_of(r, &record::Sample::pinned); }},
+    Figure{"left_pinned_kib", &Summary::left_pinned_kib,
+           [](Record r) { return most_of(r, &record::Sample::left_pinned); }},
+    Figure{"used_at_once_kib", &Summary::used_at_once_kib,
+           [](Record r) { return most_of(r, &record::Sample::used_at_once); }},
     Figure{"last_kib", &Summary::last_kib,
            [](Record r) {
                auto const samples = samples_of(r);
