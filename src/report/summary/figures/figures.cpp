@@ -24,7 +24,7 @@ constexpr std::array k_figures{
     // The parts of a peak are those at each rank's own.
     Figure{"peak_kib", &Summary::peak_kib, [](Record r) { return std::uint64_t{r.head.peak.resident}; }},
     Figure{"application_kib", &Summary::application_kib,
-           [](Record r) { return part_of(r.head.peak, Owner::application); }},
+           [](Record r) { return std::uint64_t{part_of(r.head.peak, Owner::application)}; }},
     Figure{"mpi_private_kib", &Summary::mpi_private_kib,
            [](Record r) { return std::uint64_t{r.head.peak.mpi_private}; }},
     Figure{"mpi_shared_kib", &Summary::mpi_shared_kib, [](Record r) { return std::uint64_t{r.head.peak.mpi_shared}; }},
