@@ -35,7 +35,8 @@ def run(how, options, *command):
         print("skipped:", next(line for line in done.stderr.splitlines() if "rdma bed: " in line))
         sys.exit(0)
     print(done.stdout + done.stderr)
-    check("registration: off" not in done.stderr and "plainly" not in done.stderr, "the service runs")
+    said = done.stdout + done.stderr
+    check("registration: off" not in said and "plainly" not in said, "the service runs")
     return done
 
 
