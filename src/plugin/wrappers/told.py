@@ -23,6 +23,17 @@ def sizes(function):
     return found
 
 
+def measuring(function):
+    """Statements that begin the questions for sizes, if the call has any."""
+    told, into = sizes(function), function.watches.get("into", "")
+    if not told and (not into or "memory(" in into):
+        return []
+    lines = ["MessageBytes sizes(job.watch.communicators(), job.watch.datatypes());"]
+    if told:
+        lines += ["auto const tell = [&]() noexcept {"] + [f"    {line}" for line in told] + ["};", "tell();"]
+    return lines
+
+
 def object_of(text):
     """KIND HANDLE of creates= and destroys= as arguments."""
     kind, _, handle = text.partition(" ")
@@ -59,7 +70,10 @@ def before(function):
         lines.append(f"call.same({watches['same']});")
     if "into" in watches:
         buffer, _, rest = watches["into"].partition(", ")
-        span = asked(rest if rest.startswith("room(") else f"span_of({rest})")
+        if room := re.fullmatch(r"memory\((\w+)\)", rest):
+            span = f"static_cast<std::uint64_t>({room[1]} > 0 ? {room[1]} : 0)"
+        else:
+            span = asked(rest if rest.startswith("room(") else f"span_of({rest})")
         lines.append(f"{'if (call.receives()) ' if 'in' in watches else ''}call.into({buffer}, {span});")
         if (function.kind == "one_sided" and "starts" not in watches) or function.base.endswith("_begin"):
             lines.append("call.comes_later();")
