@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/alltoall_call.hpp"
 
+#include <unistd.h>
+
 #include <limits>
 #include <string>
 
@@ -33,15 +35,6 @@ void check_counts(Problem const& problem) {
     }
 }
 
-bool is_predefined(MPI_Datatype type) {
-    int integers = 0;
-    int addresses = 0;
-    int types = 0;
-    int combiner = MPI_COMBINER_NAMED;
-    mpi::check(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
-    return combiner == MPI_COMBINER_NAMED;
-}
-
 bool is_narrow(Blocks const& blocks, int size) {
     constexpr std::int64_t k_most = std::numeric_limits<int>::max();
     if (blocks.layout == Blocks::Layout::in_order) return blocks.counts.at(0) <= k_most;
@@ -69,6 +62,12 @@ void check_is_on_host(Problem const& problem, Blocks const& side, char const* wh
                                "the host first");
 }
 
+/// Whether ranks that wait need not offer their processors to each other.
+bool has_a_processor_each(engine::ContextState const& state) {
+    static long const processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return state.is_one_node() && state.size() <= processors;
+}
+
 std::int64_t extent_of(MPI_Datatype type) {
     MPI_Aint low = 0;
     MPI_Aint extent = 0;
@@ -77,6 +76,15 @@ std::int64_t extent_of(MPI_Datatype type) {
 }
 
 }  // namespace
+
+bool is_predefined(MPI_Datatype type) {
+    int integers = 0;
+    int addresses = 0;
+    int types = 0;
+    int combiner = MPI_COMBINER_NAMED;
+    mpi::check(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
+    return combiner == MPI_COMBINER_NAMED;
+}
 
 Problem problem_of(engine::ContextState& state, Blocks const& from, Blocks const& to, AlltoallOptions const& options) {
     Problem problem;
@@ -92,6 +100,7 @@ Problem problem_of(engine::ContextState& state, Blocks const& from, Blocks const
     problem.peers = &state.remote_memory();
     problem.budget = &state.budget();
     problem.absences = &state.absences();
+    problem.spins = has_a_processor_each(state) ? k_looks_with_processor : k_looks_without;
     problem.window = options.window.value_or(state.settings().alltoall_window);
     check_counts(problem);
     int const me = problem.rank;

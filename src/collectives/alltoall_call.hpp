@@ -14,6 +14,9 @@ namespace sluice::collectives {
 /// two sides with different bytes for this rank itself.
 Problem problem_of(engine::ContextState& state, Blocks const& from, Blocks const& to, AlltoallOptions const& options);
 
+/// Whether a datatype is one of MPI's own.
+bool is_predefined(MPI_Datatype type);
+
 /// Throws Error(invalid_argument) if a buffer is null and not empty, or if both are the same.
 void check_buffers(Problem const& problem);
 

@@ -48,6 +48,7 @@ struct Problem {
     Budget* budget = nullptr;
     Bytes window;  ///< of messages under way; may differ between ranks
     engine::Absences* absences = nullptr;
+    std::uint64_t spins = 0;  ///< looks without result, before this rank offers its processor to others
 
     /// Called now and then while the rank waits.
     void look() const {
@@ -75,7 +76,10 @@ struct AlgorithmEntry {
 std::span<AlgorithmEntry const> algorithms() noexcept;
 AlgorithmEntry const& algorithm_entry(AlltoallAlgorithm id);
 
-/// A rank yields its core after this many looks without result, because there may be more ranks than cores.
+/// A rank offers its processor to others after so many looks without result: later, if each rank has one for itself.
+inline constexpr std::uint64_t k_looks_without = 32;
+inline constexpr std::uint64_t k_looks_with_processor = 4096;
+/// After so many looks in vain a rank looks which ranks are missing.
 inline constexpr std::uint64_t k_looks_in_vain = 32;
 
 void run_plain(Problem const& problem, AlltoallOutcome& outcome);

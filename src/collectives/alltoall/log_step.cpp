@@ -101,7 +101,7 @@ class LogStep {
             "MPI_Isend");
         ++outcome_.messages;
         outcome_.most_under_way = 1;
-        engine::Patience patience({.spins = k_looks_in_vain});
+        engine::Patience patience({.spins = problem_.spins});
         for (int done = 0;;) {
             mpi::check(MPI_Testall(2, requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
             if (done != 0) return;

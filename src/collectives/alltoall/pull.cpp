@@ -46,7 +46,7 @@ Pull::~Pull() {
 void Pull::run() {
     start();
     bool kept = false;
-    engine::Patience patience({.spins = k_looks_in_vain});
+    engine::Patience patience({.spins = problem_.spins});
     while (under_way_ > 0 || !kept) {
         bool moved = test();
         if (moved) start();

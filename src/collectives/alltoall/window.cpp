@@ -48,7 +48,7 @@ class Window {
     void run() {
         start();
         copy_own_block(problem_, outcome_);
-        engine::Patience patience({.spins = k_looks_in_vain});
+        engine::Patience patience({.spins = problem_.spins});
         while (under_way_ > 0) {
             bool const moved = test();
             if (moved) start();
