@@ -19,15 +19,18 @@
 
 namespace sluice::plugin {
 
-/// A message that waits also costs the MPI what describes it, and the rest of the room that it takes: 64 bytes take
-/// 0.8 to 1.2 KiB, 1 KiB takes 2.8 to 4.3 KiB (docs/decisions/0136).
-inline constexpr std::uint64_t k_cost_of_a_message = 1024;
+/// What a message that waits takes from the memory of the receiver's MPI, about: also what describes it, and the rest
+/// of the room that it is put into. 64 bytes take 1.2 KiB, 1 KiB takes 4.2 KiB, 16 KiB take 19 KiB (Open MPI over tcp,
+/// docs/decisions/0136).
+constexpr std::uint64_t memory_of_message(std::uint64_t bytes) noexcept {
+    return 1024 + bytes + std::min<std::uint64_t>(2 * bytes, 2048);
+}
 
 template <class Mark>
 struct SendWindow {
     int rank = -1;                 ///< in MPI_COMM_WORLD; −1: unused
-    std::uint32_t spacing = 0;     ///< bytes between two marks; half of the share
-    std::uint64_t since_mark = 0;  ///< bytes sent
+    std::uint32_t spacing = 0;     ///< memory of messages between two marks; at most half of the share
+    std::uint64_t since_mark = 0;  ///< memory of the messages sent
     std::uint32_t messages = 0;    ///< sent since then
     std::uint32_t used_at = 0;
     enum class Node : std::uint8_t { unknown, same, other } node = Node::unknown;
@@ -36,7 +39,7 @@ struct SendWindow {
 
     /// Counts a message. True if it is to be a mark.
     bool sends(std::uint64_t bytes) noexcept {
-        since_mark += bytes + k_cost_of_a_message;
+        since_mark += memory_of_message(bytes);
         ++messages;
         return since_mark >= spacing;
     }
