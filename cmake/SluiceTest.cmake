@@ -117,8 +117,10 @@ function(_sluice_test_environment result)
   if(SLUICE_SANITIZE OR SLUICE_MPI STREQUAL "simgrid")
     math(EXPR processor_seconds "${processor_seconds} * 4")
   endif()
-  # Scripts find watched.py next to the watchdog, and write nothing into the source tree.
-  set(environment "SLUICE_TEST_SECONDS=${processor_seconds}" "SLUICE_TEST_WATCHED=${SLUICE_WATCHED}" "PYTHONPATH=${_support}"
+  # Scripts find watched.py next to the watchdog, and write nothing into the source tree. The OpenCL plugin of hwloc, which
+  # MPI_Init loads where it and a driver are installed, brings libLLVM: 60 MiB more in each rank, which tests of memory take for
+  # the MPI's, and thread-local storage at which LeakSanitizer ends.
+  set(environment HWLOC_COMPONENTS=-opencl "SLUICE_TEST_SECONDS=${processor_seconds}" "SLUICE_TEST_WATCHED=${SLUICE_WATCHED}" "PYTHONPATH=${_support}"
       PYTHONDONTWRITEBYTECODE=1)
   if(SLUICE_MPI STREQUAL "openmpi")
     list(APPEND environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
@@ -127,9 +129,8 @@ function(_sluice_test_environment result)
     list(APPEND environment MPIR_CVAR_POLLS_BEFORE_YIELD=1)
   endif()
   if(SLUICE_SANITIZE)
-    # Some tests make threads in a child of fork(); the watchdog is a thread of the parent. The OpenCL plugin of hwloc, which
-    # MPI_Init loads where it is installed, brings libLLVM, at whose thread-local storage LeakSanitizer ends.
-    list(APPEND environment SLUICE_TEST_EFFORT=small HWLOC_COMPONENTS=-opencl
+    # Some tests make threads in a child of fork(); the watchdog is a thread of the parent.
+    list(APPEND environment SLUICE_TEST_EFFORT=small
          "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0:handle_segv=0"
          "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/suppressions/lsan.supp:print_suppressions=0"
          "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"
