@@ -21,8 +21,8 @@ namespace {
 
 // What a call must add for it to be where memory grows; a few pages are nothing.
 constexpr std::uint64_t k_growth = 65536;
-// While memory does not change, the interval between readings at the begin of calls grows by this factor: one that finds
-// cold caches costs 5 to 10 microseconds, as much as a message of 16 KiB within a node.
+// While memory does not change, the interval between readings at the begin of calls grows by this factor: one that
+// finds cold caches costs 5 to 10 microseconds, as much as a message of 16 KiB within a node.
 constexpr std::uint64_t k_rarest = 64;
 // A call that lasts so many least intervals has a reading at its end, however rare readings have become.
 constexpr std::uint64_t k_long = 8;
