@@ -62,7 +62,7 @@ class Cell {
              {AlltoallAlgorithm::log_step, AlltoallAlgorithm::window, AlltoallAlgorithm::pull})
             add(std::string(name_of(algorithm)), algorithm);
         add("auto", std::nullopt);
-        if (is_varied_) add_plan("plan", std::nullopt);
+        add_plan("plan", std::nullopt);
         add_plan("measured", AlltoallAlgorithm::measured);
     }
 

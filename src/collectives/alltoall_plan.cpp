@@ -104,6 +104,7 @@ void AlltoallPlan::State::agree() {
     std::uint64_t const& narrow = second.least(facts.is_narrow ? 1 : 0);
     context.agree(second);
     facts.is_known = true;
+    facts.has_lists = !from.is_even();
     facts.bytes = most;
     facts.even = most == least;
     facts.is_narrow = narrow != 0;

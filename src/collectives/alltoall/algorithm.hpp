@@ -31,6 +31,7 @@ struct Facts {
     bool is_known = true;     ///< false for an alltoallv without a plan: ranks know only their own sizes
     bool is_narrow = true;    ///< all counts and displacements are 32-bit numbers
     bool one_node = false;    ///< all ranks may read each other's memory, as far as is known
+    bool has_lists = false;   ///< the MPI's own call would be MPI_Alltoallv
 };
 
 /// One exchange. The datatypes of both sides live as long as it does. Copies are cheap.

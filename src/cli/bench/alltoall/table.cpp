@@ -37,7 +37,7 @@ std::string extra_kib(AlltoallLine const& line, char const* method) {
 }
 
 std::string drawn_line(std::string const& buffers, std::uint64_t bytes, AlltoallLine const& line) {
-    // With lists of counts the plan knows what a single call does not.
+    // A plan knows what a single call does not.
     std::string const chooser = line.ways.contains("plan") ? "plan" : "auto";
     auto const choice = line.ways.find(chooser);
     return fmt::format("  {:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {:<9} {:<24} {:<24} {:>12}\n", buffers,
