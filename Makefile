@@ -31,15 +31,17 @@ compile = cmake --build build/$(1) -j $(JOBS) $(if $(filter-out undefined,$(orig
 help: ## Says what can be made
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: ## Runs the main jobs: the coastlines of the world in place under a memory limit, a relaxation's memory two ways, hpcc under sluice run, and an exchange over a wire that is hidden
+demo: ## Runs the main jobs: the coastlines of the world in place under a memory limit, a relaxation's memory two ways, a solver by FFTs that fits in place, hpcc under sluice run, an exchange over a wire that is hidden, and a flood that is bounded
 	$(PACKAGES) build demo
 	@mkdir -p build
 	for folder in command openmpi; do $(call configure,$$folder,$(call without_tests,$$folder)); $(call compile,$$folder); done
 	status=0
 	examples/coastline/demo.sh build/demo || status=$$?
 	examples/jacobi3d/demo.sh build/demo || status=$$?
+	examples/fft3d/demo.sh build/demo || status=$$?
 	examples/hpcc/demo.sh build/demo || status=$$?
 	examples/planes/demo.sh || status=$$?
+	examples/bands/demo.sh build/demo || status=$$?
 	exit $$status
 
 build: ## Builds the command and the libraries for Open MPI, MPICH and the simulator
@@ -86,7 +88,7 @@ test-in-%:
 	@mkdir -p build
 	cmake/phase.sh "build command" $(MAKE) $(if $(filter command,$*),tests-)built-in-command
 	$(if $(filter command,$*),,cmake/phase.sh "build $*" $(MAKE) tests-built-in-$*)
-	ctest --test-dir build/$* -j $(JOBS) --output-on-failure --no-tests=error --test-output-truncation head
+	ctest --test-dir build/$* -j $$((2 * $(JOBS))) --output-on-failure --no-tests=error --test-output-truncation head
 
 MINUTES ?= 60
 fuzz: ## Fuzzers of what reads files and texts, MINUTES=60 for each; inputs and faults stay in build/fuzz/found

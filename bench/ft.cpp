@@ -9,6 +9,8 @@
 
 #include "fft3d/packed_transposes.hpp"
 #include "fft3d/planned_transposes.hpp"
+#include "fft3d/streamed_transposes.hpp"
+#include "fft3d/virtual_processes.hpp"
 #include "mpi/mpi.hpp"
 #include "sluice/error.hpp"
 #include "support/program.hpp"
@@ -22,7 +24,33 @@ struct Options {
     std::string form = "in_place";
     std::string problem = "A";
     std::string bed = "local";
+    int tasks = 8;
+    int tokens = 0;
+
+    bool is_in_tasks() const { return form == "tasks" || form == "tasks_normal"; }
 };
+
+/// The fft3d form with one part of the array on each rank.
+fft3d::Solution solve_by_ranks(Context& context, fft3d::Problem const& problem, std::string const& form) {
+    std::unique_ptr<fft3d::Transposes> transposes;
+    if (form == "plain")
+        transposes = std::make_unique<fft3d::PackedTransposes>(problem, context.rank(), context.size());
+    else if (form == "streamed")
+        transposes = std::make_unique<fft3d::StreamedTransposes>(context, problem);
+    else
+        transposes = std::make_unique<fft3d::PlannedTransposes>(context, problem, form == "in_place");
+    return solve(problem, *transposes, [](std::size_t, fft3d::Complex) {});
+}
+
+fft3d::Solution solution_of(Options const& options, fft3d::Problem const& problem) {
+    Settings settings = Settings::from_environment();
+    if (options.tokens > 0) settings.set("tokens", std::to_string(options.tokens));
+    fft3d::Scheme const scheme = options.form == "tasks_normal" ? fft3d::Scheme::normal : fft3d::Scheme::tokens;
+    if (options.is_in_tasks()) settings = settings_for(scheme, settings);
+    Context context(MPI_COMM_WORLD, settings);
+    if (!options.is_in_tasks()) return solve_by_ranks(context, problem, options.form);
+    return solve_in_tasks(context, problem, options.tasks, scheme, [](std::size_t, fft3d::Complex) {});
+}
 
 void run(Options const& options) {
     fft3d::Problem const& problem = *fft3d::problem_named(options.problem);
@@ -31,13 +59,7 @@ void run(Options const& options) {
     if (options.form == "plain" && (problem.nz % ranks != 0 || problem.ny % ranks != 0))
         throw Error(ErrorCode::invalid_argument, "the plain form needs a number of ranks that divides " +
                                                      std::to_string(problem.nz) + " and " + std::to_string(problem.ny));
-    Context context(MPI_COMM_WORLD);
-    std::unique_ptr<fft3d::Transposes> transposes;
-    if (options.form == "plain")
-        transposes = std::make_unique<fft3d::PackedTransposes>(problem, rank, ranks);
-    else
-        transposes = std::make_unique<fft3d::PlannedTransposes>(context, problem, options.form == "in_place");
-    fft3d::Solution const solution = solve(problem, *transposes, [](std::size_t, fft3d::Complex) {});
+    fft3d::Solution const solution = solution_of(options, problem);
     if (!solution.is_right)
         throw Error(ErrorCode::internal, "class " + options.problem + ", " + options.form + ": a checksum is wrong");
     if (rank != 0) return;
@@ -45,9 +67,12 @@ void run(Options const& options) {
         {"bench", "ft"}, {"case", options.problem}, {"ranks", ranks}, {"mpi", SLUICE_BENCH_MPI}, {"bed", options.bed}};
     row["method"] = options.form;
     row["base_mib"] = static_cast<double>(problem.elements()) * sizeof(fft3d::Complex) / ranks / (1 << 20);
+    if (options.is_in_tasks()) row["tasks"] = options.tasks;
+    if (options.tokens > 0) row["tokens"] = options.tokens;
     row["seconds"] = solution.seconds;
     row["peak_mib"] = solution.peak_mib;
     row["major_faults"] = solution.major_faults;
+    row["message_mib"] = solution.message_mib;
     row["outcome"] = "ok";
     print_row(row);
 }
@@ -60,7 +85,11 @@ int main(int argc, char** argv) {
     sluice::bench::Options options;
     sluice::command_line::CommandLine line("sluice-bench-ft",
                                            "Solves the problem FT of the NAS Parallel Benchmarks (one JSON object)");
-    line.option("--form", options.form, "how it transposes").one_of({"plain", "in_place", "out_of_place"});
+    line.option("--form", options.form, "how it transposes")
+        .one_of({"plain", "in_place", "out_of_place", "streamed", "tasks", "tasks_normal"});
+    line.option("--tasks", options.tasks, "tasks on each rank, for the forms with tasks").between(1, 1024);
+    line.option("--tokens", options.tokens, "messages that a rank may hold, for the forms tasks and streamed; 0: bytes")
+        .between(0, 1 << 20);
     line.option("--case", options.problem, "class").one_of({"S", "W", "A"});
     line.option("--bed", options.bed, "name of the bed, for the row");
     return sluice::bench::run_program(argc, argv, line, [&] { sluice::bench::run(options); });

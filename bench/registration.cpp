@@ -20,6 +20,7 @@ std::vector<std::string> case_names() {
     std::vector<std::string> names;
     for (Shape const& shape : shapes())
         names.push_back(shape.name);
+    names.emplace_back(k_main_thread);
     return names;
 }
 
@@ -42,6 +43,7 @@ void add_options(command_line::CommandLine& line, RegistrationOptions& options) 
 }
 
 void run(RegistrationOptions const& options) {
+    if (is_wanted(options.cases, k_main_thread) && options.registrar == "counting") measure_main_thread();
     for (Shape const& shape : shapes()) {
         if (!is_wanted(options.cases, shape.name)) continue;
         if (options.registrar == "counting")

@@ -16,8 +16,9 @@
 # PROCESSOR_SECONDS is the processor time that a rank may use; ranks that all sleep are ended after a minute
 # (support/main/watchdog.hpp). ctest's own TIMEOUT is the last resort.
 #
-# MPICH waits by spinning, so it is a hundred times slower with more ranks than cores; its tests run at 1 to 4 ranks,
-# and the variable SLUICE_TEST_EFFORT tells the program to try fewer cases (support/effort.hpp).
+# Not every build folder runs a test at each of RANKS (SluiceTestRanks.cmake). MPICH waits by spinning, so it is a hundred
+# times slower with more ranks than cores, and the variable SLUICE_TEST_EFFORT tells the program to try fewer cases
+# (support/effort.hpp).
 #
 # A test labelled quick is quick at one number of ranks, the first of SLUICE_QUICK_RANKS that it has, and long at its
 # other ones, so that `make test` stays short; `make test-all` runs it at all of them. With MPICH only the tests that
@@ -25,6 +26,7 @@
 # never quick: they test the tests, the benchmarks and the models, and nothing that is installed. If SLUICE_LONG_TESTS is
 # OFF, a program is not built that has no quick test.
 
+include(SluiceTestRanks)
 sluice_needs(GTest libgtest-dev SLUICE_TESTS)
 sluice_needs(rapidcheck librapidcheck-dev SLUICE_TESTS)
 
@@ -35,7 +37,6 @@ if(SLUICE_SANITIZE)
   string(REPLACE "," "-" SLUICE_TEST_PREFIX "${SLUICE_MPI}-${SLUICE_SANITIZE}")
 endif()
 
-set(SLUICE_MPICH_TEST_RANKS "1;2;3;4" CACHE STRING "Numbers of ranks that the tests use with MPICH")
 set(SLUICE_QUICK_RANKS 4 2)
 set(SLUICE_QUICK_NAMES .)
 set(SLUICE_LONG_NAMES "^(bench/cases|bench/support|model|support)(/|$)")
@@ -43,11 +44,15 @@ if(SLUICE_MPI STREQUAL "mpich")
   set(SLUICE_QUICK_RANKS 2)
   set(SLUICE_QUICK_NAMES "^(bench|c|cli|collectives|examples|paged|plugin|probes|redistribution|report)/|^fetch/(store|wire)$")
 endif()
-# The processors that ctest counts for a job of 2 to 4 ranks; larger ones count as 2. Ranks of Open MPI give the processor
-# away while they wait, and a launch waits for half of its time, so two jobs fill two cores; ranks of MPICH spin.
+# What ctest counts for a job of 2 to 4 ranks. Its PROCESSORS are halves of a processor, and cmake/run_tests.sh gives it two
+# for each. A job of Open MPI sleeps for half of its time, in its launch, and its ranks give the processor away while they
+# wait, so four of them fill two processors. Ranks of MPICH spin: their job has both. COST is about what a long test takes
+# in seconds: ctest begins with those, so that none is left alone at the end.
 set(SLUICE_JOB_PROCESSORS 2)
-if(SLUICE_MPI STREQUAL "openmpi" AND NOT SLUICE_SANITIZE)
+if(SLUICE_MPI STREQUAL "openmpi")
   set(SLUICE_JOB_PROCESSORS 1)
+elseif(SLUICE_MPI STREQUAL "mpich")
+  set(SLUICE_JOB_PROCESSORS 4)
 endif()
 option(SLUICE_TESTS_WITHOUT_MPI "Also build and run the tests that need no MPI" ON)
 # Ranks that wait by spinning use more processor time if they share the processor with the rank that they wait for.
@@ -112,8 +117,10 @@ function(_sluice_test_environment result)
   if(SLUICE_SANITIZE OR SLUICE_MPI STREQUAL "simgrid")
     math(EXPR processor_seconds "${processor_seconds} * 4")
   endif()
-  # Scripts find watched.py next to the watchdog, and write nothing into the source tree.
-  set(environment "SLUICE_TEST_SECONDS=${processor_seconds}" "SLUICE_TEST_WATCHED=${SLUICE_WATCHED}" "PYTHONPATH=${_support}"
+  # Scripts find watched.py next to the watchdog, and write nothing into the source tree. The OpenCL plugin of hwloc, which
+  # MPI_Init loads where it and a driver are installed, brings libLLVM: 60 MiB more in each rank, which tests of memory take for
+  # the MPI's, and thread-local storage at which LeakSanitizer ends.
+  set(environment HWLOC_COMPONENTS=-opencl "SLUICE_TEST_SECONDS=${processor_seconds}" "SLUICE_TEST_WATCHED=${SLUICE_WATCHED}" "PYTHONPATH=${_support}"
       PYTHONDONTWRITEBYTECODE=1)
   if(SLUICE_MPI STREQUAL "openmpi")
     list(APPEND environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
@@ -122,9 +129,8 @@ function(_sluice_test_environment result)
     list(APPEND environment MPIR_CVAR_POLLS_BEFORE_YIELD=1)
   endif()
   if(SLUICE_SANITIZE)
-    # Some tests make threads in a child of fork(); the watchdog is a thread of the parent. The OpenCL plugin of hwloc, which
-    # MPI_Init loads where it is installed, brings libLLVM, at whose thread-local storage LeakSanitizer ends.
-    list(APPEND environment SLUICE_TEST_EFFORT=small HWLOC_COMPONENTS=-opencl
+    # Some tests make threads in a child of fork(); the watchdog is a thread of the parent.
+    list(APPEND environment SLUICE_TEST_EFFORT=small
          "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0:handle_segv=0"
          "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/suppressions/lsan.supp:print_suppressions=0"
          "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"
@@ -135,12 +141,14 @@ function(_sluice_test_environment result)
   set(${result} ${environment} PARENT_SCOPE)
 endfunction()
 
-# _sluice_test_processors(VARIABLE RANKS): the processors that ctest counts for a job.
+# _sluice_test_processors(VARIABLE RANKS): the halves of a processor that ctest counts for a job.
 function(_sluice_test_processors result ranks)
   set(processors 1)
-  if(ranks GREATER 4 AND NOT SLUICE_MPI STREQUAL "simgrid")
-    set(processors 2)
-  elseif(ranks GREATER 1 AND NOT SLUICE_MPI STREQUAL "simgrid")
+  if(SLUICE_MPI STREQUAL "simgrid")
+    set(processors 2) # one process, which computes
+  elseif(ranks GREATER 4)
+    set(processors 3)
+  elseif(ranks GREATER 1)
     set(processors ${SLUICE_JOB_PROCESSORS})
   endif()
   set(${result} ${processors} PARENT_SCOPE)
@@ -265,14 +273,11 @@ endmacro()
 
 # Adds the test at each of arg_RANKS, with the launcher; also uses name and target.
 macro(_sluice_add_test_for_each_rank_count)
-  set(rank_counts ${arg_RANKS})
-  if(SLUICE_MPI STREQUAL "mpich")
-    list(JOIN SLUICE_MPICH_TEST_RANKS "|" mpich_ranks)
-    list(FILTER rank_counts INCLUDE REGEX "^(${mpich_ranks})$")
+  _sluice_test_rank_counts(rank_counts ${name} "${arg_RANKS}" "${arg_SOURCES}")
+  if(NOT rank_counts)
+    return() # more than MPICH is tested with
   endif()
-  set(most_ranks ${rank_counts})
-  list(SORT most_ranks COMPARE NATURAL ORDER DESCENDING)
-  list(GET most_ranks 0 most_ranks)
+  list(GET rank_counts -1 most_ranks)
   list(PREPEND arg_ENVIRONMENT SLUICE_TEST_MOST_RANKS=${most_ranks})
   foreach(ranks IN LISTS rank_counts)
     _sluice_test_launcher(launcher ${ranks})

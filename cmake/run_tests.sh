@@ -14,8 +14,10 @@ choice=()
 [ "$how" = all ] || choice=(--label-exclude '^(long|demo)$')
 
 status=0
+cores=${JOBS:-$(nproc)}
+slots=$((2 * cores)) # ctest counts halves of a processor (SluiceTest.cmake)
 # The beginning of long outputs is cut off, because the reason of a skip is at the end.
-../cmake/ctest_again.sh -j "${JOBS:-$(nproc)}" "${choice[@]}" --output-on-failure --no-tests=error \
+../cmake/ctest_again.sh -j "$slots" "${choice[@]}" --output-on-failure --no-tests=error \
     --test-output-truncation head || status=$?
 ../cmake/say_skipped.py ctest.xml
 if [ "$how" != all ]; then
@@ -23,7 +25,7 @@ if [ "$how" != all ]; then
     ../cmake/say_left.py '^(long|demo)$'
     echo
 fi
-../cmake/say_times.py ctest.xml "${JOBS:-$(nproc)}"
+../cmake/say_times.py ctest.xml "$cores"
 echo "== testing: $SECONDS s"
 cat ctest.summary
 exit $status

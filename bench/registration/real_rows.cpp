@@ -8,6 +8,7 @@
 #include "memory/registration/registrars/locked_pages.hpp"
 #include "registration/real.hpp"
 #include "registration/rows.hpp"
+#include "registration/targets.hpp"
 #include "support/rows.hpp"
 #include "support/statistics.hpp"
 
@@ -81,6 +82,7 @@ void measure_real(Shape const& shape, RegistrationOptions const& options) {
         row["peak_pinned"] = static_cast<double>(of["sluice"].peak) / static_cast<double>(of[theirs].peak);
         row["average_pinned"] = of["sluice"].average / of[theirs].average;
         print_row(row);
+        if (theirs == "leave_pinned") print_row(row_of(cell, time_target(row["time"]["median"].get<double>())));
     }
 }
 

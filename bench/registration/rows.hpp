@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "registration/shapes.hpp"
+#include "registration/shapes/shapes.hpp"
 
 namespace sluice::bench {
 
@@ -19,6 +19,10 @@ struct RegistrationOptions {
 };
 
 bool is_wanted(std::vector<std::string> const& wanted, std::string const& name);
+
+/// The case that is no shape: what a message costs the main thread.
+inline constexpr char k_main_thread[] = "main_thread";
+void measure_main_thread();
 
 /// Prints the rows of one shape. Throws std::runtime_error for a figure that contradicts itself.
 void measure_turned(Shape const& shape, RegistrationOptions const& options);

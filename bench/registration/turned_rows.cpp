@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "registration/rows.hpp"
+#include "registration/targets.hpp"
 #include "registration/turned.hpp"
 #include "support/rows.hpp"
 
@@ -102,6 +103,9 @@ void measure_turned(Shape const& shape, RegistrationOptions const& options) {
     print_row(ratio_of(cell, "sluice/leave_pinned", ours, pinned));
     print_row(ratio_of(cell, "sluice/direct", ours, direct));
     print_row(ratio_of(cell, "sluice/optimum", ours, optimum));
+    Outcome const periodicity = run_turned(streams, "periodicity", scheme_options);
+    for (Target const& target : targets_of(shape, {ours, pinned, optimum, periodicity}))
+        print_row(row_of(cell, target));
 }
 
 }  // namespace sluice::bench

@@ -5,14 +5,9 @@
 #include <mpi.h>
 
 #include "problem.hpp"
+#include "transform.hpp"
 
 namespace fft3d {
-
-/// The planes of z that this rank has, or after a transpose the lines of y.
-struct Share {
-    std::int64_t first = 0;
-    std::int64_t count = 0;
-};
 
 /// How one form of the program keeps its array and transposes it.
 class Transposes {
@@ -20,10 +15,13 @@ class Transposes {
     virtual ~Transposes() = default;
     virtual Share planes() const = 0;  ///< of z, before
     virtual Share lines() const = 0;   ///< of y, afterwards
-    /// The part of this rank now: as [z][y][x], or as [y][x][z].
+    virtual LineOrder line_order() const { return LineOrder::z_innermost; }
+    /// The part of this rank now: planes, as [z][y][x], or lines, in their order.
     virtual Complex* data() = 0;
-    virtual void forth() = 0;  ///< from [z][y][x] to [y][x][z]
+    virtual void forth() = 0;  ///< from planes to lines
     virtual void back() = 0;
+    /// Most bytes of messages in buffers at once until now, in MiB, if the form knows.
+    virtual double message_mib() const { return 0; }
 };
 
 /// The problem that the arguments of main name, S if they do not; ends the program for another name.
@@ -35,6 +33,19 @@ struct Solution {
     double seconds = 0;
     double peak_mib = 0;  ///< of the whole process until now
     double major_faults = 0;
+    double message_mib = 0;  ///< most bytes of messages in buffers at once, in the forms that know
+};
+
+/// Takes the time of the time steps. Collective at both ends.
+class Watch {
+  public:
+    Watch();
+    /// Writes the figures of the worst rank. `solution.message_mib` is that of this rank before.
+    void end(Solution& solution) const;
+
+  private:
+    double faults_;
+    double start_;
 };
 
 /// Solves the problem. Collective. Rank 0 calls `told` after each time step.

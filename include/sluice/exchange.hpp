@@ -18,6 +18,7 @@
 #include "sluice/error.hpp"
 #include "sluice/export.h"
 #include "sluice/fetch.hpp"
+#include "sluice/tasks.hpp"
 #include "sluice/units.hpp"
 
 namespace sluice {
@@ -35,6 +36,10 @@ struct OutgoingPart {
 /// parts, when `part` dies: at the end of the callback, unless it moves `part` elsewhere. It may be moved to a task or
 /// a list, and other parts wait meanwhile if the budget has no room for more.
 using PartTaker = std::function<void(int from, FetchResult part)>;
+
+/// The same as a coroutine, which may wait (for a request, for time, for data of another store) while other parts come.
+/// It holds the tokens of its part until the part dies, at the latest when it ends.
+using PartTask = std::function<Task(int from, FetchResult part)>;
 
 /// What one exchange did on this rank.
 struct ExchangeReport {
@@ -61,5 +66,15 @@ struct ExchangeReport {
 ///         taken, if a `produce` threw, for the part of the lowest rank. What `take` throws is thrown on its rank
 ///         alone, when all ranks have their parts; later parts of that rank are dropped.
 SLUICE_API ExchangeReport exchange(Context& context, std::span<OutgoingPart const> parts, PartTaker const& take);
+
+/// The same with a coroutine for each part that has come. Returns when every rank has all of its parts, and the
+/// coroutines of this rank have ended. Memory: in addition a frame for each part of this rank that has not ended.
+/// @param context the ranks that exchange; one thread at once may use it
+/// @param parts   what this rank sends; the list and its functions must live until the call returns
+/// @param take    makes the coroutine for each part that has come; it runs on the calling thread
+/// @return what the call did on this rank
+/// @throws Error as the form with a callback; what a coroutine throws is what a callback throws
+SLUICE_API ExchangeReport exchange_in_tasks(Context& context, std::span<OutgoingPart const> parts,
+                                            PartTask const& take);
 
 }  // namespace sluice

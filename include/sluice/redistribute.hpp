@@ -135,6 +135,8 @@ SLUICE_API RedistributionReport redistribute(Context& context, Blocks blocks, st
 SLUICE_API RedistributionReport redistribute(Context& context, Blocks blocks, DestinationFunction const& destination,
                                              RedistributeOptions const& options = {});
 
+class RankPlan;
+
 /// A validated map that is applied to several arrays (structure of arrays) or many times. It keeps at most 16 bytes for
 /// each local block, and nothing of the list that it was made from. It may outlive the Context object, but not
 /// MPI_Finalize. Threads: one at once may use it, as its context. A plan that was moved from throws invalid_argument.
@@ -182,6 +184,7 @@ class SLUICE_API Plan {
     struct [[gnu::visibility("hidden")]] State;
 
   private:
+    friend class RankPlan;
     explicit Plan(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };

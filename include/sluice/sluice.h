@@ -7,6 +7,7 @@
  * | sluice/c/context.h | error codes, options, settings, contexts | sluice/context.hpp, sluice/settings.hpp |
  * | sluice/c/report.h | reports: named figures | the structs of reports |
  * | sluice/c/redistribute.h | redistribution in place, plans | sluice/redistribute.hpp |
+ * | sluice/c/rank_plan.h | redistribution by rank alone | sluice/rank_plan.hpp |
  * | sluice/c/collectives.h | all-to-all exchanges in place | sluice/collectives.hpp |
  * | sluice/c/transpose.h | transposes of distributed 3-D arrays | sluice/transpose.hpp |
  * | sluice/c/exchange.h | streamed all-to-all exchanges | sluice/exchange.hpp |
@@ -38,12 +39,14 @@
 #ifndef SLUICE_SLUICE_H
 #define SLUICE_SLUICE_H
 
+#include "sluice/c/alltoall.h"
 #include "sluice/c/budget.h"
 #include "sluice/c/collectives.h"
 #include "sluice/c/context.h"
 #include "sluice/c/exchange.h"
 #include "sluice/c/fetch.h"
 #include "sluice/c/paged.h"
+#include "sluice/c/rank_plan.h"
 #include "sluice/c/redistribute.h"
 #include "sluice/c/report.h"
 #include "sluice/c/transpose.h"

@@ -24,6 +24,13 @@ constexpr Field<AlltoallReport> k_alltoall_fields[] = {
     {"pairs_small", &AlltoallReport::pairs_small},     {"pairs_lost", &AlltoallReport::pairs_lost},
 };
 
+constexpr Field<AlltoallOutcome> k_outcome_fields[] = {
+    {"sent", &AlltoallOutcome::sent},         {"received", &AlltoallOutcome::received},
+    {"kept", &AlltoallOutcome::kept},         {"staging", &AlltoallOutcome::staging},
+    {"messages", &AlltoallOutcome::messages}, {"pulled", &AlltoallOutcome::pulled},
+    {"lost", &AlltoallOutcome::lost},         {"most_under_way", &AlltoallOutcome::most_under_way},
+};
+
 constexpr Field<TransposeReport> k_transpose_fields[] = {
     {"sent", &TransposeReport::sent},         {"received", &TransposeReport::received},
     {"kept", &TransposeReport::kept},         {"staging", &TransposeReport::staging},
@@ -98,6 +105,7 @@ constexpr Field<RedistributionReport> k_redistribution_fields[] = {
 // A field that is added in C++ must be added to its table. These reports consist of numbers of 8 bytes, that of
 // transposes also of one flag, the last of paged files of two.
 static_assert(sizeof(AlltoallReport) == std::size(k_alltoall_fields) * 8, "k_alltoall_fields lacks a field");
+static_assert(sizeof(AlltoallOutcome) == (std::size(k_outcome_fields) + 1) * 8, "k_outcome_fields lacks a field");
 static_assert(sizeof(TransposeReport) == std::size(k_transpose_fields) * 8, "k_transpose_fields lacks a field");
 static_assert(sizeof(ExchangeReport) == std::size(k_exchange_fields) * 8, "k_exchange_fields lacks a field");
 static_assert(sizeof(StoreReport) == std::size(k_store_fields) * 8, "k_store_fields lacks a field");
@@ -155,6 +163,14 @@ sluice_report report_of(RedistributionReport const& made) {
 
 sluice_report report_of(AlltoallReport const& made) {
     return of_fields(made, k_alltoall_fields);
+}
+
+sluice_report report_of(AlltoallOutcome const& made) {
+    sluice_report report;
+    report.add_text("algorithm", name_of(made.algorithm));
+    add_fields(report, made, k_outcome_fields);
+    report.list_figures();
+    return report;
 }
 
 sluice_report report_of(TransposeReport const& made) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "c/c_handles.hpp"
+#include "sluice/alltoall.hpp"
 #include "sluice/budget.hpp"
 #include "sluice/c/report.h"
 #include "sluice/collectives.hpp"
@@ -56,6 +57,7 @@ namespace sluice::c {
 
 sluice_report report_of(RedistributionReport const& made);
 sluice_report report_of(AlltoallReport const& made);
+sluice_report report_of(AlltoallOutcome const& made);
 sluice_report report_of(TransposeReport const& made);
 sluice_report report_of(ExchangeReport const& made);
 sluice_report report_of(StoreReport const& made);

@@ -29,6 +29,8 @@ enum class HandleKind : std::uint8_t {
     lease,
     madre,
     transpose_plan,
+    rank_plan,
+    alltoall_plan,
 };
 
 /// Thread-safe; looking up takes no lock. Takes 24 bytes for each handle of the most that were in use at once.

@@ -57,7 +57,7 @@ namespace {
 
 bool is_own_business(std::string_view name) {
     return name == "memory" || name == "quiet" || name == "paged_memory" || name == "paged_folder" ||
-           name == "waiting_told_after";
+           name == "waiting_told_after" || name == "alltoall_window";
 }
 
 /// Collective. Throws the same Error on every rank if a setting of one rank is out of range, or if a setting differs
@@ -113,7 +113,13 @@ ContextState::ContextState(MPI_Comm comm, Settings settings)
     // One rank tells of a limit that leaves nothing, for all.
     bool const has_none = budget().limit() < Budget::guaranteed_minimum;
     auto const me = static_cast<std::uint64_t>(rank_);
-    if (groups::least_of(comm_.get(), has_none ? me : ~std::uint64_t{0}) == me) process_->tell_want_of_memory(rank_);
+    groups::Agreement agreement;
+    std::uint64_t const& first_without = agreement.least(has_none ? me : ~std::uint64_t{0});
+    std::uint64_t const& first_node = agreement.least(remote_memory_.card().node);
+    std::uint64_t const& last_node = agreement.most(remote_memory_.card().node);
+    agreement.run(comm_.get());
+    is_one_node_ = first_node == last_node && first_node != 0;
+    if (first_without == me) process_->tell_want_of_memory(rank_);
     progress_.add(budget_look_);
     progress_.add(absences_);
     // Without a ledger the process keeps to an even share; Adaptation::account() explains why.

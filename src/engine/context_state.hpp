@@ -64,6 +64,8 @@ class ContextState {
     MPI_Comm comm() const noexcept { return comm_.get(); }
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return size_; }
+    /// Whether all ranks run on one machine whose kernel lets them name each other's memory; the same on all ranks.
+    bool is_one_node() const noexcept { return is_one_node_; }
     Settings const& settings() const noexcept { return settings_; }
     Process& process() noexcept { return *process_; }
     Budget& budget() noexcept { return process_->memory().budget(); }
@@ -114,6 +116,7 @@ class ContextState {
     mpi::Communicator comm_;
     int rank_;
     int size_;
+    bool is_one_node_ = false;
     Settings settings_;
     std::shared_ptr<Process> process_;
     EntryGuard guard_;

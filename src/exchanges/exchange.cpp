@@ -56,11 +56,13 @@ std::optional<Error> fault_of_part(OutgoingPart const& part, std::size_t number,
 
 class StreamedExchange {
   public:
-    StreamedExchange(Context& context, std::span<OutgoingPart const> parts, PartTaker const& take)
+    /// One of `take` and `task` is null.
+    StreamedExchange(Context& context, std::span<OutgoingPart const> parts, PartTaker const* take, PartTask const* task)
         : context_(context),
           state_(engine::ContextState::of(context)),
           parts_(parts),
           take_(take),
+          task_(task),
           arrivals_(memory::LeasedAllocator<Arrival>(context.budget())) {}
 
     ExchangeReport run() {
@@ -68,8 +70,11 @@ class StreamedExchange {
         announce();
         Store store(context_);
         publish(store);
-        fetch(store);
-        store.wait_until([this] { return open_ == 0; });
+        sort_arrivals();
+        if (task_ != nullptr)
+            fetch_in_tasks(store);
+        else
+            fetch(store);
         store.finish();
         StoreReport const moved = store.report();
         report_.peak = moved.peak;
@@ -96,7 +101,8 @@ class StreamedExchange {
     void check() {
         for (std::size_t i = 0; i < parts_.size() && !fault_; ++i)
             fault_ = fault_of_part(parts_[i], i, state_.size());
-        if (!fault_ && !take_) fault_.emplace(ErrorCode::invalid_argument, "the function that takes parts is empty");
+        if (!fault_ && !(task_ != nullptr ? static_cast<bool>(*task_) : static_cast<bool>(*take_)))
+            fault_.emplace(ErrorCode::invalid_argument, "the function that takes parts is empty");
         if (fault_)
             fault_.emplace(fault_->code(),
                            "rank " + std::to_string(state_.rank()) + ": " + std::string(fault_->what()));
@@ -144,16 +150,23 @@ class StreamedExchange {
     }
 
     /// Ranks begin with the parts of the ranks after them, so that not all ask the same rank first.
-    void fetch(Store& store) {
+    void sort_arrivals() {
         auto const distance = [this](Arrival const& arrival) {
             return (arrival.from - state_.rank() + state_.size()) % state_.size();
         };
         std::ranges::sort(arrivals_, [&](Arrival const& a, Arrival const& b) {
             return std::pair(distance(a), a.what.part) < std::pair(distance(b), b.what.part);
         });
+    }
+
+    static FetchRequest request_of(Arrival const& arrival) {
+        return {{arrival.from, arrival.what.part, 0}, Bytes{arrival.what.bytes}};
+    }
+
+    void fetch(Store& store) {
         open_ = arrivals_.size();
         for (Arrival const& arrival : arrivals_) {
-            FetchRequest const request{{arrival.from, arrival.what.part, 0}, Bytes{arrival.what.bytes}};
+            FetchRequest const request = request_of(arrival);
             store.fetch_all({&request, 1}, [this, arrival](FetchResult part, std::exception_ptr const& error) {
                 --open_;
                 if (error)
@@ -162,16 +175,51 @@ class StreamedExchange {
                     give(arrival, std::move(part));
             });
         }
+        store.wait_until([this] { return open_ == 0; });
+    }
+
+    /// A set of tasks that wait for each other for ever is an error of run(); the other ranks get their parts all the
+    /// same.
+    void fetch_in_tasks(Store& store) {
+        Tasks tasks(context_, TaskFailure::handled);
+        for (Arrival const& arrival : arrivals_)
+            tasks.spawn(fetch_and_take(store, arrival));
+        try {
+            tasks.run();
+        } catch (...) {
+            if (!thrown_) thrown_ = std::current_exception();
+        }
+    }
+
+    Task fetch_and_take(Store& store, Arrival arrival) {
+        FetchRequest const request = request_of(arrival);
+        FetchResult part;
+        try {
+            part = co_await store.fetch_all(request);
+        } catch (...) {
+            note(std::current_exception());
+            co_return;
+        }
+        count(arrival);
+        if (thrown_) co_return;
+        try {
+            co_await (*task_)(arrival.from, std::move(part));
+        } catch (...) {
+            if (!thrown_) thrown_ = std::current_exception();
+        }
+    }
+
+    void count(Arrival const& arrival) {
+        if (arrival.from == state_.rank()) return;
+        ++report_.parts_received;
+        report_.received += Bytes{arrival.what.bytes};
     }
 
     void give(Arrival const& arrival, FetchResult part) {
-        if (arrival.from != state_.rank()) {
-            ++report_.parts_received;
-            report_.received += Bytes{arrival.what.bytes};
-        }
+        count(arrival);
         if (thrown_) return;
         try {
-            take_(arrival.from, std::move(part));
+            (*take_)(arrival.from, std::move(part));
         } catch (...) {
             thrown_ = std::current_exception();
         }
@@ -191,7 +239,8 @@ class StreamedExchange {
     Context& context_;
     engine::ContextState& state_;
     std::span<OutgoingPart const> parts_;
-    PartTaker const& take_;
+    PartTaker const* take_;
+    PartTask const* task_;
     memory::LeasedVector<Arrival> arrivals_;
     std::uint64_t open_ = 0;
     std::optional<Error> fault_;
@@ -203,7 +252,12 @@ class StreamedExchange {
 
 ExchangeReport exchange(Context& context, std::span<OutgoingPart const> parts, PartTaker const& take) {
     engine::Entry const entry(engine::ContextState::of(context), "exchange");
-    return StreamedExchange(context, parts, take).run();
+    return StreamedExchange(context, parts, &take, nullptr).run();
+}
+
+ExchangeReport exchange_in_tasks(Context& context, std::span<OutgoingPart const> parts, PartTask const& take) {
+    engine::Entry const entry(engine::ContextState::of(context), "exchange_in_tasks");
+    return StreamedExchange(context, parts, nullptr, &take).run();
 }
 
 }  // namespace sluice

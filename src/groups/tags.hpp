@@ -39,13 +39,15 @@ inline constexpr TagRange k_message_transport{10, 4};  ///< requests and pieces,
 inline constexpr TagRange k_exchange{14, 1};           ///< blocks of parking and alltoallv
 inline constexpr TagRange k_block_stream{15, 1};       ///< blocks of cyclic
 inline constexpr TagRange k_transposes{16, 1};         ///< cells of transposes
+inline constexpr TagRange k_alltoalls{17, 3};          ///< blocks, offers of memory, answers to offers
 inline constexpr TagRange k_cyclic_schedule{21, 4};    ///< edges, wishes, actions, last actions
 inline constexpr TagRange k_meeting{30, 1};            ///< the first step of a collective call
 inline constexpr TagRange k_absences{31, 2};           ///< questions and answers about it; the barrier after them
 inline constexpr TagRange k_collectives{7000, 1};      ///< all-to-alls in place
 inline constexpr TagRange k_store_barrier{31000, 1};   ///< the end of a store
 static_assert(are_apart(std::array{k_addresses, k_parts, k_message_transport, k_exchange, k_block_stream, k_transposes,
-                                   k_cyclic_schedule, k_meeting, k_absences, k_collectives, k_store_barrier}));
+                                   k_alltoalls, k_cyclic_schedule, k_meeting, k_absences, k_collectives,
+                                   k_store_barrier}));
 
 /// On the communicator of a store: control messages have the first tag, data for slot s the tag after it plus s.
 inline constexpr TagRange k_store_control{0, 1};
@@ -57,6 +59,7 @@ static_assert(are_apart(std::array{k_store_control, k_store_data}));
 /// promises; communicators with ids beyond them are neither served nor checked.
 inline constexpr TagRange k_job_report{1, 1};
 inline constexpr TagRange k_flood_barrier{2, 1};
+inline constexpr TagRange k_flood_questions{3, 2};  ///< questions and answers
 inline constexpr int k_first_of_ids = 16;
 constexpr TagRange served(int largest) noexcept {
     return {k_first_of_ids, (largest - k_first_of_ids + 1) / 2};
@@ -64,7 +67,8 @@ constexpr TagRange served(int largest) noexcept {
 constexpr TagRange checked(int largest) noexcept {
     return {served(largest).last() + 1, served(largest).count};
 }
-static_assert(are_apart(std::array{k_job_report, k_flood_barrier, served(k_largest), checked(k_largest)}));
+static_assert(are_apart(std::array{k_job_report, k_flood_barrier, k_flood_questions, served(k_largest),
+                                   checked(k_largest)}));
 
 }  // namespace tags
 }  // namespace sluice::groups

@@ -76,6 +76,7 @@ struct MemoryStatus {
     std::uint64_t anonymous = 0;
     std::uint64_t files = 0;
     std::uint64_t shared = 0;  ///< shared memory: tmpfs, System V, anonymous mappings that are shared
+    std::uint64_t huge = 0;    ///< reserved huge pages, which count nowhere else
 };
 
 inline std::optional<MemoryStatus> memory_status_in(std::string_view text) noexcept {
@@ -84,7 +85,7 @@ inline std::optional<MemoryStatus> memory_status_in(std::string_view text) noexc
     auto const files = bytes_after(text, "RssFile:");
     auto const shared = bytes_after(text, "RssShmem:");
     if (!high_water || !anonymous || !files || !shared) return std::nullopt;
-    return MemoryStatus{*high_water, *anonymous, *files, *shared};
+    return MemoryStatus{*high_water, *anonymous, *files, *shared, bytes_after(text, "HugetlbPages:").value_or(0)};
 }
 
 /// What /proc/PID/stat tells of a process.

@@ -34,14 +34,14 @@ namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
 /// One more also when functions.txt changes: sites name functions by their places there.
-inline constexpr std::uint32_t k_format = 10;
+inline constexpr std::uint32_t k_format = 11;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
 inline constexpr std::size_t k_history = 1024;
-inline constexpr std::size_t k_recent = 4096;
+inline constexpr std::size_t k_recent = 3072;
 inline constexpr std::size_t k_events = 4096;
-inline constexpr std::size_t k_counters = 32;
+inline constexpr std::size_t k_counters = 64;
 inline constexpr std::size_t k_counter_service = 40;  ///< bytes of a name, with the zero that ends it
 inline constexpr std::size_t k_counter_what = 48;
 inline constexpr std::size_t k_place = 320;  ///< bytes of the name of a place, with the zero that ends it
@@ -93,17 +93,28 @@ enum class State : std::uint32_t {
 
 /// The memory at one moment, in KiB. resident = application + mpi_private + mpi_shared + files + sluice.
 struct Sample {
-    std::uint64_t time_us = 0;       ///< since RankHead::start
-    std::uint32_t resident = 0;      ///< all pages of the process that are in memory, shared ones in full
-    std::uint32_t mpi_private = 0;   ///< grown inside MPI calls: buffers, unexpected messages, queues
-    std::uint32_t mpi_shared = 0;    ///< the same, in segments of shared memory
-    std::uint32_t files = 0;         ///< pages of files: the program, libraries, files that are mapped
-    std::uint32_t sluice = 0;        ///< memory of Sluice: this record, staging, tables
-    std::uint32_t in_flight = 0;     ///< of the application's buffers: in calls and requests that are not complete
+    std::uint64_t time_us = 0;      ///< since RankHead::start
+    std::uint32_t resident = 0;     ///< all pages of the process that are in memory, shared ones in full
+    std::uint32_t mpi_private = 0;  ///< grown inside MPI calls: buffers, unexpected messages, queues
+    std::uint32_t mpi_shared = 0;   ///< the same, in segments of shared memory
+    std::uint32_t files = 0;        ///< pages of files: the program, libraries, files that are mapped
+    std::uint32_t sluice = 0;       ///< memory of Sluice: this record, staging, tables
+    std::uint32_t in_flight = 0;    ///< of the application's buffers: in calls and requests that are not complete
+    // Of registered memory (docs/registration.md). The two others are what it would be, from the same calls.
+    std::uint32_t pinned = 0;        ///< by this process, as the kernel counts it
+    std::uint32_t left_pinned = 0;   ///< pages of all large buffers that were handed to MPI so far
+    std::uint32_t used_at_once = 0;  ///< the most in flight since the sample before: if each message registers
     std::uint32_t site = k_no_site;  ///< the call in which the sample was taken
 
     bool operator==(Sample const&) const = default;
 };
+
+/// Of several samples one stays: what it holds of registered memory is then the most of all.
+constexpr void keep_most_pinned(Sample& kept, Sample const& other) noexcept {
+    if (other.pinned > kept.pinned) kept.pinned = other.pinned;
+    if (other.left_pinned > kept.left_pinned) kept.left_pinned = other.left_pinned;
+    if (other.used_at_once > kept.used_at_once) kept.used_at_once = other.used_at_once;
+}
 
 /// One place in the program that calls MPI, identified by return address and function.
 struct Site {
@@ -239,9 +250,19 @@ struct RankHead {
     // of the plugin's file, which the ranks of a node share.
     std::uint32_t peak_sluice_fixed = 0;
     std::uint32_t sluice_code = 0;
+    std::uint32_t huge_kib = 0;  ///< the most that was in reserved huge pages, which are no part of resident memory
+    // Shared memory in KiB, the program's and the MPI's: at the peak, and now.
+    std::uint32_t peak_segments = 0, segments_now = 0;
+    // The reading of smaps_rollup at which the process had nearly the most of it: what it had then, and its
+    // proportional part, as the kernel divides each page between the processes that map it. A part of 0: the kernel
+    // does not tell.
+    std::uint32_t segments = 0, segments_part = 0;
     std::uint64_t private_bytes = 0, shared_bytes = 0, proportional_bytes = 0;  ///< at the last reading of smaps_rollup
     std::uint64_t before_init = 0;                    ///< resident bytes when MPI_Init was entered
     std::uint64_t init_private = 0, init_shared = 0;  ///< grown in MPI_Init
+    std::uint64_t init_files = 0;                     ///< the same of pages of files
+    /// All that MPI_Init brought in, if libLLVM came with it; else 0. hwloc loads that to look for OpenCL devices.
+    std::uint64_t init_compiler = 0;
     std::uint64_t time_in_mpi_ns = 0;
     std::uint64_t receives = 0;  ///< completed; ranks that send to this one look at it
     std::uint64_t waiting_ns = 0;

@@ -87,7 +87,9 @@ AddressCounts exchange_addresses(engine::ContextState& context, node::Node* node
     std::optional<Register> taken_here;
     std::optional<engine::SparseExchange<Entry, Register>> exchange;
     std::optional<Error> fault;
+    base::Counter* messages = nullptr;
     try {
+        messages = &context.counters().named("addresses.messages");
         taken_here.emplace(inverse, inverse != nullptr ? inverse->size() : forward->size(), context.rank(),
                            context.meter());
         exchange.emplace(context, node, *taken_here, staging / 4, groups::tags::k_addresses);
@@ -107,10 +109,12 @@ AddressCounts exchange_addresses(engine::ContextState& context, node::Node* node
         if (to.rank >= ranks || to.index < 0)
             throw offence(rank, block, to,
                           to.index < 0 ? "indices start at 0" : "there are " + std::to_string(ranks) + " ranks");
-        if (inverse != nullptr) inverse->set_mark(block);
-        if (forward != nullptr) forward->set_fresh(block, to);
+        bool const first_turn = exchange->turn() == 0;
+        if (first_turn && inverse != nullptr) inverse->set_mark(block);
+        if (first_turn && forward != nullptr) forward->set_fresh(block, to);
         Entry const entry{static_cast<std::uint64_t>(to.index), block};
         if (to.rank == rank) {
+            if (!first_turn) return;
             // The entry is handled a little later, when its part of the map has come into the cache.
             std::size_t const at = counts.staying++ % staying.size();
             if (counts.staying > staying.size()) taken.accept(rank, staying[at]);
@@ -118,17 +122,21 @@ AddressCounts exchange_addresses(engine::ContextState& context, node::Node* node
             taken.expect(entry);
             return;
         }
-        ++counts.outgoing;
-        if (exchange->send(to.rank, entry)) ++counts.outgoing_by_message;
+        using Sent = decltype(exchange)::value_type::Sent;
+        Sent const sent = exchange->send_in_turn(to.rank, entry);
+        if (sent == Sent::by_ring || sent == Sent::by_message) ++counts.outgoing;
+        if (sent == Sent::by_message) ++counts.outgoing_by_message;
     };
     try {
         std::array<Destination, 256> room;
-        for (std::uint64_t first = 0; first < live; first += room.size()) {
-            auto const wanted = static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), live - first));
-            std::uint64_t block = first;
-            for (Destination const& to : destinations(first, std::span(room).first(wanted)))
-                tell(block++, to);
-        }
+        do {
+            for (std::uint64_t first = 0; first < live; first += room.size()) {
+                auto const wanted = static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), live - first));
+                std::uint64_t block = first;
+                for (Destination const& to : destinations(first, std::span(room).first(wanted)))
+                    tell(block++, to);
+            }
+        } while (exchange->next_turn());
     } catch (Error const& error) {
         taken.fail(error);  // then goes on: all ranks take part to the end, and all get the error
     } catch (std::exception const& error) {
@@ -137,6 +145,7 @@ AddressCounts exchange_addresses(engine::ContextState& context, node::Node* node
     for (std::size_t i = 0; i < std::min<std::uint64_t>(counts.staying, staying.size()); ++i)
         taken.accept(context.rank(), staying[i]);
     exchange->finish();
+    messages->add(exchange->messages());
     context.agree_on_no_error(taken.error());
     counts.incoming = exchange->received();
     return counts;

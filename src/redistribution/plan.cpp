@@ -12,12 +12,9 @@ namespace sluice {
 
 namespace rd = redistribution;
 
-namespace {
-
-/// Collective: a plan with a validated map.
-std::unique_ptr<Plan::State> planned(Context& context, std::uint64_t count, std::optional<Error> const& fault,
-                                     std::uint64_t live, rd::DestinationsFrom const& destinations,
-                                     RedistributeOptions const& options) {
+std::unique_ptr<Plan::State> rd::make_plan(Context const& context, std::uint64_t count,
+                                           std::optional<Error> const& fault, std::uint64_t live,
+                                           DestinationsFrom const& destinations, RedistributeOptions const& options) {
     engine::Entry const entry(engine::ContextState::of(context), "Plan");
     auto state = std::make_unique<Plan::State>(context, count, options);
     groups::Agreement agreement;
@@ -29,6 +26,8 @@ std::unique_ptr<Plan::State> planned(Context& context, std::uint64_t count, std:
     state->take_map(live, destinations, most_slots, std::nullopt);
     return state;
 }
+
+namespace {
 
 /// Throws Error(invalid_argument) if the plan was moved from.
 Plan::State& existing(std::unique_ptr<Plan::State> const& state) {
@@ -42,8 +41,8 @@ Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Plan::Plan(Context& context, std::uint64_t count, std::span<Destination const> destinations,
            RedistributeOptions const& options)
-    : state_(planned(context, count, rd::fault_of(count, destinations), destinations.size(), rd::listed(destinations),
-                     options)) {}
+    : state_(rd::make_plan(context, count, rd::fault_of(count, destinations), destinations.size(),
+                           rd::listed(destinations), options)) {}
 
 Plan Plan::computed(Context& context, std::uint64_t count,
                     std::function<Destination(std::uint64_t index)> const& destination,
@@ -53,7 +52,7 @@ Plan Plan::computed(Context& context, std::uint64_t count,
         fault = rd::invalid("the destination function is empty");
     else if (base::checks_data(context.settings().check))
         fault = rd::fault_of_rule(context.rank(), count, destination);
-    return Plan(planned(context, count, fault, count, rd::computed(destination), options));
+    return Plan(rd::make_plan(context, count, fault, count, rd::computed(destination), options));
 }
 
 Plan::~Plan() = default;

@@ -71,4 +71,14 @@ struct Plan::State {
     std::unique_ptr<redistribution::Mover> mover_;    // null until all ranks have its memory
 };
 
+namespace redistribution {
+
+/// Collective: a plan for arrays of `count` slots, of which the blocks below `live` have destinations. `fault`: what
+/// this rank found wrong.
+std::unique_ptr<Plan::State> make_plan(Context const& context, std::uint64_t count, std::optional<Error> const& fault,
+                                       std::uint64_t live, DestinationsFrom const& destinations,
+                                       RedistributeOptions const& options);
+
+}  // namespace redistribution
+
 }  // namespace sluice

@@ -7,7 +7,7 @@ import sys
 import watched
 
 sluice, mpi = sys.argv[1:]
-CASES = ["many_to_one", "computes", "bcast", "reduce", "gather", "ping_pong"]
+CASES = ["many_to_one", "computes", "bcast", "reduce", "gather", "ping_pong", "turns", "idle"]
 SIZES = [64, 4000]
 command = [sluice, "bench", "flood", "--mpi", mpi, "--bed", "local", "--ranks", "2", "--pairs", "1", "--mib", "0.5", "--bytes",
            ",".join(map(str, SIZES)), "--minutes", "0"]
@@ -30,6 +30,9 @@ for case in CASES:
         for row in mine[:2]:
             if row["outcome"] != "ok" or row["messages"] != int(0.5 * 1048576 / size) + 1 or row["seconds"]["min"] <= 0:
                 sys.exit(f"{row}")
+for row in map(json.loads, run("--case", "many_to_one", "--seconds", "0.2", "--json")):
+    if row["method"] != "sluice" or row["messages"] == 0:
+        sys.exit(f"a flood by time: {row}")
 table = run("--case", "many_to_one")
 if len(table) != 1 + len(SIZES):
     sys.exit("\n".join(table))

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -22,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "sluice/alltoall.hpp"
 #include "sluice/budget.hpp"
 #include "sluice/collectives.hpp"
 #include "sluice/context.hpp"
@@ -29,6 +31,7 @@
 #include "sluice/exchange.hpp"
 #include "sluice/fetch.hpp"
 #include "sluice/paged.hpp"
+#include "sluice/rank_plan.hpp"
 #include "sluice/redistribute.hpp"
 #include "sluice/sluice.h"
 #include "sluice/tasks.hpp"

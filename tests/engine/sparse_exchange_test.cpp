@@ -4,8 +4,13 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
+#include <memory>
+#include <random>
 #include <set>
+#include <vector>
 
 #include "sluice/context.hpp"
 
@@ -66,6 +71,37 @@ class SparseExchangeTest : public testing::TestWithParam<Way> {
         EXPECT_TRUE(state().all_true(true));  // the ranks meet before the next exchange
     }
 
+    /// Collective. The same for items in the order in which `order` puts their targets, which go over again in turns.
+    template <typename Order>
+    void exchange_in_turns(std::uint64_t count, Bytes bytes, Order const& order) {
+        auto const ranks = static_cast<std::uint64_t>(state().size());
+        auto const rank = static_cast<std::uint64_t>(state().rank());
+        std::shared_ptr<node::Node> const node = GetParam() == Way::rings ? state().node(256_KiB) : nullptr;
+        std::vector<std::uint64_t> targets;
+        for (std::uint64_t i = 0; i < count * ranks; ++i)
+            targets.push_back(i % ranks);
+        order(targets);
+        Mailbox mailbox(state().rank());
+        SparseExchange<Letter, Mailbox> letters(state(), node.get(), mailbox, bytes, groups::tags::k_addresses);
+        using Sent = SparseExchange<Letter, Mailbox>::Sent;
+        std::uint64_t left = 0;
+        do {
+            for (std::uint64_t i = 0; i < targets.size(); ++i) {
+                if (targets[i] == rank) continue;
+                Sent const sent = letters.send_in_turn(static_cast<int>(targets[i]), {i, rank, targets[i]});
+                if (sent == Sent::by_message || sent == Sent::by_ring) ++left;
+            }
+        } while (letters.next_turn());
+        letters.finish();
+        EXPECT_EQ(left, count * (ranks - 1));
+        EXPECT_EQ(letters.received(), count * (ranks - 1));
+        if (GetParam() == Way::messages) {
+            std::uint64_t const most = letters.items_a_message();
+            EXPECT_EQ(letters.messages(), (ranks - 1) * ((count + most - 1) / most));
+        }
+        EXPECT_TRUE(state().all_true(true));  // the ranks meet before the next exchange
+    }
+
   private:
     Context context_{MPI_COMM_WORLD};
 };
@@ -90,6 +126,18 @@ TEST_P(SparseExchangeTest, many_follow_each_other) {
     for (int round = 0; round < 20; ++round)
         exchange([round](int from, int to) { return static_cast<std::uint64_t>((from * 7 + to * 3 + round) % 5); },
                  4_KiB);
+}
+
+/// More targets than there are places for packets (eight with so little memory), in each order.
+TEST_P(SparseExchangeTest, packets_are_full_but_for_the_last_to_each_rank) {
+    for (Bytes const bytes : {1_KiB, 16_KiB, 400_KiB}) {
+        exchange_in_turns(50, bytes, [](auto&) {});
+        exchange_in_turns(50, bytes, [](auto& targets) { std::sort(targets.begin(), targets.end()); });
+        exchange_in_turns(50, bytes, [](auto& targets) { std::sort(targets.rbegin(), targets.rend()); });
+        exchange_in_turns(50, bytes, [](auto& targets) {
+            std::shuffle(targets.begin(), targets.end(), std::mt19937(static_cast<unsigned>(targets.size())));
+        });
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, SparseExchangeTest, testing::Values(Way::messages, Way::rings),

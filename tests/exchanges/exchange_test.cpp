@@ -164,6 +164,62 @@ TEST_F(Exchanges, of_a_taker_that_throws_end_on_all_ranks) {
     EXPECT_EQ(taken, rank_ == 0 ? 3 : 5 * ranks_);
 }
 
+TEST_F(Exchanges, give_parts_to_coroutines_that_wait_while_others_come) {
+    std::vector<OutgoingPart> parts;
+    for (int to = 0; to < ranks_; ++to)
+        for (std::uint64_t i = 0; i < 6; ++i)
+            parts.push_back(produced(to, 7, 1000 + 10'000 * i));
+    int at_once = 0;
+    int most = 0;
+    int taken = 0;
+    auto const take = [&](int from, FetchResult part) -> Task {
+        most = std::max(most, ++at_once);
+        for (int turn = 0; turn < 50; ++turn)
+            co_await yielded();
+        EXPECT_TRUE(holds(from, rank_, 7, part[0])) << "from rank " << from;
+        --at_once;
+        ++taken;
+    };
+    ExchangeReport const report = exchange_in_tasks(*context_, parts, take);
+    EXPECT_EQ(taken, 6 * ranks_);
+    EXPECT_EQ(at_once, 0);
+    EXPECT_GT(most, 1);
+    EXPECT_EQ(report.parts_received, 6U * static_cast<std::uint64_t>(ranks_ - 1));
+}
+
+TEST_F(Exchanges, of_a_coroutine_that_throws_end_on_all_ranks) {
+    std::vector<OutgoingPart> parts;
+    for (int to = 0; to < ranks_; ++to)
+        for (std::uint64_t i = 0; i < 5; ++i)
+            parts.push_back(produced(to, i, 2000));
+    auto const take = [&](int, FetchResult) -> Task {
+        co_await yielded();
+        if (rank_ == 0) throw std::runtime_error("enough");
+    };
+    if (rank_ == 0)
+        EXPECT_THROW(exchange_in_tasks(*context_, parts, take), std::runtime_error);
+    else
+        EXPECT_NO_THROW(exchange_in_tasks(*context_, parts, take));
+    int taken = 0;
+    exchange(*context_, parts, [&](int, FetchResult const&) { ++taken; });
+    EXPECT_EQ(taken, 5 * ranks_);
+}
+
+TEST_F(Exchanges, of_coroutines_that_wait_for_ever_are_an_error_where_they_wait) {
+    std::vector<OutgoingPart> parts;
+    for (int to = 0; to < ranks_; ++to)
+        parts.push_back(produced(to, 0, 500));
+    Store other(*context_);
+    auto const take = [&](int from, FetchResult) -> Task {
+        std::vector<FetchRequest> const never{{{rank_, 12'345, 0}, 8_B}};
+        if (from == rank_ && rank_ == 0) co_await other.fetch_all(never);
+    };
+    if (rank_ == 0)
+        EXPECT_THROW(exchange_in_tasks(*context_, parts, take), Error);
+    else
+        EXPECT_NO_THROW(exchange_in_tasks(*context_, parts, take));
+}
+
 TEST_F(Exchanges, refuse_wrong_parts_on_all_ranks) {
     auto const said_of = [&](OutgoingPart const& wrong, PartTaker const& take) {
         std::vector<OutgoingPart> parts{produced(0, 0, 10)};
@@ -183,6 +239,7 @@ TEST_F(Exchanges, refuse_wrong_parts_on_all_ranks) {
     EXPECT_EQ(said_of({0, {}, Bytes{10}, {}}, take).find(last + "has 10 bytes, and neither"), 0U);
     EXPECT_NE(said_of(produced(0, 0, 10), nullptr).find("takes parts is empty"), std::string::npos);
     EXPECT_EQ(said_of(produced(0, 0, 0), take), "");
+    EXPECT_THROW(exchange_in_tasks(*context_, {}, nullptr), Error);
 }
 
 }  // namespace

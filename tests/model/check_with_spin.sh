@@ -8,7 +8,7 @@ expected=$1
 model=$2
 shift 2
 
-folder=$(mktemp -d ./spin.XXXXXX)
+folder=$(mktemp -d "$PWD/spin.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 cycles=

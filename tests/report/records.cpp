@@ -58,6 +58,9 @@ record::Sample healthy_at(std::uint32_t rank, std::uint64_t time_us) {
     sample.mpi_private = 24 * k_mib;
     sample.mpi_shared = 16 * k_mib + (rank % 3) * k_mib;
     sample.sluice = 640;
+    sample.pinned = 31 * k_mib;
+    sample.left_pinned = static_cast<std::uint32_t>(begun * 150 * k_mib);
+    sample.used_at_once = sample.in_flight;
     std::uint32_t const application =
         static_cast<std::uint32_t>(begun * 200 * k_mib) + rank * 4 * k_mib + sample.in_flight;
     sample.resident = application + sample.mpi_private + sample.mpi_shared + sample.sluice;

@@ -10,6 +10,7 @@ namespace sluice::cli {
 int bench_redistribute(std::vector<std::string> const& arguments);
 int bench_overhead(std::vector<std::string> const& arguments);
 int bench_inplace(std::vector<std::string> const& arguments);
+int bench_alltoall(std::vector<std::string> const& arguments);
 int bench_ft(std::vector<std::string> const& arguments);
 int bench_fluctuation(std::vector<std::string> const& arguments);
 int bench_flood(std::vector<std::string> const& arguments);

@@ -58,6 +58,7 @@ std::vector<std::string> LimitedRun::prefix() const {
                                    std::to_string(limits_.processes),
                                    "--report",
                                    folder_ + "/report.json"};
+    if (limits_.nodes > 1) words.insert(words.end(), {"--nodes", std::to_string(limits_.nodes)});
     if (limits_.swap_mib > 0 && geteuid() == 0)
         words.insert(words.end(), {"--swap", fmt::format("{}MiB", limits_.swap_mib)});
     if (limits_.samples) words.insert(words.end(), {"--samples", folder_ + "/samples.csv", "--interval", "2"});

@@ -16,6 +16,7 @@ class LimitedRun {
   public:
     struct Limits {
         int node_mib = 192;
+        int nodes = 1;         ///< more than one: each has that memory, and the command is on the bed cluster
         int swap_mib = 0;      ///< 0: pages cannot be swapped out
         double seconds = 60;   ///< the run is ended after this time
         int processes = 2;     ///< processes that share the node if no control group can be made

@@ -3,6 +3,8 @@
 /// the number of real partners, not the number of ranks.
 #pragma once
 
+#include <sched.h>
+
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -43,13 +45,46 @@ class SparseExchange {
         return local < 0;
     }
 
+    enum class Sent {
+        by_ring,
+        by_message,
+        later,    ///< it has to wait for another turn
+        earlier,  ///< it was sent in an earlier turn
+    };
+    /// The same for a caller that goes over all its items once for each turn: so messages are full but for the last to
+    /// each rank, whatever the order of the items and the number of ranks.
+    ///
+    ///     do
+    ///         for (…) send_in_turn(to, item);
+    ///     while (next_turn());
+    Sent send_in_turn(int to, Item const& item) {
+        int const local = rings_ ? node_->local_of(to) : -1;
+        if (local >= 0) {
+            if (turn_ > 0) return Sent::earlier;
+            rings_->send(local, item);
+            return Sent::by_ring;
+        }
+        using Turn = typename SparseMessages<Item, Taker>::Turn;
+        Turn const turn = messages_->send_in_turn(to, item);
+        return turn == Turn::now ? Sent::by_message : turn == Turn::later ? Sent::later : Sent::earlier;
+    }
+    bool next_turn() {
+        if (!messages_ || !messages_->next_turn()) return false;
+        ++turn_;
+        return true;
+    }
+    /// How often next_turn() was true.
+    int turn() const noexcept { return turn_; }
+
     /// Returns once all that was sent to this rank has been accepted. Collective.
     void finish() {
         if (rings_) rings_->flush_all();
         if (messages_) messages_->flush_all();
-        for (bool done = false; !done;) {
-            done = !rings_ || rings_->finish(!messages_);
+        for (;;) {
+            bool done = !rings_ || rings_->finish(!messages_);
             if (messages_) done = messages_->finish() && done;
+            if (done) return;
+            sched_yield();  // with more ranks than cores others have to send first
         }
     }
 
@@ -58,8 +93,13 @@ class SparseExchange {
         return (rings_ ? rings_->received() : 0) + (messages_ ? messages_->received() : 0);
     }
 
+    /// Messages that this rank has sent so far, and how many items each can have.
+    std::uint64_t messages() const noexcept { return messages_ ? messages_->sent() : 0; }
+    std::size_t items_a_message() const noexcept { return messages_ ? messages_->most_items() : 0; }
+
   private:
     node::Node* node_;
+    int turn_ = 0;
     std::optional<SparseRings<Item, Taker>> rings_;
     std::optional<SparseMessages<Item, Taker>> messages_;
 };

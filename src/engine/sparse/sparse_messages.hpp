@@ -8,69 +8,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "engine/context_state.hpp"
+#include "engine/sparse/sparse_packets.hpp"
 #include "groups/nonblocking_barrier.hpp"
 #include "groups/tags.hpp"
 #include "memory/meter.hpp"
 #include "mpi/mpi.hpp"
 
 namespace sluice::engine {
-
-/// Collects the items for one target in a packet. Two packets share a place in the table: one is filled while the
-/// other is under way.
-///
-///     target % places ->  | filling | sending |
-template <typename Item>
-class SparsePackets {
-  public:
-    SparsePackets(int ranks, Bytes bytes, memory::Meter& meter)
-        : places_(std::min<std::size_t>(static_cast<std::size_t>(ranks), 32)),
-          items_each_(std::clamp<std::size_t>(bytes.count / (2 * places_ * sizeof(Item)), 1, 1024)),
-          items_(2 * places_ * items_each_, Item{}, memory::MeteredAllocator<Item>(meter)),
-          filling_(places_, Filling{}, memory::MeteredAllocator<Filling>(meter)),
-          sending_(places_, MPI_REQUEST_NULL, memory::MeteredAllocator<MPI_Request>(meter)) {}
-
-    std::size_t most_items() const noexcept { return items_each_; }
-    std::size_t places() const noexcept { return places_; }
-    std::size_t place_of(int target) const noexcept { return static_cast<std::size_t>(target) % places_; }
-
-    bool must_go_first(std::size_t place, int target) const noexcept {
-        Filling const& filling = filling_[place];
-        return filling.count == items_each_ || (filling.count > 0 && filling.target != target);
-    }
-    void add(std::size_t place, int target, Item const& item) noexcept {
-        Filling& filling = filling_[place];
-        filling.target = target;
-        items_[(2 * place + filling.half) * items_each_ + filling.count++] = item;
-    }
-    bool empty(std::size_t place) const noexcept { return filling_[place].count == 0; }
-    MPI_Request& sending(std::size_t place) noexcept { return sending_[place]; }
-    MPI_Request* all_sending() noexcept { return sending_.data(); }
-
-    /// Starts the synchronous send of the packet being filled; the one before must be complete.
-    void send(std::size_t place, MPI_Comm comm, int tag) {
-        Filling& filling = filling_[place];
-        mpi::check(MPI_Issend(&items_[(2 * place + filling.half) * items_each_],
-                              static_cast<int>(sizeof(Item) * filling.count), MPI_BYTE, filling.target, tag, comm,
-                              &sending_[place]),
-                   "MPI_Issend");
-        filling.half ^= 1U;
-        filling.count = 0;
-    }
-
-  private:
-    struct Filling {
-        int target = -1;
-        std::size_t count = 0;
-        std::size_t half = 0;
-    };
-    std::size_t places_;
-    std::size_t items_each_;
-    memory::MeteredVector<Item> items_;
-    memory::MeteredVector<Filling> filling_;
-    memory::MeteredVector<MPI_Request> sending_;
-};
 
 /// Exchanges packets of items with ranks outside the node by nonblocking consensus (T. Hoefler, C. Siebert, A.
 /// Lumsdaine, PPoPP 2010): synchronous sends, then a nonblocking barrier.
@@ -82,16 +29,45 @@ class SparseMessages {
           tags_(tags),
           taker_(taker),
           packets_(context.size(), bytes - bytes / 9, context.meter()),
+          is_done_(packets_.has_place_for_all() ? 0 : static_cast<std::size_t>(context.size()) / 64 + 1, 0,
+                   memory::MeteredAllocator<std::uint64_t>(context.meter())),
           // An eighth of the bytes of the packets.
           arriving_(std::clamp<std::size_t>(packets_.places() / 4, 1, 8), Arriving{},
                     memory::MeteredAllocator<Arriving>(context.meter())),
           received_(arriving_.size() * packets_.most_items(), Item{}, memory::MeteredAllocator<Item>(context.meter())) {
     }
 
+    /// Sends an item, in a packet that is not full if there are more targets than places.
     void send(int target, Item const& item) {
-        std::size_t const place = packets_.place_of(target);
-        if (packets_.must_go_first(place, target)) flush(place);
-        packets_.add(place, target, item);
+        if (!packets_.takes(target)) {
+            flush_all();
+            packets_.forget_targets();
+            packets_.takes(target);
+        }
+        put(target, item);
+    }
+
+    /// The same for a caller that comes again with the items that have to wait: so all packets but the last to each
+    /// target are full, whatever the order of the items.
+    enum class Turn { now, later, earlier };
+    Turn send_in_turn(int target, Item const& item) {
+        if (is_done(target)) return Turn::earlier;
+        if (!packets_.takes(target)) {
+            are_some_left_ = true;
+            return Turn::later;
+        }
+        put(target, item);
+        return Turn::now;
+    }
+    /// True if items have to wait; their turn begins.
+    bool next_turn() {
+        if (!std::exchange(are_some_left_, false)) return false;
+        flush_all();
+        packets_.each_target([this](int target) {
+            is_done_[static_cast<std::size_t>(target) / 64] |= std::uint64_t{1} << (target % 64);
+        });
+        packets_.forget_targets();
+        return true;
     }
 
     void flush_all() {
@@ -119,13 +95,26 @@ class SparseMessages {
     }
 
     std::uint64_t received() const noexcept { return count_; }
+    /// Messages of this rank so far.
+    std::uint64_t sent() const noexcept { return sent_; }
+    std::size_t most_items() const noexcept { return packets_.most_items(); }
 
   private:
+    bool is_done(int target) const noexcept {
+        return !is_done_.empty() &&
+               (is_done_[static_cast<std::size_t>(target) / 64] >> (target % 64) & std::uint64_t{1}) != 0;
+    }
+    void put(int target, Item const& item) {
+        std::size_t const place = packets_.place_of(target);
+        if (packets_.is_full(place)) flush(place);
+        packets_.add(place, item);
+    }
     void flush(std::size_t place) {
         do
             receive();
         while (!mpi::is_complete(packets_.sending(place)));
         packets_.send(place, comm_, tags_[0]);
+        ++sent_;
     }
 
     /// Starts to receive the packets that MPI has announced. Several are under way at once: one after the other, each
@@ -173,6 +162,9 @@ class SparseMessages {
     groups::TagRange tags_;
     Taker& taker_;
     SparsePackets<Item> packets_;
+    memory::MeteredVector<std::uint64_t> is_done_;  // a bit for each rank: its items have all been sent
+    bool are_some_left_ = false;
+    std::uint64_t sent_ = 0;
     memory::MeteredVector<Arriving> arriving_;
     memory::MeteredVector<Item> received_;
     std::size_t oldest_ = 0;

@@ -16,6 +16,7 @@ namespace sluice::memory::registration {
 struct Due {
     Prediction prediction;
     Time begin{};        ///< latest begin that leaves time for this registration and for those behind it
+    Time early{};        ///< when it may begin if that does not raise the peak: Margin
     bool waits = false;  ///< the message before has not come yet, and leaves time enough: no registration until then
     bool is_pending = false;  ///< it will be registered, at `begin`
     bool is_done = false;     ///< it was registered, or refused: not again before its next prediction

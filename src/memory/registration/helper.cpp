@@ -45,12 +45,34 @@ void Helper::take_event(Event const& event) {
 void Helper::learn(Event const& event) {
     predictions_.clear();
     predictor_->learn(event, predictions_);
-    for (Prediction const& prediction : predictions_) {
-        if (!prediction.follows)
-            if (Due const* const due = due_.find(prediction.signature))
-                accuracy_.judge(due->prediction.expected, due->prediction.period, event.at);
-        put(prediction);
+    auto const own = std::find_if(predictions_.begin(), predictions_.end(), [](auto const& p) { return !p.follows; });
+    Due const* const due = own == predictions_.end() ? nullptr : due_.find(own->signature);
+    if (!event.was_registered && own == predictions_.end()) ++counters_.unprepared.unknown;
+    if (!event.was_registered && own != predictions_.end()) count_unprepared(event, due);
+    if (due != nullptr) {
+        accuracy_.judge(due->prediction.expected, due->prediction.period, event.at);
+        learn_margin(event, *due);
     }
+    for (Prediction const& prediction : predictions_)
+        put(prediction);
+}
+
+void Helper::learn_margin(Event const& event, Due const& due) noexcept {
+    if (event.was_registered) return margin_.found();
+    if (due.waits || due.is_done) return;
+    margin_.came_sooner(due.begin + add_cost(event.range) - event.at, due.prediction.period);
+}
+
+void Helper::count_unprepared(Event const& event, Due const* due) noexcept {
+    Unprepared& why = counters_.unprepared;
+    if (due == nullptr)
+        ++why.given_up;
+    else if (due->waits)
+        ++why.unannounced;
+    else if (due->is_done)
+        ++why.refused;
+    else
+        ++(event.at < due->begin ? why.early : why.late);
 }
 
 /// A range that an earlier message will announce in time waits for that message. One that is announced too late for its
@@ -145,11 +167,12 @@ void Helper::give_up_overdue() {
     }
 }
 
-/// The registration condition: a range waits as long as one event can be served and the range registered in time.
+/// The registration condition: a range waits as long as one event can be served and the range registered in time. Where
+/// the peak stays as it is, it begins a margin earlier.
 void Helper::register_due() {
     if (!begins_known_) find_begins();
     for (Due& due : due_.all())
-        if (due.is_pending && due.begin <= clock_) return register_ahead(due);
+        if (due.is_pending && moment_of(due) <= clock_) return register_ahead(due);
 }
 
 /// From the last deadline to the first: a registration ends before that of the next one must begin, so that near
@@ -163,6 +186,7 @@ void Helper::find_begins() {
         if (!due->is_pending) continue;
         if (next < due->prediction.deadline) ++counters_.spread;
         due->begin = std::min(due->prediction.deadline, next) - remove_cost(range) - to_register_again(range);
+        due->early = due->begin - margin_.of(due->prediction.period);
         next = due->begin;
     }
     begins_known_ = true;
@@ -217,7 +241,7 @@ Time Helper::next_moment() const {
     if (lingering_first_ != lingering_end_) next = lingering_[lingering_first_ % lingering_.size()].until;
     for (Due const& due : due_.all()) {
         next = std::min(next, due.prediction.given_up + options_.reaction);
-        if (due.is_pending) next = std::min(next, due.begin);
+        if (due.is_pending) next = std::min(next, moment_of(due));
     }
     if (cache_->pinned().count > 0) next = std::min(next, swept_ + k_between_sweeps);
     return std::max(next, clock_);

@@ -19,6 +19,7 @@
 #include "memory/registration/cost_model.hpp"
 #include "memory/registration/due_queue.hpp"
 #include "memory/registration/event_queue.hpp"
+#include "memory/registration/margin.hpp"
 #include "memory/registration/predict/accuracy.hpp"
 #include "memory/registration/predict/predictor.hpp"
 
@@ -29,12 +30,26 @@ struct HelperOptions {
     Time reaction{0};  ///< how long after an event, or after the moment it asked for, work() is called at the latest
 };
 
+/// Why messages found their buffer not registered, each counted once. The first is the program's, the others are faults
+/// of the prediction, of the helper, or of what there is room for.
+struct Unprepared {
+    std::uint64_t unknown = 0;      ///< nothing like it was seen twice
+    std::uint64_t given_up = 0;     ///< its prediction had been given up, or lost its place
+    std::uint64_t unannounced = 0;  ///< the message that announces it came too late, or not
+    std::uint64_t early = 0;        ///< it came before its registration was to begin
+    std::uint64_t late = 0;         ///< the helper had not come to it
+    std::uint64_t refused = 0;      ///< registered ahead was not possible, would have raised the peak, or was undone
+
+    std::uint64_t all() const noexcept { return unknown + given_up + unannounced + early + late + refused; }
+};
+
 struct HelperCounters {
     std::uint64_t events = 0;
     std::uint64_t kept = 0;            ///< regions left registered, because the next use is too near
     std::uint64_t guesses_denied = 0;  ///< guesses that would have raised the peak, or had to make way
     std::uint64_t failed = 0;          ///< registrations that the registrar or the limit refused
     std::uint64_t spread = 0;          ///< registrations begun earlier because of near neighbours
+    Unprepared unprepared;
 };
 
 class Helper {
@@ -63,6 +78,8 @@ class Helper {
     // Each works at `clock_`, which it moves on by what it spends.
     void take_event(Event const& event);
     void learn(Event const& event);
+    void count_unprepared(Event const& event, Due const* due) noexcept;
+    void learn_margin(Event const& event, Due const& due) noexcept;
     void put(Prediction const& prediction);
     /// A range without a known next use stays for as long as registering it again would take, if it `may_linger`.
     void consider_giving_back(Range range, bool may_linger);
@@ -76,6 +93,10 @@ class Helper {
     void make_way_for(Due const& due);
     void find_begins();
     bool would_raise_peak(Range range) const noexcept;
+    /// When a pending registration is to begin, as things are.
+    Time moment_of(Due const& due) const noexcept {
+        return due.early < due.begin && !would_raise_peak(due.prediction.range) ? due.early : due.begin;
+    }
     Time next_moment() const;
     Time add_cost(Range range) const noexcept { return costs_.add.of(pages_of(range)); }
     Time remove_cost(Range range) const noexcept { return costs_.remove.of(pages_of(range)); }
@@ -89,6 +110,7 @@ class Helper {
     Costs costs_;
     HelperOptions options_;
     DueQueue due_;
+    Margin margin_;
     std::vector<Prediction> predictions_;
     Time clock_{};
     bool begins_known_ = false;

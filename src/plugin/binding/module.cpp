@@ -3,6 +3,8 @@
 
 #include <link.h>
 
+#include <cstring>
+
 namespace sluice::plugin {
 
 namespace {
@@ -24,19 +26,40 @@ bool holds(ModuleParts const& module, std::uintptr_t address) noexcept {
     return false;
 }
 
-int keep_ours(dl_phdr_info* module, std::size_t, void* result) noexcept {
+struct Search {
+    std::uintptr_t address;
+    ModuleParts found;
+};
+
+int keep_if_it_holds(dl_phdr_info* module, std::size_t, void* argument) noexcept {
+    auto& search = *static_cast<Search*>(argument);
     ModuleParts const parts = parts_of(*module);
-    if (!holds(parts, reinterpret_cast<std::uintptr_t>(&parts_of_this_module))) return 0;
-    *static_cast<ModuleParts*>(result) = parts;
+    if (!holds(parts, search.address)) return 0;
+    search.found = parts;
     return 1;
+}
+
+int is_called(dl_phdr_info* module, std::size_t, void* name) noexcept {
+    char const* const path = module->dlpi_name == nullptr ? "" : module->dlpi_name;
+    char const* const slash = std::strrchr(path, '/');
+    auto const* const begin = static_cast<char const*>(name);
+    return std::strncmp(slash == nullptr ? path : slash + 1, begin, std::strlen(begin)) == 0 ? 1 : 0;
 }
 
 }  // namespace
 
+bool has_module(char const* name) noexcept {
+    return dl_iterate_phdr(is_called, const_cast<char*>(name)) != 0;
+}
+
+ModuleParts parts_of_module(void const* address) noexcept {
+    Search search{reinterpret_cast<std::uintptr_t>(address), {}};
+    dl_iterate_phdr(keep_if_it_holds, &search);
+    return search.found;
+}
+
 ModuleParts parts_of_this_module() noexcept {
-    ModuleParts ours;
-    dl_iterate_phdr(keep_ours, &ours);
-    return ours;
+    return parts_of_module(reinterpret_cast<void const*>(&parts_of_this_module));
 }
 
 }  // namespace sluice::plugin

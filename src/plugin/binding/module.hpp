@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The module that this code is in, as the loader mapped it: the plugin, or the program of a unit test.
+/// What is loaded; and the module that this code is in, as the loader mapped it: the plugin, or the program of a unit
+/// test.
 #pragma once
 
 #include <array>
@@ -20,7 +21,11 @@ struct ModuleParts {
     std::size_t count = 0;
 };
 
-/// Does not allocate.
+/// Of the module that has this address; empty if none has. Does not allocate.
+ModuleParts parts_of_module(void const* address) noexcept;
 ModuleParts parts_of_this_module() noexcept;
+
+/// Whether a library is loaded whose file's name begins so. Does not allocate.
+bool has_module(char const* name) noexcept;
 
 }  // namespace sluice::plugin

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "plugin/binding/module.hpp"
 #include "plugin/watch/peak.hpp"
 
 namespace sluice::plugin {
@@ -10,7 +11,7 @@ namespace sluice::plugin {
 namespace {
 
 void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, InitCall const& init,
-                   MemoryWatch::Reading const& after, std::uint64_t high_water) {
+                   MemoryWatch::Reading const& after, KernelSays const& kernel) {
     record::RankRecord& record = watch.record();
     auto const kib = [](std::uint64_t bytes) { return static_cast<std::uint32_t>(bytes / 1024); };
     std::uint32_t const ours = kib(watch.memory().sluice());
@@ -26,14 +27,14 @@ void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Ini
     second.mpi_shared = kib(record.head.init_shared);
     second.files = kib(after.others.file_bytes);
     // A peak before MPI_Init was the program's, outside MPI.
-    keep_peak(watch, first, init.high_water);
+    keep_peak(watch, first, init.kernel);
     first.site = site;
     second.site = site;
     // What MPI_Init gave back again was the MPI's.
     record::Sample highest = second;
-    highest.resident = std::max(second.resident, kib(high_water));
+    highest.resident = std::max(second.resident, kib(kernel.high_water));
     highest.mpi_private += highest.resident - second.resident;
-    keep_peak(watch, highest, high_water);
+    keep_peak(watch, highest, kernel);
     record.history[0] = first;
     record.history[1] = second;
     record.head.history = 2;
@@ -41,12 +42,15 @@ void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Ini
 
 }  // namespace
 
-void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading const& after, std::uint64_t high_water,
+void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading const& after, KernelSays const& kernel,
                       bool with_history) {
     record::RankRecord& record = watch.record();
     record.head.before_init = init.before.all.all();
     record.head.init_private = grown(init.before.others.private_bytes, after.others.private_bytes);
     record.head.init_shared = grown(init.before.others.shared_bytes, after.others.shared_bytes);
+    record.head.init_files = grown(init.before.others.file_bytes, after.others.file_bytes);
+    if (!init.had_compiler && has_module(k_compiler))
+        record.head.init_compiler = record.head.init_private + record.head.init_shared + record.head.init_files;
     watch.memory().mpi_private = record.head.init_private;
     watch.memory().mpi_shared = record.head.init_shared;
     std::uint32_t const index = watch.sites().of(init.function, init.caller);
@@ -60,7 +64,7 @@ void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading c
     record.head.time_in_mpi_ns = site.time_ns;
     std::uint64_t const began_us = watch.clock().us_since_start(init.began);
     watch.keep_event(index, began_us, site.time_ns / 1000, 0);
-    if (with_history) begin_history(watch, index, began_us, init, after, high_water);
+    if (with_history) begin_history(watch, index, began_us, init, after, kernel);
 }
 
 std::uint64_t grown(std::uint64_t from, std::uint64_t to, std::int64_t before) noexcept {

@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "kernel/thread/faults.hpp"
 #include "plugin/binding/clock.hpp"
 #include "plugin/binding/gate.hpp"
+#include "plugin/binding/module.hpp"
 #include "plugin/binding/say.hpp"
 #include "plugin/job/declaration.hpp"
 #include "plugin/job/init_call.hpp"
@@ -69,8 +71,9 @@ Job& begin_job(std::uint64_t untouched, InitCall& init) {
     job.watch.record().head.start_unix_us = unix_us();
     give_back_startup_pages();
     MemoryWatch& memory = job.watch.memory();
+    memory.threads_before_init(kernel::count_threads());
     memory.own().look();
-    init.before = memory.read_with_peak(init.high_water);
+    init.before = memory.read_with_peak(init.kernel);
     std::uint64_t const is = init.before.others.private_bytes;
     job.taken_before_init = static_cast<std::int64_t>(is) - static_cast<std::int64_t>(untouched);
     memory.took(grown(untouched, is));
@@ -84,7 +87,7 @@ template <class Below>
 int run(Function function, void const* caller, Below const& below) {
     Inside const inside;
     if (g_plugin.job != nullptr) return below(MPI_THREAD_SINGLE);
-    InitCall init{function, caller, {}, 0, 0};
+    InitCall init{function, caller, {}, {}, 0, has_module(k_compiler)};
     Job& job = begin_job(MemoryWatch().read_now().others.private_bytes, init);
     g_plugin.job = &job;
     job.services.before_init(job);

@@ -14,6 +14,7 @@
 #include "plugin/binding/tally.hpp"
 #include "plugin/job/declaration.hpp"
 #include "plugin/job/identity.hpp"
+#include "plugin/job/mpi_pages.hpp"
 #include "plugin/job/rank_head.hpp"
 #include "plugin/job/startup_pages.hpp"
 #include "plugin/job/thread_level.hpp"
@@ -134,16 +135,17 @@ void open_the_gate(Job& job) {
 }  // namespace
 
 void start_job(Job& job, InitCall const& init) {
-    std::uint64_t high_water = 0;
+    KernelSays kernel;
     job.watch.memory().own().look();
-    MemoryWatch::Reading const after = job.watch.memory().read_with_peak(high_water);
+    MemoryWatch::Reading const after = job.watch.memory().read_with_peak(kernel);
     know_the_job(job);
-    account_for_init(job.watch, init, after, high_water, job.settings.watch == Switch::on);
+    account_for_init(job.watch, init, after, kernel, job.settings.watch == Switch::on);
     describe_job(job);
     Resident const before_traffic = job.watch.memory().read_now().others;
     // The MPI brings in pages of its own at each of the following steps: those of the steps before must not add to
     // them.
     give_back_startup_pages();
+    MpiPages of_mpi;
     meet_the_others(job);
     give_back_startup_pages();
     choose_services(job);
@@ -152,6 +154,7 @@ void start_job(Job& job, InitCall const& init) {
     learn_from_mpi(job);
     start_services(job);
     agree_on_watching(job);
+    of_mpi.give_back_new();
     give_back_startup_pages();
     count_own_memory(job, after.others, before_traffic, after_traffic);
     open_the_gate(job);

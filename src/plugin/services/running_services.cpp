@@ -79,6 +79,11 @@ void RunningServices::stop(Job& job, Ending ending) {
     if (ending == Ending::finalize) leave_owned_to_mpi(job);
 }
 
+bool RunningServices::runs(std::string_view name) const noexcept {
+    return std::any_of(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(running_),
+                       [name](auto const& service) { return service->name() == name; });
+}
+
 void RunningServices::before_fork() noexcept {
     for (std::size_t i = 0; i < running_; ++i)
         chosen_[i]->before_fork();

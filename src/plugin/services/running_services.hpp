@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,8 @@ class RunningServices {
     void before_fork() noexcept;
     /// In a child of fork().
     void in_child() noexcept;
+    /// Whether a service of this name has started.
+    bool runs(std::string_view name) const noexcept;
     /// Nothing was started.
     bool empty() const noexcept { return running_ == 0; }
 

@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <string_view>
 
 #include "kernel/files/read_text.hpp"
 #include "kernel/proc_text.hpp"
+#include "plugin/binding/clock.hpp"
+#include "plugin/tables/open/lent_buffers.hpp"
 
 namespace sluice::plugin {
 
@@ -18,8 +21,13 @@ namespace {
 
 // What a call must add for it to be where memory grows; a few pages are nothing.
 constexpr std::uint64_t k_growth = 65536;
-// While memory does not change, the interval between readings grows by this factor.
-constexpr std::uint64_t k_rarest = 8;
+// While memory does not change, the interval between readings at the begin of calls grows by this factor: one that
+// finds cold caches costs 5 to 10 microseconds, as much as a message of 16 KiB within a node.
+constexpr std::uint64_t k_rarest = 64;
+// A call that lasts so many least intervals has a reading at its end, however rare readings have become.
+constexpr std::uint64_t k_long = 8;
+// A look at lent buffers takes at most this part of the time.
+constexpr std::uint64_t k_look_part = 10;
 
 std::uint64_t above(std::uint64_t now, std::uint64_t before) noexcept {
     return now > before ? now - before : 0;
@@ -119,12 +127,15 @@ bool MemoryWatch::read_status(kernel::MemoryStatus& status) const noexcept {
 }
 
 /// The same numbers as those of statm.
-MemoryWatch::Reading MemoryWatch::read_with_peak(std::uint64_t& high_water) const noexcept {
+MemoryWatch::Reading MemoryWatch::read_with_peak(KernelSays& kernel) const noexcept {
     kernel::MemoryStatus status;
     read_status(status);
-    high_water = status.high_water;
-    if (status.high_water == 0) return read();
-    return without_own({status.anonymous, status.shared, status.files});
+    kernel.high_water = status.high_water;
+    kernel.huge = status.huge;
+    Reading const reading =
+        status.high_water == 0 ? read() : without_own({status.anonymous, status.shared, status.files});
+    kernel.segments = reading.others.shared_bytes;
+    return reading;
 }
 
 MemoryWatch::Reading MemoryWatch::without_own(Resident const& all) const noexcept {
@@ -138,6 +149,7 @@ void MemoryWatch::start(std::uint64_t gap) noexcept {
     // The sampler has begun already.
     least_gap_ = gap;
     put(gap_, gap);
+    put(long_, gap);
     statm_.keep();
     Reading const is = read();
     put(last_.private_bytes, is.others.private_bytes);
@@ -151,6 +163,7 @@ void MemoryWatch::keep(Reading const& reading, Resident const& before, std::uint
     Resident const& is = reading.others;
     if (reading.all.all() < last_all_) shrunk_.store(true, std::memory_order_relaxed);
     put(gap_, is == before ? std::min(2 * gap_, k_rarest * least_gap_) : least_gap_);
+    put(long_, std::min(gap_, k_long * least_gap_));
     put(last_.private_bytes, is.private_bytes);
     put(last_.shared_bytes, is.shared_bytes);
     put(last_.file_bytes, is.file_bytes);
@@ -162,6 +175,57 @@ bool MemoryWatch::enter(std::uint64_t now) noexcept {
     return share_out(now, nullptr, 0, 0);
 }
 
+/// Pages of the program's buffers are private ones, or of shared memory.
+MemoryWatch::Growth MemoryWatch::growth(Resident const& is, Resident const& before, std::uint64_t now) noexcept {
+    std::uint64_t const of_private = above(is.private_bytes, before.private_bytes);
+    std::uint64_t const of_shared = above(is.shared_bytes, before.shared_bytes);
+    std::uint64_t own = take(own_pages_);
+    unlooked_ += of_private + of_shared;
+    if (lent_ != nullptr && unlooked_ >= k_growth && now >= next_look_) {
+        own += lent_->find();
+        unlooked_ = 0;
+        std::uint64_t const looked = ticks();
+        next_look_ = looked + k_look_part * (looked - std::min(now, looked));
+    }
+    std::uint64_t const own_private = std::min(own, of_private);
+    std::uint64_t const own_shared = std::min(own - own_private, of_shared);
+    return {own_private + own_shared, of_private - own_private, of_shared - own_shared};
+}
+
+void MemoryWatch::begin_with(kernel::Faults const& faults) noexcept {
+    put(at_entry_.of_thread, faults.of_thread);
+    put(at_entry_.of_process, faults.of_process);
+    knows_faults_.store(true, std::memory_order_release);
+}
+
+/// A thread may have begun after the call that waits for it: its faults count from here on.
+void MemoryWatch::look_at_threads() noexcept {
+    std::uint64_t const all = kernel::count_threads();
+    if (!knows_threads_) not_the_programs_ += all;
+    knows_threads_ = true;
+    bool const run = all > not_the_programs_;
+    bool const ran = others_run_.exchange(run, std::memory_order_relaxed);
+    if (!run || ran) return;
+    std::uint32_t const thread = look_at(in_call_);
+    if (auto const now = thread != 0 ? kernel::faults_of(static_cast<pid_t>(thread)) : std::nullopt) begin_with(*now);
+}
+
+void MemoryWatch::note_thread() noexcept {
+    static thread_local pid_t const caller = gettid();
+    put(in_call_, static_cast<std::uint32_t>(caller));
+    if (others_run_.load(std::memory_order_relaxed))
+        begin_with(kernel::faults_of_caller());
+    else
+        knows_faults_.store(false, std::memory_order_relaxed);
+}
+
+/// Of what has grown since the call began.
+double MemoryWatch::part_of_call() const noexcept {
+    if (!knows_faults_.load(std::memory_order_acquire)) return 1;
+    auto const now = kernel::faults_of(static_cast<pid_t>(look_at(in_call_)));
+    return now ? now->part_since({look_at(at_entry_.of_thread), look_at(at_entry_.of_process)}) : 1;
+}
+
 /// A reading after a stretch in which the program ran and calls that had no readings of their own. The last of them, of
 /// `site` if any, took `elapsed` of it.
 bool MemoryWatch::share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed,
@@ -171,17 +235,17 @@ bool MemoryWatch::share_out(std::uint64_t now, record::Site* site, std::uint64_t
     Reading const reading = read();
     Resident const& is = reading.others;
     Resident const before = last();
-    std::uint64_t const own = take(own_pages_);
     std::uint64_t const in_calls = take(mpi_ticks_);
-    std::uint64_t const grown = above(above(is.private_bytes, before.private_bytes), own);
+    Growth const grown = growth(is, before, now);
     auto const stretch = static_cast<std::int64_t>(now - last_ticks_);
-    mpi_private += part(grown, share_of(in_calls, stretch));
+    mpi_private += part(grown.mpi_private, share_of(in_calls, stretch));
     // Shared memory that appears around calls is that of MPI's segments.
-    std::uint64_t const shared = in_calls > 0 ? above(is.shared_bytes, before.shared_bytes) : 0;
+    std::uint64_t const shared = in_calls > 0 ? grown.mpi_shared : 0;
     mpi_shared += shared;
+    if (site == nullptr) note_thread();
     if (site != nullptr) {
         double const of_call = share_of(elapsed, stretch);
-        grows(*site, part(grown, of_call), part(shared, of_call), start_us);
+        grows(*site, part(grown.mpi_private, of_call), part(shared, of_call), start_us);
     }
     keep(reading, before, now);
     return true;
@@ -192,34 +256,38 @@ void MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, std::uint6
     Reading const reading = read();
     Resident const& is = reading.others;
     Resident const before = last();
-    std::uint64_t const own = std::min(take(own_pages_), above(is.private_bytes, before.private_bytes));
-    std::uint64_t const grown = above(is.private_bytes, before.private_bytes + own);
-    std::uint64_t const shared = above(is.shared_bytes, before.shared_bytes);
+    Growth grown = growth(is, before, now);
+    if (knows_faults_.load(std::memory_order_acquire) && grown.mpi_private >= k_growth &&
+        static_cast<pid_t>(look_at(in_call_)) == gettid())
+        grown.mpi_private = part(grown.mpi_private, kernel::faults_of_caller().part_since(at_entry_));
     take(mpi_ticks_);
     if (is != before) {
-        mpi_private += grown;
-        mpi_shared += shared;
+        mpi_private += grown.mpi_private;
+        mpi_shared += grown.mpi_shared;
         // What a call gives back, MPI had.
         take_back(mpi_private, above(before.private_bytes, is.private_bytes));
         take_back(mpi_shared, above(before.shared_bytes, is.shared_bytes));
-        add(site.grown_own, own);
-        grows(site, grown, shared, start_us);
+        add(site.grown_own, grown.own);
+        grows(site, grown.mpi_private, grown.mpi_shared, start_us);
     }
     keep(reading, before, now);
 }
 
 record::Sample MemoryWatch::sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
-                                   std::uint64_t own_pages, std::uint64_t& high_water) const noexcept {
-    Reading const reading = read_with_peak(high_water);
+                                   std::uint64_t own_pages, KernelSays& kernel) const noexcept {
+    Reading const reading = read_with_peak(kernel);
     Resident const& is = reading.others;
     Resident const before = last();
     std::uint64_t mine = mpi_private.load(std::memory_order_relaxed);
     std::uint64_t segments = mpi_shared.load(std::memory_order_relaxed);
-    double const share = in_call_since_reading ? 1
+    double const share = in_call_since_reading ? part_of_call()
                                                : share_of(look_at(mpi_ticks_) + open_ticks,
                                                           static_cast<std::int64_t>(now - look_at(last_ticks_)));
-    mine += part(above(is.private_bytes, before.private_bytes + look_at(own_pages_) + own_pages), share);
-    if (share > 0) segments += above(is.shared_bytes, before.shared_bytes);
+    std::uint64_t const of_private = above(is.private_bytes, before.private_bytes);
+    std::uint64_t const own = look_at(own_pages_) + own_pages;
+    mine += part(above(of_private, own), share);
+    if (in_call_since_reading || share > 0)
+        segments += above(is.shared_bytes, before.shared_bytes + above(own, of_private));
     record::Sample sample;
     sample.resident = kib(reading.all.all());
     sample.mpi_private = std::min(kib(mine), kib(reading.all.private_bytes));

@@ -7,8 +7,8 @@
 ///
 /// A reading costs 0.4 microseconds and drives others' lines out of the cache, so calls that follow each other closely
 /// share one; growth over such a stretch goes to MPI by its share of the time. While nothing grows or shrinks, readings
-/// become rarer, down to an eighth; the first that sees a change has them back at once. A call that turns out to be
-/// long although it had no reading has one at its end.
+/// become rarer, down to a 64th; the first that sees a change has them back at once. A call that turns out to be long
+/// although it had no reading has one at its end.
 ///
 /// The cheap reading (statm) tells shared memory and pages of files as one number. Only shared memory is MPI's, so
 /// where that number has changed, a second one is read that takes 4 microseconds (status).
@@ -16,6 +16,9 @@
 /// The cheap reading is of a file that is kept open; the second opens its own for a moment. Where the program has used
 /// up its descriptors, memory counts as of the last reading. A limit of less than kernel::k_least_limit_to_keep, or a
 /// program that has closed what it did not open, leaves a reading that opens its file: 2 to 5 microseconds.
+///
+/// Where threads of the program run that are in no call, growth inside a call is MPI's by the part of the page faults
+/// that the calling thread had.
 ///
 /// Any thread of the program may call, and our helper thread samples: numbers are tallies (tally.hpp), readings are one
 /// thread's at a time. Where several threads call MPI, growth is the site's whose call ends first.
@@ -28,12 +31,22 @@
 
 #include "kernel/files/kept_file.hpp"
 #include "kernel/proc_text.hpp"
+#include "kernel/thread/faults.hpp"
 #include "plugin/binding/tally.hpp"
 #include "plugin/tables/own_pages.hpp"
 #include "record/record.hpp"
 #include "sluice/budget.hpp"
 
 namespace sluice::plugin {
+
+class LentBuffers;
+
+/// What else the kernel says with a reading, in bytes.
+struct KernelSays {
+    std::uint64_t high_water = 0;  ///< the most that the process has held since it began its program; 0: it is not told
+    std::uint64_t segments = 0;    ///< shared memory, the program's and the MPI's
+    std::uint64_t huge = 0;        ///< reserved huge pages
+};
 
 class MemoryWatch {
   public:
@@ -49,8 +62,7 @@ class MemoryWatch {
         Resident others;
     };
     Reading read() const noexcept;
-    /// The same, and the most that the process has held since it began its program; 0 where the kernel does not tell.
-    Reading read_with_peak(std::uint64_t& high_water) const noexcept;
+    Reading read_with_peak(KernelSays& kernel) const noexcept;
     /// The same after a look at the pages of Sluice's own mappings.
     Reading read_now() noexcept {
         own_.look();
@@ -63,6 +75,12 @@ class MemoryWatch {
     void start(std::uint64_t gap) noexcept;
     /// Keeps no file open any more, as a child of fork() must not either. Memory can still be read.
     void let_go_of_files() noexcept { statm_.let_go(); }
+    /// Buffers of the program whose pages may come in any call.
+    void follow(LentBuffers& lent) noexcept { lent_ = &lent; }
+    /// Before MPI_Init: all threads are the program's. What MPI_Init adds until the first look is not.
+    void threads_before_init(std::uint64_t number) noexcept { not_the_programs_ = 1 - number; }
+    /// Looks whether threads of the program run beside the one that calls.
+    void look_at_threads() noexcept;
     /// Looks that found nothing because the process had no descriptor free.
     std::uint64_t looks_without_descriptor() const noexcept { return lacked_.load(std::memory_order_relaxed); }
 
@@ -71,7 +89,7 @@ class MemoryWatch {
     /// At the begin of such a call. False where another thread is reading; otherwise `leave` must be told.
     bool enter(std::uint64_t now) noexcept;
     /// Whether a call that took `elapsed` ticks has a reading at its end, had it one at its begin or not.
-    bool is_long(std::uint64_t elapsed) const noexcept { return elapsed >= look_at(gap_); }
+    bool is_long(std::uint64_t elapsed) const noexcept { return elapsed >= look_at(long_); }
     /// At the end of a call of `site` that took `elapsed` ticks and began at `start_us()`. `own_pages`: bytes of the
     /// call's own buffers that became resident in it.
     template <class StartUs>
@@ -94,9 +112,9 @@ class MemoryWatch {
 
     /// What belongs to whom now. `in_call_since_reading`: the rank is inside a call that began with the last reading,
     /// so what has grown since is MPI's, too, but for `own_pages` of the call's own buffer. Otherwise growth is shared
-    /// by time, with the open call that has lasted `open_ticks` so far. `high_water`: see read_with_peak.
+    /// by time, with the open call that has lasted `open_ticks` so far.
     record::Sample sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
-                          std::uint64_t own_pages, std::uint64_t& high_water) const noexcept;
+                          std::uint64_t own_pages, KernelSays& kernel) const noexcept;
 
     std::atomic<std::uint64_t> mpi_private{0};
     std::atomic<std::uint64_t> mpi_shared{0};
@@ -113,6 +131,14 @@ class MemoryWatch {
     static std::uint64_t absent(void const* from, std::uint64_t bytes) noexcept;
 
   private:
+    /// What a stretch between two readings brought to whom.
+    struct Growth {
+        std::uint64_t own, mpi_private, mpi_shared;
+    };
+    Growth growth(Resident const& is, Resident const& before, std::uint64_t now) noexcept;
+    void note_thread() noexcept;
+    void begin_with(kernel::Faults const& faults) noexcept;
+    double part_of_call() const noexcept;
     bool share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed, std::uint64_t start_us) noexcept;
     void read_at_exit(std::uint64_t now, record::Site& site, std::uint64_t start_us) noexcept;
     std::uint64_t leased() const noexcept { return leases_ != nullptr ? leases_->resident().count : 0; }
@@ -138,6 +164,7 @@ class MemoryWatch {
     std::atomic<std::uint64_t> taken_{0};
     std::uint64_t least_gap_ = 0;
     std::uint64_t gap_ = 0;
+    std::uint64_t long_ = 0;
     std::mutex reading_;          // held while the following three are written
     Resident last_;               // without Sluice's
     std::uint64_t last_all_ = 0;  // with it
@@ -145,6 +172,16 @@ class MemoryWatch {
     std::atomic<bool> shrunk_{false};
     std::uint64_t mpi_ticks_ = 0;  // in calls since the last reading
     std::uint64_t own_pages_ = 0;  // since then
+    // The thread that entered the last call with a reading, and where others run the faults until then.
+    std::atomic<bool> others_run_{false};
+    std::atomic<bool> knows_faults_{false};
+    std::uint64_t not_the_programs_ = 0;  // threads, and the one that calls
+    bool knows_threads_ = false;
+    std::uint32_t in_call_ = 0;
+    kernel::Faults at_entry_;
+    LentBuffers* lent_ = nullptr;
+    std::uint64_t unlooked_ = 0;   // growth since the last look at lent buffers
+    std::uint64_t next_look_ = 0;  // in ticks
 };
 
 }  // namespace sluice::plugin

@@ -26,6 +26,7 @@
 #include "mpi/handle_key.hpp"
 #include "plugin/binding/tally.hpp"
 #include "plugin/tables/open/flights.hpp"
+#include "plugin/tables/open/lent_buffers.hpp"
 #include "plugin/tables/open/objects.hpp"
 
 namespace sluice::plugin {
@@ -40,8 +41,9 @@ struct OpenRequest {
     // Of a message that comes: it is busy where its pages were not resident and have become so.
     void const* buffer = nullptr;  ///< that it receives into, where pages of it were not resident at its start
     std::uint64_t span = 0;
-    std::uint64_t absent = 0;  ///< bytes of it that were not
-    std::uint64_t come = 0;    ///< and are now
+    std::uint64_t absent = 0;                        ///< bytes of it that were not
+    std::uint64_t come = 0;                          ///< and are now
+    std::uint32_t lent_at = LentBuffers::k_unknown;  ///< its place among the buffers that samples look at
     // Of a persistent one, for each start.
     std::uint64_t out = 0;
     std::uint64_t in = 0;
@@ -70,7 +72,7 @@ struct Handle {
 
 /// `Listener` is told what the table finds out: opened(site), closed(site), flies(request) and landed(request), which
 /// keep places in it, came(site, bytes), sent_to(rank, bytes) and own_pages(bytes); it says by absent(buffer, span) how
-/// many bytes of a buffer are not resident.
+/// many bytes of a buffer are not resident, and has the buffers that samples look at: lent().
 template <class Listener>
 class OpenRequests {
   public:
@@ -101,7 +103,10 @@ class OpenRequests {
         slot.serial = next_serial_;
         next_serial_ = std::max(next_serial_ + 1, k_first_serial);
         plugin::add(kept_, 1);
-        if (slot.absent > 0) plugin::add(incomplete_, 1);
+        if (slot.absent > 0) {
+            plugin::add(incomplete_, 1);
+            slot.lent_at = listener_.lent().lend(LentBuffers::k_request, slot.buffer, slot.span, slot.absent);
+        }
         if (slot.active) listener_.flies(slot);
     }
 
@@ -299,7 +304,7 @@ class OpenRequests {
     /// A run of slots that are not free always ends with one in use: when the last request of a run goes, the marks of
     /// freed slots before it go, too.
     void free(OpenRequest& slot) noexcept {
-        if (slot.absent > 0) subtract(incomplete_, 1);
+        if (slot.absent > 0) completed(slot);
         subtract(kept_, 1);
         slot.absent = 0;
         slot.active = false;
@@ -310,13 +315,23 @@ class OpenRequests {
             slots_[at].key = k_free;
     }
 
+    /// No page of its buffer is missing any more, or none is waited for.
+    void completed(OpenRequest& slot) noexcept {
+        subtract(incomplete_, 1);
+        listener_.lent().give_back(slot.lent_at);
+        slot.lent_at = LentBuffers::k_unknown;
+    }
+
     void find_own_pages(OpenRequest& slot) noexcept {
         if (slot.absent == 0) return;
         std::uint64_t const still = std::min(listener_.absent(slot.buffer, slot.span), slot.absent);
         std::uint64_t const now = slot.absent - still;
         slot.absent = still;
-        if (slot.absent == 0) subtract(incomplete_, 1);
         if (now == 0) return;
+        if (still > 0)
+            listener_.lent().still_misses(slot.lent_at, still);
+        else
+            completed(slot);
         listener_.own_pages(now);
         if (!slot.active) return;
         slot.come += now;

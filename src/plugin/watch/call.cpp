@@ -119,6 +119,7 @@ void Call::waits() noexcept {
         put(watch_->record().head.awaited, static_cast<std::uint32_t>(partner_));
     }
     if (!is_long()) return;
+    note_pages();
     t_account.leaves = leaves_;
     t_account.comes = comes_;
     t_account.unknown = unknown();
@@ -127,6 +128,12 @@ void Call::waits() noexcept {
     if (t_account.unknown > 0) watch_->flies(site_, t_account.unknown);
     t_account.flying = true;
     stays_open_ = true;  // the peak of its site is known
+}
+
+/// An MPI over an adapter would have these registered.
+void Call::note_pages() noexcept {
+    for (FlyingRange const& range : {leaves_, comes_})
+        if (range.bytes >= k_seen_in_flight) watch_->used_pages().add(range.from, range.span);
 }
 
 void Call::passes_on() noexcept {
@@ -165,6 +172,7 @@ void Call::persistent(MPI_Request request) noexcept {
 }
 
 void Call::opens(MPI_Request request, bool persistent) noexcept {
+    if (is_long()) note_pages();
     OpenRequest open;
     open.bytes = kept_busy();
     open.leaves = leaves_;
@@ -213,7 +221,12 @@ void Call::makes_window(MPI_Win window, MPI_Comm comm) noexcept {
     add(watch_->record().head.windows_made, 1);
 }
 
+void Call::lends(void const* from, MPI_Aint bytes, std::uint64_t owner) noexcept {
+    if (from != nullptr && bytes > 0) watch_->lends(owner, from, static_cast<std::uint64_t>(bytes));
+}
+
 void Call::frees_window(std::uint64_t window) noexcept {
+    watch_->lent().give_back_all(window);
     watch_->windows().remove(window);
     add(watch_->record().head.windows_freed, 1);
 }
@@ -262,6 +275,7 @@ int Call::end(int code) noexcept {
         std::uint64_t const still = MemoryWatch::absent(buffer_, span_);
         own += absent_ - std::min(still, absent_);
         if (still == 0) watch.resident_buffers().add(buffer_, span_, asked_at);
+        if (still > 0 && comes_later_) watch.lent().lend(LentBuffers::k_late_data, buffer_, span_, still);
     }
     std::uint64_t now = ticks();
     if (reading_ || watch.memory().is_long(now - start_)) [[unlikely]] {

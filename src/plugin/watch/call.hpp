@@ -56,6 +56,10 @@ class Call {
     /// Something comes in: where to is to be told.
     bool receives() const noexcept { return in_ > 0; }
     void into(void* buffer, std::uint64_t span) noexcept;
+    /// The call may return before its bytes have come, and has no request: pages are found when they come.
+    void comes_later() noexcept { comes_later_ = true; }
+    /// Memory of the program that MPI writes to in other calls, until the owner gives it back.
+    void lends(void const* from, MPI_Aint bytes, std::uint64_t owner) noexcept;
     /// Blocks that lie far apart are not looked at: the kernel would be asked about all pages between them.
     void into(void* buffer, Room room) noexcept;
     /// The buffer that the bytes come into, else the one that they leave from.
@@ -131,6 +135,7 @@ class Call {
     void receives_into(void* buffer, std::uint64_t span) noexcept;
     void leaves_with_gaps(MessageBytes& sizes, void const* buffer, MPI_Count count, MPI_Datatype type) noexcept;
     void opens(MPI_Request request, bool persistent) noexcept;
+    void note_pages() noexcept;
     /// Bytes whose buffers are not known.
     std::uint64_t unknown() const noexcept { return leaves_.bytes + comes_.bytes > 0 ? 0 : kept_busy(); }
     /// Its buffer is busy only where something has come.
@@ -147,6 +152,7 @@ class Call {
     bool reading_;
     bool waits_ = false;
     bool one_buffer_ = false;
+    bool comes_later_ = false;
     bool stays_open_ = false;   // a request goes on with its bytes
     bool moves_later_ = false;  // when a persistent request begins
     record::Object creates_ = record::Object::none;

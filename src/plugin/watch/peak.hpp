@@ -8,9 +8,9 @@
 
 namespace sluice::plugin {
 
-/// Keeps `sample`, or the sample before it if that held more, as the peak if `high_water` bytes, or what the sample
+/// Keeps `sample`, or the sample before it if that held more, as the peak if the high water, or what the sample
 /// holds, are more than the peak so far. The parts are those of that sample; what the peak has more is the
 /// application's, as no call is known to have taken it.
-void keep_peak(Watch& watch, record::Sample const& sample, std::uint64_t high_water) noexcept;
+void keep_peak(Watch& watch, record::Sample const& sample, KernelSays const& kernel) noexcept;
 
 }  // namespace sluice::plugin

@@ -22,8 +22,12 @@ constexpr std::uint64_t k_first_interval_us = 10000;
 constexpr std::uint64_t k_least_interval_us = 10000;
 constexpr std::uint64_t k_most_interval_us = 100000;
 constexpr std::uint64_t k_proportional_interval_us = 1000000;
+constexpr std::uint64_t k_first_proportional_us = 20000;
+constexpr std::uint32_t k_segments_grow_kib = 512;
 // Between looks at the pages of Sluice's own mappings, which take 17 µs: at most 0.04 % of the time.
 constexpr std::uint64_t k_own_interval_us = 50000;
+// Between looks at what the kernel counts as pinned: reading the status of a process takes 20 µs.
+constexpr std::uint64_t k_pinned_interval_us = 50000;
 
 void keep_own_limit(record::RankHead& head) noexcept {
     kernel::OwnLimit const own = kernel::tightest_own_limit();
@@ -38,6 +42,7 @@ void keep_own_limit(record::RankHead& head) noexcept {
 Sampler::Sampler(kernel::HelperThread& helper, Watch& watch, budget::ProcessBudget& memory)
     : helper_(helper), watch_(watch), memory_(memory) {
     watch_.record().head.history_interval_us = k_first_interval_us;
+    proportional_interval_us_ = k_proportional_interval_us;
     helper_.add(*this);
 }
 
@@ -57,23 +62,37 @@ kernel::HelperThread::Clock::duration Sampler::run() noexcept {
 void Sampler::take() {
     record::RankHead& head = watch_.record().head;
     look_at_own_pages();
-    std::uint64_t high_water = 0;
-    record::Sample const sample = watch_.sample(high_water);
+    KernelSays kernel;
+    record::Sample sample = watch_.sample(kernel);
+    read_pinned(sample.time_us);
+    sample.pinned = pinned_;
     put(head.now_us, sample.time_us);
-    keep_peak(watch_, sample, high_water);
+    keep_peak(watch_, sample, kernel);
+    head.huge_kib = std::max(head.huge_kib, static_cast<std::uint32_t>(kernel.huge / 1024));
+    head.segments_now = static_cast<std::uint32_t>(kernel.segments / 1024);
     head.sluice_code = static_cast<std::uint32_t>(watch_.memory().own().code() / 1024);
     keep_own_limit(head);
     keep_in_history(sample);
     interval_us_ = std::clamp(sample.time_us / 200, k_least_interval_us, k_most_interval_us);
     watch_.record().recent[head.recent % record::k_recent] = sample;
     ++head.recent;
-    if (sample.time_us >= next_proportional_us_) {
-        // Reading it takes the longer the larger the process is: at most a two-thousandth of the time.
-        std::uint64_t const begin = ticks();
-        read_proportional();
-        std::uint64_t const took = watch_.clock().ns(ticks() - begin) / 1000;
-        next_proportional_us_ = sample.time_us + std::max(k_proportional_interval_us, 2000 * took);
-    }
+    share_out_segments(sample.time_us);
+}
+
+/// Reading smaps_rollup takes the longer the larger the process is: at most a two-thousandth of the time, and a
+/// two-hundredth while shared memory grows. After that it is read soon again, since others may map the same pages.
+void Sampler::share_out_segments(std::uint64_t now_us) {
+    record::RankHead const& head = watch_.record().head;
+    bool const grows = head.segments_now > head.segments + head.segments / 8 + k_segments_grow_kib;
+    if (grows) proportional_interval_us_ = k_first_proportional_us;
+    if (now_us < (grows ? soonest_proportional_us_ : next_proportional_us_)) return;
+    std::uint64_t const begin = ticks();
+    read_proportional();
+    std::uint64_t const took = watch_.clock().ns(ticks() - begin) / 1000;
+    bool const rests = proportional_interval_us_ == k_proportional_interval_us;
+    soonest_proportional_us_ = now_us + 200 * took;
+    next_proportional_us_ = now_us + std::max(proportional_interval_us_, (rests ? 2000 : 200) * took);
+    proportional_interval_us_ = std::min(2 * proportional_interval_us_, k_proportional_interval_us);
 }
 
 /// Code and pages of the record become resident when they are used first.
@@ -81,6 +100,7 @@ void Sampler::look_at_own_pages() {
     std::uint64_t const now_us = watch_.clock().us_since_start(ticks());
     if (now_us < next_own_us_) return;
     watch_.memory().own().look();
+    watch_.memory().look_at_threads();
     next_own_us_ = now_us + k_own_interval_us;
 }
 
@@ -92,24 +112,37 @@ void Sampler::keep_in_history(record::Sample const& sample) {
     // The first two are those of MPI_Init: what comes later is not put on its account, nor its on a later call's.
     if (head.history > 2 && sample.time_us < history[head.history - 1].time_us + head.history_interval_us) {
         record::Sample& last = history[head.history - 1];
+        record::Sample const before = last;
         if (sample.resident > last.resident) {
-            std::uint64_t const time = last.time_us;
             last = sample;
-            last.time_us = time;
+            last.time_us = before.time_us;
         }
+        keep_most_pinned(last, before);
+        keep_most_pinned(last, sample);
         return;
     }
     if (head.history == record::k_history) {
         for (std::size_t i = 0; i < record::k_history / 2; ++i) {
-            std::uint64_t const time = history[2 * i].time_us;
-            history[i] = history[2 * i + 1].resident > history[2 * i].resident ? history[2 * i + 1] : history[2 * i];
-            history[i].time_us = time;
+            record::Sample const first = history[2 * i];
+            record::Sample const second = history[2 * i + 1];
+            history[i] = second.resident > first.resident ? second : first;
+            history[i].time_us = first.time_us;
+            keep_most_pinned(history[i], first);
+            keep_most_pinned(history[i], second);
         }
         head.history = record::k_history / 2;
         head.history_interval_us *= 2;
     }
     history[head.history] = sample;
     ++head.history;
+}
+
+void Sampler::read_pinned(std::uint64_t now_us) {
+    if (now_us < next_pinned_us_) return;
+    next_pinned_us_ = now_us + k_pinned_interval_us;
+    std::array<char, 4096> room;
+    std::string_view const status = kernel::read_text("/proc/self/status", room);
+    pinned_ = static_cast<std::uint32_t>(kernel::bytes_after(status, "VmPin:").value_or(0) / 1024);
 }
 
 void Sampler::read_proportional() {
@@ -120,6 +153,9 @@ void Sampler::read_proportional() {
     head.proportional_bytes = bytes("Pss:");
     head.private_bytes = bytes("Private_Clean:") + bytes("Private_Dirty:");
     head.shared_bytes = bytes("Shared_Clean:") + bytes("Shared_Dirty:");
+    if (head.segments_now < head.segments - head.segments / 8) return;
+    head.segments = head.segments_now;
+    head.segments_part = static_cast<std::uint32_t>(bytes("Pss_Shmem:") / 1024);
 }
 
 }  // namespace sluice::plugin

@@ -24,14 +24,20 @@ class Sampler final : public kernel::HelperThread::Job {
     void take();
     void look_at_own_pages();
     void keep_in_history(record::Sample const& sample);
+    void share_out_segments(std::uint64_t now_us);
     void read_proportional();
+    void read_pinned(std::uint64_t now_us);
 
     kernel::HelperThread& helper_;
     Watch& watch_;
     budget::ProcessBudget& memory_;
     std::uint64_t interval_us_ = 0;
     std::uint64_t next_proportional_us_ = 0;
+    std::uint64_t soonest_proportional_us_ = 0;
+    std::uint64_t proportional_interval_us_ = 0;
     std::uint64_t next_own_us_ = 0;
+    std::uint64_t next_pinned_us_ = 0;
+    std::uint32_t pinned_ = 0;
 };
 
 }  // namespace sluice::plugin

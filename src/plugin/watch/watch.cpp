@@ -16,6 +16,7 @@ Watch::Watch(record::RecordFile file, Budget const& budget)
       datatypes_(budget),
       objects_(budget),
       windows_(budget) {
+    memory_.follow(lent_);
     memory_.own().add(&file_.node(), sizeof(record::NodeHeader), file_.on_disk());
     memory_.own().add(&file_.record(), sizeof(record::RankRecord), file_.on_disk());
 }
@@ -64,7 +65,7 @@ std::uint64_t Watch::pages_of_call() const noexcept {
     return absent - std::min(absent, MemoryWatch::absent(buffer, span));
 }
 
-record::Sample Watch::sample(std::uint64_t& high_water) noexcept {
+record::Sample Watch::sample(KernelSays& kernel) noexcept {
     record::RankHead& head = record().head;
     if (g_plugin.several_threads) {
         OpenCalls::Entered const oldest = open_calls_.oldest();
@@ -76,10 +77,12 @@ record::Sample Watch::sample(std::uint64_t& high_water) noexcept {
     std::uint32_t const site = look_at(head.current_site);
     std::uint64_t const since_us = look_at(head.current_since_us);
     std::uint64_t const open_us = site != record::k_no_site && now_us > since_us ? now_us - since_us : 0;
-    record::Sample sample =
-        memory_.sample(now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us), pages_of_call(), high_water);
+    record::Sample sample = memory_.sample(now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us),
+                                           pages_of_call() + lent_.come(), kernel);
     sample.time_us = now_us;
     sample.in_flight = static_cast<std::uint32_t>(flights_.of_rank() / 1024);
+    sample.left_pinned = static_cast<std::uint32_t>(used_pages_.bytes() / 1024);
+    sample.used_at_once = static_cast<std::uint32_t>(flights_.take_highest() / 1024);
     sample.site = site;
     return sample;
 }

@@ -13,7 +13,9 @@
 #include "plugin/tables/datatypes.hpp"
 #include "plugin/tables/memory_watch.hpp"
 #include "plugin/tables/open/flights.hpp"
+#include "plugin/tables/open/lent_buffers.hpp"
 #include "plugin/tables/open/objects.hpp"
+#include "plugin/tables/open/used_pages.hpp"
 #include "plugin/tables/open/windows.hpp"
 #include "plugin/tables/open_calls.hpp"
 #include "plugin/tables/resident_buffers.hpp"
@@ -41,6 +43,7 @@ class Watch {
     ResidentBuffers& resident_buffers() noexcept { return resident_buffers_; }
     Transfers& transfers() noexcept { return transfers_; }
     Windows& windows() noexcept { return windows_; }
+    LentBuffers& lent() noexcept { return lent_; }
 
     /// A buffer of the application that communication keeps busy. Returns its place, for `landed`.
     std::uint32_t flies(std::uint32_t site, FlyingRange const& range) noexcept {
@@ -63,6 +66,7 @@ class Watch {
     }
     void landed(std::uint32_t site, std::uint64_t bytes) noexcept { flights_.remove_bytes(site, bytes); }
     Flights const& flights() const noexcept { return flights_; }
+    UsedPages& used_pages() noexcept { return used_pages_; }
 
     // For the table of open requests.
     // Requests are many and quick: reports add up their places. Place 0 has objects of all kinds.
@@ -85,7 +89,9 @@ class Watch {
         landed(request.site, request.comes, request.comes_at);
         if (std::uint64_t const others = request.unknown + request.come; others > 0) landed(request.site, others);
         request.come = 0;
-        if (record().sites[request.site].kind == record::Kind::receive) received();
+        if (record().sites[request.site].kind != record::Kind::receive) return;
+        received();
+        flights_.see_highest(request.in);  // an MPI registers the buffer of a receive when its message has come
     }
     /// Pages of a buffer that a message comes into.
     void came(std::uint32_t site, std::uint64_t bytes) noexcept { flies(site, bytes); }
@@ -114,6 +120,10 @@ class Watch {
         std::uint64_t const still = MemoryWatch::absent(arrival.buffer, arrival.span);
         own_pages(arrival.absent - std::min(still, arrival.absent));
     }
+    /// A buffer whose pages may come in later calls. Nothing if all are there.
+    void lends(std::uint64_t owner, void const* from, std::uint64_t bytes) noexcept {
+        if (std::uint64_t const missing = absent(from, bytes); missing > 0) lent_.lend(owner, from, bytes, missing);
+    }
     /// Pages of the program's own buffers became resident inside MPI: they are the application's.
     void own_pages(std::uint64_t bytes) noexcept { memory_.own_pages(bytes); }
     /// Bytes of a buffer that are not resident.
@@ -138,8 +148,7 @@ class Watch {
     void came_from(int world_rank, std::uint64_t bytes) noexcept { exchanged(record().received, world_rank, bytes); }
 
     /// Memory and state now, with the pages of Sluice's own mappings as of the last look.
-    /// `high_water`: the most that the process has held, in bytes; 0 where the kernel does not tell.
-    record::Sample sample(std::uint64_t& high_water) noexcept;
+    record::Sample sample(KernelSays& kernel) noexcept;
 
     /// The call that the rank is in, for samples and for whoever reads the record of a killed job. The number is for
     /// `left`. Of several threads' calls the helper thread writes down the oldest with every sample.
@@ -172,8 +181,10 @@ class Watch {
     OpenCalls open_calls_;
     Transfers transfers_;
     Flights flights_;
+    UsedPages used_pages_;
     Objects objects_;
     Windows windows_;
+    LentBuffers lent_;
     void exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept;
     std::uint64_t pages_of_call() const noexcept;
     /// Smaller buffers are many, and cost less than to compare them.
@@ -181,6 +192,7 @@ class Watch {
     /// Between two threads' additions it is what both have in flight.
     void raise_flight(std::uint32_t site) noexcept {
         raise(record().sites[site].in_flight_peak, flights_.of_site(site));
+        flights_.see_highest(0);
     }
     void count_made(record::Object kind, std::uint32_t site) noexcept {
         add(record().sites[site].made, 1);

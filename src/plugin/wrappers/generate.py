@@ -293,10 +293,7 @@ def wrapper(function):
             run = (f"job.owned.empty() ? {run}\n"
                    f"        : job.chains.{name}.run_translated(call, Translated<false>::{name}, below{passed})")
         before = touches.before(function)
-        if sizes := told.sizes(function):
-            before += ["MessageBytes sizes(job.watch.communicators(), job.watch.datatypes());",
-                       "auto const tell = [&]() noexcept {"] + [f"    {line}" for line in sizes] + ["};", "tell();"]
-        before += told.before(function)
+        before += told.measuring(function) + told.before(function)
         if kept := told.completing(watches):
             # The list of requests may be memory of Sluice: it must be gone when call.end() reads the memory again.
             middle = (f"    int code = MPI_SUCCESS;\n    {{\n        {kept}\n        code = {run};\n"

@@ -23,6 +23,17 @@ def sizes(function):
     return found
 
 
+def measuring(function):
+    """Statements that begin the questions for sizes, if the call has any."""
+    told, into = sizes(function), function.watches.get("into", "")
+    if not told and (not into or "memory(" in into):
+        return []
+    lines = ["MessageBytes sizes(job.watch.communicators(), job.watch.datatypes());"]
+    if told:
+        lines += ["auto const tell = [&]() noexcept {"] + [f"    {line}" for line in told] + ["};", "tell();"]
+    return lines
+
+
 def object_of(text):
     """KIND HANDLE of creates= and destroys= as arguments."""
     kind, _, handle = text.partition(" ")
@@ -40,7 +51,7 @@ MESSAGES = {"send": ("buf", "count", "datatype"), "receive": ("sendbuf", "sendco
 def busy_later(function):
     """The buffers that a request keeps busy."""
     if "to" not in function.watches:
-        return [] if function.kind == "receive" else ["call.busy(TouchedBy(touched));"]
+        return [("if (call.is_long()) " if function.kind == "receive" else "") + "call.busy(TouchedBy(touched));"]
     named = [name for names in MESSAGES.values() for name in names if function.has(name)]
     count = f"partitions * {named[1]}" if function.has("partitions") else named[1]
     return [f"call.leaves(sizes, {named[0]}, {count}, {named[2]});"]
@@ -59,8 +70,13 @@ def before(function):
         lines.append(f"call.same({watches['same']});")
     if "into" in watches:
         buffer, _, rest = watches["into"].partition(", ")
-        span = asked(rest if rest.startswith("room(") else f"span_of({rest})")
-        lines.append(f"if (call.receives()) call.into({buffer}, {span});")
+        if room := re.fullmatch(r"memory\((\w+)\)", rest):
+            span = f"static_cast<std::uint64_t>({room[1]} > 0 ? {room[1]} : 0)"
+        else:
+            span = asked(rest if rest.startswith("room(") else f"span_of({rest})")
+        lines.append(f"{'if (call.receives()) ' if 'in' in watches else ''}call.into({buffer}, {span});")
+        if (function.kind == "one_sided" and "starts" not in watches) or function.base.endswith("_begin"):
+            lines.append("call.comes_later();")
     if "out" in watches or "in" in watches:
         lines += [f"call.buffer({name});" for name in BUFFERS if function.has(name)][:1]
     partner = next((name for name in ("source", "dest") if function.has(name)), None)
@@ -108,6 +124,10 @@ def after(function):
         lines.append("call.passes_on();")
     if "makes_window" in watches:
         lines.append("call.makes_window(*win, comm);")
+    if "lends" in watches:
+        lines.append(f"call.lends({watches['lends']});")
+    if "gives_back" in watches:
+        lines.append(f"call.watch().lent().{watches['gives_back']};")
     if "frees_window" in watches:
         lines.append("call.frees_window(freed);")
     for key in ("starts", "persistent"):

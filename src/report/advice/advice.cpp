@@ -72,6 +72,11 @@ std::string about_balance(Summary const& summary) {
 }
 
 std::string about_init(Summary const& summary) {
+    if (std::uint64_t const compiler = summary.init_compiler.most; compiler >= 16 * k_mib)
+        return fmt::format(
+            "MPI_Init brings {} into a rank, because hwloc looks for OpenCL devices, whose drivers load libLLVM: with "
+            "HWLOC_COMPONENTS=-opencl in the environment it does not look.",
+            size_text(compiler));
     std::uint64_t const init = summary.init_private.most + summary.init_shared.most;
     if (init < 16 * k_mib || init * 4 < summary.highest.kib << 10) return {};
     return fmt::format(

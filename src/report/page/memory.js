@@ -24,6 +24,7 @@ function pointsOf(rank) {
       time, resident: c.resident_kib[i], in_flight: c.in_flight_kib[i], site: rank.sites[c.site[i]],
       application: Math.max(0, c.resident_kib[i] - others), mpi_private: c.mpi_private_kib[i],
       mpi_shared: c.mpi_shared_kib[i], files: c.files_kib[i], sluice: c.sluice_kib[i],
+      pinned: c.pinned_kib[i], left_pinned: c.left_pinned_kib[i], used_at_once: c.used_at_once_kib[i],
     };
   });
 }
@@ -142,6 +143,7 @@ function memorySection(report) {
   const title = el("h3");
   const call = el("span", { class: "small" });
   const grid = el("div", { class: "ranks" });
+  const pinned = el("div", { class: "chart", id: "pinned-chart" });
   const choose = (rank) => {
     title.textContent = "Rank " + rank.rank;
     const site = rank.current_site && report.siteById.get(rank.current_site);
@@ -149,6 +151,7 @@ function memorySection(report) {
     grid.querySelectorAll("button").forEach((b) => b.setAttribute("aria-pressed", Number(b.dataset.rank) === rank.rank));
     chart.replaceChildren();
     rankChart(chart, report, rank, most);
+    pinnedChart(pinned, report, rank);
   };
   const first = report.ranks.find((r) => r.rank === report.highest.rank) || report.ranks[0];
   if (report.ranks.length > 1)
@@ -160,7 +163,39 @@ function memorySection(report) {
     report.world_size > 32 && report.resident_over_ranks.min.length ? overRanks(report) : null,
     el("div", { class: "card" }, el("div", { class: "title-row" }, title, call),
       legend(OWNERS.map((o) => [o[1], o[2]]).concat([["in flight", "line"]])), chart,
-      legend(PHASES.map((p) => [p[1], p[2]]))), grid);
+      legend(PHASES.map((p) => [p[1], p[2]]))), grid, pinnedCard(report, pinned));
+}
+
+// What an adapter needs registered, between the two extremes. Small buffers (below 64 KiB) are not among them.
+const PINNED = [
+  ["left_pinned", "all buffers left registered (simulated)", "var(--mpi-private)"],
+  ["used_at_once", "each message registered by itself (simulated)", "var(--application)"],
+  ["pinned", "registered, with the MPI’s own", "var(--alarm)"],
+];
+function pinnedChart(chart, report, rank) {
+  const points = pointsOf(rank);
+  const most = Math.max(1, d3.max(points, (p) => Math.max(p.left_pinned, p.used_at_once, p.pinned)) || 1);
+  drawn(chart, (width) => {
+    chart.replaceChildren();
+    if (points.length < 2) return;
+    const height = 190, left = 66, right = width - 8, top = 10, bottom = height - 26;
+    const x = d3.scaleLinear().domain([0, Math.max(report.duration_us, points[points.length - 1].time)]).range([left, right]);
+    const y = d3.scaleLinear().domain([0, most * 1.06]).range([bottom, top]);
+    const svg = d3.select(chart).append("svg").attr("viewBox", `0 0 ${width} ${height}`).attr("role", "img")
+      .attr("aria-label", `Registered memory of rank ${rank.rank} over time: ` + PINNED.map((line) =>
+        `${line[1]}, at most ${kibText(d3.max(points, (p) => p[line[0]]))}`).join("; "));
+    sizeAxis(svg, y, left, right, sizeTicks(most * 1024, 4));
+    for (const [key, , color] of PINNED)
+      svg.append("path").style("fill", "none").style("stroke", color).style("stroke-width", 1.6).attr("data-line", key)
+        .attr("d", d3.line().curve(d3.curveStepBefore).x((p) => x(p.time)).y((p) => y(p[key]))(points));
+    timeAxis(svg, x, height - 4, width < 500 ? 4 : 8);
+  })();
+}
+function pinnedCard(report, chart) {
+  if (!(report.left_pinned_kib.max > 0)) return null;
+  return el("div", { class: "card", style: "margin-top:14px" }, el("h3", {}, "Registered memory of this rank"),
+    el("p", { class: "small" }, `With an RDMA adapter, a rank whose buffers all stay registered needs up to ${kibText(report.left_pinned_kib.max)}, and one whose messages each register their own ${kibText(report.used_at_once_kib.max)}. A limit between them is what --registration-memory can be.`),
+    legend(PINNED.map((line) => [line[1], line[2]])), chart);
 }
 
 // Least to most, the middle 80 %, and the median of all ranks.

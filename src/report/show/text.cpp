@@ -79,10 +79,22 @@ std::string split(Summary const& s) {
         s.highest.rank, kib_text(part_of(sample, Owner::application)), kib_text(sample.mpi_private),
         kib_text(sample.mpi_shared), kib_text(sample.files), kib_text(sample.sluice),
         kib_text(s.highest.sluice_fixed_kib), kib_text(sample.in_flight));
+    if (s.huge_kib.most > 0)
+        text += fmt::format("; beside that up to {} in reserved huge pages, on rank {}", kib_text(s.huge_kib.most),
+                            s.huge_kib.most_rank);
     if (s.in_flight_kib.most > sample.in_flight)
         text +=
             fmt::format(" (at its own peak {} on rank {})", kib_text(s.in_flight_kib.most), s.in_flight_kib.most_rank);
     return text;
+}
+
+/// Only of a job whose MPI registers memory. Its own rings count, too.
+std::string registered(Summary const& s) {
+    if (s.pinned_kib.most == 0) return {};
+    return fmt::format(
+        "a rank had registered {} at most; with all its buffers left registered {}, with each message "
+        "registered by itself {}, beside the MPI's own",
+        kib_text(s.pinned_kib.most), kib_text(s.left_pinned_kib.most), kib_text(s.used_at_once_kib.most));
 }
 
 std::string ours(Summary const& s) {
@@ -193,6 +205,7 @@ std::string to_screen(Summary const& s) {
     }
     screen.put("memory", peaks(s));
     screen.put("", split(s));
+    if (std::string const text = registered(s); !text.empty()) screen.put("", text);
     std::vector<Consumer> const consumers = consumers_of(s);
     for (std::size_t i = 0; i < std::min<std::size_t>(consumers.size(), 3); ++i)
         screen.put(i == 0 ? "consumers" : "", fmt::format("{:>8}  {}: {}, rank {}", size_text(consumers[i].bytes),

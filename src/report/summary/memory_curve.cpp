@@ -75,8 +75,12 @@ std::vector<record::Sample> thinned(std::vector<record::Sample> const& samples, 
         std::uint64_t const bin = (samples[i].time_us - begin) / width;
         if (bin != current)
             result.push_back(samples[i]);
-        else if (samples[i].resident > result.back().resident)
-            result.back() = samples[i];
+        else {
+            record::Sample const before = result.back();
+            if (samples[i].resident > before.resident) result.back() = samples[i];
+            record::keep_most_pinned(result.back(), before);
+            record::keep_most_pinned(result.back(), samples[i]);
+        }
         current = bin;
     }
     result.push_back(samples.back());

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "report/summary/figures/figures.hpp"
 #include "report/summary/sites/sites.hpp"
 #include "report/summary/valid.hpp"
 #include "sluice/error.hpp"
@@ -172,24 +173,9 @@ void add_peak(PeakOf& into, PeakOf const& from) {
     if (from.kib > into.kib || (from.kib == into.kib && from.rank < into.rank)) into = from;
 }
 
-void add_spreads(Summary& into, Summary const& from) {
-    into.peak_kib.add(from.peak_kib);
-    into.application_kib.add(from.application_kib);
-    into.mpi_private_kib.add(from.mpi_private_kib);
-    into.mpi_shared_kib.add(from.mpi_shared_kib);
-    into.files_kib.add(from.files_kib);
-    into.sluice_kib.add(from.sluice_kib);
-    into.sluice_fixed_kib.add(from.sluice_fixed_kib);
-    into.in_flight_kib.add(from.in_flight_kib);
-    into.last_kib.add(from.last_kib);
-    into.before_init.add(from.before_init);
-    into.init_private.add(from.init_private);
-    into.init_shared.add(from.init_shared);
-    into.time_in_mpi_ns.add(from.time_in_mpi_ns);
-    into.waiting_ns.add(from.waiting_ns);
-    into.lived_us.add(from.lived_us);
-    into.init_ns.add(from.init_ns);
-    into.saved_bytes.add(from.saved_bytes);
+void add_figures(Summary& into, Summary const& from) {
+    for (Figure const& figure : figures())
+        (into.*figure.of_ranks).add(from.*figure.of_ranks);
 }
 
 void add_sums(Summary& into, Summary const& from) {
@@ -236,24 +222,38 @@ void add_comm_table(std::vector<CommSum>& into, std::vector<CommSum> const& from
     if (into.size() > record::k_comms) into.resize(record::k_comms);
 }
 
+/// What of a rank's memory adds up over the ranks of its node, and what counts once, in KiB.
+struct Shares {
+    std::uint64_t own, shared;
+};
+
+/// Ranks map the same libraries. Of shared memory it is the kernel that knows which ranks share it: a rank has its
+/// proportional part, as large as at the reading of it. Where the kernel does not tell, all is the same memory.
+Shares shares_of(record::RankHead const& head, record::Sample const& sample, std::uint32_t segments_kib) {
+    std::uint64_t const once = std::min<std::uint64_t>(
+        std::uint64_t{sample.files} + std::min(head.sluice_code, sample.sluice), sample.resident);
+    std::uint64_t const segments =
+        std::min<std::uint64_t>(std::max(segments_kib, sample.mpi_shared), sample.resident - once);
+    std::uint64_t const rest = sample.resident - once - segments;
+    if (head.segments == 0 || head.segments_part == 0) return {rest, once + segments};
+    return {rest + segments * std::min(head.segments_part, head.segments) / head.segments, once};
+}
+
 void add_rank(NodeSum& sum, record::RankRecord const& record) {
     std::vector<record::Sample> const samples = samples_of(record);
     record::Sample const last = samples.empty() ? record.head.peak : samples.back();
     record::Sample const& peak = record.head.peak;
-    std::uint32_t const code = record.head.sluice_code;
-    auto const shared = [code](record::Sample const& s) {
-        return std::min<std::uint64_t>(std::uint64_t{s.mpi_shared} + s.files + std::min(code, s.sluice), s.resident);
-    };
-    auto const own = [&shared](record::Sample const& s) { return s.resident - shared(s); };
+    Shares const at_end = shares_of(record.head, last, record.head.segments_now);
+    Shares const at_peak = shares_of(record.head, peak, record.head.peak_segments);
     if (sum.ranks++ == 0) text_of(record.head.host).copy(sum.host.data(), sum.host.size() - 1);
     sum.processors = std::max(sum.processors, record.head.processors);
     if (record.head.memory_limit > 0)
         sum.limit = sum.limit == 0 ? record.head.memory_limit : std::min(sum.limit, record.head.memory_limit);
     sum.asked = std::max(sum.asked, record.head.asked_memory);
-    sum.last_own_kib += own(last);
-    sum.last_shared_kib = std::max(sum.last_shared_kib, shared(last));
-    sum.peaks_own_kib += own(peak);
-    sum.peaks_shared_kib = std::max(sum.peaks_shared_kib, shared(peak));
+    sum.last_own_kib += at_end.own;
+    sum.last_shared_kib = std::max(sum.last_shared_kib, at_end.shared);
+    sum.peaks_own_kib += at_peak.own;
+    sum.peaks_shared_kib = std::max(sum.peaks_shared_kib, at_peak.shared);
 }
 
 void add_node(Summary& summary, NodeSum const& node) {
@@ -285,7 +285,7 @@ void merge(Summary& into, Summary const& from) {
     else if (from.ranks_seen > 0)
         add_peak(into.highest, from.highest);
     add_sums(into, from);
-    add_spreads(into, from);
+    add_figures(into, from);
     add_tables(
         into.sites, from.sites, [](SiteSum const& s) { return s.id; }, add_site);
     bound_sites(into.sites);

@@ -2,9 +2,11 @@
 #include "report/summary/summary.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "base/hash.hpp"
+#include "report/summary/figures/figures.hpp"
 #include "report/summary/matrix.hpp"
 #include "report/summary/merge.hpp"
 #include "report/summary/sites/sites.hpp"
@@ -14,33 +16,6 @@
 namespace sluice::report {
 
 namespace {
-
-/// Returns the time that the rank spent in MPI_Init.
-std::uint64_t init_ns_of(record::RankRecord const& record) {
-    std::uint64_t ns = 0;
-    std::uint64_t const used = std::min<std::uint64_t>(record.head.sites, record::k_sites);
-    for (std::uint64_t i = 0; i < used; ++i)
-        if (record.sites[i].kind == record::Kind::setup) ns += record.sites[i].time_ns;
-    return ns;
-}
-
-/// A call that never returned: its time is not yet in any sum.
-struct OpenCall {
-    std::uint32_t site = record::k_no_site;
-    std::uint64_t ns = 0;
-    std::uint64_t waiting_ns = 0;  // the whole time if the call is of a kind that waits for other ranks
-};
-
-OpenCall open_call_of(record::RankRecord const& record) {
-    record::RankHead const& head = record.head;
-    bool const is_final = head.state == record::State::ended || head.state == record::State::exited;
-    if (is_final || head.current_site >= record::k_sites || head.now_us <= head.current_since_us) return {};
-    record::Kind const kind = record.sites[head.current_site].kind;
-    bool const waits =
-        kind == record::Kind::receive || kind == record::Kind::completion || kind == record::Kind::collective;
-    std::uint64_t const ns = (head.now_us - head.current_since_us) * 1000;
-    return {head.current_site, ns, waits ? ns : 0};
-}
 
 /// Calls that make objects are measured exactly, and are too short for samples to see: what they took, samples find in
 /// the calls around them.
@@ -106,27 +81,10 @@ SiteSum const* site_at(Summary const& summary, std::vector<std::uint64_t> const&
 
 void add_figures(Summary& summary, record::RankRecord const& record) {
     record::RankHead const& head = record.head;
-    std::uint32_t const rank = head.world_rank;
-    auto const of = [rank](std::uint64_t value) { return Spread::of(value, rank); };
-    summary.peak_kib = of(head.peak.resident);
-    summary.application_kib = of(part_of(head.peak, Owner::application));
-    summary.mpi_private_kib = of(head.peak.mpi_private);
-    summary.mpi_shared_kib = of(head.peak.mpi_shared);
-    summary.files_kib = of(head.peak.files);
-    summary.sluice_kib = of(head.peak.sluice);
-    summary.sluice_fixed_kib = of(head.peak_sluice_fixed);
-    summary.in_flight_kib = of(head.peak.in_flight);
-    summary.before_init = of(head.before_init);
-    summary.init_private = of(head.init_private);
-    summary.init_shared = of(head.init_shared);
-    OpenCall const open = open_call_of(record);
-    summary.time_in_mpi_ns = of(head.time_in_mpi_ns + open.ns);
-    summary.waiting_ns = of(head.waiting_ns + open.waiting_ns);
-    summary.lived_us = of(std::max(head.now_us, head.end_us));
-    summary.init_ns = of(init_ns_of(record));
+    for (Figure const& figure : figures())
+        summary.*figure.of_ranks = Spread::of(figure.of(record), head.world_rank);
     summary.served_calls = head.served_calls;
     summary.served_bytes = head.served_bytes;
-    summary.saved_bytes = of(head.saved_bytes);
     summary.passed_on = head.passed_on;
     summary.comms_not_kept = head.comms_not_kept;
     summary.comms_total = head.comms_led;
@@ -354,7 +312,6 @@ Summary summary_of(record::RankRecord const& record, Scope const& scope) {
     add_whereabouts(summary, record, ids, samples, scope);
     add_end(summary, head, ids, scope);
     add_growth(summary, record, samples);
-    summary.last_kib = Spread::of(samples.empty() ? head.peak.resident : samples.back().resident, head.world_rank);
     summary.ranks.push_back(detail_of(record, ids, samples));
     if (head.world_size > k_full_ranks) {
         std::uint64_t const width = OverRanks::width_for(std::max(scope.duration_us, summary.duration_us));

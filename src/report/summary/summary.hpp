@@ -37,7 +37,7 @@
 
 namespace sluice::report {
 
-inline constexpr std::uint32_t k_summary_format = 8;
+inline constexpr std::uint32_t k_summary_format = 9;
 inline constexpr std::uint32_t k_full_ranks = 32;
 inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
@@ -151,8 +151,9 @@ struct PeakOf {
     bool operator==(PeakOf const&) const = default;
 };
 
-/// All ranks of a node together. What ranks share is counted once, with the size seen by the rank that has most of it:
-/// segments of shared memory, libraries and mapped files, the code of Sluice.
+/// All ranks of a node together. What ranks share is counted once: libraries, mapped files and the code of Sluice with
+/// the size seen by the rank that has most of it, shared memory by each rank's proportional part, which is among its
+/// own.
 struct NodeSum {
     std::uint32_t node = 0;
     std::uint32_t ranks = 0;
@@ -212,11 +213,17 @@ struct Summary {
     std::uint64_t ranks_seen = 0;     ///< ranks that left a record
     std::array<RankSet, k_states> states;
     std::vector<EndSum> ends;  ///< by how and code, of ranks that did not end in order
-    // The parts are those at each rank's own peak.
+    // What each rank has one of: figures.hpp.
     Spread peak_kib, application_kib, mpi_private_kib, mpi_shared_kib, files_kib, sluice_kib, sluice_fixed_kib,
         in_flight_kib;
+    // Of each rank the most at one moment: of registered memory, and what it would be if nothing were given back, or
+    // each message registered.
+    Spread pinned_kib, left_pinned_kib, used_at_once_kib;
     Spread last_kib, before_init, init_private, init_shared, time_in_mpi_ns, waiting_ns, lived_us;
-    Spread init_ns;  ///< in MPI_Init; a part of time_in_mpi_ns
+    Spread huge_kib;       ///< in reserved huge pages, which no other figure has
+    Spread init_files;     ///< pages of files that came in MPI_Init
+    Spread init_compiler;  ///< all that came in it, where a compiler for devices did: see RankHead
+    Spread init_ns;        ///< in MPI_Init; a part of time_in_mpi_ns
     PeakOf highest;
     std::array<std::uint64_t, k_kinds> time_by_kind_ns{};
     std::uint64_t served_calls = 0, served_bytes = 0, passed_on = 0;

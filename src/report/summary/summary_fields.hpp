@@ -3,6 +3,7 @@
 /// over these lists. `a` is called with each name and field.
 #pragma once
 
+#include "report/summary/figures/figures.hpp"
 #include "report/summary/summary.hpp"
 
 namespace sluice::report {
@@ -24,6 +25,9 @@ inline void fields(auto& a, record::Sample& s) {
     a("files_kib", s.files);
     a("sluice_kib", s.sluice);
     a("in_flight_kib", s.in_flight);
+    a("pinned_kib", s.pinned);
+    a("left_pinned_kib", s.left_pinned);
+    a("used_at_once_kib", s.used_at_once);
     a("site", s.site);
 }
 
@@ -192,27 +196,12 @@ inline void fields(auto& a, Summary& s) {
     a("ranks_seen", s.ranks_seen);
     a("states", s.states);
     a("ends", s.ends);
-    a("peak_kib", s.peak_kib);
-    a("application_kib", s.application_kib);
-    a("mpi_private_kib", s.mpi_private_kib);
-    a("mpi_shared_kib", s.mpi_shared_kib);
-    a("files_kib", s.files_kib);
-    a("sluice_kib", s.sluice_kib);
-    a("sluice_fixed_kib", s.sluice_fixed_kib);
-    a("in_flight_kib", s.in_flight_kib);
-    a("last_kib", s.last_kib);
-    a("before_init_bytes", s.before_init);
-    a("init_private_bytes", s.init_private);
-    a("init_shared_bytes", s.init_shared);
-    a("time_in_mpi_ns", s.time_in_mpi_ns);
-    a("waiting_ns", s.waiting_ns);
-    a("lived_us", s.lived_us);
-    a("init_ns", s.init_ns);
+    for (Figure const& figure : figures())
+        a(figure.name, s.*figure.of_ranks);
     a("highest", s.highest);
     a("time_by_kind_ns", s.time_by_kind_ns);
     a("served_calls", s.served_calls);
     a("served_bytes", s.served_bytes);
-    a("saved_bytes", s.saved_bytes);
     a("passed_on", s.passed_on);
     a("comms_total", s.comms_total);
     a("comms_not_kept", s.comms_not_kept);

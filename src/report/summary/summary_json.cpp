@@ -105,10 +105,11 @@ void from_columns(json const& in, std::vector<Row>& rows, std::array<char const*
 // Applies `apply` to the three long tables, for columns() and from_columns().
 auto with_samples(auto&& apply) {
     return apply(std::array{"time_us", "resident_kib", "mpi_private_kib", "mpi_shared_kib", "files_kib", "sluice_kib",
-                            "in_flight_kib", "site"},
+                            "in_flight_kib", "pinned_kib", "left_pinned_kib", "used_at_once_kib", "site"},
                  &record::Sample::time_us, &record::Sample::resident, &record::Sample::mpi_private,
                  &record::Sample::mpi_shared, &record::Sample::files, &record::Sample::sluice,
-                 &record::Sample::in_flight, &record::Sample::site);
+                 &record::Sample::in_flight, &record::Sample::pinned, &record::Sample::left_pinned,
+                 &record::Sample::used_at_once, &record::Sample::site);
 }
 auto with_events(auto&& apply) {
     return apply(std::array{"start_us", "duration_us", "site", "bytes"}, &record::Event::start_us,

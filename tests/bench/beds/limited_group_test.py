@@ -27,7 +27,7 @@ FILES = {
 
 
 class ControlGroupTest(unittest.TestCase):
-    def group(self, version, limit, swap):
+    def group(self, version, limit, swap, nodes=1):
         root = tempfile.TemporaryDirectory()
         self.addCleanup(root.cleanup)
         folder = os.path.join(root.name, "limited-made-up")
@@ -37,7 +37,7 @@ class ControlGroupTest(unittest.TestCase):
             limited.write(os.path.join(folder, name), text)
         with mock.patch.object(limited.ControlGroup, "find_hierarchy", return_value=(version, root.name)), \
                 mock.patch.object(limited.tempfile, "mkdtemp", return_value=folder):
-            return limited.ControlGroup(limit, swap)
+            return limited.ControlGroup(limit, swap, nodes)
 
     def test_held_is_private_shared_and_kernel_memory_without_cached_files(self):
         for version in FILES:
@@ -58,6 +58,23 @@ class ControlGroupTest(unittest.TestCase):
         self.assertEqual(limited.read(f"{group.folder}/memory.max"), "4096")
         self.assertEqual(limited.read(f"{group.folder}/memory.swap.max"), "100")
         self.assertEqual(limited.read(f"{os.path.dirname(group.folder)}/cgroup.subtree_control"), "+memory")
+
+    def test_nodes_have_groups_of_their_own_beside_the_launcher(self):
+        make = os.mkdir
+
+        def made(folder, *mode):
+            make(folder, *mode)
+            for name, text in FILES[1].items():
+                limited.write(os.path.join(folder, name), text)
+
+        with mock.patch.object(limited.os, "mkdir", side_effect=made):
+            group = self.group(1, 4096, 100, nodes=2)
+        limited.write(f"{group.folder}/node1/memory.stat", "rss 5000\nshmem 0\npgmajfault 4\n")
+        self.assertEqual([limited.read(f"{group.folder}/node{i}/memory.limit_in_bytes") for i in (0, 1)], ["4096", "4096"])
+        self.assertNotEqual(limited.read(f"{group.folder}/launcher/memory.limit_in_bytes"), "4096")
+        self.assertEqual(group.own, f"{group.folder}/launcher")
+        self.assertEqual(group.held(), 5007)
+        self.assertEqual(group.figures(), {"oom_kills": 4, "major_faults": 7, "peak_usage_bytes": 5000})
 
     def test_no_limit_writes_nothing(self):
         self.assertEqual(limited.read(f"{self.group(2, None, 0).folder}/memory.max"), "max")

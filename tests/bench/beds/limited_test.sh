@@ -36,7 +36,12 @@ if [ "$group" = none ]; then
     echo "no control group here, only RLIMIT_DATA was tried: $(cat "$scratch/out")"
 else
     expect "what does not fit into the group is killed" 137 killed --memory 20MiB -- /usr/bin/python3 -c "$hundred"
-    "$bed" --memory 50MiB -- sh -c 'echo "$LIMITED_CGROUP"; exec sleep 3600' >"$scratch/group" 2>/dev/null &
+    # Each node has the size for itself, and the launcher has none.
+    two='echo $$ >"$LIMITED_CGROUP/$0/cgroup.procs"; exec /usr/bin/python3 -c "$1"'
+    expect "a node that is too small kills" 137 killed --nodes 2 --memory 20MiB -- sh -c "$two" node1 "$hundred"
+    expect "what fits into a node runs" 0 ok --nodes 2 --memory 200MiB -- sh -c "$two" node0 "$hundred"
+    expect "the launcher is in no node" 0 ok --nodes 2 --memory 20MiB -- /usr/bin/python3 -c "$hundred"
+    "$bed" --nodes 2 --memory 50MiB -- sh -c 'echo "$LIMITED_CGROUP"; exec sleep 3600' >"$scratch/group" 2>/dev/null &
     until [ -s "$scratch/group" ]; do sleep 0.1; done
     kill -KILL $!
     wait $! 2>/dev/null

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "registration/shapes.hpp"
+#include "registration/shapes/shapes.hpp"
 
 namespace sluice::bench {
 

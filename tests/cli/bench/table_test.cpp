@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "cli/bench/alltoall/table.hpp"
+
 namespace sluice::cli {
 namespace {
 
@@ -75,7 +79,33 @@ TEST(BenchTable, of_inplace_puts_both_and_their_ratio_on_one_line) {
     EXPECT_NE(line.find("256 / 1024"), std::string::npos) << line;
 }
 
+TEST(BenchTable, of_alltoall_puts_all_ways_and_the_choice_on_one_line) {
+    Row const common{{"bench", "alltoall"}, {"case", "alltoallv"}, {"ranks", 4},    {"bytes", 4096},
+                     {"buffers", "cold"},   {"mpi", "openmpi"},    {"bed", "local"}};
+    std::vector<Row> rows;
+    for (auto const& [method, seconds] :
+         {std::pair("mpi", 5e-6), std::pair("window", 6e-6), std::pair("auto", 7e-6), std::pair("plan", 5.1e-6)}) {
+        rows.push_back(common);
+        rows.back()["method"] = method;
+        rows.back()["algorithm"] = "plain";
+        rows.back()["seconds"] = {{"min", seconds}, {"median", seconds}, {"max", seconds}};
+        rows.back()["extra_bytes"] = 20480;
+    }
+    for (char const* const ratio : {"plan/mpi", "plan/best"}) {
+        rows.push_back(common);
+        rows.back()["ratio"] = ratio;
+        rows.back()["time"] = {{"min", 0.9}, {"median", 1.02}, {"max", 1.1}};
+    }
+    std::string const table = alltoall_table(rows);
+    EXPECT_NE(table.find("alltoallv · 4 ranks · openmpi · bed local"), std::string::npos) << table;
+    std::string const line = table.substr(table.find("cold"));
+    for (char const* const part : {"4096", " 5.0 ", " 6.0 ", " 5.1 ", "–", "plain", "1.020 (0.900 … 1.100)", "20 / 20"})
+        EXPECT_NE(line.find(part), std::string::npos) << part << " in " << line;
+    EXPECT_EQ(line.find("7.0"), std::string::npos) << line;  // a plan chooses with more knowledge than one call
+}
+
 TEST(BenchTable, of_nothing_is_empty) {
+    EXPECT_EQ(alltoall_table({}), "");
     EXPECT_EQ(redistribute_table({}), "");
     EXPECT_EQ(inplace_table({}), "");
 }

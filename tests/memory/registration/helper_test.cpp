@@ -54,6 +54,72 @@ TEST(Helper, a_region_stays_registered_if_there_is_no_time_to_register_it_again)
     EXPECT_LE(bed.registrar.added() - before, 2U);
 }
 
+/// A helper whose processor is taken away comes to a registration up to 5 ms late, and does not know it.
+TEST(Helper, a_margin_makes_up_for_a_helper_that_comes_late) {
+    TurnedBed bed;
+    std::mt19937 random(3);
+    int messages = 0;
+    int found = 0;
+    for (int round = 0; round < 60; ++round)
+        for (std::uint64_t i = 0; i < 8; ++i) {
+            for (Time left = ms(50) + us(static_cast<std::int64_t>(random() % 2000)); left > Time(0); left -= ms(5)) {
+                bed.is_starved = true;
+                bed.pass(std::min(left, ms(5)));
+                bed.is_starved = false;
+                if (left <= ms(5)) break;
+                bed.wanted = std::max(bed.wanted, bed.now);
+                bed.pass(us(300));
+            }
+            bed.is_starved = true;
+            bool const was_found = bed.message(buffer(i), i + 1).outcome == Use::Outcome::found;
+            bed.is_starved = false;
+            if (round < 20) continue;
+            ++messages;
+            found += was_found ? 1 : 0;
+        }
+    EXPECT_GE(found, messages * 95 / 100) << "of " << messages;
+    EXPECT_LE(bed.cache.peak().count, 2 * k_mib);
+}
+
+/// What comes at random moments is another matter than what comes a little too soon.
+TEST(Margin, balances_where_three_of_a_hundred_come_too_soon_and_leaves_other_patterns_alone) {
+    std::mt19937 random(5);
+    Margin margin;
+    int missed = 0;
+    for (int i = 0; i < 20000; ++i) {
+        Time const sooner = us(static_cast<std::int64_t>(random() % 1000));
+        bool const is_missed = sooner > margin.of(ms(100));
+        if (is_missed)
+            margin.came_sooner(sooner, ms(100));
+        else
+            margin.found();
+        if (i >= 10000) missed += is_missed ? 1 : 0;
+    }
+    EXPECT_GT(missed, 100);
+    EXPECT_LT(missed, 500);
+    Margin other;
+    other.came_sooner(ms(50), ms(100));
+    EXPECT_EQ(other.of(ms(100)), Time(0));
+}
+
+TEST(Helper, why_a_message_was_not_prepared_is_counted) {
+    TurnedBed bed;
+    for (int i = 0; i < 6; ++i) {
+        bed.message(buffer(1), 1);
+        bed.pass(ms(100));
+    }
+    Unprepared const& why = bed.helper.counters().unprepared;
+    EXPECT_EQ(why.all(), bed.by_main());
+    EXPECT_EQ(why.unknown, 3U) << "each has another context";
+    std::uint64_t const early = why.early;
+    bed.message(buffer(1), 1);
+    bed.pass(ms(20));
+    bed.message(buffer(1), 1);
+    bed.pass(ms(100));
+    EXPECT_EQ(why.early, early + 1);
+    EXPECT_EQ(why.all(), bed.by_main());
+}
+
 TEST(Helper, registration_waits_for_its_deadline) {
     TurnedBed bed;
     for (int i = 0; i < 5; ++i) {

@@ -13,6 +13,8 @@ sluice, launcher, ranks, program, mode = sys.argv[1:]
 # Tolerances for pages that appear between the program's readings. "private": pages of stdio and of the program's own
 # stack. "shared": Sluice's ledger and, where the record is in memory, its pages.
 SLACK_KIB = {"private": 256, "shared": 512}
+# What an MPI may take in a call and give back.
+BETWEEN_KIB = 3072
 
 
 def main():
@@ -46,6 +48,11 @@ def main():
         for owner, (reported, true) in pairs.items():
             print(f"rank {rank} {owner}: {reported} KiB reported, {true} known")
             if abs(reported - true) > 0.05 * abs(true) + SLACK_KIB[owner]:
+                wrong += 1
+            # The samples inside calls, too: buffers are the application's while they fill.
+            most = max(report["ranks"][rank]["curve"][f"mpi_{owner}_kib"])
+            if mode in ("fresh", "untouched", "late", "beside") and most > 1.05 * abs(true) + BETWEEN_KIB:
+                print(f"rank {rank} {owner}: {most} KiB reported in a sample")
                 wrong += 1
     if mode == "application":
         for rank in range(int(ranks)):

@@ -2,6 +2,7 @@
 /* A program that knows which memory belongs to MPI: it reads its own resident pages around every MPI call that may
  * allocate, and prints what MPI took ("truth RANK OWNER KIB") for known.py to compare with the report. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,19 @@ static void fresh_buffers(int rank, int size) {
     }
 }
 
+/* A call into a buffer that was never touched. */
+#define FRESH(bytes, call)                                  \
+    do {                                                    \
+        char* fresh = aligned_alloc(4096, (size_t)(bytes)); \
+        INSIDE_MPI((bytes) / 1024, call);                   \
+    } while (0)
+#define FRESH_LATER(bytes, call)                                        \
+    do {                                                                \
+        char* fresh = aligned_alloc(4096, (size_t)(bytes));             \
+        INSIDE_MPI(0, call);                                            \
+        INSIDE_MPI((bytes) / 1024, MPI_Wait(&open, MPI_STATUS_IGNORE)); \
+    } while (0)
+
 /* Every kind of receive into a buffer that was never touched. */
 static void untouched(int rank, int size) {
     enum { block = 1 << 20 };
@@ -104,17 +118,6 @@ static void untouched(int rank, int size) {
     char* out = touched((size_t)(size > 1 ? whole : 2 * block));
     int const turns = 1;
     INSIDE_MPI(0, MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &turns, 0, &ring));
-#define FRESH(bytes, call)                                  \
-    do {                                                    \
-        char* fresh = aligned_alloc(4096, (size_t)(bytes)); \
-        INSIDE_MPI((bytes) / 1024, call);                   \
-    } while (0)
-#define FRESH_LATER(bytes, call)                                        \
-    do {                                                                \
-        char* fresh = aligned_alloc(4096, (size_t)(bytes));             \
-        INSIDE_MPI(0, call);                                            \
-        INSIDE_MPI((bytes) / 1024, MPI_Wait(&open, MPI_STATUS_IGNORE)); \
-    } while (0)
     MPI_Comm const all = MPI_COMM_WORLD;
     FRESH(whole, MPI_Alltoallv(out, counts, places, MPI_CHAR, fresh, counts, places, MPI_CHAR, all));
     FRESH(whole, MPI_Alltoallw(out, counts, places, types, fresh, counts, places, types, all));
@@ -138,6 +141,63 @@ static void untouched(int rank, int size) {
                MPI_Wait(&open, MPI_STATUS_IGNORE));
     INSIDE_MPI(0, MPI_Request_free(&open));
     INSIDE_MPI(0, MPI_Comm_free(&ring));
+}
+
+/* Buffers whose pages come after the call that names them: windows, one-sided calls, buffered sends, files. */
+static void late(int rank, int size) {
+    enum { block = 8 << 20 };
+    int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+    MPI_Comm const all = MPI_COMM_WORLD;
+    MPI_Request open;
+    char* out = touched(block);
+    char* window = aligned_alloc(4096, block);
+    MPI_Win win;
+    INSIDE_MPI(0, MPI_Win_create(window, block, 1, MPI_INFO_NULL, all, &win));
+    INSIDE_MPI(block / 1024, MPI_Win_fence(0, win); MPI_Put(out, block, MPI_CHAR, next, 0, block, MPI_CHAR, win);
+               MPI_Win_fence(0, win));
+    FRESH(block, MPI_Get(fresh, block, MPI_CHAR, next, 0, block, MPI_CHAR, win); MPI_Win_fence(0, win));
+    INSIDE_MPI(0, MPI_Barrier(all));
+    FRESH(block, MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win);
+          MPI_Get(fresh, block, MPI_CHAR, next, 0, block, MPI_CHAR, win); MPI_Win_unlock(next, win));
+    FRESH(block, MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win);
+          MPI_Rget(fresh, block, MPI_CHAR, next, 0, block, MPI_CHAR, win, &open); MPI_Wait(&open, MPI_STATUS_IGNORE);
+          MPI_Win_unlock(next, win));
+    INSIDE_MPI(0, MPI_Win_free(&win));
+    int room = block + MPI_BSEND_OVERHEAD;
+    void* sends = aligned_alloc(4096, (size_t)block + 65536); /* what MPI adds */
+    INSIDE_MPI(0, MPI_Buffer_attach(sends, room));
+    FRESH(2 * block, MPI_Bsend(out, block, MPI_CHAR, next, 8, all);
+          MPI_Recv(fresh, block, MPI_CHAR, previous, 8, all, MPI_STATUS_IGNORE); MPI_Buffer_detach(&sends, &room));
+    int place = 0;
+    FRESH(block, MPI_Pack(out, block, MPI_CHAR, fresh, block, &place, all));
+    place = 0;
+    FRESH(block, MPI_Unpack(out, block, &place, fresh, block, MPI_CHAR, all));
+    MPI_File file;
+    char name[4096];
+    snprintf(name, sizeof name, "%s/known-%d", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (int)getpid());
+    int const mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+    INSIDE_MPI(0, MPI_File_open(MPI_COMM_SELF, name, mode, MPI_INFO_NULL, &file));
+    INSIDE_MPI(0, MPI_File_write_at(file, 0, out, block, MPI_CHAR, MPI_STATUS_IGNORE));
+    FRESH(block, MPI_File_read_at(file, 0, fresh, block, MPI_CHAR, MPI_STATUS_IGNORE));
+    FRESH(block, MPI_File_iread_at(file, 0, fresh, block, MPI_CHAR, &open); MPI_Wait(&open, MPI_STATUS_IGNORE));
+    FRESH(block, MPI_File_read_at_all_begin(file, 0, fresh, block, MPI_CHAR);
+          MPI_File_read_at_all_end(file, fresh, MPI_STATUS_IGNORE));
+    INSIDE_MPI(0, MPI_File_close(&file));
+}
+
+/* A thread of the program takes memory while the program waits in MPI. */
+static void* take(void* none) {
+    usleep(300000);
+    touched(32 << 20);
+    return none;
+}
+
+static void beside(int rank) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, take, NULL) != 0) exit(1);
+    if (rank == 0) usleep(700000);
+    INSIDE_MPI(rank == 0 ? 0 : 32 << 10, MPI_Barrier(MPI_COMM_WORLD));
+    pthread_join(thread, NULL);
 }
 
 static void communicators(void) {
@@ -165,6 +225,8 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "unexpected")) unexpected(rank, size);
     if (!strcmp(what, "fresh")) fresh_buffers(rank, size);
     if (!strcmp(what, "untouched")) untouched(rank, size);
+    if (!strcmp(what, "late")) late(rank, size);
+    if (!strcmp(what, "beside")) beside(rank);
     if (!strcmp(what, "communicators")) communicators();
     if (!strcmp(what, "inplace")) in_place(size);
     if (strcmp(what, "inplace")) {

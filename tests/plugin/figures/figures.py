@@ -8,6 +8,7 @@ with what the program says of itself, exactly:
     kind KIND MADE LEFT                 of all places, by each rank that says so
     traffic FUNCTION PLACE OUT IN       by each rank that says so
     cell FROM TO BYTES                  of the matrix
+    pinned RANK LEFT AT_ONCE            KiB that are registered if nothing is given back, and if each message does both
 """
 import collections
 import json
@@ -44,7 +45,7 @@ def sums_of(lines, word, keys):
 def main():
     report, lines, said = reported()
     told = collections.Counter(words[0] for words in lines if words)
-    check(sum(told[word] for word in ("flight", "object", "traffic")) > 5, f"the program tells its figures: {told}")
+    check(sum(told[word] for word in ("flight", "object", "traffic")) > 5 or told["pinned"], f"the program tells its figures: {told}")
 
     def at(function, place):
         return [site for site in report["sites"]
@@ -76,6 +77,10 @@ def main():
     cells = {(str(a), str(b)): n for a, b, n in zip(matrix["from"], matrix["to"], matrix["bytes"])}
     for pair, (want,) in sums_of(lines, "cell", 2).items():
         compare(f"bytes from {pair[0]} to {pair[1]}", cells.get(pair, 0), want)
+    curves = {rank["rank"]: rank["curve"] for rank in report["ranks"]}
+    for (rank,), want in sums_of(lines, "pinned", 1).items():
+        have = [max(curves[int(rank)][name]) for name in ("left_pinned_kib", "used_at_once_kib")]
+        compare(f"registered by rank {rank} if nothing is given back, and if each message registers", have, want)
     for rank in report["ranks"]:
         compare(f"in flight on rank {rank['rank']} at the end", rank["last"]["in_flight_kib"], 0)
     conclude()

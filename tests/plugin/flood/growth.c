@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// growth HOW BYTES MESSAGES MOST_KIB: many ranks send to rank 0, which takes their messages source by source, and says
-// how much its memory has grown: wrong if that is more than MOST_KIB. At its end it says what senders hold.
+// growth HOW BYTES MESSAGES MOST_KIB, growth for BYTES SECONDS MOST_KIB: many ranks send to rank 0, which takes their
+// messages source by source, and says how much its memory has grown: wrong if that is more than MOST_KIB. At its end it
+// says what senders hold.
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +39,8 @@ static void send_one(char const* how, void* data, int bytes) {
 int main(int argc, char** argv) {
     char const* how = argv[1];
     int const bytes = atoi(argv[2]);
-    long const messages = atol(argv[3]);
+    int const by_time = strcmp(how, "for") == 0;
+    long const messages = by_time ? LONG_MAX : atol(argv[3]);
     long const most_kib = atol(argv[4]);
     begin(&argc, &argv);
     char* data = room((size_t)bytes);
@@ -54,13 +57,22 @@ int main(int argc, char** argv) {
     long most = before;
     uint64_t const right = checksum(data, (size_t)bytes);
     long wrong = 0;
+    double const started = MPI_Wtime();
     for (int rank = 1; rank < ranks; ++rank) {
+        // The senders stop one after the other; the last message of each is empty.
+        double const last = started + (double)atol(argv[3]) * rank / (ranks - 1);
         for (long i = 0; i < messages && (me == 0 || me == rank); ++i) {
+            int const is_last = by_time && MPI_Wtime() > last;
             if (me != 0) {
-                send_one(how, data, bytes);
+                send_one(how, data, is_last ? 0 : bytes);
+                if (is_last) break;
                 continue;
             }
-            MPI_Recv(data, bytes, MPI_CHAR, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Status status;
+            int received = 0;
+            MPI_Recv(data, bytes, MPI_CHAR, rank, 0, MPI_COMM_WORLD, &status);
+            MPI_Get_count(&status, MPI_CHAR, &received);
+            if (received == 0) break;
             if (i % 64 != 0) continue;
             if (checksum(data, (size_t)bytes) != right) ++wrong;
             long const now = resident_kib();

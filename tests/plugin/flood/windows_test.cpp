@@ -26,11 +26,11 @@ TEST(SendWindows, of_one_receiver_mark_every_spacing) {
     std::uint64_t since = 0;
     std::uint64_t most = 0;
     for (int i = 0; i < 10000; ++i) {
-        since += 1000 + k_cost_of_a_message;
+        since += memory_of_message(1000);
         most = std::max(most, since);
         if (send(table, 3, 1000)) since = 0;
     }
-    EXPECT_LE(most, k_share / 2 + 1000 + k_cost_of_a_message);
+    EXPECT_LE(most, k_share / 2 + memory_of_message(1000));
     EXPECT_GE(most, k_share / 2);
 }
 
@@ -39,7 +39,7 @@ TEST(SendWindows, counts_empty_messages) {
     int marks = 0;
     for (int i = 0; i < 1000; ++i)
         marks += send(table, 0, 0) ? 1 : 0;
-    EXPECT_EQ(marks, static_cast<int>(1000 / (Table::k_least_spacing / k_cost_of_a_message + 1)));
+    EXPECT_EQ(marks, static_cast<int>(1000 / (Table::k_least_spacing / memory_of_message(0))));
 }
 
 TEST(SendWindows, widen_up_to_half_of_the_share_and_narrow_to_the_least) {
@@ -52,6 +52,37 @@ TEST(SendWindows, widen_up_to_half_of_the_share_and_narrow_to_the_least) {
     for (int i = 0; i < 10; ++i)
         table.narrow(window);
     EXPECT_EQ(window.spacing, Table::k_least_spacing);
+}
+
+/// The receiver had few bytes before the mark: it may have more. It had many: from many senders.
+TEST(SendWindows, follow_what_the_receiver_had_before_the_mark) {
+    Table table(k_share);
+    auto& window = table.of(1);
+    for (int i = 0; i < 10; ++i)
+        table.adapt(window, k_share / 2 / 256, 256);
+    EXPECT_EQ(window.spacing, k_share / 2);
+    table.adapt(window, k_share / 256, 256);
+    EXPECT_EQ(window.spacing, k_share / 2);
+    for (int i = 0; i < 10; ++i)
+        table.adapt(window, 2 * k_share / 256, 256);
+    EXPECT_EQ(window.spacing, Table::k_least_spacing);
+}
+
+/// A minute of holds of a second lets go about a share.
+TEST(SendWindows, let_less_go_each_time) {
+    Table table(k_share);
+    auto& window = table.of(1);
+    std::uint64_t let_go = 0;
+    for (int i = 0; i < 60; ++i) {
+        let_go += window.spacing;
+        table.let_go(window);
+    }
+    EXPECT_EQ(window.spacing, Table::k_let_go);
+    EXPECT_LE(let_go, 60 * Table::k_let_go + 2 * Table::k_least_spacing);
+    table.narrow(window);
+    EXPECT_EQ(window.spacing, Table::k_let_go);
+    table.widen(window);
+    EXPECT_EQ(window.spacing, 2 * Table::k_let_go);
 }
 
 TEST(SendWindows, of_a_small_share_are_half_of_it) {
@@ -82,8 +113,8 @@ TEST(SendWindows, mark_as_often_with_more_receivers_than_there_is_room_for) {
     for (int round = 0; round < 60; ++round) {
         for (int rank = 0; rank < ranks; ++rank) {
             auto& its = since[static_cast<std::size_t>(rank)];
-            sent += 1000 + k_cost_of_a_message;
-            its += 1000 + k_cost_of_a_message;
+            sent += memory_of_message(1000);
+            its += memory_of_message(1000);
             if (send(table, rank, 1000)) {
                 ++marks;
                 its = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking [one]]: rank 0 sends, round by round, each of its buffers to
-// rank 1, with that much work between messages; with `one` it sends from one buffer, and rank 1 receives into all.
-// Prints what each rank registered after the first two rounds, and its pinned memory over all rounds.
+// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking] [persistent] [one]: rank 0 sends, round by round, each of
+// its buffers to rank 1, with that much work between messages, by one call, by two, or by a request that is made once;
+// with `one` it sends from one buffer, and rank 1 receives into all. Prints what each rank registered after the first
+// two rounds, and its pinned memory over all rounds.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,24 @@ static size_t wrong_bytes(unsigned char const* bytes, size_t count, int round, i
     return wrong;
 }
 
+static int has_word(char** words, char const* word) {
+    for (; *words != NULL; ++words)
+        if (strcmp(*words, word) == 0) return 1;
+    return 0;
+}
+
+static MPI_Request made_once(int rank, unsigned char* buffer, int bytes) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank == 0) MPI_Send_init(buffer, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request);
+    if (rank == 1) MPI_Recv_init(buffer, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &request);
+    return request;
+}
+
+static void start(MPI_Request* request) {
+    MPI_Start(request);
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
 static void exchange(int rank, unsigned char* buffer, int bytes, int nonblocking) {
     MPI_Request request = MPI_REQUEST_NULL;
     if (rank == 0 && !nonblocking) MPI_Send(buffer, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
@@ -51,14 +70,18 @@ int main(int count, char** arguments) {
     int const buffers = atoi(arguments[2]);
     int const bytes = atoi(arguments[3]);
     long const milliseconds = atol(arguments[4]);
-    int const nonblocking = count > 5;
-    int const from_one = count > 6;
+    int const nonblocking = has_word(arguments + 5, "nonblocking");
+    int const persistent = has_word(arguments + 5, "persistent");
+    int const from_one = has_word(arguments + 5, "one");
     MPI_Init(&count, &arguments);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     unsigned char** const memory = malloc((size_t)buffers * sizeof *memory);
+    MPI_Request* const requests = malloc((size_t)buffers * sizeof *requests);
     for (int i = 0; i < buffers; ++i)
         memory[i] = malloc((size_t)bytes);
+    for (int i = 0; i < buffers && persistent; ++i)
+        requests[i] = made_once(rank, memory[rank == 0 && from_one ? 0 : i], bytes);
     // Connections take pinned memory with the first large message.
     unsigned char* const first = malloc((size_t)bytes);
     fill(first, (size_t)bytes, 0, 0);
@@ -72,7 +95,10 @@ int main(int count, char** arguments) {
         for (int i = 0; i < buffers; ++i) {
             unsigned char* const buffer = memory[rank == 0 && from_one ? 0 : i];
             if (rank == 0) fill(buffer, (size_t)bytes, round, i);
-            exchange(rank, buffer, bytes, nonblocking);
+            if (persistent)
+                start(&requests[i]);
+            else
+                exchange(rank, buffer, bytes, nonblocking);
             see_pinned(&pinned);
             if (rank == 1) wrong += wrong_bytes(buffer, (size_t)bytes, round, i);
             work(milliseconds);
@@ -80,6 +106,8 @@ int main(int count, char** arguments) {
         }
     }
     struct Registrations const all = count_registrations();
+    for (int i = 0; i < buffers && persistent; ++i)
+        MPI_Request_free(&requests[i]);
     for (int turn = 0; turn < 2; ++turn) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (turn != rank) continue;

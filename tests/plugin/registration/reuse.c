@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// reuse ROUNDS BYTES WAY: both ranks send and receive at one address, whose memory they replace between messages. A
+// reuse ROUNDS BYTES WAY…: both ranks send and receive at one address, whose memory they replace between messages. A
 // registration that outlives its memory sends old bytes, or receives into pages that are no longer there.
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -81,14 +81,7 @@ static unsigned char* first_memory(size_t bytes, char const* way) {
     return end + gap;
 }
 
-int main(int count, char** arguments) {
-    if (count < 4) return 2;
-    int const rounds = atoi(arguments[1]);
-    int const bytes = atoi(arguments[2]);
-    char const* const way = arguments[3];
-    MPI_Init(&count, &arguments);
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+static size_t wrong_bytes(int rank, int rounds, int bytes, char const* way) {
     unsigned char* memory = first_memory((size_t)bytes, way);
     size_t wrong = 0;
     for (int round = 0; round < rounds; ++round) {
@@ -104,8 +97,23 @@ int main(int count, char** arguments) {
         // Now and then the helper has time to give back and to register ahead.
         if (round % 8 < 2) nanosleep(&(struct timespec){0, 3000000}, NULL);
     }
-    printf("rank %d way %s rounds %d wrong %zu\n", rank, way, rounds, wrong);
-    fflush(stdout);
+    return wrong;
+}
+
+int main(int count, char** arguments) {
+    if (count < 4) return 2;
+    int const rounds = atoi(arguments[1]);
+    int const bytes = atoi(arguments[2]);
+    MPI_Init(&count, &arguments);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    size_t all = 0;
+    for (int at = 3; at < count; ++at) {
+        size_t const wrong = wrong_bytes(rank, rounds, bytes, arguments[at]);
+        printf("rank %d way %s rounds %d wrong %zu\n", rank, arguments[at], rounds, wrong);
+        fflush(stdout);
+        all += wrong;
+    }
     MPI_Finalize();
-    return wrong != 0;
+    return all != 0;
 }

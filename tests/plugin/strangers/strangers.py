@@ -81,6 +81,10 @@ def main():
     if any("plainly" in line for line in reported):
         print("the layer was not there: nothing is shown by this run")
         return 1
+    said = " ".join(line.removeprefix("sluice:").strip() for line in reported)
+    if "--flood" in layer and "synchronous sends" not in said:
+        print("no send was synchronous: nothing is shown by this run")
+        return 1
     if code == plain_code == 0 and layered == plain and layered[0] > 0 and layered[1] == 0:
         return 0
     print(text[-3000:], err[-2000:], plain_err[-500:], sep="\n")

@@ -23,6 +23,7 @@ struct Heard {
     std::atomic<std::int64_t> flights{0};
     std::atomic<std::uint64_t> own{0};
     std::atomic<std::uint64_t> still_absent{0};
+    LentBuffers buffers;
     std::atomic<std::int64_t> open{0};
     std::atomic<std::uint64_t> sent{0};
 
@@ -36,6 +37,7 @@ struct Heard {
     void came(std::uint32_t, std::uint64_t bytes) noexcept { in_flight += static_cast<std::int64_t>(bytes); }
     void sent_to(int, std::uint64_t bytes) noexcept { sent += bytes; }
     void own_pages(std::uint64_t bytes) noexcept { own += bytes; }
+    LentBuffers& lent() noexcept { return buffers; }
     std::uint64_t absent(void const*, std::uint64_t) const noexcept { return still_absent; }
 };
 using Table = OpenRequests<Heard>;

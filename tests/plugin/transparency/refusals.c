@@ -9,6 +9,7 @@
 //   refusals fatal NUMBER  one call under MPI_ERRORS_ARE_FATAL
 #include <mpi.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,30 +181,62 @@ static void run(int which) {
     fflush(stdout);
 }
 
-static void probe(int which) {
+enum { k_cases = sizeof cases / sizeof cases[0] };
+static pid_t children[k_cases];  // 0: its end is in `ends`
+static int ends[k_cases];
+
+static void start_probe(int which) {
     fflush(stdout);
-    pid_t const child = fork();
-    if (child == 0) {
-        // Processor time, for both MPIs wait by spinning; the alarm is for a call that sleeps. It comes long before the
-        // watchdog, which ends processes that all sleep for a minute; a call that it ends is not compared.
-        struct itimerval const half_a_second = {{0, 0}, {0, 500000}};
-        setitimer(ITIMER_PROF, &half_a_second, NULL);
-        alarm(10);
-        freopen("/dev/null", "w", stderr);
-        _exit(cases[which].run() < 0);
+    children[which] = fork();
+    if (children[which] != 0) return;
+    // Processor time, for both MPIs wait by spinning; the alarm is for a call that sleeps. It comes long before the
+    // watchdog, which ends processes that all sleep for a minute; a call that it ends is not compared.
+    struct itimerval const half_a_second = {{0, 0}, {0, 500000}};
+    setitimer(ITIMER_PROF, &half_a_second, NULL);
+    alarm(10);
+    freopen("/dev/null", "w", stderr);
+    _exit(cases[which].run() < 0);
+}
+
+/// Calls that sleep until their alarm do so side by side: the next call is begun when this one has ended or has taken a
+/// quarter of a second.
+static void wait_for_a_while(int which) {
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    struct timespec const moment = {0, 5000000};
+    for (int looks = 0; looks < 50 && children[which] != 0; ++looks) {
+        if (waitpid(children[which], &ends[which], WNOHANG) != 0)
+            children[which] = 0;
+        else
+            sigtimedwait(&child, NULL, &moment);
     }
-    int end = 0;
-    waitpid(child, &end, 0);
-    if (!WIFEXITED(end) || WEXITSTATUS(end) != 0)
-        printf("ends %d %s: %s %d\n", which, cases[which].text, WIFSIGNALED(end) ? "signal" : "exit",
-               WIFSIGNALED(end) ? WTERMSIG(end) : WEXITSTATUS(end));
-    else
-        printf("returns %d\n", which);
+}
+
+static void probe_all(void) {
+    sigset_t child;
+    sigset_t before;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, &before);
+    for (int which = 0; which < k_cases; ++which) {
+        start_probe(which);
+        wait_for_a_while(which);
+    }
+    for (int which = 0; which < k_cases; ++which) {
+        if (children[which] != 0) waitpid(children[which], &ends[which], 0);
+        int const end = ends[which];
+        if (!WIFEXITED(end) || WEXITSTATUS(end) != 0)
+            printf("ends %d %s: %s %d\n", which, cases[which].text, WIFSIGNALED(end) ? "signal" : "exit",
+                   WIFSIGNALED(end) ? WTERMSIG(end) : WEXITSTATUS(end));
+        else
+            printf("returns %d\n", which);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 int main(int argc, char** argv) {
     char const* const way = argv[1];
-    int const all = (int)(sizeof cases / sizeof cases[0]);
     MPI_Init(&argc, &argv);
     make_objects();
     if (strcmp(way, "fatal") == 0) {
@@ -212,8 +245,7 @@ int main(int argc, char** argv) {
         run(atoi(argv[2]));
     } else if (strcmp(way, "probe") == 0) {
         set_handlers();
-        for (int i = 0; i < all; ++i)
-            probe(i);
+        probe_all();
     } else {
         if (strcmp(way, "return") != 0) {
             jumps = strcmp(way, "jump") == 0;

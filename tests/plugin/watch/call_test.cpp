@@ -40,8 +40,8 @@ class Calls : public testing::Test {
 
     record::Site const& site(Call const& call) { return job.watch.record().sites[call.site()]; }
     std::uint64_t in_flight() {
-        std::uint64_t high_water = 0;
-        return std::uint64_t{job.watch.sample(high_water).in_flight} * 1024;
+        KernelSays kernel;
+        return std::uint64_t{job.watch.sample(kernel).in_flight} * 1024;
     }
 
     Job job;

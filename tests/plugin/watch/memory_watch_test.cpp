@@ -36,8 +36,8 @@ record::Site call(MemoryWatch& watch, Work const& work) {
 }
 
 record::Sample sampled(MemoryWatch const& watch) {
-    std::uint64_t high_water = 0;
-    return watch.sample(3000, false, 0, 0, high_water);
+    KernelSays kernel;
+    return watch.sample(3000, false, 0, 0, kernel);
 }
 
 memory::LeasedBytes touched(Budget const& budget) {

@@ -21,7 +21,7 @@ const drawn = (id) => { const e = document.getElementById(id); return e && e.que
 const canvas = document.querySelector('#matrix canvas');
 const pixels = canvas ? new Set(new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size : 0;
 const empty = [...document.querySelectorAll('path[d]')].filter((p) => /NaN|undefined/.test(p.getAttribute('d'))).length;
-return {memory: drawn('rank-chart'), sizes: drawn('sizes'), quantiles: drawn('quantiles'), colors: pixels, broken: empty};
+return {memory: drawn('rank-chart'), pinned: drawn('pinned-chart'), sizes: drawn('sizes'), quantiles: drawn('quantiles'), colors: pixels, broken: empty};
 """
 SORT = """
 const table = document.getElementById('calls');
@@ -70,6 +70,7 @@ def check_page(browser, page, kind, size):
     time.sleep(0.3)  # the charts settle
     charts = browser.run(CHARTS)
     check(charts["memory"] and charts["memory"] >= 5, f"{name}: memory over time is drawn: {charts}")
+    check(charts["pinned"] == 3, f"{name}: registered memory is drawn: {charts}")
     check(charts["sizes"], f"{name}: message sizes are drawn: {charts}")
     check(charts["colors"] >= 3, f"{name}: the matrix has colours: {charts}")
     check(charts["broken"] == 0, f"{name}: no path has a figure that is none: {charts}")

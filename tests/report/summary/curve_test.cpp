@@ -47,6 +47,24 @@ TEST(MemoryCurve, joins_the_history_and_a_ring_that_went_round) {
     EXPECT_EQ(curve.back(), all.back());
 }
 
+TEST(MemoryCurve, thinning_keeps_the_most_of_registered_memory) {
+    std::vector<record::Sample> samples;
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+        samples.push_back(sample_at(1 + i, 1000 + i % 10));
+        samples.back().pinned = i == 500 ? 77 : 1;  // not where most is resident
+        samples.back().left_pinned = i;
+        samples.back().used_at_once = i == 501 ? 55 : 2;
+    }
+    std::uint32_t pinned = 0;
+    std::uint32_t at_once = 0;
+    for (record::Sample const& sample : thinned(samples, 20)) {
+        pinned = std::max(pinned, sample.pinned);
+        at_once = std::max(at_once, sample.used_at_once);
+    }
+    EXPECT_EQ(pinned, 77U);
+    EXPECT_EQ(at_once, 55U);
+}
+
 TEST(MemoryCurve, thinning_keeps_the_highest_and_the_last) {
     std::mt19937 random(1);
     for (std::size_t const count : {1U, 2U, 5U, 300U, 301U, 1000U, 4096U}) {

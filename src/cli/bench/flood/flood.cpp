@@ -26,12 +26,14 @@ constexpr int k_flood_bed_refuses = 3;
 
 struct FloodOptions {
     std::vector<std::string> mpis;
-    std::vector<std::string> cases{"many_to_one", "computes", "bcast", "reduce", "gather", "ping_pong"};
+    std::vector<std::string> cases{"many_to_one", "turns",  "computes",  "bcast",
+                                   "reduce",      "gather", "ping_pong", "idle"};
     std::vector<std::string> beds{"local", "tcp"};
     std::vector<std::uint64_t> bytes{64, 1024, 4000, 16384};
     std::string share;
     double rate = 1000;
     double mib = 8;
+    double seconds = 0;
     int ranks = 4;
     int pairs = 5;
     double minutes = 10;
@@ -66,13 +68,16 @@ std::optional<FloodSample> measure_flood(FloodPlace const& place, FloodOptions c
     if (!program)
         throw std::runtime_error(fmt::format("{} for {} is not next to this command", k_flood_program, place.mpi));
     std::vector<std::string> command = flood_launcher(place, options);
+    // The case idle asks what flood control adds to watching.
+    if (controlled || place.name == "idle")
+        command.insert(command.end(), {std::filesystem::canonical("/proc/self/exe").string(), "run", "--quiet"});
     if (controlled) {
-        command.insert(command.end(),
-                       {std::filesystem::canonical("/proc/self/exe").string(), "run", "--quiet", "--flood", "on"});
+        command.insert(command.end(), {"--flood", "on"});
         if (!options.share.empty()) command.insert(command.end(), {"--flood-share", options.share});
     }
-    command.insert(command.end(), {program->string(), "--case", place.name, "--bytes", std::to_string(place.bytes),
-                                   "--mib", fmt::format("{}", options.mib)});
+    command.insert(command.end(),
+                   {program->string(), "--case", place.name, "--bytes", std::to_string(place.bytes), "--mib",
+                    fmt::format("{}", options.mib), "--seconds", fmt::format("{}", options.seconds)});
     std::optional<FloodSample> sample;
     Ended const ended = launch(command, flood_environment(place), k_flood_silent_seconds, [&](std::string const& line) {
         if (auto found = flood_sample(line)) sample = found;
@@ -91,13 +96,20 @@ int run_place(FloodPlace const& place, FloodOptions const& options) {
     FloodSeries plain;
     FloodSeries controlled;
     for (int i = 0; i < options.pairs; ++i) {
+        if (options.seconds > 0) {  // without flood control the memory of the node would be full
+            auto const with = measure_flood(place, options, true);
+            if (!with) return 1;
+            controlled.push_back(*with);
+            continue;
+        }
         auto const without = measure_flood(place, options, false);
         auto const with = without ? measure_flood(place, options, true) : std::nullopt;
         if (!with) return 1;
         plain.push_back(*without);
         controlled.push_back(*with);
     }
-    std::vector<Row> const rows = flood_rows(place, plain, controlled);
+    std::vector<Row> const rows =
+        options.seconds > 0 ? std::vector{flood_row(place, controlled)} : flood_rows(place, plain, controlled);
     if (options.json)
         for (Row const& row : rows)
             std::cout << row.dump() << "\n";
@@ -114,16 +126,13 @@ std::vector<FloodPlace> places_of_floods(FloodOptions const& options) {
             for (std::string const& name : options.cases)
                 for (std::uint64_t const bytes : options.bytes)
                     places.push_back({mpi, bed, name, bytes, options.ranks});
-    // Waiting ranks of MPICH spin.
-    for (FloodPlace& place : places)
-        if (place.mpi == "mpich") place.ranks = std::min(place.ranks, 2);
     return places;
 }
 
 void add_flood_options(command_line::CommandLine& line, FloodOptions& options) {
-    line.option("--case", options.cases, "many_to_one, computes, bcast, reduce, gather, ping_pong (all)")
+    line.option("--case", options.cases, "many_to_one, turns, computes, bcast, reduce, gather, ping_pong, idle (all)")
         .separated_by_commas()
-        .one_of({"many_to_one", "computes", "bcast", "reduce", "gather", "ping_pong"});
+        .one_of({"many_to_one", "turns", "computes", "bcast", "reduce", "gather", "ping_pong", "idle"});
     line.option("--bytes", options.bytes, "of a message").separated_by_commas().positive().shows_default();
     line.option("--bed", options.beds,
                 "local: shared memory; tcp: through the loopback device; cluster: two nodes and a wire")
@@ -131,9 +140,11 @@ void add_flood_options(command_line::CommandLine& line, FloodOptions& options) {
         .one_of({"local", "tcp", "cluster"})
         .shows_default();
     line.option("--mpi", options.mpis, "openmpi, mpich (those found)").separated_by_commas();
-    line.option("--ranks", options.ranks, "of each launch; MPICH: at most 2").between(2, 1024).shows_default();
+    line.option("--ranks", options.ranks, "of each launch").between(2, 1024).shows_default();
     line.option("--rate", options.rate, "Mbit/s of each wire of bed cluster").not_negative().shows_default();
     line.option("--mib", options.mib, "that each sender sends").not_negative().shows_default();
+    line.option("--seconds", options.seconds, "many_to_one for so long instead, with flood control only")
+        .not_negative();
     line.option("--flood-share", options.share, "as `sluice run` has it");
     line.option("--pairs", options.pairs, "launches of each kind, in turns").between(1, 1000).shows_default();
     line.option("--minutes", options.minutes, "begin no cell after this number of minutes; 0: no limit")

@@ -40,6 +40,15 @@ Row row_of_method(FloodPlace const& place, char const* method, FloodSeries const
     return row;
 }
 
+std::string line_of_one(Row const& row) {
+    return fmt::format("{:<8} {:<6} {:<12} {:>6} {:>6} {:>10} {:>7.1f} ms {:>9} {:>9.2f}  {} messages",
+                       row.at("mpi").get<std::string>(), row.at("bed").get<std::string>(),
+                       row.at("case").get<std::string>(), row.at("ranks").get<int>(),
+                       row.at("bytes").get<std::uint64_t>(), "-", row.at("seconds").at("median").get<double>() * 1e3,
+                       "-", row.at("extra_bytes").get<double>() / k_bytes_in_mib,
+                       row.at("messages").get<std::uint64_t>());
+}
+
 }  // namespace
 
 std::optional<FloodSample> flood_sample(std::string const& line) {
@@ -51,6 +60,10 @@ std::optional<FloodSample> flood_sample(std::string const& line) {
     if (!(in >> word >> name >> bytes >> sample.messages >> sample.seconds >> sample.grown) || word != "flood")
         return std::nullopt;
     return sample;
+}
+
+Row flood_row(FloodPlace const& place, FloodSeries const& controlled) {
+    return row_of_method(place, "sluice", controlled);
 }
 
 std::vector<Row> flood_rows(FloodPlace const& place, FloodSeries const& plain, FloodSeries const& controlled) {
@@ -69,16 +82,20 @@ std::string flood_head() {
 }
 
 std::string flood_line(std::vector<Row> const& rows) {
+    if (rows.size() == 1) return line_of_one(rows.front());
     Row const& plain = rows.at(0);
     Row const& controlled = rows.at(1);
     Row const& time = rows.at(2).at("time");
     auto const ms = [](Row const& row) { return row.at("seconds").at("median").get<double>() * 1e3; };
     auto const mib = [](Row const& row) { return row.at("extra_bytes").get<double>() / k_bytes_in_mib; };
+    double const microseconds = (ms(controlled) - ms(plain)) * 1e3 / plain.at("messages").get<double>();
+    std::string const added = plain.at("case") == "idle" ? fmt::format("  {:+.3f} µs a send", microseconds) : "";
     return fmt::format(
-        "{:<8} {:<6} {:<12} {:>6} {:>6} {:>7.1f} ms {:>7.1f} ms {:>9.2f} {:>9.2f}  {:.2f} ({:.2f} … {:.2f})",
+        "{:<8} {:<6} {:<12} {:>6} {:>6} {:>7.1f} ms {:>7.1f} ms {:>9.2f} {:>9.2f}  {:.2f} ({:.2f} … {:.2f}){}",
         plain.at("mpi").get<std::string>(), plain.at("bed").get<std::string>(), plain.at("case").get<std::string>(),
         plain.at("ranks").get<int>(), plain.at("bytes").get<std::uint64_t>(), ms(plain), ms(controlled), mib(plain),
-        mib(controlled), time.at("median").get<double>(), time.at("min").get<double>(), time.at("max").get<double>());
+        mib(controlled), time.at("median").get<double>(), time.at("min").get<double>(), time.at("max").get<double>(),
+        added);
 }
 
 }  // namespace sluice::cli

@@ -31,6 +31,8 @@ using FloodSeries = std::vector<FloodSample>;
 /// Reads a line of the program; nothing for another line.
 std::optional<FloodSample> flood_sample(std::string const& line);
 
+/// Of floods that only ran under flood control.
+Row flood_row(FloodPlace const& place, FloodSeries const& controlled);
 /// The n-th launches of both were in turn.
 std::vector<Row> flood_rows(FloodPlace const& place, FloodSeries const& plain, FloodSeries const& controlled);
 

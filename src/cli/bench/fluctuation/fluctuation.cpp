@@ -57,7 +57,7 @@ class FluctuationSweep {
             if (options_.minutes > 0 && passed.count() / 60 > options_.minutes)
                 ++left_out;
             else
-                worst = std::max(worst, each.bed == "limited" ? run_limited(each) : run_free(each));
+                worst = std::max(worst, each.node_mib > 0 ? run_limited(each) : run_free(each));
         }
         if (left_out > 0)
             std::cerr << fmt::format("sluice: {} of {} launches were left out after {} minutes (--minutes)\n", left_out,
@@ -72,6 +72,8 @@ class FluctuationSweep {
         Ended ended;
     };
 
+    static bool is_wired(FluctuationLaunch const& what) { return what.bed == "cluster" || what.nodes > 1; }
+
     Result start(FluctuationLaunch const& what, std::vector<std::string> command, int silence_seconds) const {
         auto const program = program_for(what.mpi, k_fluctuation_program);
         if (!program)
@@ -79,7 +81,7 @@ class FluctuationSweep {
                 fmt::format("{} for {} is not next to this command", k_fluctuation_program, what.mpi));
         command.insert(command.end(), {program->string(), "--case", what.name, "--bed", what.bed, "--pairs",
                                        std::to_string(what.pairs)});
-        if (what.bed == "cluster") command.insert(command.end(), {"--rate", fmt::format("{}", options_.rate_mbit)});
+        if (is_wired(what)) command.insert(command.end(), {"--rate", fmt::format("{}", options_.rate_mbit)});
         if (what.bed == "simulated")
             command.insert(command.end(), {"--compute-us", fmt::format("{}", what.compute_us)});
         if (what.name != "micro")
@@ -87,7 +89,7 @@ class FluctuationSweep {
                                            fmt::format("{}", fmt::join(what.cubes, ",")), "--edge",
                                            std::to_string(what.edge), "--deal", what.deal, "--steps",
                                            std::to_string(what.steps), "--warm-up", std::to_string(what.warm_up)});
-        if (what.bed == "limited") command.emplace_back("--tell-steps");
+        if (what.node_mib > 0) command.emplace_back("--tell-steps");
         if (what.neighbour_mib > 0)
             command.insert(command.end(),
                            {"--neighbour-bytes", std::to_string(static_cast<std::uint64_t>(what.neighbour_mib) << 20)});
@@ -105,16 +107,17 @@ class FluctuationSweep {
     }
 
     std::vector<std::string> launcher_for(FluctuationLaunch const& what) const {
-        if (what.bed != "cluster" && what.bed != "simulated") return local_launcher(what.mpi, what.ranks);
-        auto const script = bed_script(what.bed == "cluster" ? "cluster" : "simulated.sh");
+        bool const wired = is_wired(what);
+        if (!wired && what.bed != "simulated") return local_launcher(what.mpi, what.ranks);
+        auto const script = bed_script(wired ? "cluster" : "simulated.sh");
         if (!script) throw std::runtime_error("the script of bed " + what.bed + " is not next to this command");
         std::vector<std::string> command{script->string()};
-        if (what.bed == "cluster")
+        if (wired)
             command.insert(command.end(), {"--mpi", what.mpi, "--rate", fmt::format("{}", options_.rate_mbit)});
         else
             command.insert(command.end(), {"--wall", std::to_string(10 * options_.limit_seconds), "--poll", "5e-6"});
         command.insert(command.end(), {"-n", std::to_string(what.ranks)});
-        if (what.bed == "cluster") command.emplace_back("--");
+        if (wired) command.emplace_back("--");
         return command;
     }
 
@@ -130,6 +133,7 @@ class FluctuationSweep {
     int run_limited(FluctuationLaunch const& what) {
         LimitedRun::Limits limits;
         limits.node_mib = what.node_mib;
+        limits.nodes = what.nodes;
         limits.swap_mib = options_.swap_mib;
         limits.seconds = options_.limit_seconds * what.time_limits;
         limits.processes = what.ranks;
@@ -255,9 +259,9 @@ void add_options(command_line::CommandLine& line, FluctuationOptions& options) {
     line.option("--case", choice.cases,
                 "jacobi7, jacobi13, micro, policies, adaptation, outofcore (all that the bed can)")
         .separated_by_commas();
-    line.option("--bed", choice.beds, "local, limited, cluster, simulated (local, limited)")
+    line.option("--bed", choice.beds, "local, limited, cluster, limited_cluster, simulated (local, limited)")
         .separated_by_commas()
-        .one_of({"local", "limited", "cluster", "simulated"});
+        .one_of({"local", "limited", "cluster", "limited_cluster", "simulated"});
     line.option("--mpi", choice.mpis, "openmpi, mpich (those found)").separated_by_commas();
     line.option("--ranks", choice.ranks, "numbers of ranks (2; simulated 512)").separated_by_commas();
     line.option("--method", choice.methods,
@@ -268,10 +272,11 @@ void add_options(command_line::CommandLine& line, FluctuationOptions& options) {
         .separated_by_commas()
         .positive();
     line.option("--edge", choice.edge, "points of a cube along each axis").between(4, 256).shows_default();
-    line.option("--node", choice.node_mib, "MiB of the node of bed limited; for adaptation 8/3 of it")
+    line.option("--node", choice.node_mib,
+                "MiB of the node of bed limited, or of the two of limited_cluster; for adaptation 8/3 of it")
         .positive()
         .shows_default();
-    line.option("--swap", options.swap_mib, "MiB of swap of bed limited; 0: none").not_negative().shows_default();
+    line.option("--swap", options.swap_mib, "MiB of swap of the limited nodes; 0: none").not_negative().shows_default();
     line.flag("--curves", options.curves, "rows of bed limited hold the node's memory over time");
     line.option("--rate", options.rate_mbit, "Mbit/s of each wire of bed cluster").positive().shows_default();
     line.option("--compute-us", choice.compute_us, "bed simulated: microseconds that a cube's step takes to compute")

@@ -91,18 +91,21 @@ void add_plain(Launches& launches, Choice const& choice, std::string const& mpi,
     }
 }
 
-/// Adds launches with sizes below and above the limit, with each method alone.
-void add_limited(Launches& launches, Choice const& choice, std::string const& mpi, std::string const& name) {
+/// Adds launches with sizes below and above the limit, with each method alone: in one node, or in two that are joined
+/// by a wire, each with half of its memory.
+void add_limited(Launches& launches, Choice const& choice, std::string const& mpi, std::string const& name, int nodes) {
+    std::string const bed = nodes > 1 ? "limited_cluster" : "limited";
     for (int const ranks : asked_or(choice.ranks, {2}))
         for (int const mib : asked_or(choice.base_mib, {64, 72, 80, 88, 96, 104, 112})) {
-            Launch free = launch_of(choice, mpi, "local", name, ranks, mib);
+            Launch free = launch_of(choice, mpi, nodes > 1 ? "cluster" : "local", name, ranks, mib);
             free.methods = usual_methods(choice, false);
             free.pairs = 1;
             launches.push_back(free);
             for (std::string const& method : free.methods) {
                 Launch limited = free;
-                limited.bed = "limited";
-                limited.node_mib = choice.node_mib;
+                limited.bed = bed;
+                limited.nodes = nodes;
+                limited.node_mib = choice.node_mib / nodes;
                 limited.methods = {method};
                 limited.after_one_without_limit = true;
                 launches.push_back(limited);
@@ -204,13 +207,15 @@ Launches plan_fluctuation(Choice const& choice, std::vector<std::string> const& 
         for (std::string const& mpi : bed == "simulated" ? std::vector<std::string>{"simgrid"} : mpis) {
             std::vector<std::string> usual{"jacobi13", "jacobi7"};
             if (bed == "local") usual.insert(usual.end(), {"micro", "policies"});
+            if (bed == "limited_cluster") usual = {"jacobi13"};
             if (bed == "limited") usual = {"jacobi13", "outofcore", "adaptation", "jacobi7"};
             // MPICH's ranks page as Open MPI's do, so its limited runs are made only on request.
             if (bed == "limited" && mpi == "mpich" && choice.mpis.empty()) continue;
             for (std::string const& name : asked_or(choice.cases, usual)) {
                 bool const relaxes = is_in({"jacobi7", "jacobi13"}, name);
                 if (bed == "simulated" && (relaxes || name == "policies")) add_simulated(launches, choice, name);
-                if (bed == "limited" && relaxes) add_limited(launches, choice, mpi, name);
+                if (bed == "limited" && relaxes) add_limited(launches, choice, mpi, name, 1);
+                if (bed == "limited_cluster" && relaxes) add_limited(launches, choice, mpi, name, 2);
                 if (bed == "limited" && name == "adaptation") add_adaptation(launches, choice, mpi);
                 if (bed == "limited" && name == "outofcore") add_outofcore(launches, choice, mpi);
                 if ((bed == "local" || bed == "cluster") && name != "adaptation" && name != "outofcore")

@@ -15,7 +15,7 @@ struct FluctuationChoice {
     std::vector<std::string> cases;  ///< jacobi7, jacobi13, micro, policies, adaptation, outofcore
     std::vector<std::string> mpis;
     std::vector<int> ranks;
-    std::vector<std::string> beds;  ///< local, limited, cluster, simulated
+    std::vector<std::string> beds;  ///< local, limited, cluster, limited_cluster, simulated
     std::vector<int> base_mib;
     std::vector<int> tokens;
     std::vector<std::string> methods;
@@ -40,7 +40,8 @@ struct FluctuationLaunch {
     int warm_up = 2;
     int pairs = 5;
     double compute_us = 0;
-    int node_mib = 0;       ///< limit of the node on bed limited; 0: none
+    int nodes = 1;          ///< with a limit
+    int node_mib = 0;       ///< limit of each node on beds limited and limited_cluster; 0: none
     int neighbour_mib = 0;  ///< memory that another process takes meanwhile
     int time_limits = 1;    ///< factor on the longest time that one run may take
     /// Its rows are compared with those of the same methods in a launch without a limit.

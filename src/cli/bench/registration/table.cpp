@@ -45,6 +45,7 @@ std::string registration_title(Row const& row) {
     if (row.contains("paper_saving_percent"))
         text += fmt::format("; the paper saves {} % of the peak", number_in(row, "paper_saving_percent"));
     if (row.contains("faster")) text += fmt::format(" · {:.0f} times as fast", number_in(row, "faster"));
+    if (row.contains("nanoseconds")) return text + "\n";
     text += fmt::format("\n  {:<13} {:>10} {:>6} {:>6} {:>10} {:>11} {:>16} {:>6} {:>6} {:>6}\n", "scheme", "peak MiB",
                         "/leave", "/best", "avg MiB", "seconds", "by main", "0.5 %", "5 %", "missed");
     return text;
@@ -72,6 +73,45 @@ std::string schemes_ratio(Row const& row) {
                        number_in(row, "peak_pinned"), number_in(row, "average_pinned"));
 }
 
+std::string message_line(Row const& row) {
+    Row const& spread = row.at("nanoseconds");
+    return fmt::format("  {:<15} {:>5.0f} buffers: {:.0f} ns a message at least, median {:.0f}\n",
+                       text_in(row, "method"), number_in(row, "buffers"), spread.at("min").get<double>(),
+                       spread.at("median").get<double>());
+}
+
+std::string target_line(Row const& row) {
+    bool const has_least = row.contains("least");
+    std::string line = fmt::format("  {:<7} {}: {:.3f}, at {} {:.3f}", row.at("met").get<bool>() ? "met" : "missed",
+                                   text_in(row, "target"), number_in(row, "value"), has_least ? "least" : "most",
+                                   number_in(row, has_least ? "least" : "most"));
+    if (row.contains("optimum")) line += fmt::format(" (optimum {:.3f})", number_in(row, "optimum"));
+    return line + "\n";
+}
+
+/// The paper's savings beside those here, and which targets were missed.
+std::string all_targets(std::vector<Row> const& rows) {
+    std::size_t met = 0;
+    std::string savings;
+    std::string missed;
+    for (Row const& row : rows) {
+        if (!row.contains("target")) continue;
+        if (row.at("met").get<bool>())
+            ++met;
+        else
+            missed += fmt::format("  {}: {}", text_in(row, "case"), target_line(row).substr(10));
+        if (text_in(row, "target").starts_with("saving"))
+            savings += fmt::format("  {:<14} {:>8.1f} {:>8.1f} {:>8.1f}\n", text_in(row, "case"),
+                                   number_in(row, "least"), number_in(row, "value"), number_in(row, "optimum"));
+    }
+    if (met == 0 && missed.empty()) return {};
+    std::string text = "\n";
+    if (!savings.empty())
+        text += fmt::format("saving of the peak against leave pinned, percent\n  {:<14} {:>8} {:>8} {:>8}\n{}", "shape",
+                            "paper", "sluice", "optimum", savings);
+    return text + fmt::format("targets met: {}\n", met) + (missed.empty() ? "" : "targets missed:\n" + missed);
+}
+
 }  // namespace
 
 std::string registration_table(std::vector<Row> const& rows) {
@@ -84,12 +124,16 @@ std::string registration_table(std::vector<Row> const& rows) {
         }
         if (row.contains("why"))
             table += fmt::format("  {}: {}\n", text_in(row, "outcome"), text_in(row, "why"));
+        else if (row.contains("nanoseconds"))
+            table += message_line(row);
+        else if (row.contains("target"))
+            table += target_line(row);
         else if (row.contains("method"))
             table += scheme_line(rows, row);
         else if (row.contains("ratio"))
             table += schemes_ratio(row);
     }
-    return table;
+    return table + all_targets(rows);
 }
 
 }  // namespace sluice::cli

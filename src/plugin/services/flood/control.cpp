@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <ctime>
 #include <limits>
 #include <utility>
@@ -21,10 +22,18 @@ namespace sluice::plugin {
 
 namespace {
 
-// A send that has waited for so long sleeps between its looks, and has fewer bytes on their way next time.
+// A send that has waited for so long sleeps between its looks, the longer the longer it has waited.
 constexpr std::chrono::microseconds k_long_wait{500};
+constexpr std::chrono::nanoseconds k_least_sleep{20'000};
+constexpr std::chrono::nanoseconds k_most_sleep{200'000};
+// A receiver that does not tell how far it is has many senders if it needs so long for two spacings.
+constexpr std::chrono::milliseconds k_wait_of_many{2};
 // The receiver may need the processor of one that has waited for so long.
 constexpr std::chrono::microseconds k_short_wait{20};
+// A receiver of another node is asked how far it is from then on: most holds are over before.
+constexpr std::chrono::milliseconds k_before_question{2};
+// How often a rank looks whether it is asked.
+constexpr std::uint64_t k_reply_pause_us = 500;
 
 }  // namespace
 
@@ -35,12 +44,20 @@ FloodControl::FloodControl(Job& job, Terms terms, Counts counts)
       windows_(terms.share),
       marks_(job.memory.budget()),
       receivers_(job.watch.file()),
+      questions_(job.all.get()),
+      reply_pause_(job.watch.clock().ticks_in_us(k_reply_pause_us)),
       eager_within_node_(eager_limit_within_a_node()) {}
 
 /// In MPI_COMM_WORLD; −1: it is not known, or not one that can be flooded.
 int FloodControl::receiver_of(Call& call, Message const& message) const noexcept {
     int const rank = call.watch().communicators().world_rank(message.comm, message.destination);
     return rank == job_.rank ? -1 : rank;
+}
+
+/// How many receives a receiver has completed; across nodes when it was last asked.
+std::optional<std::uint64_t> FloodControl::completed(int rank) noexcept {
+    auto const here = receivers_.completed(rank);
+    return here ? here : questions_.answer_of(rank);
 }
 
 bool FloodControl::is_eager(SendWindow<Mark>& window, std::uint64_t bytes) noexcept {
@@ -85,11 +102,14 @@ std::optional<Hold> FloodControl::send(Call& call, Message const& message) noexc
     }
     add(counts_.marks, 1);
     SendWindow<Mark>& window = windows_.of(rank);
+    mark->completed = receivers_.completed(rank);
+    mark->bytes_each = window.since_mark / std::max<std::uint64_t>(window.messages, 1);
     window.since_mark = 0;
+    window.messages = 0;
     auto const now = Clock::now();
     auto const patience = HoldRule::patience_after(window.silent, k_first_patience, terms_.hold);
     return Hold{rank, std::exchange(window.mark, std::move(mark)),
-                HoldRule(patience, terms_.hold, now, receivers_.completed(rank)), now};
+                HoldRule(patience, terms_.hold, now, completed(rank)), now};
 }
 
 bool FloodControl::is_over(Hold& hold) noexcept {
@@ -106,7 +126,8 @@ bool FloodControl::is_over(Hold& hold) noexcept {
     }
     if (first) add(counts_.held, 1);
     auto const now = Clock::now();
-    HoldRule::Verdict const verdict = hold.rule.ask(now, receivers_.completed(hold.rank));
+    if (now - hold.begin >= k_before_question && !receivers_.completed(hold.rank)) questions_.ask(hold.rank, now);
+    HoldRule::Verdict const verdict = hold.rule.ask(now, completed(hold.rank));
     if (verdict == HoldRule::Verdict::keep) return false;
     ends(hold, verdict, now);
     return true;
@@ -117,17 +138,30 @@ void FloodControl::ends(Hold const& hold, HoldRule::Verdict verdict, HoldRule::T
     auto const waited = std::chrono::duration_cast<std::chrono::microseconds>(now - hold.begin);
     add(counts_.held_us, static_cast<std::uint64_t>(waited.count()));
     SendWindow<Mark>& window = windows_.of(hold.rank);
-    if (waited > k_long_wait) windows_.narrow(window);
-    if (verdict == HoldRule::Verdict::keep) return;
+    if (verdict == HoldRule::Verdict::keep) return adapt(window, hold, waited);
+    if (verdict == HoldRule::Verdict::too_long)
+        windows_.let_go(window);
+    else
+        windows_.narrow(window);
     ++window.silent;
     add(verdict == HoldRule::Verdict::silent ? counts_.silent : counts_.too_long, 1);
+}
+
+void FloodControl::adapt(SendWindow<Mark>& window, Hold const& hold, HoldRule::Duration waited) noexcept {
+    if (auto const completed = receivers_.completed(hold.rank); completed && hold.mark->completed)
+        windows_.adapt(window, *completed - *hold.mark->completed, hold.mark->bytes_each);
+    else if (waited > k_wait_of_many)
+        windows_.narrow(window);
+    else
+        windows_.widen(window);
 }
 
 void FloodControl::pause(HoldRule::Time begin) noexcept {
     auto const waited = Clock::now() - begin;
     if (waited < k_short_wait) return;
     if (waited < k_long_wait) return static_cast<void>(sched_yield());
-    timespec const moment{0, 20'000};
+    auto const sleep = std::clamp<std::chrono::nanoseconds>(waited / 16, k_least_sleep, k_most_sleep);
+    timespec const moment{0, static_cast<long>(sleep.count())};
     nanosleep(&moment, nullptr);
 }
 
@@ -140,11 +174,22 @@ void FloodControl::received() noexcept {
     job_.watch.received();
 }
 
+void FloodControl::reply() noexcept {
+    std::uint64_t const now = ticks();
+    if (now - replied_at_ < reply_pause_) return;
+    replied_at_ = now;
+    if (questions_.reply(look_at(job_.watch.record().head.receives))) add(counts_.answers, 1);
+}
+
+/// The answers that this rank waits for come at the latest when those that it asked are here, too.
 void FloodControl::finish(MPI_Comm all, RootedCalls& rooted) noexcept {
+    for (auto const begin = Clock::now(); questions_.is_open(); pause(begin))
+        reply();
     groups::NonblockingBarrier barrier(all, groups::tags::k_flood_barrier.first);
     for (auto const begin = Clock::now(); !barrier.is_passed(); pause(begin)) {
         marks_.sweep();
         rooted.sweep();
+        reply();
     }
     // All members have begun each barrier that this one has, unless the program was wrong.
     for (auto const begin = Clock::now(); !rooted.sweep() && Clock::now() - begin < rooted.hold(); pause(begin)) {

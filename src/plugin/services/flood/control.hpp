@@ -17,7 +17,8 @@
 
 #include "plugin/services/flood/hold_rule.hpp"
 #include "plugin/services/flood/marks.hpp"
-#include "plugin/services/flood/receivers.hpp"
+#include "plugin/services/flood/receivers/questions.hpp"
+#include "plugin/services/flood/receivers/receivers.hpp"
 #include "plugin/services/flood/windows.hpp"
 
 namespace sluice::plugin {
@@ -45,6 +46,7 @@ class FloodControl {
         std::uint64_t& silent;    ///< let go, because the receiver completed no receive
         std::uint64_t& too_long;  ///< let go after the longest hold
         std::uint64_t& without_memory;
+        std::uint64_t& answers;  ///< to ranks of other nodes that asked how far this one is
     };
     struct Terms {
         std::uint64_t share;
@@ -71,6 +73,8 @@ class FloodControl {
     static void pause(HoldRule::Time begin) noexcept;
     /// A receive of the program is complete.
     void received() noexcept;
+    /// Tells a rank of another node that asks how far this one is; at each call of the program.
+    void reply() noexcept;
     /// The program cancels or frees requests: its nonblocking sends go as they are from now on.
     void use_plain_requests() noexcept { plain_requests_ = true; }
     /// Also where an error handler may wait for one: only links complete what is held, and it runs inside a call.
@@ -86,8 +90,10 @@ class FloodControl {
     static constexpr HoldRule::Duration k_first_patience = std::chrono::milliseconds(10);
 
     std::optional<Message> due_message(Call& call, Message message, MPI_Count count) noexcept;
+    std::optional<std::uint64_t> completed(int rank) noexcept;
     bool is_eager(SendWindow<Mark>& window, std::uint64_t bytes) noexcept;
     int receiver_of(Call& call, Message const& message) const noexcept;
+    void adapt(SendWindow<Mark>& window, Hold const& hold, HoldRule::Duration waited) noexcept;
     void ends(Hold const& hold, HoldRule::Verdict verdict, HoldRule::Time now) noexcept;
 
     Job& job_;
@@ -97,6 +103,9 @@ class FloodControl {
     SendWindows<Mark> windows_;
     Marks marks_;
     Receivers receivers_;
+    Questions questions_;
+    std::uint64_t const reply_pause_;  // in ticks
+    std::uint64_t replied_at_ = 0;
     std::uint64_t const eager_within_node_;
     bool plain_requests_ = false;
 };

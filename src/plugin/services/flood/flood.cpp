@@ -9,6 +9,7 @@
 #include "functions.hpp"
 #include "groups/tags.hpp"
 #include "kernel/device/device_memory.hpp"
+#include "plugin/binding/tally.hpp"
 #include "plugin/services/flood/links.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/watch/call.hpp"
@@ -22,6 +23,12 @@ int largest_tag_of(MPI_Comm comm) noexcept {
     int found = 0;
     bool const told = MPI_Comm_get_attr(comm, MPI_TAG_UB, &upper, &found) == MPI_SUCCESS && found != 0;
     return told ? *upper : groups::tags::k_largest;
+}
+
+/// Some ranks cannot look at the records of others.
+bool spans_nodes(Job& job) {
+    record::RecordFile& file = job.watch.file();
+    return !file.shares_node() || look_at(file.node().arrived) != static_cast<std::uint32_t>(job.size);
 }
 
 class FloodService final : public Service {
@@ -42,14 +49,19 @@ class FloodService final : public Service {
                                 largest_tag_of(MPI_COMM_WORLD)},
             FloodControl::Counts{counter("synchronous sends"), counter("sends held"), counter("microseconds held"),
                                  counter("sends let go to silent receivers"), counter("sends let go after flood-hold"),
-                                 counter("sends without memory for a copy")},
+                                 counter("sends without memory for a copy"),
+                                 counter("answers to senders of other nodes")},
             RootedCalls::Counts{counter("barriers of rooted collectives"), counter("barriers let go")});
         return std::nullopt;
     }
-    void start(Job& job) noexcept override { add_flood_links(job, *flood_); }
+    void start(Job& job) noexcept override {
+        add_flood_links(job, *flood_);
+        if (spans_nodes(job)) job.progress.add(*this);
+    }
     void stop(Job& job, Ending ending) override {
         remove_flood_links(job, *flood_);
         job.before.remove(*this);
+        job.progress.remove(*this);
         // A process that ends without MPI_Finalize leaves all to MPI, which may be in another thread's call.
         if (ending != Ending::finalize) return static_cast<void>(flood_.release());
         flood_->held.release_all();
@@ -66,6 +78,10 @@ class FloodService final : public Service {
         std::string_view const name = function;
         if (name.find("attr") != name.npos || name.find("errhandler") != name.npos || name.starts_with("MPI_Type_"))
             flood_->held.release_all();
+    }
+    bool poll() override {
+        if (flood_ != nullptr) flood_->control.reply();
+        return false;
     }
     void in_child() noexcept override { static_cast<void>(flood_.release()); }
 

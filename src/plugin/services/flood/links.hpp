@@ -15,7 +15,7 @@ struct Flood {
           RootedCalls::Counts rooted_counts)
         : control(job, terms, counts),
           held(job, control, service),
-          rooted(job.memory.budget(), job.watch.communicators(), 2 * terms.share, terms.hold, rooted_counts) {}
+          rooted(job.memory.budget(), job.watch.communicators(), terms.share / 2, terms.hold, rooted_counts) {}
     FloodControl control;
     HeldRequests held;
     PersistentSends persistent;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "memory/leased.hpp"
 #include "plugin/tables/memory.hpp"
@@ -31,6 +32,8 @@ struct Message {
 struct Mark {
     MPI_Request request = MPI_REQUEST_NULL;
     Memory copy;
+    std::optional<std::uint64_t> completed;  ///< receives of the receiver when it left
+    std::uint64_t bytes_each = 0;            ///< of the messages since the mark before
     bool is_done() const noexcept { return request == MPI_REQUEST_NULL; }
 };
 

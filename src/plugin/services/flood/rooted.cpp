@@ -43,7 +43,7 @@ void RootedCalls::did(MPI_Comm comm, std::uint64_t bytes) noexcept {
     Entry* const entry = entry_of(comm);
     // Larger messages wait for their receivers by themselves.
     if (entry == nullptr || bytes > k_eager_limit) return;
-    entry->bytes += bytes + k_cost_of_a_message;
+    entry->bytes += memory_of_message(bytes);
     if (entry->bytes < spacing_) return;
     entry->bytes = 0;
     wait(entry->barrier);

@@ -19,14 +19,19 @@
 
 namespace sluice::plugin {
 
-/// A message also costs the MPI what describes it.
-inline constexpr std::uint64_t k_cost_of_a_message = 192;
+/// What a message that waits takes from the memory of the receiver's MPI, about: also what describes it, and the rest
+/// of the room that it is put into. 64 bytes take 1.2 KiB, 1 KiB takes 4.2 KiB, 16 KiB take 19 KiB (Open MPI over tcp,
+/// docs/decisions/0136).
+constexpr std::uint64_t memory_of_message(std::uint64_t bytes) noexcept {
+    return 1024 + bytes + std::min<std::uint64_t>(2 * bytes, 2048);
+}
 
 template <class Mark>
 struct SendWindow {
     int rank = -1;                 ///< in MPI_COMM_WORLD; −1: unused
-    std::uint32_t spacing = 0;     ///< bytes between two marks; half of the share
-    std::uint64_t since_mark = 0;  ///< bytes sent
+    std::uint32_t spacing = 0;     ///< memory of messages between two marks; at most half of the share
+    std::uint64_t since_mark = 0;  ///< memory of the messages sent
+    std::uint32_t messages = 0;    ///< sent since then
     std::uint32_t used_at = 0;
     enum class Node : std::uint8_t { unknown, same, other } node = Node::unknown;
     int silent = 0;              ///< holds in a row that ended because the receiver completed nothing
@@ -34,7 +39,8 @@ struct SendWindow {
 
     /// Counts a message. True if it is to be a mark.
     bool sends(std::uint64_t bytes) noexcept {
-        since_mark += bytes + k_cost_of_a_message;
+        since_mark += memory_of_message(bytes);
+        ++messages;
         return since_mark >= spacing;
     }
 };
@@ -45,6 +51,7 @@ class SendWindows {
     static constexpr std::size_t k_sets = 64;
     static constexpr std::size_t k_ways = 4;
     static constexpr std::uint32_t k_least_spacing = 8 << 10;
+    static constexpr std::uint32_t k_let_go = 1 << 10;  // of senders that are let go again and again
 
     explicit SendWindows(std::uint64_t share) noexcept
         : most_(static_cast<std::uint32_t>(std::max<std::uint64_t>(share / 2, 1))),
@@ -69,10 +76,24 @@ class SendWindows {
         return *oldest;
     }
 
+    /// A send was held until its mark was matched. What the receiver had before it is what it completed since the mark
+    /// left: so many receives of so many bytes, from all of its senders. If that is little, it takes from few of them.
+    void adapt(SendWindow<Mark>& window, std::uint64_t completed, std::uint64_t bytes_each) const noexcept {
+        std::uint64_t const before_it = completed * bytes_each;
+        if (before_it > k_most_halves * most_) narrow(window);
+        if (before_it < k_most_halves * most_ / 2) widen(window);
+    }
     /// The receiver keeps up: a program that sends ahead may be further ahead.
     void widen(SendWindow<Mark>& window) const noexcept { window.spacing = std::min(most_, window.spacing * 2); }
     /// It does not: it has many senders, or is slow.
-    void narrow(SendWindow<Mark>& window) const noexcept { window.spacing = std::max(least_, window.spacing / 2); }
+    void narrow(SendWindow<Mark>& window) const noexcept {
+        window.spacing = std::max(std::min(window.spacing, least_), window.spacing / 2);
+    }
+    /// It takes from others, and what was held is let go all the same: less each time, or a flood that lasts for long
+    /// would fill it.
+    void let_go(SendWindow<Mark>& window) const noexcept {
+        window.spacing = std::max(std::min(least_, k_let_go), window.spacing / 2);
+    }
 
     template <class Visit>
     void each(Visit const& visit) {
@@ -82,6 +103,8 @@ class SendWindows {
     }
 
   private:
+    // Halves of shares that a receiver may have in all, or about that.
+    static constexpr std::uint64_t k_most_halves = 3;
     /// xorshift (Marsaglia, 2003).
     std::uint32_t random() noexcept {
         random_ ^= random_ << 13;

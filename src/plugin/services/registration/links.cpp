@@ -27,6 +27,20 @@ constexpr auto k_starting = [](Registering& registering, Call&, auto next, auto.
     return code;
 };
 
+constexpr auto k_keeping = [](Registering& registering, Call&, auto next, auto... arguments) {
+    int const code = next(arguments...);
+    MPI_Request const* const request = std::get<sizeof...(arguments) - 1>(std::tuple(arguments...));
+    registering.request_kept(code == MPI_SUCCESS ? *request : MPI_REQUEST_NULL);
+    return code;
+};
+
+constexpr auto k_freeing = [](Registering& registering, Call&, auto next, MPI_Request* request) {
+    MPI_Request const freed = *request;
+    int const code = next(request);
+    if (code == MPI_SUCCESS) registering.freed(freed);
+    return code;
+};
+
 constexpr auto k_completing = [](Registering& registering, Call&, auto next, MPI_Request* request, auto... rest) {
     return registering.completing(request, 1, [&] { return next(request, rest...); });
 };
@@ -95,6 +109,19 @@ struct RegistrationLinks {
     static constexpr auto Ineighbor_alltoall = k_starting;
     static constexpr auto Ineighbor_alltoallv = k_starting;
     static constexpr auto Ineighbor_alltoallw = k_starting;
+
+    static constexpr auto Send_init = k_keeping;
+    static constexpr auto Ssend_init = k_keeping;
+    static constexpr auto Rsend_init = k_keeping;
+    static constexpr auto Recv_init = k_keeping;
+    static constexpr auto Start = [](Registering& registering, Call& call, auto next, MPI_Request* request) {
+        return registering.starting(call, request, 1, [&] { return next(request); });
+    };
+    static constexpr auto Startall = [](Registering& registering, Call& call, auto next, int count,
+                                        MPI_Request* requests) {
+        return registering.starting(call, requests, count, [&] { return next(count, requests); });
+    };
+    static constexpr auto Request_free = k_freeing;
 
     static constexpr auto Wait = k_completing;
     static constexpr auto Test = k_completing;

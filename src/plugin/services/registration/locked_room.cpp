@@ -12,7 +12,7 @@ namespace sluice::plugin {
 
 namespace {
 
-constexpr std::uint64_t k_all = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t k_unlimited = std::numeric_limits<std::uint64_t>::max();
 
 /// For messages of UCX's own between two looks, and buffers that are too small to be served.
 constexpr std::uint64_t k_reserve = std::uint64_t{1} << 20;
@@ -25,18 +25,18 @@ std::uint64_t pinned_bytes() noexcept {
 }
 
 LockedRoom::LockedRoom(Bytes setting)
-    : setting_(setting.count == 0 ? Bytes{k_all} : setting),
+    : setting_(setting.count == 0 ? Bytes{k_unlimited} : setting),
       locked_(memory::registration::pinned_limit(Bytes{0}).count),
-      budget_(room_beside(locked_ == k_all ? 0 : pinned_bytes())) {}
+      budget_(room_beside(locked_ == k_unlimited ? 0 : pinned_bytes())) {}
 
 void LockedRoom::follow(memory::registration::Cache const& cache) noexcept {
-    if (locked_ == k_all) return;
+    if (locked_ == k_unlimited) return;
     std::uint64_t const pinned = pinned_bytes();
     budget_.set_limit(room_beside(pinned - std::min(pinned, cache.pinned().count)));
 }
 
 Bytes LockedRoom::room_beside(std::uint64_t others) const noexcept {
-    if (locked_ == k_all) return setting_;
+    if (locked_ == k_unlimited) return setting_;
     return std::min(setting_, Bytes{locked_ - std::min(locked_, others + k_reserve)});
 }
 

@@ -80,6 +80,24 @@ bool MappingWatch::watches(Range range) const noexcept {
     return holds(whole_pages(range));
 }
 
+void MappingWatch::release(Range range) noexcept {
+    Range const pages = whole_pages(range);
+    for (Range released = release_one(pages); released.bytes > 0; released = release_one(pages))
+        listener_->changed(released);
+}
+
+/// Returns the range that it was, of 0 bytes if none is left.
+MappingWatch::Range MappingWatch::release_one(Range pages) noexcept {
+    Lock const lock(held_);
+    std::size_t const at = first_behind(pages.begin);
+    if (at == used_ || ranges_[at].begin >= pages.end()) return {};
+    Range const released = ranges_[at];
+    uffdio_range wanted{released.begin, released.bytes};
+    ioctl(events_.get(), UFFDIO_UNREGISTER, &wanted);
+    leave(released);
+    return released;
+}
+
 /// The first range that ends behind the address.
 std::size_t MappingWatch::first_behind(std::uintptr_t address) const noexcept {
     auto const end = ranges_.begin() + static_cast<std::ptrdiff_t>(used_);

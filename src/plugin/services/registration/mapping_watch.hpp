@@ -47,6 +47,9 @@ class MappingWatch final : private kernel::HelperThread::Job {
     /// Watches the pages from now on. False if they cannot be: pages of files, another userfaultfd, or no place.
     bool watch(Range range) noexcept;
     bool watches(Range range) const noexcept;
+    /// Watches the pages no more, nor what is watched together with them: another service guards them from now on.
+    /// Each range that was watched is told as a change.
+    void release(Range range) noexcept;
     /// After this, each change that was complete before it has been told.
     void fence() const noexcept {
         while (handling_.load(std::memory_order_acquire))
@@ -69,6 +72,7 @@ class MappingWatch final : private kernel::HelperThread::Job {
     int descriptor() const noexcept override { return events_.get(); }
     bool take_event() noexcept;
     void change(Range range) noexcept;
+    Range release_one(Range pages) noexcept;
     std::size_t first_behind(std::uintptr_t address) const noexcept;
     bool holds(Range pages) const noexcept;
     bool enter(Range pages) noexcept;

@@ -112,6 +112,13 @@ void Registering::published() noexcept {
     put(counts_.within_five_percent, accuracy.within_five_percent);
     put(counts_.late, accuracy.late);
     put(counts_.missed, accuracy.missed);
+    memory::registration::Unprepared const& why = helper_->counters().unprepared;
+    put(counts_.unknown, why.unknown);
+    put(counts_.given_up, why.given_up);
+    put(counts_.unannounced, why.unannounced);
+    put(counts_.early, why.early);
+    put(counts_.helper_late, why.late);
+    put(counts_.refused, why.refused);
 }
 
 }  // namespace sluice::plugin

@@ -37,6 +37,13 @@ class Registering final : private MappingWatch::Listener, private Mapper::Listen
         std::uint64_t& within_five_percent;
         std::uint64_t& late;    ///< the buffer was used before
         std::uint64_t& missed;  ///< the buffer was not used
+        // Why buffers were registered in the call (memory::registration::Unprepared).
+        std::uint64_t& unknown;
+        std::uint64_t& given_up;
+        std::uint64_t& unannounced;
+        std::uint64_t& early;
+        std::uint64_t& helper_late;
+        std::uint64_t& refused;
     };
     struct Terms {
         std::uint64_t least;  ///< bytes of a buffer that is served
@@ -56,6 +63,7 @@ class Registering final : private MappingWatch::Listener, private Mapper::Listen
     void abandon() noexcept;
 
     /// Before a call of the program.
+    void leave_receives_from(std::uint64_t bytes) noexcept { uses_.leave_receives_from(bytes); }
     void before(Call const& call, TouchedBy const& touched) noexcept { uses_.begin(call, touched); }
     void before_unwatched() noexcept { watch_.fence(); }
 
@@ -68,6 +76,22 @@ class Registering final : private MappingWatch::Listener, private Mapper::Listen
             call_ended();
         else
             uses_.go_on_with(request);
+    }
+    void request_kept(MPI_Request request) noexcept {
+        if (request != MPI_REQUEST_NULL) uses_.keep(request);
+    }
+    template <class Next>
+    int starting(Call const& call, MPI_Request const* requests, int count, Next const& next) {
+        for (int i = 0; i < count; ++i)
+            uses_.start(call, requests[i]);
+        int const code = next();
+        if (code == MPI_SUCCESS) return code;
+        for (int i = 0; i < count; ++i)
+            uses_.drop(requests[i], false);
+        return code;
+    }
+    void freed(MPI_Request request) noexcept {
+        if (uses_.drop(request, true)) mapper_->notice();
     }
     template <class Next>
     int completing(MPI_Request const* requests, int count, Next const& next) {

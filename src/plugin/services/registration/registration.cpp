@@ -24,7 +24,7 @@ namespace sluice::plugin {
 
 namespace {
 
-constexpr std::uint64_t k_all = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t k_no_limit = std::numeric_limits<std::uint64_t>::max();
 
 /// The most bytes that UCX's cache of registrations keeps: a second guard, for buffers that are too small to be served.
 constexpr char k_cache_limit[] = "UCX_IB_RCACHE_MAX_SIZE";
@@ -53,7 +53,7 @@ class Registration final : public Service {
     void before_init(Job& job) noexcept override {
         share_ucx_contexts();
         std::uint64_t const most = memory::registration::pinned_limit(job.settings.registration_memory).count;
-        if (most == k_all || !has_rdma_device()) return;  // UCX would complain about what no device of it reads
+        if (most == k_no_limit || !has_rdma_device()) return;  // UCX would complain about what no device of it reads
         limits_cache_ = std::getenv(k_cache_limit) == nullptr &&
                         setenv(k_cache_limit, std::to_string(most + k_beside_buffers).c_str(), 0) == 0;
     }
@@ -73,7 +73,8 @@ class Registration final : public Service {
             *library, context, job.memory.budget(),
             Registering::Terms{job.settings.registration_from.count, job.settings.registration_memory},
             Registering::Counts{{counter("buffers found registered"), counter("buffers registered in the call"),
-                                 counter("buffers left alone"), counter("buffers of too many requests")},
+                                 counter("buffers left alone"), counter("buffers of too many requests"),
+                                 counter("receives left to overlap")},
                                 counter("buffers registered ahead"),
                                 counter("buffers given back"),
                                 counter("buffers whose memory changed"),
@@ -81,7 +82,13 @@ class Registration final : public Service {
                                 counter("predictions"),
                                 counter("predictions within 5 % of the period"),
                                 counter("predictions that came late"),
-                                counter("predictions of no use")});
+                                counter("predictions of no use"),
+                                counter("in the call: not seen twice before"),
+                                counter("in the call: prediction given up"),
+                                counter("in the call: not announced in time"),
+                                counter("in the call: used earlier than predicted"),
+                                counter("in the call: helper late"),
+                                counter("in the call: no room ahead")});
         why = registering_->prepare();
         if (why.empty()) return std::nullopt;
         registering_.reset();
@@ -89,6 +96,7 @@ class Registration final : public Service {
     }
 
     void start(Job& job) noexcept override {
+        if (job.services.runs("overlap")) registering_->leave_receives_from(job.settings.overlap_from.count);
         registering_->start();
         add_registration_links(job, *registering_);
         job.before.add(*this);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -44,6 +45,14 @@ class Flights {
 
     std::uint64_t of_rank() const noexcept { return look_at(of_rank_); }
     std::uint64_t of_site(std::uint32_t site) const noexcept { return look_at(of_sites_[site]); }
+    /// The most of the rank since this was last called, by one thread at a time that is not a caller of MPI.
+    std::uint64_t take_highest() noexcept { return highest_.exchange(of_rank(), std::memory_order_relaxed); }
+    /// Tells that `more` bytes are busy for a moment beside what is in flight.
+    void see_highest(std::uint64_t more) noexcept {
+        std::uint64_t const now = of_rank() + more;
+        if (now > highest_.load(std::memory_order_relaxed)) [[unlikely]]
+            highest_.store(now, std::memory_order_relaxed);
+    }
     /// Ranges that found no room.
     std::uint64_t alone() const noexcept { return look_at(alone_); }
 
@@ -66,6 +75,7 @@ class Flights {
     // Tallies.
     std::uint64_t of_rank_ = 0;
     std::uint64_t alone_ = 0;
+    std::atomic<std::uint64_t> highest_{0};
     std::array<std::uint64_t, record::k_sites> of_sites_{};
 };
 

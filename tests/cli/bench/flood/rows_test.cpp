@@ -48,5 +48,17 @@ TEST(FloodRows, are_a_line_below_the_head) {
     EXPECT_EQ(flood_head().find("MPI"), 0u);
 }
 
+TEST(FloodRows, of_idle_sends_say_what_a_send_costs_more) {
+    FloodPlace const idle{"mpich", "local", "idle", 8, 2};
+    std::string const line = flood_line(flood_rows(idle, {{1.0, 1000, 0}}, {{1.5, 1000, 0}}));
+    EXPECT_NE(line.find("+500.000 µs a send"), std::string::npos) << line;
+}
+
+TEST(FloodRows, of_a_long_flood_have_no_plain_figures) {
+    std::string const line = flood_line({flood_row(k_place, {{10.0, 5000, 1 << 19}})});
+    EXPECT_NE(line.find("10000.0 ms"), std::string::npos) << line;
+    EXPECT_NE(line.find("0.50  5000 messages"), std::string::npos) << line;
+}
+
 }  // namespace
 }  // namespace sluice::cli

@@ -56,6 +56,16 @@ TEST(BenchFluctuationPlan, measures_each_method_alone_in_a_small_node_and_before
     EXPECT_EQ(limited.size(), 7u * 10);
 }
 
+TEST(BenchFluctuationPlan, divides_the_memory_between_two_nodes_with_a_wire) {
+    auto const launches = plan_fluctuation(choice_of("limited_cluster", "jacobi13"), {"openmpi"});
+    ASSERT_FALSE(launches.empty());
+    for (FluctuationLaunch const& launch : launches) {
+        EXPECT_EQ(launch.bed, launch.after_one_without_limit ? "limited_cluster" : "cluster");
+        EXPECT_EQ(launch.node_mib, launch.after_one_without_limit ? 96 : 0);
+        EXPECT_EQ(launch.nodes, launch.after_one_without_limit ? 2 : 1);
+    }
+}
+
 TEST(BenchFluctuationPlan, leaves_room_beside_the_neighbour) {
     auto const launches = plan_fluctuation(choice_of("limited", "adaptation"), {"openmpi"});
     ASSERT_FALSE(launches.empty());

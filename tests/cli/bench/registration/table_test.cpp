@@ -46,6 +46,30 @@ TEST(RegistrationTable, says_why_a_shape_was_left_out) {
     EXPECT_TRUE(registration_table({}).empty());
 }
 
+TEST(RegistrationTable, names_the_targets_that_were_missed_and_the_savings_of_the_paper) {
+    Row saved{{"case", "ft"}, {"target", "saving of the peak, percent, paper's"}, {"value", 33.3}, {"least", 31.0}};
+    saved["optimum"] = 33.5;
+    saved["met"] = true;
+    Row slow{{"case", "bt"}, {"target", "time, of leave pinned"}, {"value", 1.2}, {"most", 1.01}, {"met", false}};
+    std::string const table = registration_table({saved, slow});
+    EXPECT_NE(table.find("  met     saving of the peak, percent, paper's: 33.300, at least 31.000 (optimum 33.500)\n"),
+              std::string::npos)
+        << table;
+    EXPECT_NE(table.find("  ft                 31.0     33.3     33.5\n"), std::string::npos) << table;
+    EXPECT_NE(table.find("targets met: 1\ntargets missed:\n  bt: time, of leave pinned: 1.200, at most 1.010\n"),
+              std::string::npos)
+        << table;
+}
+
+TEST(RegistrationTable, has_a_line_for_what_a_message_costs_the_main_thread) {
+    Row row{
+        {"case", "main_thread"}, {"ranks", 1}, {"registrar", "counting"}, {"method", "with_frames"}, {"buffers", 64}};
+    row["nanoseconds"] = {{"min", 120.2}, {"median", 140.4}, {"max", 3000.0}};
+    EXPECT_NE(registration_table({row}).find("with_frames        64 buffers: 120 ns a message at least, median 140\n"),
+              std::string::npos)
+        << registration_table({row});
+}
+
 TEST(RegistrationTable, a_real_run_shows_the_median) {
     Row row = scheme("bt", "sluice", 4);
     row["seconds"] = {{"min", 1.0}, {"median", 1.25}, {"max", 3.0}};

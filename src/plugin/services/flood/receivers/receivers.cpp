@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/services/flood/receivers.hpp"
+#include "plugin/services/flood/receivers/receivers.hpp"
 
 #include <sys/mman.h>
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <numeric>
 
-#include "registration/shapes.hpp"
+#include "registration/shapes/shapes.hpp"
 
 namespace sluice::bench {
 

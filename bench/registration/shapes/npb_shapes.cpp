@@ -3,7 +3,7 @@
 // many bytes, which messages are under way at once. A receive uses its buffer from the moment on at which the message
 // arrives, as MPI libraries register it. A step takes the time of the paper's Table 2 divided by the steps of the
 // class.
-#include "registration/shapes.hpp"
+#include "registration/shapes/shapes.hpp"
 
 namespace sluice::bench {
 

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `sluice bench ft`: the problem FT of the NAS Parallel Benchmarks, one launch for each form and each limit of memory,
+// on one node or on several that are joined by wires.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+
+#include "cli/bench/bench.hpp"
+#include "cli/bench/ft/plan.hpp"
+#include "cli/bench/ft/table.hpp"
+#include "cli/bench/launch.hpp"
+#include "cli/bench/limited_bed.hpp"
+#include "cli/support/command.hpp"
+#include "cli/support/installation.hpp"
+#include "cli/support/launch.hpp"
+#include "cli/support/local_ranks.hpp"
+#include "command_line/command_line.hpp"
+
+namespace sluice::cli {
+
+namespace {
+
+constexpr char const* k_ft_program = "sluice-bench-ft";
+
+struct FtOptions {
+    FtChoice choice;
+    std::vector<std::string> mpis;
+    std::string problem = "A";
+    double rate_mbit = 1000;
+    int swap_mib = 1024;
+    int seconds = 60;
+    bool json = false;
+};
+
+std::string ft_bed(FtCell const& cell) {
+    return cell.node_mib > 0 ? cell.nodes > 1 ? "limited_cluster" : "limited" : cell.nodes > 1 ? "cluster" : "local";
+}
+
+/// A run that has ended before it could print its row.
+Row row_of_the_dead(FtCell const& cell, FtOptions const& options, std::string const& outcome) {
+    Row row{
+        {"bench", "ft"}, {"case", options.problem}, {"ranks", cell.ranks}, {"mpi", cell.mpi}, {"bed", ft_bed(cell)}};
+    row["method"] = cell.form;
+    if (cell.tasks > 0) row["tasks"] = cell.tasks;
+    if (cell.tokens > 0) row["tokens"] = cell.tokens;
+    row["outcome"] = outcome;
+    return row;
+}
+
+std::vector<std::string> ft_launcher(FtCell const& cell, FtOptions const& options) {
+    if (cell.nodes == 1) return local_launcher(cell.mpi, cell.ranks);
+    auto const script = bed_script("cluster");
+    if (!script) throw std::runtime_error("the script of bed cluster is not next to this command");
+    return {script->string(),
+            "--mpi",
+            cell.mpi,
+            "--nodes",
+            std::to_string(cell.nodes),
+            "--rate",
+            fmt::format("{}", options.rate_mbit),
+            "-n",
+            std::to_string(cell.ranks),
+            "--"};
+}
+
+std::vector<std::string> ft_command(FtCell const& cell, FtOptions const& options) {
+    auto const program = program_for(cell.mpi, k_ft_program);
+    if (!program)
+        throw std::runtime_error(fmt::format("{} for {} is not next to this command", k_ft_program, cell.mpi));
+    std::vector<std::string> command = ft_launcher(cell, options);
+    bool const under_run = cell.form == "plain_run";
+    if (under_run) {
+        command.insert(command.end(), {std::filesystem::canonical("/proc/self/exe").string(), "run", "--quiet"});
+        if (cell.node_mib > 0)
+            command.insert(command.end(), {"--memory", fmt::format("{}MiB", cell.node_mib * cell.nodes / cell.ranks)});
+    }
+    command.insert(command.end(), {program->string(), "--form", under_run ? "plain" : cell.form, "--case",
+                                   options.problem, "--bed", ft_bed(cell)});
+    if (cell.tasks > 0) command.insert(command.end(), {"--tasks", std::to_string(cell.tasks)});
+    if (cell.tokens > 0) command.insert(command.end(), {"--tokens", std::to_string(cell.tokens)});
+    return command;
+}
+
+/// Returns the row, or null after a failure that is no outcome.
+Row run_ft(FtCell const& cell, FtOptions const& options) {
+    std::optional<LimitedRun> bed;
+    std::vector<std::string> command;
+    if (cell.node_mib > 0) {
+        LimitedRun::Limits limits;
+        limits.node_mib = cell.node_mib;
+        limits.nodes = cell.nodes;
+        limits.swap_mib = options.swap_mib;
+        limits.seconds = options.seconds;
+        limits.processes = cell.ranks;
+        command = bed.emplace(limits).prefix();
+    }
+    for (std::string& word : ft_command(cell, options))
+        command.push_back(std::move(word));
+    Row row;
+    Ended const ended = launch(command, launch_environment(), options.seconds + 60, [&](std::string const& line) {
+        if (line.starts_with("{")) row = Row::parse(line, nullptr, false);
+    });
+    nlohmann::json const report = bed ? bed->report() : nlohmann::json();
+    std::string const outcome = report.is_null() ? "ok" : report.at("outcome").get<std::string>();
+    if ((report.is_null() && ended.code != 0) || outcome == "failed" || (outcome == "ok" && !row.is_object())) {
+        std::cerr << fmt::format("sluice: {} {} on {} ranks ended with code {}\n{}", cell.mpi,
+                                 name_of_ft_form(cell, false), cell.ranks, ended.code, ended.complaints);
+        return {};
+    }
+    if (outcome != "ok") row = row_of_the_dead(cell, options, outcome);
+    row["method"] = cell.form;
+    row["nodes"] = cell.nodes;
+    if (cell.nodes > 1) row["rate_mbit"] = options.rate_mbit;
+    if (!report.is_null()) {
+        row["node_bytes"] = static_cast<std::uint64_t>(cell.node_mib) << 20;
+        row["limited_by"] = report.at("limit");
+        row["node_peak_bytes"] = report.at("peak_held_bytes");
+        row["node_major_faults"] = report.at("major_faults");
+    }
+    return row;
+}
+
+int run_ft_table(FtTable const& table, FtOptions const& options) {
+    int worst = 0;
+    FtCell const& first = table.cells.front();
+    if (!options.json)
+        std::cout << fmt::format("class {} · {} ranks · {} node{} · {}\n", options.problem, first.ranks, first.nodes,
+                                 first.nodes == 1 ? "" : "s", first.mpi)
+                  << ft_columns();
+    std::vector<Row> rows;
+    for (FtCell const& cell : table.cells) {
+        Row const row = run_ft(cell, options);
+        rows.push_back(row);
+        if (row.is_null())
+            worst = 1;
+        else
+            std::cout << (options.json ? row.dump() + "\n" : ft_line(cell, row)) << std::flush;
+    }
+    if (!options.json) std::cout << "\n" << ft_matrices(table, rows) << std::flush;
+    return worst;
+}
+
+void add_ft_options(command_line::CommandLine& line, FtOptions& options) {
+    FtChoice& choice = options.choice;
+    line.option("--ranks", choice.ranks, "numbers of ranks").separated_by_commas().shows_default();
+    line.option("--nodes", choice.nodes, "numbers of nodes; more than one are joined by wires (root)")
+        .separated_by_commas()
+        .between(1, 64)
+        .shows_default();
+    line.option("--form", choice.forms,
+                "plain, plain_run, in_place, out_of_place, streamed, tasks_normal, tasks (all but out_of_place)")
+        .separated_by_commas();
+    line.option("--tasks", choice.tasks, "tasks on each rank (8, and in a table of their own 2, 4, 8, 16, 32)")
+        .separated_by_commas()
+        .between(1, 1024);
+    line.option("--tokens", choice.tokens, "messages that a rank may hold, for the form tasks")
+        .separated_by_commas()
+        .between(1, 1 << 20)
+        .shows_default();
+    line.option("--case", options.problem, "class of the problem").one_of({"S", "W", "A"}).shows_default();
+    line.option("--node-mib", choice.node_mib,
+                "memory of each node in MiB; 0: no limit (0, 560 … 190, divided by the number of nodes)")
+        .separated_by_commas()
+        .not_negative();
+    line.option("--swap-mib", options.swap_mib, "swap of the nodes").not_negative().shows_default();
+    line.option("--rate", options.rate_mbit, "Mbit/s of each wire").positive().shows_default();
+    line.option("--seconds", options.seconds, "end a limited run after so many seconds").positive().shows_default();
+    line.option("--mpi", options.mpis, "openmpi, mpich (those found)").separated_by_commas();
+    line.flag("--json", options.json, "one JSON object on each line instead of tables");
+}
+
+}  // namespace
+
+int bench_ft(std::vector<std::string> const& arguments) {
+    FtOptions options;
+    command_line::CommandLine line(
+        "sluice bench ft",
+        "The problem FT of the NAS Parallel Benchmarks: transposes by MPI_Alltoall, in place, "
+        "streamed, and by many tasks, in small nodes");
+    add_ft_options(line, options);
+    if (!line.parse(arguments)) return 0;
+    check_bench_choice(options.mpis, options.choice.ranks);
+    for (std::string const& form : options.choice.forms)
+        if (std::ranges::find(k_ft_forms, form) == std::end(k_ft_forms)) throw unknown("form", form, k_ft_forms);
+    if (options.mpis.empty()) options.mpis = mpis_with_program(k_ft_program, false);
+    int worst = 0;
+    for (std::string const& mpi : options.mpis)
+        for (FtTable const& table : plan_ft(options.choice, mpi))
+            worst = std::max(worst, run_ft_table(table, options));
+    return worst;
+}
+
+}  // namespace sluice::cli

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// The block of a rank for itself, which no message carries.
+#pragma once
+
+#include "collectives/alltoall/algorithm.hpp"
+#include "types/datatype_pieces.hpp"
+
+namespace sluice::collectives {
+
+/// The datatypes of both sides, taken apart.
+struct BothMaps {
+    types::TypeMap from;
+    types::TypeMap to;
+    explicit BothMaps(Problem const& problem) : from(problem.from.type), to(problem.to.type) {}
+};
+
+/// Copies the block of this rank for itself. Allocates only for types with gaps.
+void copy_own_block(Problem const& problem, AlltoallOutcome& outcome);
+
+}  // namespace sluice::collectives

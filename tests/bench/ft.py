@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""ft.py SLUICE MPI: checks what `sluice bench ft` prints: forms, bytes and faults, but no seconds. (The program itself checks the
+sums.)"""
+import json
+import sys
+
+import watched
+
+sluice, mpi = sys.argv[1:]
+MIB = 1 << 20
+RANKS = 2
+
+
+def rows(*arguments):
+    command = [sluice, "bench", "ft", "--mpi", mpi, "--json", "--ranks", str(RANKS), *arguments]
+    ended = watched.run(command, capture_output=True, text=True)
+    if ended.returncode != 0:
+        sys.exit(f"{command} ended with {ended.returncode}\n{ended.stdout}{ended.stderr}")
+    return [json.loads(line) for line in ended.stdout.splitlines()]
+
+
+def check(what, right):
+    if not right:
+        sys.exit(what)
+
+
+def every_form_has_its_rows():
+    printed = rows("--case", "W", "--node-mib", "0", "--tasks", "4", "--tokens", "1,4")
+    forms = [(row["method"], row.get("tasks"), row.get("tokens")) for row in printed]
+    check(f"{forms}", forms == [("plain", None, None), ("plain_run", None, None), ("in_place", None, None), ("streamed", None, None),
+                                ("tasks_normal", 4, None), ("tasks", 4, 1), ("tasks", 4, 4)])
+    by_form = dict(zip(forms, printed))
+    for row in printed:
+        check(f"{row}", row["outcome"] == "ok" and row["bed"] == "local" and row["nodes"] == 1 and row["base_mib"] == 8 / RANKS)
+    # 8 MiB between 8 tasks: a part has 128 KiB. A token holds one that comes and one that leaves.
+    part = 8 / 8 / 8
+    for tokens in (1, 4):
+        held = by_form[("tasks", 4, tokens)]["message_mib"]
+        check(f"{tokens} tokens hold {held} MiB", 0 < held <= 2 * max(tokens, 2) * part)
+    everything = by_form[("tasks_normal", 4, None)]["message_mib"]
+    check(f"everything at once holds {everything} MiB", everything > 2 * 2 * 4 * part)
+
+
+def two_small_nodes_have_a_wire_and_rows():
+    limited = ["--case", "W", "--nodes", "2", "--node-mib", "200", "--form", "plain,in_place,streamed", "--swap-mib", "64"]
+    command = [sluice, "bench", "ft", "--mpi", mpi, "--json", "--ranks", str(RANKS), *limited]
+    ended = watched.run(command, capture_output=True, text=True)
+    if "cluster bed:" in ended.stderr:
+        print("skipped: no two nodes can be made here: " + ended.stderr.strip().splitlines()[-1])
+        return
+    printed = [json.loads(line) for line in ended.stdout.splitlines()]
+    check(f"{ended.stderr}", ended.returncode == 0 and len(printed) == 3)
+    for row in printed:
+        check(f"{row}", row["outcome"] == "ok" and row["bed"] == "limited_cluster" and row["nodes"] == 2)
+        check(f"{row}", row["node_bytes"] == 200 * MIB and 0 < row["node_peak_bytes"] <= 200 * MIB)
+
+
+every_form_has_its_rows()
+two_small_nodes_have_a_wire_and_rows()
