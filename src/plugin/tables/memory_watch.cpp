@@ -26,6 +26,8 @@ constexpr std::uint64_t k_growth = 65536;
 constexpr std::uint64_t k_rarest = 64;
 // A call that lasts so many least intervals has a reading at its end, however rare readings have become.
 constexpr std::uint64_t k_long = 8;
+// What a call can make resident in k_gap_us at most: no memory is cleared faster than 40 GB/s.
+constexpr double k_most_in_gap = 8 << 20;
 // A look at lent buffers takes at most this part of the time.
 constexpr std::uint64_t k_look_part = 10;
 
@@ -169,6 +171,7 @@ void MemoryWatch::keep(Reading const& reading, Resident const& before, std::uint
     put(last_.file_bytes, is.file_bytes);
     put(last_ticks_, now);
     last_all_ = reading.all.all();
+    version_.fetch_add(1, std::memory_order_release);
 }
 
 bool MemoryWatch::enter(std::uint64_t now) noexcept {
@@ -190,6 +193,11 @@ MemoryWatch::Growth MemoryWatch::growth(Resident const& is, Resident const& befo
     std::uint64_t const own_private = std::min(own, of_private);
     std::uint64_t const own_shared = std::min(own - own_private, of_shared);
     return {own_private + own_shared, of_private - own_private, of_shared - own_shared};
+}
+
+std::uint64_t MemoryWatch::most_in(std::uint64_t ticks) const noexcept {
+    if (least_gap_ == 0) return ticks > 0 ? ~std::uint64_t{0} : 0;
+    return static_cast<std::uint64_t>(static_cast<double>(ticks) * k_most_in_gap / static_cast<double>(least_gap_));
 }
 
 void MemoryWatch::begin_with(kernel::Faults const& faults) noexcept {
@@ -235,12 +243,13 @@ bool MemoryWatch::share_out(std::uint64_t now, record::Site* site, std::uint64_t
     Reading const reading = read();
     Resident const& is = reading.others;
     Resident const before = last();
+    begin_change();
     std::uint64_t const in_calls = take(mpi_ticks_);
     Growth const grown = growth(is, before, now);
     auto const stretch = static_cast<std::int64_t>(now - last_ticks_);
     mpi_private += part(grown.mpi_private, share_of(in_calls, stretch));
-    // Shared memory that appears around calls is that of MPI's segments.
-    std::uint64_t const shared = in_calls > 0 ? grown.mpi_shared : 0;
+    // Shared memory that appears around calls is that of MPI's segments, as much as calls can have touched.
+    std::uint64_t const shared = std::min(grown.mpi_shared, most_in(in_calls));
     mpi_shared += shared;
     if (site == nullptr) note_thread();
     if (site != nullptr) {
@@ -256,6 +265,7 @@ void MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, std::uint6
     Reading const reading = read();
     Resident const& is = reading.others;
     Resident const before = last();
+    begin_change();
     Growth grown = growth(is, before, now);
     if (knows_faults_.load(std::memory_order_acquire) && grown.mpi_private >= k_growth &&
         static_cast<pid_t>(look_at(in_call_)) == gettid())
@@ -286,8 +296,8 @@ record::Sample MemoryWatch::sample(std::uint64_t now, bool in_call_since_reading
     std::uint64_t const of_private = above(is.private_bytes, before.private_bytes);
     std::uint64_t const own = look_at(own_pages_) + own_pages;
     mine += part(above(of_private, own), share);
-    if (in_call_since_reading || share > 0)
-        segments += above(is.shared_bytes, before.shared_bytes + above(own, of_private));
+    std::uint64_t const of_shared = above(is.shared_bytes, before.shared_bytes + above(own, of_private));
+    segments += in_call_since_reading ? of_shared : std::min(of_shared, most_in(look_at(mpi_ticks_) + open_ticks));
     record::Sample sample;
     sample.resident = kib(reading.all.all());
     sample.mpi_private = std::min(kib(mine), kib(reading.all.private_bytes));

@@ -116,6 +116,9 @@ class MemoryWatch {
     record::Sample sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
                           std::uint64_t own_pages, KernelSays& kernel) const noexcept;
 
+    /// Odd while a reading is written down, and another one after it: for what a sample is made of.
+    std::uint32_t version() const noexcept { return version_.load(std::memory_order_acquire); }
+
     std::atomic<std::uint64_t> mpi_private{0};
     std::atomic<std::uint64_t> mpi_shared{0};
 
@@ -136,6 +139,7 @@ class MemoryWatch {
         std::uint64_t own, mpi_private, mpi_shared;
     };
     Growth growth(Resident const& is, Resident const& before, std::uint64_t now) noexcept;
+    std::uint64_t most_in(std::uint64_t ticks) const noexcept;
     void note_thread() noexcept;
     void begin_with(kernel::Faults const& faults) noexcept;
     double part_of_call() const noexcept;
@@ -150,6 +154,7 @@ class MemoryWatch {
     Resident last_known() const noexcept;
     bool lacks_descriptors() const noexcept;
     void keep(Reading const& reading, Resident const& before, std::uint64_t now) noexcept;
+    void begin_change() noexcept { version_.fetch_add(1, std::memory_order_acq_rel); }
 
     kernel::KeptFile statm_{"/proc/thread-self/statm"};  // no program opens this one itself
     static constexpr std::uint64_t k_unknown = ~std::uint64_t{0};
@@ -165,7 +170,8 @@ class MemoryWatch {
     std::uint64_t least_gap_ = 0;
     std::uint64_t gap_ = 0;
     std::uint64_t long_ = 0;
-    std::mutex reading_;          // held while the following three are written
+    std::mutex reading_;  // held while the following are written
+    std::atomic<std::uint32_t> version_{0};
     Resident last_;               // without Sluice's
     std::uint64_t last_all_ = 0;  // with it
     std::uint64_t last_ticks_ = 0;

@@ -328,11 +328,11 @@ class OpenRequests {
         std::uint64_t const now = slot.absent - still;
         slot.absent = still;
         if (now == 0) return;
+        listener_.own_pages(now);
         if (still > 0)
             listener_.lent().still_misses(slot.lent_at, still);
         else
             completed(slot);
-        listener_.own_pages(now);
         if (!slot.active) return;
         slot.come += now;
         listener_.came(slot.site, now);

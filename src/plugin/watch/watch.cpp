@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <thread>
 #include <utility>
 
 namespace sluice::plugin {
@@ -22,6 +23,8 @@ Watch::Watch(record::RecordFile file, Budget const& budget)
 }
 
 namespace {
+
+constexpr int k_tries = 16;
 
 /// MPI gives a handle again that the program has: each is to be freed.
 bool may_repeat(record::Object kind) noexcept {
@@ -77,8 +80,15 @@ record::Sample Watch::sample(KernelSays& kernel) noexcept {
     std::uint32_t const site = look_at(head.current_site);
     std::uint64_t const since_us = look_at(head.current_since_us);
     std::uint64_t const open_us = site != record::k_no_site && now_us > since_us ? now_us - since_us : 0;
-    record::Sample sample = memory_.sample(now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us),
-                                           pages_of_call() + lent_.come(), kernel);
+    record::Sample sample;
+    // A reading of the program's thread between two of the numbers would give its pages to the MPI.
+    for (int tries = 0; tries < k_tries; ++tries) {
+        std::uint32_t const version = memory_.version();
+        std::uint64_t const own = pages_of_call() + lent_.come();
+        sample = memory_.sample(now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us), own, kernel);
+        if (version % 2 == 0 && memory_.version() == version) break;
+        std::this_thread::yield();
+    }
     sample.time_us = now_us;
     sample.in_flight = static_cast<std::uint32_t>(flights_.of_rank() / 1024);
     sample.left_pinned = static_cast<std::uint32_t>(used_pages_.bytes() / 1024);

@@ -140,6 +140,14 @@ TEST(Advice, names_memory_that_the_MPI_has_only_during_a_call) {
     EXPECT_THAT(all_advice(outside), Not(HasSubstr("gave it back")));
 }
 
+TEST(Advice, names_the_compiler_that_mpi_init_brings_in) {
+    Summary summary = job(2, Story::healthy);
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("HWLOC_COMPONENTS")));
+    summary.init_compiler = Spread::of(70 << 20, 0);
+    EXPECT_THAT(all_advice(summary), AllOf(HasSubstr("MPI_Init brings 70 MiB into a rank"),
+                                           HasSubstr("HWLOC_COMPONENTS=-opencl"), Not(HasSubstr("MPI takes"))));
+}
+
 TEST(Advice, on_a_rank_uses_the_peak_of_that_rank) {
     Summary summary = job(4, Story::healthy);
     SiteSum& site = site_of(summary, "MPI_Alltoallv");

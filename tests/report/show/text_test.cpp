@@ -102,6 +102,20 @@ TEST(Text, counts_what_the_ranks_of_a_node_share_once) {
     EXPECT_EQ(two.nodes[0].peaks_kib(), first + second - 20 * 1024) << "20 MiB of libraries";
 }
 
+TEST(Text, counts_shared_memory_by_the_part_of_each_rank) {
+    NodeSum node;
+    std::uint64_t peaks = 0;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        RecordPointer const record = make_record(rank, 2, Story::stood);
+        peaks += record->head.peak.resident;
+        record->head.peak_segments = 8 * 1024;
+        record->head.segments = 6 * 1024;
+        record->head.segments_part = 3 * 1024;  // the other rank maps the same pages
+        add_rank(node, *record);
+    }
+    EXPECT_EQ(node.peaks_kib(), peaks - 20 * 1024 - 8 * 1024);
+}
+
 TEST(Text, of_a_killed_job_below_its_limit_blames_no_limit) {
     std::string const line = flat(to_screen(job(4, Story::flooded, std::uint64_t{64} << 30)));
     EXPECT_THAT(line, HasSubstr("was not reached"));
