@@ -47,8 +47,12 @@ void Helper::learn(Event const& event) {
     predictor_->learn(event, predictions_);
     auto const own = std::find_if(predictions_.begin(), predictions_.end(), [](auto const& p) { return !p.follows; });
     Due const* const due = own == predictions_.end() ? nullptr : due_.find(own->signature);
-    if (!event.was_registered && own == predictions_.end()) ++counters_.unprepared.unknown;
-    if (!event.was_registered && own != predictions_.end()) count_unprepared(event, due);
+    if (!event.was_registered) {
+        if (due != nullptr || (own != predictions_.end() && !own->is_guess))
+            count_unprepared(event, due);
+        else
+            ++counters_.unprepared.unknown;
+    }
     if (due != nullptr) {
         accuracy_.judge(due->prediction.expected, due->prediction.period, event.at);
         learn_margin(event, *due);

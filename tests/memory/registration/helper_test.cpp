@@ -82,7 +82,7 @@ TEST(Helper, a_margin_makes_up_for_a_helper_that_comes_late) {
 }
 
 /// What comes at random moments is another matter than what comes a little too soon.
-TEST(Margin, balances_where_three_of_a_hundred_come_too_soon_and_leaves_other_patterns_alone) {
+TEST(Margin, balances_where_two_of_a_hundred_come_too_soon_and_leaves_other_patterns_alone) {
     std::mt19937 random(5);
     Margin margin;
     int missed = 0;
@@ -95,8 +95,8 @@ TEST(Margin, balances_where_three_of_a_hundred_come_too_soon_and_leaves_other_pa
             margin.found();
         if (i >= 10000) missed += is_missed ? 1 : 0;
     }
-    EXPECT_GT(missed, 100);
-    EXPECT_LT(missed, 500);
+    EXPECT_GT(missed, 50);
+    EXPECT_LT(missed, 400);
     Margin other;
     other.came_sooner(ms(50), ms(100));
     EXPECT_EQ(other.of(ms(100)), Time(0));
@@ -110,7 +110,7 @@ TEST(Helper, why_a_message_was_not_prepared_is_counted) {
     }
     Unprepared const& why = bed.helper.counters().unprepared;
     EXPECT_EQ(why.all(), bed.by_main());
-    EXPECT_EQ(why.unknown, 3U) << "each has another context";
+    EXPECT_EQ(why.unknown, 4U) << "three contexts, and one that is seen again";
     std::uint64_t const early = why.early;
     bed.message(buffer(1), 1);
     bed.pass(ms(20));

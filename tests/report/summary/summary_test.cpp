@@ -340,7 +340,9 @@ TEST(Summary, refuses_the_JSON_of_the_version_before) {
     for (nlohmann::json& site : json.at("sites"))
         for (char const* name : {"code", "in_flight_peak_kib", "object", "made", "left"})
             ASSERT_EQ(site.erase(name), 1U) << name;
-    EXPECT_EQ(refusal_of(json), "report.json: its format is 7, this version reads 8");
+    for (char const* name : {"pinned_kib", "left_pinned_kib", "used_at_once_kib"})
+        ASSERT_EQ(json.erase(name), 1U) << name;
+    EXPECT_EQ(refusal_of(json), "report.json: its format is 8, this version reads 9");
 }
 
 TEST(Summary, refuses_JSON_with_a_name_that_this_version_does_not_know) {
