@@ -22,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "sluice/alltoall.hpp"
 #include "sluice/budget.hpp"
 #include "sluice/collectives.hpp"
 #include "sluice/context.hpp"
