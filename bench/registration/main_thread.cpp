@@ -110,7 +110,7 @@ void measure(std::uint64_t buffers, bool with_frames) {
 }  // namespace
 
 void measure_main_thread() {
-    for (std::uint64_t const buffers : {1, 64, 1000})
+    for (std::uint64_t const buffers : {std::uint64_t{1}, std::uint64_t{64}, std::uint64_t{1000}})
         for (bool const with_frames : {false, true})
             measure(buffers, with_frames);
 }
