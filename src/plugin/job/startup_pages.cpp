@@ -11,9 +11,8 @@
 
 namespace sluice::plugin {
 
-void give_back_startup_pages() noexcept {
+void give_back_pages(ModuleParts const& module) noexcept {
     auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    ModuleParts const module = parts_of_this_module();
     for (std::size_t i = 0; i < module.count; ++i) {
         ModulePart const& part = module.parts[i];
         if (part.writable) continue;
@@ -22,6 +21,10 @@ void give_back_startup_pages() noexcept {
         std::uintptr_t const end = part.end / page * page;
         if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
     }
+}
+
+void give_back_startup_pages() noexcept {
+    give_back_pages(parts_of_this_module());
 }
 
 }  // namespace sluice::plugin
