@@ -32,6 +32,8 @@ std::optional<PageMap::Resident> PageMap::resident(std::uintptr_t from, std::uin
         for (std::size_t i = 0; i < wanted / sizeof words[0]; ++i)
             if ((words[i] & k_present) != 0)
                 ((words[i] & k_of_file_or_shared) != 0 ? sum.of_files : sum.anonymous) += page;
+            else if ((words[i] & k_swapped_out) != 0)
+                sum.swapped += page;
     }
     return sum;
 }

@@ -18,6 +18,7 @@ class PageMap {
     struct Resident {
         std::uint64_t anonymous = 0;  ///< of no file, or written since they were mapped privately from one
         std::uint64_t of_files = 0;   ///< of files and of shared memory
+        std::uint64_t swapped = 0;    ///< not in memory: the kernel has written them to a swap device
     };
     /// The pages that [from, from + bytes) touches. Unlike mincore, a page of a file counts only if this process maps
     /// it, and not if it is merely in the cache. Costs 1 µs and 20 ns a page. Nothing if the kernel does not

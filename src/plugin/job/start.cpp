@@ -145,7 +145,7 @@ void start_job(Job& job, InitCall const& init) {
     // The MPI brings in pages of its own at each of the following steps: those of the steps before must not add to
     // them.
     give_back_startup_pages();
-    MpiPages of_mpi;
+    give_back_mpi_pages();
     meet_the_others(job);
     give_back_startup_pages();
     choose_services(job);
@@ -154,7 +154,7 @@ void start_job(Job& job, InitCall const& init) {
     learn_from_mpi(job);
     start_services(job);
     agree_on_watching(job);
-    of_mpi.give_back_new();
+    give_back_mpi_pages();
     give_back_startup_pages();
     count_own_memory(job, after.others, before_traffic, after_traffic);
     open_the_gate(job);
