@@ -35,16 +35,15 @@ void advance(Aside& left, std::size_t bytes) noexcept {
 }  // namespace
 
 /// A library may have split the pages aside into several mappings (madvise), which mremap moves one by one. No page is
-/// missing in between: each part replaces its part of the guard in one step, and the rest of the guard stays.
+/// missing in between: each part replaces its part of the guard in one step, and the rest of the guard stays. The
+/// mapping is looked up first, for an mremap of more than one is refused by kernels before Linux 6.17 only after they
+/// have unmapped the whole target, the guard.
 void GuardedPages::remap_back(Aside& left) const noexcept {
     while (left.bytes != 0) {
-        std::size_t bytes = left.bytes;
-        if (!remap(left.aside, bytes, left.pages, 0)) {
-            auto const mapping = errno == EFAULT ? mappings_.at(left.aside) : std::nullopt;
-            if (!mapping || mapping->end - number_of(left.aside) >= bytes) return;
-            bytes = mapping->end - number_of(left.aside);
-            if (!remap(left.aside, bytes, left.pages, 0)) return;
-        }
+        auto const mapping = mappings_.at(left.aside);
+        if (!mapping) return;
+        std::size_t const bytes = std::min<std::size_t>(left.bytes, mapping->end - number_of(left.aside));
+        if (!remap(left.aside, bytes, left.pages, 0)) return;
         uffdio_range range{number_of(left.pages), bytes};
         ioctl(faults_.get(), UFFDIO_WAKE, &range);
         advance(left, bytes);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Guarded pages, with each way back: what arrives is there, what does not is as it was, and the mappings stay whole.
+#include <fcntl.h>
 #include <poll.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <thread>
 
@@ -264,6 +266,37 @@ TEST_P(Rungs, pages_aside_that_were_split_into_several_mappings_come_back) {
     for (std::size_t page = 4; page < 20; ++page)
         ASSERT_EQ(pages.page(page)[100], std::byte{9}) << page;
     EXPECT_EQ(pages.page(20)[0], std::byte{3});
+}
+
+/// Communication libraries split what they register.
+TEST_P(Rungs, no_page_is_missing_while_pages_that_were_split_come_back) {
+    Pages const pages(32);
+    pages.fill(std::byte{3});
+    std::array<int, 2> pipes{};
+    ASSERT_EQ(pipe2(pipes.data(), O_NONBLOCK), 0);
+    std::atomic<bool> ends{false};
+    std::atomic<int> missing{0};
+    std::thread toucher([&] {
+        while (!ends.load()) {
+            std::byte got{};
+            for (std::size_t const page : {4U, 19U})  // each waits while it is guarded
+                if (write(pipes[1], pages.page(page), 1) < 0 && errno == EFAULT) ++missing;
+            while (read(pipes[0], &got, 1) == 1) {
+            }
+        }
+    });
+    for (int round = 0; round < 300; ++round) {
+        Aside const taken = take(pages.page(4), 16);
+        madvise(taken.aside + 4 * k_page, 4 * k_page, MADV_DONTFORK);
+        madvise(taken.aside + 10 * k_page, 2 * k_page, MADV_DONTFORK);
+        guards_.give_back(taken);
+        madvise(pages.page(4), 16 * k_page, MADV_DOFORK);
+    }
+    ends = true;
+    toucher.join();
+    EXPECT_EQ(missing.load(), 0);
+    close(pipes[0]);
+    close(pipes[1]);
 }
 
 TEST_P(Rungs, each_kind_of_private_memory_can_be_guarded) {
