@@ -91,10 +91,9 @@ std::string split(Summary const& s) {
 /// Only of a job whose MPI registers memory. Its own rings count, too.
 std::string registered(Summary const& s) {
     if (s.pinned_kib.most == 0) return {};
-    return fmt::format(
-        "a rank had registered {} at most; with all its buffers left registered {}, with each message "
-        "registered by itself {}, beside the MPI's own",
-        kib_text(s.pinned_kib.most), kib_text(s.left_pinned_kib.most), kib_text(s.used_at_once_kib.most));
+    return fmt::format("at most {} on a rank; {} if all its buffers stayed registered, {} if each message registered",
+                       kib_text(s.pinned_kib.most), kib_text(s.left_pinned_kib.most),
+                       kib_text(s.used_at_once_kib.most));
 }
 
 std::string ours(Summary const& s) {
@@ -205,7 +204,6 @@ std::string to_screen(Summary const& s) {
     }
     screen.put("memory", peaks(s));
     screen.put("", split(s));
-    if (std::string const text = registered(s); !text.empty()) screen.put("", text);
     std::vector<Consumer> const consumers = consumers_of(s);
     for (std::size_t i = 0; i < std::min<std::size_t>(consumers.size(), 3); ++i)
         screen.put(i == 0 ? "consumers" : "", fmt::format("{:>8}  {}: {}, rank {}", size_text(consumers[i].bytes),
@@ -218,6 +216,7 @@ std::string to_screen(Summary const& s) {
     for (std::string const& line : service_lines(s))
         screen.put("", line);
     if (s.all_ended()) put_advice(screen, s);
+    if (std::string const text = registered(s); !text.empty()) screen.put("registered", text);
     return screen.take();
 }
 
