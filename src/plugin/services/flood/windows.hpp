@@ -50,7 +50,7 @@ class SendWindows {
   public:
     static constexpr std::size_t k_sets = 64;
     static constexpr std::size_t k_ways = 4;
-    static constexpr std::uint32_t k_least_spacing = 8 << 10;
+    static constexpr std::uint32_t k_least_spacing = 16 << 10;
     static constexpr std::uint32_t k_let_go = 1 << 10;  // of senders that are let go again and again
 
     explicit SendWindows(std::uint64_t share) noexcept
