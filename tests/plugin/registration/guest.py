@@ -12,6 +12,7 @@ COUNTS is the preload library that counts registrations. The last PROGRAM is per
   together  the first with all other services: registration serves the sends, overlap the receives, and no byte is wrong
   limited   a normal user may lock less than the buffers take: the job ends as it should, and without Sluice it fails
 """
+import json
 import os
 import re
 import sys
@@ -84,10 +85,10 @@ def periodic(more=()):
         check(rank["average_kib"] < 0.75 * left_pinned, "less is pinned")
 
 
-def counted(done, what):
-    """A counter of the summary, whose lines are broken."""
-    found = re.search(rf"(\d+) {what}", re.sub(r"\nsluice: +", " ", done.stdout))
-    return int(found.group(1)) if found else 0
+def counters_of(done):
+    """Those in the report, which is the last line that the job has printed."""
+    report = json.loads(done.stdout.strip().splitlines()[-1])
+    return {(row["service"], row["what"]): row["count"]["sum"] for row in report["counters"]}
 
 
 def script(commands):
@@ -121,14 +122,17 @@ def together():
     more = {"SLUICE_OVERLAP": "on", "SLUICE_OVERLAP_FROM": "64KiB", "SLUICE_CHECK": "collectives", "SLUICE_WATCH": "on",
             "SLUICE_FLOOD": "on"}
     os.environ.update(more)
-    for done in run_jobs([], ("", periodic_command(6)), ("", periodic_command(6, more=["nonblocking"]))):
+    for way in ((), ("nonblocking",)):
+        job = f"$RDMA_BED_LAUNCHER -n 2 env LD_PRELOAD={counts} SLUICE_REPORT=/tmp/report {sluice} run {program}"
+        done = run("ucx", [], *script([f"{job} 6 {BUFFERS} {BYTES} 50 {' '.join(way)}", "code=$?",
+                                       "tr -d '\\n' </tmp/report/report.json", "exit $code"]))
         check(done.returncode == 0, f"ended with {done.returncode}")
         ranks = ranks_of(done)
         check(all(rank["wrong"] == 0 for rank in ranks), "no byte is wrong")
         check(any(rank["others"] > 0 for rank in ranks), "another thread registers for the sends")
-        check(counted(done, "receives that returned early") > 0, "overlap serves receives")
-        left = counted(done, "receives left to overlap")
-        check(left >= 6 * BUFFERS, f"registration leaves them alone: {left}")
+        seen = counters_of(done)
+        check(seen["overlap", "receives that returned early"] > 0, f"overlap serves receives: {seen}")
+        check(seen["registration", "receives left to overlap"] >= 6 * BUFFERS, f"registration leaves them alone: {seen}")
 
 
 def limited():
