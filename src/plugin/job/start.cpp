@@ -132,6 +132,11 @@ void open_the_gate(Job& job) {
     g_plugin.watched.store(&job, std::memory_order_release);
 }
 
+void give_back_code() {
+    give_back_startup_pages();
+    give_back_mpi_pages();
+}
+
 }  // namespace
 
 void start_job(Job& job, InitCall const& init) {
@@ -144,18 +149,16 @@ void start_job(Job& job, InitCall const& init) {
     Resident const before_traffic = job.watch.memory().read_now().others;
     // The MPI brings in pages of its own at each of the following steps: those of the steps before must not add to
     // them.
-    give_back_startup_pages();
-    give_back_mpi_pages();
+    give_back_code();
     meet_the_others(job);
-    give_back_startup_pages();
+    give_back_code();
     choose_services(job);
     Resident const after_traffic = job.watch.memory().read_now().others;
-    give_back_startup_pages();
+    give_back_code();
     learn_from_mpi(job);
     start_services(job);
     agree_on_watching(job);
-    give_back_mpi_pages();
-    give_back_startup_pages();
+    give_back_code();
     count_own_memory(job, after.others, before_traffic, after_traffic);
     open_the_gate(job);
 }

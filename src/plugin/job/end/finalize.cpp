@@ -14,6 +14,7 @@
 #include "plugin/job/end/local_report.hpp"
 #include "plugin/job/end/unwatched.hpp"
 #include "plugin/job/rank_head.hpp"
+#include "plugin/job/startup_pages.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/wrappers/around.hpp"
 
@@ -148,6 +149,7 @@ int finalize(int (*below)(), void*) {
     job->all = mpi::Communicator();
     job->watch.record().head.state = record::State::finalizing;
     if (on_one_node) note_written(job->watch.file().node());
+    give_back_startup_pages();  // the end of the services needed other code than what follows
     int const code = below();
     job->watch.record().head.state = record::State::ended;
     if (on_one_node && job->rank == 0) report_of_node(*job);
