@@ -87,6 +87,7 @@ class MainThread {
 void measure(std::uint64_t buffers, bool with_frames) {
     MainThread thread(buffers);
     std::vector<double> samples;
+    samples.reserve(k_batches);
     for (int i = 0; i < k_batches; ++i)
         samples.push_back(thread.batch(with_frames));
     Row row{

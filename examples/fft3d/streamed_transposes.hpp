@@ -71,6 +71,7 @@ class StreamedTransposes final : public fft3d::Transposes {
         for (int round = 0; round < k_rounds; ++round) {
             Share const mine = in_round(context_.rank(), round);
             std::vector<sluice::OutgoingPart> parts;
+            parts.reserve(static_cast<std::size_t>(context_.size()));
             for (int to = 0; to < context_.size(); ++to)
                 parts.push_back({to, {}, bytes_of(mine, lines_of(to)), [this, mine, to](std::span<std::byte> out) {
                                      pack_planes(mine, lines_of(to), out.data());
@@ -87,6 +88,7 @@ class StreamedTransposes final : public fft3d::Transposes {
         for (int round = 0; round < k_rounds; ++round) {
             Share const mine = in_round(context_.rank(), round);
             std::vector<sluice::OutgoingPart> parts;  // which lie in the array as they are sent
+            parts.reserve(static_cast<std::size_t>(context_.size()));
             for (int to = 0; to < context_.size(); ++to)
                 parts.push_back(
                     {to, std::as_bytes(std::span(line(in_round(to, round).first), elements_for(to, round))), {}, {}});

@@ -146,6 +146,7 @@ sluice::Task transpose(Job& job, Process& process, std::uint64_t turn) {
         co_await each;
     if (job.scheme == Scheme::tokens) {
         std::vector<Key> given;
+        given.reserve(static_cast<std::size_t>(job.count));
         for (int to = 0; to < job.count; ++to)
             given.push_back(job.key(process.number, to, turn));
         co_await job.store.all_have_them(given);

@@ -295,7 +295,7 @@ struct TaskHandleOf<T>::Awaiter {
     std::shared_ptr<detail::JoinValue<T>> state;
     bool await_ready() const noexcept { return state->done; }
     void await_suspend(detail::SuspendedTask waiting) const { state->waiting.push_back(&waiting.promise()); }
-    std::add_lvalue_reference_t<T const> await_resume() const {
+    std::conditional_t<std::is_void_v<T>, void, std::add_lvalue_reference_t<T const>> await_resume() const {
         state->observed = true;
         if (state->error) std::rethrow_exception(state->error);
         if constexpr (!std::is_void_v<T>) return *state->value;
