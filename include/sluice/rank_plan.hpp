@@ -112,7 +112,7 @@ RedistributionReport RankPlan::apply(Resize resize, std::vector<Elements, Alloca
     }
     std::array<Blocks, sizeof...(vectors)> const arrays{blocks_of(vectors)...};
     try {
-        RedistributionReport const report = apply(arrays, fault);
+        RedistributionReport report = apply(arrays, fault);
         resize_all(after);
         if (resize == Resize::fit) (vectors.shrink_to_fit(), ...);
         return report;
