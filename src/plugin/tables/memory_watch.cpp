@@ -149,7 +149,7 @@ MemoryWatch::Reading MemoryWatch::without_own(Resident const& all) const noexcep
 
 void MemoryWatch::start(std::uint64_t gap) noexcept {
     // The sampler has begun already.
-    least_gap_ = gap;
+    put(least_gap_, gap);
     put(gap_, gap);
     put(long_, gap);
     statm_.keep();
@@ -196,8 +196,9 @@ MemoryWatch::Growth MemoryWatch::growth(Resident const& is, Resident const& befo
 }
 
 std::uint64_t MemoryWatch::most_in(std::uint64_t ticks) const noexcept {
-    if (least_gap_ == 0) return ticks > 0 ? ~std::uint64_t{0} : 0;
-    return static_cast<std::uint64_t>(static_cast<double>(ticks) * k_most_in_gap / static_cast<double>(least_gap_));
+    std::uint64_t const gap = look_at(least_gap_);
+    if (gap == 0) return ticks > 0 ? ~std::uint64_t{0} : 0;
+    return static_cast<std::uint64_t>(static_cast<double>(ticks) * k_most_in_gap / static_cast<double>(gap));
 }
 
 void MemoryWatch::begin_with(kernel::Faults const& faults) noexcept {
