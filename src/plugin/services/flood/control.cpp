@@ -139,8 +139,12 @@ void FloodControl::ends(Hold const& hold, HoldRule::Verdict verdict, HoldRule::T
     add(counts_.held_us, static_cast<std::uint64_t>(waited.count()));
     SendWindow<Mark>& window = windows_.of(hold.rank);
     if (verdict == HoldRule::Verdict::keep) return adapt(window, hold, waited);
-    // A receiver that completes nothing may be one that waits for this rank: what it gets does not become less.
-    if (verdict == HoldRule::Verdict::too_long) windows_.let_go(window);
+    // A receiver that completes nothing may be one that waits for this rank, or has no processor: it gets little more,
+    // but does not get less each time.
+    if (verdict == HoldRule::Verdict::too_long)
+        windows_.let_go(window);
+    else
+        windows_.begin_again(window);
     ++window.silent;
     add(verdict == HoldRule::Verdict::silent ? counts_.silent : counts_.too_long, 1);
 }

@@ -89,6 +89,7 @@ class SendWindows {
     void narrow(SendWindow<Mark>& window) const noexcept {
         window.spacing = std::max(std::min(window.spacing, least_), window.spacing / 2);
     }
+    void begin_again(SendWindow<Mark>& window) const noexcept { window.spacing = std::min(window.spacing, least_); }
     /// It takes from others, and what was held is let go all the same: less each time, or a flood that lasts for long
     /// would fill it.
     void let_go(SendWindow<Mark>& window) const noexcept {
