@@ -107,7 +107,7 @@ std::optional<Hold> FloodControl::send(Call& call, Message const& message) noexc
     window.since_mark = 0;
     window.messages = 0;
     auto const now = Clock::now();
-    auto const patience = HoldRule::patience_after(window.silent, k_first_patience, terms_.hold);
+    auto const patience = HoldRule::patience_after(window.silences(), k_first_patience, terms_.hold);
     return Hold{rank, std::exchange(window.mark, std::move(mark)),
                 HoldRule(patience, terms_.hold, now, completed(rank)), now};
 }
@@ -117,7 +117,7 @@ bool FloodControl::is_over(Hold& hold) noexcept {
     bool const first = !std::exchange(hold.was_looked_at, true);
     if (!hold.mark || Marks::look(*hold.mark)) {
         SendWindow<Mark>& window = windows_.of(hold.rank);
-        window.silent = 0;
+        window.was_matched();
         if (first)
             windows_.widen(window);
         else
@@ -145,7 +145,7 @@ void FloodControl::ends(Hold const& hold, HoldRule::Verdict verdict, HoldRule::T
         windows_.let_go(window);
     else
         windows_.begin_again(window);
-    ++window.silent;
+    window.was_silent();
     add(verdict == HoldRule::Verdict::silent ? counts_.silent : counts_.too_long, 1);
 }
 
