@@ -37,10 +37,10 @@ struct SendWindow {
     int silence = 0;             ///< how often a hold ended because the receiver completed nothing, in quarters
     std::shared_ptr<Mark> mark;  ///< the last one; null: none yet, or it is matched
 
-    /// A hold ended by silence, or by a match: four of these make up for one of those. So where a receiver often waits
-    /// for its processor, its silence is waited for longer.
+    /// A hold ended by silence, or by a match, which leaves one silence at most, that some more matches make up for:
+    /// so where a receiver often waits for its processor, its silence is waited for a little longer.
     void was_silent() noexcept { silence += k_quarters; }
-    void was_matched() noexcept { silence = std::max(silence - 1, 0); }
+    void was_matched() noexcept { silence = std::clamp(silence - 1, 0, k_quarters); }
     int silences() const noexcept { return silence / k_quarters; }
     static constexpr int k_quarters = 4;
 
