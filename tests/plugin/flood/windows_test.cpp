@@ -68,6 +68,21 @@ TEST(SendWindows, follow_what_the_receiver_had_before_the_mark) {
     EXPECT_EQ(window.spacing, Table::k_least_spacing);
 }
 
+TEST(SendWindows, forget_silences_when_they_are_matched) {
+    Table table(k_share);
+    auto& window = table.of(1);
+    for (int i = 0; i < 5; ++i)
+        window.was_silent();
+    EXPECT_EQ(window.silences(), 5);
+    window.was_matched();
+    EXPECT_EQ(window.silences(), 1);
+    for (int i = 0; i < 4; ++i)
+        window.was_matched();
+    EXPECT_EQ(window.silences(), 0);
+    window.was_silent();
+    EXPECT_EQ(window.silences(), 1);
+}
+
 /// A minute of holds of a second lets go about a share.
 TEST(SendWindows, let_less_go_each_time) {
     Table table(k_share);

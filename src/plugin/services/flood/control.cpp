@@ -107,7 +107,7 @@ std::optional<Hold> FloodControl::send(Call& call, Message const& message) noexc
     window.since_mark = 0;
     window.messages = 0;
     auto const now = Clock::now();
-    auto const patience = HoldRule::patience_after(window.silent, k_first_patience, terms_.hold);
+    auto const patience = HoldRule::patience_after(window.silences(), k_first_patience, terms_.hold);
     return Hold{rank, std::exchange(window.mark, std::move(mark)),
                 HoldRule(patience, terms_.hold, now, completed(rank)), now};
 }
@@ -117,7 +117,7 @@ bool FloodControl::is_over(Hold& hold) noexcept {
     bool const first = !std::exchange(hold.was_looked_at, true);
     if (!hold.mark || Marks::look(*hold.mark)) {
         SendWindow<Mark>& window = windows_.of(hold.rank);
-        window.silent = 0;
+        window.was_matched();
         if (first)
             windows_.widen(window);
         else
@@ -139,9 +139,13 @@ void FloodControl::ends(Hold const& hold, HoldRule::Verdict verdict, HoldRule::T
     add(counts_.held_us, static_cast<std::uint64_t>(waited.count()));
     SendWindow<Mark>& window = windows_.of(hold.rank);
     if (verdict == HoldRule::Verdict::keep) return adapt(window, hold, waited);
-    // A receiver that completes nothing may be one that waits for this rank: what it gets does not become less.
-    if (verdict == HoldRule::Verdict::too_long) windows_.let_go(window);
-    ++window.silent;
+    // A receiver that completes nothing may be one that waits for this rank, or has no processor: it gets little more,
+    // but does not get less each time.
+    if (verdict == HoldRule::Verdict::too_long)
+        windows_.let_go(window);
+    else
+        windows_.begin_again(window);
+    window.was_silent();
     add(verdict == HoldRule::Verdict::silent ? counts_.silent : counts_.too_long, 1);
 }
 

@@ -34,8 +34,15 @@ struct SendWindow {
     std::uint32_t messages = 0;    ///< sent since then
     std::uint32_t used_at = 0;
     enum class Node : std::uint8_t { unknown, same, other } node = Node::unknown;
-    int silent = 0;              ///< holds in a row that ended because the receiver completed nothing
+    int silence = 0;             ///< how often a hold ended because the receiver completed nothing, in quarters
     std::shared_ptr<Mark> mark;  ///< the last one; null: none yet, or it is matched
+
+    /// A hold ended by silence, or by a match, which leaves one silence at most, that some more matches make up for:
+    /// so where a receiver often waits for its processor, its silence is waited for a little longer.
+    void was_silent() noexcept { silence += k_quarters; }
+    void was_matched() noexcept { silence = std::clamp(silence - 1, 0, k_quarters); }
+    int silences() const noexcept { return silence / k_quarters; }
+    static constexpr int k_quarters = 4;
 
     /// Counts a message. True if it is to be a mark.
     bool sends(std::uint64_t bytes) noexcept {
@@ -89,6 +96,7 @@ class SendWindows {
     void narrow(SendWindow<Mark>& window) const noexcept {
         window.spacing = std::max(std::min(window.spacing, least_), window.spacing / 2);
     }
+    void begin_again(SendWindow<Mark>& window) const noexcept { window.spacing = std::min(window.spacing, least_); }
     /// It takes from others, and what was held is let go all the same: less each time, or a flood that lasts for long
     /// would fill it.
     void let_go(SendWindow<Mark>& window) const noexcept {
