@@ -134,7 +134,7 @@ function(_sluice_test_environment result)
          "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=0:handle_segv=0"
          "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/suppressions/lsan.supp:print_suppressions=0"
          "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"
-         "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/suppressions/tsan.supp:halt_on_error=1:die_after_fork=0")
+         "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/suppressions/tsan.supp:halt_on_error=1:die_after_fork=0:history_size=7")
   elseif(NOT SLUICE_MPI STREQUAL "openmpi")
     list(APPEND environment SLUICE_TEST_EFFORT=small)
   endif()

@@ -228,11 +228,15 @@ void MemoryWatch::note_thread() noexcept {
         knows_faults_.store(false, std::memory_order_relaxed);
 }
 
+kernel::Faults MemoryWatch::at_entry() const noexcept {
+    return {look_at(at_entry_.of_thread), look_at(at_entry_.of_process)};
+}
+
 /// Of what has grown since the call began.
 double MemoryWatch::part_of_call() const noexcept {
     if (!knows_faults_.load(std::memory_order_acquire)) return 1;
     auto const now = kernel::faults_of(static_cast<pid_t>(look_at(in_call_)));
-    return now ? now->part_since({look_at(at_entry_.of_thread), look_at(at_entry_.of_process)}) : 1;
+    return now ? now->part_since(at_entry()) : 1;
 }
 
 /// A reading after a stretch in which the program ran and calls that had no readings of their own. The last of them, of
@@ -270,7 +274,7 @@ void MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, std::uint6
     Growth grown = growth(is, before, now);
     if (knows_faults_.load(std::memory_order_acquire) && grown.mpi_private >= k_growth &&
         static_cast<pid_t>(look_at(in_call_)) == gettid())
-        grown.mpi_private = part(grown.mpi_private, kernel::faults_of_caller().part_since(at_entry_));
+        grown.mpi_private = part(grown.mpi_private, kernel::faults_of_caller().part_since(at_entry()));
     take(mpi_ticks_);
     if (is != before) {
         mpi_private += grown.mpi_private;

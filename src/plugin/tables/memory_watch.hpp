@@ -142,6 +142,7 @@ class MemoryWatch {
     std::uint64_t most_in(std::uint64_t ticks) const noexcept;
     void note_thread() noexcept;
     void begin_with(kernel::Faults const& faults) noexcept;
+    kernel::Faults at_entry() const noexcept;
     double part_of_call() const noexcept;
     bool share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed, std::uint64_t start_us) noexcept;
     void read_at_exit(std::uint64_t now, record::Site& site, std::uint64_t start_us) noexcept;
