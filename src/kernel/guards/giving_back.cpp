@@ -37,15 +37,17 @@ void advance(Aside& left, std::size_t bytes) noexcept {
 /// A library may have split the pages aside into several mappings (madvise), which mremap moves one by one. No page is
 /// missing in between: each part replaces its part of the guard in one step, and the rest of the guard stays. The
 /// mapping is looked up first, for an mremap of more than one is refused by kernels before Linux 6.17 only after they
-/// have unmapped the whole target, the guard.
+/// have unmapped the whole target, the guard. The addresses aside stay mapped until the hooks have been called: other
+/// memory must not be there before they have forgotten what was registered of it.
 void GuardedPages::remap_back(Aside& left) const noexcept {
     while (left.bytes != 0) {
         auto const mapping = mappings_.at(left.aside);
         if (!mapping) return;
         std::size_t const bytes = std::min<std::size_t>(left.bytes, mapping->end - number_of(left.aside));
-        if (!remap(left.aside, bytes, left.pages, 0)) return;
+        if (!remap(left.aside, bytes, left.pages, k_leave_mapped)) return;
         uffdio_range range{number_of(left.pages), bytes};
         ioctl(faults_.get(), UFFDIO_WAKE, &range);
+        hooked_.unmap(left.aside, bytes);
         advance(left, bytes);
     }
 }
@@ -62,9 +64,11 @@ void GuardedPages::move_back(Aside& left) const noexcept {
     }
 }
 
-/// A page aside that does not exist is not copied: it is not there afterwards either, and reads as zeros.
+/// A page aside that does not exist is not copied: it is not there afterwards either, and reads as zeros. What was
+/// registered of the program's range are the pages aside, so it must be forgotten, too.
 void GuardedPages::copy_back(Aside& left) const noexcept {
     PageMap const map;
+    hooked_.drop(left.pages, left.bytes);
     while (left.bytes != 0) {
         auto const run = map.first_run(number_of(left.aside), left.bytes);
         std::size_t bytes = run.bytes;
@@ -83,7 +87,7 @@ void GuardedPages::copy_back(Aside& left) const noexcept {
 /// guard off may need; that wakes the threads that wait for a page that has no content.
 void GuardedPages::finish_by_pages(Aside const& part) const noexcept {
     if (part.bytes == 0) return;
-    unmap(part.aside, part.bytes);
+    hooked_.unmap(part.aside, part.bytes);
     unguard(part);
 }
 

@@ -13,10 +13,12 @@
 /// There are three ways back, and each needs less of the kernel or gives up something:
 ///
 ///     remap   mremap of all pages, which replaces the guard in one step, then the waiters are woken. Page tables move,
-///     not
-///             pages. Pinned pages move too.
+///             not pages. Pinned pages move too.
 ///     move    UFFDIO_MOVE (Linux 6.8), page by page; serves what mremap cannot: a process that has no mapping left.
 ///     copy    UFFDIO_COPY, page by page; needs a second page for each.
+///
+/// Where pages leave an address, the memory hooks of communication libraries are told, as if they had been unmapped:
+/// what is registered of that address are no longer the pages that will be there next.
 ///
 /// The rung is the first that is tried; what it cannot give back, the next one below it does.
 #pragma once
@@ -35,6 +37,7 @@
 #include "kernel/files/descriptor.hpp"
 #include "kernel/guards/mappings.hpp"
 #include "kernel/guards/range_table.hpp"
+#include "kernel/guards/raw_calls.hpp"
 
 namespace sluice::kernel {
 
@@ -132,6 +135,7 @@ class GuardedPages {
     Rung rung_ = Rung::off;
     std::string why_not_;
     Mappings mappings_;
+    HookedCalls hooked_;
     RangeTable taken_;
     std::mutex one_by_one_;
     std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(Refusal::count_)> refused_{};

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Calls of the kernel that change mappings, past every library that has put itself in their way: memory hooks of
-/// communication libraries drop the fifth argument of mremap, and look for registrations in whatever is unmapped.
+/// communication libraries drop the fifth argument of mremap, and look for registrations in whatever is unmapped. Where
+/// they have to look, because pages leave an address that the library has seen, there are the hooked calls.
 #pragma once
 
+#include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,6 +35,24 @@ inline bool remap(std::byte* from, std::size_t bytes, std::byte* to, unsigned lo
 inline void unmap(std::byte* from, std::size_t bytes) noexcept {
     if (bytes != 0) syscall(SYS_munmap, from, bytes);
 }
+
+/// libc's functions, whose code the hooks of UCX and Open MPI have overwritten with a jump to theirs: these forget what
+/// they have registered of the range. libsluice-pages.so, which hides from dlsym, is not called.
+class HookedCalls {
+  public:
+    HookedCalls() noexcept
+        : munmap_(reinterpret_cast<decltype(munmap_)>(dlsym(RTLD_DEFAULT, "munmap"))),
+          madvise_(reinterpret_cast<decltype(madvise_)>(dlsym(RTLD_DEFAULT, "madvise"))) {}
+    void unmap(std::byte* from, std::size_t bytes) const noexcept {
+        if (bytes != 0) munmap_(from, bytes);
+    }
+    /// Pages that exist lose their content.
+    void drop(std::byte* from, std::size_t bytes) const noexcept { madvise_(from, bytes, MADV_DONTNEED); }
+
+  private:
+    int (*munmap_)(void*, std::size_t);
+    int (*madvise_)(void*, std::size_t, int);
+};
 
 /// Returns addresses without memory; null if there is no room.
 inline std::byte* reserve(std::size_t bytes) noexcept {

@@ -10,6 +10,8 @@ COUNTS is the preload library that counts registrations. The last PROGRAM is per
   forks     children write, unmap and end between messages
   starved   messages follow each other without a pause, and other processes want the processors: nothing is wrong
   together  the first with all other services: registration serves the sends, overlap the receives, and no byte is wrong
+  aside     overlap alone: pages aside that come to one address one after the other, and sends from the pages that were
+            given back: no byte is wrong, by each way back
   limited   a normal user may lock less than the buffers take: the job ends as it should, and without Sluice it fails
 """
 import json
@@ -135,6 +137,22 @@ def together():
         check(seen["registration", "receives left to overlap"] >= 6 * BUFFERS, f"registration leaves them alone: {seen}")
 
 
+def aside():
+    settings = "env SLUICE_REGISTRATION=off SLUICE_WATCH=on SLUICE_REPORT=/tmp/report"
+    # The addresses of blocks of the second size are 4 MiB apart: all of them have the same place aside.
+    resends = f"{os.path.join(os.path.dirname(program), 'registration-reuse')} 24 {BYTES} same"
+    jobs = [("remap", f"{program} 3 {BUFFERS} {BYTES} 20"), ("remap", f"{program} 3 {BUFFERS} {BYTES - 8192} 20"),
+            ("remap", resends), ("copy", resends)]
+    report = "code=$?; tr -d '\\n' </tmp/report/report.json; echo; (exit $code)"
+    commands = [("", f"{settings} SLUICE_OVERLAP_PAGES={way} {sluice} run --overlap on {job}; {report}") for way, job in jobs]
+    for (way, job), done in zip(jobs, run_jobs([], *commands)):
+        check(done.returncode == 0, f"{way}: {job}: ended with {done.returncode}")
+        wrong = re.findall(r"^rank \d .*wrong (\d+)", done.stdout, re.MULTILINE)
+        check(wrong == ["0", "0"], f"{way}: {job}: wrong bytes of both ranks are {wrong}")
+        early = counters_of(done)["overlap", "receives that returned early"]
+        check(early >= 20, f"{way}: {job}: {early} receives returned early")
+
+
 def limited():
     command = periodic_command(4, 16, 10, ("nonblocking", "one"))
     plain, served = run_jobs(["--locked", str(LOCKED)], ("SLUICE_REGISTRATION=off", command), ("", command))
@@ -146,6 +164,6 @@ def limited():
 
 
 CASES = {"periodic": periodic, "persistent": lambda: periodic(("persistent",)), "reuse": replaced, "forks": forks,
-         "starved": starved, "together": together, "limited": limited}
+         "starved": starved, "together": together, "aside": aside, "limited": limited}
 CASES[case]()
 conclude()
