@@ -14,10 +14,7 @@ command = [sluice, "bench", "flood", "--mpi", mpi, "--bed", "local", "--ranks", 
 
 
 def run(*arguments):
-    ended = watched.run([*command, *arguments], capture_output=True, text=True)
-    if ended.returncode != 0:
-        sys.exit(f"{arguments} ended with {ended.returncode}\n{ended.stdout}{ended.stderr}")
-    return ended.stdout.splitlines()
+    return watched.lines_of([*command, *arguments])
 
 
 rows = [json.loads(line) for line in run("--json")]

@@ -12,10 +12,7 @@ MIB = 1 << 20
 
 def rows(*arguments):
     command = [sluice, "bench", "fluctuation", "--mpi", mpi, "--json", *arguments]
-    ended = watched.run(command, capture_output=True, text=True)
-    if ended.returncode != 0:
-        sys.exit(f"{command} ended with {ended.returncode}\n{ended.stdout}{ended.stderr}")
-    return [json.loads(line) for line in ended.stdout.splitlines()]
+    return [json.loads(line) for line in watched.lines_of(command)]
 
 
 def check(what, right):

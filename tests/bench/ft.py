@@ -14,10 +14,7 @@ RANKS = 2
 
 def rows(*arguments):
     command = [sluice, "bench", "ft", "--mpi", mpi, "--json", "--ranks", str(RANKS), *arguments]
-    ended = watched.run(command, capture_output=True, text=True)
-    if ended.returncode != 0:
-        sys.exit(f"{command} ended with {ended.returncode}\n{ended.stdout}{ended.stderr}")
-    return [json.loads(line) for line in ended.stdout.splitlines()]
+    return [json.loads(line) for line in watched.lines_of(command)]
 
 
 def check(what, right):

@@ -19,10 +19,7 @@ PAIRS = 3
 
 
 def run(command):
-    ended = watched.run(command, capture_output=True, text=True)
-    if ended.returncode != 0:
-        sys.exit(f"{command} ended with {ended.returncode}\n{ended.stdout}{ended.stderr}")
-    return [line.split() for line in ended.stdout.splitlines()]
+    return [line.split() for line in watched.lines_of(command)]
 
 
 def check(what, found, expected):

@@ -14,15 +14,16 @@ CASES = {"independent": "by_hand", "light": "strips", "heavy": "strips"}
 PAIRS = 2
 
 
+def command(*arguments):
+    return [sluice, "bench", "overlap", "--mpi", mpi, *arguments]
+
+
 def run(*arguments, before=()):
-    return watched.run([*before, sluice, "bench", "overlap", "--mpi", mpi, *arguments], capture_output=True, text=True)
+    return watched.run([*before, *command(*arguments)], capture_output=True, text=True)
 
 
 def rows(*arguments):
-    ended = run("--json", *arguments)
-    if ended.returncode != 0:
-        sys.exit(f"{arguments} ended with {ended.returncode}\n{ended.stdout}{ended.stderr}")
-    return [json.loads(line) for line in ended.stdout.splitlines()]
+    return [json.loads(line) for line in watched.lines_of(command("--json", *arguments))]
 
 
 def check(what, right):

@@ -4,6 +4,7 @@
 
     watched.py COMMAND…     ends as the command, or with 124 after saying which process hung
     watched.run(command, …) as subprocess.run; raises watched.Hung
+    watched.lines_of(command)
 
 A command hangs if one of its processes has used SLUICE_TEST_SECONDS (200) of processor time, or if all have slept for
 SLUICE_TEST_ASLEEP_SECONDS (60). The rules are those of hang_judge.hpp; a step is here a process that was started and
@@ -162,6 +163,14 @@ def run(command, env=None, input=None, capture_output=False, **options):
     process = subprocess.Popen(command, env=watch.environment, **options)
     results = watch.wait(process, lambda: process.communicate(input))
     return subprocess.CompletedProcess(command, process.returncode, *results)
+
+
+def lines_of(command):
+    """What a command prints that must end well."""
+    ended = run(command, capture_output=True, text=True)
+    if ended.returncode != 0:
+        sys.exit(f"{command} ended with {ended.returncode}\n{ended.stdout}{ended.stderr}")
+    return ended.stdout.splitlines()
 
 
 def main():

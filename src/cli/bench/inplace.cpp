@@ -2,25 +2,15 @@
 // `sluice bench inplace`: one launch for each MPI, number of ranks and case.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
-#include <iostream>
-
 #include "cli/bench/bench.hpp"
 #include "cli/bench/launch.hpp"
+#include "cli/bench/local_cells.hpp"
 #include "cli/bench/table.hpp"
-#include "cli/support/command.hpp"
-#include "cli/support/installation.hpp"
-#include "cli/support/launch.hpp"
-#include "cli/support/local_ranks.hpp"
 #include "command_line/command_line.hpp"
 
 namespace sluice::cli {
 
 namespace {
-
-constexpr char const* k_inplace_program = "sluice-bench-inplace";
-constexpr int k_silent_seconds = 300;
 
 struct InplaceOptions {
     std::vector<std::string> mpis;
@@ -33,53 +23,10 @@ struct InplaceOptions {
     bool json = false;
 };
 
-struct Cell {
-    std::string mpi;
-    int ranks;
-    std::string exchange;
-};
-
-/// MPICH's waiting ranks spin, so it is measured at 8 ranks only on request.
-std::vector<Cell> plan(InplaceOptions const& options) {
-    std::vector<Cell> cells;
-    for (std::string const& mpi : options.mpis.empty() ? mpis_with_program(k_inplace_program, false) : options.mpis) {
-        std::vector<int> ranks = options.ranks;
-        if (ranks.empty()) ranks = mpi == "mpich" ? std::vector<int>{2, 4} : std::vector<int>{2, 4, 8};
-        for (int const count : ranks)
-            for (std::string const& exchange : options.cases)
-                cells.push_back({mpi, count, exchange});
-    }
-    return cells;
-}
-
-int run_cell(Cell const& cell, InplaceOptions const& options) {
-    auto const program = program_for(cell.mpi, k_inplace_program);
-    if (!program)
-        throw std::runtime_error(fmt::format("{} for {} is not next to this command", k_inplace_program, cell.mpi));
-    std::vector<std::string> command = local_launcher(cell.mpi, cell.ranks);
-    command.insert(command.end(), {program->string(), "--case", cell.exchange, "--bytes",
-                                   fmt::format("{}", fmt::join(options.bytes, ",")), "--pairs",
-                                   std::to_string(options.pairs), "--bed", options.bed});
-    std::vector<Row> rows;
-    Ended const ended = launch(command, launch_environment(), k_silent_seconds, [&](std::string const& line) {
-        if (!line.starts_with("{")) return;
-        Row row = Row::parse(line, nullptr, false);
-        if (row.is_discarded()) return;
-        if (options.json) std::cout << row.dump() << std::endl;
-        rows.push_back(std::move(row));
-    });
-    if (!options.json) std::cout << inplace_table(rows) << std::endl;
-    if (ended.code == 0) return 0;
-    std::cerr << fmt::format("sluice: {} {} on {} ranks {}\n{}", cell.mpi, cell.exchange, cell.ranks,
-                             ended.silent ? "hung and was stopped" : fmt::format("ended with code {}", ended.code),
-                             ended.complaints);
-    return 1;
-}
-
 }  // namespace
 
 int bench_inplace(std::vector<std::string> const& arguments) {
-    static constexpr std::string_view exchanges[] = {"alltoall", "alltoallv", "alltoallw", "alltoallw_rows"};
+    static constexpr std::string_view k_exchanges[] = {"alltoall", "alltoallv", "alltoallw", "alltoallw_rows"};
     InplaceOptions options;
     command_line::CommandLine line(
         "sluice bench inplace", "All-to-all exchanges in place: this library and the MPI library's own, side by side");
@@ -100,26 +47,16 @@ int bench_inplace(std::vector<std::string> const& arguments) {
     line.flag("--json", options.json, "one JSON object on each line instead of tables");
     if (!line.parse(arguments)) return 0;
     check_bench_choice(options.mpis, options.ranks);
-    for (std::string const& name : options.cases)
-        if (std::find(std::begin(exchanges), std::end(exchanges), name) == std::end(exchanges))
-            throw unknown("case", name, exchanges);
-    if (options.cases.empty()) options.cases.assign(std::begin(exchanges), std::end(exchanges));
-
-    auto const start = std::chrono::steady_clock::now();
-    std::size_t left_out = 0;
-    int worst = 0;
-    std::vector<Cell> const cells = plan(options);
-    for (Cell const& cell : cells) {
-        std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - start;
-        if (options.minutes > 0 && passed.count() / 60 > options.minutes)
-            ++left_out;
-        else
-            worst = std::max(worst, run_cell(cell, options));
-    }
-    if (left_out > 0)
-        std::cerr << fmt::format("sluice: {} of {} cells were left out after {} minutes (--minutes)\n", left_out,
-                                 cells.size(), options.minutes);
-    return worst;
+    check_words(options.cases, k_exchanges, "case");
+    return run_local_cells({.program = "sluice-bench-inplace",
+                            .mpis = options.mpis,
+                            .ranks = options.ranks,
+                            .cases = options.cases,
+                            .arguments = {"--bytes", fmt::format("{}", fmt::join(options.bytes, ",")), "--pairs",
+                                          std::to_string(options.pairs), "--bed", options.bed},
+                            .minutes = options.minutes,
+                            .json = options.json,
+                            .table = inplace_table});
 }
 
 }  // namespace sluice::cli

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <functional>
 #include <iostream>
 #include <set>
@@ -60,30 +59,13 @@ struct RedistributeOptions {
 /// A sweep in progress.
 class RedistributeSweep {
   public:
-    explicit RedistributeSweep(RedistributeOptions const& options)
-        : options_(options), start_(std::chrono::steady_clock::now()) {}
+    explicit RedistributeSweep(RedistributeOptions const& options) : options_(options) {}
 
     int run(std::vector<BenchCell> const& cells) {
-        std::size_t left_out = 0;
-        int worst = 0;
-        for (BenchCell const& cell : cells) {
-            if (options_.minutes > 0 && minutes_passed() > options_.minutes) {
-                ++left_out;
-                continue;
-            }
-            worst = std::max(worst, run_cell(cell));
-        }
-        if (left_out > 0)
-            std::cerr << fmt::format("sluice: {} of {} cells were left out after {} minutes (--minutes)\n", left_out,
-                                     cells.size(), options_.minutes);
-        return worst;
+        return run_cells(cells.size(), options_.minutes, [&](std::size_t at) { return run_cell(cells[at]); });
     }
 
   private:
-    double minutes_passed() const {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() / 60;
-    }
-
     /// Measures a cell: Sluice and what MPI offers in one program, and each peer in a program of its own.
     int run_cell(BenchCell const& cell) {
         std::vector<Row> rows;
@@ -206,11 +188,9 @@ class RedistributeSweep {
     std::vector<std::string> command_for(BenchCell const& cell, std::string const& name,
                                          std::vector<std::string> const& methods,
                                          std::vector<std::string> const& without) const {
-        auto const program = program_for(cell.mpi, name);
-        if (!program) throw std::runtime_error(fmt::format("{} for {} is not next to this command", name, cell.mpi));
         std::vector<std::string> command = bed_for(cell);
         for (std::string const& word :
-             {program->string(), std::string("--case"), cell.map, std::string("--block"),
+             {bench_program(cell.mpi, name), std::string("--case"), cell.map, std::string("--block"),
               std::to_string(cell.block_bytes), std::string("--mib"), std::to_string(options_.mib),
               std::string("--pairs"), std::to_string(options_.pairs), std::string("--limit"),
               std::to_string(options_.limit_seconds), std::string("--bed"), options_.bed})
@@ -224,20 +204,8 @@ class RedistributeSweep {
     /// Returns the part of the command line that precedes the program.
     std::vector<std::string> bed_for(BenchCell const& cell) const {
         std::string const ranks = std::to_string(cell.ranks);
-        if (options_.bed == "cluster") {
-            auto const script = bed_script("cluster");
-            if (!script) throw std::runtime_error("the script of bed cluster is not next to this command");
-            return {script->string(),
-                    "--mpi",
-                    cell.mpi,
-                    "--nodes",
-                    std::to_string(options_.nodes),
-                    "--rate",
-                    fmt::format("{}", options_.rate_mbit),
-                    "-n",
-                    ranks,
-                    "--"};
-        }
+        if (options_.bed == "cluster")
+            return cluster_launcher(cell.mpi, cell.ranks, options_.rate_mbit, options_.nodes);
         if (options_.bed == "simulated") {
             auto const script = bed_script("simulated.sh");
             if (!script) throw std::runtime_error("the script of bed simulated is not next to this command");
@@ -247,7 +215,6 @@ class RedistributeSweep {
     }
 
     RedistributeOptions const& options_;
-    std::chrono::steady_clock::time_point start_;
     std::set<Slow> slow_;
 };
 

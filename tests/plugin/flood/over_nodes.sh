@@ -12,22 +12,10 @@ while [ "$1" != -- ]; do
     shift
 done
 shift
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-export HOME=$folder # where no parameters of the user's are
+# shellcheck source=../nodes/cluster_bed.sh
+source "${BASH_SOURCE%/*}/../nodes/cluster_bed.sh"
 
-code=0
-"$SLUICE_TEST_WATCHED" "$bed" -n "$ranks" -- "${run[@]}" --report "$folder/report" --flood on --flood-hold 60000 "$@" \
-    >"$folder/out" 2>"$folder/errors" || code=$?
-if [ "$code" = 3 ] && grep -q '^cluster bed: ' "$folder/errors"; then
-    echo "skipped: $(grep -m 1 '^cluster bed: ' "$folder/errors")"
-    exit 0
-fi
-fail() {
-    echo "$1 (exit code $code)"
-    cat "$folder/out" "$folder/errors"
-    exit 1
-}
+on_bed "$bed" "$ranks" "${run[@]}" --report "$folder/report" --flood on --flood-hold 60000 "$@"
 [ "$code" = 0 ] || fail "the job failed"
 ! grep -q 'watching only' "$folder/errors" || fail "some rank took no part"
 ! grep -qE 'were expected|[1-9][0-9]* wrong' "$folder/out" || fail "something is wrong"

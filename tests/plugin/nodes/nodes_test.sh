@@ -7,9 +7,8 @@
 set -euo pipefail
 how=$1 bed=$2 program=$3
 shift 3
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-export HOME=$folder # where no parameters of the user's are
+# shellcheck source=cluster_bed.sh
+source "${BASH_SOURCE%/*}/cluster_bed.sh"
 
 # The ranks named first run without Sluice; VARIABLE=VALUE, if given, is set for rank 0 alone.
 cat >"$folder/start" <<'START'
@@ -39,18 +38,7 @@ hashed) all=yes && export PMIX_MCA_gds=hash ;;
 *) echo "which case is $how?" && exit 2 ;;
 esac
 
-code=0
-"$SLUICE_TEST_WATCHED" "$bed" -n "$ranks" -- "$folder/start" "$plain" "$setting" "$@" --report "$folder/report" "$program" \
-    >"$folder/out" 2>"$folder/errors" || code=$?
-if [ "$code" = 3 ] && grep -q '^cluster bed: ' "$folder/errors"; then
-    echo "skipped: $(grep -m 1 '^cluster bed: ' "$folder/errors")"
-    exit 0
-fi
-fail() {
-    echo "$1 (exit code $code)"
-    cat "$folder/out" "$folder/errors"
-    exit 1
-}
+on_bed "$bed" "$ranks" "$folder/start" "$plain" "$setting" "$@" --report "$folder/report" "$program"
 [ "$code" = 0 ] || fail "the job failed"
 grep -q "^$ranks ranks, 0 numbers wrong$" "$folder/out" || fail "the program did not come to its end"
 if [ "$all" = yes ]; then

@@ -2,25 +2,15 @@
 // `sluice bench alltoall`: one launch for each MPI, number of ranks and case.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
-#include <iostream>
-
 #include "cli/bench/alltoall/table.hpp"
 #include "cli/bench/bench.hpp"
 #include "cli/bench/launch.hpp"
-#include "cli/support/command.hpp"
-#include "cli/support/installation.hpp"
-#include "cli/support/launch.hpp"
-#include "cli/support/local_ranks.hpp"
+#include "cli/bench/local_cells.hpp"
 #include "command_line/command_line.hpp"
 
 namespace sluice::cli {
 
 namespace {
-
-constexpr char const* k_alltoall_program = "sluice-bench-alltoall";
-constexpr int k_alltoall_silent_seconds = 300;
 
 struct AlltoallBenchOptions {
     std::vector<std::string> mpis;
@@ -33,50 +23,6 @@ struct AlltoallBenchOptions {
     double minutes = 10;
     bool json = false;
 };
-
-struct AlltoallCell {
-    std::string mpi;
-    int ranks;
-    std::string name;
-};
-
-/// MPICH's waiting ranks spin, so it is measured at 8 ranks only on request.
-std::vector<AlltoallCell> alltoall_cells(AlltoallBenchOptions const& options) {
-    std::vector<AlltoallCell> cells;
-    for (std::string const& mpi : options.mpis.empty() ? mpis_with_program(k_alltoall_program, false) : options.mpis) {
-        std::vector<int> ranks = options.ranks;
-        if (ranks.empty()) ranks = mpi == "mpich" ? std::vector<int>{2, 4} : std::vector<int>{2, 4, 8};
-        for (int const count : ranks)
-            for (std::string const& name : options.cases)
-                cells.push_back({mpi, count, name});
-    }
-    return cells;
-}
-
-int run_alltoall_cell(AlltoallCell const& cell, AlltoallBenchOptions const& options) {
-    auto const program = program_for(cell.mpi, k_alltoall_program);
-    if (!program)
-        throw std::runtime_error(fmt::format("{} for {} is not next to this command", k_alltoall_program, cell.mpi));
-    std::vector<std::string> command = local_launcher(cell.mpi, cell.ranks);
-    command.insert(command.end(), {program->string(), "--case", cell.name, "--buffers",
-                                   fmt::format("{}", fmt::join(options.buffers, ",")), "--bytes",
-                                   fmt::format("{}", fmt::join(options.bytes, ",")), "--pairs",
-                                   std::to_string(options.pairs), "--bed", options.bed});
-    std::vector<Row> rows;
-    Ended const ended = launch(command, launch_environment(), k_alltoall_silent_seconds, [&](std::string const& line) {
-        if (!line.starts_with("{")) return;
-        Row row = Row::parse(line, nullptr, false);
-        if (row.is_discarded()) return;
-        if (options.json) std::cout << row.dump() << std::endl;
-        rows.push_back(std::move(row));
-    });
-    if (!options.json) std::cout << alltoall_table(rows) << std::endl;
-    if (ended.code == 0) return 0;
-    std::cerr << fmt::format("sluice: {} {} on {} ranks {}\n{}", cell.mpi, cell.name, cell.ranks,
-                             ended.silent ? "hung and was stopped" : fmt::format("ended with code {}", ended.code),
-                             ended.complaints);
-    return 1;
-}
 
 void add_alltoall_options(command_line::CommandLine& line, AlltoallBenchOptions& options) {
     line.option("--ranks", options.ranks, "numbers of ranks (2,4,8; MPICH 2,4)").separated_by_commas();
@@ -97,14 +43,6 @@ void add_alltoall_options(command_line::CommandLine& line, AlltoallBenchOptions&
     line.flag("--json", options.json, "one JSON object on each line instead of tables");
 }
 
-/// Refuses words that are not known; without any, all are meant.
-template <std::size_t N>
-void check_words(std::vector<std::string>& given, std::string_view const (&known)[N], char const* what) {
-    for (std::string const& word : given)
-        if (std::find(std::begin(known), std::end(known), word) == std::end(known)) throw unknown(what, word, known);
-    if (given.empty()) given.assign(std::begin(known), std::end(known));
-}
-
 }  // namespace
 
 int bench_alltoall(std::vector<std::string> const& arguments) {
@@ -120,21 +58,16 @@ int bench_alltoall(std::vector<std::string> const& arguments) {
     check_words(options.cases, k_cases, "case");
     check_words(options.buffers, k_buffers, "kind of buffers");
 
-    auto const start = std::chrono::steady_clock::now();
-    std::size_t left_out = 0;
-    int worst = 0;
-    std::vector<AlltoallCell> const cells = alltoall_cells(options);
-    for (AlltoallCell const& cell : cells) {
-        std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - start;
-        if (options.minutes > 0 && passed.count() / 60 > options.minutes)
-            ++left_out;
-        else
-            worst = std::max(worst, run_alltoall_cell(cell, options));
-    }
-    if (left_out > 0)
-        std::cerr << fmt::format("sluice: {} of {} cells were left out after {} minutes (--minutes)\n", left_out,
-                                 cells.size(), options.minutes);
-    return worst;
+    return run_local_cells({.program = "sluice-bench-alltoall",
+                            .mpis = options.mpis,
+                            .ranks = options.ranks,
+                            .cases = options.cases,
+                            .arguments = {"--buffers", fmt::format("{}", fmt::join(options.buffers, ",")), "--bytes",
+                                          fmt::format("{}", fmt::join(options.bytes, ",")), "--pairs",
+                                          std::to_string(options.pairs), "--bed", options.bed},
+                            .minutes = options.minutes,
+                            .json = options.json,
+                            .table = alltoall_table});
 }
 
 }  // namespace sluice::cli

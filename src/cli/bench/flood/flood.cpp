@@ -3,7 +3,6 @@
 // `sluice run --flood on`, launch by launch in turn.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <filesystem>
 #include <iostream>
 
@@ -42,16 +41,7 @@ struct FloodOptions {
 
 std::vector<std::string> flood_launcher(FloodPlace const& place, FloodOptions const& options) {
     if (place.bed != "cluster") return local_launcher(place.mpi, place.ranks);
-    auto const script = bed_script("cluster");
-    if (!script) throw std::runtime_error("the script of bed cluster is not next to this command");
-    return {script->string(),
-            "--mpi",
-            place.mpi,
-            "--rate",
-            fmt::format("{:g}", options.rate),
-            "-n",
-            std::to_string(place.ranks),
-            "--"};
+    return cluster_launcher(place.mpi, place.ranks, options.rate);
 }
 
 std::vector<std::string> flood_environment(FloodPlace const& place) {
@@ -64,9 +54,6 @@ std::vector<std::string> flood_environment(FloodPlace const& place) {
 
 /// One launch; nothing after a failure, which is told.
 std::optional<FloodSample> measure_flood(FloodPlace const& place, FloodOptions const& options, bool controlled) {
-    auto const program = program_for(place.mpi, k_flood_program);
-    if (!program)
-        throw std::runtime_error(fmt::format("{} for {} is not next to this command", k_flood_program, place.mpi));
     std::vector<std::string> command = flood_launcher(place, options);
     // The case idle asks what flood control adds to watching.
     if (controlled || place.name == "idle")
@@ -75,9 +62,9 @@ std::optional<FloodSample> measure_flood(FloodPlace const& place, FloodOptions c
         command.insert(command.end(), {"--flood", "on"});
         if (!options.share.empty()) command.insert(command.end(), {"--flood-share", options.share});
     }
-    command.insert(command.end(),
-                   {program->string(), "--case", place.name, "--bytes", std::to_string(place.bytes), "--mib",
-                    fmt::format("{}", options.mib), "--seconds", fmt::format("{}", options.seconds)});
+    command.insert(command.end(), {bench_program(place.mpi, k_flood_program), "--case", place.name, "--bytes",
+                                   std::to_string(place.bytes), "--mib", fmt::format("{}", options.mib), "--seconds",
+                                   fmt::format("{}", options.seconds)});
     std::optional<FloodSample> sample;
     Ended const ended = launch(command, flood_environment(place), k_flood_silent_seconds, [&](std::string const& line) {
         if (auto found = flood_sample(line)) sample = found;
@@ -164,22 +151,9 @@ int bench_flood(std::vector<std::string> const& arguments) {
     if (!line.parse(arguments)) return 0;
     check_bench_choice(options.mpis, {options.ranks});
     if (options.mpis.empty()) options.mpis = mpis_with_program(k_flood_program, false);
-    auto const start = std::chrono::steady_clock::now();
-    std::size_t left_out = 0;
-    int worst = 0;
     std::vector<FloodPlace> const places = places_of_floods(options);
     if (!options.json) std::cout << flood_head() << std::endl;
-    for (FloodPlace const& place : places) {
-        std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - start;
-        if (options.minutes > 0 && passed.count() / 60 > options.minutes)
-            ++left_out;
-        else
-            worst = std::max(worst, run_place(place, options));
-    }
-    if (left_out > 0)
-        std::cerr << fmt::format("sluice: {} of {} cells were left out after {} minutes (--minutes)\n", left_out,
-                                 places.size(), options.minutes);
-    return worst;
+    return run_cells(places.size(), options.minutes, [&](std::size_t at) { return run_place(places[at], options); });
 }
 
 }  // namespace sluice::cli

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -46,23 +45,12 @@ std::string same_work(Row const& row) {
 
 class FluctuationSweep {
   public:
-    explicit FluctuationSweep(FluctuationOptions const& options)
-        : options_(options), start_(std::chrono::steady_clock::now()) {}
+    explicit FluctuationSweep(FluctuationOptions const& options) : options_(options) {}
 
     int run(std::vector<FluctuationLaunch> const& launches) {
-        std::size_t left_out = 0;
-        int worst = 0;
-        for (FluctuationLaunch const& each : launches) {
-            std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - start_;
-            if (options_.minutes > 0 && passed.count() / 60 > options_.minutes)
-                ++left_out;
-            else
-                worst = std::max(worst, each.node_mib > 0 ? run_limited(each) : run_free(each));
-        }
-        if (left_out > 0)
-            std::cerr << fmt::format("sluice: {} of {} launches were left out after {} minutes (--minutes)\n", left_out,
-                                     launches.size(), options_.minutes);
-        return worst;
+        return run_cells(launches.size(), options_.minutes, [&](std::size_t at) {
+            return launches[at].node_mib > 0 ? run_limited(launches[at]) : run_free(launches[at]);
+        });
     }
 
   private:
@@ -75,12 +63,8 @@ class FluctuationSweep {
     static bool is_wired(FluctuationLaunch const& what) { return what.bed == "cluster" || what.nodes > 1; }
 
     Result start(FluctuationLaunch const& what, std::vector<std::string> command, int silence_seconds) const {
-        auto const program = program_for(what.mpi, k_fluctuation_program);
-        if (!program)
-            throw std::runtime_error(
-                fmt::format("{} for {} is not next to this command", k_fluctuation_program, what.mpi));
-        command.insert(command.end(), {program->string(), "--case", what.name, "--bed", what.bed, "--pairs",
-                                       std::to_string(what.pairs)});
+        command.insert(command.end(), {bench_program(what.mpi, k_fluctuation_program), "--case", what.name, "--bed",
+                                       what.bed, "--pairs", std::to_string(what.pairs)});
         if (is_wired(what)) command.insert(command.end(), {"--rate", fmt::format("{}", options_.rate_mbit)});
         if (what.bed == "simulated")
             command.insert(command.end(), {"--compute-us", fmt::format("{}", what.compute_us)});
@@ -107,18 +91,13 @@ class FluctuationSweep {
     }
 
     std::vector<std::string> launcher_for(FluctuationLaunch const& what) const {
-        bool const wired = is_wired(what);
-        if (!wired && what.bed != "simulated") return local_launcher(what.mpi, what.ranks);
-        auto const script = bed_script(wired ? "cluster" : "simulated.sh");
+        if (is_wired(what)) return cluster_launcher(what.mpi, what.ranks, options_.rate_mbit);
+        if (what.bed != "simulated") return local_launcher(what.mpi, what.ranks);
+        auto const script = bed_script("simulated.sh");
         if (!script) throw std::runtime_error("the script of bed " + what.bed + " is not next to this command");
-        std::vector<std::string> command{script->string()};
-        if (wired)
-            command.insert(command.end(), {"--mpi", what.mpi, "--rate", fmt::format("{}", options_.rate_mbit)});
-        else
-            command.insert(command.end(), {"--wall", std::to_string(10 * options_.limit_seconds), "--poll", "5e-6"});
-        command.insert(command.end(), {"-n", std::to_string(what.ranks)});
-        if (wired) command.emplace_back("--");
-        return command;
+        return {
+            script->string(),          "--wall", std::to_string(10 * options_.limit_seconds), "--poll", "5e-6", "-n",
+            std::to_string(what.ranks)};
     }
 
     int run_free(FluctuationLaunch const& what) {
@@ -249,7 +228,6 @@ class FluctuationSweep {
     }
 
     FluctuationOptions const& options_;
-    std::chrono::steady_clock::time_point start_;
     std::map<std::string, std::map<std::string, Row>> without_limit_;  ///< by same_work, by method
     std::string head_;
 };

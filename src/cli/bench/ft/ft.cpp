@@ -52,24 +52,10 @@ Row row_of_the_dead(FtCell const& cell, FtOptions const& options, std::string co
 
 std::vector<std::string> ft_launcher(FtCell const& cell, FtOptions const& options) {
     if (cell.nodes == 1) return local_launcher(cell.mpi, cell.ranks);
-    auto const script = bed_script("cluster");
-    if (!script) throw std::runtime_error("the script of bed cluster is not next to this command");
-    return {script->string(),
-            "--mpi",
-            cell.mpi,
-            "--nodes",
-            std::to_string(cell.nodes),
-            "--rate",
-            fmt::format("{}", options.rate_mbit),
-            "-n",
-            std::to_string(cell.ranks),
-            "--"};
+    return cluster_launcher(cell.mpi, cell.ranks, options.rate_mbit, cell.nodes);
 }
 
 std::vector<std::string> ft_command(FtCell const& cell, FtOptions const& options) {
-    auto const program = program_for(cell.mpi, k_ft_program);
-    if (!program)
-        throw std::runtime_error(fmt::format("{} for {} is not next to this command", k_ft_program, cell.mpi));
     std::vector<std::string> command = ft_launcher(cell, options);
     bool const under_run = cell.form == "plain_run";
     if (under_run) {
@@ -77,8 +63,8 @@ std::vector<std::string> ft_command(FtCell const& cell, FtOptions const& options
         if (cell.node_mib > 0)
             command.insert(command.end(), {"--memory", fmt::format("{}MiB", cell.node_mib * cell.nodes / cell.ranks)});
     }
-    command.insert(command.end(), {program->string(), "--form", under_run ? "plain" : cell.form, "--case",
-                                   options.problem, "--bed", ft_bed(cell)});
+    command.insert(command.end(), {bench_program(cell.mpi, k_ft_program), "--form", under_run ? "plain" : cell.form,
+                                   "--case", options.problem, "--bed", ft_bed(cell)});
     if (cell.tasks > 0) command.insert(command.end(), {"--tasks", std::to_string(cell.tasks)});
     if (cell.tokens > 0) command.insert(command.end(), {"--tokens", std::to_string(cell.tokens)});
     return command;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -72,17 +71,10 @@ class OverlapPlaceRun {
 
     std::vector<std::string> launcher() const {
         if (place_.bed == "local") return local_launcher(place_.mpi, 2);
-        auto const script = bed_script("cluster");
-        if (!script) throw std::runtime_error("the script of bed cluster is not next to this command");
-        return {
-            script->string(), "--mpi", place_.mpi, "--rate", fmt::format("{:g}", place_.rate_mbit), "-n", "2", "--"};
+        return cluster_launcher(place_.mpi, 2, place_.rate_mbit);
     }
 
     std::vector<std::string> command_for(std::string const& word) const {
-        auto const program = program_for(place_.mpi, k_overlap_program);
-        if (!program)
-            throw std::runtime_error(
-                fmt::format("{} for {} is not next to this command", k_overlap_program, place_.mpi));
         std::vector<std::string> command = launcher();
         if (word != k_plain)
             command.insert(command.end(), {std::filesystem::canonical("/proc/self/exe").string(), "run"});
@@ -90,10 +82,10 @@ class OverlapPlaceRun {
         if (word != k_plain && word != "off") command.insert(command.end(), {"--overlap", word});
         command.insert(
             command.end(),
-            {program->string(), "--case", fmt::format("{}", fmt::join(options_.cases, ",")), "--bytes",
-             fmt::format("{}", fmt::join(options_.bytes, ",")), "--warm-up", std::to_string(options_.warm_up),
-             "--pairs", std::to_string(measures_cells(word) ? options_.pairs : 0), "--latency",
-             std::to_string(options_.latency_pairs), "--idle", fmt::format("{}", options_.idle_seconds)});
+            {bench_program(place_.mpi, k_overlap_program), "--case", fmt::format("{}", fmt::join(options_.cases, ",")),
+             "--bytes", fmt::format("{}", fmt::join(options_.bytes, ",")), "--warm-up",
+             std::to_string(options_.warm_up), "--pairs", std::to_string(measures_cells(word) ? options_.pairs : 0),
+             "--latency", std::to_string(options_.latency_pairs), "--idle", fmt::format("{}", options_.idle_seconds)});
         // Without Sluice only what shows whether its presence changes other methods.
         if (word == k_plain) command.insert(command.end(), {"--method", "blocking,by_hand,strips"});
         return command;
@@ -246,21 +238,9 @@ int bench_overlap(std::vector<std::string> const& arguments) {
     add_options(line, options);
     if (!line.parse(arguments)) return 0;
     complete(options);
-    auto const start = std::chrono::steady_clock::now();
-    std::size_t left_out = 0;
-    int worst = 0;
     std::vector<OverlapPlace> const places = places_of(options);
-    for (OverlapPlace const& place : places) {
-        std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - start;
-        if (options.minutes > 0 && passed.count() / 60 > options.minutes)
-            ++left_out;
-        else
-            worst = std::max(worst, OverlapPlaceRun(place, options).run());
-    }
-    if (left_out > 0)
-        std::cerr << fmt::format("sluice: {} of {} MPIs on beds were left out after {} minutes (--minutes)\n", left_out,
-                                 places.size(), options.minutes);
-    return worst;
+    return run_cells(places.size(), options.minutes,
+                     [&](std::size_t at) { return OverlapPlaceRun(places[at], options).run(); });
 }
 
 }  // namespace sluice::cli
