@@ -34,20 +34,45 @@ void advance(Aside& left, std::size_t bytes) noexcept {
 
 }  // namespace
 
+/// Moves the pages on, to an address that no library has seen. The one that they leave stays mapped until the hooks
+/// have been called: other memory must not be there before they have forgotten what was registered of it. The way back
+/// to the program could leave it mapped as well, but if the kernel then has no room, the guard is gone already. Without
+/// room here nothing is lost but that the hooks are told after other memory may be there; false then.
+bool GuardedPages::move_on(Aside& part) const noexcept {
+    std::byte* const to = move_away(part.aside, part.bytes);
+    if (to == nullptr) return false;
+    hooked_.unmap(part.aside, part.bytes);
+    part.aside = to;
+    return true;
+}
+
+/// The hooks are told of an address that is free already, unless there is other memory by now.
+void GuardedPages::tell_afterwards(Aside const& part) const noexcept {
+    if (reserve(part.bytes, part.aside) != nullptr) hooked_.unmap(part.aside, part.bytes);
+}
+
 /// A library may have split the pages aside into several mappings (madvise), which mremap moves one by one. No page is
 /// missing in between: each part replaces its part of the guard in one step, and the rest of the guard stays. The
 /// mapping is looked up first, for an mremap of more than one is refused by kernels before Linux 6.17 only after they
-/// have unmapped the whole target, the guard. The addresses aside stay mapped until the hooks have been called: other
-/// memory must not be there before they have forgotten what was registered of it.
-void GuardedPages::remap_back(Aside& left) const noexcept {
+/// have unmapped the whole target, the guard.
+void GuardedPages::remap_back(Aside& left) noexcept {
     while (left.bytes != 0) {
         auto const mapping = mappings_.at(left.aside);
         if (!mapping) return;
-        std::size_t const bytes = std::min<std::size_t>(left.bytes, mapping->end - number_of(left.aside));
-        if (!remap(left.aside, bytes, left.pages, k_leave_mapped)) return;
-        uffdio_range range{number_of(left.pages), bytes};
-        ioctl(faults_.get(), UFFDIO_WAKE, &range);
-        hooked_.unmap(left.aside, bytes);
+        Aside part = left;
+        part.bytes = std::min<std::size_t>(left.bytes, mapping->end - number_of(left.aside));
+        std::size_t const bytes = part.bytes;
+        bool const moved_on = move_on(part);
+        if (remap(part.aside, part.bytes, part.pages)) {
+            uffdio_range range{number_of(part.pages), part.bytes};
+            ioctl(faults_.get(), UFFDIO_WAKE, &range);
+            if (!moved_on) tell_afterwards(part);
+        } else if (moved_on) {
+            constexpr std::array k_others{Rung::move, Rung::copy};
+            give_back_by_any(k_others, part);
+        } else {
+            return;
+        }
         advance(left, bytes);
     }
 }
@@ -101,16 +126,19 @@ void GuardedPages::give_back_by(Rung rung, Aside& left) noexcept {
     if (part.bytes != 0) given_back_[static_cast<std::size_t>(rung)].fetch_add(1, std::memory_order_relaxed);
 }
 
+void GuardedPages::give_back_by_any(std::span<Rung const> order, Aside left) noexcept {
+    for (Rung const rung : order)
+        if (left.bytes != 0) give_back_by(rung, left);
+    if (left.bytes != 0) end_process();
+}
+
 void GuardedPages::give_back(Aside const& taken) noexcept {
     if (getpid() != process_) return;  // a child of fork() has neither the guard nor the right to end
-    Aside left = taken;
     // The chosen rung first; the others serve what it cannot.
     constexpr std::array k_orders{std::array{Rung::copy, Rung::remap, Rung::move},
                                   std::array{Rung::move, Rung::remap, Rung::copy},
                                   std::array{Rung::remap, Rung::move, Rung::copy}};
-    for (Rung const rung : k_orders[static_cast<std::size_t>(std::max(rung_, Rung::copy)) - 1])
-        if (left.bytes != 0) give_back_by(rung, left);
-    if (left.bytes != 0) end_process();
+    give_back_by_any(k_orders[static_cast<std::size_t>(std::max(rung_, Rung::copy)) - 1], taken);
     taken_.leave(taken.pages);
 }
 

@@ -23,18 +23,6 @@ uffdio_range range_of(Aside const& taken) noexcept {
     return {number_of(taken.pages), taken.bytes};
 }
 
-/// Returns addresses for the pages, as far from a boundary of huge pages as `like` is: whole page tables can then
-/// change their places, and huge pages stay huge. Null if there is no room.
-std::byte* reserve_like(std::byte const* like, std::size_t bytes) noexcept {
-    std::size_t const all = bytes + k_huge_page;
-    std::byte* const begin = reserve(all);
-    if (begin == nullptr) return nullptr;
-    std::size_t const before = (number_of(like) - number_of(begin)) % k_huge_page;
-    unmap(begin, before);
-    unmap(begin + before + bytes, all - before - bytes);
-    return begin + before;
-}
-
 bool exists(std::byte* page) noexcept {
     unsigned char in_memory = 0;
     return mincore(page, page_size(), &in_memory) == 0 && (in_memory & 1) != 0;
@@ -227,27 +215,23 @@ Aside GuardedPages::neighbour_of(Aside const& taken, MappedRange const& mapped) 
 }
 
 Refusal GuardedPages::guard_and_move(Aside& taken, MappedRange const& mapped) noexcept {
-    taken.aside = reserve_like(taken.pages, taken.bytes);
-    if (taken.aside == nullptr) return Refusal::no_room;
     Aside const neighbour = neighbour_of(taken, mapped);
     Aside both = taken;
     both.bytes += neighbour.bytes;
     if (neighbour.bytes != 0) both.pages = std::min(both.pages, neighbour.pages);
-    Refusal why = Refusal::none;
-    if (!guard(both)) {
-        why = errno == EBUSY ? Refusal::guarded : errno == ENOMEM ? Refusal::no_room : Refusal::not_private;
-    } else if (!exists(taken.pages) && !begin_mapping(both, taken.pages)) {
-        why = Refusal::no_room;
-    } else if (!remap(taken.pages, taken.bytes, taken.aside, k_leave_mapped)) {
-        why = errno == EFAULT ? Refusal::several : Refusal::no_room;
+    if (!guard(both))
+        return errno == EBUSY ? Refusal::guarded : errno == ENOMEM ? Refusal::no_room : Refusal::not_private;
+    if (!exists(taken.pages) && !begin_mapping(both, taken.pages)) return Refusal::no_room;
+    taken.aside = move_away(taken.pages, taken.bytes);
+    if (taken.aside == nullptr) {
+        Refusal const why = errno == EFAULT ? Refusal::several : Refusal::no_room;
+        int const error = errno;
         unguard(both);
-    } else if (neighbour.bytes != 0) {
-        unguard(neighbour);
+        errno = error;
+        return why;
     }
-    int const error = errno;
-    if (why != Refusal::none) unmap(taken.aside, taken.bytes);
-    errno = error;
-    return why;
+    if (neighbour.bytes != 0) unguard(neighbour);
+    return Refusal::none;
 }
 
 Refusal GuardedPages::try_to_take(Aside& taken) noexcept {

@@ -31,13 +31,14 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "kernel/files/descriptor.hpp"
+#include "kernel/guards/hooked_calls.hpp"
 #include "kernel/guards/mappings.hpp"
 #include "kernel/guards/range_table.hpp"
-#include "kernel/guards/raw_calls.hpp"
 
 namespace sluice::kernel {
 
@@ -119,10 +120,13 @@ class GuardedPages {
     bool guard(Aside const& range) const noexcept;
     void unguard(Aside const& range) const noexcept;
     // What is given back leaves `left`, which is empty if all was.
-    void remap_back(Aside& left) const noexcept;
+    void remap_back(Aside& left) noexcept;
     void move_back(Aside& left) const noexcept;
     void copy_back(Aside& left) const noexcept;
     void give_back_by(Rung rung, Aside& left) noexcept;
+    void give_back_by_any(std::span<Rung const> order, Aside left) noexcept;
+    bool move_on(Aside& part) const noexcept;
+    void tell_afterwards(Aside const& part) const noexcept;
     void finish_by_pages(Aside const& part) const noexcept;
     bool is_ours() const noexcept;
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Calls of the kernel that change mappings, past every library that has put itself in their way: memory hooks of
-/// communication libraries drop the fifth argument of mremap, and look for registrations in whatever is unmapped. Where
-/// they have to look, because pages leave an address that the library has seen, there are the hooked calls.
+/// communication libraries drop the fifth argument of mremap, and look for registrations in whatever is unmapped.
 #pragma once
 
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,8 +25,8 @@ inline std::uint64_t number_of(void const* address) noexcept {
 }
 
 /// Moves pages to an address, in place of what is there.
-inline bool remap(std::byte* from, std::size_t bytes, std::byte* to, unsigned long more) noexcept {
-    unsigned long const flags = MREMAP_MAYMOVE | MREMAP_FIXED | more;
+inline bool remap(std::byte* from, std::size_t bytes, std::byte* to) noexcept {
+    unsigned long const flags = MREMAP_MAYMOVE | MREMAP_FIXED;
     return syscall(SYS_mremap, from, bytes, bytes, flags, to) == static_cast<long>(number_of(to));
 }
 
@@ -36,28 +34,25 @@ inline void unmap(std::byte* from, std::size_t bytes) noexcept {
     if (bytes != 0) syscall(SYS_munmap, from, bytes);
 }
 
-/// libc's functions, whose code the hooks of UCX and Open MPI have overwritten with a jump to theirs: these forget what
-/// they have registered of the range. libsluice-pages.so, which hides from dlsym, is not called.
-class HookedCalls {
-  public:
-    HookedCalls() noexcept
-        : munmap_(reinterpret_cast<decltype(munmap_)>(dlsym(RTLD_DEFAULT, "munmap"))),
-          madvise_(reinterpret_cast<decltype(madvise_)>(dlsym(RTLD_DEFAULT, "madvise"))) {}
-    void unmap(std::byte* from, std::size_t bytes) const noexcept {
-        if (bytes != 0) munmap_(from, bytes);
-    }
-    /// Pages that exist lose their content.
-    void drop(std::byte* from, std::size_t bytes) const noexcept { madvise_(from, bytes, MADV_DONTNEED); }
+/// Returns addresses without memory; null if there is no room. `where`: these or none; null: any.
+inline std::byte* reserve(std::size_t bytes, std::byte* where = nullptr) noexcept {
+    unsigned long const flags =
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (where != nullptr ? MAP_FIXED_NOREPLACE : 0);
+    long const at = syscall(SYS_mmap, where, bytes, PROT_NONE, flags, -1, 0);
+    return at == -1 ? nullptr : reinterpret_cast<std::byte*>(at);
+}
 
-  private:
-    int (*munmap_)(void*, std::size_t);
-    int (*madvise_)(void*, std::size_t, int);
-};
-
-/// Returns addresses without memory; null if there is no room.
-inline std::byte* reserve(std::size_t bytes) noexcept {
-    unsigned long const flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    long const at = syscall(SYS_mmap, nullptr, bytes, PROT_NONE, flags, -1, 0);
+/// Moves pages to free addresses, as far from a boundary of huge pages as they are: whole page tables can then change
+/// their places, and huge pages stay huge. The range that they leave stays mapped, without pages. Null if there is no
+/// room, and nothing has changed.
+inline std::byte* move_away(std::byte* from, std::size_t bytes) noexcept {
+    std::byte* const free = reserve(bytes + k_huge_page);
+    if (free == nullptr) return nullptr;
+    std::byte* const hint = free + (number_of(from) - number_of(free)) % k_huge_page;
+    unmap(free, bytes + k_huge_page);
+    // Where another thread has been faster the kernel chooses.
+    unsigned long const flags = MREMAP_MAYMOVE | k_leave_mapped;
+    long const at = syscall(SYS_mremap, from, bytes, bytes, flags, hint);
     return at == -1 ? nullptr : reinterpret_cast<std::byte*>(at);
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Memory hooks of communication libraries are told where pages leave an address. This program has a hook of its own:
 /// functions in front of libc's.
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "kernel/guards/pages_of_test.hpp"
 
@@ -67,6 +69,29 @@ TEST_P(Hooks, are_told_of_the_addresses_aside_before_they_are_free) {
         EXPECT_EQ(times(g_dropped, taken->pages, taken->bytes), GetParam() == Rung::copy ? 1U : 0U);
         EXPECT_EQ(pages.page(4)[7], std::byte{1});
     }
+}
+
+/// No address is left to which the pages could move on.
+TEST(Hooks, are_told_where_addresses_are_short) {
+    GuardedPages guards(Rung::remap);
+    SLUICE_NEEDS_RUNG(guards, Rung::remap);
+    Pages const pages(12);
+    pages.fill(std::byte{1});
+    auto const taken = guards.take_aside(pages.page(3), 5 * k_page);
+    ASSERT_TRUE(taken);
+    g_unmapped.clear();
+    g_unmapped.reserve(100);
+    std::uint64_t mapped = 0;
+    std::ifstream("/proc/self/statm") >> mapped;
+    rlimit before{};
+    getrlimit(RLIMIT_AS, &before);
+    rlimit const tight{mapped * k_page, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+    guards.give_back(*taken);
+    setrlimit(RLIMIT_AS, &before);
+    EXPECT_EQ(times(g_unmapped, taken->aside, taken->bytes), 1U);
+    EXPECT_EQ(guards.given_back_by(Rung::remap), 1U);
+    EXPECT_EQ(pages.page(4)[7], std::byte{1});
 }
 
 }  // namespace

@@ -50,8 +50,8 @@ def options():
     parser.add_argument("--silent", action="store_true", help="the layer must not say anything")
     parser.add_argument("--no-transcript", action="store_true", help="the program writes on standard output only")
     parser.add_argument("--pairs", type=int, default=1,
-                        help="most pairs of runs, until a run with the layer is like one without: for ends of which the "
-                             "launcher itself tells now this, now that")
+                        help="most pairs of runs, until one is alike: for ends of which the launcher itself tells "
+                             "now this, now that")
     parser.add_argument("program", nargs="+")
     return parser.parse_args()
 
@@ -182,14 +182,11 @@ def main():
     if arguments.plugin and not os.path.exists(arguments.plugin) and not arguments.itself:
         print(f"skipped: there is no plugin {os.path.basename(arguments.plugin)}")
         return 0
-    plains, layereds = [], []
     for pair in range(1, arguments.pairs + 1):
-        plains.append(Run(arguments, layered=False))
-        layereds.append(Run(arguments, layered=True))
-        news = [(plains[-1], layereds[-1])] + [(plain, layereds[-1]) for plain in plains[:-1]]
-        news += [(plains[-1], layered) for layered in layereds[:-1]]
-        plain, layered, complaints = min(((*runs, compare(arguments, *runs)) for runs in news), key=lambda each: len(each[2]))
-        if not complaints or not (plains[-1].ended and layereds[-1].ended) or pair == arguments.pairs:
+        plain = Run(arguments, layered=False)
+        layered = Run(arguments, layered=True)
+        complaints = compare(arguments, plain, layered)
+        if not complaints or not (plain.ended and layered.ended) or pair == arguments.pairs:
             break
         print(f"pair {pair} is not alike: {complaints[0].splitlines()[0]}")
     for text in complaints:
