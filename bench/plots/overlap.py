@@ -172,6 +172,16 @@ def added_by_auto(rows):
     return found
 
 
+def over_watching(rows):
+    """`auto` over blocking by the same of the program under `off`, cell by cell."""
+    found = []
+    for mpi, case, count in rows.cells():
+        auto, off = (rows.find(mpi=mpi, case=case, bytes=count, overlap=word, ratio="sluice/blocking") for word in ("auto", "off"))
+        if auto and off:
+            found.append(auto["time"]["median"] / off["time"]["median"])
+    return found
+
+
 def woken(tables):
     """Wake-ups of the idle process over those of one that is only watched, whichever thread has them."""
     found = []
@@ -200,6 +210,7 @@ def targets(tables):
     lines += judged("light pass, `auto` over blocking", ratios_of(wire, "auto", "light", 0), 1.01, True)
     nothing = [ratio for case in CASES for ratio in ratios_of(local, "auto", case, 0)]
     lines += judged("bed local, all cases, `auto` over blocking", nothing, 1.01, True)
+    lines += judged("the same, over the program that is only watched", over_watching(local), 1.01, True)
     lines += judged("8-byte message on bed local, ns that `auto` adds to watching", added_by_auto(local), 100, True)
     lines += judged("wake-ups in an idle second, `on` and `auto` over watching alone", woken(tables), 1.1, True)
     return table(["1 Gbit/s unless a bed is named", "target", "worst cell", "cells that meet it"], lines) if lines else None

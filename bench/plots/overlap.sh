@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Measures everything that docs/results/overlap.md tells of `sluice bench overlap`, one file of rows a table, and refreshes the
-# tables and the picture there. Needs root for the wires; takes about a quarter of an hour on a machine with nothing else to do.
+# tables and the picture there. Needs root for the wires; takes about 20 minutes on a machine with nothing else to do.
 #
 #     overlap.sh FOLDER [TABLE…]      FOLDER: for the rows. TABLE: some of those below; all without it
 #     overlap.sh FOLDER none          refreshes from the rows that are there
@@ -34,7 +34,7 @@ for name in "${tables[@]}"; do
     wire1000) bench wire1000 --bed cluster --rate 1000 --bytes 65536,262144,524288,1048576,4194304,16777216 --pairs 7 ;;
     wire100) bench wire100 --bed cluster --rate 100 --bytes 65536,262144,1048576,4194304 --pairs 3 --warm-up 4 ;;
     wire10000) bench wire10000 --bed cluster --rate 10000 --pairs 15 ;;
-    local) bench local --bed local --pairs 31 --latency 400 ;;
+    local) bench local --bed local --overlap on,auto,off --pairs 61 --latency 400 ;;
     *)
         echo "overlap.sh: no table is called '$name'; known are $all" >&2
         exit 2

@@ -44,7 +44,8 @@ function lead(report) {
   const at = report.highest;
   const where = at.function ? `in ${callText(at.function, at.place)}` : "outside MPI";
   const state = report.ended ? "" : report.state_text.replace(/^./, (c) => c.toUpperCase()) + `, last sign of life at ${timeText(report.duration_us)}. `;
-  return state + `The highest peak was reached ${timeText(at.sample.time_us)} after MPI_Init, ${where}.`;
+  const huge = report.huge_kib.max ? ` Beside that, up to ${kibText(report.huge_kib.max)} were in reserved huge pages, on rank ${report.huge_kib.max_rank}.` : "";
+  return state + `The highest peak was reached ${timeText(at.sample.time_us)} after MPI_Init, ${where}.` + huge;
 }
 function lastSeen(report) {
   if (report.whereabouts.length === 0) return null;

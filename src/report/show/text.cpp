@@ -79,12 +79,12 @@ std::string split(Summary const& s) {
         s.highest.rank, kib_text(part_of(sample, Owner::application)), kib_text(sample.mpi_private),
         kib_text(sample.mpi_shared), kib_text(sample.files), kib_text(sample.sluice),
         kib_text(s.highest.sluice_fixed_kib), kib_text(sample.in_flight));
-    if (s.huge_kib.most > 0)
-        text += fmt::format("; beside that up to {} in reserved huge pages, on rank {}", kib_text(s.huge_kib.most),
-                            s.huge_kib.most_rank);
     if (s.in_flight_kib.most > sample.in_flight)
         text +=
             fmt::format(" (at its own peak {} on rank {})", kib_text(s.in_flight_kib.most), s.in_flight_kib.most_rank);
+    if (s.huge_kib.most > 0)
+        text += fmt::format("; beside that up to {} in reserved huge pages, on rank {}", kib_text(s.huge_kib.most),
+                            s.huge_kib.most_rank);
     return text;
 }
 

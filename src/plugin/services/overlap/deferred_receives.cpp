@@ -3,12 +3,12 @@
 
 #include <poll.h>
 #include <sched.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "kernel/thread/make_thread.hpp"
+#include "kernel/thread/prompt_thread.hpp"
 #include "plugin/services/overlap/receive_ticket.hpp"
 
 namespace sluice::plugin {
@@ -24,8 +24,10 @@ constexpr std::size_t k_stack_bytes = std::size_t{1} << 20;
 // Between two tests while no thread waits: each costs the program's core some microseconds.
 constexpr Us k_first_pause{100};
 constexpr Us k_longest_pause{400};
-// Where it is known how long a message takes: this part of it, so that at most this part is lost at its end.
-constexpr int k_pauses_in_a_message = 64;
+// Where it is known how long a message takes, so much of it comes in a pause: this part of it, and no more than the
+// memory of a socket holds.
+constexpr std::uint64_t k_pauses_in_a_message = 12;
+constexpr std::uint64_t k_most_in_a_pause = 192 << 10;
 constexpr Us k_longest_known_pause{2000};
 
 }  // namespace
@@ -178,7 +180,7 @@ void* DeferredReceives::begin(void* self) noexcept {
 
 void DeferredReceives::run() noexcept {
     pthread_setname_np(pthread_self(), "sluice-overlap");
-    prctl(PR_SET_TIMERSLACK, 1000UL);  // else the kernel adds 50 µs to each pause
+    kernel::be_prompt();
     for (;;) {
         moving_.wait(0, std::memory_order_acquire);
         if (ends_.load(std::memory_order_acquire)) return;
@@ -236,13 +238,12 @@ bool DeferredReceives::is_someone_waiting() const noexcept {
 DeferredReceives::Clock::duration DeferredReceives::pause() noexcept {
     Clock::duration longest = k_longest_pause;
     if (double const ns = ns_per_byte_.load(std::memory_order_relaxed); ns > 0) {
-        Clock::duration shortest_message = Clock::duration::max();
+        std::uint64_t in_a_pause = k_most_in_a_pause;
         for (DeferredReceive const& receive : receives_)
             if (!receive.is(Stage::unused) && !receive.is(Stage::landed))
-                shortest_message = std::min<Clock::duration>(
-                    shortest_message, Ns(static_cast<std::int64_t>(ns * static_cast<double>(receive.bytes))));
-        longest =
-            std::clamp<Clock::duration>(shortest_message / k_pauses_in_a_message, k_first_pause, k_longest_known_pause);
+                in_a_pause = std::min(in_a_pause, receive.bytes / k_pauses_in_a_message);
+        longest = std::clamp<Clock::duration>(Ns(static_cast<std::int64_t>(ns * static_cast<double>(in_a_pause))),
+                                              k_first_pause, k_longest_known_pause);
     }
     return std::exchange(pause_, std::min(pause_ * 2, longest));
 }
