@@ -153,14 +153,14 @@ bool Receiving::may_defer(Call& call, void const* buffer, int count, MPI_Datatyp
     MessageBytes sizes(call.watch().communicators(), call.watch().datatypes());
     if (sizes.bytes(count, type) < terms_.least) [[likely]]
         return false;
-    if (dense_size_of(call.watch(), type) == 0) {
-        add(counts_.other_types, 1);
-        return false;
-    }
     int const size = call.watch().communicators().find(comm).size;  // 0: MPI is to refuse it, or it has two groups
     if (size == 0 || source >= size || (source < 0 && source != MPI_ANY_SOURCE)) return false;
     if (terms_.learns && source != MPI_ANY_SOURCE && is_mate(call.watch().communicators().world_rank(comm, source))) {
         add(counts_.same_node, 1);
+        return false;
+    }
+    if (dense_size_of(call.watch(), type) == 0) {
+        add(counts_.other_types, 1);
         return false;
     }
     if (has_windows()) {
