@@ -44,7 +44,7 @@ def main():
     print(text)
     flat = " ".join(text.split())
     why = flat[flat.index(" why ") + 5:flat.index(" last seen rank ")]
-    check(re.match(r"Rank 1 ran out of memory: the application's memory grew from [\d.]+ MiB to [\d.]+ MiB since", why),
+    check(re.match(r"Rank 1 ran out of memory: the application's memory grew from [\d.]+ [KM]iB to [\d.]+ MiB since", why),
           "the cause comes first")
     kills = re.search(r"The kernel has killed (\d+) process(?:es)? for lack of memory", why)
     if kills:
