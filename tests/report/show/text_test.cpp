@@ -179,6 +179,14 @@ TEST(Text, names_the_rank_that_had_most_in_flight_at_its_peak) {
     EXPECT_THAT(flat(to_screen(summary)), HasSubstr("in flight 120 MiB (at its own peak 400 MiB on rank 0)"));
 }
 
+TEST(Text, tells_of_reserved_huge_pages_only_where_there_are_some) {
+    EXPECT_THAT(to_screen(job(4, Story::healthy)), Not(HasSubstr("huge")));
+    Summary summary = job(4, Story::early);
+    summary.in_flight_kib = Spread::of(400 << 10, 0);
+    EXPECT_THAT(flat(to_screen(summary)), HasSubstr("(at its own peak 400 MiB on rank 0); beside that up to 64 MiB in "
+                                                    "reserved huge pages, on rank 1"));
+}
+
 TEST(Text, tells_who_ran_it_only_where_it_was_asked_for) {
     EXPECT_THAT(to_screen(job(2, Story::healthy)), Not(HasSubstr("run        ")));
     Summary summary = job(2, Story::healthy);
