@@ -124,6 +124,17 @@ class Draw {
         return finish(made, text + ", " + inner.text() + ")");
     }
 
+    /// The extent is wide enough that elements one extent apart do not overlap. With Open MPI the bounds of a resized
+    /// member are those of a structure, whatever its other members are.
+    static DrawnType spread(DrawnType inner) {
+        auto const [low, high] = inner.bounds(1);
+        if (inner.extent() >= high - low) return inner;
+        MPI_Datatype wide = MPI_DATATYPE_NULL;
+        MPI_Type_create_resized(inner.get(), low, high - low, &wide);
+        std::string const text = "resized(" + list({low, high - low}) + ", " + inner.text() + ")";
+        return finish(wide, text);
+    }
+
   private:
     int number(int least, int most) { return std::uniform_int_distribution<int>(least, most)(random_); }
 
@@ -156,16 +167,6 @@ class Draw {
                                             {MPI_DOUBLE_INT, "double_int"}}};
         Named const& chosen = leaves[static_cast<std::size_t>(number(0, 9))];
         return {chosen.type, false, chosen.name};
-    }
-
-    /// The extent is wide enough that elements one extent apart do not overlap.
-    static DrawnType spread(DrawnType inner) {
-        auto const [low, high] = inner.bounds(1);
-        if (inner.extent() >= high - low) return inner;
-        MPI_Datatype wide = MPI_DATATYPE_NULL;
-        MPI_Type_create_resized(inner.get(), low, high - low, &wide);
-        std::string const text = "resized(" + list({low, high - low}) + ", " + inner.text() + ")";
-        return finish(wide, text);
     }
 
     int blocks() const { return static_cast<int>(lengths_.size()); }
@@ -256,7 +257,7 @@ class Draw {
 }  // namespace
 
 DrawnType draw_type(std::mt19937_64& random, int depth) {
-    return Draw(random).type(depth);
+    return Draw::spread(Draw(random).type(depth));
 }
 
 TypedBlock::TypedBlock(DrawnType const& type, std::int64_t count) {
