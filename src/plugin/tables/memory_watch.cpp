@@ -40,6 +40,10 @@ void take_back(std::atomic<std::uint64_t>& from, std::uint64_t bytes) noexcept {
     from.store(above(held, bytes), std::memory_order_relaxed);
 }
 
+void take_back(std::uint64_t& from, std::uint64_t bytes) noexcept {
+    put(from, above(look_at(from), bytes));
+}
+
 /// What was summed up until now; the sum begins again, and nothing that is added meanwhile is lost.
 std::uint64_t take(std::uint64_t& sum) noexcept {
     return look_at(sum) == 0 ? 0 : std::atomic_ref(sum).exchange(0, std::memory_order_relaxed);
@@ -178,13 +182,15 @@ bool MemoryWatch::enter(std::uint64_t now) noexcept {
     return share_out(now, nullptr, 0, 0);
 }
 
-/// Pages of the program's buffers are private ones, or of shared memory.
+/// Pages of the program's buffers are private ones, or of shared memory. Such of lent buffers that came before, when no
+/// look was due, have been given to the MPI.
 MemoryWatch::Growth MemoryWatch::growth(Resident const& is, Resident const& before, std::uint64_t now) noexcept {
     std::uint64_t const of_private = above(is.private_bytes, before.private_bytes);
     std::uint64_t const of_shared = above(is.shared_bytes, before.shared_bytes);
     std::uint64_t own = take(own_pages_);
     unlooked_ += of_private + of_shared;
-    if (lent_ != nullptr && unlooked_ >= k_growth && now >= next_look_) {
+    bool const looks = lent_ != nullptr && unlooked_ >= k_growth && now >= next_look_;
+    if (looks) {
         own += lent_->find();
         unlooked_ = 0;
         std::uint64_t const looked = ticks();
@@ -192,7 +198,25 @@ MemoryWatch::Growth MemoryWatch::growth(Resident const& is, Resident const& befo
     }
     std::uint64_t const own_private = std::min(own, of_private);
     std::uint64_t const own_shared = std::min(own - own_private, of_shared);
+    if (looks) ungive(own - own_private - own_shared);
     return {own_private + own_shared, of_private - own_private, of_shared - own_shared};
+}
+
+/// `site`: that the most of it is counted for.
+void MemoryWatch::give(std::uint64_t private_bytes, record::Site* site, std::uint64_t of_site) noexcept {
+    mpi_private += private_bytes;
+    put(given_, given_ + private_bytes);
+    if (of_site <= given_at_site_) return;
+    given_site_ = site;
+    given_at_site_ = of_site;
+}
+
+void MemoryWatch::ungive(std::uint64_t bytes) noexcept {
+    take_back(mpi_private, std::min(bytes, given_));
+    if (given_site_ != nullptr) take_back(given_site_->grown_private, std::min(bytes, given_at_site_));
+    put(given_, std::uint64_t{0});
+    given_site_ = nullptr;
+    given_at_site_ = 0;
 }
 
 std::uint64_t MemoryWatch::most_in(std::uint64_t ticks) const noexcept {
@@ -252,15 +276,13 @@ bool MemoryWatch::share_out(std::uint64_t now, record::Site* site, std::uint64_t
     std::uint64_t const in_calls = take(mpi_ticks_);
     Growth const grown = growth(is, before, now);
     auto const stretch = static_cast<std::int64_t>(now - last_ticks_);
-    mpi_private += part(grown.mpi_private, share_of(in_calls, stretch));
+    std::uint64_t const of_call = site != nullptr ? part(grown.mpi_private, share_of(elapsed, stretch)) : 0;
+    give(part(grown.mpi_private, share_of(in_calls, stretch)), site, of_call);
     // Shared memory that appears around calls is that of MPI's segments, as much as calls can have touched.
     std::uint64_t const shared = std::min(grown.mpi_shared, most_in(in_calls));
     mpi_shared += shared;
     if (site == nullptr) note_thread();
-    if (site != nullptr) {
-        double const of_call = share_of(elapsed, stretch);
-        grows(*site, part(grown.mpi_private, of_call), part(shared, of_call), start_us);
-    }
+    if (site != nullptr) grows(*site, of_call, part(shared, share_of(elapsed, stretch)), start_us);
     keep(reading, before, now);
     return true;
 }
@@ -277,7 +299,7 @@ void MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, std::uint6
         grown.mpi_private = part(grown.mpi_private, kernel::faults_of_caller().part_since(at_entry()));
     take(mpi_ticks_);
     if (is != before) {
-        mpi_private += grown.mpi_private;
+        give(grown.mpi_private, &site, grown.mpi_private);
         mpi_shared += grown.mpi_shared;
         // What a call gives back, MPI had.
         take_back(mpi_private, above(before.private_bytes, is.private_bytes));
@@ -288,9 +310,8 @@ void MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, std::uint6
     keep(reading, before, now);
 }
 
-record::Sample MemoryWatch::sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
-                                   std::uint64_t own_pages, KernelSays& kernel) const noexcept {
-    Reading const reading = read_with_peak(kernel);
+record::Sample MemoryWatch::sample(Reading const& reading, std::uint64_t now, bool in_call_since_reading,
+                                   std::uint64_t open_ticks, std::uint64_t own_pages) const noexcept {
     Resident const& is = reading.others;
     Resident const before = last();
     std::uint64_t mine = mpi_private.load(std::memory_order_relaxed);
@@ -301,7 +322,9 @@ record::Sample MemoryWatch::sample(std::uint64_t now, bool in_call_since_reading
     std::uint64_t const of_private = above(is.private_bytes, before.private_bytes);
     std::uint64_t const own = look_at(own_pages_) + own_pages;
     mine += part(above(of_private, own), share);
-    std::uint64_t const of_shared = above(is.shared_bytes, before.shared_bytes + above(own, of_private));
+    std::uint64_t const all_shared = above(is.shared_bytes, before.shared_bytes);
+    std::uint64_t const of_shared = above(all_shared, above(own, of_private));
+    mine = above(mine, std::min(above(own, of_private + all_shared), look_at(given_)));
     segments += in_call_since_reading ? of_shared : std::min(of_shared, most_in(look_at(mpi_ticks_) + open_ticks));
     record::Sample sample;
     sample.resident = kib(reading.all.all());

@@ -110,14 +110,17 @@ class MemoryWatch {
         return shrunk_.load(std::memory_order_relaxed) && shrunk_.exchange(false, std::memory_order_relaxed);
     }
 
-    /// What belongs to whom now. `in_call_since_reading`: the rank is inside a call that began with the last reading,
-    /// so what has grown since is MPI's, too, but for `own_pages` of the call's own buffer. Otherwise growth is shared
-    /// by time, with the open call that has lasted `open_ticks` so far.
-    record::Sample sample(std::uint64_t now, bool in_call_since_reading, std::uint64_t open_ticks,
-                          std::uint64_t own_pages, KernelSays& kernel) const noexcept;
+    /// What belongs to whom, as of a reading by `read_with_peak` just before. `in_call_since_reading`: the rank is
+    /// inside a call that began with the last reading, so what has grown since is MPI's, too, but for `own_pages` of
+    /// the call's own buffer. Otherwise growth is shared by time, with the open call that has lasted `open_ticks` so
+    /// far.
+    record::Sample sample(Reading const& reading, std::uint64_t now, bool in_call_since_reading,
+                          std::uint64_t open_ticks, std::uint64_t own_pages) const noexcept;
 
     /// Odd while a reading is written down, and another one after it: for what a sample is made of.
     std::uint32_t version() const noexcept { return version_.load(std::memory_order_acquire); }
+    /// A call's own buffer is not known any more: what came of it has been told by `leave`.
+    void call_is_over() noexcept { version_.fetch_add(2, std::memory_order_acq_rel); }
 
     std::atomic<std::uint64_t> mpi_private{0};
     std::atomic<std::uint64_t> mpi_shared{0};
@@ -139,6 +142,8 @@ class MemoryWatch {
         std::uint64_t own, mpi_private, mpi_shared;
     };
     Growth growth(Resident const& is, Resident const& before, std::uint64_t now) noexcept;
+    void give(std::uint64_t private_bytes, record::Site* site, std::uint64_t of_site) noexcept;
+    void ungive(std::uint64_t bytes) noexcept;
     std::uint64_t most_in(std::uint64_t ticks) const noexcept;
     void note_thread() noexcept;
     void begin_with(kernel::Faults const& faults) noexcept;
@@ -189,6 +194,9 @@ class MemoryWatch {
     LentBuffers* lent_ = nullptr;
     std::uint64_t unlooked_ = 0;   // growth since the last look at lent buffers
     std::uint64_t next_look_ = 0;  // in ticks
+    std::uint64_t given_ = 0;      // private bytes that went to the MPI since then
+    record::Site* given_site_ = nullptr;
+    std::uint64_t given_at_site_ = 0;
 };
 
 }  // namespace sluice::plugin

@@ -266,8 +266,6 @@ int Call::end(int code) noexcept {
     record::Site& site = watch.record().sites[site_];
     std::uint64_t own = own_pages_;
     land(t_account);
-    if (t_account.receiving) [[unlikely]]
-        watch.has_received();
     if (code != MPI_SUCCESS) [[unlikely]]
         out_ = in_ = unplaced_ = 0;
     if (absent_ > 0) [[unlikely]] {
@@ -290,6 +288,8 @@ int Call::end(int code) noexcept {
     std::uint64_t const grown_before = makes_ || creates ? grown() : 0;
     auto const start_us = [&] { return watch.clock().us_since_start(start_); };
     watch.memory().leave(now, elapsed, reading_, own, site, start_us);
+    if (t_account.receiving) [[unlikely]]
+        watch.has_received();
     if (creates) [[unlikely]]
         add(watch.record().head.objects[static_cast<std::size_t>(creates_)].grown, grown() - grown_before);
     if (makes_) [[unlikely]]

@@ -84,8 +84,10 @@ record::Sample Watch::sample(KernelSays& kernel) noexcept {
     // A reading of the program's thread between two of the numbers would give its pages to the MPI.
     for (int tries = 0; tries < k_tries; ++tries) {
         std::uint32_t const version = memory_.version();
+        MemoryWatch::Reading const reading = memory_.read_with_peak(kernel);
+        // Looked for after the reading: pages that come meanwhile are not taken for the MPI's.
         std::uint64_t const own = pages_of_call() + lent_.come();
-        sample = memory_.sample(now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us), own, kernel);
+        sample = memory_.sample(reading, now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us), own);
         if (version % 2 == 0 && memory_.version() == version) break;
         std::this_thread::yield();
     }

@@ -139,8 +139,10 @@ class Watch {
         buffer_.store(buffer, std::memory_order_release);
         return true;
     }
+    /// After the pages of its buffer were told. A sample that saw only one of both is taken again.
     void has_received() noexcept {
         buffer_.store(nullptr, std::memory_order_relaxed);
+        memory_.call_is_over();
         receiving_.store(false, std::memory_order_release);
     }
     /// Bytes that went to a rank of MPI_COMM_WORLD, or came from it in a call that its sender does not count.

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 struct pages {
@@ -185,6 +186,27 @@ static void late(int rank, int size) {
     INSIDE_MPI(0, MPI_File_close(&file));
 }
 
+/* A message into the begin of a buffer that is a thousand times as long: to look at its pages takes so long that most
+ * samples are taken meanwhile. */
+static void wide(int rank, int size) {
+    enum { block = 1 << 20, sent = 8, room = 8192, messages = 20 };
+    int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+    MPI_Datatype blocks;
+    MPI_Type_contiguous(block, MPI_CHAR, &blocks);
+    MPI_Type_commit(&blocks);
+    char* out = touched((size_t)sent * block);
+    size_t const bytes = (size_t)room * block;
+    for (int i = 0; i < messages; ++i) {
+        char* fresh = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (fresh == MAP_FAILED) exit(1);
+        INSIDE_MPI(rank == i % size ? sent * block / 1024 : 0,
+                   if (rank == i % size) MPI_Recv(fresh, room, blocks, previous, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                   if (next == i % size) MPI_Send(out, sent, blocks, next, 9, MPI_COMM_WORLD));
+        munmap(fresh, bytes);
+    }
+    MPI_Type_free(&blocks);
+}
+
 /* A thread of the program takes memory while the program waits in MPI. */
 static char* volatile taken_beside;
 
@@ -228,6 +250,7 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "fresh")) fresh_buffers(rank, size);
     if (!strcmp(what, "untouched")) untouched(rank, size);
     if (!strcmp(what, "late")) late(rank, size);
+    if (!strcmp(what, "wide")) wide(rank, size);
     if (!strcmp(what, "beside")) beside(rank);
     if (!strcmp(what, "communicators")) communicators();
     if (!strcmp(what, "inplace")) in_place(size);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "memory/leased.hpp"
+#include "plugin/tables/open/lent_buffers.hpp"
 #include "support/limits/descriptors.hpp"
 
 namespace sluice::plugin {
@@ -35,9 +36,9 @@ record::Site call(MemoryWatch& watch, Work const& work) {
     return site;
 }
 
-record::Sample sampled(MemoryWatch const& watch) {
+record::Sample sampled(MemoryWatch const& watch, std::uint64_t own = 0) {
     KernelSays kernel;
-    return watch.sample(3000, false, 0, 0, kernel);
+    return watch.sample(watch.read_with_peak(kernel), 3000, false, 0, own);
 }
 
 memory::LeasedBytes touched(Budget const& budget) {
@@ -149,6 +150,32 @@ TEST(MemoryWatch, own_pages_that_are_touched_late_are_sluices_not_mpis) {
     EXPECT_LT(watch.mpi_shared.load(), k_bytes / 8);
     record::Sample const sample = sampled(watch);
     EXPECT_GE(sample.sluice, k_bytes / 2 / 1024);
+}
+
+TEST(MemoryWatch, pages_of_lent_buffers_that_are_looked_for_late_are_taken_back_from_mpi) {
+    MemoryWatch watch;
+    LentBuffers lent;
+    watch.start(0);
+    watch.follow(lent);
+    Mapping other;
+    // A look at this time of the test's own clock seems to have taken long, so that no other one is due for long.
+    call(watch, [&] { other.touch(k_bytes / 2); });
+    std::vector<char> buffer;
+    buffer.reserve(k_bytes);
+    ASSERT_NE(lent.lend(LentBuffers::k_late_data, buffer.data(), k_bytes, MemoryWatch::absent(buffer.data(), k_bytes)),
+              LentBuffers::k_unknown);
+    record::Site site{};
+    ASSERT_TRUE(watch.enter(3000));
+    buffer.assign(k_bytes, 1);
+    watch.leave(4000, 1000, true, 0, site, [] { return std::uint64_t{1}; });
+    ASSERT_GT(watch.mpi_private.load(), k_bytes / 8 * 7) << "no look";
+    ASSERT_GT(site.grown_private, k_bytes / 8 * 7);
+    EXPECT_LT(sampled(watch, lent.come()).mpi_private, k_bytes / 1024 / 8) << "samples know it";
+    std::uint64_t const late = ~std::uint64_t{0} - 1000;
+    ASSERT_TRUE(watch.enter(late));
+    EXPECT_LT(watch.mpi_private.load(), k_bytes / 8);
+    EXPECT_LT(site.grown_private, k_bytes / 8);
+    EXPECT_LT(sampled(watch, lent.come()).mpi_private, k_bytes / 1024 / 8);
 }
 
 /// A file of k_bytes on a disk, whose pages a mapping brings in.

@@ -18,6 +18,11 @@ bool NodeMates::has(int world_rank) noexcept {
     return !knows_all_ || std::binary_search(ranks_.begin(), ranks_.end(), rank);
 }
 
+bool NodeMates::are_all(int number) noexcept {
+    look();
+    return knows_all_ && ranks_.size() == static_cast<std::size_t>(number);
+}
+
 /// A rank writes its number into its record before it leaves MPI_Init.
 void NodeMates::look() noexcept {
     ++looks_;

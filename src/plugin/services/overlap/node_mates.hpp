@@ -16,6 +16,8 @@ class NodeMates {
 
     /// True also where it is not known. `world_rank` has sent something, so it has left MPI_Init.
     bool has(int world_rank) noexcept;
+    /// Whether these are all `number` ranks of the job, which have left MPI_Init. False where it is not known.
+    bool are_all(int number) noexcept;
 
   private:
     void look() noexcept;

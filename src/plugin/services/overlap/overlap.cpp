@@ -16,6 +16,7 @@
 #include "plugin/binding/say.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/services/overlap/links.hpp"
+#include "plugin/services/overlap/node_mates.hpp"
 #include "plugin/services/overlap/receiving.hpp"
 #include "plugin/watch/call.hpp"
 
@@ -72,6 +73,8 @@ class Overlap final : public Service {
         if (library_ == nullptr)
             return "off, because libsluice-pages.so is not loaded: start the program by sluice run";
         if (!library_->gives_whole_pages()) return "off, because the program has an allocator of its own";
+        if (job.settings.overlap == OverlapMode::automatic && NodeMates(job.watch.file()).are_all(job.size))
+            return "off, because auto serves receives from other nodes, and all ranks are on this one";
         guards_ = std::make_unique<kernel::GuardedPages>(best_rung(job.settings), library_->generation);
         if (guards_->rung() == kernel::Rung::off) return "off, because " + guards_->why_not();
         auto const counter = [&](char const* what) -> std::uint64_t& { return job.counter(name(), what); };
