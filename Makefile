@@ -19,7 +19,7 @@ TESTED := command $(MPIS)
 ALL_TESTED := command $(BEDS) $(SANITIZED) fuzz
 
 # $(call configure,PRESET,OPTIONS) and $(call compile,PRESET). Tests are left out of a folder until a target needs them.
-configure = cmake --preset $(1) -DSLUICE_PEERS=$(PEERS) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
+configure = mkdir -p build; cmake --preset $(1) -DSLUICE_PEERS=$(PEERS) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 with_tests = -DSLUICE_TESTS=ON -DSLUICE_LONG_TESTS=$(LONG_TESTS)
 LONG_TESTS ?= ON
 # ON: also the benchmark programs that compare with other libraries.
@@ -33,7 +33,6 @@ help: ## Says what can be made
 
 demo: ## Runs the main jobs: the coastlines of the world in place under a memory limit, a relaxation's memory two ways, a solver by FFTs that fits in place, hpcc under sluice run, an exchange over a wire that is hidden, and a flood that is bounded
 	$(PACKAGES) build demo
-	@mkdir -p build
 	for folder in command openmpi; do $(call configure,$$folder,$(call without_tests,$$folder)); $(call compile,$$folder); done
 	status=0
 	examples/coastline/demo.sh build/demo || status=$$?
@@ -46,7 +45,6 @@ demo: ## Runs the main jobs: the coastlines of the world in place under a memory
 
 build: ## Builds the command and the libraries for Open MPI, MPICH and the simulator
 	$(PACKAGES) build
-	@mkdir -p build
 	for folder in command $(BEDS); do
 	    echo "== build/$$folder"
 	    $(call configure,$$folder,$(call without_tests,$$folder))
@@ -93,7 +91,6 @@ test-in-%:
 MINUTES ?= 60
 fuzz: ## Fuzzers of what reads files and texts, MINUTES=60 for each; inputs and faults stay in build/fuzz/found
 	$(PACKAGES) build test check
-	@mkdir -p build
 	$(call configure,fuzz)
 	$(call compile,fuzz)
 	status=0
@@ -103,19 +100,15 @@ fuzz: ## Fuzzers of what reads files and texts, MINUTES=60 for each; inputs and 
 	done
 	exit $$status
 
-bench: ## Measures: redistribution and all-to-alls against what people use today, overlap, overhead, MADRE's experiments; takes a while
+bench: ## Measures all that docs/results tells of, against what people use today; takes hours
 	@$(MAKE) build PEERS=ON
 	$(MAKE) bench-peers
-	build/bin/sluice bench redistribute
-	build/bin/sluice bench inplace
-	build/bin/sluice bench fluctuation
-	build/bin/sluice bench overlap
-	build/bin/sluice bench overhead
-	build/bin/sluice bench madre
+	for name in redistribute inplace alltoall ft fluctuation overlap flood registration overhead madre; do
+	    build/bin/sluice bench $$name
+	done
 
 bench-peers: ## Measures what Zoltan, PETSc, p4est and MPI_Alltoallv need to redistribute: the table of the README
 	$(PACKAGES) build peer
-	@mkdir -p build
 	for folder in command openmpi; do
 	    $(call configure,$$folder,$(call without_tests,$$folder) -DSLUICE_PEERS=ON)
 	    $(call compile,$$folder)
@@ -135,7 +128,6 @@ check: ## Formatting, faults of scripts, warnings of GCC and Clang as errors, cl
 
 docs: ## The reference and the guide as HTML, in build/docs
 	$(PACKAGES) build docs
-	@mkdir -p build
 	$(call configure,command,$(call without_tests,command))
 	cmake --build build/command --target docs
 	echo "build/docs/html/index.html"
@@ -148,7 +140,6 @@ uninstall: ## Removes what make install has put below PREFIX
 
 deb: ## Debian packages, in build/packages
 	$(PACKAGES) build
-	@mkdir -p build
 	for folder in command $(MPIS); do $(call configure,$$folder,$(call without_tests,$$folder)); $(call compile,$$folder); done
 	cmake/make_packages.sh build/packages
 
