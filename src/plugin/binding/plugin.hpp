@@ -8,28 +8,14 @@
 #include <mutex>
 #include <type_traits>
 
-#include "base/fixed_table.hpp"
 #include "libmpi.hpp"
+#include "plugin/binding/callers/wrapping_code.hpp"
 #include "plugin/binding/dense_types.hpp"
 #include "plugin/binding/pmix.hpp"
 
 namespace sluice::plugin {
 
 struct Job;
-
-/// Addresses of the program text that belongs to Fortran bindings; empty until MPI_Init.
-struct BindingsText {
-    struct Range {
-        std::uint64_t from = 0, to = 0;
-    };
-    static constexpr int k_ranges = 4;
-    Range ranges[k_ranges];
-    int count = 0;
-    /// A binding's frame has the same size at every call from the same place. So the unwinder, which takes
-    /// microseconds, is asked once for each return address, and afterwards the caller's address is read at that
-    /// distance. The values are the distance from the frame to the word that holds the caller; 0 if it was not found.
-    base::FixedTable<std::uint64_t, 9> distances;
-};
 
 /// How far this rank is in declaring itself (job/declaration.hpp).
 struct Declaration {
@@ -65,7 +51,7 @@ struct Plugin {
     std::mutex locating;
     Below below{};
     Libmpi libmpi{};
-    BindingsText bindings{};
+    WrappingCode wrapping{};
     DenseTypes dense_types{};
     Declaration declaration{};
 };

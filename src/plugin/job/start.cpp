@@ -9,7 +9,6 @@
 #include "budget/memory_limit.hpp"
 #include "budget/node_limit.hpp"
 #include "kernel/job/once_a_node.hpp"
-#include "plugin/binding/callers.hpp"
 #include "plugin/binding/say.hpp"
 #include "plugin/binding/tally.hpp"
 #include "plugin/job/declaration.hpp"
@@ -73,11 +72,6 @@ void choose_services(Job& job) {
     }
     job.one_thread = (agreed.empty() ? mine : agreed)[0] != 0;
     job.services.choose(mine, agreed);
-}
-
-void learn_from_mpi(Job& job) {
-    find_bindings();
-    learn_types(job.watch.datatypes());
 }
 
 /// In a child that the program forks nothing is watched: our thread is not there, and the record is its parent's. It
@@ -155,7 +149,7 @@ void start_job(Job& job, InitCall const& init) {
     choose_services(job);
     Resident const after_traffic = job.watch.memory().read_now().others;
     give_back_code();
-    learn_from_mpi(job);
+    learn_types(job.watch.datatypes());
     start_services(job);
     agree_on_watching(job);
     give_back_code();

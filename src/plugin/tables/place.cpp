@@ -19,6 +19,8 @@
 
 #include "kernel/files/descriptor.hpp"
 #include "kernel/files/file_mark.hpp"
+#include "plugin/binding/callers/callers.hpp"
+#include "plugin/binding/callers/python.hpp"
 #include "plugin/tables/function_name.hpp"
 #include "record/record.hpp"
 
@@ -28,6 +30,9 @@ namespace {
 
 /// Bytes of a function's name; offset and module need the rest.
 constexpr std::size_t k_name = record::k_place - 64;
+constexpr std::size_t k_file = 40;
+// Of a function of a library behind whose call a place lies.
+constexpr std::size_t k_name_in_library = 80;
 
 /// A file mapped for reading.
 class MappedFile {
@@ -91,44 +96,78 @@ Symbol symbol_in_file(char const* path, std::uint64_t offset) {
     return best;
 }
 
+std::string shortened(std::string const& name, std::size_t most) {
+    if (name.size() <= most) return name;
+    return name.substr(0, most / 2) + "..." + name.substr(name.size() - (most - most / 2 - 3));
+}
+
 std::string readable(std::string const& mangled) {
     int status = 0;
     char* const plain = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-    std::string name = status == 0 && plain != nullptr ? function_name(plain) : mangled;
+    std::string const name = status == 0 && plain != nullptr ? function_name(plain) : mangled;
     std::free(plain);
-    if (name.size() <= k_name) return name;
-    return name.substr(0, k_name / 2) + "..." + name.substr(name.size() - (k_name - k_name / 2 - 3));
+    return shortened(name, k_name);
+}
+
+/// A place as the loader and the symbol tables know it.
+struct Named {
+    std::string function;  // empty: not known
+    std::uint64_t in_function = 0;
+    std::string file;  // empty: the place lies in no file
+    PlaceInFile where;
+};
+
+Named named(std::uint64_t address) {
+    Dl_info info{};
+    link_map* module = nullptr;
+    // The return address may be the first byte behind a function that never returns.
+    std::uint64_t const at = address - 1;
+    if (dladdr1(reinterpret_cast<void*>(at), &info, reinterpret_cast<void**>(&module), RTLD_DL_LINKMAP) == 0) return {};
+    std::string const path = info.dli_fname != nullptr ? info.dli_fname : "";
+    std::uint64_t const bias = module != nullptr ? module->l_addr : 0;
+    bool const program = module != nullptr && module->l_name != nullptr && module->l_name[0] == '\0';
+    char const* const on_disk = program ? "/proc/self/exe" : path.c_str();
+    PlaceInFile const where{at - bias, kernel::file_mark(on_disk)};
+    Symbol symbol = symbol_in_file(on_disk, where.offset);
+    if (symbol.name.empty() && info.dli_sname != nullptr)
+        symbol = {info.dli_sname, reinterpret_cast<std::uint64_t>(info.dli_saddr) - bias};
+    std::string const function = symbol.name.empty() ? std::string() : readable(symbol.name);
+    return {function, where.offset - symbol.start, path.substr(path.rfind('/') + 1), where};
+}
+
+std::string text_of(Named const& place) {
+    if (place.file.empty()) return "unknown";
+    char text[record::k_place];
+    std::uint64_t const offset = place.function.empty() ? place.where.offset : place.in_function;
+    if (place.function.empty())
+        std::snprintf(text, sizeof text, "%s+0x%llx", place.file.c_str(), static_cast<unsigned long long>(offset));
+    else
+        std::snprintf(text, sizeof text, "%s+0x%llx (%.*s)", place.function.c_str(),
+                      static_cast<unsigned long long>(offset), static_cast<int>(k_file), place.file.c_str());
+    return text;
+}
+
+/// ", in VecDot of libpetsc.so.3"
+std::string library_text(std::uint64_t via) {
+    Named const place = named(via);
+    return ", in " + (place.function.empty() ? "" : shortened(place.function, k_name_in_library) + " of ") +
+           place.file.substr(0, k_file);
 }
 
 }  // namespace
 
-PlaceInFile describe_place(void const* address, std::span<char> text) noexcept {
+PlaceInFile describe_place(void const* caller, std::span<char> text) noexcept {
     try {
-        Dl_info info{};
-        link_map* module = nullptr;
-        // The return address may be the first byte behind a function that never returns.
-        auto const at = reinterpret_cast<std::uint64_t>(address) - 1;
-        if (dladdr1(reinterpret_cast<void*>(at), &info, reinterpret_cast<void**>(&module), RTLD_DL_LINKMAP) == 0) {
-            std::snprintf(text.data(), text.size(), "unknown");
+        SeenThrough const* const through = seen_through(caller);
+        if (through != nullptr && through->caller == 0) {
+            if (!describe_python(text)) std::snprintf(text.data(), text.size(), "Python");
             return {};
         }
-        std::string const path = info.dli_fname != nullptr ? info.dli_fname : "";
-        std::string const file = path.substr(path.rfind('/') + 1);
-        std::uint64_t const bias = module != nullptr ? module->l_addr : 0;
-        bool const program = module != nullptr && module->l_name != nullptr && module->l_name[0] == '\0';
-        char const* const on_disk = program ? "/proc/self/exe" : path.c_str();
-        PlaceInFile const where{at - bias, kernel::file_mark(on_disk)};
-        Symbol symbol = symbol_in_file(on_disk, where.offset);
-        if (symbol.name.empty() && info.dli_sname != nullptr)
-            symbol = {info.dli_sname, reinterpret_cast<std::uint64_t>(info.dli_saddr) - bias};
-        if (symbol.name.empty()) {
-            std::snprintf(text.data(), text.size(), "%s+0x%llx", file.c_str(),
-                          static_cast<unsigned long long>(where.offset));
-        } else {
-            std::snprintf(text.data(), text.size(), "%s+0x%llx (%.40s)", readable(symbol.name).c_str(),
-                          static_cast<unsigned long long>(where.offset - symbol.start), file.c_str());
-        }
-        return where;
+        Named place = named(through != nullptr ? through->caller : reinterpret_cast<std::uint64_t>(caller));
+        std::string const library = through != nullptr ? library_text(through->via) : std::string();
+        if (!library.empty()) place.function = shortened(place.function, k_name - k_name_in_library - k_file - 8);
+        std::snprintf(text.data(), text.size(), "%s%s", text_of(place).c_str(), library.c_str());
+        return place.where;
     } catch (...) {
         std::snprintf(text.data(), text.size(), "unknown");
         return {};

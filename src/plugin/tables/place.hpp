@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Names a place in the program: "function+0x1f (module)".
+/// Names a place in the program: "function+0x1f (module)", "function+0x1f (module), in VecDot of libpetsc.so.3" where a
+/// library has called MPI for it, or "step@solver.py:42 (Python)".
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,10 @@ struct PlaceInFile {
     std::uint64_t mark = 0;    ///< of the file (kernel/files/file_mark.hpp)
 };
 
-/// Writes the name of `address` into `text`, ended by a zero, cut where it is too long. Function names come from the
-/// dynamic symbols and from the symbol table of the module's file. Only the module's file name is used, never its
-/// folder; the mark of the file tells a reader whether another file of that name is the same.
-PlaceInFile describe_place(void const* address, std::span<char> text) noexcept;
+/// `caller`: as caller_of_program() gives it, on the thread that is in this call. Writes its name into `text`, ended by
+/// a zero, cut where it is too long. Function names come from the dynamic symbols and from the symbol table of the
+/// module's file. Only the module's file name is used, never its folder; the mark of the file tells a reader whether
+/// another file of that name is the same.
+PlaceInFile describe_place(void const* caller, std::span<char> text) noexcept;
 
 }  // namespace sluice::plugin

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "plugin/binding/callers/callers.hpp"
 #include "plugin/tables/place.hpp"
 
 namespace sluice::plugin {
@@ -20,6 +21,7 @@ std::optional<std::uint32_t> Sites::add(Function function, void const* caller) n
     site.address = reinterpret_cast<std::uint64_t>(caller);
     site.function = static_cast<std::uint32_t>(function);
     site.kind = k_function_kinds[site.function];
+    find_new_wrapping_code(caller);
     PlaceInFile const where = describe_place(caller, site.place);
     site.offset = where.offset;
     site.file_mark = where.mark;

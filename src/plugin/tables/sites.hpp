@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The places in the program that call MPI, told apart by return address and function. At most record::k_sites of them;
-/// those that come later share entry 0.
+/// The places in the program that call MPI, told apart by caller (binding/callers/callers.hpp) and function. At most
+/// record::k_sites of them; those that come later share entry 0.
 #pragma once
 
 #include <cstdint>

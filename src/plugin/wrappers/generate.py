@@ -316,14 +316,14 @@ static int watched_{name}({job_parameter}decltype(&::MPI_{name}) below, void* ca
             aside = f"frees({told.object_of(watches['destroys'])}, [&] {{ return {aside}; }})"
         text += f"""SLUICE_EXPORTED int {prefix}MPI_{name}({function.declarations()}) {{
 {enter} return {aside};
-    return watched_{name}({job_argument}below().{prefix}MPI_{name}, SLUICE_CALLER{', ' if arguments else ''}{arguments});
+{"    find_wrapping_code();  // a module of Python was opened after the plugin" + chr(10) if name in ("Init", "Init_thread") else ""}    return watched_{name}({job_argument}below().{prefix}MPI_{name}, SLUICE_CALLER{', ' if arguments else ''}{arguments});
 }}
 """
     return text
 
 
 def wrappers_cpp(functions):
-    return NOTE + """#include "plugin/binding/callers.hpp"
+    return NOTE + """#include "plugin/binding/callers/callers.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/services/translated.hpp"
 #include "plugin/services/type_calls.hpp"
@@ -341,7 +341,7 @@ namespace mpi = sluice::mpi;
 namespace record = sluice::record;
 
 #define SLUICE_EXPORTED extern "C" __attribute__((visibility("default")))
-#define SLUICE_CALLER caller_beyond_bindings(__builtin_return_address(0), __builtin_dwarf_cfa())
+#define SLUICE_CALLER caller_of_program(__builtin_return_address(0), __builtin_dwarf_cfa())
 """ + "".join(wrapper(function) for function in functions)
 
 

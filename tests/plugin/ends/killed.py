@@ -24,10 +24,8 @@ def command(*words):
     return done.stdout
 
 
-def main():
-    if os.geteuid() != 0:
-        print("skipped: only root can make a control group")
-        return
+def killed():
+    """A job that was killed: what the bed says, the report's text, and its record."""
     with tempfile.TemporaryDirectory() as folder:
         outcome, records = folder + "/outcome.json", folder + "/report"
         job = watched.run([sys.executable, bed, "--memory", f"{LIMIT_MIB}MiB", "--report", outcome, "--", *launcher.split(), "-n", "2",
@@ -38,9 +36,13 @@ def main():
         bed_says = json.load(open(outcome, encoding="utf-8"))
         if not bed_says["limit"].startswith("control group"):
             print("skipped: no memory control group can be made here")
-            return
+            sys.exit(0)
         check(bed_says["oom_kills"] > 0, f"the kernel should have killed a rank: {bed_says}\n{job.stderr}")
-        text, report = command(records), json.loads(command(records, "--json"))
+        return bed_says, command(records), json.loads(command(records, "--json"))
+
+
+def judge(bed_says, text, report):
+    """Judges one report. True if it has the kernel's count of kills."""
     print(text)
     flat = " ".join(text.split())
     why = flat[flat.index(" why ") + 5:flat.index(" last seen rank ")]
@@ -49,8 +51,6 @@ def main():
     kills = re.search(r"The kernel has killed (\d+) process(?:es)? for lack of memory", why)
     if kills:
         check(int(kills[1]) == bed_says["oom_kills"], f"the group counted {bed_says['oom_kills']} kills")
-    else:  # MPICH's launcher may end the rank that would have seen it
-        check("mpich" in launcher, "the kernel's count of kills is missing")
     check(all(float(share) <= 100 for share in re.findall(r"([\d.]+) %", flat)), "nothing is above 100 %")
     check(f"of {LIMIT_MIB} MiB" in why, "the limit of the node is named")
     # Pages of libraries are the page cache's, which another group may have paid for.
@@ -62,7 +62,14 @@ def main():
     check(held <= most + NEAR_KIB, "the ranks held no more than the group")
     own = highest["kib"] - highest["sample"]["files_kib"]
     check(highest["rank"] == 1 and LIMIT_MIB << 9 <= own <= most + NEAR_KIB, f"the peak is that of rank 1 in its group: {own} KiB")
-    conclude()
+    return kills is not None
 
 
-main()
+if os.geteuid() != 0:
+    print("skipped: only root can make a control group")
+    sys.exit(0)
+# The rank that lives on sees the count, unless the launcher ends it before its next look: MPICH's mostly does.
+tries = 1 if "mpich" in launcher else 8
+seen = any(judge(*killed()) for _ in range(tries))
+check(seen or tries == 1, f"the kernel's count of kills is in none of {tries} reports")
+conclude()
