@@ -4,6 +4,7 @@
 #pragma once
 
 #include "report/summary/figures/figures.hpp"
+#include "report/summary/sites/site_figures.hpp"
 #include "report/summary/summary.hpp"
 
 namespace sluice::report {
@@ -42,32 +43,16 @@ inline void fields(auto& a, SiteSum& s) {
     a("place", s.place);
     a("code", s.code);
     a("kind", s.kind);
-    a("calls", s.calls);
-    a("bytes_out", s.bytes_out);
-    a("bytes_in", s.bytes_in);
-    a("time_ns", s.time_ns);
-    a("waiting_ns", s.waiting_ns);
-    a("bytes", s.bytes);
-    a("longest_ns", s.longest_ns);
-    a("grown_bytes", s.grown);
-    a("grown_own_bytes", s.grown_own);
-    a("in_flight_bytes", s.in_flight);
+    for (SumOfSite const& figure : k_sums_of_site)
+        a(figure.name, s.*figure.sum);
+    for (SpreadOfSite const& figure : k_spreads_of_site)
+        a(figure.name, s.*figure.spread);
     a("in_flight_peak_kib", s.in_flight_peak_kib);
     a("first_us", s.first_us);
     a("last_us", s.last_us);
     a("growing_since_us", s.growing_since_us);
     a("growing_ranks", s.growing_ranks);
-    a("unplaced_bytes", s.unplaced_bytes);
-    a("in_place", s.in_place);
-    a("other_buffers", s.other_buffers);
-    a("new_bytes", s.new_bytes);
     a("object", s.object);
-    a("made", s.made);
-    a("left", s.left);
-    a("deferred", s.deferred);
-    a("hidden_ns", s.hidden_ns);
-    a("left_ns", s.left_ns);
-    a("moving_ns", s.moving_ns);
     a("sizes", s.sizes);
 }
 
