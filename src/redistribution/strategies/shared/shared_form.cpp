@@ -79,12 +79,11 @@ class WalkMover final : public Mover {
         node::NodeRings& rings = problem_.shared->node().rings();
         SharedMap& map = problem_.shared->map();
         for (std::uint64_t offset = 0; offset < problem_.block_bytes; offset += memory_.piece_bytes, ++report.rounds) {
-            if (has_claims_) map.forget_claims();
+            map.begin_pass();
             rings.barrier();  // all words are as at the start, and no rank is in another move
             clock.step("meet");
             std::uint64_t const bytes = std::min(memory_.piece_bytes, problem_.block_bytes - offset);
             walk(map, {problem_.shared->arrays(), problem_.block_bytes, offset, bytes});
-            has_claims_ = true;
             clock.step("walk");
             rings.barrier();  // all ranks have filled the slots of this one
             clock.step("end");
@@ -112,7 +111,6 @@ class WalkMover final : public Mover {
     WalkMemory memory_;
     std::optional<Walk<std::uint32_t>> short_;
     std::optional<Walk<std::uint64_t>> long_;
-    bool has_claims_ = false;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <new>
+#include <utility>
 
 namespace sluice::redistribution {
 
@@ -122,7 +123,8 @@ void SharedMap::take(AddressMap const& inverse) {
         fill(words<std::uint64_t>(), words<std::uint64_t>().at(me, 0));
 }
 
-void SharedMap::forget_claims() noexcept {
+void SharedMap::begin_pass() noexcept {
+    if (!std::exchange(has_claims_, true)) return;
     auto const forget = [&](auto* word, auto claimed) {
         for (std::uint64_t slot = 0; slot < slots_; ++slot)
             word[slot] &= ~claimed;

@@ -38,8 +38,8 @@ class SharedMap {
     bool tell(node::NodeRings& rings, std::uint64_t live, DestinationsFrom const& destinations, AddressCounts& counts);
     /// Local. Takes the map from this rank's part of a checked one.
     void take(AddressMap const& inverse);
-    /// Local. Forgets what a pass has left in this rank's words, before the next one.
-    void forget_claims() noexcept;
+    /// Local. Forgets what the last pass has left in this rank's words.
+    void begin_pass() noexcept;
 
     bool is_short() const noexcept { return is_short_; }
     template <typename Word>
@@ -76,6 +76,7 @@ class SharedMap {
     memory::MeteredVector<std::uint64_t> live_;
     node::NodeParts parts_;
     std::byte* own_ = nullptr;
+    bool has_claims_ = false;
 };
 
 }  // namespace sluice::redistribution
