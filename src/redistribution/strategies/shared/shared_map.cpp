@@ -90,7 +90,7 @@ bool SharedMap::write_some(std::uint64_t first, std::span<Destination const> to)
     for (std::size_t i = 0; i < to.size(); ++i) {
         if (i + k_ahead < to.size())
             if (Destination const& next = to[i + k_ahead]; next.rank >= 0 && is_in_range(next))
-                __builtin_prefetch(words.at(static_cast<std::size_t>(next.rank), static_cast<std::uint64_t>(next.index)), 1);
+                fetch_to_write(words.at(static_cast<std::size_t>(next.rank), static_cast<std::uint64_t>(next.index)));
         Destination const& there = to[i];
         if (there.rank < 0) continue;
         if (!is_in_range(there)) return false;

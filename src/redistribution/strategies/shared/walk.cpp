@@ -110,20 +110,6 @@ bool Walk<Word>::start_at(Hand& hand, std::uint64_t slot) {
 }
 
 template <typename Word>
-void Walk<Word>::go_to(Hand& hand, Word vacant, std::byte* place, Word source) const noexcept {
-    hand.vacant = vacant;
-    hand.place = place;
-    hand.source = source;
-    if (source == 0) return;
-    __builtin_prefetch(words_.at(source), 1);
-    std::byte const* const next = at(source);
-    // The processor detects the stream of a longer block by itself.
-    for (std::uint64_t line = 0; line < std::min<std::uint64_t>(slots_.bytes, 256); line += 64)
-        __builtin_prefetch(next + line, 1);
-    __builtin_prefetch(next + slots_.bytes - 1, 1);  // arrays need not begin at a cache line
-}
-
-template <typename Word>
 bool Walk<Word>::step(Hand& hand) {
     if (hand.source == 0) {
         end(hand);
@@ -131,13 +117,16 @@ bool Walk<Word>::step(Hand& hand) {
     }
     Word const from = hand.source;
     std::atomic_ref<Word> const word = words_.word(from);
-    Word const old = word.fetch_or(Words::k_claimed, std::memory_order_acq_rel);
+    // An exchange needs no look before it. What it overwrites in a claimed word is known to the hand that saved the block.
+    Word const old = word.exchange(Words::k_claimed, std::memory_order_acq_rel);
     if ((old & Words::k_claimed) == 0) {
+        word.store(Words::k_claimed | old, std::memory_order_relaxed);
         std::byte* const source = at(from);
         copy(hand.place, source);
         if (words_.rank_of(from) == rank_ && words_.rank_of(hand.vacant) == rank_) count_local();
         go_to(hand, from, source, old);
     } else if (hand.has_saved && hand.start == from) {  // the cycle is closed
+        word.store(Words::k_claimed | hand.start_source, std::memory_order_relaxed);
         copy(hand.place, hand.saved);
         count_local();
         hand.has_saved = false;

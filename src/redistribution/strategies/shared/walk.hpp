@@ -19,6 +19,7 @@
 /// (docs/proofs/walk.md).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -84,7 +85,18 @@ class Walk {
     bool step(Hand& hand);
     bool put_saved(Hand& hand);
     void end(Hand& hand) noexcept { hand.state = hand.has_saved ? HandState::waiting : HandState::idle; }
-    void go_to(Hand& hand, Word vacant, std::byte* place, Word source) const noexcept;
+    [[gnu::always_inline]] void go_to(Hand& hand, Word vacant, std::byte* place, Word source) const noexcept {
+        hand.vacant = vacant;
+        hand.place = place;
+        hand.source = source;
+        if (source == 0) return;
+        fetch_to_write(words_.at(source));
+        std::byte const* const next = at(source);
+        // The processor detects the stream of a longer block by itself.
+        for (std::uint64_t line = 0; line < std::min<std::uint64_t>(slots_.bytes, 256); line += 64)
+            fetch_to_write(next + line);
+        fetch_to_write(next + slots_.bytes - 1);  // arrays need not begin at a cache line
+    }
     void wait();
     std::byte* at(Word address) const noexcept {
         return slots_.at(words_.rank_of(address), words_.index_of(address));
