@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernel/shared_pages.hpp"
+
 namespace sluice::node {
 
 /// All objects of this process, for fork(). The kernel calls no destructor in a child, so what the child sees is what
@@ -86,8 +88,8 @@ ArrayMemory::ArrayMemory(bool shares, std::string why) : shares_(shares), why_(s
 
 ArrayMemory::~ArrayMemory() {
     ArraysAtFork::of_this_process().remove(this);
-    for (OfPeer const& peer : of_peers_)
-        munmap(peer.base, peer.part.bytes);
+    while (!of_peers_.empty())
+        unmap(of_peers_.begin());
 }
 
 void* ArrayMemory::allocate(std::uint64_t bytes) {
@@ -127,6 +129,7 @@ void* ArrayMemory::add_shared(std::uint64_t bytes) {
         file_->remove(base, whole);
         throw;
     }
+    kernel::shared_pages().own += whole;
     return base;
 }
 
@@ -149,10 +152,12 @@ void ArrayMemory::free(void* array) noexcept {
     auto const found = arrays_.find(static_cast<std::byte*>(array));
     if (found == arrays_.end()) return;
     Array const& freed = found->second;
-    if (freed.file)
+    if (freed.file) {
         freed.file->remove(static_cast<std::byte*>(array), freed.bytes);
-    else
+        kernel::shared_pages().own -= freed.bytes;
+    } else {
         munmap(array, freed.bytes);
+    }
     arrays_.erase(found);
 }
 
@@ -200,6 +205,7 @@ std::byte* ArrayMemory::of_peer(SharedPart const& part) noexcept {
         return nullptr;
     }
     bytes_of_peers_ += part.bytes;
+    kernel::shared_pages().of_peers += part.bytes;
     if (of_peers_.size() > k_most_of_peers) unmap(std::prev(of_peers_.end()));
     return base;
 }
@@ -217,6 +223,7 @@ std::list<ArrayMemory::OfPeer>::iterator ArrayMemory::find_of_peer(SharedPart co
 void ArrayMemory::unmap(std::list<OfPeer>::iterator peer) noexcept {
     munmap(peer->base, peer->part.bytes);
     bytes_of_peers_ -= peer->part.bytes;
+    kernel::shared_pages().of_peers -= peer->part.bytes;
     of_peers_.erase(peer);
 }
 
@@ -229,8 +236,8 @@ std::uint64_t ArrayMemory::bytes_of_peers() const noexcept {
 void ArrayMemory::enter_child() noexcept {
     for (auto const& [base, array] : arrays_)
         if (array.file) array.file->make_private(const_cast<std::byte*>(base), array.part);
+    kernel::shared_pages().of_peers -= std::exchange(bytes_of_peers_, 0);
     of_peers_.clear();
-    bytes_of_peers_ = 0;
     shares_ = false;
     why_ = "this process is a child of fork()";
 }
