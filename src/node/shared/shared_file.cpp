@@ -15,6 +15,9 @@
 #include <new>
 #include <utility>
 
+#include "kernel/files/read_text.hpp"
+#include "kernel/proc_text.hpp"
+
 namespace sluice::node {
 
 namespace {
@@ -48,25 +51,38 @@ bool may_grow_to(std::uint64_t end) noexcept {
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur);
 }
 
-bool allocate_pages(int file, std::uint64_t offset, std::uint64_t bytes) noexcept {
+/// The kernel refuses no file in memory for its size: it would kill processes for the pages, others than this one among
+/// them, because pages that no process maps count for none.
+bool machine_has(std::uint64_t bytes) noexcept {
+    kernel::KernelText room;
+    auto const available = kernel::bytes_after(kernel::read_text("/proc/meminfo", room), "MemAvailable:");
+    return !available || bytes <= *available;
+}
+
+/// Through the mapping, so that the pages count as this process's from the first on.
+bool populate([[maybe_unused]] std::byte* from, [[maybe_unused]] std::uint64_t bytes) noexcept {
+#ifdef MADV_POPULATE_WRITE
+    return madvise(from, bytes, MADV_POPULATE_WRITE) == 0;  // Linux 5.14
+#else
+    errno = EINVAL;
+    return false;
+#endif
+}
+
+bool allocate_pages(int file, std::byte* base, std::uint64_t offset, std::uint64_t bytes) noexcept {
     for (std::uint64_t done = 0; done < bytes;) {
         std::uint64_t const step = std::min(k_pages_at_once, bytes - done);
-        if (fallocate(file, 0, static_cast<off_t>(offset + done), static_cast<off_t>(step)) == 0)
+        if (populate(base + done, step) ||
+            (errno == EINVAL && fallocate(file, 0, static_cast<off_t>(offset + done), static_cast<off_t>(step)) == 0))
             done += step;
-        else if (errno != EINTR)
+        else if (errno != EINTR && errno != EAGAIN)
             return false;
     }
     return true;
 }
 
-void punch(int file, std::uint64_t offset, std::uint64_t bytes) noexcept {
-    static_cast<void>(fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-                                static_cast<off_t>(bytes)));
-}
-
-std::byte* map(int file, std::uint64_t offset, std::uint64_t bytes) noexcept {
-    void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file,
-                            static_cast<off_t>(offset));
+std::byte* map(int file, std::uint64_t offset, std::uint64_t bytes, int how) noexcept {
+    void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | how, file, static_cast<off_t>(offset));
     return base == MAP_FAILED ? nullptr : static_cast<std::byte*>(base);
 }
 
@@ -105,14 +121,24 @@ std::byte* SharedFile::add(std::uint64_t bytes, SharedPart& part, std::string& w
         why = "the limit of file sizes (RLIMIT_FSIZE) is too low";
         return nullptr;
     }
-    std::uint64_t const offset = std::exchange(end_, end_ + bytes);
-    std::byte* base = nullptr;
-    if (!allocate_pages(file_.get(), offset, bytes))
-        why = reason("no room for more shared memory");
-    else if (base = map(file_.get(), offset, bytes); base == nullptr)
-        why = reason("shared memory cannot be mapped");
+    if (!machine_has(bytes)) {
+        why = "the machine has less memory available";
+        return nullptr;
+    }
+    std::uint64_t const offset = end_;
+    if (ftruncate(file_.get(), static_cast<off_t>(offset + bytes)) != 0) {
+        why = reason("the file in memory cannot grow");
+        return nullptr;
+    }
+    end_ += bytes;
+    std::byte* const base = map(file_.get(), offset, bytes, 0);
     if (base == nullptr) {
-        punch(file_.get(), offset, bytes);
+        why = reason("shared memory cannot be mapped");
+        return nullptr;
+    }
+    if (!allocate_pages(file_.get(), base, offset, bytes)) {
+        why = reason("no room for more shared memory");
+        remove(base, bytes);
         return nullptr;
     }
     part = {owner_, file_.get(), device_, inode_, offset, bytes};
@@ -136,7 +162,7 @@ std::byte* SharedFile::map_of_peer(SharedPart const& part) noexcept {
     std::snprintf(path.data(), path.size(), "/proc/%d/fd/%d", part.pid, part.file);
     kernel::Descriptor const file = kernel::above_standard(open(path.data(), O_RDWR | O_CLOEXEC));
     if (!file.is_open() || !is_file(file.get(), part.device, part.inode)) return nullptr;
-    std::byte* const base = map(file.get(), part.offset, part.bytes);
+    std::byte* const base = map(file.get(), part.offset, part.bytes, MAP_POPULATE);
     // A child has no use for it, and a core file has it from its owner.
     if (base != nullptr) {
         static_cast<void>(madvise(base, part.bytes, MADV_DONTFORK));
