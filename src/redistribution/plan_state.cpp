@@ -67,7 +67,8 @@ void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& desti
 }
 
 bool Plan::State::may_share(Blocks const& blocks) const noexcept {
-    return (strategy == Strategy::token || strategy == Strategy::automatic) && rd::SharedForm::may_serve(context, blocks);
+    return (strategy == Strategy::token || strategy == Strategy::automatic) &&
+           rd::SharedForm::may_serve(context, blocks);
 }
 
 /// Collective. False if this is not possible, or the map has a fault; then nothing has changed.

@@ -29,8 +29,8 @@ struct Plan::State {
     State& operator=(State const&) = delete;
 
     /// Collective. Validates the map and keeps the parts that the strategy needs. `live`: number of blocks that
-    /// `destinations` is asked for. `most_slots`: the largest of all ranks. `once`: the one array that is moved once, or
-    /// null for a plan that may move several; `are_shared`: it may be shared on all ranks.
+    /// `destinations` is asked for. `most_slots`: the largest of all ranks. `once`: the one array that is moved once,
+    /// or null for a plan that may move several; `are_shared`: it may be shared on all ranks.
     void take_map(std::uint64_t live, redistribution::DestinationsFrom const& destinations, std::uint64_t most_slots,
                   Blocks const* once, bool are_shared);
 

@@ -29,8 +29,7 @@ std::vector<Walk::Step> Walk::enabled() const {
             if (hand.state == State::idle && has_starts) steps.push_back({Kind::start, rank, i});
             if (hand.state == State::walking) steps.push_back({Kind::claim, rank, i});
             if (hand.state == State::saving || hand.state == State::copying) steps.push_back({Kind::copy, rank, i});
-            if (hand.state == State::waiting &&
-                me.slots[static_cast<std::size_t>(hand.start->slot)].told.has_value())
+            if (hand.state == State::waiting && me.slots[static_cast<std::size_t>(hand.start->slot)].told.has_value())
                 steps.push_back({Kind::put, rank, i});
         }
     }

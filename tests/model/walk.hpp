@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The walk form for arrays that all ranks map, as a state machine without time: hands of all ranks walk upstream on the
-/// same slots; a copy is a step of its own after the claim.
+/// The walk form for arrays that all ranks map, as a state machine without time: hands of all ranks walk upstream on
+/// the same slots; a copy is a step of its own after the claim.
 #pragma once
 
 #include <optional>

@@ -138,8 +138,7 @@ std::vector<MapCase> simpler(MapCase const& failing) {
     }
     if (failing.form != Form::list) with([](MapCase& smaller) { smaller.form = Form::list; });
     if (failing.arrays == Arrays::shared_some) with([](MapCase& smaller) { smaller.arrays = Arrays::own; });
-    if (failing.transport != 2 && failing.arrays == Arrays::own)
-        with([](MapCase& smaller) { smaller.transport = 2; });
+    if (failing.transport != 2 && failing.arrays == Arrays::own) with([](MapCase& smaller) { smaller.transport = 2; });
     if (failing.staging != k_stagings[2]) with([](MapCase& smaller) { smaller.staging = k_stagings[2]; });
     return result;
 }
@@ -147,7 +146,8 @@ std::vector<MapCase> simpler(MapCase const& failing) {
 }  // namespace
 
 Words MapCase::encode() const {
-    Words words{block_bytes, static_cast<std::uint64_t>(form), transport, staging, static_cast<std::uint64_t>(arrays), slots.size()};
+    Words words{block_bytes, static_cast<std::uint64_t>(form),   transport,
+                staging,     static_cast<std::uint64_t>(arrays), slots.size()};
     words.insert(words.end(), slots.begin(), slots.end());
     for (auto const& [from, to] : moves) {
         words.push_back(from);
@@ -220,8 +220,8 @@ std::ostream& operator<<(std::ostream& out, MapCase const& map_case) {
     constexpr char const* k_forms[] = {"list", "short list", "computed", "plan"};
     constexpr char const* k_memories[] = {"of the ranks", "shared", "shared on some ranks"};
     out << "blocks of " << map_case.block_bytes << " bytes, " << k_forms[static_cast<std::size_t>(map_case.form)]
-        << ", transport " << name_of(k_transports[map_case.transport]) << ", staging " << map_case.staging << ", arrays " << k_memories[static_cast<std::size_t>(map_case.arrays)]
-        << ", slots";
+        << ", transport " << name_of(k_transports[map_case.transport]) << ", staging " << map_case.staging
+        << ", arrays " << k_memories[static_cast<std::size_t>(map_case.arrays)] << ", slots";
     for (std::uint64_t const slots : map_case.slots)
         out << ' ' << slots;
     out << ", " << map_case.moves.size() << " moves";

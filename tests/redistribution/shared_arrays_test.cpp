@@ -67,9 +67,7 @@ class SharedArrays : public testing::Test {
         expect_moved(array, all);
         return report;
     }
-    bool is_mapped(RedistributionReport const& report) const {
-        return report.why.find(k_mapped) != std::string::npos;
-    }
+    bool is_mapped(RedistributionReport const& report) const { return report.why.find(k_mapped) != std::string::npos; }
     static std::uint64_t counter(RedistributionReport const& report, std::string_view name) {
         for (CounterValue const& value : report.counters)
             if (value.name == name) return value.value;

@@ -135,8 +135,8 @@ void* ArrayMemory::add_shared(std::uint64_t bytes) {
 
 void* ArrayMemory::add_private(std::uint64_t bytes) {
     std::uint64_t const whole = whole_pages(bytes);
-    void* const base = whole == 0 ? MAP_FAILED
-                                  : mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const base =
+        whole == 0 ? MAP_FAILED : mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED) throw std::bad_alloc();
     try {
         arrays_.emplace(static_cast<std::byte*>(base), Array{nullptr, {}, whole});

@@ -117,7 +117,8 @@ bool Walk<Word>::step(Hand& hand) {
     }
     Word const from = hand.source;
     std::atomic_ref<Word> const word = words_.word(from);
-    // An exchange needs no look before it. What it overwrites in a claimed word is known to the hand that saved the block.
+    // An exchange needs no look before it. What it overwrites in a claimed word is known to the hand that saved the
+    // block.
     Word const old = word.exchange(Words::k_claimed, std::memory_order_acq_rel);
     if ((old & Words::k_claimed) == 0) {
         word.store(Words::k_claimed | old, std::memory_order_relaxed);

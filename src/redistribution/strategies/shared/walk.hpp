@@ -98,9 +98,7 @@ class Walk {
         fetch_to_write(next + slots_.bytes - 1);  // arrays need not begin at a cache line
     }
     void wait();
-    std::byte* at(Word address) const noexcept {
-        return slots_.at(words_.rank_of(address), words_.index_of(address));
-    }
+    std::byte* at(Word address) const noexcept { return slots_.at(words_.rank_of(address), words_.index_of(address)); }
     void copy(std::byte* to, std::byte const* from) const noexcept;
     void count_local() noexcept { copied_ += slots_.bytes; }
 
