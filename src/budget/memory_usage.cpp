@@ -10,7 +10,7 @@
 
 #include "kernel/files/read_text.hpp"
 #include "kernel/proc_text.hpp"
-#include "kernel/shared_pages.hpp"
+#include "kernel/process/shared_pages.hpp"
 
 namespace sluice::budget {
 

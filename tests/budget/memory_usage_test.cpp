@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "budget/made_up_node.hpp"
-#include "kernel/shared_pages.hpp"
+#include "kernel/process/shared_pages.hpp"
 
 namespace sluice::tests {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernel/shared_pages.hpp"
+#include "kernel/process/shared_pages.hpp"
 
 namespace sluice::node {
 

@@ -22,6 +22,9 @@ namespace sluice::node {
 
 namespace {
 
+#ifndef MADV_COLLAPSE
+constexpr int MADV_COLLAPSE = 25;
+#endif
 #ifndef MFD_NOEXEC_SEAL
 constexpr unsigned MFD_NOEXEC_SEAL = 8U;  // Linux 6.3; some systems refuse files in memory without it
 #endif
@@ -29,6 +32,8 @@ constexpr unsigned MFD_NOEXEC_SEAL = 8U;  // Linux 6.3; some systems refuse file
 // A signal ends an allocation of pages without a result, so it is made in steps that are shorter than the period of any
 // profiler.
 constexpr std::uint64_t k_pages_at_once = 2 << 20;
+
+constexpr std::uint64_t k_huge_page = 2 << 20;
 
 std::string reason(char const* what) {
     return std::string(what) + ": " + std::strerror(errno);
@@ -81,9 +86,36 @@ bool allocate_pages(int file, std::byte* base, std::uint64_t offset, std::uint64
     return true;
 }
 
+/// Large parts begin at a huge page, in the file and in each process.
+std::uint64_t alignment_of(std::uint64_t bytes) noexcept {
+    return bytes >= k_huge_page ? k_huge_page : 1;
+}
+
+/// Returns a range of this alignment that nothing is mapped to, to be replaced by a mapping.
+void* free_range(std::uint64_t bytes, std::uint64_t alignment) noexcept {
+    void* const all = mmap(nullptr, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (all == MAP_FAILED) return nullptr;
+    auto* const begin = static_cast<std::byte*>(all);
+    std::uint64_t const before = (alignment - reinterpret_cast<std::uintptr_t>(begin) % alignment) % alignment;
+    if (before > 0) munmap(begin, before);
+    munmap(begin + before + bytes, alignment - before);
+    return begin + before;
+}
+
 std::byte* map(int file, std::uint64_t offset, std::uint64_t bytes, int how) noexcept {
-    void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | how, file, static_cast<off_t>(offset));
-    return base == MAP_FAILED ? nullptr : static_cast<std::byte*>(base);
+    std::uint64_t const alignment = alignment_of(bytes);
+    void* const place = alignment > 1 ? free_range(bytes, alignment) : nullptr;
+    void* const base = mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | how | (place != nullptr ? MAP_FIXED : 0),
+                            file, static_cast<off_t>(offset));
+    if (base != MAP_FAILED) return static_cast<std::byte*>(base);
+    if (place != nullptr) munmap(place, bytes);
+    return nullptr;
+}
+
+/// Blocks of 64 bytes that are visited at random cost a walk of page tables each. Linux 6.1 makes huge pages of pages
+/// that are there; without them nothing else changes.
+void make_huge(std::byte* base, std::uint64_t bytes) noexcept {
+    if (bytes >= k_huge_page) static_cast<void>(madvise(base, bytes, MADV_COLLAPSE));
 }
 
 }  // namespace
@@ -117,7 +149,7 @@ std::byte* SharedFile::add(std::uint64_t bytes, SharedPart& part, std::string& w
         why = "the program has closed the file in memory";
         return nullptr;
     }
-    if (!may_grow_to(end_ + bytes)) {
+    if (!may_grow_to(end_ + bytes + k_huge_page)) {
         why = "the limit of file sizes (RLIMIT_FSIZE) is too low";
         return nullptr;
     }
@@ -125,12 +157,13 @@ std::byte* SharedFile::add(std::uint64_t bytes, SharedPart& part, std::string& w
         why = "the machine has less memory available";
         return nullptr;
     }
-    std::uint64_t const offset = end_;
+    std::uint64_t const alignment = alignment_of(bytes);
+    std::uint64_t const offset = (end_ + alignment - 1) / alignment * alignment;
     if (ftruncate(file_.get(), static_cast<off_t>(offset + bytes)) != 0) {
         why = reason("the file in memory cannot grow");
         return nullptr;
     }
-    end_ += bytes;
+    end_ = offset + bytes;
     std::byte* const base = map(file_.get(), offset, bytes, 0);
     if (base == nullptr) {
         why = reason("shared memory cannot be mapped");
@@ -141,6 +174,7 @@ std::byte* SharedFile::add(std::uint64_t bytes, SharedPart& part, std::string& w
         remove(base, bytes);
         return nullptr;
     }
+    make_huge(base, bytes);
     part = {owner_, file_.get(), device_, inode_, offset, bytes};
     return base;
 }

@@ -50,6 +50,7 @@ class SharedMap {
     Bytes memory() const noexcept { return {bytes_ + live_.capacity() * sizeof(std::uint64_t)}; }
     /// Whether the slot of this rank held a block at the start.
     bool is_live(std::uint64_t slot) const noexcept { return (live_[slot / 64] >> (slot % 64) & 1) != 0; }
+    bool has_free_slots() const noexcept { return live_slots_ < slots_; }
 
   private:
     std::uint64_t& slots_of(int rank) const noexcept { return head(rank)[0]; }
@@ -57,7 +58,10 @@ class SharedMap {
     std::uint64_t* head(int rank) const noexcept {
         return reinterpret_cast<std::uint64_t*>(parts_.bases()[static_cast<std::size_t>(rank)]);
     }
-    void mark_live(std::uint64_t slot) noexcept { live_[slot / 64] |= std::uint64_t{1} << (slot % 64); }
+    void mark_live(std::uint64_t slot) noexcept {
+        live_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+        ++live_slots_;
+    }
     template <typename Word>
     bool write(std::uint64_t live, DestinationsFrom const& destinations);
     template <typename Word>
@@ -76,6 +80,7 @@ class SharedMap {
     memory::MeteredVector<std::uint64_t> live_;
     node::NodeParts parts_;
     std::byte* own_ = nullptr;
+    std::uint64_t live_slots_ = 0;
     bool has_claims_ = false;
 };
 

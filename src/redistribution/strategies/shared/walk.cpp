@@ -41,7 +41,7 @@ void Walk<Word>::run(SharedMap const& map, SharedSlots const& slots) {
     map_ = &map;
     words_ = map.words<Word>();
     slots_ = slots;
-    looked_at_ = 0;
+    looked_at_ = map.has_free_slots() ? 0 : map.slots();
     for (bool busy = true; busy;) {
         bool moved = false;
         busy = looked_at_ < 2 * map.slots();
