@@ -6,7 +6,9 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "groups/agree.hpp"
 #include "methods/method.hpp"
 #include "mpi/mpi.hpp"
+#include "sluice/allocate.hpp"
 #include "support/labels.hpp"
 #include "support/memory.hpp"
 #include "support/program.hpp"
@@ -179,6 +182,21 @@ std::vector<MethodEntry const*> chosen_methods(Options const& options) {
     return chosen;
 }
 
+/// An array that peers can map, if a method moves one.
+struct Shared {
+    std::optional<NodeVector<std::byte>> bytes;
+    std::byte* data() const { return bytes ? const_cast<std::byte*>(bytes->data()) : nullptr; }
+};
+
+/// Collective. On a rank without shared memory the array is missing on all.
+Shared shared_array(std::vector<MethodEntry const*> const& chosen, std::uint64_t bytes) {
+    if (std::none_of(chosen.begin(), chosen.end(), [](auto const* entry) { return entry->moves_shared; })) return {};
+    Context const context(MPI_COMM_WORLD);
+    Shared made{allocate<std::byte>(context, bytes)};
+    bool const is_private = bytes > 0 && !is_shared(context, made.data());
+    return groups::all_true(MPI_COMM_WORLD, !is_private) ? std::move(made) : Shared{};
+}
+
 void run_cell(std::string const& case_name, std::uint64_t block_bytes, Options const& options) {
     int const rank = mpi::rank_in(MPI_COMM_WORLD);
     int const ranks = mpi::size_of(MPI_COMM_WORLD);
@@ -189,7 +207,15 @@ void run_cell(std::string const& case_name, std::uint64_t block_bytes, Options c
     for (std::uint64_t i = 0; i < own_slots; ++i)
         destinations[i] = map->destination(rank, i);
     Pages const array(own_slots * block_bytes);
-    Workload const workload{MPI_COMM_WORLD, rank, ranks, *map, {array.data(), own_slots, {block_bytes}}, destinations};
+    std::vector<MethodEntry const*> const chosen = chosen_methods(options);
+    Shared const shared = shared_array(chosen, own_slots * block_bytes);
+    Workload const workload{MPI_COMM_WORLD,
+                            rank,
+                            ranks,
+                            *map,
+                            {array.data(), own_slots, {block_bytes}},
+                            {shared.data(), own_slots, {block_bytes}},
+                            destinations};
 
     Row cell{{"bench", "redistribute"}, {"case", case_name},       {"ranks", ranks},    {"block_bytes", block_bytes},
              {"blocks", slots},         {"mpi", SLUICE_BENCH_MPI}, {"bed", options.bed}};
@@ -205,7 +231,7 @@ void run_cell(std::string const& case_name, std::uint64_t block_bytes, Options c
     if (options.rate_mbit > 0) rows.set_wire(busiest_node_bytes(workload), payload_rate(options.rate_mbit));
 
     std::vector<MethodEntry const*> able;
-    for (MethodEntry const* entry : chosen_methods(options)) {
+    for (MethodEntry const* entry : chosen) {
         std::string const why = entry->refuses(workload);
         if (why.empty()) {
             able.push_back(entry);

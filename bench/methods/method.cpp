@@ -7,10 +7,19 @@ std::string refuses_nothing(Workload const&) {
     return {};
 }
 
+namespace {
+
+std::string refuses_private(Workload const& workload) {
+    return workload.shared.data != nullptr || workload.shared.count == 0 ? "" : "the node shares no arrays";
+}
+
+}  // namespace
+
 std::vector<MethodEntry> const& methods() {
     static std::vector<MethodEntry> const entries = [] {
         std::vector<MethodEntry> all{
             {"token", Kind::ours, refuses_nothing, make_sluice},
+            {"token_shared", Kind::ours, refuses_private, make_sluice_shared, true},
             {"alltoallv_warm", Kind::theirs, refuses_nothing, make_alltoallv_warm},
             {"alltoallv_lean", Kind::theirs, refuses_nothing, make_alltoallv_lean},
             {"alltoallv_cold", Kind::theirs, refuses_nothing, make_alltoallv_cold},

@@ -25,6 +25,7 @@ struct Workload {
     int ranks;
     Case const& map;
     Blocks blocks;
+    Blocks shared;  ///< the same in memory that the ranks of a node share; null if no method moves such arrays
     std::span<Destination const> destinations;  ///< one for each slot
 };
 
@@ -49,7 +50,14 @@ struct MethodEntry {
     /// Returns why the method cannot do this workload; empty if it can. The same on every rank.
     std::string (*refuses)(Workload const&);
     std::unique_ptr<Method> (*make)(MethodEntry const&, Workload const&);
+    /// Whether it moves Workload::shared. Arrays of peers that are mapped are no memory of this rank, but the kernel
+    /// counts them in VmHWM, so that figure is left out.
+    bool moves_shared = false;
 };
+
+inline Blocks const& array_of(MethodEntry const& entry, Workload const& workload) {
+    return entry.moves_shared ? workload.shared : workload.blocks;
+}
 
 /// Returns all methods of this program: those of each program, and its peer's.
 std::vector<MethodEntry> const& methods();
@@ -61,6 +69,7 @@ std::optional<MethodEntry> peer_method();
 std::string refuses_nothing(Workload const& workload);
 
 std::unique_ptr<Method> make_sluice(MethodEntry const& entry, Workload const& workload);
+std::unique_ptr<Method> make_sluice_shared(MethodEntry const& entry, Workload const& workload);
 std::unique_ptr<Method> make_alltoallv_warm(MethodEntry const& entry, Workload const& workload);
 std::unique_ptr<Method> make_alltoallv_lean(MethodEntry const& entry, Workload const& workload);
 std::unique_ptr<Method> make_alltoallv_cold(MethodEntry const& entry, Workload const& workload);

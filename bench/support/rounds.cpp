@@ -21,7 +21,7 @@ class Cell {
 
     /// Makes the first call, which includes what the method sets up for it.
     std::unique_ptr<Method> run_cold(Measured& result) {
-        write_labels(workload_.blocks, workload_.rank);
+        write_labels(array_of(*result.entry, workload_), workload_.rank);
         mpi::check(MPI_Barrier(workload_.comm), "MPI_Barrier");
         watch_(result.entry);
         ResidentWatch const memory;
@@ -33,13 +33,13 @@ class Cell {
         check_result(*result.entry, *method);
         if (std::optional<std::uint64_t> const counted = method->counted_bytes())
             result.counted_bytes = groups::most_of(workload_.comm, *counted);
-        result.resident_bytes = groups::most_of(workload_.comm, resident);
+        if (!result.entry->moves_shared) result.resident_bytes = groups::most_of(workload_.comm, resident);
         result.standing_bytes = groups::most_of(workload_.comm, standing);
         return method;
     }
 
     double run_timed(MethodEntry const& entry, Method& method) {
-        write_labels(workload_.blocks, workload_.rank);
+        write_labels(array_of(entry, workload_), workload_.rank);
         watch_(&entry);
         mpi::check(MPI_Barrier(workload_.comm), "MPI_Barrier");
         double const start = MPI_Wtime();
@@ -58,7 +58,7 @@ class Cell {
             throw Error(ErrorCode::internal, entry.name + ": wrong result by its own check");
         }
         std::uint64_t const arrived = groups::sum_of(
-            workload_.comm, count_arrived(workload_.blocks, workload_.rank, workload_.ranks, workload_.map));
+            workload_.comm, count_arrived(array_of(entry, workload_), workload_.rank, workload_.ranks, workload_.map));
         if (arrived != live_)
             throw Error(ErrorCode::internal, entry.name + ": wrong result, " + std::to_string(arrived) + " of " +
                                                  std::to_string(live_) + " live blocks are in their places");

@@ -34,7 +34,8 @@ enum class BlockOrder {
 
 /// What becomes of a vector that has another number of blocks afterwards. Its size is always the new number.
 enum class Resize {
-    grow,      ///< its capacity grows if it must, and never shrinks. Growth copies the vector: reserve() avoids that
+    grow,      ///< its capacity grows to what is needed if it must, and never shrinks. Growth copies the vector:
+               ///< reserve() what a rank may hold avoids that
     fit,       ///< the same, and the capacity that is not needed is given back
     must_fit,  ///< its capacity stays; if it does not suffice on a rank, that is an error on all
 };
@@ -101,7 +102,11 @@ RedistributionReport RankPlan::apply(Resize resize, std::vector<Elements, Alloca
     std::uint64_t const after = count_after();
     std::optional<Error> fault;
     ((fault = fault ? fault : fault_of_vector(vectors.size(), vectors.capacity(), before, slots(), resize)), ...);
-    auto const resize_all = [&](std::uint64_t blocks) { (vectors.resize(blocks), ...); };
+    auto const resize_all = [&](std::uint64_t blocks) {
+        // A vector that grows by itself takes up to twice what it needs.
+        (vectors.reserve(blocks), ...);
+        (vectors.resize(blocks), ...);
+    };
     bool const may_grow = !fault;
     try {
         if (may_grow) resize_all(slots());

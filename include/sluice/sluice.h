@@ -8,6 +8,7 @@
  * | sluice/c/report.h | reports: named figures | the structs of reports |
  * | sluice/c/redistribute.h | redistribution in place, plans | sluice/redistribute.hpp |
  * | sluice/c/rank_plan.h | redistribution by rank alone | sluice/rank_plan.hpp |
+ * | sluice/c/array.h | arrays in memory that the ranks of a node share | sluice/allocate.hpp |
  * | sluice/c/collectives.h | all-to-all exchanges in place | sluice/collectives.hpp |
  * | sluice/c/transpose.h | transposes of distributed 3-D arrays | sluice/transpose.hpp |
  * | sluice/c/exchange.h | streamed all-to-all exchanges | sluice/exchange.hpp |
@@ -40,6 +41,7 @@
 #define SLUICE_SLUICE_H
 
 #include "sluice/c/alltoall.h"
+#include "sluice/c/array.h"
 #include "sluice/c/budget.h"
 #include "sluice/c/collectives.h"
 #include "sluice/c/context.h"

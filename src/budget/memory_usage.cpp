@@ -10,6 +10,7 @@
 
 #include "kernel/files/read_text.hpp"
 #include "kernel/proc_text.hpp"
+#include "kernel/process/shared_pages.hpp"
 
 namespace sluice::budget {
 
@@ -29,6 +30,12 @@ std::uint64_t page_bytes() {
 std::optional<kernel::Statm> read_statm(kernel::KeptFile const& file) noexcept {
     std::array<char, 256> room;
     return kernel::statm_in(file.read(room));
+}
+
+/// Bytes in memory, without arrays of peers, which are counted where they belong.
+std::uint64_t own_resident(kernel::Statm const& statm, std::uint64_t page) noexcept {
+    std::uint64_t const of_peers = kernel::shared_pages().of_peers.load(std::memory_order_relaxed);
+    return statm.resident * page - std::min({of_peers, statm.shared * page, statm.resident * page});
 }
 
 /// Figures from memory.stat, in bytes.
@@ -154,10 +161,9 @@ void MemoryUsage::read_process() noexcept {
         if (auto const limit = soft_limit(text, name)) last_.limit = Bytes{std::min(*limit, k_no_memory_limit)};
     }
     if (auto const statm = read_statm(*usage_file_)) {
-        std::uint64_t const pages = place_.kind == Kind::data            ? statm->data
-                                    : place_.kind == Kind::address_space ? statm->size
-                                                                         : statm->resident;
-        last_.used = Bytes{pages * page_};
+        last_.used = Bytes{place_.kind == Kind::data            ? statm->data * page_
+                           : place_.kind == Kind::address_space ? statm->size * page_
+                                                                : own_resident(*statm, page_)};
     }
 }
 
@@ -191,7 +197,8 @@ PrivateMemory::PrivateMemory(UsageFiles& files, std::string const& root)
 Bytes PrivateMemory::read() const noexcept {
     std::optional<kernel::Statm> const statm = read_statm(*statm_);
     if (!statm) return {};
-    return Bytes{(statm->resident - std::min(statm->resident, statm->shared)) * page_};
+    std::uint64_t const own_arrays = kernel::shared_pages().own.load(std::memory_order_relaxed);
+    return Bytes{(statm->resident - std::min(statm->resident, statm->shared)) * page_ + own_arrays};
 }
 
 }  // namespace sluice::budget

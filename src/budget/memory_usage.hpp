@@ -74,7 +74,8 @@ class MemoryUsage {
     unsigned since_limits_ = 0;  // looks since the limits were read
 };
 
-/// Reads from /proc/self/statm how much memory only this process holds; 0 if that cannot be read.
+/// Reads from /proc/self/statm how much memory only this process holds, its arrays that peers may map among it; 0 if
+/// that cannot be read.
 class PrivateMemory {
   public:
     PrivateMemory();

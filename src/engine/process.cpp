@@ -19,6 +19,7 @@ namespace {
 // keys of attributes do, but no C++ object of ours depends on when MPI_COMM_SELF is freed.
 struct Slot {
     std::weak_ptr<Process> process;
+    std::weak_ptr<node::ArrayMemory> arrays;
 };
 
 /// MPI_Finalize deletes the attributes of MPI_COMM_SELF before it does anything else.
@@ -52,6 +53,17 @@ Slot* slot_of_this_rank() {
     return found == 0 ? nullptr : static_cast<Slot*>(value);
 }
 
+std::shared_ptr<node::ArrayMemory> arrays_of(Slot& slot) {
+    if (auto arrays = slot.arrays.lock()) return arrays;
+#ifdef SLUICE_SIMULATED
+    auto arrays = node::ArrayMemory::make(false, "the ranks are simulated");
+#else
+    auto arrays = node::ArrayMemory::make(true);
+#endif
+    slot.arrays = arrays;
+    return arrays;
+}
+
 /// Jobs run one after the other, so when this one runs, no earlier job is running.
 class Fence final : public kernel::HelperThread::Job {
   public:
@@ -81,7 +93,7 @@ std::shared_ptr<Process> Process::of_this_rank(Settings const& settings) {
         slot = made.release();
     }
     if (auto process = slot->process.lock()) return process;
-    auto process = std::make_shared<Process>(settings);
+    auto process = std::make_shared<Process>(settings, arrays_of(*slot));
     slot->process = process;
     return process;
 }

@@ -6,9 +6,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "budget/process_budget.hpp"
 #include "kernel/helper_thread.hpp"
+#include "node/shared/array_memory.hpp"
 #include "sluice/settings.hpp"
 
 namespace sluice::engine {
@@ -22,10 +24,14 @@ class Process {
     /// Returns the same, or null if no caller has made it yet or all its Contexts are gone.
     static std::shared_ptr<Process> existing();
 
-    explicit Process(Settings const& settings)
-        : helper_thread_(std::make_shared<kernel::HelperThread>()), memory_(settings, helper_thread_) {}
+    Process(Settings const& settings, std::shared_ptr<node::ArrayMemory> arrays)
+        : helper_thread_(std::make_shared<kernel::HelperThread>()),
+          memory_(settings, helper_thread_),
+          arrays_(std::move(arrays)) {}
     budget::ProcessBudget& memory() noexcept { return memory_; }
     kernel::HelperThread& helper_thread() noexcept { return *helper_thread_; }
+    /// The arrays of sluice::allocate, which may outlive the Process; the next one takes them over.
+    std::shared_ptr<node::ArrayMemory> const& arrays() const noexcept { return arrays_; }
     /// The memory of all objects of madre.h on this rank, because MADRE_getMem names no object.
     std::atomic<std::uint64_t>& madre_bytes() noexcept { return madre_bytes_; }
 
@@ -43,6 +49,7 @@ class Process {
   private:
     std::shared_ptr<kernel::HelperThread> helper_thread_;  // the last lease may outlive the Process, and with it a job
     budget::ProcessBudget memory_;
+    std::shared_ptr<node::ArrayMemory> arrays_;
     std::atomic<std::uint64_t> madre_bytes_{0};
     std::atomic<bool> mpi_has_ended_{false};
     std::atomic<bool> helper_calls_mpi_{false};

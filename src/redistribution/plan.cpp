@@ -23,7 +23,7 @@ std::unique_ptr<Plan::State> rd::make_plan(Context const& context, std::uint64_t
     agreement.alike("strategy", name_of(state->strategy));
     std::uint64_t const& most_slots = agreement.most(count);
     state->context.meet("Plan", agreement);
-    state->take_map(live, destinations, most_slots, std::nullopt);
+    state->take_map(live, destinations, most_slots, nullptr, false);
     return state;
 }
 
@@ -80,7 +80,9 @@ RedistributionReport Plan::apply(std::span<Blocks const> arrays) {
     for (Blocks const& blocks : arrays) {
         groups::Agreement same_blocks;
         same_blocks.alike("block_bytes", blocks.block_bytes.count);
+        std::uint64_t const& are_shared = same_blocks.least(state_->may_share(blocks) ? 1 : 0);
         context.agree(same_blocks);
+        state_->share(are_shared != 0 ? &blocks : nullptr);
         state_->prepare(blocks.block_bytes.count);
         clock.step("prepare");
         state_->move(static_cast<std::byte*>(blocks.data), report);

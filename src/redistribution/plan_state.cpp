@@ -43,12 +43,14 @@ Plan::State::State(Context const& made_on, std::uint64_t count, RedistributeOpti
       strategy(options.strategy ? *options.strategy : context.settings().strategy) {}
 
 void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& destinations, std::uint64_t most_slots,
-                           std::optional<std::uint64_t> block_bytes) {
+                           Blocks const* once, bool are_shared) {
     std::span<rd::StrategyEntry const> const open = open_strategies(strategy);
     entry_ = &open.front();
     why_ = "asked for";
     if (std::ranges::any_of(open, &rd::StrategyEntry::needs_node)) node_ = context.node(staging / 4);
-    facts_ = {.node = node_.get(), .ranks = context.size(), .most_slots = most_slots, .block_bytes = block_bytes};
+    facts_ = {.node = node_.get(), .ranks = context.size(), .most_slots = most_slots, .block_bytes = std::nullopt};
+    if (once != nullptr) facts_.block_bytes = once->block_bytes.count;
+    if (are_shared && take_shared_map(live, destinations, *once)) return;
     rd::MapNeeds const needs = needs_of(open, facts_);
     std::optional<Error> fault;
     try {
@@ -62,6 +64,39 @@ void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& desti
     context.agree_on_no_error(fault);
     counts_ = rd::exchange_addresses(context, node_.get(), live, destinations, inverse_ ? &*inverse_ : nullptr,
                                      forward_ ? &*forward_ : nullptr, staging);
+}
+
+bool Plan::State::may_share(Blocks const& blocks) const noexcept {
+    return (strategy == Strategy::token || strategy == Strategy::automatic) &&
+           rd::SharedForm::may_serve(context, blocks);
+}
+
+/// Collective. False if this is not possible, or the map has a fault; then nothing has changed.
+bool Plan::State::take_shared_map(std::uint64_t live, rd::DestinationsFrom const& destinations, Blocks const& blocks) {
+    is_shared_ = try_share(blocks) && shared_->tell(slots, facts_.most_slots, live, destinations, counts_);
+    if (!is_shared_) shared_.reset();
+    return is_shared_;
+}
+
+bool Plan::State::try_share(Blocks const& blocks) {
+    if (!rd::SharedForm::is_possible(*node_, context.size())) return false;
+    bool is_ready = true;
+    try {
+        if (!shared_) shared_.emplace(context, node_);
+    } catch (std::bad_alloc const&) {
+        is_ready = false;
+    }
+    return context.all_true(is_ready) && shared_->map_arrays(blocks);
+}
+
+void Plan::State::share(Blocks const* blocks) {
+    is_shared_ = blocks != nullptr && inverse_ && rd::are_words_short(context.size(), facts_.most_slots) &&
+                 try_share(*blocks) && shared_->take(facts_.most_slots, *inverse_);
+}
+
+void Plan::State::choose_walk() {
+    entry_ = &rd::strategy_entry(Strategy::token);
+    why_ = strategy == Strategy::automatic ? "auto: token, because all ranks map the arrays" : "asked for";
 }
 
 rd::Problem Plan::State::problem_with(std::uint64_t block_bytes, Bytes bytes) {
@@ -78,6 +113,7 @@ rd::Problem Plan::State::problem_with(std::uint64_t block_bytes, Bytes bytes) {
             .outgoing_by_message = counts_.outgoing_by_message,
             .staying = counts_.staying,
             .once = moves_once(),
+            .shared = is_shared_ ? &*shared_ : nullptr,
             .meter = context.meter()};
 }
 
@@ -94,9 +130,10 @@ void Plan::State::choose(std::uint64_t block_bytes) {
 }
 
 void Plan::State::prepare(std::uint64_t block_bytes) {
-    if (mover_ && problem_->block_bytes == block_bytes) return;
+    if (mover_ && problem_->block_bytes == block_bytes && (problem_->shared != nullptr) == is_shared_) return;
     mover_.reset();
-    if (strategy == Strategy::automatic) choose(block_bytes);
+    if (strategy == Strategy::automatic && !is_shared_) choose(block_bytes);
+    if (is_shared_) choose_walk();
     if (try_prepare(block_bytes, staging) == Ready::everywhere) return;
     Ready const with_least = try_prepare(block_bytes, k_smallest_staging);
     if (with_least == Ready::everywhere) {
@@ -142,7 +179,8 @@ Plan::State::Ready Plan::State::try_prepare(std::uint64_t block_bytes, Bytes byt
 }
 
 void Plan::State::move(std::byte* data, RedistributionReport& report) {
-    std::string why = why_ + (node_ != nullptr ? "; " + node_->why() : "");
+    std::string why = why_;
+    if (node_ != nullptr) why += "; " + (is_shared_ ? "arrays that all ranks of the node map" : node_->why());
     // The report also mentions arrays that another strategy has moved.
     if (!report.why.empty() && report.strategy != entry_->id)
         why = report.why + "; then " + std::string(entry_->name) + ": " + why;
@@ -155,6 +193,7 @@ Bytes Plan::State::memory() const {
     Bytes bytes{sizeof(State)};
     if (forward_) bytes += forward_->memory();
     if (inverse_) bytes += inverse_->memory();
+    if (shared_) bytes += shared_->memory();
     return bytes;
 }
 

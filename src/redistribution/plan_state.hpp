@@ -29,10 +29,16 @@ struct Plan::State {
     State& operator=(State const&) = delete;
 
     /// Collective. Validates the map and keeps the parts that the strategy needs. `live`: number of blocks that
-    /// `destinations` is asked for. `most_slots`: the largest of all ranks. `block_bytes`: block size of the one array
-    /// that is moved once, or nothing for a plan that may move several.
+    /// `destinations` is asked for. `most_slots`: the largest of all ranks. `once`: the one array that is moved once,
+    /// or null for a plan that may move several; `are_shared`: it may be shared on all ranks.
     void take_map(std::uint64_t live, redistribution::DestinationsFrom const& destinations, std::uint64_t most_slots,
-                  std::optional<std::uint64_t> block_bytes);
+                  Blocks const* once, bool are_shared);
+
+    /// Local: whether this rank's array may be mapped by the others, for the strategy of this plan.
+    bool may_share(Blocks const& blocks) const noexcept;
+    /// Collective, before prepare() of a plan that moves several arrays: the next one, if it may be shared on all
+    /// ranks, else null.
+    void share(Blocks const* blocks);
 
     /// Collective. Prepares a strategy with all its memory, in the requested staging or else in the smallest.
     void prepare(std::uint64_t block_bytes);
@@ -53,6 +59,10 @@ struct Plan::State {
     enum class Ready { everywhere, not_elsewhere, not_here };
 
     redistribution::Problem problem_with(std::uint64_t block_bytes, Bytes bytes);
+    bool take_shared_map(std::uint64_t live, redistribution::DestinationsFrom const& destinations,
+                         Blocks const& blocks);
+    bool try_share(Blocks const& blocks);
+    void choose_walk();
     void choose(std::uint64_t block_bytes);
     Ready try_prepare(std::uint64_t block_bytes, Bytes bytes);
     bool moves_once() const { return facts_.block_bytes.has_value(); }
@@ -66,6 +76,8 @@ struct Plan::State {
     std::optional<redistribution::AddressMap> inverse_;
     redistribution::MapFacts facts_{};
     Lease lease_;
+    std::optional<redistribution::SharedForm> shared_;
+    bool is_shared_ = false;            // the array that is moved next
     std::shared_ptr<node::Node> node_;  // shared, because another call may make the context replace its rings
     std::optional<redistribution::Problem> problem_;  // must outlive the mover
     std::unique_ptr<redistribution::Mover> mover_;    // null until all ranks have its memory

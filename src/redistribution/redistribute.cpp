@@ -33,8 +33,9 @@ RedistributionReport redistribute_once(Context& context, Blocks const& blocks, s
     agreement.alike("staging", plan.staging);
     agreement.alike("strategy", name_of(plan.strategy));
     std::uint64_t const& most_slots = agreement.most(blocks.count);
+    std::uint64_t const& are_shared = agreement.least(!fault && plan.may_share(blocks) ? 1 : 0);
     state.meet("redistribute", agreement);
-    plan.take_map(live, destinations, most_slots, blocks.block_bytes.count);
+    plan.take_map(live, destinations, most_slots, &blocks, are_shared != 0);
     clock.step("addresses");
     plan.prepare(blocks.block_bytes.count);
     clock.step("prepare");

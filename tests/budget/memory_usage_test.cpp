@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "budget/made_up_node.hpp"
+#include "kernel/process/shared_pages.hpp"
 
 namespace sluice::tests {
 namespace {
@@ -56,6 +57,30 @@ TEST_F(MemoryUsageTest, of_a_full_group_looks_at_the_cache_each_time) {
     EXPECT_EQ(usage.read().used, 524_MiB);
     group_one(1_GiB, 1_GiB, 300_MiB);
     EXPECT_EQ(usage.read().used, 724_MiB);
+}
+
+/// 40 MiB of arrays of peers are mapped while this lives, and 12 MiB of this process's own.
+struct MappedArrays {
+    MappedArrays() {
+        kernel::shared_pages().of_peers += 40 << 20;
+        kernel::shared_pages().own += 12 << 20;
+    }
+    ~MappedArrays() {
+        kernel::shared_pages().of_peers -= 40 << 20;
+        kernel::shared_pages().own -= 12 << 20;
+    }
+};
+
+TEST_F(MemoryUsageTest, counts_arrays_of_peers_where_they_belong) {
+    statm(900_MiB, 100_MiB, 60_MiB, 300_MiB);
+    budget::UsageFiles files(budget::Files::kept);
+    budget::PrivateMemory const own(files, root_);
+    EXPECT_EQ(own.read(), 40_MiB);
+    MappedArrays const arrays;
+    EXPECT_EQ(usage_of("setting", 500_MiB).read().used, 60_MiB);
+    EXPECT_EQ(own.read(), 52_MiB);
+    statm(900_MiB, 100_MiB, 30_MiB, 300_MiB);
+    EXPECT_EQ(usage_of("setting", 500_MiB).read().used, 70_MiB) << "no more than there are shared pages";
 }
 
 TEST_F(MemoryUsageTest, of_version_two) {

@@ -23,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "sluice/allocate.hpp"
 #include "sluice/alltoall.hpp"
 #include "sluice/budget.hpp"
 #include "sluice/collectives.hpp"

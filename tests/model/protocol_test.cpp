@@ -11,6 +11,7 @@
 #include "model/problem.hpp"
 #include "model/scan.hpp"
 #include "model/scheduler.hpp"
+#include "model/walk.hpp"
 #include "support/effort.hpp"
 
 namespace sluice::tests::model {
@@ -18,8 +19,9 @@ namespace sluice::tests::model {
 namespace {
 
 constexpr int k_cases = 100'000;
-// There are at most 36 blocks, and a step for the notice, the fetch and the landing of each.
-constexpr std::size_t k_most_steps = 36 * 3;
+// There are at most 36 blocks, and a step for the notice, the fetch and the landing of each, or two looks of a rank at
+// each slot and three steps for its block.
+constexpr std::size_t k_most_steps = 36 * 7;
 
 /// Runs `cases` random cases; returns how many got stuck.
 template <typename Make, typename Check>
@@ -113,6 +115,25 @@ TEST(Scan, moves_everything_without_a_spare_slot_but_cannot_always_settle) {
 TEST(Scan, gets_stuck_when_it_waits_at_a_full_channel) {
     auto const make = [](Problem& problem, Random&) { return Scan(problem, 1, true); };
     EXPECT_GT(stuck_cases(effort(k_cases), 1, make, settle_and_expect_right), 0);
+}
+
+TEST(Walk, ends_right_under_every_order_with_one_hand_on_each_rank) {
+    auto const make = [](Problem& problem, Random&) {
+        for (int& hands : problem.spares)
+            hands = 1;
+        return Walk(problem);
+    };
+    EXPECT_EQ(stuck_cases(effort(k_cases), 1, make, expect_right), 0);
+}
+
+TEST(Walk, ends_right_when_ranks_have_several_hands) {
+    auto const make = [](Problem& problem, Random&) { return Walk(problem); };
+    EXPECT_EQ(stuck_cases(effort(k_cases), 1, make, expect_right), 0);
+}
+
+TEST(Walk, gets_stuck_when_ranks_start_at_blocks_before_their_free_slots) {
+    auto const make = [](Problem& problem, Random&) { return Walk(problem, true); };
+    EXPECT_GT(stuck_cases(effort(k_cases), 1, make, expect_right), 0);
 }
 
 }  // namespace sluice::tests::model

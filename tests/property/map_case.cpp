@@ -59,6 +59,9 @@ MapCase draw_case(std::mt19937_64& random, int ranks, std::vector<Form> const& f
     drawn.slots = draw_slots(random, ranks, drawn.block_bytes, 3 + most_slots / passes);
     drawn.form = pick(random, forms);
     drawn.transport = draw(random, std::size(k_transports) - 1);
+    constexpr Arrays k_arrays[] = {Arrays::own, Arrays::own, Arrays::shared, Arrays::shared, Arrays::shared_some};
+    drawn.arrays = pick(random, k_arrays);
+    if (drawn.arrays == Arrays::shared) drawn.transport = 0;  // with another one they are as arrays of their own
 
     std::uint64_t const all = std::accumulate(drawn.slots.begin(), drawn.slots.end(), std::uint64_t{0});
     std::uint64_t live = all;
@@ -134,7 +137,8 @@ std::vector<MapCase> simpler(MapCase const& failing) {
         with([](MapCase& smaller) { smaller.block_bytes /= 2; });
     }
     if (failing.form != Form::list) with([](MapCase& smaller) { smaller.form = Form::list; });
-    if (failing.transport != 2) with([](MapCase& smaller) { smaller.transport = 2; });
+    if (failing.arrays == Arrays::shared_some) with([](MapCase& smaller) { smaller.arrays = Arrays::own; });
+    if (failing.transport != 2 && failing.arrays == Arrays::own) with([](MapCase& smaller) { smaller.transport = 2; });
     if (failing.staging != k_stagings[2]) with([](MapCase& smaller) { smaller.staging = k_stagings[2]; });
     return result;
 }
@@ -142,7 +146,8 @@ std::vector<MapCase> simpler(MapCase const& failing) {
 }  // namespace
 
 Words MapCase::encode() const {
-    Words words{block_bytes, static_cast<std::uint64_t>(form), transport, staging, slots.size()};
+    Words words{block_bytes, static_cast<std::uint64_t>(form),   transport,
+                staging,     static_cast<std::uint64_t>(arrays), slots.size()};
     words.insert(words.end(), slots.begin(), slots.end());
     for (auto const& [from, to] : moves) {
         words.push_back(from);
@@ -157,8 +162,9 @@ MapCase MapCase::decode(Words const& words) {
     decoded.form = static_cast<Form>(words[1]);
     decoded.transport = words[2];
     decoded.staging = words[3];
-    std::size_t const moves = 5 + words[4];
-    decoded.slots.assign(words.begin() + 5, words.begin() + static_cast<std::ptrdiff_t>(moves));
+    decoded.arrays = static_cast<Arrays>(words[4]);
+    std::size_t const moves = 6 + words[5];
+    decoded.slots.assign(words.begin() + 6, words.begin() + static_cast<std::ptrdiff_t>(moves));
     for (std::size_t i = moves; i < words.size(); i += 2)
         decoded.moves.emplace_back(words[i], words[i + 1]);
     return decoded;
@@ -212,8 +218,10 @@ std::uint64_t MapCase::partners(int rank) const {
 
 std::ostream& operator<<(std::ostream& out, MapCase const& map_case) {
     constexpr char const* k_forms[] = {"list", "short list", "computed", "plan"};
+    constexpr char const* k_memories[] = {"of the ranks", "shared", "shared on some ranks"};
     out << "blocks of " << map_case.block_bytes << " bytes, " << k_forms[static_cast<std::size_t>(map_case.form)]
-        << ", transport " << name_of(k_transports[map_case.transport]) << ", staging " << map_case.staging << ", slots";
+        << ", transport " << name_of(k_transports[map_case.transport]) << ", staging " << map_case.staging
+        << ", arrays " << k_memories[static_cast<std::size_t>(map_case.arrays)] << ", slots";
     for (std::uint64_t const slots : map_case.slots)
         out << ' ' << slots;
     out << ", " << map_case.moves.size() << " moves";

@@ -21,6 +21,13 @@ enum class Form : std::uint64_t {
     plan_reused,  ///< a Plan, applied to two arrays of different block sizes in one call and then again
 };
 
+/// Whose memory the arrays lie in.
+enum class Arrays : std::uint64_t {
+    own,          ///< each in the memory of its rank
+    shared,       ///< in memory that all ranks map
+    shared_some,  ///< in such memory on ranks with an even number alone
+};
+
 inline constexpr Transport k_transports[] = {Transport::automatic, Transport::ring, Transport::message};
 
 struct MapCase {
@@ -30,6 +37,7 @@ struct MapCase {
     Form form = Form::list;
     std::uint64_t transport = 0;  ///< an index into k_transports
     std::uint64_t staging = 2 << 20;
+    Arrays arrays = Arrays::own;
 
     std::vector<std::uint64_t> encode() const;
     static MapCase decode(std::vector<std::uint64_t> const& words);

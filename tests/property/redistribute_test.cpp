@@ -61,8 +61,8 @@ class Attempt {
     Attempt(MapCase const& map_case, Context& context, Strategy strategy)
         : case_(map_case), context_(context), rank_(context.rank()), destinations_(map_case.destinations(rank_)) {
         options_.strategy = strategy;
-        arrays_.emplace_back(destinations_.size(), case_.block_bytes);
-        if (case_.form == Form::plan_reused) arrays_.emplace_back(destinations_.size(), case_.block_bytes / 2 + 1);
+        add_array(case_.block_bytes);
+        if (case_.form == Form::plan_reused) add_array(case_.block_bytes / 2 + 1);
         fill();
     }
 
@@ -84,6 +84,13 @@ class Attempt {
     }
 
   private:
+    void add_array(std::uint64_t block_bytes) {
+        if (case_.arrays == Arrays::shared || (case_.arrays == Arrays::shared_some && rank_ % 2 == 0))
+            arrays_.emplace_back(context_, destinations_.size(), block_bytes);
+        else
+            arrays_.emplace_back(destinations_.size(), block_bytes);
+    }
+
     void fill() {
         for (std::size_t a = 0; a < arrays_.size(); ++a)
             for (std::uint64_t slot = 0; slot < destinations_.size(); ++slot)
@@ -155,6 +162,10 @@ class Attempt {
         if (sent < least) problem_ << "only " << sent << " blocks were sent, not " << least << "; ";
         if (report_.strategy == Strategy::automatic) problem_ << "the report names no strategy; ";
         if (report_.why.empty()) problem_ << "the report does not say why; ";
+        bool const walks = report_.why.find("arrays that all ranks of the node map") != std::string::npos;
+        bool const may_walk = options_.strategy == Strategy::token || options_.strategy == Strategy::automatic;
+        if (may_walk && case_.arrays == Arrays::shared && context_.size() > 1 && !walks)
+            problem_ << "shared arrays were not mapped: " << report_.why << "; ";
         // For several arrays the report names the strategy of the last, and each block size may have its own strategy.
         if (arrays_.size() > 1 && !is_asked_for()) return;
         if (report_.strategy == Strategy::token || report_.strategy == Strategy::alltoallv)

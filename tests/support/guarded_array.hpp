@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "sluice/allocate.hpp"
 #include "sluice/redistribute.hpp"
 
 namespace sluice::tests {
@@ -15,7 +18,17 @@ namespace sluice::tests {
 class GuardedArray {
   public:
     GuardedArray(std::uint64_t count, std::uint64_t block_bytes)
-        : count_(count), block_bytes_(block_bytes), bytes_(count * block_bytes + 2 * k_guard, k_pattern) {}
+        : count_(count), block_bytes_(block_bytes), own_(count * block_bytes + 2 * k_guard, k_pattern), bytes_(own_) {}
+    /// In memory that the other ranks of the node can map.
+    GuardedArray(Context const& context, std::uint64_t count, std::uint64_t block_bytes)
+        : count_(count),
+          block_bytes_(block_bytes),
+          shared_(allocate<std::byte>(context, count * block_bytes + 2 * k_guard)),
+          bytes_(*shared_) {
+        std::fill(bytes_.begin(), bytes_.end(), k_pattern);
+    }
+    GuardedArray(GuardedArray&&) = default;
+    GuardedArray& operator=(GuardedArray&&) = delete;
 
     std::byte* data() noexcept { return bytes_.data() + k_guard; }
     std::byte const* data() const noexcept { return bytes_.data() + k_guard; }
@@ -54,7 +67,9 @@ class GuardedArray {
     static constexpr std::byte k_pattern{0xa5};
     std::uint64_t count_;
     std::uint64_t block_bytes_;
-    std::vector<std::byte> bytes_;
+    std::vector<std::byte> own_;
+    std::optional<NodeVector<std::byte>> shared_;
+    std::span<std::byte> bytes_;  // of one of them, also after a move
 };
 
 }  // namespace sluice::tests

@@ -224,7 +224,8 @@ void add_options(command_line::CommandLine& line, RedistributeOptions& options) 
         .separated_by_commas();
     line.option("--block", options.choice.block_bytes, "block sizes in bytes (64,1024,16000,1048576)")
         .separated_by_commas();
-    line.option("--method", options.methods, "methods, or 'all' (token,alltoallv_warm,alltoallv_cold,copy_limit)")
+    line.option("--method", options.methods,
+                "methods, or 'all' (token,token_shared,alltoallv_warm,alltoallv_cold,copy_limit)")
         .separated_by_commas();
     line.option("--mpi", options.choice.mpis, "openmpi, mpich (those found)").separated_by_commas();
     line.option("--bed", options.bed, "local, cluster or simulated").one_of({"local", "cluster", "simulated"});
@@ -265,7 +266,8 @@ int bench_redistribute(std::vector<std::string> const& arguments) {
         options.minutes = 0;
         if (options.methods.empty()) options.methods = {"all"};
     }
-    if (options.methods.empty()) options.methods = {"token", "alltoallv_warm", "alltoallv_cold", "copy_limit"};
+    if (options.methods.empty())
+        options.methods = {"token", "token_shared", "alltoallv_warm", "alltoallv_cold", "copy_limit"};
     if (options.bed == "cluster" && options.choice.ranks.empty()) options.choice.ranks = {2, 4};
     return RedistributeSweep(options).run(
         plan_cells(options.choice, mpis_with_program(k_redistribute_program, options.bed == "simulated")));

@@ -12,6 +12,7 @@
 #include "engine/context_state.hpp"
 #include "memory/meter.hpp"
 #include "redistribution/address_map.hpp"
+#include "redistribution/strategies/shared/shared_form.hpp"
 #include "sluice/redistribute.hpp"
 
 namespace sluice::redistribution {
@@ -47,6 +48,7 @@ struct Problem {
     std::uint64_t outgoing_by_message;  ///< of these, blocks to ranks that cannot be reached inside the node
     std::uint64_t staying;              ///< blocks of this rank that go to this rank
     bool once;                          ///< the maps are not used again after one move
+    SharedForm* shared;                 ///< arrays and map that all ranks have mapped; null: they have not
     memory::Meter& meter;               ///< all memory of the strategy is allocated through it (MeteredVector)
 };
 

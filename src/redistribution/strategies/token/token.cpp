@@ -198,6 +198,7 @@ MapNeeds needs_of_token(MapFacts const& facts) {
 }
 
 std::unique_ptr<Mover> prepare_token(Problem const& problem) {
+    if (problem.shared != nullptr) return prepare_walk(problem);
     if (token_form(map_facts(problem), problem.block_bytes) == TokenForm::scan)
         return std::make_unique<ScanMover>(problem);
     return std::make_unique<ChainMover>(problem);
