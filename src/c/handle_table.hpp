@@ -31,6 +31,7 @@ enum class HandleKind : std::uint8_t {
     transpose_plan,
     rank_plan,
     alltoall_plan,
+    exchange_plan,
 };
 
 /// Thread-safe; looking up takes no lock. Takes 24 bytes for each handle of the most that were in use at once.

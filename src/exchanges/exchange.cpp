@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/context_state.hpp"
+#include "exchanges/plan_state.hpp"
 #include "exchanges/planned.hpp"
 #include "exchanges/run.hpp"
 
@@ -15,21 +16,33 @@ namespace sluice {
 
 using exchanges::Takers;
 
-struct ExchangePlan::State {
-    explicit State(Context& context) : planned(context) {}
-    ~State() {
-        planned.context().tell_if_late("an ExchangePlan");
-        if (std::uncaught_exceptions() == 0) try {
-                planned.finish();
-            } catch (std::exception const&) {
-                // An MPI call failed.
-            }
-    }
-    State(State const&) = delete;
-    State& operator=(State const&) = delete;
+ExchangePlan::State::~State() {
+    planned.context().tell_if_late("an ExchangePlan");
+    if (std::uncaught_exceptions() == 0) try {
+            planned.finish();
+        } catch (std::exception const&) {
+            // An MPI call failed.
+        }
+}
 
-    exchanges::Planned planned;
-};
+ExchangeReport ExchangePlan::State::apply(char const* call, std::span<OutgoingPart const> parts, Takers const& takers,
+                                          std::optional<Error> const& fault) {
+    engine::Entry const entry(planned.context(), call);
+    return planned.apply(call, parts, takers, fault);
+}
+
+std::unique_ptr<ExchangePlan::State> exchanges::made_plan(Context& context,
+                                                          std::optional<std::span<OutgoingPart const>> const& parts) {
+    engine::ContextState& state = engine::ContextState::of(context);
+    engine::Entry const entry(state, "ExchangePlan");
+    state.meet("ExchangePlan", parts ? fault_of_parts(state, *parts, Needs::sizes) : std::nullopt);
+    auto made = std::make_unique<ExchangePlan::State>(context);
+    if (parts)
+        made->planned.keep_to(*parts);
+    else
+        state.end_questions();
+    return made;
+}
 
 namespace {
 
@@ -56,25 +69,11 @@ ExchangeReport exchange_once(Context& context, char const* call, std::span<Outgo
     return report;
 }
 
-std::unique_ptr<ExchangePlan::State> made_exchange_plan(Context& context, std::optional<Error> const& fault) {
-    engine::ContextState& state = engine::ContextState::of(context);
-    engine::Entry const entry(state, "ExchangePlan");
-    state.meet("ExchangePlan", fault);
-    return std::make_unique<ExchangePlan::State>(context);
-}
-
-exchanges::Planned& existing_exchange_plan(std::unique_ptr<ExchangePlan::State> const& state) {
+ExchangePlan::State& existing_exchange_plan(std::unique_ptr<ExchangePlan::State> const& state) {
     if (!state)
         throw Error(ErrorCode::invalid_argument,
                     "the ExchangePlan was moved from: use the object that it was moved to, or make a new one");
-    return state->planned;
-}
-
-ExchangeReport apply_exchange_plan(std::unique_ptr<ExchangePlan::State> const& state, char const* call,
-                                   std::span<OutgoingPart const> parts, Takers const& takers) {
-    exchanges::Planned& planned = existing_exchange_plan(state);
-    engine::Entry const entry(planned.context(), call);
-    return planned.apply(call, parts, takers);
+    return *state;
 }
 
 }  // namespace
@@ -87,27 +86,19 @@ ExchangeReport exchange_in_tasks(Context& context, std::span<OutgoingPart const>
     return exchange_once(context, "exchange_in_tasks", parts, {nullptr, &take});
 }
 
-ExchangePlan::ExchangePlan(Context& context) : state_(made_exchange_plan(context, std::nullopt)) {
-    state_->planned.context().end_questions();
-}
-
+ExchangePlan::ExchangePlan(Context& context) : state_(exchanges::made_plan(context, std::nullopt)) {}
 ExchangePlan::ExchangePlan(Context& context, std::span<OutgoingPart const> parts)
-    : state_(made_exchange_plan(context, exchanges::fault_of_parts(engine::ContextState::of(context), parts,
-                                                                   exchanges::Needs::sizes))) {
-    engine::Entry const entry(state_->planned.context(), "ExchangePlan");
-    state_->planned.keep_to(parts);
-}
-
+    : state_(exchanges::made_plan(context, parts)) {}
 ExchangePlan::~ExchangePlan() = default;
 ExchangePlan::ExchangePlan(ExchangePlan&&) noexcept = default;
 ExchangePlan& ExchangePlan::operator=(ExchangePlan&&) noexcept = default;
 
 ExchangeReport ExchangePlan::apply(std::span<OutgoingPart const> parts, PartTaker const& take) {
-    return apply_exchange_plan(state_, "ExchangePlan::apply", parts, {&take, nullptr});
+    return existing_exchange_plan(state_).apply("ExchangePlan::apply", parts, {&take, nullptr});
 }
 
 ExchangeReport ExchangePlan::apply_in_tasks(std::span<OutgoingPart const> parts, PartTask const& take) {
-    return apply_exchange_plan(state_, "ExchangePlan::apply_in_tasks", parts, {nullptr, &take});
+    return existing_exchange_plan(state_).apply("ExchangePlan::apply_in_tasks", parts, {nullptr, &take});
 }
 
 }  // namespace sluice

@@ -14,14 +14,18 @@ Planned::Planned(Context& context)
       context_(&engine::ContextState::of(owner_)),
       store_(owner_) {}
 
-ExchangeReport Planned::apply(char const* call, std::span<OutgoingPart const> parts, Takers const& takers) {
+ExchangeReport Planned::apply(char const* call, std::span<OutgoingPart const> parts, Takers const& takers,
+                              std::optional<Error> const& fault) {
     if (is_inside_)
         throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(context_->rank()) + " calls " + call +
                                                      " from inside a function that takes or produces parts of that "
                                                      "plan");
     kernel::Polling const inside(is_inside_);
     Run run(owner_, store_, ++epoch_, call, parts, takers);
-    run.publish();
+    if (fault)
+        run.refuse(*fault);
+    else
+        run.publish();
     if (!only_) return run.exchange(agreed_shape(call, run, parts));
     if (!run.fault() && !only_->fits(parts))
         run.refuse({ErrorCode::invalid_argument,
@@ -40,11 +44,12 @@ ExchangeReport Planned::apply_once(char const* call, std::span<OutgoingPart cons
 /// Collective. Throws the fault of the lowest rank that has one.
 Shape const& Planned::agreed_shape(char const* call, Run const& run, std::span<OutgoingPart const> parts) {
     groups::Agreement agreement;
-    agreement.fault(run.fault());
+    std::uint64_t const& any_fault = agreement.most(run.fault() ? 1 : 0);
     std::array<std::uint64_t const*, k_shapes> misfits;
     for (std::size_t i = 0; i < k_shapes; ++i)
         misfits[i] = &agreement.most(shapes_[i] && shapes_[i]->fits(parts) ? 0 : 1);
-    context_->meet(call, agreement);  // the end of the run is the step that must follow
+    context_->meet(call, agreement);  // the step that must follow is the end of the run
+    if (any_fault != 0) context_->agree_on_no_error(run.fault());
     for (std::size_t i = 0; i < k_shapes; ++i)
         if (*misfits[i] == 0) return *shapes_[i];
     std::optional<Shape>& place = shapes_[announced_++ % k_shapes];

@@ -32,8 +32,9 @@ class Planned {
     /// Collective. Each call has parts of these receivers and sizes.
     void keep_to(std::span<OutgoingPart const> parts) { only_.emplace(*context_, parts); }
 
-    /// Collective. `call` is a literal.
-    ExchangeReport apply(char const* call, std::span<OutgoingPart const> parts, Takers const& takers);
+    /// Collective. `call` is a literal, `fault` what the caller has found wrong with its arguments.
+    ExchangeReport apply(char const* call, std::span<OutgoingPart const> parts, Takers const& takers,
+                         std::optional<Error> const& fault);
     /// The same for parts on which the ranks have agreed already, once.
     ExchangeReport apply_once(char const* call, std::span<OutgoingPart const> parts, Takers const& takers);
     /// Collective.

@@ -28,8 +28,8 @@ std::optional<Error> fault_of_part(OutgoingPart const& part, std::size_t number,
     if (part.data.empty() && part.bytes.count > 0)
         return Error(ErrorCode::invalid_argument,
                      which + " has " + std::to_string(part.bytes.count) + " bytes, and neither data nor a function");
-    return part.data.empty() ? std::nullopt
-                             : kernel::fault_if_on_device("the memory of " + which, part.data.data());
+    if (part.data.empty() || kernel::device_of(part.data.data()) == nullptr) return std::nullopt;
+    return kernel::fault_if_on_device("the memory of " + which, part.data.data());
 }
 
 Error at_rank(int rank, Error const& fault) {
@@ -69,13 +69,13 @@ Run::~Run() {
 }
 
 void Run::publish() {
-    if (auto const fault = fault_of_parts(*context_, parts_, Needs::data)) {
-        refuse(*fault);
-    } else if (!takers_) {
-        refuse(fault_of_takers(*context_));
-    }
-    auto const held = store_->hold();
     try {
+        if (auto const fault = fault_of_parts(*context_, parts_, Needs::data)) {
+            refuse(*fault);
+        } else if (!takers_) {
+            refuse(fault_of_takers(*context_));
+        }
+        auto const held = store_->hold();
         for (; published_ < parts_.size() && !fault_; ++published_)
             publish(parts_[published_], published_);
     } catch (std::bad_alloc const&) {
@@ -152,23 +152,28 @@ void Run::post(std::shared_ptr<fetch::FetchSet> const& set) {
 
 void Run::fetch_with_callbacks() {
     open_ = arrivals_.size();
-    for (Arrival const& arrival : arrivals_) {
-        auto const set = set_of(arrival);
-        set->done = [this, at = &arrival](FetchResult part, std::exception_ptr const& error) {
-            give(*at, std::move(part), error);
-        };
-        post(set);
-    }
+    for (Arrival const& arrival : arrivals_) try {
+            auto const set = set_of(arrival);
+            set->done = [this, at = &arrival](FetchResult part, std::exception_ptr const& error) {
+                give(*at, std::move(part), error);
+            };
+            post(set);
+        } catch (std::bad_alloc const&) {
+            give(arrival, {}, std::current_exception());
+        }
     wait_until([this] { return open_ == 0; });
 }
 
 /// A set of tasks that wait for each other for ever is an error of tasks.run(); the other ranks get their parts all the
 /// same.
 void Run::fetch_in_tasks() {
-    Tasks tasks(*owner_, TaskFailure::handled);
-    for (Arrival const& arrival : arrivals_)
-        tasks.spawn(fetch_and_take(arrival));
     try {
+        Tasks tasks(*owner_, TaskFailure::handled);
+        for (Arrival const& arrival : arrivals_) try {
+                tasks.spawn(fetch_and_take(arrival));
+            } catch (std::bad_alloc const&) {
+                note(std::current_exception());
+            }
         tasks.run();
     } catch (...) {
         if (!thrown_) thrown_ = std::current_exception();
@@ -223,6 +228,9 @@ void Run::note(std::exception_ptr const& error) {
         std::rethrow_exception(error);
     } catch (Error const& known) {
         fault_ = known;
+    } catch (std::bad_alloc const&) {
+        fault_.emplace(ErrorCode::out_of_memory,
+                       "rank " + std::to_string(context_->rank()) + " has no memory for a part that comes");
     } catch (std::exception const& other) {
         fault_.emplace(ErrorCode::internal, other.what());
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Counts the MPI calls and the allocations of this rank. The program's own definitions precede those of the MPI and of
-/// the C++ library.
+/// Counts the MPI calls and the allocations of this thread, and makes an allocation fail. The program's own definitions
+/// precede those of the MPI and of the C++ library.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 namespace sluice::tests {
 
 struct Calls {
-    std::uint64_t messages = 0;     ///< sends
-    std::uint64_t collectives = 0;  ///< collective calls, each of which all ranks make
-    std::uint64_t made = 0;         ///< communicators
-    std::uint64_t allocations = 0;  ///< by operator new
+    std::uint64_t messages = 0;       ///< sends
+    std::uint64_t collectives = 0;    ///< collective calls
+    std::uint64_t communicators = 0;  ///< made
+    std::uint64_t allocations = 0;    ///< by operator new
 
     Calls operator-(Calls const& before) const noexcept {
-        return {messages - before.messages, collectives - before.collectives, made - before.made,
+        return {messages - before.messages, collectives - before.collectives, communicators - before.communicators,
                 allocations - before.allocations};
     }
 };
 
-/// The calls of this rank so far.
+/// Those of this thread so far.
 Calls calls_so_far() noexcept;
 
 /// After `good` more allocations of this thread by operator new one fails.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "exchanges/mpi_calls.hpp"
+#include "support/limits/counted_calls.hpp"
 
 #include <mpi.h>
 
@@ -102,13 +102,9 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
     ++t_calls.collectives;
     return PMPI_Ibarrier(comm, request);
 }
-int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* copy) {
-    ++t_calls.made;
-    return PMPI_Comm_dup(comm, copy);
-}
-int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made) {
-    ++t_calls.made;
-    return PMPI_Comm_create(comm, group, made);
+int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
+    ++t_calls.communicators;
+    return PMPI_Comm_create_group(comm, group, tag, made);
 }
 
 }  // extern "C"
