@@ -125,6 +125,7 @@ class SLUICE_API ExchangePlan {
     struct [[gnu::visibility("hidden")]] State;
 
   private:
+    friend struct State;
     std::unique_ptr<State> state_;
 };
 

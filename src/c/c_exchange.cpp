@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The functions of sluice/c/exchange.h. Errors that only one rank can see are agreed on: first, or by a plan at the end
-/// of its call.
+/// The functions of sluice/c/exchange.h. Errors that only one rank can see are agreed on: first, or by a plan at the
+/// end of its call.
 #include "sluice/c/exchange.h"
 
 #include <memory>

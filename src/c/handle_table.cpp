@@ -29,11 +29,10 @@ std::uint64_t number_of(void const* handle) {
 }
 
 char const* name_of(std::uint64_t kind) {
-    static constexpr std::array k_names{"nothing",      "context",        "options",      "report",
-                                        "plan",         "store",          "fetch result", "data sink",
-                                        "paged file",   "paged blocks",   "budget",       "lease",
-                                        "MADRE object", "transpose plan", "rank plan",    "all-to-all plan",
-                                        "exchange plan"};
+    static constexpr std::array k_names{
+        "nothing",      "context",        "options",    "report",          "plan",         "store",
+        "fetch result", "data sink",      "paged file", "paged blocks",    "budget",       "lease",
+        "MADRE object", "transpose plan", "rank plan",  "all-to-all plan", "exchange plan"};
     return kind < k_names.size() ? k_names[kind] : "nothing";
 }
 

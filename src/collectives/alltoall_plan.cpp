@@ -55,9 +55,9 @@ struct AlltoallPlan::State {
   private:
     std::optional<Error> fault_of_pairs();
 
-    Problem problem;  // all but the buffers
+    Problem problem;                   // all but the buffers
     std::vector<std::uint64_t> sizes;  // of the blocks that leave, then of those that were announced; only in agree()
-    AlltoallOutcome known;  // the bytes of every call
+    AlltoallOutcome known;             // the bytes of every call
 };
 
 /// Collective. Each rank tells its peers the bytes of their blocks; returns the first block that is expected otherwise.

@@ -22,6 +22,9 @@ struct ExchangePlan::State {
     ExchangeReport apply(char const* call, std::span<OutgoingPart const> parts, exchanges::Takers const& takers,
                          std::optional<Error> const& fault = std::nullopt);
 
+    /// For tests.
+    static State& of(ExchangePlan const& plan) noexcept { return *plan.state_; }
+
     exchanges::Planned planned;
 };
 

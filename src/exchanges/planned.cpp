@@ -10,9 +10,7 @@
 namespace sluice::exchanges {
 
 Planned::Planned(Context& context)
-    : owner_(engine::ContextState::another_of(context)),
-      context_(&engine::ContextState::of(owner_)),
-      store_(owner_) {}
+    : owner_(engine::ContextState::another_of(context)), context_(&engine::ContextState::of(owner_)), store_(owner_) {}
 
 ExchangeReport Planned::apply(char const* call, std::span<OutgoingPart const> parts, Takers const& takers,
                               std::optional<Error> const& fault) {

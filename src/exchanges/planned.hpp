@@ -29,6 +29,8 @@ class Planned {
     Planned& operator=(Planned const&) = delete;
 
     engine::ContextState& context() noexcept { return *context_; }
+    /// For tests.
+    fetch::StoreState& store() noexcept { return store_; }
     /// Collective. Each call has parts of these receivers and sizes.
     void keep_to(std::span<OutgoingPart const> parts) { only_.emplace(*context_, parts); }
 

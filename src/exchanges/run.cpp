@@ -41,7 +41,8 @@ Error at_rank(int rank, Error const& fault) {
 std::optional<Error> fault_of_parts(engine::ContextState const& context, std::span<OutgoingPart const> parts,
                                     Needs needs) {
     for (std::size_t i = 0; i < parts.size(); ++i)
-        if (auto const fault = fault_of_part(parts[i], i, context.size(), needs)) return at_rank(context.rank(), *fault);
+        if (auto const fault = fault_of_part(parts[i], i, context.size(), needs))
+            return at_rank(context.rank(), *fault);
     return std::nullopt;
 }
 
@@ -152,7 +153,8 @@ void Run::post(std::shared_ptr<fetch::FetchSet> const& set) {
 
 void Run::fetch_with_callbacks() {
     open_ = arrivals_.size();
-    for (Arrival const& arrival : arrivals_) try {
+    for (Arrival const& arrival : arrivals_)
+        try {
             auto const set = set_of(arrival);
             set->done = [this, at = &arrival](FetchResult part, std::exception_ptr const& error) {
                 give(*at, std::move(part), error);
@@ -169,7 +171,8 @@ void Run::fetch_with_callbacks() {
 void Run::fetch_in_tasks() {
     try {
         Tasks tasks(*owner_, TaskFailure::handled);
-        for (Arrival const& arrival : arrivals_) try {
+        for (Arrival const& arrival : arrivals_)
+            try {
                 tasks.spawn(fetch_and_take(arrival));
             } catch (std::bad_alloc const&) {
                 note(std::current_exception());

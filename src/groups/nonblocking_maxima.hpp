@@ -10,9 +10,9 @@
 namespace sluice::groups {
 
 /// In round k a rank sends what it knows to the rank 2^k after it (dissemination: D. Hensgen, R. Finkel and U. Manber,
-/// 1988). A maximum may be taken twice, so any number of ranks is right. No rank knows the values before all have begun,
-/// so it is a barrier, too. `tag` is used for nothing else on the communicator; one may follow another at once, because
-/// the messages of each pair of ranks stay in order.
+/// 1988). A maximum may be taken twice, so any number of ranks is right. No rank knows the values before all have
+/// begun, so it is a barrier, too. `tag` is used for nothing else on the communicator; one may follow another at once,
+/// because the messages of each pair of ranks stay in order.
 class NonblockingMaxima {
   public:
     using Values = std::array<std::uint64_t, 2>;

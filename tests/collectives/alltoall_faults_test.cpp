@@ -59,8 +59,7 @@ class AlltoallFaults : public testing::TestWithParam<std::tuple<AlltoallAlgorith
     static Arguments arguments() { return std::get<1>(GetParam()); }
     bool is_hit() const { return rank_ == ranks_ - 1; }
     void make_plan() {
-        if (arguments() == Arguments::plan)
-            plan_.emplace(context_, elements_, type_, elements_, type_, options_);
+        if (arguments() == Arguments::plan) plan_.emplace(context_, elements_, type_, elements_, type_, options_);
         if (arguments() == Arguments::plan_with_lists)
             plan_.emplace(context_, counts_, places_, type_, counts_, places_, type_, options_);
     }
@@ -123,7 +122,9 @@ TEST_P(AlltoallFaults, of_any_allocation_lose_no_block) {
 
 TEST_P(AlltoallFaults, of_lists_of_a_plan_are_one_error_on_all_ranks) {
     // The state, the lists of its sides and the list of sizes.
-    std::uint64_t const allocations = arguments() == Arguments::plan ? 2 : arguments() == Arguments::plan_with_lists ? 6 : 0;
+    std::uint64_t const allocations = arguments() == Arguments::plan              ? 2
+                                      : arguments() == Arguments::plan_with_lists ? 6
+                                                                                  : 0;
     for (std::uint64_t good = 0; good < allocations; ++good) {
         if (is_hit()) fail_an_allocation(good);
         try {

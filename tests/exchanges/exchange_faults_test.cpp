@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Streamed exchanges on which something fails on one rank: memory for lists, for buffers or for anything else, reads of
-/// another rank's memory, arguments. All ranks get the same error, or all get their parts, and a plan goes on.
+/// Streamed exchanges on which something fails on one rank: memory for lists, for buffers or for anything else, reads
+/// of another rank's memory, arguments. All ranks get the same error, or all get their parts, and a plan goes on.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -13,9 +13,10 @@
 #include <vector>
 
 #include "engine/context_state.hpp"
-#include "support/limits/counted_calls.hpp"
+#include "exchanges/plan_state.hpp"
 #include "fault/failing_reads.hpp"
 #include "sluice/exchange.hpp"
+#include "support/limits/counted_calls.hpp"
 #include "support/needs_ranks.hpp"
 
 namespace sluice::tests {
@@ -43,7 +44,6 @@ class ExchangeFaults : public testing::TestWithParam<Form> {
     ~ExchangeFaults() override { fail_reads(0, 0); }
 
     bool is_hit() const { return rank_ == ranks_ - 1; }
-    bool is_planned() const { return GetParam() != Form::once && GetParam() != Form::in_tasks; }
     void make_plan() {
         if (GetParam() == Form::changing) plan_.emplace(context_);
         if (GetParam() == Form::staying || GetParam() == Form::staying_in_tasks) plan_.emplace(context_, parts_);
@@ -125,8 +125,10 @@ TEST_P(ExchangeFaults, of_lists_are_one_error_on_all_ranks) {
     expect_working();
 }
 
-TEST_P(ExchangeFaults, of_publications_are_one_error_on_all_ranks) {
-    if (!is_planned()) return;  // their memory is asked for after steps of the engine that need some, too
+/// Plans: without one, the store begins inside the call.
+class ExchangePlanFaults : public ExchangeFaults {};
+
+TEST_P(ExchangePlanFaults, of_publications_are_one_error_on_all_ranks) {
     make_plan();
     expect_working();
     for (std::uint64_t good = 0; good < parts_.size(); ++good) {
@@ -139,6 +141,17 @@ TEST_P(ExchangeFaults, of_publications_are_one_error_on_all_ranks) {
         expect_working();
         ASSERT_FALSE(HasFailure()) << "allocation " << good;
     }
+}
+
+TEST_P(ExchangePlanFaults, of_buffers_mean_that_parts_come_later) {
+    make_plan();
+    expect_working();
+    for (std::uint64_t good = 0; good < 2 * parts_.size(); ++good)
+        for (std::uint64_t const failures : {1U, 20U}) {
+            if (is_hit()) ExchangePlan::State::of(*plan_).planned.store().fail_allocations(good, failures);
+            expect_working();
+            ASSERT_FALSE(HasFailure()) << failures << " failures after " << good << " buffers";
+        }
 }
 
 TEST_P(ExchangeFaults, of_reads_mean_messages) {
@@ -175,6 +188,8 @@ INSTANTIATE_TEST_SUITE_P(Forms, ExchangeFaults,
                          testing::Values(Form::once, Form::in_tasks, Form::changing, Form::staying,
                                          Form::staying_in_tasks),
                          name_of_form);
+INSTANTIATE_TEST_SUITE_P(Forms, ExchangePlanFaults,
+                         testing::Values(Form::changing, Form::staying, Form::staying_in_tasks), name_of_form);
 
 }  // namespace
 }  // namespace sluice::tests

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Exchanges that are planned: parts that stay or change, more lists than a plan knows, ranks that are ahead, errors after
-/// which a plan goes on, wrong uses.
+/// Exchanges that are planned: parts that stay or change, more lists than a plan knows, ranks that are ahead, errors
+/// after which a plan goes on, wrong uses.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -232,9 +232,8 @@ TEST_F(ExchangePlans, of_one_context_are_used_in_turn) {
     for (int call = 0; call < 20; ++call) {
         expect_parts(first, 1000, call);
         expect_parts(second, 500 + static_cast<std::uint64_t>(call % 3), call);
-        exchange(*context_, parts(100, call), [&](int from, FetchResult const& part) {
-            EXPECT_TRUE(holds(from, call, part[0]));
-        });
+        exchange(*context_, parts(100, call),
+                 [&](int from, FetchResult const& part) { EXPECT_TRUE(holds(from, call, part[0])); });
     }
 }
 

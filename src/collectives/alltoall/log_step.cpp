@@ -102,10 +102,10 @@ class LogStep {
     }
     void give_by_mpi(int i) {
         int end = 0;
-        mpi::check(
-            MPI_Unpack(entry(i).data(), static_cast<int>(bytes_), &end, problem_.to.address_of(at(-i), problem_.to_extent),
-                       static_cast<int>(problem_.to.counts.at(0)), problem_.to.type, problem_.comm),
-            "MPI_Unpack");
+        mpi::check(MPI_Unpack(entry(i).data(), static_cast<int>(bytes_), &end,
+                              problem_.to.address_of(at(-i), problem_.to_extent),
+                              static_cast<int>(problem_.to.counts.at(0)), problem_.to.type, problem_.comm),
+                   "MPI_Unpack");
     }
 
     void step(int distance) {

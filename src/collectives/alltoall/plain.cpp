@@ -36,8 +36,8 @@ void run_plain_v(Problem const& problem) {
     NarrowLists lists(problem.size);
     mpi::check(MPI_Alltoallv(problem.from.buffer, lists.list(0, problem.from.counts),
                              lists.list(1, problem.from.displacements), problem.from.type, problem.to.buffer,
-                             lists.list(2, problem.to.counts), lists.list(3, problem.to.displacements),
-                             problem.to.type, problem.comm),
+                             lists.list(2, problem.to.counts), lists.list(3, problem.to.displacements), problem.to.type,
+                             problem.comm),
                "MPI_Alltoallv");
 }
 

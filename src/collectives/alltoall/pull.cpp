@@ -32,7 +32,10 @@ std::uint64_t largest_message(Problem const& problem, std::uint64_t offer) noexc
 }  // namespace
 
 Pull::Pull(Problem const& problem, AlltoallOutcome& outcome)
-    : problem_(problem), outcome_(outcome), maps_(maps_if_possible(problem)), tokens_(problem, largest_message(problem, sizeof(Offer))) {
+    : problem_(problem),
+      outcome_(outcome),
+      maps_(maps_if_possible(problem)),
+      tokens_(problem, largest_message(problem, sizeof(Offer))) {
     requests_.fill(MPI_REQUEST_NULL);
 }
 
