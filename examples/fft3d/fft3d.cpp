@@ -5,7 +5,7 @@
 //
 //     in-place       one array, sluice::transpose
 //     out-of-place   from one array into another, sluice::transpose
-//     streamed       one array and an eighth, sluice::exchange
+//     streamed       one array and an eighth, sluice::ExchangePlan
 //     tasks          many tasks on each rank (8), whose parts come under tokens: SLUICE_TOKENS=4, sluice::Store
 //     tasks-normal   the same, with everything sent at once
 //

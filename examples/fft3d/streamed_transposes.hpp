@@ -59,7 +59,8 @@ class StreamedTransposes final : public fft3d::Transposes {
           planes_(planes_of(context.rank())),
           lines_(lines_of(context.rank())),
           array_(std::max(planes_.count * ny_, lines_.count * nz_) * nx_),
-          other_(std::max(planes_.count * ny_, lines_.count * nz_) * nx_) {}
+          other_(std::max(planes_.count * ny_, lines_.count * nz_) * nx_),
+          plan_(context) {}
 
     Share planes() const override { return planes_; }
     Share lines() const override { return lines_; }
@@ -136,8 +137,8 @@ class StreamedTransposes final : public fft3d::Transposes {
     }
     template <typename Take>
     void exchange(std::vector<sluice::OutgoingPart> const& parts, Take const& take) {
-        auto const report = sluice::exchange(
-            context_, parts, [&take](int from, sluice::FetchResult const& part) { take(from, part[0]); });
+        auto const report =
+            plan_.apply(parts, [&take](int from, sluice::FetchResult const& part) { take(from, part[0]); });
         message_mib_ = std::max(message_mib_, static_cast<double>(report.peak.count) / (1 << 20));
     }
 
@@ -147,8 +148,9 @@ class StreamedTransposes final : public fft3d::Transposes {
     std::int64_t nz_;
     Share planes_;
     Share lines_;
-    PagedOutArray array_;  ///< planes
-    PagedOutArray other_;  ///< lines
+    PagedOutArray array_;        ///< planes
+    PagedOutArray other_;        ///< lines
+    sluice::ExchangePlan plan_;  ///< of all rounds, whose parts are of a few sizes
     bool transposed_ = false;
     double message_mib_ = 0;
 };

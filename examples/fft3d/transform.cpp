@@ -3,6 +3,7 @@
 
 #include <fftw3.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace fft3d {
@@ -26,19 +27,36 @@ std::vector<double> decays(std::int64_t n) {
 class Batch {
   public:
     /// `count` transforms of `n` numbers that are `stride` apart; the next transform begins `distance` further.
-    Batch(std::int64_t n, std::int64_t count, std::int64_t stride, std::int64_t distance, int sign, Complex* array) {
+    Batch(std::int64_t n, std::int64_t count, std::int64_t stride, std::int64_t distance, int sign, Complex* array)
+        : group_(group_of(n, count)), groups_(count / group_), distance_(distance) {
         int const extent = static_cast<int>(n);
         int const step = static_cast<int>(stride);
-        plan_ = fftw_plan_many_dft(1, &extent, static_cast<int>(count), as_fftw(array), nullptr, step,
+        plan_ = fftw_plan_many_dft(1, &extent, static_cast<int>(group_), as_fftw(array), nullptr, step,
                                    static_cast<int>(distance), as_fftw(array), nullptr, step,
                                    static_cast<int>(distance), sign, FFTW_ESTIMATE | FFTW_UNALIGNED);
     }
     ~Batch() { fftw_destroy_plan(plan_); }
     Batch(Batch const&) = delete;
     Batch& operator=(Batch const&) = delete;
-    void run(Complex* array) const { fftw_execute_dft(plan_, as_fftw(array), as_fftw(array)); }
+    void run(Complex* array) const {
+        for (std::int64_t i = 0; i < groups_; ++i, array += group_ * distance_)
+            fftw_execute_dft(plan_, as_fftw(array), as_fftw(array));
+    }
 
   private:
+    /// A group needs so little memory that FFTW takes most of it from the stack. More would come from the heap in each
+    /// call, and leave holes there if tasks allocate in between.
+    static std::int64_t group_of(std::int64_t n, std::int64_t count) {
+        constexpr std::int64_t k_most_bytes = 32 << 10;
+        std::int64_t group = std::clamp<std::int64_t>(k_most_bytes / (n * std::int64_t{sizeof(Complex)}), 1, count);
+        while (count % group != 0)
+            --group;
+        return group;
+    }
+
+    std::int64_t group_;
+    std::int64_t groups_;
+    std::int64_t distance_;
     fftw_plan plan_ = nullptr;
 };
 

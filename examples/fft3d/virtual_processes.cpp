@@ -177,9 +177,10 @@ sluice::Settings settings_for(Scheme scheme, sluice::Settings settings) {
 
 Solution solve_in_tasks(sluice::Context& context, Problem const& problem, int tasks_per_rank, Scheme scheme,
                         void (*told)(std::size_t step, Complex sum)) {
-    // FFTW allocates a buffer in each call. Without mappings of their own these buffers and what tasks allocate between
-    // them leave half a megabyte of holes in the heap for each virtual process.
-    mallopt(M_MMAP_THRESHOLD, 64 << 10);
+    // Arrays have mappings of their own, which leave no holes. FFTW's buffers, which come and go with each call, stay
+    // in the heap: mapped or trimmed anew each time they cost ten times the faults of all the rest.
+    mallopt(M_MMAP_THRESHOLD, 512 << 10);
+    mallopt(M_TRIM_THRESHOLD, 2 << 20);
     Job job(context, problem, tasks_per_rank, scheme);
     Complex* const any = job.processes.front().array.data();
     Transform const forward(problem, -1, any, {}, LineOrder::z_innermost);

@@ -8,8 +8,9 @@
 ///
 /// All functions here are collective over the context and wait until the rank may use both buffers again. Memory of
 /// each, in addition to the buffers and to what the MPI takes for messages under way: at most 48 KiB of the stack, and
-/// the description of datatypes with gaps (12 to 36 bytes for each block of an indexed or struct type); for the MPI's
-/// own call with lists of counts, these lists once more. Nothing grows with the size of blocks. What messages under way
+/// the description of datatypes with gaps (12 to 36 bytes for each block of an indexed or struct type), without which a
+/// rank does as well; for the MPI's own call with lists of counts, these lists once more if there are more than 2048
+/// ranks. Nothing grows with the size of blocks. What messages under way
 /// may take is leased from the budget (Settings::alltoall_window). Buffers are memory of the host.
 #pragma once
 

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <utility>
 
 #include "sluice/budget.hpp"
 #include "sluice/export.h"
@@ -56,6 +57,7 @@ class SLUICE_API Context {
 
   private:
     friend class engine::ContextState;
+    explicit Context(std::shared_ptr<engine::ContextState> state) noexcept : state_(std::move(state)) {}
     std::shared_ptr<engine::ContextState> state_;
 };
 

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 
 #include "sluice/context.hpp"
@@ -76,5 +77,56 @@ SLUICE_API ExchangeReport exchange(Context& context, std::span<OutgoingPart cons
 /// @throws Error as the form with a callback; what a coroutine throws is what a callback throws
 SLUICE_API ExchangeReport exchange_in_tasks(Context& context, std::span<OutgoingPart const> parts,
                                             PartTask const& take);
+
+/// A streamed exchange that is made once and done many times. It keeps what each call of exchange() makes anew: a
+/// communicator, buffers, the door to the memory of other ranks of the node, and the lists of parts that come.
+///
+/// A call cannot get stuck: a rank that is inside it always serves the others. Each part takes its tokens alone and
+/// waits for no other, its owner answers by the part or by a refusal, and if the program keeps all that came, the next
+/// part comes beyond the tokens. A rank returns when all ranks have their parts, and nothing of a call is left for the
+/// next one; parts are named by the number of the call, so a rank that is ahead waits for the others and disturbs none.
+///
+/// Collective over the context, as are all its members. It may outlive the Context object, but not MPI_Finalize.
+/// Threads: one at once may use it, as its context. Memory: what exchange() takes during a call; between calls, buffers
+/// that the budget has room for, and 24 to 64 bytes for each part that it knows, for up to eight lists of parts.
+class SLUICE_API ExchangePlan {
+  public:
+    /// For parts that may change from call to call. Each call begins with one step in which the ranks compare their
+    /// parts with those of earlier ones; parts are announced only if their receivers or sizes are new.
+    /// @param context the ranks that exchange; the plan keeps what it needs of it
+    /// @throws Error the same on every rank: mpi, out_of_memory
+    explicit ExchangePlan(Context& context);
+    /// For parts whose receivers and sizes stay the same. They are announced here, and calls have no first step.
+    /// @param context the ranks that exchange; the plan keeps what it needs of it
+    /// @param parts   what this rank will send in each call; data and functions may be left out and may change
+    /// @throws Error the same on every rank: invalid_argument for a rank out of range, mpi, out_of_memory
+    ExchangePlan(Context& context, std::span<OutgoingPart const> parts);
+    /// Waits for all ranks, unless an exception is being handled.
+    ~ExchangePlan();
+    ExchangePlan(ExchangePlan&&) noexcept;
+    ExchangePlan& operator=(ExchangePlan&&) noexcept;
+
+    /// Exchanges, as exchange().
+    /// @param parts as for exchange()
+    /// @param take  as for exchange()
+    /// @return what the call did on this rank
+    /// @throws Error as exchange(); the plan can be used again. If parts stay the same, wrong arguments of a rank,
+    ///         other receivers or sizes among them, are the same error on every rank when all have the other parts. On
+    ///         the calling rank alone: invalid_argument inside a function that takes or produces a part of this plan,
+    ///         and for a plan that was moved from.
+    ExchangeReport apply(std::span<OutgoingPart const> parts, PartTaker const& take);
+    /// The same with a coroutine for each part that has come, as exchange_in_tasks().
+    /// @param parts as for exchange()
+    /// @param take  as for exchange_in_tasks()
+    /// @return what the call did on this rank
+    /// @throws Error as apply()
+    ExchangeReport apply_in_tasks(std::span<OutgoingPart const> parts, PartTask const& take);
+
+    struct [[gnu::visibility("hidden")]] State;
+
+  private:
+    friend struct State;
+    std::unique_ptr<State> state_;
+};
 
 }  // namespace sluice

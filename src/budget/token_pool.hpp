@@ -96,6 +96,8 @@ class TokenPool {
     Bytes limit() const noexcept { return limit_.of(*budget_); }
     Bytes held() const noexcept { return Bytes{counts_->held}; }
     Bytes peak() const noexcept { return Bytes{counts_->peak}; }
+    /// From here on peak() begins anew.
+    void forget_peak() noexcept { counts_->peak = counts_->held; }
     std::uint64_t held_messages() const noexcept { return counts_->messages; }
 
   private:

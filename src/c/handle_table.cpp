@@ -32,7 +32,7 @@ char const* name_of(std::uint64_t kind) {
     static constexpr std::array k_names{
         "nothing",      "context",        "options",    "report",          "plan",   "store",
         "fetch result", "data sink",      "paged file", "paged blocks",    "budget", "lease",
-        "MADRE object", "transpose plan", "rank plan",  "all-to-all plan", "array"};
+        "MADRE object", "transpose plan", "rank plan",  "all-to-all plan", "array",  "exchange plan"};
     return kind < k_names.size() ? k_names[kind] : "nothing";
 }
 
@@ -91,7 +91,7 @@ HandleTable::Slot& HandleTable::checked(void const* handle, HandleKind kind, cha
     std::uint64_t const number = number_of(handle);
     std::uint64_t const found = kind_in(number);
     bool const is_ours = (number & 1) != 0 && found >= static_cast<std::uint64_t>(HandleKind::context) &&
-                         found <= static_cast<std::uint64_t>(HandleKind::array) &&
+                         found <= static_cast<std::uint64_t>(HandleKind::exchange_plan) &&
                          place_in(number) < made_.load(std::memory_order_acquire);
     if (!is_ours) refuse(" is no handle of Sluice: a variable that was not set by a function that makes one?");
     if (found != static_cast<std::uint64_t>(kind)) refuse(std::string(" is the handle of a ") + name_of(found));

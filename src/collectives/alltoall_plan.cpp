@@ -2,6 +2,8 @@
 /// The all-to-all that is prepared once: what it copies, what the ranks agree on, and its calls.
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,8 +37,10 @@ struct AlltoallPlan::State {
     State(State const&) = delete;
     State& operator=(State const&) = delete;
 
-    /// Collective. Finds faults of any rank, and chooses.
-    void agree();
+    /// What is wrong with the arguments of this rank. Takes all memory that a plan needs.
+    std::optional<Error> fault_of_arguments();
+    /// Collective, after the ranks have found no fault. Compares sizes, and chooses.
+    void agree(AlltoallAlgorithm wished);
     /// Collective. One call: by the algorithm that was chosen, or by the next that is tried.
     AlltoallOutcome apply(void const* from_buffer, void* to_buffer);
 
@@ -49,17 +53,17 @@ struct AlltoallPlan::State {
     std::optional<collectives::Trials> trials;  // as long as the plan tries
 
   private:
-    std::optional<Error> fault_of_pairs() const;
+    std::optional<Error> fault_of_pairs();
 
-    Problem problem;        // all but the buffers
-    AlltoallOutcome known;  // the bytes of every call
+    Problem problem;                   // all but the buffers
+    std::vector<std::uint64_t> sizes;  // of the blocks that leave, then of those that were announced; only in agree()
+    AlltoallOutcome known;             // the bytes of every call
 };
 
 /// Collective. Each rank tells its peers the bytes of their blocks; returns the first block that is expected otherwise.
-std::optional<Error> AlltoallPlan::State::fault_of_pairs() const {
-    auto const ranks = static_cast<std::size_t>(context.size());
-    std::vector<std::uint64_t> sent(ranks);
-    std::vector<std::uint64_t> announced(ranks);
+std::optional<Error> AlltoallPlan::State::fault_of_pairs() {
+    std::span<std::uint64_t> const sent = std::span(sizes).first(sizes.size() / 2);
+    std::span<std::uint64_t> const announced = std::span(sizes).last(sizes.size() / 2);
     for (int member = 0; member < context.size(); ++member)
         sent[static_cast<std::size_t>(member)] = problem.bytes_to(member);
     mpi::check(MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, announced.data(), 1, MPI_UINT64_T, context.comm()),
@@ -75,21 +79,16 @@ std::optional<Error> AlltoallPlan::State::fault_of_pairs() const {
     return std::nullopt;
 }
 
-void AlltoallPlan::State::agree() {
+std::optional<Error> AlltoallPlan::State::fault_of_arguments() {
     std::optional<Error> fault = from.fault(context.rank(), context.size(), "blocks that leave");
     if (!fault) fault = to.fault(context.rank(), context.size(), "blocks that come");
-    try {
-        if (!fault) problem = problem_of(context, from.at(nullptr), to.at(nullptr), options);
-    } catch (Error const& error) {
-        fault = error;
-    }
-    AlltoallAlgorithm const wished = options.algorithm.value_or(context.settings().alltoall);
-    groups::Agreement first;
-    first.fault(fault);
-    first.alike("the algorithm of an AlltoallPlan", name_of(wished));
-    first.alike("equal blocks (1) or lists of counts (0) of an AlltoallPlan", from.is_even() ? 1 : 0);
-    context.meet("AlltoallPlan", first);
+    if (fault) return fault;
+    sizes.resize(2 * static_cast<std::size_t>(context.size()));
+    problem = problem_of(context, from.at(nullptr), to.at(nullptr), options);
+    return std::nullopt;
+}
 
+void AlltoallPlan::State::agree(AlltoallAlgorithm wished) {
     Facts facts = facts_of(context, problem, from.is_even());
     std::uint64_t largest = 0;
     std::uint64_t smallest = std::numeric_limits<std::uint64_t>::max();
@@ -111,6 +110,7 @@ void AlltoallPlan::State::agree() {
     if (wished == AlltoallAlgorithm::measured) trials.emplace(facts);
     known = outcome_of(problem);
     algorithm = trials ? wished : granted(wished, facts);
+    sizes = {};
 }
 
 AlltoallOutcome AlltoallPlan::State::apply(void const* from_buffer, void* to_buffer) {
@@ -141,11 +141,29 @@ AlltoallPlan::State& existing_alltoall(std::unique_ptr<AlltoallPlan::State> cons
     return *state;
 }
 
-std::unique_ptr<AlltoallPlan::State> made_plan(Context& context, KeptSide from, KeptSide to,
-                                               AlltoallOptions const& options) {
-    engine::Entry const entry(engine::ContextState::of(context), "AlltoallPlan");
-    auto state = std::make_unique<AlltoallPlan::State>(context, std::move(from), std::move(to), options);
-    state->agree();
+/// `make` makes the state.
+template <typename Make>
+std::unique_ptr<AlltoallPlan::State> made_plan(Context& made_on, bool is_even, AlltoallOptions const& options,
+                                               Make const& make) {
+    engine::ContextState& context = engine::ContextState::of(made_on);
+    engine::Entry const entry(context, "AlltoallPlan");
+    std::unique_ptr<AlltoallPlan::State> state;
+    std::optional<Error> fault;
+    try {
+        state = make();
+        fault = state->fault_of_arguments();
+    } catch (Error const& error) {
+        fault = error;
+    } catch (std::bad_alloc const&) {
+        fault.emplace(ErrorCode::out_of_memory, "there is no memory for an AlltoallPlan");
+    }
+    AlltoallAlgorithm const wished = options.algorithm.value_or(context.settings().alltoall);
+    groups::Agreement first;
+    first.fault(fault);
+    first.alike("the algorithm of an AlltoallPlan", name_of(wished));
+    first.alike("equal blocks (1) or lists of counts (0) of an AlltoallPlan", is_even ? 1 : 0);
+    context.meet("AlltoallPlan", first);
+    state->agree(wished);
     return state;
 }
 
@@ -153,15 +171,20 @@ std::unique_ptr<AlltoallPlan::State> made_plan(Context& context, KeptSide from, 
 
 AlltoallPlan::AlltoallPlan(Context& context, std::int64_t send_count, MPI_Datatype send_type,
                            std::int64_t receive_count, MPI_Datatype receive_type, AlltoallOptions const& options)
-    : state_(made_plan(context, KeptSide(send_count, send_type), KeptSide(receive_count, receive_type), options)) {}
+    : state_(made_plan(context, true, options, [&] {
+          return std::make_unique<State>(context, KeptSide(send_count, send_type),
+                                         KeptSide(receive_count, receive_type), options);
+      })) {}
 
 AlltoallPlan::AlltoallPlan(Context& context, std::span<std::int64_t const> send_counts,
                            std::span<std::int64_t const> send_displacements, MPI_Datatype send_type,
                            std::span<std::int64_t const> receive_counts,
                            std::span<std::int64_t const> receive_displacements, MPI_Datatype receive_type,
                            AlltoallOptions const& options)
-    : state_(made_plan(context, KeptSide(send_counts, send_displacements, send_type),
-                       KeptSide(receive_counts, receive_displacements, receive_type), options)) {}
+    : state_(made_plan(context, false, options, [&] {
+          return std::make_unique<State>(context, KeptSide(send_counts, send_displacements, send_type),
+                                         KeptSide(receive_counts, receive_displacements, receive_type), options);
+      })) {}
 
 AlltoallPlan::~AlltoallPlan() = default;
 AlltoallPlan::AlltoallPlan(AlltoallPlan&&) noexcept = default;

@@ -60,6 +60,8 @@ class ContextState {
     static ContextState& of(Context const& context) { return *shared_by(context); }
     /// The same for an object that keeps it.
     static std::shared_ptr<ContextState> const& shared_by(Context const& context);
+    /// Another object for the same context, for an object that outlives the program's.
+    static Context another_of(Context const& context) { return Context(shared_by(context)); }
 
     MPI_Comm comm() const noexcept { return comm_.get(); }
     int rank() const noexcept { return rank_; }

@@ -241,6 +241,19 @@ bool StoreState::is_quiet() {
     return nothing_moves();
 }
 
+/// An answer that this rank waits for says why something came late; it is not waited for.
+bool StoreState::is_empty() {
+    Hold const held = hold();
+    return !serving_.publishes() && fetching_.is_quiet() && serving_.is_quiet() && wire_.is_quiet();
+}
+
+void StoreState::forget_peaks() {
+    Hold const held = hold();
+    fetching_.forget_peak();
+    for (budget::TokenPool* const pool : {&tentative_, &ready_, &serving_pool_, &packed_, &uncontrolled_})
+        pool->forget_peak();
+}
+
 bool StoreState::nothing_moves() const noexcept {
     return fetching_.is_quiet() && serving_.is_quiet() && sending_.is_quiet() && receiving_.is_quiet() &&
            !waits_.is_asking() && wire_.is_quiet();

@@ -57,6 +57,10 @@ class StoreState final : public kernel::Pollable, public Background::Looked {
     void finish();
     /// Looks until `over` returns true. Throws Error(invalid_argument) inside a callback, where nothing would move.
     void wait_until(std::function<bool()> const& over);
+    /// Nothing is published or under way on this rank.
+    bool is_empty();
+    /// report().peak and most_on_their_way are those from here on.
+    void forget_peaks();
     /// Throws Error(invalid_argument) inside a callback.
     void check_no_callback(char const* what) const;
 

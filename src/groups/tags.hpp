@@ -35,6 +35,7 @@ constexpr bool are_apart(std::array<TagRange, N> const& ranges) noexcept {
 /// under way together.
 inline constexpr TagRange k_addresses{1, 2};           ///< addresses; the barrier after them
 inline constexpr TagRange k_parts{3, 2};               ///< announcements of parts; the barrier after them
+inline constexpr TagRange k_exchange_end{5, 1};        ///< the end of a streamed exchange
 inline constexpr TagRange k_message_transport{10, 4};  ///< requests and pieces, of even and of odd passes
 inline constexpr TagRange k_exchange{14, 1};           ///< blocks of parking and alltoallv
 inline constexpr TagRange k_block_stream{15, 1};       ///< blocks of cyclic
@@ -45,9 +46,9 @@ inline constexpr TagRange k_meeting{30, 1};            ///< the first step of a 
 inline constexpr TagRange k_absences{31, 2};           ///< questions and answers about it; the barrier after them
 inline constexpr TagRange k_collectives{7000, 1};      ///< all-to-alls in place
 inline constexpr TagRange k_store_barrier{31000, 1};   ///< the end of a store
-static_assert(are_apart(std::array{k_addresses, k_parts, k_message_transport, k_exchange, k_block_stream, k_transposes,
-                                   k_alltoalls, k_cyclic_schedule, k_meeting, k_absences, k_collectives,
-                                   k_store_barrier}));
+static_assert(are_apart(std::array{k_addresses, k_parts, k_exchange_end, k_message_transport, k_exchange,
+                                   k_block_stream, k_transposes, k_alltoalls, k_cyclic_schedule, k_meeting, k_absences,
+                                   k_collectives, k_store_barrier}));
 
 /// On the communicator of a store: control messages have the first tag, data for slot s the tag after it plus s.
 inline constexpr TagRange k_store_control{0, 1};

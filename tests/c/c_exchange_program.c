@@ -40,6 +40,32 @@ static int refuse(void* user, size_t part, void* out, uint64_t bytes) {
     return 7;
 }
 
+static void use_plans(sluice_context* context, size_t count, sluice_outgoing_part* parts, sluice_report* report) {
+    sluice_exchange_plan* plan = NULL;
+    int form, call;
+    for (form = 0; form < 2; ++form) {
+        if (form == 0) OK(sluice_exchange_plan_create(context, &plan));
+        if (form == 1) OK(sluice_exchange_plan_create_for(context, count, parts, &plan));
+        for (call = 0; call < 3; ++call) {
+            taken = 0;
+            OK(sluice_exchange_plan_apply(plan, count, parts, produce, take, &taken, report));
+            EXPECT(taken == size);
+            EXPECT(figure(report, "parts_received") == (uint64_t)size - 1);
+            REFUSED(sluice_exchange_plan_apply(plan, count, parts, produce, NULL, &taken, NULL), "take is NULL");
+            REFUSED(sluice_exchange_plan_apply(plan, 1, NULL, produce, take, &taken, NULL), "outgoing");
+            if (size > 1)
+                REFUSED(sluice_exchange_plan_apply(plan, count, parts, refuse, take, &taken, NULL), "returned 7");
+        }
+        if (form == 1)
+            REFUSED(sluice_exchange_plan_apply(plan, 0, NULL, produce, take, &taken, NULL), "other receivers or sizes");
+        OK(sluice_exchange_plan_free(&plan));
+        EXPECT(plan == NULL);
+    }
+    REFUSED(sluice_exchange_plan_create(context, NULL), "plan is NULL");
+    REFUSED(sluice_exchange_plan_create_for(context, 1, NULL, &plan), "outgoing is NULL");
+    REFUSED(sluice_exchange_plan_apply(NULL, 0, NULL, NULL, take, NULL, NULL), "plan is NULL");
+}
+
 int main(int argc, char** argv) {
     static int first[WORDS];
     sluice_outgoing_part* parts;
@@ -68,6 +94,7 @@ int main(int argc, char** argv) {
         REFUSED(sluice_exchange(context, (size_t)size, parts, NULL, take, &taken, NULL), "produce is NULL");
         REFUSED(sluice_exchange(context, (size_t)size, parts, refuse, take, &taken, NULL), "produce returned 7");
     }
+    use_plans(context, (size_t)size, parts, report);
     free(parts);
     OK(sluice_report_free(&report));
     return end(context);

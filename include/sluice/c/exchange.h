@@ -55,6 +55,43 @@ SLUICE_API int sluice_exchange(sluice_context* context, size_t parts, sluice_out
                                sluice_produce_function produce, sluice_take_function take, void* user,
                                sluice_report* report);
 
+/** An exchange that is made once and done many times. */
+typedef struct sluice_exchange_plan sluice_exchange_plan;
+
+/** Makes a plan for parts that may change from call to call. Collective over the context.
+ * @param context   the ranks that exchange
+ * @param[out] plan receives the handle; the caller frees it with sluice_exchange_plan_free(); NULL after a failure
+ * @return SLUICE_SUCCESS, or the same other code on every rank. */
+SLUICE_API int sluice_exchange_plan_create(sluice_context* context, sluice_exchange_plan** plan);
+
+/** Makes a plan for parts whose receivers and sizes stay the same. Collective over the context.
+ * @param context   the ranks that exchange
+ * @param parts     number of parts that this rank sends in each call
+ * @param outgoing  their receivers and sizes; `data` is not used; may be NULL if there are none
+ * @param[out] plan receives the handle; the caller frees it with sluice_exchange_plan_free(); NULL after a failure
+ * @return SLUICE_SUCCESS, or the same other code on every rank. */
+SLUICE_API int sluice_exchange_plan_create_for(sluice_context* context, size_t parts,
+                                               sluice_outgoing_part const* outgoing, sluice_exchange_plan** plan);
+
+/** Exchanges, as sluice_exchange(). Collective over the ranks of the plan, which can be used again after an error.
+ * @param plan        the plan
+ * @param parts       as for sluice_exchange()
+ * @param outgoing    as for sluice_exchange()
+ * @param produce     as for sluice_exchange()
+ * @param take        as for sluice_exchange()
+ * @param user        is handed to both
+ * @param[out] report as for sluice_exchange()
+ * @return SLUICE_SUCCESS, or the same other code on every rank. A handle that is not a plan, and a call from inside
+ *         `produce` or `take`, give SLUICE_INVALID_ARGUMENT on the calling rank alone. */
+SLUICE_API int sluice_exchange_plan_apply(sluice_exchange_plan* plan, size_t parts,
+                                          sluice_outgoing_part const* outgoing, sluice_produce_function produce,
+                                          sluice_take_function take, void* user, sluice_report* report);
+
+/** Frees a plan. Collective over its ranks.
+ * @param[in,out] plan the handle, which becomes NULL
+ * @return SLUICE_SUCCESS or another code. */
+SLUICE_API int sluice_exchange_plan_free(sluice_exchange_plan** plan);
+
 #ifdef __cplusplus
 }
 #endif

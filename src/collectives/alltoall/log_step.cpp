@@ -12,6 +12,8 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <new>
+#include <optional>
 #include <span>
 
 #include "collectives/alltoall/algorithm.hpp"
@@ -27,7 +29,7 @@ namespace {
 class LogStep {
   public:
     LogStep(Problem const& problem, AlltoallOutcome& outcome)
-        : problem_(problem), outcome_(outcome), maps_(problem), bytes_(problem.bytes_to(0)) {
+        : problem_(problem), outcome_(outcome), maps_(maps_if_possible(problem)), bytes_(problem.bytes_to(0)) {
         std::span<std::byte> const room(staging_);
         outcome.staging = Bytes{log_step_staging(problem.size, bytes_)};
         auto const ranks = static_cast<std::size_t>(problem.size);
@@ -61,19 +63,49 @@ class LogStep {
     }
 
     void take_blocks() {
-        auto const count = static_cast<std::uint64_t>(problem_.from.counts.at(0));
-        for (int i = 1; i < problem_.size; ++i) {
-            types::PieceCursor block(maps_.from, problem_.from.address_of(at(i), maps_.from.extent()), count);
-            types::pack(block, entry(i));
-        }
+        for (int i = 1; i < problem_.size; ++i)
+            if (!take_pieces(i)) take_by_mpi(i);
         copy_own_block(problem_, outcome_);
     }
     void give_blocks() {
-        auto const count = static_cast<std::uint64_t>(problem_.to.counts.at(0));
-        for (int i = 1; i < problem_.size; ++i) {
-            types::PieceCursor block(maps_.to, problem_.to.address_of(at(-i), maps_.to.extent()), count);
-            types::unpack(entry(i), block);
-        }
+        for (int i = 1; i < problem_.size; ++i)
+            if (!give_pieces(i)) give_by_mpi(i);
+    }
+
+    /// Without memory for the pieces of the types these return false.
+    bool take_pieces(int i) try {
+        if (!maps_) return false;
+        types::PieceCursor block(maps_->from, problem_.from.address_of(at(i), problem_.from_extent),
+                                 static_cast<std::uint64_t>(problem_.from.counts.at(0)));
+        types::pack(block, entry(i));
+        return true;
+    } catch (std::bad_alloc const&) {
+        return false;
+    }
+    bool give_pieces(int i) try {
+        if (!maps_) return false;
+        types::PieceCursor block(maps_->to, problem_.to.address_of(at(-i), problem_.to_extent),
+                                 static_cast<std::uint64_t>(problem_.to.counts.at(0)));
+        types::unpack(entry(i), block);
+        return true;
+    } catch (std::bad_alloc const&) {
+        return false;
+    }
+
+    /// Then MPI packs, to the same bytes: both MPIs pack native numbers one after the other.
+    void take_by_mpi(int i) {
+        int end = 0;
+        mpi::check(MPI_Pack(problem_.from.address_of(at(i), problem_.from_extent),
+                            static_cast<int>(problem_.from.counts.at(0)), problem_.from.type, entry(i).data(),
+                            static_cast<int>(bytes_), &end, problem_.comm),
+                   "MPI_Pack");
+    }
+    void give_by_mpi(int i) {
+        int end = 0;
+        mpi::check(MPI_Unpack(entry(i).data(), static_cast<int>(bytes_), &end,
+                              problem_.to.address_of(at(-i), problem_.to_extent),
+                              static_cast<int>(problem_.to.counts.at(0)), problem_.to.type, problem_.comm),
+                   "MPI_Unpack");
     }
 
     void step(int distance) {
@@ -112,7 +144,7 @@ class LogStep {
 
     Problem const& problem_;
     AlltoallOutcome& outcome_;
-    BothMaps maps_;
+    std::optional<BothMaps> maps_;
     std::uint64_t bytes_;
     std::array<std::byte, k_most_log_step> staging_;
     std::span<std::byte> bundle_;

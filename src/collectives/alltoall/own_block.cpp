@@ -2,8 +2,12 @@
 #include "collectives/alltoall/own_block.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <new>
 
+#include "collectives/alltoall/block_message.hpp"
+#include "groups/tags.hpp"
 #include "mpi/mpi.hpp"
 
 namespace sluice::collectives {
@@ -30,6 +34,15 @@ void copy_pieces(Problem const& problem, std::uint64_t bytes) {
     }
 }
 
+/// The same by MPI, which knows the types already.
+void send_to_itself(Problem const& problem) {
+    constexpr int k_tag = groups::tags::k_alltoalls[0];
+    std::array<MPI_Request, 2> both{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    receive_block(problem, problem.rank, k_tag, both[0]);
+    send_block(problem, problem.rank, k_tag, both[1]);
+    mpi::check(MPI_Waitall(2, both.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+}
+
 /// Whether elements of both sides are the same bytes in the same places, without gaps. A type of its size and extent
 /// that begins elsewhere than at its address is left to the pieces.
 bool is_flat(Problem const& problem) {
@@ -48,11 +61,16 @@ void copy_own_block(Problem const& problem, AlltoallOutcome& outcome) {
     std::uint64_t const bytes = std::min(problem.bytes_to(me), problem.bytes_from(me));
     if (bytes == 0) return;
     outcome.kept += Bytes{bytes};
-    if (is_flat(problem))
+    if (is_flat(problem)) {
         std::memcpy(problem.to.address_of(me, problem.to_extent), problem.from.address_of(me, problem.from_extent),
                     bytes);
-    else
+        return;
+    }
+    try {
         copy_pieces(problem, bytes);
+    } catch (std::bad_alloc const&) {
+        send_to_itself(problem);
+    }
 }
 
 }  // namespace sluice::collectives

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 
 #include "collectives/alltoall/block_message.hpp"
 #include "engine/patience.hpp"
@@ -31,7 +32,10 @@ std::uint64_t largest_message(Problem const& problem, std::uint64_t offer) noexc
 }  // namespace
 
 Pull::Pull(Problem const& problem, AlltoallOutcome& outcome)
-    : problem_(problem), outcome_(outcome), maps_(problem), tokens_(problem, largest_message(problem, sizeof(Offer))) {
+    : problem_(problem),
+      outcome_(outcome),
+      maps_(maps_if_possible(problem)),
+      tokens_(problem, largest_message(problem, sizeof(Offer))) {
     requests_.fill(MPI_REQUEST_NULL);
 }
 
@@ -98,10 +102,8 @@ void Pull::start_out(std::size_t transfer, int member) {
         ++outcome_.messages;
         return send_block(problem_, member, k_block_tag, requests[0]);
     }
-    types::PieceCursor const block(maps_.from, problem_.from.address_of(member, maps_.from.extent()),
-                                   static_cast<std::uint64_t>(problem_.from.counts.at(member)));
-    bool const is_offered = block.is_contiguous() && problem_.peers->may_reach(member);
-    out.offer = {problem_.peers->card(), is_offered ? reinterpret_cast<std::uintptr_t>(block.first()) : 0, bytes};
+    out.offer = {problem_.peers->card(), address_of_block(member), bytes};
+    bool const is_offered = out.offer.address != 0;
     mpi::check(MPI_Isend(&out.offer, sizeof out.offer, MPI_BYTE, member, k_offer_tag, problem_.comm, &requests[0]),
                "MPI_Isend");
     if (is_offered) {
@@ -113,6 +115,18 @@ void Pull::start_out(std::size_t transfer, int member) {
         out.stage = Stage::block;
         ++outcome_.messages;
         send_block(problem_, member, k_block_tag, requests[1]);
+    }
+}
+
+/// Of a block that `member` may read; 0 if it must be sent.
+std::uint64_t Pull::address_of_block(int member) const {
+    if (!maps_ || !problem_.peers->may_reach(member)) return 0;
+    try {
+        types::PieceCursor const block(maps_->from, problem_.from.address_of(member, maps_->from.extent()),
+                                       static_cast<std::uint64_t>(problem_.from.counts.at(member)));
+        return block.is_contiguous() ? reinterpret_cast<std::uintptr_t>(block.first()) : 0;
+    } catch (std::bad_alloc const&) {
+        return 0;
     }
 }
 
@@ -175,12 +189,21 @@ bool Pull::read(Transfer const& from) {
     if (from.offer.bytes != problem_.bytes_from(from.member)) return false;  // the message tells MPI's error
     node::Remote const place =
         problem_.peers->reach(from.member, from.offer.card, node::Touch::read).at(from.offer.address);
-    types::PieceCursor block(maps_.to, problem_.to.address_of(from.member, maps_.to.extent()),
+    try {
+        if (!maps_) return false;
+        if (place && read_pieces(from, place)) return true;
+    } catch (std::bad_alloc const&) {
+        return false;
+    }
+    problem_.peers->refuse(from.member);
+    return false;
+}
+
+bool Pull::read_pieces(Transfer const& from, node::Remote const& place) {
+    types::PieceCursor block(maps_->to, problem_.to.address_of(from.member, maps_->to.extent()),
                              static_cast<std::uint64_t>(problem_.to.counts.at(from.member)));
-    bool is_read = static_cast<bool>(place);
-    if (is_read && block.is_contiguous()) is_read = place.read({block.first(), block.size()}) == block.size();
-    std::uint64_t done = 0;
-    while (is_read && !block.is_contiguous() && done < block.size()) {
+    if (block.is_contiguous()) return place.read({block.first(), block.size()}) == block.size();
+    for (std::uint64_t done = 0; done < block.size();) {
         std::array<iovec, 256> pieces;
         std::size_t count = 0;
         std::uint64_t bytes = 0;
@@ -190,11 +213,10 @@ bool Pull::read(Transfer const& from) {
             bytes += piece.bytes;
         }
         iovec theirs{reinterpret_cast<void*>(static_cast<std::uintptr_t>(from.offer.address + done)), bytes};
-        is_read = place.read_pieces(std::span(pieces).first(count), {&theirs, 1});
+        if (!place.read_pieces(std::span(pieces).first(count), {&theirs, 1})) return false;
         done += bytes;
     }
-    if (!is_read) problem_.peers->refuse(from.member);
-    return is_read;
+    return true;
 }
 
 void run_pull(Problem const& problem, AlltoallOutcome& outcome) {

@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "collectives/alltoall/algorithm.hpp"
@@ -63,11 +64,13 @@ class Pull {
     bool test();
     bool step_in(std::size_t transfer);
     bool step_out(std::size_t transfer);
+    std::uint64_t address_of_block(int member) const;
     bool read(Transfer const& from);
+    bool read_pieces(Transfer const& from, node::Remote const& place);
 
     Problem const& problem_;
     AlltoallOutcome& outcome_;
-    BothMaps maps_;
+    std::optional<BothMaps> maps_;  ///< without memory blocks go in messages
     Tokens tokens_;
     // Blocks that come have even places, blocks that leave odd ones.
     std::array<Transfer, 2 * Tokens::k_most> transfers_;

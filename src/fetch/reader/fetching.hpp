@@ -91,6 +91,7 @@ class Fetching final : public LocalReader {
     bool is_quiet() const noexcept { return open_sets_ == 0; }
     /// This part's figures; all others are 0.
     StoreReport const& figures() const noexcept { return counts_; }
+    void forget_peak() noexcept { counts_.most_on_their_way = in_flight_.size(); }
 
   private:
     void ask(std::shared_ptr<FetchSet> const& set);
