@@ -123,8 +123,8 @@ void Receiving::before(Function function, TouchedBy const& touched) noexcept {
     // What the program frees has no request any more that could be complete.
     if (memory.touches_anything() || function == Function::Request_free) receives_.finish(0, UINTPTR_MAX);
     for (TouchedRange const& range : memory.ranges()) {
+        if (receives_.fill(range.from, range.from + range.bytes)) post_held();  // first: it may be matched at any time
         receives_.finish(range.from, range.from + range.bytes);
-        if (receives_.fill(range.from, range.from + range.bytes)) post_held();
     }
     if (!goes_beside(function) || runs_callbacks_ || may_return_errors_) receives_.step_aside();
     receives_.collect();
