@@ -39,9 +39,9 @@ struct OpenRequest {
     FlyingRange comes;
     std::uint64_t unknown = 0;  ///< bytes that are busy, too, at addresses that are not known
     // Of a message that comes: it is busy where its pages were not resident and have become so.
-    void const* buffer = nullptr;  ///< that it receives into, where pages of it were not resident at its start
+    void const* buffer = nullptr;  ///< that it receives into
     std::uint64_t span = 0;
-    std::uint64_t absent = 0;                        ///< bytes of it that were not
+    std::uint64_t absent = 0;                        ///< bytes of it that were not resident at its start
     std::uint64_t come = 0;                          ///< and are now
     std::uint32_t lent_at = LentBuffers::k_unknown;  ///< its place among the buffers that samples look at
     // Of a persistent one, for each start.
@@ -163,6 +163,17 @@ class OpenRequests {
         CallersLock const lock(changing_);
         OpenRequest const* const slot = find(request);
         return slot != nullptr ? slot->awaited : -1;
+    }
+
+    /// One that is active reads or writes bytes in [from, to), as far as its buffers are known.
+    bool meets(std::uintptr_t from, std::uintptr_t to) noexcept {
+        if (empty()) return false;
+        CallersLock const lock(changing_);
+        auto const meets = [&](std::uintptr_t begin, std::uint64_t span) { return begin < to && from < begin + span; };
+        return std::any_of(slots_.get(), slots_.get() + size(), [&](OpenRequest const& slot) {
+            return slot.active && (meets(slot.leaves.from, slot.leaves.span) || meets(slot.comes.from, slot.comes.span) ||
+                                   meets(reinterpret_cast<std::uintptr_t>(slot.buffer), slot.span));
+        });
     }
 
     void forget(Handle const& handle) noexcept {

@@ -81,12 +81,12 @@ void Call::into(void* buffer, Room room) noexcept {
 }
 
 void Call::receives_into(void* buffer, std::uint64_t span) noexcept {
+    buffer_ = buffer;
+    span_ = span;
     ResidentBuffers& resident = watch_->resident_buffers();
     if (resident.knows(buffer, span)) [[likely]]
         return;
     std::uint64_t const asked_at = resident.generation();
-    buffer_ = buffer;
-    span_ = span;
     absent_ = MemoryWatch::absent(buffer, span);
     new_ = absent_;
     if (absent_ == 0)

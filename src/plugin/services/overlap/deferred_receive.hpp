@@ -78,6 +78,11 @@ struct DeferredReceive {
         auto const begin = reinterpret_cast<std::uintptr_t>(pages.pages);
         return from < begin + pages.bytes && begin < to;
     }
+    /// A nonblocking one whose bytes go, or may go, into [from, to) without being taken aside.
+    bool fills(std::uintptr_t from, std::uintptr_t to) const noexcept {
+        auto const begin = reinterpret_cast<std::uintptr_t>(buffer);
+        return (is(Stage::held) || is(Stage::in_place)) && from < begin + room && begin < to;
+    }
     /// The program waits for it from now on.
     void is_needed(Clock::time_point now) noexcept {
         Clock::rep none = 0;

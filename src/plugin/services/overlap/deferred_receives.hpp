@@ -19,6 +19,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -77,6 +78,11 @@ class DeferredReceives {
     /// Waits for those that have returned.
     void finish_returned() noexcept;
     bool overlap(std::uintptr_t from, std::uintptr_t to) const noexcept;
+
+    /// Those that have no pages aside, and have bytes in [from, to).
+    bool fill(std::uintptr_t from, std::uintptr_t to) const noexcept {
+        return std::any_of(receives_.begin(), receives_.end(), [&](auto const& one) { return one.fills(from, to); });
+    }
 
     /// One message could be accepted by a held receive and by `later`.
     bool holds_for(Envelope const& later) const noexcept;

@@ -69,6 +69,14 @@ struct Sent {
     int tag;
 };
 
+/// MPI would read pages that wait for the data: a program may not use a buffer twice in a call, and some do.
+bool is_of_both(Call& call, Sent const& sent, void* buffer, int count, MPI_Datatype type) noexcept {
+    MessageBytes sizes(call.watch().communicators(), call.watch().datatypes());
+    auto const out = sizes.message(sent.buffer, sent.count, sent.type);
+    auto const in = sizes.message(buffer, count, type);
+    return out && in && out->from < in->from + in->span && in->from < out->from + out->span;
+}
+
 int send_and_defer(Receiving& receiving, Call& call, Sent const& sent, void* buffer, int count, MPI_Datatype type,
                    int source, int tag, MPI_Comm comm, MPI_Status* status) {
     MPI_Request sending = MPI_REQUEST_NULL;
@@ -121,7 +129,8 @@ struct OverlapLinks : CompletionLinks {
         if constexpr (!k_is_large<decltype(count)>) {
             Sent const sent{sendbuf, sendcount, sendtype, destination, sendtag};
             receiving.comes({source, tag, comm});
-            if (receiving.may_defer(call, buffer, count, type, source, comm)) [[unlikely]]
+            if (receiving.may_defer(call, buffer, count, type, source, comm) &&
+                !is_of_both(call, sent, buffer, count, type)) [[unlikely]]
                 return send_and_defer(receiving, call, sent, buffer, count, type, source, tag, comm, status);
             if (receiving.any()) [[unlikely]]
                 return send_and_receive(receiving, sent, buffer, count, type, source, tag, comm, status);

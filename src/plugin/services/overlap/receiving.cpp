@@ -122,8 +122,10 @@ void Receiving::before(Function function, TouchedBy const& touched) noexcept {
     touched.fill(memory);
     // What the program frees has no request any more that could be complete.
     if (memory.touches_anything() || function == Function::Request_free) receives_.finish(0, UINTPTR_MAX);
-    for (TouchedRange const& range : memory.ranges())
+    for (TouchedRange const& range : memory.ranges()) {
+        if (receives_.fill(range.from, range.from + range.bytes)) post_held();  // first: it may be matched at any time
         receives_.finish(range.from, range.from + range.bytes);
+    }
     if (!goes_beside(function) || runs_callbacks_ || may_return_errors_) receives_.step_aside();
     receives_.collect();
 }
@@ -211,6 +213,13 @@ bool Receiving::has_no_active_request() noexcept {
            job_.owned.empty();
 }
 
+/// MPI reads or writes the buffer for another operation, in any call: there it would wait for a page that only calls of
+/// MPI bring. A program may not use a buffer twice at once, and some do.
+bool Receiving::is_used(void const* buffer, std::uint64_t room) noexcept {
+    auto const from = reinterpret_cast<std::uintptr_t>(buffer);
+    return job_.watch.requests().meets(from, from + room) || receives_.fill(from, from + room);
+}
+
 int Receiving::match(int source, int tag, MPI_Comm comm, Matched& matched, MPI_Request* meanwhile) noexcept {
     matched.comm = comm;
     if (!any() && meanwhile == nullptr) return MPI_Mprobe(source, tag, comm, &matched.message, &matched.status);
@@ -248,6 +257,7 @@ bool Receiving::defer(Call& call, std::byte* buffer, int count, MPI_Datatype typ
     auto const bytes = static_cast<std::uint64_t>(found);
     std::uint64_t const room = static_cast<std::uint64_t>(count) * dense_size_of(call.watch(), type);
     if (bytes > room) return false;  // MPI is to say so
+    if (is_used(buffer, room)) return turned_down(counts_.other_data, call);
     DeferredReceive* const receive = receives_.place();
     if (receive == nullptr) return turned_down(counts_.no_place, call);
     receive->site = call.site();
@@ -294,7 +304,7 @@ bool Receiving::hold(Call& call, void* buffer, int count, MPI_Datatype type, Env
     if (!may_defer(call, buffer, count, type, envelope.source, envelope.comm)) return false;
     std::uint64_t const room = static_cast<std::uint64_t>(count) * dense_size_of(call.watch(), type);
     if (auto const pages = pages_of({static_cast<std::byte*>(buffer), room, room}, library_, false);
-        !pages || end_with_thread(*pages)) {
+        !pages || end_with_thread(*pages) || is_used(buffer, room)) {
         add(counts_.other_data, 1);
         gains_.cannot(call.site());
         return false;

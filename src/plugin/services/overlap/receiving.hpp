@@ -162,6 +162,7 @@ class Receiving final : private DeferredReceives::Listener {
     bool is_mate(int world_rank) noexcept;
     bool has_windows() noexcept;
     bool has_no_active_request() noexcept;
+    bool is_used(void const* buffer, std::uint64_t room) noexcept;
     int receive_now(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) noexcept;
     bool defer(Call& call, std::byte* buffer, int count, MPI_Datatype type, Matched& matched) noexcept;
     bool turned_down(std::uint64_t& count, Call const& call) noexcept;
