@@ -30,9 +30,9 @@ std::uint64_t number_of(void const* handle) {
 
 char const* name_of(std::uint64_t kind) {
     static constexpr std::array k_names{
-        "nothing",      "context",        "options",    "report",          "plan",   "store",
-        "fetch result", "data sink",      "paged file", "paged blocks",    "budget", "lease",
-        "MADRE object", "transpose plan", "rank plan",  "all-to-all plan", "array",  "exchange plan"};
+        "nothing",        "a context",        "options",      "a report",           "a plan",   "a store",
+        "a fetch result", "a data sink",      "a paged file", "paged blocks",       "a budget", "a lease",
+        "a MADRE object", "a transpose plan", "a rank plan",  "an all-to-all plan", "an array", "an exchange plan"};
     return kind < k_names.size() ? k_names[kind] : "nothing";
 }
 
@@ -94,10 +94,10 @@ HandleTable::Slot& HandleTable::checked(void const* handle, HandleKind kind, cha
                          found <= static_cast<std::uint64_t>(HandleKind::exchange_plan) &&
                          place_in(number) < made_.load(std::memory_order_acquire);
     if (!is_ours) refuse(" is no handle of Sluice: a variable that was not set by a function that makes one?");
-    if (found != static_cast<std::uint64_t>(kind)) refuse(std::string(" is the handle of a ") + name_of(found));
+    if (found != static_cast<std::uint64_t>(kind)) refuse(std::string(" is the handle of ") + name_of(found));
     Slot& slot = *slot_at(static_cast<Place>(place_in(number)));
     if (slot.handle.load(std::memory_order_acquire) != number)
-        refuse(std::string(" is the handle of a ") + name_of(found) +
+        refuse(std::string(" is the handle of ") + name_of(found) +
                " that was freed before: the program has kept a copy of the handle");
     return slot;
 }
