@@ -171,8 +171,9 @@ class OpenRequests {
         CallersLock const lock(changing_);
         auto const meets = [&](std::uintptr_t begin, std::uint64_t span) { return begin < to && from < begin + span; };
         return std::any_of(slots_.get(), slots_.get() + size(), [&](OpenRequest const& slot) {
-            return slot.active && (meets(slot.leaves.from, slot.leaves.span) || meets(slot.comes.from, slot.comes.span) ||
-                                   meets(reinterpret_cast<std::uintptr_t>(slot.buffer), slot.span));
+            return slot.active &&
+                   (meets(slot.leaves.from, slot.leaves.span) || meets(slot.comes.from, slot.comes.span) ||
+                    meets(reinterpret_cast<std::uintptr_t>(slot.buffer), slot.span));
         });
     }
 
