@@ -166,8 +166,8 @@ Problem problem_of(engine::ContextState& context, AddressMap& forward, memory::M
             .outgoing_by_message = 0,
             .staying = 0,
             .once = false,
-            .meter = meter,
-            .shared = nullptr};
+            .shared = nullptr,
+            .meter = meter};
 }
 
 void check_mover(Context& context, RandomMap const& map) {
