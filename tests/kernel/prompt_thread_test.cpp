@@ -29,7 +29,7 @@ std::uint64_t slice_ns() {
 TEST(PromptThread, has_short_slices_and_keeps_its_policy_and_niceness) {
     std::thread thread([] {
         auto const tid = static_cast<id_t>(gettid());
-        int const policy = sched_getscheduler(0);                               // of whoever runs the tests
+        int const policy = sched_getscheduler(0);                               // of the process that runs the tests
         int const niceness = std::min(getpriority(PRIO_PROCESS, tid) + 1, 19);  // not that of the other threads
         ASSERT_EQ(setpriority(PRIO_PROCESS, tid, niceness), 0);
         std::uint64_t const before = slice_ns();
