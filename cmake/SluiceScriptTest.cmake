@@ -31,5 +31,6 @@ function(sluice_script_test name script)
   set(test ${SLUICE_TEST_PREFIX}/${name})
   add_test(NAME ${test} COMMAND ${SLUICE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${arg_ARGUMENTS})
   set_tests_properties(${test} PROPERTIES TIMEOUT ${SLUICE_TEST_TIMEOUT} PROCESSORS ${SLUICE_JOB_PROCESSORS}
-    LABELS "${arg_LABEL};${SLUICE_MPI}" ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}")
+    LABELS "${arg_LABEL};${SLUICE_MPI}" ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}"
+    FAIL_REGULAR_EXPRESSION "${SLUICE_TEST_FAILED}")
 endfunction()

@@ -35,7 +35,7 @@ void count(record::Site& site, std::uint64_t calls, std::uint64_t bytes_each, st
     site.bytes_in = calls * bytes_each;
     site.time_ns = calls * us_each * 1000;
     site.waiting_ns = static_cast<std::uint64_t>(static_cast<double>(site.time_ns) * waiting);
-    site.longest_ns = us_each * 3000;
+    site.longest_ns = std::min(us_each * 3000, site.time_ns);
     std::size_t bucket = 0;
     while ((std::uint64_t{1} << bucket) <= bytes_each)
         ++bucket;

@@ -62,6 +62,8 @@ void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading c
     site.grown_shared = record.head.init_shared;
     site.last_us = watch.clock().us_since_start(ticks());
     record.head.time_in_mpi_ns = site.time_ns;
+    // A rank that is killed before its first call has lived so long.
+    record.head.now_us = site.last_us;
     std::uint64_t const began_us = watch.clock().us_since_start(init.began);
     watch.keep_event(index, began_us, site.time_ns / 1000, 0);
     if (with_history) begin_history(watch, index, began_us, init, after, kernel);

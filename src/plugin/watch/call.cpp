@@ -111,7 +111,8 @@ void Call::awaits_one_of(MPI_Request const* requests, int count) noexcept {
     if (count == 1 && requests != nullptr) partner_ = watch_->requests().awaited(*requests);
 }
 
-/// Buffers of a blocking call are in flight while it lasts. Small ones are over before any sample is taken.
+/// Buffers of a blocking call are in flight while it lasts; of one whose pages are not there, what is there and what
+/// comes. Small ones are over before any sample is taken.
 void Call::waits() noexcept {
     waits_ = true;
     if (partner_ >= 0 && !g_plugin.several_threads) {
@@ -121,10 +122,10 @@ void Call::waits() noexcept {
     if (!is_long()) return;
     note_pages();
     t_account.leaves = leaves_;
-    t_account.comes = comes_;
-    t_account.unknown = unknown();
+    t_account.comes = absent_ == 0 ? comes_ : FlyingRange{};
+    t_account.unknown = absent_ == 0 ? unknown() : comes_.bytes - std::min(absent_, comes_.bytes);
     t_account.leaves_at = watch_->flies(site_, leaves_);
-    t_account.comes_at = watch_->flies(site_, comes_);
+    t_account.comes_at = watch_->flies(site_, t_account.comes);
     if (t_account.unknown > 0) watch_->flies(site_, t_account.unknown);
     t_account.flying = true;
     stays_open_ = true;  // the peak of its site is known
@@ -265,16 +266,18 @@ int Call::end(int code) noexcept {
     Watch& watch = *watch_;
     record::Site& site = watch.record().sites[site_];
     std::uint64_t own = own_pages_;
-    land(t_account);
     if (code != MPI_SUCCESS) [[unlikely]]
         out_ = in_ = unplaced_ = 0;
     if (absent_ > 0) [[unlikely]] {
         std::uint64_t const asked_at = watch.resident_buffers().generation();
         std::uint64_t const still = MemoryWatch::absent(buffer_, span_);
-        own += absent_ - std::min(still, absent_);
+        std::uint64_t const come = absent_ - std::min(still, absent_);
+        own += come;
+        if (t_account.flying) watch.came_at(site_, std::min(come, comes_.bytes));
         if (still == 0) watch.resident_buffers().add(buffer_, span_, asked_at);
         if (still > 0 && comes_later_) watch.lent().lend(LentBuffers::k_late_data, buffer_, span_, still);
     }
+    land(t_account);
     std::uint64_t now = ticks();
     if (reading_ || watch.memory().is_long(now - start_)) [[unlikely]] {
         watch.requests().find_own_pages();

@@ -68,6 +68,22 @@ std::uint64_t Watch::pages_of_call() const noexcept {
     return absent - std::min(absent, MemoryWatch::absent(buffer, span));
 }
 
+namespace {
+
+/// Buffers in flight are the application's. If less is left for it, the program has its buffers in pages that MPI took
+/// and gave back to the heap; what is still missing is in no memory, such as pages that were never written.
+void give_to_flights(record::Sample& sample) noexcept {
+    std::uint32_t const others = sample.mpi_private + sample.mpi_shared + sample.files + sample.sluice;
+    std::uint32_t application = sample.resident - std::min(others, sample.resident);
+    if (sample.in_flight <= application) return;
+    std::uint32_t const reused = std::min(sample.mpi_private, sample.in_flight - application);
+    sample.mpi_private -= reused;
+    application += reused;
+    sample.in_flight = std::min(sample.in_flight, application);
+}
+
+}  // namespace
+
 record::Sample Watch::sample(KernelSays& kernel) noexcept {
     record::RankHead& head = record().head;
     if (g_plugin.several_threads) {
@@ -84,15 +100,19 @@ record::Sample Watch::sample(KernelSays& kernel) noexcept {
     // A reading of the program's thread between two of the numbers would give its pages to the MPI.
     for (int tries = 0; tries < k_tries; ++tries) {
         std::uint32_t const version = memory_.version();
+        std::uint64_t const flying = flights_.of_rank();
         MemoryWatch::Reading const reading = memory_.read_with_peak(kernel);
         // Looked for after the reading: pages that come meanwhile are not taken for the MPI's.
-        std::uint64_t const own = pages_of_call() + lent_.come();
+        std::uint64_t const come = pages_of_call();
+        std::uint64_t const own = come + lent_.come();
         sample = memory_.sample(reading, now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us), own);
+        // The program may start or end a call, and touch or free its buffers, at any moment of the reading.
+        sample.in_flight = static_cast<std::uint32_t>((std::min(flying, flights_.of_rank()) + come) / 1024);
         if (version % 2 == 0 && memory_.version() == version) break;
         std::this_thread::yield();
     }
+    give_to_flights(sample);
     sample.time_us = now_us;
-    sample.in_flight = static_cast<std::uint32_t>(flights_.of_rank() / 1024);
     sample.left_pinned = static_cast<std::uint32_t>(used_pages_.bytes() / 1024);
     sample.used_at_once = static_cast<std::uint32_t>(flights_.take_highest() / 1024);
     sample.site = site;

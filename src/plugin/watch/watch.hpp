@@ -95,6 +95,11 @@ class Watch {
     }
     /// Pages of a buffer that a message comes into.
     void came(std::uint32_t site, std::uint64_t bytes) noexcept { flies(site, bytes); }
+    /// The same of a blocking call that is about to end; samples have asked for its pages themselves.
+    void came_at(std::uint32_t site, std::uint64_t bytes) noexcept {
+        raise(record().sites[site].in_flight_peak, flights_.of_site(site) + bytes);
+        flights_.see_highest(bytes);
+    }
 
     /// The program has got an object that it has to free. `handle`: its key.
     void made(record::Object kind, std::uint64_t handle, std::uint32_t site) noexcept;

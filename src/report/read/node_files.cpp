@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "record/node_file.hpp"
+#include "report/read/contradictions.hpp"
 #include "report/read/fate.hpp"
 #include "report/summary/valid.hpp"
 #include "sluice/error.hpp"
@@ -85,9 +86,11 @@ class Reader {
     void survey_record(record::NodeFile const& file, std::uint64_t number, Surveyed& found);
     void keep_the_last_job();
     /// A file may claim any number of records that cannot be used.
-    void skip(std::string const& what, std::string const& why) {
+    void skip(std::string const& what, std::string const& why) { tell(what + ": skipped, " + why); }
+
+    void tell(std::string line) {
         if (skipped_.size() < k_most_lines)
-            skipped_.push_back(what + ": skipped, " + why);
+            skipped_.push_back(std::move(line));
         else if (skipped_.size() == k_most_lines)
             skipped_.emplace_back("more was skipped; these are the first reasons");
     }
@@ -205,6 +208,9 @@ Summary Reader::summarise(std::span<char const* const> functions) {
         if (same) {
             note_if_alive(record_->head.process);
             record_->head.state = state_of(record_->head, now);
+            for (std::string const& fault : contradictions_of(*record_))
+                tell(fmt::format("a fault of Sluice, please report it: figures of rank {} contradict each other: {}",
+                                 rank, fault));
             merge(summary, summary_of(*record_, scope));
             NodeSum& node = nodes[place.file];
             node.node = static_cast<std::uint32_t>(place.file);

@@ -15,7 +15,8 @@ namespace sluice::report {
 struct LeftBehind {
     Summary summary;
     std::vector<std::uint32_t> living;  ///< process numbers of some ranks that live on this machine
-    std::vector<std::string> skipped;   ///< one line for each file or record that could not be used, with its reason
+    std::vector<std::string> skipped;   ///< one line for each file or record that could not be used, with its
+                                        ///< reason, and for figures that contradict each other
 };
 
 /// True when the folder holds at least one node-*.sluice.

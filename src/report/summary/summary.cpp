@@ -51,6 +51,9 @@ void add_sites(Summary& summary, record::RankRecord const& record, Scope const& 
             site.waiting_ns += open.waiting_ns;
             site.longest_ns = std::max(site.longest_ns, open.ns);
         }
+        // Pages that were never written are in no memory, also when they are sent.
+        if (std::uint64_t const peak = record.head.peak.resident; peak > 0)
+            site.in_flight_peak = std::min(site.in_flight_peak, peak << 10);
         bool const other = i == 0 && site.address == 0;
         if (site.calls == 0 && (other || site.address == 0)) continue;
         SiteSum sum = site_sum(site, scope, record.head.world_rank, other);

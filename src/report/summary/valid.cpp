@@ -15,12 +15,16 @@ std::string fault_of(record::RankHead const& head) {
         return "it is of rank " + std::to_string(head.world_rank) + " of " + std::to_string(head.world_size);
     if (static_cast<std::uint32_t>(head.state) > static_cast<std::uint32_t>(record::State::unknown))
         return "its state is " + std::to_string(static_cast<std::uint32_t>(head.state));
-    if (head.sites > record::k_sites) return "it names " + std::to_string(head.sites) + " call sites of at most 256";
-    if (head.comms > record::k_comms) return "it names " + std::to_string(head.comms) + " communicators of at most 256";
+    if (head.sites > record::k_sites)
+        return "it names " + std::to_string(head.sites) + " call sites of at most " + std::to_string(record::k_sites);
+    if (head.comms > record::k_comms)
+        return "it names " + std::to_string(head.comms) + " communicators of at most " +
+               std::to_string(record::k_comms);
     if (head.history > record::k_history)
-        return "it names " + std::to_string(head.history) + " samples of at most 1024";
+        return "it names " + std::to_string(head.history) + " samples of at most " + std::to_string(record::k_history);
     if (head.counters > record::k_counters)
-        return "it names " + std::to_string(head.counters) + " counters of at most 32";
+        return "it names " + std::to_string(head.counters) + " counters of at most " +
+               std::to_string(record::k_counters);
     return {};
 }
 

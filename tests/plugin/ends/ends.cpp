@@ -5,7 +5,7 @@
 ///   reduction
 ///                           operation), copy (an attribute copy function), finalize (an attribute delete function)
 ///   MPI_Abort with          large (300, on a duplicated communicator), negative (-1)
-///   by a signal             abort, terminate, segv, kill
+///   by a signal             abort, terminate, segv, kill, first (killed before its first call)
 ///   without MPI_Finalize    exit (3), main (returns 3), exit_twice (a handler of atexit calls exit(6)), _exit (4)
 ///   in order                child (forked children end by exit(5) and by _exit(6))
 /// Functions that run at exit print their order.
@@ -139,6 +139,13 @@ int end_by(char const* way) {
     return 3;
 }
 
+/// As the launchers tell it: no call of MPI is needed.
+bool is_rank_1() {
+    for (char const* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+        if (char const* const value = std::getenv(name)) return std::strcmp(value, "1") == 0;
+    return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -149,6 +156,7 @@ int main(int argc, char** argv) {
     int rank = 0;
     std::atexit(at_exit_last);
     MPI_Init(&argc, &argv);
+    if (std::strcmp(way, "first") == 0 && is_rank_1()) std::raise(SIGKILL);
     std::atexit(at_exit_first);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     std::printf("rank %d is there\n", rank);

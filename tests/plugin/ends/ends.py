@@ -33,13 +33,14 @@ EXPECTED = {
     "terminate": r"signal 6 \(abort\), outside MPI\.",
     "segv": r"signal 11 \(segmentation fault\), outside MPI\.",
     "kill": r"signal 9 \(kill\), outside MPI\.",
+    "first": r"signal 9 \(kill\), outside MPI\.",
     "exit": r"exit code 3 without MPI_Finalize\.",
     "main": r"exit code 3 without MPI_Finalize\.",
     "exit_twice": r"exit code 6 without MPI_Finalize\.",
     "_exit": r"exit code 4 without MPI_Finalize\.",
 }
 # What only another rank sees. MPICH's launcher kills that one, too, often before it has run.
-SEEN = ("abort", "terminate", "segv", "kill", "_exit")
+SEEN = ("abort", "terminate", "segv", "kill", "first", "_exit")
 
 
 def run(folder, ranks, *before):

@@ -52,7 +52,8 @@ function(sluice_equality_test name program)
              --ranks ${ranks} "${layer}" --plugin ${SLUICE_PLUGIN} ${arg_OPTIONS}
              -- ${program} ${arg_ARGUMENTS} COMMAND_EXPAND_LISTS)
     set_tests_properties(${test} PROPERTIES TIMEOUT ${SLUICE_TEST_TIMEOUT} PROCESSORS ${processors} LABELS "${labels};${SLUICE_MPI}"
-      ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}")
+      ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "${SLUICE_TEST_SKIPPED}"
+      FAIL_REGULAR_EXPRESSION "${SLUICE_TEST_FAILED}")
   endforeach()
 endfunction()
 

@@ -155,6 +155,14 @@ NAMED fresh(void) { /* what has come of messages into memory that was not there 
     for (int i = 0; i < 2; ++i)
         free(taken[i]);
 }
+NAMED fresh_at_once(void) { /* the same in a blocking call, which has room for more than comes */
+    char* const large = aligned_alloc(4096, (size_t)64 * k_bytes);
+    madvise(large, (size_t)64 * k_bytes, MADV_NOHUGEPAGE);
+    MPI_Sendrecv(a, k_bytes, MPI_BYTE, other, 0, large, 64 * k_bytes, MPI_BYTE, other, 0, world, MPI_STATUS_IGNORE);
+    free(large);
+    to_other += k_bytes;
+    flight("MPI_Sendrecv", 2 * k_bytes);
+}
 NAMED one_sided(void) {
     MPI_Win window;
     MPI_Win_create(b, 4 * k_bytes, 1, MPI_INFO_NULL, world, &window);
@@ -190,6 +198,7 @@ int main(int argc, char** argv) {
     neighbours();
     persistent();
     fresh();
+    fresh_at_once();
     one_sided();
     printf("cell %d %d %lld\n", rank, other, to_other);
     MPI_Finalize();

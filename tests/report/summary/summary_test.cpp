@@ -283,6 +283,17 @@ TEST(Summary, counts_the_time_of_a_call_that_never_returned) {
     EXPECT_EQ(open.now[0].last_us.most, 12'000'000U);
 }
 
+TEST(Summary, has_no_place_that_held_more_than_its_rank) {
+    RecordPointer const record = make_record(1, 4);
+    std::uint64_t const peak = std::uint64_t{record->head.peak.resident} * 1024;
+    record->sites[1].in_flight_peak = 2 * peak;  // of memory that was never written
+    Summary const summary = summary_of(*record, {k_names, 0, {}, 0, 0});
+    std::uint64_t most = 0;
+    for (SiteSum const& site : summary.sites)
+        most = std::max(most, site.in_flight.most);
+    EXPECT_EQ(most, peak);
+}
+
 TEST(Summary, puts_ranks_into_the_bins_of_the_record) {
     for (std::uint32_t const size : {1U, 255U, 256U, 257U, 300U, 4096U, 5000U}) {
         std::uint32_t const bins = std::min(size, 256U);
