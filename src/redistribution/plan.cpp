@@ -27,16 +27,6 @@ std::unique_ptr<Plan::State> rd::make_plan(Context const& context, std::uint64_t
     return state;
 }
 
-namespace {
-
-/// Throws Error(invalid_argument) if the plan was moved from.
-Plan::State& existing(std::unique_ptr<Plan::State> const& state) {
-    if (!state) throw rd::invalid("the Plan was moved from: use the object that it was moved to, or make a new one");
-    return *state;
-}
-
-}  // namespace
-
 Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Plan::Plan(Context& context, std::uint64_t count, std::span<Destination const> destinations,
@@ -60,7 +50,7 @@ Plan::Plan(Plan&&) noexcept = default;
 Plan& Plan::operator=(Plan&&) noexcept = default;
 
 RedistributionReport Plan::apply(std::span<Blocks const> arrays) {
-    engine::ContextState& context = existing(state_).context;
+    engine::ContextState& context = rd::existing(state_, "Plan").context;
     engine::Entry const entry(context, "Plan::apply");
     rd::MeasuredCall const call(context, {0});
     RedistributionReport report;
@@ -92,7 +82,7 @@ RedistributionReport Plan::apply(std::span<Blocks const> arrays) {
 }
 
 Bytes Plan::memory() const {
-    return existing(state_).memory();
+    return rd::existing(state_, "Plan").memory();
 }
 
 }  // namespace sluice
