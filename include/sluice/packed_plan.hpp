@@ -34,7 +34,7 @@ struct PackedBlocks {
 
 /// Where blocks of different sizes go, to be applied to one array or several that are divided alike. Afterwards the
 /// blocks of a rank lie packed again, as in the whole array before: by the rank that they come from, and there in their
-/// order. It keeps 12 bytes for each block of this rank and 24 for each rank that this one exchanges blocks with.
+/// order. It keeps 12 bytes for each block of this rank and 64 for each rank that this one exchanges blocks with.
 /// Threads and lifetime are those of a Plan.
 class SLUICE_API PackedPlan {
   public:
@@ -63,7 +63,7 @@ class SLUICE_API PackedPlan {
 
     /// Moves the blocks of an array. Collective over the context.
     ///
-    /// Memory in addition to both arrays and what the plan keeps: staging (from 32 KiB on) + 192 bytes for each rank
+    /// Memory in addition to both arrays and what the plan keeps: staging (from 32 KiB on) + 320 bytes for each rank
     /// that this one exchanges blocks with + 8·√(b·p) + 64 KiB, where b is the most bytes of any rank, before or
     /// afterwards, and p the most ranks that any rank has blocks for: 0.2 MiB for 80 MiB and 8 ranks. A block may be
     /// larger than all of that.

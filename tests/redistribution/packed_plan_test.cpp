@@ -213,6 +213,14 @@ TEST_F(PackedPlans, keep_the_promise_of_memory) {
     }
 }
 
+TEST_F(PackedPlans, keep_twelve_bytes_a_block) {
+    Lists const lists = random_lists(6, 5000, 10)(rank_);
+    memory::Meter& meter = engine::ContextState::of(context_).meter();
+    Bytes const held = meter.held();
+    PackedPlan const plan(context_, {lists.sizes, lists.ranks});
+    EXPECT_LE((meter.held() - held).count, 12 * lists.sizes.size() + 64 * (static_cast<std::uint64_t>(ranks_) + 1));
+}
+
 TEST_F(PackedPlans, count_the_blocks_of_the_program) {
     ListsOf const lists = random_lists(9, 100, 500);
     RedistributionReport const report = expect_moved<std::uint32_t>(lists);
