@@ -29,11 +29,11 @@ std::uint64_t number_of(void const* handle) {
 }
 
 char const* name_of(std::uint64_t kind) {
-    static constexpr std::array k_names{
-        "nothing",        "a context",        "options",      "a report",           "a plan",   "a store",
-        "a fetch result", "a data sink",      "a paged file", "paged blocks",       "a budget", "a lease",
-        "a MADRE object", "a transpose plan", "a rank plan",  "an all-to-all plan", "an array", "an exchange plan",
-        "a packed plan"};
+    static constexpr std::array k_names{"nothing",        "a context",        "options",        "a report",
+                                        "a plan",         "a store",          "a fetch result", "a data sink",
+                                        "a paged file",   "paged blocks",     "a budget",       "a lease",
+                                        "a MADRE object", "a transpose plan", "a rank plan",    "an all-to-all plan",
+                                        "an array",       "an exchange plan", "a packed plan"};
     static_assert(k_names.size() == static_cast<std::size_t>(HandleKind::last) + 1);
     return kind < k_names.size() ? k_names[kind] : "nothing";
 }

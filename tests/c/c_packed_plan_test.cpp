@@ -36,9 +36,9 @@ TEST_F(PackedPlanInC, moves_blocks_of_different_sizes) {
         ranks.push_back(to < size_ ? to : -1);
         data.insert(data.end(), sizes.back(), 100.0 * rank_ + to);
     }
-    ASSERT_EQ(sluice_packed_plan_create(context_, sizes.size(), sizes.data(), ranks.data(), sizeof(double), nullptr,
-                                        &plan_),
-              SLUICE_SUCCESS)
+    ASSERT_EQ(
+        sluice_packed_plan_create(context_, sizes.size(), sizes.data(), ranks.data(), sizeof(double), nullptr, &plan_),
+        SLUICE_SUCCESS)
         << sluice_last_error();
     std::vector<double> must;
     for (int from = 0; from < size_; ++from)
@@ -46,9 +46,9 @@ TEST_F(PackedPlanInC, moves_blocks_of_different_sizes) {
     ASSERT_EQ(sluice_packed_plan_blocks_after(plan_), static_cast<std::uint64_t>(size_));
     ASSERT_EQ(sluice_packed_plan_elements_after(plan_), must.size());
     data.resize(sluice_packed_plan_elements(plan_));
-    ASSERT_EQ(sluice_packed_plan_apply(plan_, data.data(), data.size() * sizeof(double), sizes.data(), sizes.size(),
-                                       nullptr),
-              SLUICE_SUCCESS)
+    ASSERT_EQ(
+        sluice_packed_plan_apply(plan_, data.data(), data.size() * sizeof(double), sizes.data(), sizes.size(), nullptr),
+        SLUICE_SUCCESS)
         << sluice_last_error();
     data.resize(must.size());
     EXPECT_EQ(data, must);

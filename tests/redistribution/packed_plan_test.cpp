@@ -77,8 +77,7 @@ class PackedPlans : public testing::Test {
     RedistributionReport expect_moved(ListsOf const& all, RedistributeOptions const& options = {}) {
         Lists const lists = all(rank_);
         Packed<Element> mine = before<Element>(lists, rank_);
-        RedistributionReport report =
-            redistribute(context_, mine.data, mine.sizes, lists.ranks, Resize::grow, options);
+        RedistributionReport report = redistribute(context_, mine.data, mine.sizes, lists.ranks, Resize::grow, options);
         Packed<Element> const must = after<Element>(all);
         EXPECT_EQ(mine.sizes, must.sizes);
         EXPECT_TRUE(mine.data == must.data) << mine.data.size() << " elements, must be " << must.data.size();
@@ -128,8 +127,8 @@ class PackedPlans : public testing::Test {
             if (sends[static_cast<std::size_t>(rank_)][static_cast<std::size_t>(other)] ||
                 sends[static_cast<std::size_t>(other)][static_cast<std::size_t>(rank_)])
                 ++partners;
-        auto const units =
-            static_cast<std::uint64_t>(8 * std::sqrt(static_cast<double>(most_bytes) * static_cast<double>(most_partners)));
+        auto const units = static_cast<std::uint64_t>(
+            8 * std::sqrt(static_cast<double>(most_bytes) * static_cast<double>(most_partners)));
         return std::max<std::uint64_t>(staging, 32 << 10) + 320 * partners + units + (64 << 10);
     }
     static std::optional<ErrorCode> code_of(std::function<void()> const& call, std::string const& says) {
@@ -234,7 +233,8 @@ TEST_F(PackedPlans, count_the_blocks_of_the_program) {
     }
     EXPECT_EQ(report.blocks_sent, sent);
     EXPECT_EQ(report.bytes_sent.count, bytes);
-    std::uint64_t all[2] = {report.blocks_sent - report.blocks_received, report.bytes_sent.count - report.bytes_received.count};
+    std::uint64_t all[2] = {report.blocks_sent - report.blocks_received,
+                            report.bytes_sent.count - report.bytes_received.count};
     MPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     EXPECT_EQ(all[0], 0U);
     EXPECT_EQ(all[1], 0U);
@@ -303,8 +303,8 @@ TEST_F(PackedPlans, resize_as_they_are_told) {
     Packed<std::uint8_t> small = before<std::uint8_t>(lists, rank_);
     small.data.shrink_to_fit();
     Packed<std::uint8_t> const kept = small;
-    auto const code = code_of(
-        [&] { redistribute(context_, small.data, small.sizes, lists.ranks, Resize::must_fit); }, "has room for 1000");
+    auto const code = code_of([&] { redistribute(context_, small.data, small.sizes, lists.ranks, Resize::must_fit); },
+                              "has room for 1000");
     if (ranks_ > 1) {
         EXPECT_EQ(code, ErrorCode::invalid_argument);
         EXPECT_EQ(small.data, kept.data);
@@ -318,19 +318,35 @@ TEST_F(PackedPlans, refuse_wrong_arguments_on_all_ranks) {
     std::vector<std::uint64_t> const sizes(10, 5);
     std::vector<int> ranks(10, rank_);
     if (last) ranks[3] = ranks_;
-    EXPECT_EQ(code_of([&] { PackedPlan(context_, {sizes, ranks}); }, "block 3 of rank " + who),
+    EXPECT_EQ(code_of(
+                  [&] {
+                      PackedPlan(context_, {sizes, ranks});
+                  },
+                  "block 3 of rank " + who),
               ErrorCode::invalid_argument);
     ranks.assign(last ? 9 : 10, rank_);
-    EXPECT_EQ(code_of([&] { PackedPlan(context_, {sizes, ranks}); }, "10 sizes and 9 ranks"),
+    EXPECT_EQ(code_of(
+                  [&] {
+                      PackedPlan(context_, {sizes, ranks});
+                  },
+                  "10 sizes and 9 ranks"),
               ErrorCode::invalid_argument);
     ranks.assign(10, rank_);
     std::vector<std::uint64_t> huge = sizes;
     if (last) huge[0] = huge[1] = std::uint64_t{1} << 62;
     EXPECT_EQ(code_of([&] { PackedPlan(context_, {huge, ranks}); }, "address space"), ErrorCode::invalid_argument);
-    EXPECT_EQ(code_of([&] { PackedPlan(context_, {sizes, ranks, {last ? 0U : 4U}}); }, "element_bytes"),
+    EXPECT_EQ(code_of(
+                  [&] {
+                      PackedPlan(context_, {sizes, ranks, {last ? 0U : 4U}});
+                  },
+                  "element_bytes"),
               ErrorCode::invalid_argument);
     if (ranks_ > 1) {
-        EXPECT_EQ(code_of([&] { PackedPlan(context_, {sizes, ranks, {last ? 2U : 4U}}); }, "element_bytes differs"),
+        EXPECT_EQ(code_of(
+                      [&] {
+                          PackedPlan(context_, {sizes, ranks, {last ? 2U : 4U}});
+                      },
+                      "element_bytes differs"),
                   ErrorCode::invalid_argument);
     }
 
@@ -363,8 +379,7 @@ TEST_F(PackedPlans, are_one_error_on_all_ranks_whichever_allocation_fails) {
         Packed<std::uint8_t> mine = before<std::uint8_t>(lists, rank_);
         Packed<std::uint8_t> const kept = mine;
         if (rank_ == ranks_ - 1) meter.fail_after(allowed);
-        auto const code =
-            code_of([&] { redistribute(context_, mine.data, mine.sizes, lists.ranks); }, "no memory");
+        auto const code = code_of([&] { redistribute(context_, mine.data, mine.sizes, lists.ranks); }, "no memory");
         meter.never_fail();
         EXPECT_EQ(meter.held(), held);
         int refused = code ? 1 : 0;

@@ -19,8 +19,8 @@
 
 using sluice::Error;
 using sluice::base::c_boundary;
-using sluice::c::arrays_of;
 using sluice::c::agree_on_no_error;
+using sluice::c::arrays_of;
 using sluice::c::existing;
 using sluice::c::fault_in;
 using sluice::c::fill_after;

@@ -44,7 +44,8 @@ OutgoingStreams::OutgoingStreams(PackedBlocks const& blocks, Budget const& budge
     for (int const rank : blocks.ranks)
         if (rank >= 0 && partners.of(rank).blocks++ == 0) ++count;
     streams_.reserve(count + 1);
-    partners.each([this](Partner const& partner) { streams_.push_back({.rank = partner.rank, .first = partner.blocks}); });
+    partners.each(
+        [this](Partner const& partner) { streams_.push_back({.rank = partner.rank, .first = partner.blocks}); });
     std::sort(streams_.begin(), streams_.end(), [](auto const& a, auto const& b) { return a.rank < b.rank; });
     std::uint64_t at = 0;
     for (std::size_t which = 0; which < streams_.size(); ++which) {

@@ -24,8 +24,8 @@ namespace sluice::redistribution {
 /// The fault that this rank alone can see, if there is one.
 std::optional<Error> fault_of(PackedBlocks const& blocks);
 
-/// The size of units for which the tails of `partners` streams and the addresses of `bytes` bytes, 16 bytes a unit, take
-/// the least memory together: at most 8·√(bytes·partners) + 64·partners.
+/// The size of units for which the tails of `partners` streams and the addresses of `bytes` bytes, 16 bytes a unit,
+/// take the least memory together: at most 8·√(bytes·partners) + 64·partners.
 std::uint64_t unit_bytes_for(std::uint64_t bytes, std::uint64_t partners);
 
 /// What this rank has for one partner.
@@ -59,7 +59,8 @@ class OutgoingStreams {
     }
     std::uint64_t blocks() const noexcept { return sizes_.size(); }
     Bytes memory() const noexcept {
-        return {streams_.capacity() * sizeof(OutgoingStream) + blocks() * (sizeof(std::uint32_t) + sizeof(std::uint64_t))};
+        return {streams_.capacity() * sizeof(OutgoingStream) +
+                blocks() * (sizeof(std::uint32_t) + sizeof(std::uint64_t))};
     }
     /// All bytes of this rank.
     std::uint64_t bytes() const noexcept;
@@ -77,7 +78,7 @@ class OutgoingStreams {
     void each_block(Visit const& visit) noexcept;
 
     std::uint64_t element_bytes_;
-    memory::MeteredVector<OutgoingStream> streams_;  // the last: what is dropped
+    memory::MeteredVector<OutgoingStream> streams_;   // the last: what is dropped
     memory::MeteredVector<std::uint32_t> stream_of_;  // of each block
     memory::MeteredVector<std::uint64_t> sizes_;      // stream after stream
 };

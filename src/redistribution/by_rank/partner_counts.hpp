@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Ranks tell their partners numbers: how much comes, or where it begins. Cost and memory follow the number of partners.
+/// Ranks tell their partners numbers: how much comes, or where it begins. Cost and memory follow the number of
+/// partners.
 #pragma once
 
 #include <new>

@@ -48,7 +48,7 @@ std::span<Destination const> RankSlots::operator()(std::uint64_t first, std::spa
 std::optional<Error> RankSlots::fault_of_room(std::uint64_t after, std::optional<std::uint64_t> room) const {
     if (!room || after <= *room) return std::nullopt;
     return invalid("rank " + std::to_string(context_.rank()) + " gets " + std::to_string(after) +
-                       " blocks and has room for " + std::to_string(*room));
+                   " blocks and has room for " + std::to_string(*room));
 }
 
 /// Each count becomes the slot where its blocks begin. Returns the sum.
@@ -58,8 +58,7 @@ std::uint64_t RankSlots::lay_out(memory::LeasedVector<Counts::Item>& incoming) {
     staying_ = mine != nullptr ? mine->blocks : 0;
     std::uint64_t at = order_ == sluice::BlockOrder::any ? staying_ : 0;
     if (order_ == sluice::BlockOrder::by_source)
-        std::sort(incoming.begin(), incoming.end(),
-                  [](auto const& a, auto const& b) { return a.source < b.source; });
+        std::sort(incoming.begin(), incoming.end(), [](auto const& a, auto const& b) { return a.source < b.source; });
     bool placed = order_ == sluice::BlockOrder::any;
     auto const place_mine = [&] {
         if (mine != nullptr) mine->first = at;
@@ -105,7 +104,7 @@ std::optional<Error> fault_of_ranks(std::span<int const> ranks, int rank, int si
     auto const wrong = std::find_if(ranks.begin(), ranks.end(), [&](int to) { return to >= size; });
     if (wrong == ranks.end()) return std::nullopt;
     return invalid("block " + std::to_string(wrong - ranks.begin()) + " of rank " + std::to_string(rank) +
-                       " is sent to rank " + std::to_string(*wrong) + "; there are " + std::to_string(size) + " ranks");
+                   " is sent to rank " + std::to_string(*wrong) + "; there are " + std::to_string(size) + " ranks");
 }
 
 }  // namespace sluice::redistribution

@@ -30,8 +30,7 @@ void TailExchange::run(OutgoingStreams const& outgoing, std::span<IncomingStream
     auto const is_below = [me](auto const& stream) { return stream.rank < me; };
     auto const is_at_most = [me](auto const& stream) { return stream.rank <= me; };
     // At distance d a rank receives from rank + d and sends to rank − d: see RequestWindow. Both lists are circles.
-    auto const first_in =
-        static_cast<std::size_t>(std::ranges::partition_point(incoming, is_below) - incoming.begin());
+    auto const first_in = static_cast<std::size_t>(std::ranges::partition_point(incoming, is_below) - incoming.begin());
     auto const after_out =
         static_cast<std::size_t>(std::ranges::partition_point(streams, is_at_most) - streams.begin());
     std::uint64_t byte_at = 0;
