@@ -21,9 +21,10 @@ std::unique_ptr<Plan::State> rd::make_plan(Context const& context, std::uint64_t
     agreement.fault(fault);
     agreement.alike("staging", state->staging);
     agreement.alike("strategy", name_of(state->strategy));
+    agreement.alike("inverse", options.inverse ? "given" : "not given");
     std::uint64_t const& most_slots = agreement.most(count);
     state->context.meet("Plan", agreement);
-    state->take_map(live, destinations, most_slots, nullptr, false);
+    state->take_map(live, destinations, most_slots, nullptr, false, options.inverse);
     return state;
 }
 

@@ -85,6 +85,7 @@ PackedPlan::PackedPlan(Context& context, PackedBlocks const& blocks, Redistribut
     engine::Entry const entry(shared, "PackedPlan");
     std::optional<Error> fault = rd::fault_of(blocks);
     if (!fault) fault = rd::fault_of_ranks(blocks.ranks, shared.rank(), shared.size());
+    if (!fault) fault = rd::fault_of_options_by_rank(options);
     groups::Agreement agreement;
     agreement.fault(fault);
     agreement.alike("element_bytes", blocks.element_bytes.count);
@@ -233,7 +234,7 @@ RedistributionReport PackedPlan::apply(std::span<std::byte> data, std::span<std:
     std::uint64_t const& most_slots = agreement.most(blocks.count);
     std::uint64_t const& are_shared = agreement.least(plan.may_share(blocks) ? 1 : 0);
     context.agree(agreement);
-    plan.take_map(units, std::ref(slots), most_slots, &blocks, are_shared != 0);
+    plan.take_map(units, std::ref(slots), most_slots, &blocks, are_shared != 0, {});
     before.step("addresses");
     plan.prepare(unit_bytes);
     before.step("prepare");

@@ -29,7 +29,9 @@ RankPlan::RankPlan(Context& context, std::span<int const> ranks, RankPlanOptions
     engine::ContextState& shared = *state_->context;
     engine::Entry const entry(shared, "RankPlan");
     groups::Agreement agreement;
-    agreement.fault(rd::fault_of_ranks(ranks, shared.rank(), shared.size()));
+    std::optional<Error> fault = rd::fault_of_ranks(ranks, shared.rank(), shared.size());
+    if (!fault) fault = rd::fault_of_options_by_rank(options.redistribute);
+    agreement.fault(fault);
     agreement.alike("order", options.order == BlockOrder::any ? "any" : "by_source");
     shared.meet("RankPlan", agreement);
     rd::RankSlots slots(shared, ranks, options.order);

@@ -56,5 +56,7 @@ class RankSlots {
 
 /// The fault in a list of ranks, if there is one.
 std::optional<Error> fault_of_ranks(std::span<int const> ranks, int rank, int size);
+/// The fault in the options of a call that chooses the slots.
+std::optional<Error> fault_of_options_by_rank(RedistributeOptions const& options);
 
 }  // namespace sluice::redistribution
