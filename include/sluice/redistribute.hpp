@@ -82,9 +82,9 @@ struct RedistributeOptions {
     std::optional<Strategy> strategy;  ///< instead of Settings::strategy
     std::optional<Bytes> staging;      ///< instead of Settings::staging; at least 4 KiB are used
     /// The inverse of the destinations, on all ranks or on none. With it no address travels: the ranks only compare two
-    /// sums. An inverse that is wrong is an error on every rank before any byte has moved; which slot it is wrong for is
-    /// told with Settings::check data or all, which exchange the addresses. Used during the call only, by redistribute()
-    /// and by the making of a Plan; RankPlan and PackedPlan, which choose the slots, refuse it.
+    /// sums. An inverse that is wrong is an error on every rank before any byte has moved; which slot it is wrong for
+    /// is told with Settings::check data or all, which exchange the addresses. Used during the call only, by
+    /// redistribute() and by the making of a Plan; RankPlan and PackedPlan, which choose the slots, refuse it.
     SourceFunction inverse{};
 };
 

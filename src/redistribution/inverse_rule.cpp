@@ -93,8 +93,8 @@ class BothWays {
     void take_destination(std::uint64_t block, Destination const& to, AddressMap* inverse, AddressMap* forward) {
         if (to.rank < 0) return;
         if (!can_be(to))
-            throw invalid("block " + std::to_string(block) + " of rank " + std::to_string(rank_) +
-                          " is sent to rank " + std::to_string(to.rank) + ", index " + std::to_string(to.index) + ": " +
+            throw invalid("block " + std::to_string(block) + " of rank " + std::to_string(rank_) + " is sent to rank " +
+                          std::to_string(to.rank) + ", index " + std::to_string(to.index) + ": " +
                           why_it_cannot_be(to));
         blocks_.add(rank_, block, to.rank, static_cast<std::uint64_t>(to.index));
         if (inverse != nullptr) inverse->set_mark(block);

@@ -62,8 +62,7 @@ void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& desti
     rd::MapNeeds const needs = needs_of(open, facts_);
     std::optional<Error> fault;
     try {
-        if (needs.inverse || is_inverse_checked)
-            inverse_.emplace(slots, context.size(), most_slots, context.meter());
+        if (needs.inverse || is_inverse_checked) inverse_.emplace(slots, context.size(), most_slots, context.meter());
         if (needs.forward) forward_.emplace(slots, context.size(), most_slots, context.meter());
     } catch (std::bad_alloc const&) {
         fault.emplace(ErrorCode::out_of_memory, "rank " + std::to_string(context.rank()) +

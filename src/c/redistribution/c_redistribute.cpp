@@ -78,25 +78,87 @@ int sluice_redistribute(sluice_context* context, void* data, uint64_t count, uin
     });
 }
 
-int sluice_redistribute_computed(sluice_context* context, void* data, uint64_t count, uint64_t block_bytes,
-                                 sluice_destination_function destination, void* user, sluice_options const* options,
-                                 sluice_report* report) {
+namespace {
+
+/// The functions of a map. Throws Error(invalid_argument) if one is missing.
+struct MapFunctions {
+    sluice_destination_function destination;
+    std::optional<sluice_source_function> source;  // none: the map is not inverted
+    void* user;
+
+    void check() const {
+        if (destination == nullptr) throw invalid("the destination function is NULL");
+        if (source && *source == nullptr) throw invalid("the source function is NULL");
+    }
+    sluice::Destination to(std::uint64_t index, void const* block) const {
+        sluice::Destination address;
+        destination(user, index, block, &address.rank, &address.index);
+        return address;
+    }
+    /// For the duration of a call.
+    sluice::SourceFunction inverse() const {
+        if (!source) return {};
+        return [this](std::uint64_t slot) {
+            sluice::Destination address;
+            (*source)(user, slot, &address.rank, &address.index);
+            return address;
+        };
+    }
+};
+
+int redistribute_by(MapFunctions const& map, sluice_context* context, sluice::Blocks const& blocks,
+                    sluice_options const* options, sluice_report* report, char const* call) {
     return c_boundary([&] {
         sluice::Context& over = existing(context, "context").context;
         sluice::RedistributeOptions overrides;
         std::optional<Error> const fault = fault_in([&] {
             sluice::c::check_report(report);
-            if (destination == nullptr) throw invalid("the destination function is NULL");
+            map.check();
             overrides = overrides_of(options);
         });
-        agree_on_no_error(sluice::engine::ContextState::of(over), fault, "sluice_redistribute_computed");
+        agree_on_no_error(sluice::engine::ContextState::of(over), fault, call);
+        overrides.inverse = map.inverse();
         auto const computed = [&](std::uint64_t index, std::span<std::byte const> block) {
-            sluice::Destination to;
-            destination(user, index, block.data(), &to.rank, &to.index);
-            return to;
+            return map.to(index, block.data());
         };
-        fill_after(report, redistribute(over, {data, count, {block_bytes}}, computed, overrides));
+        fill_after(report, redistribute(over, blocks, computed, overrides));
     });
+}
+
+int create_plan_by(MapFunctions const& map, sluice_context* context, uint64_t count, sluice_options const* options,
+                   sluice_plan** plan, char const* call) {
+    return c_boundary([&] {
+        sluice::Context& over = existing(context, "context").context;
+        sluice::RedistributeOptions overrides;
+        HandleMemory<sluice_plan> memory;
+        std::optional<Error> const fault = fault_in([&] {
+            existing(plan, "plan") = nullptr;
+            memory.take();
+            map.check();
+            overrides = overrides_of(options);
+        });
+        agree_on_no_error(sluice::engine::ContextState::of(over), fault, call);
+        overrides.inverse = map.inverse();
+        auto const computed = [&](std::uint64_t index) { return map.to(index, nullptr); };
+        *plan = memory.make(sluice::Plan::computed(over, count, computed, overrides),
+                            sluice::engine::ContextState::shared_by(over));
+    });
+}
+
+}  // namespace
+
+int sluice_redistribute_computed(sluice_context* context, void* data, uint64_t count, uint64_t block_bytes,
+                                 sluice_destination_function destination, void* user, sluice_options const* options,
+                                 sluice_report* report) {
+    return redistribute_by({destination, std::nullopt, user}, context, {data, count, {block_bytes}}, options, report,
+                           "sluice_redistribute_computed");
+}
+
+int sluice_redistribute_invertible(sluice_context* context, void* data, uint64_t count, uint64_t block_bytes,
+                                   sluice_destination_function destination, sluice_source_function source, void* user,
+                                   sluice_options const* options, sluice_report* report) {
+    return redistribute_by({destination, source, user}, context, {data, count, {block_bytes}}, options, report,
+                           "sluice_redistribute_invertible");
 }
 
 int sluice_plan_create(sluice_context* context, uint64_t count, uint64_t length, int const* ranks,
@@ -121,25 +183,14 @@ int sluice_plan_create(sluice_context* context, uint64_t count, uint64_t length,
 
 int sluice_plan_create_computed(sluice_context* context, uint64_t count, sluice_destination_function destination,
                                 void* user, sluice_options const* options, sluice_plan** plan) {
-    return c_boundary([&] {
-        sluice::Context& over = existing(context, "context").context;
-        sluice::RedistributeOptions overrides;
-        HandleMemory<sluice_plan> memory;
-        std::optional<Error> const fault = fault_in([&] {
-            existing(plan, "plan") = nullptr;
-            memory.take();
-            if (destination == nullptr) throw invalid("the destination function is NULL");
-            overrides = overrides_of(options);
-        });
-        agree_on_no_error(sluice::engine::ContextState::of(over), fault, "sluice_plan_create_computed");
-        auto const computed = [&](std::uint64_t index) {
-            sluice::Destination to;
-            destination(user, index, nullptr, &to.rank, &to.index);
-            return to;
-        };
-        *plan = memory.make(sluice::Plan::computed(over, count, computed, overrides),
-                            sluice::engine::ContextState::shared_by(over));
-    });
+    return create_plan_by({destination, std::nullopt, user}, context, count, options, plan,
+                          "sluice_plan_create_computed");
+}
+
+int sluice_plan_create_invertible(sluice_context* context, uint64_t count, sluice_destination_function destination,
+                                  sluice_source_function source, void* user, sluice_options const* options,
+                                  sluice_plan** plan) {
+    return create_plan_by({destination, source, user}, context, count, options, plan, "sluice_plan_create_invertible");
 }
 
 int sluice_plan_apply(sluice_plan* plan, size_t arrays, sluice_blocks const* blocks, sluice_report* report) {

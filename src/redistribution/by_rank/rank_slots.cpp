@@ -109,7 +109,8 @@ std::optional<Error> fault_of_ranks(std::span<int const> ranks, int rank, int si
 
 std::optional<Error> fault_of_options_by_rank(RedistributeOptions const& options) {
     if (!options.inverse) return std::nullopt;
-    return invalid("an inverse was given for blocks of which only the ranks are known: the library chooses their slots");
+    return invalid(
+        "an inverse was given for blocks of which only the ranks are known: the library chooses their slots");
 }
 
 }  // namespace sluice::redistribution
