@@ -75,7 +75,7 @@ SLUICE_API Strategy strategy_named(std::string_view name);
 ///
 /// Called on the calling thread, at least once for each local slot. It must give the same answer each time, must not
 /// throw and must not call MPI.
-using SourceFunction = std::function<Destination(std::uint64_t slot)>;
+using InverseFunction = std::function<Destination(std::uint64_t slot)>;
 
 /// Settings that one call overrides. They must be equal on all ranks.
 struct RedistributeOptions {
@@ -85,7 +85,7 @@ struct RedistributeOptions {
     /// sums. An inverse that is wrong is an error on every rank before any byte has moved; which slot it is wrong for
     /// is told with Settings::check data or all, which exchange the addresses. Used during the call only, by
     /// redistribute() and by the making of a Plan; RankPlan and PackedPlan, which choose the slots, refuse it.
-    SourceFunction inverse{};
+    InverseFunction inverse{};
 };
 
 /// The time that one step of a redistribution took on this rank.

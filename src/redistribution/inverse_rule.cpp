@@ -63,7 +63,7 @@ class BothWays {
         }
     }
 
-    void take_sources(SourceFunction const& source_of, AddressMap* inverse) {
+    void take_sources(InverseFunction const& source_of, AddressMap* inverse) {
         for (std::uint64_t slot = 0; slot < sizes_.slots; ++slot) {
             Destination const source = source_of(slot);
             if (source.rank < 0) continue;
@@ -119,7 +119,7 @@ class BothWays {
 }  // namespace
 
 AddressCounts take_both_ways(engine::ContextState& context, node::Node const* node, ArraySizes const& sizes,
-                             std::uint64_t live, DestinationsFrom const& destinations, SourceFunction const& source_of,
+                             std::uint64_t live, DestinationsFrom const& destinations, InverseFunction const& source_of,
                              AddressMap* inverse, AddressMap* forward) {
     BothWays both(context, node, sizes);
     std::optional<Error> fault;
@@ -140,7 +140,7 @@ AddressCounts take_both_ways(engine::ContextState& context, node::Node const* no
     return both.counts();
 }
 
-void check_inverse(engine::ContextState& context, AddressMap const& inverse, SourceFunction const& source_of) {
+void check_inverse(engine::ContextState& context, AddressMap const& inverse, InverseFunction const& source_of) {
     std::optional<Error> fault;
     try {
         for (std::uint64_t slot = 0; slot < inverse.size() && !fault; ++slot) {

@@ -29,11 +29,11 @@ struct ArraySizes {
 /// Collective. Does what exchange_addresses() does, by asking `source_of` for each slot; either map may be null.
 /// Throws the same Error on every rank if an address cannot be, or `source_of` is not the inverse. Takes no memory.
 AddressCounts take_both_ways(engine::ContextState& context, node::Node const* node, ArraySizes const& sizes,
-                             std::uint64_t live, DestinationsFrom const& destinations, SourceFunction const& source_of,
+                             std::uint64_t live, DestinationsFrom const& destinations, InverseFunction const& source_of,
                              AddressMap* inverse, AddressMap* forward);
 
 /// Collective. Compares `source_of` with the inverse map that the exchange of addresses has made. Throws the same Error
 /// on every rank; it names the first slot that differs.
-void check_inverse(engine::ContextState& context, AddressMap const& inverse, SourceFunction const& source_of);
+void check_inverse(engine::ContextState& context, AddressMap const& inverse, InverseFunction const& source_of);
 
 }  // namespace sluice::redistribution

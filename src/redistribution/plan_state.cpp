@@ -45,7 +45,7 @@ Plan::State::State(Context const& made_on, std::uint64_t count, RedistributeOpti
       strategy(options.strategy ? *options.strategy : context.settings().strategy) {}
 
 void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& destinations, std::uint64_t most_slots,
-                           Blocks const* once, bool are_shared, SourceFunction const& inverse) {
+                           Blocks const* once, bool are_shared, InverseFunction const& inverse) {
     std::span<rd::StrategyEntry const> const open = open_strategies(strategy);
     entry_ = &open.front();
     why_ = "asked for";

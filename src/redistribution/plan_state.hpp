@@ -33,7 +33,7 @@ struct Plan::State {
     /// or null for a plan that may move several; `are_shared`: it may be shared on all ranks. `inverse`: that of the
     /// destinations, empty if the caller gave none.
     void take_map(std::uint64_t live, redistribution::DestinationsFrom const& destinations, std::uint64_t most_slots,
-                  Blocks const* once, bool are_shared, SourceFunction const& inverse);
+                  Blocks const* once, bool are_shared, InverseFunction const& inverse);
 
     /// Local: whether this rank's array may be mapped by the others, for the strategy of this plan.
     bool may_share(Blocks const& blocks) const noexcept;

@@ -349,12 +349,13 @@ TEST_F(CInterface, moves_by_a_map_and_its_inverse) {
 
 TEST_F(CInterface, refuses_an_inverse_that_is_none) {
     NextRank map{rank_, size_, rank_ == size_ - 1 ? 1 : 0};
-    auto const move = [&](sluice_source_function source) {
+    auto const move = [&](sluice_inverse_function source) {
         return sluice_redistribute_invertible(context_, blocks_.data() + 1, k_count, 8, go_to_next, source, &map,
                                               nullptr, nullptr);
     };
     expect_refused(move(come_from_last), SLUICE_INVALID_ARGUMENT, "does not invert");
-    expect_refused(move(rank_ == 0 ? nullptr : come_from_last), SLUICE_INVALID_ARGUMENT, "the source function is NULL");
+    expect_refused(move(rank_ == 0 ? nullptr : come_from_last), SLUICE_INVALID_ARGUMENT,
+                   "the inverse function is NULL");
     sluice_plan* plan = nullptr;
     expect_refused(sluice_plan_create_invertible(context_, k_count, go_to_next, come_from_last, &map, nullptr, &plan),
                    SLUICE_INVALID_ARGUMENT, "does not invert");

@@ -68,7 +68,7 @@ class Inverses : public testing::Test {
     explicit Inverses(Settings const& settings = {})
         : context_(MPI_COMM_WORLD, settings), rank_(context_.rank()), ranks_(context_.size()) {}
 
-    static SourceFunction listed(std::vector<Destination> const& sources) {
+    static InverseFunction listed(std::vector<Destination> const& sources) {
         return [&sources](std::uint64_t slot) { return sources[slot]; };
     }
     std::vector<std::uint64_t> ids(std::uint64_t count) const {

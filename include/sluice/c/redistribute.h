@@ -73,7 +73,7 @@ SLUICE_API int sluice_redistribute_computed(sluice_context* context, void* data,
  * @param slot        number of the slot on this rank
  * @param[out] rank   receives the rank that the block comes from, or a negative number if none comes
  * @param[out] source receives its slot there */
-typedef void (*sluice_source_function)(void* user, uint64_t slot, int* rank, int64_t* source);
+typedef void (*sluice_inverse_function)(void* user, uint64_t slot, int* rank, int64_t* source);
 
 /** The same as sluice_redistribute_computed() for a map whose inverse is known, too: no address travels. Collective
  * over the context. An inverse that is wrong is an error on every rank; which slot it is wrong for is told if the
@@ -89,7 +89,7 @@ typedef void (*sluice_source_function)(void* user, uint64_t slot, int* rank, int
  * @param[out] report is filled as by sluice_redistribute(), or NULL
  * @return SLUICE_SUCCESS, or the same other code on every rank; no byte has moved then. */
 SLUICE_API int sluice_redistribute_invertible(sluice_context* context, void* data, uint64_t count, uint64_t block_bytes,
-                                              sluice_destination_function destination, sluice_source_function source,
+                                              sluice_destination_function destination, sluice_inverse_function source,
                                               void* user, sluice_options const* options, sluice_report* report);
 
 /** A validated map that is applied to several arrays or many times. A plan keeps at most 16 bytes for each local block.
@@ -139,7 +139,7 @@ SLUICE_API int sluice_plan_create_computed(sluice_context* context, uint64_t cou
  * @param[out] plan   receives the handle; the caller frees it with sluice_plan_free(); NULL after a failure
  * @return SLUICE_SUCCESS, or the same other code on every rank. */
 SLUICE_API int sluice_plan_create_invertible(sluice_context* context, uint64_t count,
-                                             sluice_destination_function destination, sluice_source_function source,
+                                             sluice_destination_function destination, sluice_inverse_function source,
                                              void* user, sluice_options const* options, sluice_plan** plan);
 
 /** Moves the blocks of each of the arrays by the map, array after array. Collective over the context.

@@ -83,12 +83,12 @@ namespace {
 /// The functions of a map. Throws Error(invalid_argument) if one is missing.
 struct MapFunctions {
     sluice_destination_function destination;
-    std::optional<sluice_source_function> source;  // none: the map is not inverted
+    std::optional<sluice_inverse_function> source;  // none: the map is not inverted
     void* user;
 
     void check() const {
         if (destination == nullptr) throw invalid("the destination function is NULL");
-        if (source && *source == nullptr) throw invalid("the source function is NULL");
+        if (source && *source == nullptr) throw invalid("the inverse function is NULL");
     }
     sluice::Destination to(std::uint64_t index, void const* block) const {
         sluice::Destination address;
@@ -96,7 +96,7 @@ struct MapFunctions {
         return address;
     }
     /// For the duration of a call.
-    sluice::SourceFunction inverse() const {
+    sluice::InverseFunction inverse() const {
         if (!source) return {};
         return [this](std::uint64_t slot) {
             sluice::Destination address;
@@ -155,7 +155,7 @@ int sluice_redistribute_computed(sluice_context* context, void* data, uint64_t c
 }
 
 int sluice_redistribute_invertible(sluice_context* context, void* data, uint64_t count, uint64_t block_bytes,
-                                   sluice_destination_function destination, sluice_source_function source, void* user,
+                                   sluice_destination_function destination, sluice_inverse_function source, void* user,
                                    sluice_options const* options, sluice_report* report) {
     return redistribute_by({destination, source, user}, context, {data, count, {block_bytes}}, options, report,
                            "sluice_redistribute_invertible");
@@ -188,7 +188,7 @@ int sluice_plan_create_computed(sluice_context* context, uint64_t count, sluice_
 }
 
 int sluice_plan_create_invertible(sluice_context* context, uint64_t count, sluice_destination_function destination,
-                                  sluice_source_function source, void* user, sluice_options const* options,
+                                  sluice_inverse_function source, void* user, sluice_options const* options,
                                   sluice_plan** plan) {
     return create_plan_by({destination, source, user}, context, count, options, plan, "sluice_plan_create_invertible");
 }
