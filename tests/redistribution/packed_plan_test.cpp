@@ -348,6 +348,14 @@ TEST_F(PackedPlans, refuse_wrong_arguments_on_all_ranks) {
                       },
                       "element_bytes differs"),
                   ErrorCode::invalid_argument);
+        RedistributeOptions other;
+        other.staging = last ? 64_KiB : 128_KiB;
+        EXPECT_EQ(code_of(
+                      [&] {
+                          PackedPlan(context_, {sizes, ranks}, other);
+                      },
+                      "staging differs"),
+                  ErrorCode::invalid_argument);
     }
 
     PackedPlan plan(context_, {sizes, ranks, {4}});

@@ -33,6 +33,9 @@ struct PackedPlan::State {
           shared(engine::ContextState::of(context)),
           options(how),
           incoming(memory::MeteredAllocator<rd::IncomingStream>(shared.meter())) {}
+    ~State() { shared.tell_if_late("a PackedPlan"); }
+    State(State const&) = delete;
+    State& operator=(State const&) = delete;
 
     std::uint64_t elements(std::uint64_t bytes) const noexcept { return bytes / element_bytes; }
     std::uint64_t bytes() const noexcept { return std::max(bytes_before, bytes_after); }
@@ -89,6 +92,8 @@ PackedPlan::PackedPlan(Context& context, PackedBlocks const& blocks, Redistribut
     groups::Agreement agreement;
     agreement.fault(fault);
     agreement.alike("element_bytes", blocks.element_bytes.count);
+    agreement.alike("staging", options.staging.value_or(shared.settings().staging));
+    agreement.alike("strategy", name_of(options.strategy.value_or(shared.settings().strategy)));
     shared.meet("PackedPlan", agreement);
 
     state.element_bytes = blocks.element_bytes.count;
@@ -229,8 +234,6 @@ RedistributionReport PackedPlan::apply(std::span<std::byte> data, std::span<std:
     Blocks const blocks{data.data(), std::max(units, units_after), {unit_bytes}};
     Plan::State plan(state.context, blocks.count, state.options);
     groups::Agreement agreement;
-    agreement.alike("staging", plan.staging);
-    agreement.alike("strategy", name_of(plan.strategy));
     std::uint64_t const& most_slots = agreement.most(blocks.count);
     std::uint64_t const& are_shared = agreement.least(plan.may_share(blocks) ? 1 : 0);
     context.agree(agreement);
