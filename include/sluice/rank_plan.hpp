@@ -11,11 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <optional>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -23,6 +20,7 @@
 #include "sluice/error.hpp"
 #include "sluice/export.h"
 #include "sluice/redistribute.hpp"
+#include "sluice/resize.hpp"
 
 namespace sluice {
 
@@ -30,14 +28,6 @@ namespace sluice {
 enum class BlockOrder {
     any,        ///< blocks that stay keep their slots as far as possible: the fewest are moved
     by_source,  ///< as in the whole array before: by the rank that they come from, and there in their order
-};
-
-/// What becomes of a vector that has another number of blocks afterwards. Its size is always the new number.
-enum class Resize {
-    grow,      ///< its capacity grows to what is needed if it must, and never shrinks. Growth copies the vector:
-               ///< reserve() what a rank may hold avoids that
-    fit,       ///< the same, and the capacity that is not needed is given back
-    must_fit,  ///< its capacity stays; if it does not suffice on a rank, that is an error on all
 };
 
 /// What a redistribution by rank may be told.
@@ -88,8 +78,6 @@ class SLUICE_API RankPlan {
 
   private:
     struct State;
-    static std::optional<Error> fault_of_vector(std::uint64_t size, std::uint64_t capacity, std::uint64_t before,
-                                                std::uint64_t slots, Resize resize);
     /// apply(), with what this rank found wrong before.
     RedistributionReport apply(std::span<Blocks const> arrays, std::optional<Error> const& fault);
     std::unique_ptr<State> state_;
@@ -98,33 +86,13 @@ class SLUICE_API RankPlan {
 template <class... Elements, class... Allocators>
 RedistributionReport RankPlan::apply(Resize resize, std::vector<Elements, Allocators>&... vectors) {
     static_assert((std::is_trivially_copyable_v<Elements> && ...), "blocks are moved as bytes");
-    std::uint64_t const before = count_before();
-    std::uint64_t const after = count_after();
-    std::optional<Error> fault;
-    ((fault = fault ? fault : fault_of_vector(vectors.size(), vectors.capacity(), before, slots(), resize)), ...);
-    auto const resize_all = [&](std::uint64_t blocks) {
-        // A vector that grows by itself takes up to twice what it needs.
-        (vectors.reserve(blocks), ...);
-        (vectors.resize(blocks), ...);
-    };
-    bool const may_grow = !fault;
-    try {
-        if (may_grow) resize_all(slots());
-    } catch (std::bad_alloc const&) {
-        fault.emplace(ErrorCode::out_of_memory, "no memory for vectors of " + std::to_string(slots()) + " elements");
-    } catch (std::length_error const&) {
-        fault.emplace(ErrorCode::out_of_memory, "a vector cannot have " + std::to_string(slots()) + " elements");
-    }
-    std::array<Blocks, sizeof...(vectors)> const arrays{blocks_of(vectors)...};
-    try {
-        RedistributionReport report = apply(arrays, fault);
-        resize_all(after);
-        if (resize == Resize::fit) (vectors.shrink_to_fit(), ...);
-        return report;
-    } catch (...) {
-        if (may_grow) resize_all(before);  // a vector that was refused for its size keeps it
-        throw;
-    }
+    return move_in_vectors(
+        resize,
+        [&](std::optional<Error> const& fault) {
+            std::array<Blocks, sizeof...(vectors)> const arrays{blocks_of(vectors)...};
+            return apply(arrays, fault);
+        },
+        VectorInMove<std::vector<Elements, Allocators>>{vectors, count_before(), slots(), count_after()}...);
 }
 
 /// Moves the blocks of one array whose destinations are known by rank. Collective over the context; see RankPlan.

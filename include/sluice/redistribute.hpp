@@ -69,10 +69,23 @@ using DestinationFunction = std::function<Destination(std::uint64_t index, std::
 /// @throws Error invalid_argument for another name; its text has the known ones
 SLUICE_API Strategy strategy_named(std::string_view name);
 
+/// Tells where the block of a slot comes from: the inverse of the destinations.
+/// @param slot a slot of this rank
+/// @return rank and index of the block that goes there, or free_block if none does
+///
+/// Called on the calling thread, at least once for each local slot. It must give the same answer each time, must not
+/// throw and must not call MPI.
+using InverseFunction = std::function<Destination(std::uint64_t slot)>;
+
 /// Settings that one call overrides. They must be equal on all ranks.
 struct RedistributeOptions {
     std::optional<Strategy> strategy;  ///< instead of Settings::strategy
     std::optional<Bytes> staging;      ///< instead of Settings::staging; at least 4 KiB are used
+    /// The inverse of the destinations, on all ranks or on none. With it no address travels: the ranks only compare two
+    /// sums. An inverse that is wrong is an error on every rank before any byte has moved; which slot it is wrong for
+    /// is told with Settings::check data or all, which exchange the addresses. Used during the call only, by
+    /// redistribute() and by the making of a Plan; RankPlan and PackedPlan, which choose the slots, refuse it.
+    InverseFunction inverse{};
 };
 
 /// The time that one step of a redistribution took on this rank.
@@ -120,7 +133,7 @@ struct SLUICE_API RedistributionReport {
 /// @return what the call did on this rank
 /// @throws Error the same on every rank, before any byte has moved: invalid_argument for a rank or index out of range,
 ///         two blocks with one destination, more destinations than blocks, null pointers, sizes that overflow or
-///         differ, or options that differ; out_of_memory
+///         differ, options that differ, or an inverse that is none; out_of_memory
 SLUICE_API RedistributionReport redistribute(Context& context, Blocks blocks, std::span<Destination const> destinations,
                                              RedistributeOptions const& options = {});
 

@@ -8,6 +8,7 @@
  * | sluice/c/report.h | reports: named figures | the structs of reports |
  * | sluice/c/redistribute.h | redistribution in place, plans | sluice/redistribute.hpp |
  * | sluice/c/rank_plan.h | redistribution by rank alone | sluice/rank_plan.hpp |
+ * | sluice/c/packed_plan.h | the same for blocks of different sizes | sluice/packed_plan.hpp |
  * | sluice/c/array.h | arrays in memory that the ranks of a node share | sluice/allocate.hpp |
  * | sluice/c/collectives.h | all-to-all exchanges in place | sluice/collectives.hpp |
  * | sluice/c/transpose.h | transposes of distributed 3-D arrays | sluice/transpose.hpp |
@@ -47,6 +48,7 @@
 #include "sluice/c/context.h"
 #include "sluice/c/exchange.h"
 #include "sluice/c/fetch.h"
+#include "sluice/c/packed_plan.h"
 #include "sluice/c/paged.h"
 #include "sluice/c/rank_plan.h"
 #include "sluice/c/redistribute.h"

@@ -29,10 +29,12 @@ std::uint64_t number_of(void const* handle) {
 }
 
 char const* name_of(std::uint64_t kind) {
-    static constexpr std::array k_names{
-        "nothing",        "a context",        "options",      "a report",           "a plan",   "a store",
-        "a fetch result", "a data sink",      "a paged file", "paged blocks",       "a budget", "a lease",
-        "a MADRE object", "a transpose plan", "a rank plan",  "an all-to-all plan", "an array", "an exchange plan"};
+    static constexpr std::array k_names{"nothing",        "a context",        "options",        "a report",
+                                        "a plan",         "a store",          "a fetch result", "a data sink",
+                                        "a paged file",   "paged blocks",     "a budget",       "a lease",
+                                        "a MADRE object", "a transpose plan", "a rank plan",    "an all-to-all plan",
+                                        "an array",       "an exchange plan", "a packed plan"};
+    static_assert(k_names.size() == static_cast<std::size_t>(HandleKind::last) + 1);
     return kind < k_names.size() ? k_names[kind] : "nothing";
 }
 
@@ -91,7 +93,7 @@ HandleTable::Slot& HandleTable::checked(void const* handle, HandleKind kind, cha
     std::uint64_t const number = number_of(handle);
     std::uint64_t const found = kind_in(number);
     bool const is_ours = (number & 1) != 0 && found >= static_cast<std::uint64_t>(HandleKind::context) &&
-                         found <= static_cast<std::uint64_t>(HandleKind::exchange_plan) &&
+                         found <= static_cast<std::uint64_t>(HandleKind::last) &&
                          place_in(number) < made_.load(std::memory_order_acquire);
     if (!is_ours) refuse(" is no handle of Sluice: a variable that was not set by a function that makes one?");
     if (found != static_cast<std::uint64_t>(kind)) refuse(std::string(" is the handle of ") + name_of(found));

@@ -33,6 +33,8 @@ enum class HandleKind : std::uint8_t {
     alltoall_plan,
     array,
     exchange_plan,
+    packed_plan,
+    last = packed_plan,
 };
 
 /// Thread-safe; looking up takes no lock. Takes 24 bytes for each handle of the most that were in use at once.

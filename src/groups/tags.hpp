@@ -42,13 +42,14 @@ inline constexpr TagRange k_block_stream{15, 1};       ///< blocks of cyclic
 inline constexpr TagRange k_transposes{16, 1};         ///< cells of transposes
 inline constexpr TagRange k_alltoalls{17, 3};          ///< blocks, offers of memory, answers to offers
 inline constexpr TagRange k_cyclic_schedule{21, 4};    ///< edges, wishes, actions, last actions
+inline constexpr TagRange k_tails{25, 1};              ///< sizes of packed blocks and tails of their streams
 inline constexpr TagRange k_meeting{30, 1};            ///< the first step of a collective call
 inline constexpr TagRange k_absences{31, 2};           ///< questions and answers about it; the barrier after them
 inline constexpr TagRange k_collectives{7000, 1};      ///< all-to-alls in place
 inline constexpr TagRange k_store_barrier{31000, 1};   ///< the end of a store
 static_assert(are_apart(std::array{k_addresses, k_parts, k_exchange_end, k_message_transport, k_exchange,
-                                   k_block_stream, k_transposes, k_alltoalls, k_cyclic_schedule, k_meeting, k_absences,
-                                   k_collectives, k_store_barrier}));
+                                   k_block_stream, k_transposes, k_alltoalls, k_cyclic_schedule, k_tails, k_meeting,
+                                   k_absences, k_collectives, k_store_barrier}));
 
 /// On the communicator of a store: control messages have the first tag, data for slot s the tag after it plus s.
 inline constexpr TagRange k_store_control{0, 1};

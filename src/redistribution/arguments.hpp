@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,15 @@
 namespace sluice::redistribution {
 
 Error invalid(std::string const& text);
+
+/// Throws Error(invalid_argument) if an object was moved from, so that it has no state; `object` is its class.
+template <class State>
+State& existing(std::unique_ptr<State> const& state, char const* object) {
+    if (!state)
+        throw invalid(std::string("the ") + object +
+                      " was moved from: use the object that it was moved to, or make a new one");
+    return *state;
+}
 
 /// Returns the fault that this rank alone can see in an array, if there is one.
 std::optional<Error> fault_of(Blocks const& blocks);

@@ -21,21 +21,12 @@ std::unique_ptr<Plan::State> rd::make_plan(Context const& context, std::uint64_t
     agreement.fault(fault);
     agreement.alike("staging", state->staging);
     agreement.alike("strategy", name_of(state->strategy));
+    agreement.alike("inverse", options.inverse ? "given" : "not given");
     std::uint64_t const& most_slots = agreement.most(count);
     state->context.meet("Plan", agreement);
-    state->take_map(live, destinations, most_slots, nullptr, false);
+    state->take_map(live, destinations, most_slots, nullptr, false, options.inverse);
     return state;
 }
-
-namespace {
-
-/// Throws Error(invalid_argument) if the plan was moved from.
-Plan::State& existing(std::unique_ptr<Plan::State> const& state) {
-    if (!state) throw rd::invalid("the Plan was moved from: use the object that it was moved to, or make a new one");
-    return *state;
-}
-
-}  // namespace
 
 Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
@@ -60,7 +51,7 @@ Plan::Plan(Plan&&) noexcept = default;
 Plan& Plan::operator=(Plan&&) noexcept = default;
 
 RedistributionReport Plan::apply(std::span<Blocks const> arrays) {
-    engine::ContextState& context = existing(state_).context;
+    engine::ContextState& context = rd::existing(state_, "Plan").context;
     engine::Entry const entry(context, "Plan::apply");
     rd::MeasuredCall const call(context, {0});
     RedistributionReport report;
@@ -92,7 +83,7 @@ RedistributionReport Plan::apply(std::span<Blocks const> arrays) {
 }
 
 Bytes Plan::memory() const {
-    return existing(state_).memory();
+    return rd::existing(state_, "Plan").memory();
 }
 
 }  // namespace sluice

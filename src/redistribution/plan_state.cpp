@@ -5,7 +5,9 @@
 #include <new>
 #include <span>
 
+#include "base/checks_data.hpp"
 #include "groups/agree.hpp"
+#include "redistribution/inverse_rule.hpp"
 #include "redistribution/strategies/automatic.hpp"
 
 namespace sluice {
@@ -43,18 +45,24 @@ Plan::State::State(Context const& made_on, std::uint64_t count, RedistributeOpti
       strategy(options.strategy ? *options.strategy : context.settings().strategy) {}
 
 void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& destinations, std::uint64_t most_slots,
-                           Blocks const* once, bool are_shared) {
+                           Blocks const* once, bool are_shared, InverseFunction const& inverse) {
     std::span<rd::StrategyEntry const> const open = open_strategies(strategy);
     entry_ = &open.front();
     why_ = "asked for";
     if (std::ranges::any_of(open, &rd::StrategyEntry::needs_node)) node_ = context.node(staging / 4);
     facts_ = {.node = node_.get(), .ranks = context.size(), .most_slots = most_slots, .block_bytes = std::nullopt};
     if (once != nullptr) facts_.block_bytes = once->block_bytes.count;
-    if (are_shared && take_shared_map(live, destinations, *once)) return;
+    bool const is_inverse_checked = inverse && base::checks_data(context.settings().check);
+    if (are_shared && !is_inverse_checked) {
+        if (inverse)
+            rd::take_both_ways(context, node_.get(), {slots, most_slots}, live, destinations, inverse, nullptr,
+                               nullptr);
+        if (take_shared_map(live, destinations, *once)) return;
+    }
     rd::MapNeeds const needs = needs_of(open, facts_);
     std::optional<Error> fault;
     try {
-        if (needs.inverse) inverse_.emplace(slots, context.size(), most_slots, context.meter());
+        if (needs.inverse || is_inverse_checked) inverse_.emplace(slots, context.size(), most_slots, context.meter());
         if (needs.forward) forward_.emplace(slots, context.size(), most_slots, context.meter());
     } catch (std::bad_alloc const&) {
         fault.emplace(ErrorCode::out_of_memory, "rank " + std::to_string(context.rank()) +
@@ -62,8 +70,16 @@ void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& desti
                                                     " blocks");
     }
     context.agree_on_no_error(fault);
-    counts_ = rd::exchange_addresses(context, node_.get(), live, destinations, inverse_ ? &*inverse_ : nullptr,
-                                     forward_ ? &*forward_ : nullptr, staging);
+    rd::AddressMap* const inverse_map = inverse_ ? &*inverse_ : nullptr;
+    rd::AddressMap* const forward_map = forward_ ? &*forward_ : nullptr;
+    if (inverse && !is_inverse_checked) {
+        counts_ = rd::take_both_ways(context, node_.get(), {slots, most_slots}, live, destinations, inverse,
+                                     inverse_map, forward_map);
+        return;
+    }
+    counts_ = rd::exchange_addresses(context, node_.get(), live, destinations, inverse_map, forward_map, staging);
+    if (is_inverse_checked) rd::check_inverse(context, *inverse_, inverse);
+    if (!needs.inverse) inverse_.reset();
 }
 
 bool Plan::State::may_share(Blocks const& blocks) const noexcept {

@@ -30,9 +30,10 @@ struct Plan::State {
 
     /// Collective. Validates the map and keeps the parts that the strategy needs. `live`: number of blocks that
     /// `destinations` is asked for. `most_slots`: the largest of all ranks. `once`: the one array that is moved once,
-    /// or null for a plan that may move several; `are_shared`: it may be shared on all ranks.
+    /// or null for a plan that may move several; `are_shared`: it may be shared on all ranks. `inverse`: that of the
+    /// destinations, empty if the caller gave none.
     void take_map(std::uint64_t live, redistribution::DestinationsFrom const& destinations, std::uint64_t most_slots,
-                  Blocks const* once, bool are_shared);
+                  Blocks const* once, bool are_shared, InverseFunction const& inverse);
 
     /// Local: whether this rank's array may be mapped by the others, for the strategy of this plan.
     bool may_share(Blocks const& blocks) const noexcept;

@@ -32,10 +32,11 @@ RedistributionReport redistribute_once(Context& context, Blocks const& blocks, s
     agreement.alike("block_bytes", blocks.block_bytes.count);
     agreement.alike("staging", plan.staging);
     agreement.alike("strategy", name_of(plan.strategy));
+    agreement.alike("inverse", options.inverse ? "given" : "not given");
     std::uint64_t const& most_slots = agreement.most(blocks.count);
     std::uint64_t const& are_shared = agreement.least(!fault && plan.may_share(blocks) ? 1 : 0);
     state.meet("redistribute", agreement);
-    plan.take_map(live, destinations, most_slots, &blocks, are_shared != 0);
+    plan.take_map(live, destinations, most_slots, &blocks, are_shared != 0, options.inverse);
     clock.step("addresses");
     plan.prepare(blocks.block_bytes.count);
     clock.step("prepare");

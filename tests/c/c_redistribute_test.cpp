@@ -310,4 +310,56 @@ TEST_F(CInterface, empty_arrays_are_fine) {
         << sluice_last_error();
 }
 
+/// All numbers go to the next rank, in reverse, and what that is inverted. `shift`: by how much the inverse is wrong.
+struct NextRank {
+    int rank;
+    int size;
+    int shift;
+};
+
+void go_to_next(void* user, std::uint64_t index, void const*, int* rank, std::int64_t* destination) {
+    auto const* const map = static_cast<NextRank const*>(user);
+    *rank = (map->rank + 1) % map->size;
+    *destination = k_count - 1 - static_cast<std::int64_t>(index);
+}
+
+void come_from_last(void* user, std::uint64_t slot, int* rank, std::int64_t* source) {
+    auto const* const map = static_cast<NextRank const*>(user);
+    *rank = (map->rank + map->size - 1) % map->size;
+    *source = (2 * k_count - 1 - static_cast<std::int64_t>(slot) + map->shift) % k_count;
+}
+
+TEST_F(CInterface, moves_by_a_map_and_its_inverse) {
+    NextRank map{rank_, size_, 0};
+    ASSERT_EQ(sluice_redistribute_invertible(context_, blocks_.data() + 1, k_count, 8, go_to_next, come_from_last, &map,
+                                             nullptr, nullptr),
+              SLUICE_SUCCESS)
+        << sluice_last_error();
+    EXPECT_EQ(blocks_, numbers_moved(0));
+    blocks_ = numbers(0);
+    sluice_plan* plan = nullptr;
+    ASSERT_EQ(sluice_plan_create_invertible(context_, k_count, go_to_next, come_from_last, &map, nullptr, &plan),
+              SLUICE_SUCCESS)
+        << sluice_last_error();
+    sluice_blocks const array{blocks_.data() + 1, k_count, 8};
+    EXPECT_EQ(sluice_plan_apply(plan, 1, &array, nullptr), SLUICE_SUCCESS) << sluice_last_error();
+    EXPECT_EQ(blocks_, numbers_moved(0));
+    EXPECT_EQ(sluice_plan_free(&plan), SLUICE_SUCCESS);
+}
+
+TEST_F(CInterface, refuses_an_inverse_that_is_none) {
+    NextRank map{rank_, size_, rank_ == size_ - 1 ? 1 : 0};
+    auto const move = [&](sluice_inverse_function source) {
+        return sluice_redistribute_invertible(context_, blocks_.data() + 1, k_count, 8, go_to_next, source, &map,
+                                              nullptr, nullptr);
+    };
+    expect_refused(move(come_from_last), SLUICE_INVALID_ARGUMENT, "does not invert");
+    expect_refused(move(rank_ == 0 ? nullptr : come_from_last), SLUICE_INVALID_ARGUMENT,
+                   "the inverse function is NULL");
+    sluice_plan* plan = nullptr;
+    expect_refused(sluice_plan_create_invertible(context_, k_count, go_to_next, come_from_last, &map, nullptr, &plan),
+                   SLUICE_INVALID_ARGUMENT, "does not invert");
+    EXPECT_EQ(plan, nullptr);
+}
+
 }  // namespace

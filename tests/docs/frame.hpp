@@ -31,6 +31,7 @@
 #include "sluice/error.hpp"
 #include "sluice/exchange.hpp"
 #include "sluice/fetch.hpp"
+#include "sluice/packed_plan.hpp"
 #include "sluice/paged.hpp"
 #include "sluice/rank_plan.hpp"
 #include "sluice/redistribute.hpp"

@@ -15,6 +15,7 @@
 
 #include "sluice/collectives.hpp"
 #include "sluice/fetch.hpp"
+#include "sluice/packed_plan.hpp"
 #include "sluice/paged.hpp"
 #include "sluice/redistribute.hpp"
 #include "sluice/tasks.hpp"
@@ -35,6 +36,9 @@ TEST(SecondThread, inside_a_context_gets_an_error_from_every_call_and_the_first_
     std::vector<Destination> const stay{{context.rank(), 0}};
     std::vector<double> block(1, 3.5);
     Plan plan(context, 1, stay);
+    std::vector<std::uint64_t> sizes{1};
+    std::vector<int> const here{context.rank()};
+    PackedPlan packed(context, {sizes, here, {sizeof(double)}});
     Key const key{context.rank(), 1, 0};
     std::array<std::byte, 8> const data{};
     std::vector<std::int64_t> const ones(numbers.size(), 1);
@@ -52,6 +56,11 @@ TEST(SecondThread, inside_a_context_gets_an_error_from_every_call_and_the_first_
         {"Plan", [&] { Plan const second(context, 1, stay); }},
         {"Plan", [&] { Plan::computed(context, 1, [&](std::uint64_t) { return stay[0]; }); }},
         {"Plan::apply", [&] { plan.apply(blocks_of(block)); }},
+        {"PackedPlan",
+         [&] {
+             PackedPlan const second(context, {sizes, here});
+         }},
+        {"PackedPlan::apply", [&] { packed.apply(Resize::grow, block, sizes); }},
         {"redistribute", [&] { redistribute(context, blocks_of(block), stay); }},
         {"all-to-all", [&] { alltoall_in_place(context, numbers); }},
         {"alltoallv_in_place", [&] { alltoallv_in_place(context, numbers, ones, places); }},

@@ -212,7 +212,7 @@ TEST_F(RankPlans, refuse_wrong_arguments_on_all_ranks) {
     std::vector<int> const right(10, rank_);
     std::vector<std::uint64_t> array(rank_ == 0 ? 11 : 10, 7);
     std::vector<std::uint64_t> const before = array;
-    EXPECT_EQ(code_of([&] { redistribute(context_, array, right); }, "is for 10 blocks, the vector has 11"),
+    EXPECT_EQ(code_of([&] { redistribute(context_, array, right); }, "is for 10 elements, the vector has 11"),
               ErrorCode::invalid_argument);
     EXPECT_EQ(array, before);
     if (ranks_ > 1) {

@@ -66,6 +66,32 @@ SLUICE_API int sluice_redistribute_computed(sluice_context* context, void* data,
                                             sluice_destination_function destination, void* user,
                                             sluice_options const* options, sluice_report* report);
 
+/** Tells where the block of a slot comes from: the inverse of a sluice_destination_function. It is called on the
+ * calling thread, at least once for each local slot. It must give the same answer each time, must not call MPI, must
+ * not throw and must return (no longjmp).
+ * @param user        what the call was given
+ * @param slot        number of the slot on this rank
+ * @param[out] rank   receives the rank that the block comes from, or a negative number if none comes
+ * @param[out] source receives its slot there */
+typedef void (*sluice_inverse_function)(void* user, uint64_t slot, int* rank, int64_t* source);
+
+/** The same as sluice_redistribute_computed() for a map whose inverse is known, too: no address travels. Collective
+ * over the context. An inverse that is wrong is an error on every rank; which slot it is wrong for is told if the
+ * setting `check` of the context is "data" or "all", with which addresses do travel.
+ * @param context     the ranks that hold the array
+ * @param data        the blocks of this rank, contiguous; may be NULL if `count` is 0
+ * @param count       number of blocks (slots) of this rank; ranks may differ
+ * @param block_bytes bytes of one block, equal on all ranks
+ * @param destination computes where a block goes
+ * @param source      computes where the block of a slot comes from
+ * @param user        is handed to both
+ * @param options     overrides of `strategy` and `staging`, equal on all ranks, or NULL
+ * @param[out] report is filled as by sluice_redistribute(), or NULL
+ * @return SLUICE_SUCCESS, or the same other code on every rank; no byte has moved then. */
+SLUICE_API int sluice_redistribute_invertible(sluice_context* context, void* data, uint64_t count, uint64_t block_bytes,
+                                              sluice_destination_function destination, sluice_inverse_function source,
+                                              void* user, sluice_options const* options, sluice_report* report);
+
 /** A validated map that is applied to several arrays or many times. A plan keeps at most 16 bytes for each local block.
  */
 typedef struct sluice_plan sluice_plan;
@@ -101,6 +127,20 @@ SLUICE_API int sluice_plan_create(sluice_context* context, uint64_t count, uint6
 SLUICE_API int sluice_plan_create_computed(sluice_context* context, uint64_t count,
                                            sluice_destination_function destination, void* user,
                                            sluice_options const* options, sluice_plan** plan);
+
+/** The same as sluice_plan_create_computed() for a map whose inverse is known, too: no address travels, as in
+ * sluice_redistribute_invertible(). Collective over the context.
+ * @param context     the ranks that hold the arrays; it must outlive the plan
+ * @param count       number of blocks (slots) of this rank in each array
+ * @param destination computes where a block goes from its number; its `block` is NULL
+ * @param source      computes where the block of a slot comes from. Both are called during this call only.
+ * @param user        is handed to both
+ * @param options     overrides of `strategy` and `staging`, equal on all ranks, or NULL
+ * @param[out] plan   receives the handle; the caller frees it with sluice_plan_free(); NULL after a failure
+ * @return SLUICE_SUCCESS, or the same other code on every rank. */
+SLUICE_API int sluice_plan_create_invertible(sluice_context* context, uint64_t count,
+                                             sluice_destination_function destination, sluice_inverse_function source,
+                                             void* user, sluice_options const* options, sluice_plan** plan);
 
 /** Moves the blocks of each of the arrays by the map, array after array. Collective over the context.
  * @param plan        what sluice_plan_create() made

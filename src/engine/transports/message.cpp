@@ -22,7 +22,7 @@ MessageTransport::MessageTransport(MPI_Comm comm, std::uint64_t piece_bytes, Byt
                                    memory::Meter& meter, base::Counters& counters)
     : comm_(comm),
       most_in_(std::max<std::size_t>(1, open_requests / 2 - 1)),
-      most_out_(std::max<std::size_t>(1, open_requests / 2 - open_requests / 8)),
+      most_out_(std::max<std::size_t>(1, open_requests / 2 - std::max<std::size_t>(1, open_requests / 8))),
       most_asking_(std::max<std::size_t>(1, open_requests / 8)),
       open_(1 + most_in_ + most_out_ + most_asking_, MPI_REQUEST_NULL, memory::MeteredAllocator<MPI_Request>(meter)),
       jobs_(open_.size(), Job{}, memory::MeteredAllocator<Job>(meter)),
