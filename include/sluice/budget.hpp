@@ -26,9 +26,13 @@ enum class Purpose {
     registered,   ///< memory of the program that is pinned for network adapters
 };
 
+class Budget;
+
 namespace budget {
 class Allowance;
-}
+class Keeper;
+void add_keeper(Budget const& budget, std::weak_ptr<Keeper> keeper);
+}  // namespace budget
 
 namespace detail {
 struct BudgetState;
@@ -142,6 +146,7 @@ class SLUICE_API Budget {
     bool is_waited_for() const;
 
   private:
+    friend void budget::add_keeper(Budget const& budget, std::weak_ptr<budget::Keeper> keeper);
     std::shared_ptr<detail::BudgetState> state_;
 };
 

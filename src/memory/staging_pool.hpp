@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Staging for consecutive calls: one buffer is kept from call to call.
+///
+///     take ──> in use ──> given back ──> kept ──> take …
+///                                         └──> freed when the budget asks, or by a larger one
 #pragma once
 
 #include <cstddef>
@@ -10,6 +13,7 @@
 #include <span>
 #include <utility>
 
+#include "budget/keeper.hpp"
 #include "memory/meter.hpp"
 #include "sluice/budget.hpp"
 
@@ -38,11 +42,12 @@ class Staging {
     std::optional<Lease> lease_;
 };
 
-/// Thread-safe. Keeps at most one buffer of the largest size requested so far; a concurrent call gets another one.
+/// Thread-safe. Keeps at most one buffer of the largest size requested so far; a concurrent call gets another one. What
+/// is kept goes back when the budget asks for it.
 class StagingPool {
   public:
-    /// The budget is not owned and may be null; then nothing is leased.
-    explicit StagingPool(Budget* budget) : budget_(budget) {}
+    /// The budget may be null; then nothing is leased.
+    explicit StagingPool(Budget* budget);
     ~StagingPool();
     StagingPool(StagingPool const&) = delete;
     StagingPool& operator=(StagingPool const&) = delete;
@@ -51,7 +56,12 @@ class StagingPool {
     /// leased, and counts as resident, while it is in use or kept. If the budget has not even `least`, it is exceeded,
     /// because the caller's peers wait. Throws std::bad_alloc if there is no memory for `least`.
     Staging take(Bytes wanted, Bytes least);
+    /// The same for `wanted` bytes alone; nothing if the budget or the memory do not suffice. What is kept and smaller
+    /// is freed first.
+    std::optional<Staging> try_take(Bytes wanted);
 
+    /// The bytes that are kept now.
+    Bytes kept() const;
     /// The most bytes that were in use or kept at once.
     Bytes peak() const;
     /// For tests: the allocation after the next `allocations` fails.
@@ -59,15 +69,13 @@ class StagingPool {
 
   private:
     friend class Staging;
+    class Kept;
+    bool reuse(Staging& staging, std::size_t bytes);
     void allocate(Staging& staging, std::size_t bytes);
     void give_back(Staging& staging) noexcept;
 
     Budget* budget_;
-    mutable std::mutex mutex_;
-    Meter meter_;
-    std::unique_ptr<std::byte[]> kept_;
-    std::size_t kept_bytes_ = 0;
-    std::optional<Lease> kept_lease_;
+    std::shared_ptr<Kept> kept_;
 };
 
 }  // namespace sluice::memory

@@ -7,6 +7,7 @@
 
 #include "groups/agree.hpp"
 #include "redistribution/strategies/automatic.hpp"
+#include "redistribution/strategies/packed/packed.hpp"
 
 namespace sluice {
 
@@ -42,11 +43,38 @@ Plan::State::State(Context const& made_on, std::uint64_t count, RedistributeOpti
       staging(std::max(options.staging.value_or(context.settings().staging), k_smallest_staging)),
       strategy(options.strategy ? *options.strategy : context.settings().strategy) {}
 
+bool Plan::State::may_copy(std::uint64_t live, Blocks const& blocks) const {
+    return strategy == Strategy::automatic &&
+           rd::has_room(context, 1, rd::Packed::least_copies(live, blocks.block_bytes.count));
+}
+
+bool Plan::State::move_packed(std::uint64_t live, rd::DestinationsFrom const& destinations, std::uint64_t most_slots,
+                              Blocks const& blocks, RedistributionReport& report) {
+    node_ = context.node(staging / 4);
+    std::uint64_t const block_bytes = blocks.block_bytes.count;
+    facts_ = {.node = node_.get(), .ranks = context.size(), .most_slots = most_slots, .block_bytes = block_bytes};
+    std::optional<rd::Packed> packed;
+    try {
+        packed.emplace(context, blocks, live, destinations);
+    } catch (std::bad_alloc const&) {
+    }
+    if (!context.all_true(packed.has_value())) return false;
+    auto const choice = packed->open(*node_, rd::early_facts(facts_, block_bytes, staging));
+    if (!choice) return false;
+    if (choice->way == rd::Way::alltoallv && packed->move(report)) {
+        report.why = choice->why;
+        return true;
+    }
+    is_chosen_ = choice->way == rd::Way::token;
+    why_ = choice->why;
+    return false;
+}
+
 void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& destinations, std::uint64_t most_slots,
                            Blocks const* once, bool are_shared) {
-    std::span<rd::StrategyEntry const> const open = open_strategies(strategy);
+    std::span<rd::StrategyEntry const> const open = open_strategies(is_chosen_ ? Strategy::token : strategy);
     entry_ = &open.front();
-    why_ = "asked for";
+    if (!is_chosen_) why_ = "asked for";
     if (std::ranges::any_of(open, &rd::StrategyEntry::needs_node)) node_ = context.node(staging / 4);
     facts_ = {.node = node_.get(), .ranks = context.size(), .most_slots = most_slots, .block_bytes = std::nullopt};
     if (once != nullptr) facts_.block_bytes = once->block_bytes.count;
@@ -117,12 +145,15 @@ rd::Problem Plan::State::problem_with(std::uint64_t block_bytes, Bytes bytes) {
             .meter = context.meter()};
 }
 
-/// Collective. Chooses the strategy for blocks of this size by the map, and frees the maps that it does not need if it
-/// moves only once.
-void Plan::State::choose(std::uint64_t block_bytes) {
-    rd::Chosen chosen = rd::choose_automatically(problem_with(block_bytes, staging));
+/// Collective. Chooses the strategy for blocks of this size by the map.
+void Plan::State::choose(std::uint64_t block_bytes, bool may_copy) {
+    rd::Chosen chosen = rd::choose_automatically(problem_with(block_bytes, staging), may_copy);
     entry_ = chosen.entry;
     why_ = std::move(chosen.why);
+}
+
+/// Frees the maps that the chosen strategy does not need, if it moves only once.
+void Plan::State::drop_maps() {
     if (!moves_once()) return;
     rd::MapNeeds const needs = entry_->needs(facts_);
     if (!needs.forward) forward_.reset();
@@ -132,7 +163,15 @@ void Plan::State::choose(std::uint64_t block_bytes) {
 void Plan::State::prepare(std::uint64_t block_bytes) {
     if (mover_ && problem_->block_bytes == block_bytes && (problem_->shared != nullptr) == is_shared_) return;
     mover_.reset();
-    if (strategy == Strategy::automatic && !is_shared_) choose(block_bytes);
+    if (is_open() && !is_shared_) {
+        choose(block_bytes, true);
+        if (entry_->id == Strategy::alltoallv) {
+            if (try_prepare(block_bytes, staging) == Ready::everywhere) return drop_maps();
+            choose(block_bytes, false);
+            why_ += "; no memory for copies on some rank";
+        }
+        drop_maps();
+    }
     if (is_shared_) choose_walk();
     if (try_prepare(block_bytes, staging) == Ready::everywhere) return;
     Ready const with_least = try_prepare(block_bytes, k_smallest_staging);

@@ -34,7 +34,12 @@ RedistributionReport redistribute_once(Context& context, Blocks const& blocks, s
     agreement.alike("strategy", name_of(plan.strategy));
     std::uint64_t const& most_slots = agreement.most(blocks.count);
     std::uint64_t const& are_shared = agreement.least(!fault && plan.may_share(blocks) ? 1 : 0);
+    std::uint64_t const& may_copy = agreement.least(!fault && plan.may_copy(live, blocks) ? 1 : 0);
     state.meet("redistribute", agreement);
+    if (may_copy != 0 && are_shared == 0 && plan.move_packed(live, destinations, most_slots, blocks, report)) {
+        call.finish(report);
+        return report;
+    }
     plan.take_map(live, destinations, most_slots, &blocks, are_shared != 0);
     clock.step("addresses");
     plan.prepare(blocks.block_bytes.count);
