@@ -28,10 +28,13 @@ enum class Purpose {
 
 class Budget;
 
+namespace kernel {
+class Keeper;
+}
+
 namespace budget {
 class Allowance;
-class Keeper;
-void add_keeper(Budget const& budget, std::weak_ptr<Keeper> keeper);
+void add_keeper(Budget const& budget, std::weak_ptr<kernel::Keeper> keeper);
 }  // namespace budget
 
 namespace detail {
@@ -146,7 +149,7 @@ class SLUICE_API Budget {
     bool is_waited_for() const;
 
   private:
-    friend void budget::add_keeper(Budget const& budget, std::weak_ptr<budget::Keeper> keeper);
+    friend void budget::add_keeper(Budget const& budget, std::weak_ptr<kernel::Keeper> keeper);
     std::shared_ptr<detail::BudgetState> state_;
 };
 

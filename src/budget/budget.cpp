@@ -11,7 +11,7 @@
 
 #include "base/units.hpp"
 #include "budget/allowance.hpp"
-#include "budget/keeper.hpp"
+#include "kernel/keeper.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice {
@@ -100,7 +100,7 @@ struct BudgetState {
     void ask_keepers() noexcept {
         if (asking.test_and_set(std::memory_order_acquire)) return;
         for (std::size_t i = 0;; ++i) {
-            std::shared_ptr<budget::Keeper> keeper;
+            std::shared_ptr<kernel::Keeper> keeper;
             {
                 std::lock_guard const lock(mutex);
                 if (i >= keepers.size()) break;
@@ -110,7 +110,7 @@ struct BudgetState {
         }
         asking.clear(std::memory_order_release);
     }
-    std::vector<std::weak_ptr<budget::Keeper>> keepers;
+    std::vector<std::weak_ptr<kernel::Keeper>> keepers;
     std::atomic_flag asking = ATOMIC_FLAG_INIT;
 };
 
@@ -287,7 +287,7 @@ bool Budget::is_waited_for() const {
     return state_->serving || !state_->waiting.empty();
 }
 
-void budget::add_keeper(Budget const& budget, std::weak_ptr<Keeper> keeper) {
+void budget::add_keeper(Budget const& budget, std::weak_ptr<kernel::Keeper> keeper) {
     std::lock_guard const lock(budget.state_->mutex);
     auto& keepers = budget.state_->keepers;
     std::erase_if(keepers, [](auto const& one) { return one.expired(); });

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "memory/staging_pool.hpp"
 
-#include <new>
+#include "kernel/keeper.hpp"
 
 namespace sluice::memory {
 
 /// The budget may ask for it while the pool dies, so it is an object of its own. No lock is held while the budget is
 /// used.
-class StagingPool::Kept final : public budget::Keeper {
+class StagingPool::Kept final : public kernel::Keeper {
   public:
     struct Buffer {
-        std::unique_ptr<std::byte[]> memory;
+        StagingMemory memory;
         std::size_t bytes = 0;
         std::optional<Lease> lease;
     };
@@ -86,8 +86,8 @@ Staging::~Staging() {
     if (memory_) pool_->give_back(*this);
 }
 
-StagingPool::StagingPool(Budget* budget) : budget_(budget), kept_(std::make_shared<Kept>(budget)) {
-    if (budget != nullptr) budget::add_keeper(*budget, kept_);
+StagingPool::StagingPool(Budget* budget, Keeps keeps) : budget_(budget), kept_(std::make_shared<Kept>(budget)) {
+    if (budget != nullptr && keeps == Keeps::until_asked) budget::add_keeper(*budget, kept_);
 }
 
 StagingPool::~StagingPool() = default;
@@ -105,7 +105,8 @@ bool StagingPool::reuse(Staging& staging, std::size_t bytes) {
 void StagingPool::allocate(Staging& staging, std::size_t bytes) {
     kept_->count(bytes);
     try {
-        staging.memory_.reset(new std::byte[bytes]);  // not zeroed, so that only the pages in use become resident
+        staging.memory_.reset(new (StagingAlignment::value)
+                                  std::byte[bytes]);  // not zeroed, so that only the pages in use become resident
     } catch (...) {
         kept_->discount(bytes);
         throw;

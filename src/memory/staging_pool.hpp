@@ -2,24 +2,31 @@
 /// Staging for consecutive calls: one buffer is kept from call to call.
 ///
 ///     take ──> in use ──> given back ──> kept ──> take …
-///                                         └──> freed when the budget asks, or by a larger one
+///                                         └──> freed by a larger one, or when the budget asks
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <utility>
 
-#include "budget/keeper.hpp"
 #include "memory/meter.hpp"
 #include "sluice/budget.hpp"
 
 namespace sluice::memory {
 
 class StagingPool;
+
+/// Staging begins with a cache line, so that a block of one line is copied from and to one line.
+struct StagingAlignment {
+    static constexpr std::align_val_t value{64};
+    void operator()(std::byte* memory) const noexcept { ::operator delete[](memory, value); }
+};
+using StagingMemory = std::unique_ptr<std::byte[], StagingAlignment>;
 
 /// A buffer and its lease; both go back to their pool when this object dies. The pool must outlive it.
 class Staging {
@@ -36,18 +43,19 @@ class Staging {
     explicit Staging(StagingPool& pool) : pool_(&pool) {}
 
     StagingPool* pool_;
-    std::unique_ptr<std::byte[]> memory_;
+    StagingMemory memory_;
     std::size_t capacity_ = 0;
     std::size_t size_ = 0;
     std::optional<Lease> lease_;
 };
 
-/// Thread-safe. Keeps at most one buffer of the largest size requested so far; a concurrent call gets another one. What
-/// is kept goes back when the budget asks for it.
+/// Thread-safe. Keeps at most one buffer of the largest size requested so far; a concurrent call gets another one.
 class StagingPool {
   public:
+    /// Whether the budget may have what is kept when it asks (kernel::Keeper).
+    enum class Keeps { always, until_asked };
     /// The budget may be null; then nothing is leased.
-    explicit StagingPool(Budget* budget);
+    explicit StagingPool(Budget* budget, Keeps keeps = Keeps::always);
     ~StagingPool();
     StagingPool(StagingPool const&) = delete;
     StagingPool& operator=(StagingPool const&) = delete;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "groups/agree.hpp"
+#include "groups/agreement.hpp"
 #include "redistribution/strategies/automatic.hpp"
 #include "redistribution/strategies/packed/packed.hpp"
 
@@ -53,13 +54,23 @@ bool Plan::State::move_packed(std::uint64_t live, rd::DestinationsFrom const& de
     node_ = context.node(staging / 4);
     std::uint64_t const block_bytes = blocks.block_bytes.count;
     facts_ = {.node = node_.get(), .ranks = context.size(), .most_slots = most_slots, .block_bytes = block_bytes};
+    rd::Facts facts = rd::early_facts(facts_, block_bytes, staging);
+    bool const tells = facts.has_curves && context.rank() == 0;
+    groups::Agreement agreement;
+    std::uint64_t const& most_live = agreement.most(live);
+    rd::AgreedCurves const curves(agreement, tells ? rd::curves_of_this_machine(node_->is_crowded()) : rd::Curves{});
+    context.agree(agreement);
+    facts.curves = curves.get();
+    std::optional<rd::Choice> choice = rd::choose_token_at_once(facts, most_live);
     std::optional<rd::Packed> packed;
-    try {
-        packed.emplace(context, blocks, live, destinations);
-    } catch (std::bad_alloc const&) {
+    if (!choice) {
+        try {
+            packed.emplace(context, blocks, live, destinations);
+        } catch (std::bad_alloc const&) {
+        }
+        if (!context.all_true(packed.has_value())) return false;
+        choice = packed->open(*node_, facts);
     }
-    if (!context.all_true(packed.has_value())) return false;
-    auto const choice = packed->open(*node_, rd::early_facts(facts_, block_bytes, staging));
     if (!choice) return false;
     if (choice->way == rd::Way::alltoallv && packed->move(report)) {
         report.why = choice->why;

@@ -78,7 +78,7 @@ struct Plan::State {
     bool moves_once() const { return facts_.block_bytes.has_value(); }
 
     redistribution::StrategyEntry const* entry_ =
-        nullptr;  // the strategy that moves; `auto` chooses one for each block size
+        nullptr;              // the strategy that moves; `auto` chooses one for each block size
     bool is_chosen_ = false;  // `auto` has chosen token before there was a map
     std::string why_;
     std::optional<Error> refusal_;  // why the strategy could not be prepared, if it said so

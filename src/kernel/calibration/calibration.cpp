@@ -69,12 +69,11 @@ bool is_plausible(Calibration const& calibration) noexcept {
 }
 
 std::string text_of(CalibrationKey const& key, Calibration const& calibration) {
-    std::string text = std::string(k_first_line) + "\nprocessor = " + key.processor +
-                       "\ncores = " + std::to_string(key.cores) + "\nmpi = " + key.mpi + "\n" +
-                       line_of("roomy token", calibration.roomy.token) +
-                       line_of("roomy packed", calibration.roomy.packed) +
-                       line_of("crowded token", calibration.crowded.token) +
-                       line_of("crowded packed", calibration.crowded.packed);
+    std::string text =
+        std::string(k_first_line) + "\nprocessor = " + key.processor + "\ncores = " + std::to_string(key.cores) +
+        "\nmpi = " + key.mpi + "\n" + line_of("roomy token", calibration.roomy.token) +
+        line_of("roomy packed", calibration.roomy.packed) + line_of("crowded token", calibration.crowded.token) +
+        line_of("crowded packed", calibration.crowded.packed);
     return text + "sum = " + hexadecimal(base::Fnv1a().add(text).value()) + "\n";
 }
 

@@ -138,7 +138,8 @@ std::string write_calibration(CalibrationKey const& key, Calibration const& cali
         why = folder.path_of(made) + ": " + text_of_error(errno);
     std::string const name = calibration_name(key);
     if (why.empty())
-        if (int const error = folder.rename(made, name); error != 0) why = folder.path_of(name) + ": " + text_of_error(error);
+        if (int const error = folder.rename(made, name); error != 0)
+            why = folder.path_of(name) + ": " + text_of_error(error);
     if (!why.empty()) folder.remove(made);
     return why;
 }

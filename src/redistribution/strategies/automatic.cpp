@@ -65,8 +65,7 @@ double predict_alltoallv(Facts const& facts) {
     if (!facts.room_for_copies) return k_never;
     Prices const& price = prices_of(facts);
     double const latency = (10 + number(facts.most_partners)) * price.latency;
-    if (facts.has_curves)
-        return latency + number(facts.most_live) * seconds_of(facts.curves.packed, facts.block_bytes);
+    if (facts.has_curves) return latency + number(facts.most_live) * seconds_of(facts.curves.packed, facts.block_bytes);
     double const byte = price.message_byte + 2 * price.copy_byte;
     return latency + number(facts.most_moved) * (price.alltoallv_block + number(facts.block_bytes) * byte);
 }
@@ -175,8 +174,18 @@ Choice choose_form(Facts const& facts) {
                      "): " + size_of(facts) + ", room for copies, " + costs_of(facts)};
 }
 
+std::optional<Choice> choose_token_at_once(Facts facts, std::uint64_t most_live) {
+    facts.all_moved = facts.most_moved = facts.most_live = most_live;
+    facts.most_partners = std::min(most_live, static_cast<std::uint64_t>(facts.ranks - 1));
+    facts.room_for_copies = true;
+    Choice choice = choose_form(facts);
+    return choice.way == Way::token ? std::optional(std::move(choice)) : std::nullopt;
+}
+
 Choice choose_strategy(Facts const& facts) {
     if (facts.all_moved == 0) return {Way::token, k_nothing_moves};
+    // Measured costs are not compared with those of parking and cyclic, which are built in.
+    if (facts.has_curves && facts.room_for_copies) return choose_form(facts);
     Predictions const predicted = predict(facts);
     std::array const seconds{predicted.token, predicted.parking, predicted.cyclic, predicted.alltoallv,
                              predicted.parking_then_cyclic};
@@ -264,8 +273,7 @@ Facts gather_facts(Problem const& problem, bool may_copy) {
     std::uint64_t const& least_free = agreement.least(takes_part ? free : std::numeric_limits<std::uint64_t>::max());
     std::uint64_t const& most_phases = agreement.most(phases);
     std::uint64_t const& room_everywhere = agreement.least(may_copy && has_room_for_copies(problem) ? 1 : 0);
-    std::uint64_t const& most_live =
-        agreement.most(std::max(problem.incoming, problem.outgoing) + problem.staying);
+    std::uint64_t const& most_live = agreement.most(std::max(problem.incoming, problem.outgoing) + problem.staying);
     bool const has_curves = scan_is_possible(map_facts(problem));
     bool const tells = has_curves && problem.context.rank() == 0;
     AgreedCurves const curves(agreement, tells ? curves_of_this_machine(problem.node->is_crowded()) : Curves{});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "redistribution/strategies/curves.hpp"
@@ -14,8 +15,8 @@ namespace sluice::redistribution {
 /// The facts that the choice is made from. Every value is the same on all ranks.
 struct Facts {
     int ranks = 1;
-    bool one_node = true;                ///< no block leaves its node
-    bool has_curves = false;             ///< the node has rings and is the whole context: `curves` are its costs
+    bool one_node = true;     ///< no block leaves its node
+    bool has_curves = false;  ///< the node has rings and is the whole context: `curves` are its costs
     Curves curves{};
     TokenForm token = TokenForm::chain;  ///< the form that token would use
     std::uint64_t block_bytes = 1;
@@ -53,16 +54,20 @@ struct Choice {
     std::string why;
 };
 
-/// Pure functions. Where there is no room for copies: token, whose memory is bounded whatever the map, unless parking or
-/// cyclic is predicted to be clearly faster. Where there is: alltoallv, unless token is predicted to be faster beyond
-/// doubt.
+/// Pure functions. Where there is no room for copies: token, whose memory is bounded whatever the map, unless parking
+/// or cyclic is predicted to be clearly faster. Where there is: alltoallv, unless token is predicted to be faster
+/// beyond doubt.
 Choice choose_strategy(Facts const& facts);
 /// The same of token and alltoallv alone, with room for copies.
 Choice choose_form(Facts const& facts);
 
-/// Local: whether copies of `bytes` fit into three quarters of the memory left now and of what the context keeps, if each
-/// of `sharers` ranks takes as many.
+/// Local: whether copies of `bytes` fit into three quarters of the memory left now and of what the context keeps, if
+/// each of `sharers` ranks takes as many.
 bool has_room(engine::ContextState& context, std::uint64_t sharers, Bytes bytes);
+
+/// Token, if it is chosen even though all of `most_live` blocks of a rank change their rank: then nothing needs to be
+/// counted.
+std::optional<Choice> choose_token_at_once(Facts facts, std::uint64_t most_live);
 
 /// The facts that need no map; the same on all ranks.
 Facts early_facts(MapFacts const& map, std::uint64_t block_bytes, Bytes staging);

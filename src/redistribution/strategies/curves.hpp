@@ -28,7 +28,7 @@ double seconds_of(kernel::Calibration::Curve const& curve, std::uint64_t bytes) 
 
 /// The curves in force for as many ranks as processors, or for more (`is_crowded`). The file is read at the first call;
 /// one that cannot be used is told on standard error, once.
-Curves curves_of_this_machine(bool is_crowded);
+Curves curves_of_this_machine(bool is_crowded) noexcept;
 
 /// Makes the curves of rank 0 those of all ranks, so that nodes of two types choose alike.
 class AgreedCurves {

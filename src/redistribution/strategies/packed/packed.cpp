@@ -44,8 +44,7 @@ Packed::Packed(engine::ContextState& context, Blocks const& blocks, std::uint64_
       send_counts_(static_cast<std::size_t>(context.size()), 0,
                    memory::MeteredAllocator<std::uint64_t>(context.meter())),
       receive_counts_(send_counts_),
-      next_(send_counts_),
-      ends_(send_counts_) {}
+      next_(send_counts_) {}
 
 Bytes Packed::least_copies(std::uint64_t live, std::uint64_t block_bytes) noexcept {
     std::uint64_t const each = block_bytes + sizeof(std::uint32_t);
@@ -53,9 +52,10 @@ Bytes Packed::least_copies(std::uint64_t live, std::uint64_t block_bytes) noexce
                                                                          : live * each};
 }
 
-/// False if the map has a fault that this rank sees, or a rule threw.
+/// False if the map has a fault that this rank sees, or a rule threw. Inlined, so that what `visit` counts stays in
+/// registers.
 template <typename Visit>
-bool Packed::each(Visit const& visit) const {
+[[gnu::always_inline]] inline bool Packed::each(Visit const& visit) const {
     std::array<Destination, 256> room;
     try {
         for (std::uint64_t first = 0; first < live_; first += room.size()) {
@@ -71,14 +71,18 @@ bool Packed::each(Visit const& visit) const {
 }
 
 bool Packed::count() {
-    int const ranks = context_.size();
-    return each([&](std::uint64_t block, Destination const& to) {
+    auto const ranks = static_cast<unsigned>(context_.size());
+    std::uint64_t* const counts = send_counts_.data();
+    std::uint64_t in_place = 0;
+    bool const is_whole = each([&](std::uint64_t block, Destination const& to) {
         if (to.rank < 0) return true;
-        if (to.rank >= ranks || to.index < 0) return false;
-        ++send_counts_[static_cast<std::size_t>(to.rank)];
-        in_place_ += is_in_place(to, block) ? 1 : 0;
+        if (static_cast<unsigned>(to.rank) >= ranks || to.index < 0) return false;
+        ++counts[to.rank];
+        in_place += is_in_place(to, block) ? 1 : 0;
         return true;
     });
+    in_place_ = in_place;
+    return is_whole;
 }
 
 void Packed::exchange_counts() {
@@ -89,9 +93,9 @@ void Packed::exchange_counts() {
         std::ranges::fill(send_counts_, 0);
         staying_ = in_place_ = 0;
     }
-    mpi::check(MPI_Alltoall(send_counts_.data(), 1, MPI_UINT64_T, receive_counts_.data(), 1, MPI_UINT64_T,
-                            context_.comm()),
-               "MPI_Alltoall");
+    mpi::check(
+        MPI_Alltoall(send_counts_.data(), 1, MPI_UINT64_T, receive_counts_.data(), 1, MPI_UINT64_T, context_.comm()),
+        "MPI_Alltoall");
     outgoing_ = std::accumulate(send_counts_.begin(), send_counts_.end(), std::uint64_t{0});
     incoming_ = std::accumulate(receive_counts_.begin(), receive_counts_.end(), std::uint64_t{0});
     has_fault_ |= incoming_ + staying_ + in_place_ > blocks_.count;
@@ -115,22 +119,19 @@ std::optional<Choice> Packed::open(node::Node const& node, Facts facts) {
     exchange_counts();
     Bytes const bytes = lay_out(facts.most_slots);
     auto const sharers = static_cast<std::uint64_t>(node.has_rings() ? node.size() : context_.size());
-    auto const partners = static_cast<std::uint64_t>(
-        std::ranges::count_if(send_counts_, [](std::uint64_t count) { return count > 0; }));
-    Curves const curves = rank_ == 0 ? curves_of_this_machine(node.is_crowded()) : Curves{};
+    auto const partners =
+        static_cast<std::uint64_t>(std::ranges::count_if(send_counts_, [](std::uint64_t count) { return count > 0; }));
     groups::Agreement agreement;
     std::uint64_t const& most_moved = agreement.most(std::max(outgoing_, incoming_));
     std::uint64_t const& most_live = agreement.most(std::max(outgoing_, incoming_) + staying_);
     std::uint64_t const& most_partners = agreement.most(partners);
     std::uint64_t const& may_pack = agreement.least(!has_fault_ && has_room(context_, sharers, bytes) ? 1 : 0);
-    AgreedCurves const agreed(agreement, curves);
     context_.agree(agreement);
     if (may_pack == 0) return std::nullopt;
     facts.most_moved = facts.all_moved = most_moved;
     facts.most_live = most_live;
     facts.most_partners = most_partners;
     facts.room_for_copies = true;
-    if (facts.has_curves) facts.curves = agreed.get();
     Choice choice = choose_form(facts);
     bool const packs = choice.way == Way::alltoallv;
     // Ranks whose floating point differs may choose otherwise: then token.
@@ -155,9 +156,9 @@ bool Packed::take_copies(Bytes bytes) {
     }
 }
 
-bool Packed::mark(std::uint64_t slot) noexcept {
-    if (slot >= blocks_.count) return false;
-    std::uint64_t& word = at<std::uint64_t>(0)[slot / 64];
+bool Packed::mark(std::uint64_t* taken, std::uint64_t slots, std::uint64_t slot) noexcept {
+    if (slot >= slots) return false;
+    std::uint64_t& word = taken[slot / 64];
     std::uint64_t const bit = std::uint64_t{1} << (slot % 64);
     bool const is_first = (word & bit) == 0;
     word |= bit;
@@ -175,37 +176,47 @@ bool Packed::pack() {
     auto* const indices_in = at<Index>(indices_in_);
     std::memset(at<std::byte>(0), 0, indices_out_);
     std::exclusive_scan(send_counts_.begin(), send_counts_.end(), next_.begin(), std::uint64_t{0});
-    std::inclusive_scan(send_counts_.begin(), send_counts_.end(), ends_.begin());
+    std::uint64_t* const next = next_.data();
+    std::uint64_t const outgoing = outgoing_;
+    auto* const taken = at<std::uint64_t>(0);
+    std::uint64_t const slots = blocks_.count;
     std::uint64_t stays = incoming_;
     std::uint64_t const stays_end = incoming_ + staying_;
     auto const ranks = static_cast<int>(next_.size());
+    int const me = rank_;
     bool const is_whole = each([&](std::uint64_t block, Destination const& to) {
         if (to.rank < 0) return true;
         if (to.rank >= ranks || static_cast<std::uint64_t>(to.index) > std::numeric_limits<Index>::max()) return false;
-        if (is_in_place(to, block)) return mark(block);
-        if (to.rank == rank_) {
+        if (to.rank == me) {
+            if (static_cast<std::uint64_t>(to.index) == block) return mark(taken, slots, block);
             if (stays == stays_end) return false;
             copy_fixed<Fixed>(in + stays * bytes, data + block * bytes, bytes);
             indices_in[stays++] = static_cast<Index>(to.index);
             return true;
         }
         auto const target = static_cast<std::size_t>(to.rank);
-        std::uint64_t const place = next_[target];
-        if (place == ends_[target]) return false;
-        ++next_[target];
+        std::uint64_t const place = next[target];
+        if (place == outgoing) return false;  // that it is within its part is seen at the end
+        next[target] = place + 1;
         copy_fixed<Fixed>(out + place * bytes, data + block * bytes, bytes);
         indices_out[place] = static_cast<Index>(to.index);
         return true;
     });
-    return is_whole && stays == stays_end && std::ranges::equal(next_, ends_);
+    std::uint64_t end = 0;
+    bool is_as_counted = true;
+    for (std::size_t rank = 0; rank < next_.size(); ++rank)
+        is_as_counted &= next_[rank] == (end += send_counts_[rank]);
+    return is_whole && stays == stays_end && is_as_counted;
 }
 
 template <typename Index>
 bool Packed::check_indices() {
     std::span<Index const> const indices(at<Index>(indices_in_), incoming_ + staying_);
+    auto* const taken = at<std::uint64_t>(0);
+    std::uint64_t const slots = blocks_.count;
     bool is_right = true;
     for (Index const index : indices)
-        is_right &= mark(index);
+        is_right &= mark(taken, slots, index);
     return is_right;
 }
 

@@ -32,7 +32,7 @@ class Packed {
   public:
     Packed(Packed const&) = delete;
     Packed& operator=(Packed const&) = delete;
-    /// Local. Memory: 64 bytes for each rank. Throws std::bad_alloc. The arguments outlive the object.
+    /// Local. Memory: 56 bytes for each rank. Throws std::bad_alloc. The arguments outlive the object.
     Packed(engine::ContextState& context, Blocks const& blocks, std::uint64_t live,
            DestinationsFrom const& destinations);
 
@@ -56,7 +56,7 @@ class Packed {
     void exchange_counts();
     Bytes lay_out(std::uint64_t most_slots);
     bool take_copies(Bytes bytes);
-    bool mark(std::uint64_t slot) noexcept;
+    static bool mark(std::uint64_t* taken, std::uint64_t slots, std::uint64_t slot) noexcept;
     template <typename Index, std::size_t Fixed>
     bool pack();
     template <typename Index>
@@ -79,7 +79,6 @@ class Packed {
     memory::MeteredVector<std::uint64_t> send_counts_;
     memory::MeteredVector<std::uint64_t> receive_counts_;
     memory::MeteredVector<std::uint64_t> next_;  // where the next block for each rank goes
-    memory::MeteredVector<std::uint64_t> ends_;
     std::uint64_t outgoing_ = 0;
     std::uint64_t incoming_ = 0;
     std::uint64_t staying_ = 0;   // blocks that stay on this rank and move
