@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The code that people write today: count, pack by destination rank, exchange indices and blocks with MPI_Alltoallv,
 // unpack. Three kinds: warm keeps its buffers from call to call; lean also packs what stays on the rank straight into
-// the receive buffer; cold allocates in the call and frees afterwards, as a code does that cannot hold the memory all
-// the time.
+// the receive buffer, and leaves blocks alone that are in their places; cold allocates in the call and frees
+// afterwards, as a code does that cannot hold the memory all the time.
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -88,10 +88,19 @@ class AlltoallvMethod final : public Method {
     std::size_t self() const { return static_cast<std::size_t>(workload_.rank); }
     std::byte* array() const { return static_cast<std::byte*>(workload_.blocks.data); }
 
+    bool is_in_place(Destination const& destination, std::int64_t slot) const {
+        return destination.rank == workload_.rank && destination.index == slot;
+    }
+
     void exchange_counts() {
         send_counts_.assign(ranks(), 0);
-        for (Destination const& destination : workload_.destinations)
+        std::int64_t slot = 0;
+        std::int64_t in_place = 0;
+        for (Destination const& destination : workload_.destinations) {
             if (destination.rank >= 0) ++send_counts_[static_cast<std::size_t>(destination.rank)];
+            in_place += is_in_place(destination, slot++) ? 1 : 0;
+        }
+        if (kind_ == Buffers::lean) send_counts_[self()] -= static_cast<int>(in_place);
         mpi::check(MPI_Alltoall(send_counts_.data(), 1, MPI_INT, receive_counts_.data(), 1, MPI_INT, workload_.comm),
                    "MPI_Alltoall");
         int send = 0;
@@ -131,10 +140,14 @@ class AlltoallvMethod final : public Method {
         auto* const own_indices = reinterpret_cast<std::uint32_t*>(receive_indices_.data()) + receive_starts_[self()];
         std::byte* const own = receive_blocks_.data() + static_cast<std::size_t>(receive_starts_[self()]) * bytes;
         std::size_t own_cursor = 0;
+        std::int64_t slot = -1;
         for (Destination const& destination : workload_.destinations) {
+            ++slot;
             if (kind_ == Buffers::lean && destination.rank == workload_.rank) {
-                copy_block<Fixed>(own + own_cursor * bytes, block, bytes);
-                own_indices[own_cursor++] = static_cast<std::uint32_t>(destination.index);
+                if (destination.index != slot) {
+                    copy_block<Fixed>(own + own_cursor * bytes, block, bytes);
+                    own_indices[own_cursor++] = static_cast<std::uint32_t>(destination.index);
+                }
             } else if (destination.rank >= 0) {
                 auto const at = static_cast<std::size_t>(cursors_[static_cast<std::size_t>(destination.rank)]++);
                 copy_block<Fixed>(send_blocks_.data() + at * bytes, block, bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/rounds.hpp"
 
+#include <ctime>
 #include <string>
 
 #include "groups/agree.hpp"
@@ -11,6 +12,13 @@
 namespace sluice::bench {
 
 namespace {
+
+/// Processor time of this process, of all its threads.
+double processor_time() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
 
 class Cell {
   public:
@@ -38,17 +46,23 @@ class Cell {
         return method;
     }
 
-    double run_timed(MethodEntry const& entry, Method& method) {
+    void run_timed(Measured& result, Method& method) {
+        MethodEntry const& entry = *result.entry;
         write_labels(array_of(entry, workload_), workload_.rank);
         watch_(&entry);
         mpi::check(MPI_Barrier(workload_.comm), "MPI_Barrier");
+        double const processor_start = processor_time();
         double const start = MPI_Wtime();
         method.run();
         double seconds = MPI_Wtime() - start;
+        double processor_seconds = processor_time() - processor_start;
         watch_(nullptr);
         mpi::check(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, workload_.comm), "MPI_Allreduce");
+        mpi::check(MPI_Allreduce(MPI_IN_PLACE, &processor_seconds, 1, MPI_DOUBLE, MPI_SUM, workload_.comm),
+                   "MPI_Allreduce");
         check_result(entry, method);
-        return seconds;
+        result.seconds.push_back(seconds);
+        result.processor_seconds.push_back(processor_seconds);
     }
 
   private:
@@ -82,8 +96,9 @@ std::vector<Measured> measure_in_turns(Workload const& workload, std::vector<Met
     }
     for (int round = -1; round < rounds; ++round)
         for (std::size_t i = 0; i < chosen.size(); ++i) {
-            double const seconds = cell.run_timed(*chosen[i], *running[i]);
-            if (round >= 0) results[i].seconds.push_back(seconds);
+            Measured warm_up;
+            warm_up.entry = chosen[i];
+            cell.run_timed(round < 0 ? warm_up : results[i], *running[i]);
         }
     return results;
 }

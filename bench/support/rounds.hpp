@@ -16,6 +16,7 @@ namespace sluice::bench {
 struct Measured {
     MethodEntry const* entry = nullptr;
     std::vector<double> seconds;                 ///< one for each round, of the slowest rank
+    std::vector<double> processor_seconds;       ///< one for each round, of all ranks together
     std::optional<std::uint64_t> counted_bytes;  ///< extra bytes by its own counter, on the worst rank
     std::uint64_t resident_bytes = 0;            ///< growth of VmHWM over the first call, on the worst rank
     std::uint64_t standing_bytes = 0;            ///< growth of Pss that remains after the first call, on the worst rank

@@ -26,9 +26,16 @@ enum class Purpose {
     registered,   ///< memory of the program that is pinned for network adapters
 };
 
+class Budget;
+
+namespace kernel {
+class Keeper;
+}
+
 namespace budget {
 class Allowance;
-}
+void add_keeper(Budget const& budget, std::weak_ptr<kernel::Keeper> keeper);
+}  // namespace budget
 
 namespace detail {
 struct BudgetState;
@@ -142,6 +149,7 @@ class SLUICE_API Budget {
     bool is_waited_for() const;
 
   private:
+    friend void budget::add_keeper(Budget const& budget, std::weak_ptr<kernel::Keeper> keeper);
     std::shared_ptr<detail::BudgetState> state_;
 };
 

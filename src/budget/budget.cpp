@@ -7,9 +7,11 @@
 #include <deque>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "base/units.hpp"
 #include "budget/allowance.hpp"
+#include "kernel/keeper.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice {
@@ -90,6 +92,26 @@ struct BudgetState {
     std::deque<Waiter> waiting;
     bool serving = false;
     std::shared_ptr<budget::Allowance> const allowance;  // may be null
+
+    /// Whether more is held than this process may hold, or requests wait.
+    bool is_short(Bytes keep) const { return held > bound() || (allowance && held > keep) || !waiting.empty(); }
+    /// Asks for what is kept for reuse. The caller holds no lock. A thread that comes while another one asks does not
+    /// wait for it: the two might hold what the other needs.
+    void ask_keepers() noexcept {
+        if (asking.test_and_set(std::memory_order_acquire)) return;
+        for (std::size_t i = 0;; ++i) {
+            std::shared_ptr<kernel::Keeper> keeper;
+            {
+                std::lock_guard const lock(mutex);
+                if (i >= keepers.size()) break;
+                keeper = keepers[i].lock();
+            }
+            if (keeper) keeper->give_back();
+        }
+        asking.clear(std::memory_order_release);
+    }
+    std::vector<std::weak_ptr<kernel::Keeper>> keepers;
+    std::atomic_flag asking = ATOMIC_FLAG_INIT;
 };
 
 }  // namespace detail
@@ -155,12 +177,17 @@ Budget::Budget(Bytes limit, std::shared_ptr<budget::Allowance> allowance)
     : state_(std::make_shared<detail::BudgetState>(limit, std::move(allowance))) {}
 
 std::optional<Lease> Budget::try_lease(Bytes amount, Purpose purpose) {
-    std::unique_lock const lock(state_->mutex);
-    // Bytes that become free belong to the requests that wait; otherwise a large request could wait for ever.
-    if (amount.count != 0 && !state_->waiting.empty()) return std::nullopt;
-    if (!state_->fits(amount)) return std::nullopt;
-    state_->take(amount, purpose);
-    return Lease(state_, amount, purpose);
+    auto const try_once = [&]() -> std::optional<Lease> {
+        std::unique_lock const lock(state_->mutex);
+        // Bytes that become free belong to the requests that wait; otherwise a large request could wait for ever.
+        if (amount.count != 0 && !state_->waiting.empty()) return std::nullopt;
+        if (!state_->fits(amount)) return std::nullopt;
+        state_->take(amount, purpose);
+        return Lease(state_, amount, purpose);
+    };
+    if (auto lease = try_once()) return lease;
+    state_->ask_keepers();
+    return try_once();
 }
 
 void Budget::when_free(Bytes amount, Purpose purpose, std::function<void(Lease)> go) {
@@ -173,12 +200,19 @@ void Budget::when_free(Bytes amount, Purpose purpose, std::function<void(Lease)>
                         base::format_bytes(std::max(state->bound(), state->ceiling)) + " (setting memory)");
     state->waiting.push_back({amount, purpose, std::move(go)});
     serve(*state, lock, [&](auto const& waiter) { return Lease(state, waiter.amount, waiter.purpose); });
+    bool const is_short = !state->waiting.empty();
+    lock.unlock();
+    if (is_short) state->ask_keepers();  // what goes back serves the queue
 }
 
 Lease Budget::lease_beyond(Bytes amount, Purpose purpose) {
-    std::lock_guard const lock(state_->mutex);
+    std::unique_lock lock(state_->mutex);
     state_->take(amount, purpose);
-    return Lease(state_, amount, purpose);
+    Lease lease(state_, amount, purpose);
+    bool const is_beyond = state_->held > state_->bound();
+    lock.unlock();
+    if (is_beyond) state_->ask_keepers();
+    return lease;
 }
 
 void Budget::set_limit(Bytes limit) {
@@ -191,7 +225,13 @@ void Budget::adapt(Bytes limit, Bytes ceiling, Bytes keep) {
     state->limit.store(limit.count, std::memory_order_relaxed);
     state->ceiling = ceiling;
     state->keep(keep);
-    serve(*state, lock, [&](auto const& waiter) { return Lease(state, waiter.amount, waiter.purpose); });
+    auto const lease_of = [&](auto const& waiter) { return Lease(state, waiter.amount, waiter.purpose); };
+    serve(*state, lock, lease_of);
+    if (!state->is_short(keep)) return;
+    lock.unlock();
+    state->ask_keepers();
+    lock.lock();
+    state->keep(keep);
 }
 
 Bytes Budget::limit() const noexcept {
@@ -245,6 +285,13 @@ void Budget::reset_peak() {
 bool Budget::is_waited_for() const {
     std::lock_guard const lock(state_->mutex);
     return state_->serving || !state_->waiting.empty();
+}
+
+void budget::add_keeper(Budget const& budget, std::weak_ptr<kernel::Keeper> keeper) {
+    std::lock_guard const lock(budget.state_->mutex);
+    auto& keepers = budget.state_->keepers;
+    std::erase_if(keepers, [](auto const& one) { return one.expired(); });
+    keepers.push_back(std::move(keeper));
 }
 
 }  // namespace sluice

@@ -108,6 +108,7 @@ ContextState::ContextState(MPI_Comm comm, Settings settings)
       absences_(comm_.get(), rank_, size_, static_cast<double>(settings_.waiting_told_after), guard_),
       remote_memory_(settings_.transport == Transport::automatic),
       staging_pool_(&process_->memory().budget()),
+      copies_(&process_->memory().budget(), memory::StagingPool::Keeps::until_asked),
       budget_look_(*process_) {
     agree_on(comm_.get(), settings_);
     // One rank tells of a limit that leaves nothing, for all.

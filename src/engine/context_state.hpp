@@ -88,6 +88,8 @@ class ContextState {
     kernel::Progress& progress() noexcept { return progress_; }
     /// The staging memory of calls that need little staging and come often.
     memory::StagingPool& staging_pool() noexcept { return staging_pool_; }
+    /// The packed copies of redistributions, as large as the data that move.
+    memory::StagingPool& copies() noexcept { return copies_; }
     /// Collective: the first step of each collective call but the all-to-alls, which `call` names, a literal. Runs the
     /// agreement, which must be small. A rank that waits long says for whom. Throws Error(invalid_argument) on every
     /// rank if the ranks are in different calls. Another step follows in the call, one of those below: see Absences.
@@ -128,6 +130,7 @@ class ContextState {
     std::shared_ptr<node::Node> node_;
     node::RemoteMemory remote_memory_;
     memory::StagingPool staging_pool_;
+    memory::StagingPool copies_;
     kernel::Progress progress_;
     BudgetLook budget_look_;
 };

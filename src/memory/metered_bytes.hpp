@@ -27,4 +27,17 @@ class MeteredBytes {
     std::byte* data_;
 };
 
+/// Counts memory of a pool as that of one operation while it lives. Throws std::bad_alloc if a test has ordered that.
+class MeteredUse {
+  public:
+    MeteredUse(Meter& meter, Bytes bytes) : meter_(meter), bytes_(bytes) { meter.take(bytes.count); }
+    MeteredUse(MeteredUse const&) = delete;
+    MeteredUse& operator=(MeteredUse const&) = delete;
+    ~MeteredUse() { meter_.give(bytes_.count); }
+
+  private:
+    Meter& meter_;
+    Bytes bytes_;
+};
+
 }  // namespace sluice::memory

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "command_line/command_line.hpp"
-#include "probes/library_name.hpp"
+#include "mpi/library_name.hpp"
 #include "probes/memory_phases.hpp"
 
 namespace sluice::probes {
@@ -68,7 +68,7 @@ int run(Options const& options, int argc, char** argv) {
     std::vector<Refusal> refusals;
     if (options.windows > 0) refusals = try_windows(options.windows, options.window_bytes, snapshots);
 
-    std::string const version = library_name();
+    std::string const version = mpi::library_name();
     if (rank == 0) print(Row{{"library", version}});
     for (Snapshots::Entry const& entry : snapshots) {
         Row const row{{"phase", entry.phase},

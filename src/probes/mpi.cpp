@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "probes/library_name.hpp"
+#include "mpi/library_name.hpp"
 
 namespace {
 
@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     nlohmann::ordered_json const row{{"asked", name_of(MPI_THREAD_MULTIPLE)},
                                      {"provided", name_of(provided)},
-                                     {"library", sluice::probes::library_name()},
+                                     {"library", sluice::mpi::library_name()},
                                      {"standard", std::to_string(major) + "." + std::to_string(minor)},
                                      {"ranks", ranks}};
     MPI_Finalize();

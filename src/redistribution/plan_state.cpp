@@ -7,8 +7,10 @@
 
 #include "base/checks_data.hpp"
 #include "groups/agree.hpp"
+#include "groups/agreement.hpp"
 #include "redistribution/inverse_rule.hpp"
 #include "redistribution/strategies/automatic.hpp"
+#include "redistribution/strategies/packed/packed.hpp"
 
 namespace sluice {
 
@@ -44,11 +46,53 @@ Plan::State::State(Context const& made_on, std::uint64_t count, RedistributeOpti
       staging(std::max(options.staging.value_or(context.settings().staging), k_smallest_staging)),
       strategy(options.strategy ? *options.strategy : context.settings().strategy) {}
 
+bool Plan::State::may_copy(std::uint64_t live, Blocks const& blocks) const {
+    return strategy == Strategy::automatic &&
+           rd::has_room(context, 1, rd::Packed::least_copies(live, blocks.block_bytes.count));
+}
+
+bool Plan::State::move_packed(std::uint64_t live, rd::DestinationsFrom const& destinations, std::uint64_t most_slots,
+                              Blocks const& blocks, RedistributionReport& report) {
+    node_ = context.node(staging / 4);
+    std::uint64_t const block_bytes = blocks.block_bytes.count;
+    facts_ = {.node = node_.get(), .ranks = context.size(), .most_slots = most_slots, .block_bytes = block_bytes};
+    rd::Facts facts = rd::early_facts(facts_, block_bytes, staging);
+    bool const tells = facts.has_curves && context.rank() == 0;
+    groups::Agreement agreement;
+    std::uint64_t const& most_live = agreement.most(live);
+    rd::AgreedCurves const curves(agreement, tells ? rd::curves_of_this_machine(node_->is_crowded()) : rd::Curves{});
+    context.agree(agreement);
+    facts.curves = curves.get();
+    std::optional<rd::Choice> choice = rd::choose_token_at_once(facts, most_live);
+    std::optional<rd::Packed> packed;
+    if (!choice) {
+        try {
+            packed.emplace(context, blocks, live, destinations);
+        } catch (std::bad_alloc const&) {
+        }
+        if (!context.all_true(packed.has_value())) return false;
+        choice = packed->open(*node_, facts);
+    }
+    if (!choice) return false;
+    if (choice->way == rd::Way::alltoallv && packed->move(report)) {
+        report.why = choice->why;
+        return true;
+    }
+    is_chosen_ = choice->way == rd::Way::token;
+    why_ = choice->why;
+    return false;
+}
+
 void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& destinations, std::uint64_t most_slots,
+<<<<<<< HEAD
                            Blocks const* once, bool are_shared, InverseFunction const& inverse) {
     std::span<rd::StrategyEntry const> const open = open_strategies(strategy);
+=======
+                           Blocks const* once, bool are_shared) {
+    std::span<rd::StrategyEntry const> const open = open_strategies(is_chosen_ ? Strategy::token : strategy);
+>>>>>>> 97a7a3959e4b6b186c9b8335a8f76fb207f43f82
     entry_ = &open.front();
-    why_ = "asked for";
+    if (!is_chosen_) why_ = "asked for";
     if (std::ranges::any_of(open, &rd::StrategyEntry::needs_node)) node_ = context.node(staging / 4);
     facts_ = {.node = node_.get(), .ranks = context.size(), .most_slots = most_slots, .block_bytes = std::nullopt};
     if (once != nullptr) facts_.block_bytes = once->block_bytes.count;
@@ -133,12 +177,15 @@ rd::Problem Plan::State::problem_with(std::uint64_t block_bytes, Bytes bytes) {
             .meter = context.meter()};
 }
 
-/// Collective. Chooses the strategy for blocks of this size by the map, and frees the maps that it does not need if it
-/// moves only once.
-void Plan::State::choose(std::uint64_t block_bytes) {
-    rd::Chosen chosen = rd::choose_automatically(problem_with(block_bytes, staging));
+/// Collective. Chooses the strategy for blocks of this size by the map.
+void Plan::State::choose(std::uint64_t block_bytes, bool may_copy) {
+    rd::Chosen chosen = rd::choose_automatically(problem_with(block_bytes, staging), may_copy);
     entry_ = chosen.entry;
     why_ = std::move(chosen.why);
+}
+
+/// Frees the maps that the chosen strategy does not need, if it moves only once.
+void Plan::State::drop_maps() {
     if (!moves_once()) return;
     rd::MapNeeds const needs = entry_->needs(facts_);
     if (!needs.forward) forward_.reset();
@@ -148,7 +195,15 @@ void Plan::State::choose(std::uint64_t block_bytes) {
 void Plan::State::prepare(std::uint64_t block_bytes) {
     if (mover_ && problem_->block_bytes == block_bytes && (problem_->shared != nullptr) == is_shared_) return;
     mover_.reset();
-    if (strategy == Strategy::automatic && !is_shared_) choose(block_bytes);
+    if (is_open() && !is_shared_) {
+        choose(block_bytes, true);
+        if (entry_->id == Strategy::alltoallv) {
+            if (try_prepare(block_bytes, staging) == Ready::everywhere) return drop_maps();
+            choose(block_bytes, false);
+            why_ += "; no memory for copies on some rank";
+        }
+        drop_maps();
+    }
     if (is_shared_) choose_walk();
     if (try_prepare(block_bytes, staging) == Ready::everywhere) return;
     Ready const with_least = try_prepare(block_bytes, k_smallest_staging);

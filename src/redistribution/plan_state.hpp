@@ -35,6 +35,14 @@ struct Plan::State {
     void take_map(std::uint64_t live, redistribution::DestinationsFrom const& destinations, std::uint64_t most_slots,
                   Blocks const* once, bool are_shared, InverseFunction const& inverse);
 
+    /// Local, before the first agreement: whether strategy `auto` may copy the `live` blocks of this rank.
+    bool may_copy(std::uint64_t live, Blocks const& blocks) const;
+    /// Collective, in place of take_map(), prepare() and move(), for one call of `auto` in which all ranks may copy.
+    /// Moves the blocks by packed copies if that is predicted to be fastest. Returns false if the other steps are to
+    /// follow; the strategy may be chosen then.
+    bool move_packed(std::uint64_t live, redistribution::DestinationsFrom const& destinations, std::uint64_t most_slots,
+                     Blocks const& blocks, RedistributionReport& report);
+
     /// Local: whether this rank's array may be mapped by the others, for the strategy of this plan.
     bool may_share(Blocks const& blocks) const noexcept;
     /// Collective, before prepare() of a plan that moves several arrays: the next one, if it may be shared on all
@@ -64,12 +72,15 @@ struct Plan::State {
                          Blocks const& blocks);
     bool try_share(Blocks const& blocks);
     void choose_walk();
-    void choose(std::uint64_t block_bytes);
+    void choose(std::uint64_t block_bytes, bool may_copy);
+    void drop_maps();
+    bool is_open() const { return strategy == Strategy::automatic && !is_chosen_; }
     Ready try_prepare(std::uint64_t block_bytes, Bytes bytes);
     bool moves_once() const { return facts_.block_bytes.has_value(); }
 
     redistribution::StrategyEntry const* entry_ =
-        nullptr;  // the strategy that moves; `auto` chooses one for each block size
+        nullptr;              // the strategy that moves; `auto` chooses one for each block size
+    bool is_chosen_ = false;  // `auto` has chosen token before there was a map
     std::string why_;
     std::optional<Error> refusal_;  // why the strategy could not be prepared, if it said so
     redistribution::AddressCounts counts_;

@@ -35,7 +35,13 @@ RedistributionReport redistribute_once(Context& context, Blocks const& blocks, s
     agreement.alike("inverse", options.inverse ? "given" : "not given");
     std::uint64_t const& most_slots = agreement.most(blocks.count);
     std::uint64_t const& are_shared = agreement.least(!fault && plan.may_share(blocks) ? 1 : 0);
+    std::uint64_t const& may_copy = agreement.least(!fault && plan.may_copy(live, blocks) ? 1 : 0);
     state.meet("redistribute", agreement);
+    bool const packs = may_copy != 0 && are_shared == 0 && !options.inverse;
+    if (packs && plan.move_packed(live, destinations, most_slots, blocks, report)) {
+        call.finish(report);
+        return report;
+    }
     plan.take_map(live, destinations, most_slots, &blocks, are_shared != 0, options.inverse);
     clock.step("addresses");
     plan.prepare(blocks.block_bytes.count);

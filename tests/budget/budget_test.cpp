@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "kernel/keeper.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice {
@@ -242,6 +245,93 @@ TEST(Budget, a_lease_may_be_given_back_by_another_thread_than_took_it) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return called_on != std::thread::id{}; });
     EXPECT_EQ(called_on, other_id);
+}
+
+/// Keeps one lease for reuse.
+class Keeping final : public kernel::Keeper {
+  public:
+    Keeping(Budget& budget, Bytes amount) : lease_(budget.try_lease(amount, Purpose::staging)) {}
+    void give_back() noexcept override {
+        ++asked_;
+        lease_.reset();
+    }
+    bool keeps() const { return lease_.has_value(); }
+    int asked() const { return asked_; }
+
+  private:
+    std::optional<Lease> lease_;
+    int asked_ = 0;
+};
+
+TEST(BudgetKeepers, are_asked_only_when_a_request_does_not_fit) {
+    Budget budget(1_MiB);
+    auto const keeping = std::make_shared<Keeping>(budget, 600_KiB);
+    budget::add_keeper(budget, keeping);
+    EXPECT_TRUE(budget.try_lease(400_KiB, Purpose::other));
+    EXPECT_EQ(keeping->asked(), 0);
+    EXPECT_TRUE(budget.try_lease(1_MiB, Purpose::other));
+    EXPECT_FALSE(keeping->keeps());
+    EXPECT_EQ(keeping->asked(), 1);
+}
+
+TEST(BudgetKeepers, serve_a_request_that_waits) {
+    Budget budget(1_MiB);
+    auto const keeping = std::make_shared<Keeping>(budget, 600_KiB);
+    budget::add_keeper(budget, keeping);
+    bool is_served = false;
+    budget.when_free(1_MiB, Purpose::fetched, [&](Lease) { is_served = true; });
+    EXPECT_TRUE(is_served);
+    EXPECT_FALSE(keeping->keeps());
+}
+
+TEST(BudgetKeepers, are_asked_when_the_limit_falls_below_what_is_held) {
+    Budget budget(1_MiB);
+    auto const keeping = std::make_shared<Keeping>(budget, 600_KiB);
+    budget::add_keeper(budget, keeping);
+    budget.set_limit(600_KiB);
+    EXPECT_TRUE(keeping->keeps());
+    budget.set_limit(500_KiB);
+    EXPECT_FALSE(keeping->keeps());
+    EXPECT_EQ(budget.held(), 0_B);
+}
+
+TEST(BudgetKeepers, make_room_for_what_is_granted_beyond_the_limit) {
+    Budget budget(1_MiB);
+    auto const keeping = std::make_shared<Keeping>(budget, 600_KiB);
+    budget::add_keeper(budget, keeping);
+    Lease const lease = budget.lease_beyond(500_KiB, Purpose::other);
+    EXPECT_FALSE(keeping->keeps());
+    EXPECT_EQ(budget.held(), 500_KiB);
+}
+
+TEST(BudgetKeepers, that_are_gone_are_not_asked) {
+    Budget budget(1_MiB);
+    budget::add_keeper(budget, std::make_shared<Keeping>(budget, 600_KiB));
+    EXPECT_EQ(budget.held(), 0_B);
+    EXPECT_FALSE(budget.try_lease(2_MiB, Purpose::other));
+}
+
+/// Asks its budget again while it is asked.
+class AskingAgain final : public kernel::Keeper {
+  public:
+    explicit AskingAgain(Budget& budget) : budget_(budget) {}
+    void give_back() noexcept override {
+        ++asked_;
+        EXPECT_FALSE(budget_.try_lease(2_MiB, Purpose::other));
+    }
+    int asked() const { return asked_; }
+
+  private:
+    Budget& budget_;
+    int asked_ = 0;
+};
+
+TEST(BudgetKeepers, may_use_the_budget_and_are_asked_once) {
+    Budget budget(1_MiB);
+    auto const asking = std::make_shared<AskingAgain>(budget);
+    budget::add_keeper(budget, asking);
+    EXPECT_FALSE(budget.try_lease(2_MiB, Purpose::other));
+    EXPECT_EQ(asking->asked(), 1);
 }
 
 }  // namespace

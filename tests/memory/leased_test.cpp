@@ -80,6 +80,47 @@ TEST(StagingPool, counts_as_resident_in_use_and_kept) {
     EXPECT_EQ(budget.held(), Bytes{});
 }
 
+TEST(StagingPool, gives_back_what_is_kept_when_another_request_does_not_fit) {
+    Budget budget(1_MiB);
+    StagingPool pool(&budget, StagingPool::Keeps::until_asked);
+    {
+        Staging const staging = pool.take(600_KiB, 10_KiB);
+        EXPECT_FALSE(budget.try_lease(500_KiB, Purpose::other)) << "it is in use";
+    }
+    EXPECT_EQ(pool.kept(), 600_KiB);
+    EXPECT_TRUE(budget.try_lease(400_KiB, Purpose::other));
+    EXPECT_EQ(pool.kept(), 600_KiB) << "that did fit";
+    auto const lease = budget.try_lease(500_KiB, Purpose::other);
+    EXPECT_TRUE(lease);
+    EXPECT_EQ(pool.kept(), 0_B);
+    EXPECT_EQ(budget.held(), 500_KiB);
+    EXPECT_EQ(budget.resident(), 0_B);
+}
+
+TEST(StagingPool, keeps_always_if_its_callers_count_on_it) {
+    Budget budget(1_MiB);
+    StagingPool pool(&budget);
+    { Staging const staging = pool.take(600_KiB, 10_KiB); }
+    EXPECT_FALSE(budget.try_lease(500_KiB, Purpose::other));
+    EXPECT_EQ(pool.kept(), 600_KiB);
+}
+
+TEST(StagingPool, takes_all_or_nothing_if_asked_so) {
+    Budget budget(1_MiB);
+    StagingPool pool(&budget, StagingPool::Keeps::until_asked);
+    EXPECT_FALSE(pool.try_take(2_MiB));
+    EXPECT_EQ(budget.held(), 0_B);
+    { EXPECT_TRUE(pool.try_take(700_KiB)); }
+    auto const larger = pool.try_take(900_KiB);  // both together would not fit
+    ASSERT_TRUE(larger);
+    EXPECT_EQ(larger->bytes().size(), 900 * 1024U);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(larger->bytes().data()) % 64, 0U);
+    EXPECT_EQ(pool.kept(), 0_B);
+    pool.fail_after(0);
+    EXPECT_FALSE(pool.try_take(10_KiB));
+    EXPECT_EQ(budget.held(), 900_KiB);
+}
+
 }  // namespace
 
 }  // namespace sluice::memory

@@ -11,6 +11,7 @@
 
 #include "cli/bench/bench.hpp"
 #include "cli/bench/launch.hpp"
+#include "cli/bench/launches.hpp"
 #include "cli/bench/plan.hpp"
 #include "cli/bench/table.hpp"
 #include "cli/support/command.hpp"
@@ -51,6 +52,7 @@ struct RedistributeOptions {
     int nodes = 2;
     int mib = 80;
     int pairs = 5;
+    int launches = 1;
     int limit_seconds = 20;
     double minutes = 10;
     bool json = false;
@@ -62,7 +64,9 @@ class RedistributeSweep {
     explicit RedistributeSweep(RedistributeOptions const& options) : options_(options) {}
 
     int run(std::vector<BenchCell> const& cells) {
-        return run_cells(cells.size(), options_.minutes, [&](std::size_t at) { return run_cell(cells[at]); });
+        return run_cells(cells.size(), options_.minutes, [&](std::size_t at) {
+            return options_.launches > 1 ? run_launches(cells[at]) : run_cell(cells[at]);
+        });
     }
 
   private:
@@ -76,6 +80,27 @@ class RedistributeSweep {
             if (is_chosen(peer, cell.mpi)) worst = std::max(worst, run_peer(cell, peer, rows));
         if (!options_.json) std::cout << redistribute_table(rows) << std::endl;
         return worst;
+    }
+
+    /// Launches a cell again and again.
+    int run_launches(BenchCell const& cell) {
+        Launches launches;
+        for (int launch = 0; launch < options_.launches; ++launch) {
+            std::vector<Row> rows;
+            int const code =
+                run_program(cell, k_redistribute_program, own_methods(), rows, [](Row const&) { return true; });
+            if (code != 0) return code;
+            if (!launches.add(rows)) {
+                if (!options_.json) std::cout << redistribute_table(rows) << std::endl;
+                return 0;  // a method took too long: the row tells it
+            }
+        }
+        if (options_.json)
+            for (Row const& row : launches.rows())
+                std::cout << row.dump() << std::endl;
+        else
+            std::cout << launches.table() << std::endl;
+        return 0;
     }
 
     /// Of a peer's launch, in which Sluice takes turns with it, the peer's rows are kept: its own and those of ratios
@@ -225,7 +250,7 @@ void add_options(command_line::CommandLine& line, RedistributeOptions& options) 
     line.option("--block", options.choice.block_bytes, "block sizes in bytes (64,1024,16000,1048576)")
         .separated_by_commas();
     line.option("--method", options.methods,
-                "methods, or 'all' (token,token_shared,alltoallv_warm,alltoallv_cold,copy_limit)")
+                "methods, or 'all' (token,token_shared,auto,alltoallv_warm,alltoallv_lean,copy_limit)")
         .separated_by_commas();
     line.option("--mpi", options.choice.mpis, "openmpi, mpich (those found)").separated_by_commas();
     line.option("--bed", options.bed, "local, cluster or simulated").one_of({"local", "cluster", "simulated"});
@@ -235,6 +260,9 @@ void add_options(command_line::CommandLine& line, RedistributeOptions& options) 
     line.option("--pairs", options.pairs, "rounds after the warm-up; in each, every method runs once")
         .between(1, 1000)
         .shows_default();
+    line.option("--launches", options.launches,
+                "launches of each cell: shows those that stay slow (1; more: random and transpose, 16000 bytes)")
+        .between(1, 10000);
     line.option("--limit", options.limit_seconds, "seconds that one call may take").between(1, 100000).shows_default();
     line.option("--minutes", options.minutes, "begin no cell after this number of minutes; 0: no limit")
         .not_negative()
@@ -252,6 +280,15 @@ void check_words(RedistributeOptions const& options) {
     check_bench_choice(options.choice.mpis, options.choice.ranks);
 }
 
+/// What the table of launches compares, and the cells in which slow launches were seen.
+void prepare_launches(RedistributeOptions& options) {
+    if (!options.methods.empty())
+        throw UsageError("--launches compares token with the better of the hand-written exchanges: leave out --method");
+    options.methods = {"token", "alltoallv_warm", "alltoallv_lean"};
+    if (options.choice.cases.empty()) options.choice.cases = {"random", "transpose"};
+    if (options.choice.block_bytes.empty()) options.choice.block_bytes = {16000};
+}
+
 }  // namespace
 
 int bench_redistribute(std::vector<std::string> const& arguments) {
@@ -262,12 +299,13 @@ int bench_redistribute(std::vector<std::string> const& arguments) {
     add_options(line, options);
     if (!line.parse(arguments)) return 0;
     check_words(options);
+    if (options.launches > 1) prepare_launches(options);
     if (options.choice.full) {
         options.minutes = 0;
         if (options.methods.empty()) options.methods = {"all"};
     }
     if (options.methods.empty())
-        options.methods = {"token", "token_shared", "alltoallv_warm", "alltoallv_cold", "copy_limit"};
+        options.methods = {"token", "token_shared", "auto", "alltoallv_warm", "alltoallv_lean", "copy_limit"};
     if (options.bed == "cluster" && options.choice.ranks.empty()) options.choice.ranks = {2, 4};
     return RedistributeSweep(options).run(
         plan_cells(options.choice, mpis_with_program(k_redistribute_program, options.bed == "simulated")));

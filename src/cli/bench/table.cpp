@@ -13,15 +13,6 @@ double milliseconds(Row const& seconds, char const* which) {
     return seconds.at(which).get<double>() * 1e3;
 }
 
-std::string title(Row const& row) {
-    std::string text = fmt::format("{} · {} ranks · {} blocks of {} bytes a rank · {} · bed {}",
-                                   row.at("case").get<std::string>(), row.at("ranks").get<int>(),
-                                   row.at("blocks").get<std::uint64_t>(), row.at("block_bytes").get<std::uint64_t>(),
-                                   row.at("mpi").get<std::string>(), row.at("bed").get<std::string>());
-    if (row.contains("rate_mbit")) text += fmt::format(", {} Mbit/s", row.at("rate_mbit").get<double>());
-    return text;
-}
-
 /// Returns the ratio row "ours/theirs" if it was printed.
 Row const* ratio_to(std::vector<Row> const& rows, std::string const& ours, std::string const& theirs) {
     for (Row const& row : rows)
@@ -64,13 +55,39 @@ std::string method_line(std::vector<Row> const& rows, Row const& row, std::strin
     return line + "\n";
 }
 
+/// "  over the better of warm and lean (alltoallv_lean): token 0.512 (0.496 … 0.658), auto 0.520 (…)"
+std::string better_peer_line(std::vector<Row> const& rows) {
+    std::string line;
+    for (Row const& row : rows) {
+        if (!row.contains("best")) continue;
+        std::string const ratio = row.at("ratio").get<std::string>();
+        Row const& time = row.at("time");
+        line += line.empty()
+                    ? fmt::format("  over the better of warm and lean ({}): ", row.at("best").get<std::string>())
+                    : std::string(", ");
+        line +=
+            fmt::format("{} {:.3f} ({:.3f} … {:.3f})", ratio.substr(0, ratio.find('/')),
+                        time.at("median").get<double>(), time.at("min").get<double>(), time.at("max").get<double>());
+    }
+    return line.empty() ? line : line + "\n";
+}
+
 }  // namespace
+
+std::string redistribute_title(Row const& row) {
+    std::string text = fmt::format("{} · {} ranks · {} blocks of {} bytes a rank · {} · bed {}",
+                                   row.at("case").get<std::string>(), row.at("ranks").get<int>(),
+                                   row.at("blocks").get<std::uint64_t>(), row.at("block_bytes").get<std::uint64_t>(),
+                                   row.at("mpi").get<std::string>(), row.at("bed").get<std::string>());
+    if (row.contains("rate_mbit")) text += fmt::format(", {} Mbit/s", row.at("rate_mbit").get<double>());
+    return text;
+}
 
 std::string redistribute_table(std::vector<Row> const& rows) {
     if (rows.empty()) return {};
     std::string const ours = first_of_ours(rows);
     bool const wire = rows.front().contains("rate_mbit");
-    std::string text = title(rows.front()) + "\n";
+    std::string text = redistribute_title(rows.front()) + "\n";
     text +=
         fmt::format("  {:<16} {:>9} {:<21} {:>8}  {:>17}", "method", "ms", "(min … max)", "MB/s", "extra MiB cnt/res");
     if (wire) text += fmt::format("  {:>6}", "wire");
@@ -78,7 +95,7 @@ std::string redistribute_table(std::vector<Row> const& rows) {
     text += "\n";
     for (Row const& row : rows)
         if (row.contains("method")) text += method_line(rows, row, ours, wire);
-    return text;
+    return text + better_peer_line(rows);
 }
 
 std::string inplace_table(std::vector<Row> const& rows) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/printable.hpp"
+#include "cli/doctor/calibrate.hpp"
 #include "cli/doctor/finding.hpp"
 #include "cli/support/command.hpp"
 #include "command_line/command_line.hpp"
@@ -71,8 +72,12 @@ int run_doctor(std::vector<std::string> const& arguments) {
     command_line::CommandLine line(
         "sluice doctor", "Tries what this machine and its MPIs allow; says what it means and how to change it");
     bool json = false;
+    bool calibrates = false;
     line.flag("--json", json, "one JSON object on each line");
+    line.flag("--calibrate", calibrates,
+              "in place of that: measures, in some seconds, what strategy auto chooses by, and keeps it for this user");
     if (!line.parse(arguments)) return 0;
+    if (calibrates) return calibrate(json);
     std::array<int, 4> counts{};
     for (Group const& group : groups()) {
         if (!json) fmt::print("{}\n", group.name);

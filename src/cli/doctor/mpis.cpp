@@ -8,15 +8,12 @@
 #include <string_view>
 
 #include "cli/doctor/finding.hpp"
+#include "cli/doctor/mpi_probe.hpp"
 #include "cli/support/installation.hpp"
-#include "cli/support/launch.hpp"
-#include "cli/support/local_ranks.hpp"
 
 namespace sluice::cli {
 
 namespace {
-
-constexpr int k_limit_seconds = 60;
 
 Finding check_build(MpiBuild const& build) {
     bool const ok = !build.library.empty() && !build.launcher.empty();
@@ -29,30 +26,9 @@ Finding check_build(MpiBuild const& build) {
                                      : ""};
 }
 
-/// Returns the answer of the probe; null if there is no probe or it fails.
-nlohmann::json asked(MpiBuild const& build, std::string& why) {
-    auto const program = program_for(build.name, "sluice-probe-mpi");
-    if (!program) {
-        why = "sluice-probe-mpi is not next to this command";
-        return nullptr;
-    }
-    std::vector<std::string> command = local_launcher(build.name, 1);
-    command.push_back(program->string());
-    nlohmann::json said;
-    Ended const ended = launch(command, local_environment(), k_limit_seconds, [&](std::string const& line) {
-        nlohmann::json row = nlohmann::json::parse(line, nullptr, false);
-        if (row.is_object() && row.contains("provided")) said = row;
-    });
-    if (ended.code == 0 && !said.is_null()) return said;
-    why = ended.silent ? fmt::format("one rank printed nothing for {} seconds", k_limit_seconds)
-                       : fmt::format("one rank ended with code {}: {}", ended.code,
-                                     ended.complaints.substr(0, ended.complaints.find('\n')));
-    return nullptr;
-}
-
 Findings check_running(MpiBuild const& build) {
     std::string why;
-    nlohmann::json const said = asked(build, why);
+    nlohmann::json const said = ask_mpi(build, why);
     if (said.is_null())
         return {{Health::missing, build.name + " on one rank", why, "it does not run here as it should",
                  "run its mpiexec -n 1 by hand and read its output"}};

@@ -19,26 +19,27 @@ namespace {
 
 constexpr double k_never = std::numeric_limits<double>::infinity();
 
-/// Another strategy must be predicted to take less than this share of token's time, because predictions err and token's
-/// memory bound does not.
+/// Parking and cyclic must be predicted to take less than this share of the other's time, because predictions err.
 constexpr double k_clearly_faster = 0.8;
+/// With room for copies token must be predicted to take at most this share of alltoallv's time: alltoallv does what
+/// programs do without this library, so a wrong choice of it costs little.
+constexpr double k_surely_faster = 0.9;
 
-/// Prices in seconds. Costs that all strategies share matter little; the prices of a block, a copy and a wait make the
-/// difference.
+/// Prices in seconds, where no curve has measured ones. Costs that all strategies share matter little; the prices of a
+/// block, a copy and a wait make the difference.
 struct Prices {
     double latency;          // one message
     double message_byte;     // in a large message
     double token_byte;       // fetched by token
     double copy_byte;        // by memcpy, inside a rank
-    double fresh_byte;       // memory touched for the first time
     double chained_block;    // to grant or pull one block
     double scanned_block;    // the same in token's form for small blocks
     double alltoallv_block;  // to list, pack and unpack one block
     double sorted_block;     // to sort, send with its destination and settle one block
     double scanned_slot;     // to look at one slot's destination
 };
-constexpr Prices k_in_one_node{2e-6, 0.35e-9, 0.3e-9, 0.2e-9, 0.3e-9, 0.7e-6, 0.1e-6, 0.15e-6, 0.2e-6, 2e-9};
-constexpr Prices k_between_nodes{20e-6, 1e-9, 1.2e-9, 0.2e-9, 0.3e-9, 0.7e-6, 0.1e-6, 0.15e-6, 0.2e-6, 2e-9};
+constexpr Prices k_in_one_node{2e-6, 0.35e-9, 0.3e-9, 0.2e-9, 0.7e-6, 0.1e-6, 0.06e-6, 0.2e-6, 2e-9};
+constexpr Prices k_between_nodes{20e-6, 1e-9, 1.2e-9, 0.2e-9, 0.7e-6, 0.1e-6, 0.06e-6, 0.2e-6, 2e-9};
 
 Prices const& prices_of(Facts const& facts) {
     return facts.one_node ? k_in_one_node : k_between_nodes;
@@ -54,6 +55,8 @@ std::uint64_t over_rounded_up(std::uint64_t count, std::uint64_t by) {
 
 double predict_token(Facts const& facts) {
     Prices const& price = prices_of(facts);
+    if (facts.has_curves)
+        return 10 * price.latency + number(facts.most_moved) * seconds_of(facts.curves.token, facts.block_bytes);
     double const block = facts.token == TokenForm::scan ? price.scanned_block : price.chained_block;
     return 10 * price.latency + number(facts.most_moved) * (block + number(facts.block_bytes) * price.token_byte);
 }
@@ -61,9 +64,10 @@ double predict_token(Facts const& facts) {
 double predict_alltoallv(Facts const& facts) {
     if (!facts.room_for_copies) return k_never;
     Prices const& price = prices_of(facts);
-    double const byte = price.message_byte + 2 * price.copy_byte + 2 * price.fresh_byte;
-    return number(facts.most_partners) * price.latency +
-           number(facts.most_moved) * (price.alltoallv_block + number(facts.block_bytes) * byte);
+    double const latency = (10 + number(facts.most_partners)) * price.latency;
+    if (facts.has_curves) return latency + number(facts.most_live) * seconds_of(facts.curves.packed, facts.block_bytes);
+    double const byte = price.message_byte + 2 * price.copy_byte;
+    return latency + number(facts.most_moved) * (price.alltoallv_block + number(facts.block_bytes) * byte);
 }
 
 /// Parking and cyclic keep one or two blocks in addition to the array; if these exceed the staging, they break the
@@ -137,22 +141,65 @@ Predictions predict(Facts const& facts) {
             predict_parking_then_cyclic(facts)};
 }
 
+namespace {
+
+/// Of token and alltoallv, which is infinite without room for copies.
+Way faster_form(Predictions const& predicted) {
+    return predicted.token <= k_surely_faster * predicted.alltoallv ? Way::token : Way::alltoallv;
+}
+
+std::string costs_of(Facts const& facts) {
+    if (!facts.has_curves) return "costs of messages built in";
+    return facts.curves.is_measured ? "costs measured by sluice doctor --calibrate" : "costs built in";
+}
+
+/// "at most 15000 blocks of 64 bytes and 3 partners on a rank"
+std::string size_of(Facts const& facts) {
+    return "at most " + std::to_string(facts.most_moved) + " blocks of " + std::to_string(facts.block_bytes) +
+           " bytes and " + std::to_string(facts.most_partners) + " partners on a rank";
+}
+
+constexpr char const* k_nothing_moves = "auto: token, because no block changes its rank";
+
+}  // namespace
+
+Choice choose_form(Facts const& facts) {
+    if (facts.all_moved == 0) return {Way::token, k_nothing_moves};
+    Predictions const predicted = predict(facts);
+    Way const way = faster_form(predicted);
+    bool const packs = way == Way::alltoallv;
+    return {way, std::string("auto: ") + (packs ? "alltoallv in copies that the context keeps" : "token") +
+                     ", predicted " + milliseconds(packs ? predicted.alltoallv : predicted.token) + " (" +
+                     (packs ? "token " : "alltoallv ") + milliseconds(packs ? predicted.token : predicted.alltoallv) +
+                     "): " + size_of(facts) + ", room for copies, " + costs_of(facts)};
+}
+
+std::optional<Choice> choose_token_at_once(Facts facts, std::uint64_t most_live) {
+    facts.all_moved = facts.most_moved = facts.most_live = most_live;
+    facts.most_partners = std::min(most_live, static_cast<std::uint64_t>(facts.ranks - 1));
+    facts.room_for_copies = true;
+    Choice choice = choose_form(facts);
+    return choice.way == Way::token ? std::optional(std::move(choice)) : std::nullopt;
+}
+
 Choice choose_strategy(Facts const& facts) {
-    if (facts.all_moved == 0) return {Way::token, "auto: token, because no block changes its rank"};
+    if (facts.all_moved == 0) return {Way::token, k_nothing_moves};
+    // Measured costs are not compared with those of parking and cyclic, which are built in.
+    if (facts.has_curves && facts.room_for_copies) return choose_form(facts);
     Predictions const predicted = predict(facts);
     std::array const seconds{predicted.token, predicted.parking, predicted.cyclic, predicted.alltoallv,
                              predicted.parking_then_cyclic};
+    auto const form = static_cast<std::size_t>(faster_form(predicted));
     auto const fastest = static_cast<std::size_t>(std::min_element(seconds.begin(), seconds.end()) - seconds.begin());
-    std::size_t const taken = seconds[fastest] < k_clearly_faster * predicted.token ? fastest : 0;
+    std::size_t const taken = seconds[fastest] < k_clearly_faster * seconds[form] ? fastest : form;
     std::string why = std::string("auto: ") + k_way_names[taken] + ", predicted " + milliseconds(seconds[taken]) + " (";
     for (std::size_t way = 0; way < seconds.size(); ++way) {
         if (way == taken) continue;
         why += std::string(k_way_names[way]) + " " + milliseconds(seconds[way]) + ", ";
     }
-    why += "parking in " + std::to_string(predict_phases(facts)) + " phases): at most " +
-           std::to_string(facts.most_moved) + " blocks of " + std::to_string(facts.block_bytes) + " bytes and " +
-           std::to_string(facts.most_partners) + " partners on a rank, at least " + std::to_string(facts.least_free) +
-           " free slots, " + (facts.room_for_copies ? "room" : "no room") + " for copies";
+    why += "parking in " + std::to_string(predict_phases(facts)) + " phases): " + size_of(facts) + ", at least " +
+           std::to_string(facts.least_free) + " free slots, " + (facts.room_for_copies ? "room" : "no room") +
+           " for copies, " + costs_of(facts);
     return {static_cast<Way>(taken), why};
 }
 
@@ -183,20 +230,40 @@ std::uint64_t partners_of(Problem const& problem) {
     }
 }
 
-/// Whether the copies of `alltoallv` fit into three quarters of the memory left now, shared with the ranks of the node.
+/// Whether the copies of `alltoallv` fit.
 bool has_room_for_copies(Problem const& problem) {
     std::uint64_t const sharers =
         static_cast<std::uint64_t>(problem.node != nullptr ? problem.node->size() : problem.context.size());
     std::uint64_t const blocks = problem.incoming + problem.outgoing;
     std::uint64_t const per_block = problem.block_bytes + 32;
-    if (blocks > std::numeric_limits<std::uint64_t>::max() / 2 / sharers / per_block) return false;
-    std::uint64_t const wanted = (blocks * per_block + 8 * problem.slots) * sharers;
-    return wanted / 3 <= problem.context.process().memory().room().count / 4;
+    std::uint64_t const most = std::numeric_limits<std::uint64_t>::max() / 2;
+    if (blocks > most / per_block || problem.slots > most / 8) return false;
+    return has_room(problem.context, sharers, Bytes{blocks * per_block + 8 * problem.slots});
 }
 
 }  // namespace
 
-Facts gather_facts(Problem const& problem) {
+bool has_room(engine::ContextState& context, std::uint64_t sharers, Bytes bytes) {
+    Bytes const kept = context.copies().kept();
+    if (bytes <= kept) return true;
+    std::uint64_t const room = context.process().memory().room().count;
+    std::uint64_t const most_kept = (std::numeric_limits<std::uint64_t>::max() - room) / sharers;
+    return bytes.count / 3 <= (room + std::min(kept.count, most_kept) * sharers) / 4 / sharers;
+}
+
+Facts early_facts(MapFacts const& map, std::uint64_t block_bytes, Bytes staging) {
+    Facts facts;
+    facts.ranks = map.ranks;
+    facts.one_node = map.node != nullptr && map.node->size() == map.ranks;
+    facts.has_curves = scan_is_possible(map);
+    facts.token = token_form(map, block_bytes);
+    facts.block_bytes = block_bytes;
+    facts.staging = staging.count;
+    facts.most_slots = map.most_slots;
+    return facts;
+}
+
+Facts gather_facts(Problem const& problem, bool may_copy) {
     std::uint64_t const free = problem.slots - problem.outgoing - problem.staying;
     bool const takes_part = problem.incoming > 0 || problem.outgoing > 0;
     std::uint64_t const phases = over_rounded_up(problem.incoming, std::max<std::uint64_t>(1, free));
@@ -205,7 +272,11 @@ Facts gather_facts(Problem const& problem) {
     std::uint64_t const& most_partners = agreement.most(partners_of(problem));
     std::uint64_t const& least_free = agreement.least(takes_part ? free : std::numeric_limits<std::uint64_t>::max());
     std::uint64_t const& most_phases = agreement.most(phases);
-    std::uint64_t const& room_everywhere = agreement.least(has_room_for_copies(problem) ? 1 : 0);
+    std::uint64_t const& room_everywhere = agreement.least(may_copy && has_room_for_copies(problem) ? 1 : 0);
+    std::uint64_t const& most_live = agreement.most(std::max(problem.incoming, problem.outgoing) + problem.staying);
+    bool const has_curves = scan_is_possible(map_facts(problem));
+    bool const tells = has_curves && problem.context.rank() == 0;
+    AgreedCurves const curves(agreement, tells ? curves_of_this_machine(problem.node->is_crowded()) : Curves{});
     std::uint64_t const& most_by_message = agreement.most(problem.outgoing_by_message);
     MPI_Comm const comm = problem.context.comm();
     agreement.run(comm);
@@ -214,11 +285,14 @@ Facts gather_facts(Problem const& problem) {
                "MPI_Allreduce");
     return {.ranks = problem.context.size(),
             .one_node = most_by_message == 0,
+            .has_curves = has_curves,
+            .curves = curves.get(),
             .token = token_form(map_facts(problem), problem.block_bytes),
             .block_bytes = problem.block_bytes,
             .staging = problem.staging.count,
             .most_slots = problem.most_slots,
             .most_moved = most_moved,
+            .most_live = most_live,
             .all_moved = sums[0],
             .most_partners = most_partners,
             .least_free = sums[0] > 0 ? least_free : 0,
@@ -228,8 +302,8 @@ Facts gather_facts(Problem const& problem) {
             .room_for_copies = room_everywhere == 1};
 }
 
-Chosen choose_automatically(Problem const& problem) {
-    Choice choice = choose_strategy(gather_facts(problem));
+Chosen choose_automatically(Problem const& problem, bool may_copy) {
+    Choice choice = choose_strategy(gather_facts(problem, may_copy));
     int way = static_cast<int>(choice.way);  // rank 0 decides, in case floating point differs between machines
     mpi::check(MPI_Bcast(&way, 1, MPI_INT, 0, problem.context.comm()), "MPI_Bcast");
     switch (static_cast<Way>(way)) {

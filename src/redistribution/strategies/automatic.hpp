@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "redistribution/strategies/curves.hpp"
 #include "redistribution/strategies/strategy.hpp"
 #include "redistribution/strategies/token/token_form.hpp"
 
@@ -13,12 +15,15 @@ namespace sluice::redistribution {
 /// The facts that the choice is made from. Every value is the same on all ranks.
 struct Facts {
     int ranks = 1;
-    bool one_node = true;                ///< no block leaves its node
+    bool one_node = true;     ///< no block leaves its node
+    bool has_curves = false;  ///< the node has rings and is the whole context: `curves` are its costs
+    Curves curves{};
     TokenForm token = TokenForm::chain;  ///< the form that token would use
     std::uint64_t block_bytes = 1;
     std::uint64_t staging = 0;        ///< bytes
     std::uint64_t most_slots = 0;     ///< of any rank
     std::uint64_t most_moved = 0;     ///< blocks that come to or leave any one rank
+    std::uint64_t most_live = 0;      ///< the same and those that stay on the rank
     std::uint64_t all_moved = 0;      ///< blocks that change their rank
     std::uint64_t most_partners = 0;  ///< ranks that any one rank sends to
     std::uint64_t least_free = 0;     ///< free slots of any one rank that sends or receives
@@ -49,18 +54,32 @@ struct Choice {
     std::string why;
 };
 
-/// A pure function. Chooses token, whose memory is bounded whatever the map, unless another strategy is predicted to be
-/// clearly faster.
+/// Pure functions. Where there is no room for copies: token, whose memory is bounded whatever the map, unless parking
+/// or cyclic is predicted to be clearly faster. Where there is: alltoallv, unless token is predicted to be faster
+/// beyond doubt.
 Choice choose_strategy(Facts const& facts);
+/// The same of token and alltoallv alone, with room for copies.
+Choice choose_form(Facts const& facts);
 
-/// Collective. Gathers the facts of a problem that has both its maps.
-Facts gather_facts(Problem const& problem);
+/// Local: whether copies of `bytes` fit into three quarters of the memory left now and of what the context keeps, if
+/// each of `sharers` ranks takes as many.
+bool has_room(engine::ContextState& context, std::uint64_t sharers, Bytes bytes);
+
+/// Token, if it is chosen even though all of `most_live` blocks of a rank change their rank: then nothing needs to be
+/// counted.
+std::optional<Choice> choose_token_at_once(Facts facts, std::uint64_t most_live);
+
+/// The facts that need no map; the same on all ranks.
+Facts early_facts(MapFacts const& map, std::uint64_t block_bytes, Bytes staging);
+
+/// Collective. Gathers the facts of a problem that has both its maps. `may_copy`: whether alltoallv may be chosen.
+Facts gather_facts(Problem const& problem, bool may_copy = true);
 
 /// Collective. Rank 0 chooses from the facts of all ranks.
 struct Chosen {
     StrategyEntry const* entry;
     std::string why;
 };
-Chosen choose_automatically(Problem const& problem);
+Chosen choose_automatically(Problem const& problem, bool may_copy);
 
 }  // namespace sluice::redistribution

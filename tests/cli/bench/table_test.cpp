@@ -40,6 +40,21 @@ TEST(BenchTable, puts_our_ratio_beside_the_method_it_belongs_to) {
     EXPECT_NE(line.find("0.500 (0.400 … 0.600)"), std::string::npos) << line;
 }
 
+TEST(BenchTable, compares_ours_with_the_better_of_the_hand_written_exchanges) {
+    std::vector<Row> rows{method("token", 0.05), method("alltoallv_warm", 0.1), method("alltoallv_lean", 0.09)};
+    for (char const* const ours : {"token", "auto"}) {
+        rows.push_back(cell());
+        rows.back()["ratio"] = std::string(ours) + "/alltoallv_best";
+        rows.back()["best"] = "alltoallv_lean";
+        rows.back()["time"] = {{"min", 0.45}, {"median", 0.55}, {"max", 0.65}};
+    }
+    std::string const table = redistribute_table(rows);
+    EXPECT_NE(
+        table.find("over the better of warm and lean (alltoallv_lean): token 0.550 (0.450 … 0.650), auto 0.550 ("),
+        std::string::npos)
+        << table;
+}
+
 TEST(BenchTable, keeps_methods_that_did_not_make_it) {
     Row late = cell();
     late["method"] = "parking";

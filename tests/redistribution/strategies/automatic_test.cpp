@@ -95,6 +95,61 @@ TEST(AutomaticChoice, says_why_with_numbers) {
     EXPECT_NE(why.find("at least 5000 free slots"), std::string::npos) << why;
 }
 
+/// The same with rings, on a machine where a block costs token what `token` says and packed copies what `packed` says.
+Facts measured(double token, double packed) {
+    Facts facts = transpose(1024);
+    facts.has_curves = true;
+    facts.most_live = 20'000;
+    facts.curves.token.fill(static_cast<float>(token));
+    facts.curves.packed.fill(static_cast<float>(packed));
+    return facts;
+}
+
+TEST(AutomaticForm, follows_the_measured_costs) {
+    EXPECT_EQ(choose_form(measured(1e-6, 2e-6)).way, Way::token);
+    EXPECT_EQ(choose_form(measured(2e-6, 1e-6)).way, Way::alltoallv);
+    EXPECT_EQ(choose_strategy(measured(2e-6, 1e-6)).way, Way::alltoallv);
+}
+
+TEST(AutomaticForm, counts_blocks_that_stay_for_packed_copies_alone) {
+    Facts facts = measured(1e-6, 1e-6);  // 15,000 blocks change their rank, 20,000 are packed
+    EXPECT_EQ(choose_form(facts).way, Way::token);
+    facts.most_live = 15'000;
+    EXPECT_EQ(choose_form(facts).way, Way::alltoallv);
+}
+
+TEST(AutomaticForm, is_token_only_if_that_is_faster_beyond_doubt) {
+    EXPECT_EQ(choose_form(measured(0.95e-6 * 20 / 15, 1e-6)).way, Way::alltoallv);
+    EXPECT_EQ(choose_form(measured(0.85e-6 * 20 / 15, 1e-6)).way, Way::token);
+}
+
+TEST(AutomaticForm, is_known_before_counting_where_token_wins_even_if_all_blocks_move) {
+    EXPECT_FALSE(choose_token_at_once(measured(0.95e-6, 1e-6), 20'000));
+    EXPECT_TRUE(choose_token_at_once(measured(0.85e-6, 1e-6), 20'000));
+}
+
+TEST(Curves, are_lines_in_logarithms_between_the_measured_sizes) {
+    kernel::Calibration::Curve const curve{1e-7F, 4e-7F, 8e-6F};
+    EXPECT_FLOAT_EQ(static_cast<float>(seconds_of(curve, 1)), 1e-7F);
+    EXPECT_FLOAT_EQ(static_cast<float>(seconds_of(curve, 64)), 1e-7F);
+    EXPECT_FLOAT_EQ(static_cast<float>(seconds_of(curve, 256)), 2e-7F);
+    EXPECT_FLOAT_EQ(static_cast<float>(seconds_of(curve, 1024)), 4e-7F);
+    EXPECT_FLOAT_EQ(static_cast<float>(seconds_of(curve, 16'000)), 8e-6F);
+    EXPECT_FLOAT_EQ(static_cast<float>(seconds_of(curve, 32'000)), 16e-6F);
+}
+
+TEST(Curves, of_rank_0_are_those_of_all_ranks) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    Curves const mine{{1e-9F, 2.5e-6F, 1}, {7e-8F, 1e-10F, 3e-5F}, true};
+    groups::Agreement agreement;
+    AgreedCurves const agreed(agreement, rank == 0 ? mine : Curves{});
+    agreement.run(MPI_COMM_WORLD);
+    EXPECT_EQ(agreed.get().token, mine.token);
+    EXPECT_EQ(agreed.get().packed, mine.packed);
+    EXPECT_TRUE(agreed.get().is_measured);
+}
+
 SLUICE_NEEDS_RANKS(2, AutomaticChoice, of_each_array_of_a_plan_is_told_in_the_report);
 TEST(AutomaticChoice, of_each_array_of_a_plan_is_told_in_the_report) {
     Settings settings;

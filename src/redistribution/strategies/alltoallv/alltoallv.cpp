@@ -6,6 +6,7 @@
 #include <string>
 
 #include "memory/metered_bytes.hpp"
+#include "memory/staging_pool.hpp"
 #include "mpi/mpi.hpp"
 #include "redistribution/local_moves.hpp"
 #include "redistribution/strategies/moving/exchange.hpp"
@@ -21,7 +22,8 @@ class Alltoallv final : public Mover {
   public:
     explicit Alltoallv(Problem const& problem)
         : problem_(problem),
-          lease_(lease_copies(problem)),
+          copies_(take_copies(problem)),
+          use_(problem.meter, Bytes{copies_.bytes().size()}),
           exchange_(problem.context, problem.meter),
           stayers_(problem.slots, problem.meter),
           send_counts_(ranks(), 0, memory::MeteredAllocator<std::uint64_t>(problem.meter)),
@@ -30,8 +32,8 @@ class Alltoallv final : public Mover {
           outgoing_indices_(problem.outgoing, 0, memory::MeteredAllocator<std::uint64_t>(problem.meter)),
           incoming_indices_(problem.incoming, 0, memory::MeteredAllocator<std::uint64_t>(problem.meter)),
           room_(problem.staying > 0 ? problem.block_bytes : 0, problem.meter),
-          packed_(problem.outgoing * problem.block_bytes, problem.meter),
-          received_(problem.incoming * problem.block_bytes, problem.meter) {}
+          packed_(copies_.bytes().data()),
+          received_(packed_ + problem.outgoing * problem.block_bytes) {}
 
     void move(std::byte* data, RedistributionReport& report) override {
         StepClock clock(report);
@@ -43,7 +45,7 @@ class Alltoallv final : public Mover {
         }
         pack(data);
         clock.step("pack");
-        exchange_.run(problem_.block_bytes, packed_.data(), send_counts_, received_.data(), receive_counts_);
+        exchange_.run(problem_.block_bytes, packed_, send_counts_, received_, receive_counts_);
         clock.step("exchange");
         std::uint64_t const local_copies = move_stayers(data);
         unpack(data);
@@ -58,16 +60,17 @@ class Alltoallv final : public Mover {
     }
 
   private:
-    /// The copies are leased like all memory of communication, in addition to the staging that every strategy has.
-    static Lease lease_copies(Problem const& problem) {
-        Bytes const copies = Bytes{problem.block_bytes} * (problem.outgoing + problem.incoming);
-        auto lease = problem.context.budget().try_lease(copies, Purpose::staging);
-        if (!lease)
+    /// The copies are leased like all memory of communication, in addition to the staging that every strategy has. The
+    /// context keeps them from call to call.
+    static memory::Staging take_copies(Problem const& problem) {
+        Bytes const bytes = Bytes{problem.block_bytes} * (problem.outgoing + problem.incoming);
+        auto copies = problem.context.copies().try_take(bytes);
+        if (!copies)
             throw Error(ErrorCode::out_of_memory, "alltoallv: the copies of " + std::to_string(problem.outgoing) +
                                                       " outgoing and " + std::to_string(problem.incoming) +
-                                                      " incoming blocks take " + std::to_string(copies.count) +
+                                                      " incoming blocks take " + std::to_string(bytes.count) +
                                                       " bytes, more than the budget has left");
-        return std::move(*lease);
+        return std::move(*copies);
     }
 
     std::size_t ranks() const noexcept { return static_cast<std::size_t>(problem_.context.size()); }
@@ -100,7 +103,7 @@ class Alltoallv final : public Mover {
     }
 
     void pack(std::byte const* data) {
-        std::byte* to = packed_.data();
+        std::byte* to = packed_;
         for (std::uint64_t const slot : outgoing_slots_) {
             std::memcpy(to, data + slot * problem_.block_bytes, problem_.block_bytes);
             to += problem_.block_bytes;
@@ -121,7 +124,7 @@ class Alltoallv final : public Mover {
     }
 
     void unpack(std::byte* data) {
-        std::byte const* from = received_.data();
+        std::byte const* from = received_;
         for (std::uint64_t const index : incoming_indices_) {
             std::memcpy(data + index * problem_.block_bytes, from, problem_.block_bytes);
             from += problem_.block_bytes;
@@ -129,7 +132,8 @@ class Alltoallv final : public Mover {
     }
 
     Problem problem_;
-    Lease lease_;
+    memory::Staging copies_;
+    memory::MeteredUse use_;
     Exchange exchange_;
     LocalMoves stayers_;
     memory::MeteredVector<std::uint64_t> send_counts_;
@@ -138,8 +142,8 @@ class Alltoallv final : public Mover {
     memory::MeteredVector<std::uint64_t> outgoing_indices_;
     memory::MeteredVector<std::uint64_t> incoming_indices_;
     memory::MeteredBytes room_;
-    memory::MeteredBytes packed_;
-    memory::MeteredBytes received_;
+    std::byte* packed_;  // both are parts of the copies
+    std::byte* received_;
     bool addresses_known_ = false;
 };
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <string>
 
-namespace sluice::probes {
+namespace sluice::mpi {
 
 /// "Open MPI v4.1.4", "MPICH 4.0.2". MPI need not be initialised.
 inline std::string library_name() {
@@ -20,4 +20,4 @@ inline std::string library_name() {
     return name;
 }
 
-}  // namespace sluice::probes
+}  // namespace sluice::mpi
