@@ -84,13 +84,8 @@ bool Plan::State::move_packed(std::uint64_t live, rd::DestinationsFrom const& de
 }
 
 void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& destinations, std::uint64_t most_slots,
-<<<<<<< HEAD
                            Blocks const* once, bool are_shared, InverseFunction const& inverse) {
-    std::span<rd::StrategyEntry const> const open = open_strategies(strategy);
-=======
-                           Blocks const* once, bool are_shared) {
     std::span<rd::StrategyEntry const> const open = open_strategies(is_chosen_ ? Strategy::token : strategy);
->>>>>>> 97a7a3959e4b6b186c9b8335a8f76fb207f43f82
     entry_ = &open.front();
     if (!is_chosen_) why_ = "asked for";
     if (std::ranges::any_of(open, &rd::StrategyEntry::needs_node)) node_ = context.node(staging / 4);
