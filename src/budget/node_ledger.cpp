@@ -202,8 +202,8 @@ bool NodeLedger::is_unlocked(int file, off_t first, off_t number) noexcept {
 
 /// The same file, and an open file of its own: it has no lock yet. None if the name is that of another file.
 kernel::Descriptor NodeLedger::open_again() const noexcept {
-    kernel::Descriptor file = kernel::above_standard(
-        open(path_.c_str(), O_RDWR | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC));
+    kernel::Descriptor file =
+        kernel::above_standard(open(path_.c_str(), O_RDWR | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC));
     struct stat now {};
     bool const is_it =
         file.is_open() && fstat(file.get(), &now) == 0 && now.st_dev == status_.st_dev && now.st_ino == status_.st_ino;

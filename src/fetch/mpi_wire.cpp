@@ -40,8 +40,7 @@ std::uint32_t most_slots_of(MPI_Comm comm) {
 
 }  // namespace
 
-MpiWire::MpiWire(MPI_Comm comm)
-    : Wire(mpi::rank_in(comm), mpi::size_of(comm), most_slots_of(comm)), parent_(comm) {
+MpiWire::MpiWire(MPI_Comm comm) : Wire(mpi::rank_in(comm), mpi::size_of(comm), most_slots_of(comm)), parent_(comm) {
     if (!may_open(k_open_at_first)) throw std::bad_alloc();
 }
 
@@ -142,9 +141,9 @@ void MpiWire::send_control(int peer, Control const& control, std::string_view te
     std::memcpy(out.data(), &control, sizeof control);
     std::ranges::copy(std::as_bytes(std::span(text.substr(0, length))), out.begin() + sizeof control);
     if (place == k_no_place)
-        mpi::check(MPI_Send(out.data(), static_cast<int>(sizeof control + length), MPI_BYTE, peer, k_control_tag,
-                            comm_.get()),
-                   "MPI_Send");
+        mpi::check(
+            MPI_Send(out.data(), static_cast<int>(sizeof control + length), MPI_BYTE, peer, k_control_tag, comm_.get()),
+            "MPI_Send");
     else if (has_left(out.data(), sizeof control + length, peer, k_control_tag, {use, place, 0}))
         free_controls_.push_back(place);
 }

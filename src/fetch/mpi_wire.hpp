@@ -24,8 +24,8 @@
 namespace sluice::fetch {
 
 /// A store has one. Takes 64 bytes for each open MPI request, and a slot of k_control bytes for each control
-/// message that has not left yet. Once a message has been handed to MPI, nothing fails but MPI: where there is no memory
-/// to remember it, the call waits until it has left.
+/// message that has not left yet. Once a message has been handed to MPI, nothing fails but MPI: where there is no
+/// memory to remember it, the call waits until it has left.
 class MpiWire final : public Wire {
   public:
     static constexpr std::size_t k_control = 256;
@@ -37,7 +37,8 @@ class MpiWire final : public Wire {
     MpiWire(MpiWire const&) = delete;
     MpiWire& operator=(MpiWire const&) = delete;
 
-    /// Collective: gets a communicator of its own, with the ranks of `comm`. It is called once, before all that follows.
+    /// Collective: gets a communicator of its own, with the ranks of `comm`. It is called once, before all that
+    /// follows.
     void connect();
     MPI_Comm comm() const noexcept { return comm_.get(); }
     double now() const override { return MPI_Wtime(); }
@@ -86,7 +87,7 @@ class MpiWire final : public Wire {
     MPI_Comm parent_;
     mpi::Communicator comm_;
     std::vector<MPI_Request> requests_;
-    std::vector<Open> open_;  // what each request is for
+    std::vector<Open> open_;      // what each request is for
     std::size_t promised_ = 1;    // further ones that make_room() has promised room for
     std::vector<int> done_;       // as large as requests_ may become without an allocation
     std::vector<Open> complete_;  // the same
@@ -94,7 +95,7 @@ class MpiWire final : public Wire {
     PiecesLeft pieces_left_;            // by ticket, if it has several
     PiecesLeft::node_type new_pieces_;  // for the next message of several
     Kept kept_;
-    std::vector<std::vector<std::byte>> controls_;        // control messages on their way out
+    std::vector<std::vector<std::byte>> controls_;  // control messages on their way out
     std::vector<std::size_t> free_controls_;
     std::unordered_set<int> unheard_;  // peers with messages that have no answer
 };

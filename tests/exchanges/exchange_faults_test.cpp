@@ -95,12 +95,13 @@ class ExchangeFaults : public testing::TestWithParam<Form> {
         return std::ranges::all_of(came_, [](int times) { return times == 1; });
     }
 
-    /// Collective. Whether the call has failed, which is the same on all ranks, with the same text. A rank without memory
-    /// for the text has none.
+    /// Collective. Whether the call has failed, which is the same on all ranks, with the same text. A rank without
+    /// memory for the text has none.
     bool has_failed(std::optional<Error> const& error, ErrorCode code) {
         std::string const text = error ? error->what() : "";
         std::uint64_t const word = std::hash<std::string>()(text) >> 1;  // MPICH compares as signed
-        std::uint64_t extremes[4]{error ? 1U : 0U, error ? 0U : 1U, text.empty() ? 0 : word, text.empty() ? 0 : ~word >> 1};
+        std::uint64_t extremes[4]{error ? 1U : 0U, error ? 0U : 1U, text.empty() ? 0 : word,
+                                  text.empty() ? 0 : ~word >> 1};
         MPI_Allreduce(MPI_IN_PLACE, extremes, 4, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
         EXPECT_EQ(extremes[0] + extremes[1], 1U) << (error ? error->what() : "no error here");
         if (!text.empty() || !is_hit()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// A store on which any allocation of one rank fails, or all from any on: what is posted ends, with data or an error, and
-/// the other ranks get all that they ask each other for. Sent data wait for memory, so for them one allocation fails.
+/// A store on which any allocation of one rank fails, or all from any on: what is posted ends, with data or an error,
+/// and the other ranks get all that they ask each other for. Sent data wait for memory, so for them one allocation
+/// fails.
 #include <gtest/gtest.h>
 #include <mpi.h>
 

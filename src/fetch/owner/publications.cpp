@@ -31,8 +31,8 @@ std::string Publications::refusal(Name const& name) const {
     if (over_.contains(name)) return "it has withdrawn the data, or all readers have had them";
     if (!is_closed(name) && !given_up_.empty())
         return "it has not published the data, and a task there threw an exception: " + given_up_;
-    return std::string("it has not published the data") +
-           (is_closed(name) ? ", or no longer does, and " : ", and ") + why_over(name).value_or("will not");
+    return std::string("it has not published the data") + (is_closed(name) ? ", or no longer does, and " : ", and ") +
+           why_over(name).value_or("will not");
 }
 
 std::optional<std::string> Publications::why_over(Name const& name) const {

@@ -132,9 +132,8 @@ void Sending::start(int reader, std::uint32_t slot, std::uint64_t ticket) {
 void Sending::tell_that_it_will_not(Address const& to) {
     std::string text;
     try {
-        text = "it has not sent the data, and " +
-               (given_up_.empty() ? refusal(to.name).value_or("will not")
-                                  : "a task there threw an exception: " + given_up_);
+        text = "it has not sent the data, and " + (given_up_.empty() ? refusal(to.name).value_or("will not")
+                                                                     : "a task there threw an exception: " + given_up_);
     } catch (std::bad_alloc const&) {
         text = "no memory";  // short enough to need none
     }

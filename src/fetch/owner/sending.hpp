@@ -89,9 +89,7 @@ class Sending {
     std::optional<std::string> refusal(Name const& name) const;
     bool is_closed(Name const& name) const noexcept { return closed_ && name.epoch <= *closed_; }
     /// Also if this rank has given up.
-    bool will_not_send(Name const& name) const noexcept {
-        return finished_ || !given_up_.empty() || is_closed(name);
-    }
+    bool will_not_send(Name const& name) const noexcept { return finished_ || !given_up_.empty() || is_closed(name); }
     void tell_that_it_will_not(Address const& to);
     void refuse_what_will_not_come();
 

@@ -138,10 +138,10 @@ class Serving {
     DirectReads const* reads_ = nullptr;
     std::function<std::unique_lock<std::recursive_mutex>()> hold_;
     Publications publications_;
-    DeliveryWaits woken_;                               // to be woken by wake_up()
-    Requests queue_;                                    // for published data
-    std::unordered_map<std::uint64_t, Coming> coming_;  // data that are being brought from elsewhere to be sent
-    std::unordered_map<std::uint64_t, Job> under_way_;  // also data that are being packed or brought to be sent
+    DeliveryWaits woken_;                                 // to be woken by wake_up()
+    Requests queue_;                                      // for published data
+    std::unordered_map<std::uint64_t, Coming> coming_;    // data that are being brought from elsewhere to be sent
+    std::unordered_map<std::uint64_t, Job> under_way_;    // also data that are being packed or brought to be sent
     std::unordered_map<std::uint64_t, Request> pointed_;  // requests whose reader was told the address
     std::shared_ptr<bool const> const alive_ =
         std::make_shared<bool const>(true);  // shared, because data from elsewhere may arrive after this object's end

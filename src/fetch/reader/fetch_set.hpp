@@ -44,7 +44,7 @@ struct FetchSet
     std::vector<std::shared_ptr<Buffer>> buffers;  // indexed like wants
     budget::Tokens tokens;                         // tokens that no buffer has taken yet
     std::uint64_t bytes = 0;
-    FetchSets::iterator place{};       // in the list of Fetching that has it
+    FetchSets::iterator place{};      // in the list of Fetching that has it
     std::uint32_t next_to_issue = 0;  // the first of wants that has its tokens and has not been requested
     bool pushed = false;              // its data are sent, not fetched
     bool tentative = false;

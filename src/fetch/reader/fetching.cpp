@@ -24,9 +24,9 @@ bool Fetching::open(std::shared_ptr<FetchSet> const& set) {
     for (FetchRequest const& want : set->wants) {
         if (want.key.owner >= 0 && want.key.owner < wire_->size()) continue;
         set_error(*set, [&] {
-            return Error(ErrorCode::invalid_argument,
-                         "rank " + std::to_string(wire_->rank()) + verb_of(*set) + text_of(want.key) +
-                             ", but the context has ranks 0 to " + std::to_string(wire_->size() - 1));
+            return Error(ErrorCode::invalid_argument, "rank " + std::to_string(wire_->rank()) + verb_of(*set) +
+                                                          text_of(want.key) + ", but the context has ranks 0 to " +
+                                                          std::to_string(wire_->size() - 1));
         });
         complete(set);
         return false;

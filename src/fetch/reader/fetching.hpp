@@ -51,9 +51,9 @@ class Fetching final : public LocalReader {
     void set_reads(DirectReads const& reads) noexcept { reads_ = &reads; }
     void set_sending(Sending& sending) noexcept { sending_ = &sending; }
 
-    /// Counts the set as open; returns false if it has already failed because a key names no rank. Throws std::bad_alloc
-    /// before anything has changed. What follows allocates nothing but the lists of data in flight: a fetch that has no
-    /// memory for these fails, as if its owner had refused it.
+    /// Counts the set as open; returns false if it has already failed because a key names no rank. Throws
+    /// std::bad_alloc before anything has changed. What follows allocates nothing but the lists of data in flight: a
+    /// fetch that has no memory for these fails, as if its owner had refused it.
     bool open(std::shared_ptr<FetchSet> const& set);
     /// Phase 1.
     void post(std::shared_ptr<FetchSet> const& set);

@@ -252,8 +252,7 @@ void Receiving::unsent(Key const& key, std::string_view text) {
     Coming& coming = coming_.at(key);
     coming.refused = true;
     // A question that crossed the data on their way is still open at the sender, which answers it when it finishes.
-    fail(*coming.set, coming.want, wire_->rank(), ErrorCode::invalid_argument,
-         over_.contains(key) ? k_received : text);
+    fail(*coming.set, coming.want, wire_->rank(), ErrorCode::invalid_argument, over_.contains(key) ? k_received : text);
     settle_one(std::shared_ptr<FetchSet>(coming.set));
 }
 
