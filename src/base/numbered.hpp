@@ -13,10 +13,11 @@ namespace sluice::base {
 template <typename T>
 class Numbered {
   public:
-    /// Returns the number of the object.
+    /// Returns the number of the object. Throws std::bad_alloc; then nothing has changed.
     std::uint32_t add(T object) {
         if (free_.empty()) {
-            free_.reserve(objects_.size() + 1);  // so that take() does not allocate
+            if (free_.capacity() <= objects_.size())
+                free_.reserve(2 * objects_.size() + 1);  // take() allocates nothing
             objects_.push_back(std::move(object));
             return static_cast<std::uint32_t>(objects_.size() - 1);
         }

@@ -188,6 +188,7 @@ std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::s
 
 NodeLedger::NodeLedger(std::string name, struct stat const& status, Table* table, std::size_t slot)
     : name_(std::move(name)),
+      path_(k_shared_memory + name_),
       status_(status),
       table_(table),
       slot_(slot),
@@ -201,8 +202,8 @@ bool NodeLedger::is_unlocked(int file, off_t first, off_t number) noexcept {
 
 /// The same file, and an open file of its own: it has no lock yet. None if the name is that of another file.
 kernel::Descriptor NodeLedger::open_again() const noexcept {
-    kernel::Descriptor file = kernel::above_standard(
-        open((k_shared_memory + name_).c_str(), O_RDWR | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC));
+    kernel::Descriptor file =
+        kernel::above_standard(open(path_.c_str(), O_RDWR | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC));
     struct stat now {};
     bool const is_it =
         file.is_open() && fstat(file.get(), &now) == 0 && now.st_dev == status_.st_dev && now.st_ino == status_.st_ino;

@@ -114,6 +114,7 @@ class NodeLedger {
     void changed() noexcept;
 
     std::string name_;
+    std::string path_;    // made once, because looks allocate nothing
     struct stat status_;  // of the file
     Table* table_;
     std::size_t slot_;

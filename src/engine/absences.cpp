@@ -8,6 +8,8 @@
 #include <cstring>
 #include <iterator>
 #include <new>
+#include <string>
+#include <string_view>
 
 #include "engine/told_line.hpp"
 #include "groups/nonblocking_barrier.hpp"
@@ -125,12 +127,16 @@ std::string Absences::missing() const {
            ranks;
 }
 
-void Absences::tell(std::string const& for_whom) {
-    tell_line("rank " + std::to_string(rank_) + " has waited " + std::to_string(std::lround(clock_.waited())) +
-              " s in " + call_ + for_whom);
+void Absences::tell(std::string_view for_whom) {
     stage_ = Stage::over;
     after_ *= 2;
-    ++lines_;
+    try {
+        tell_line("rank " + std::to_string(rank_) + " has waited " + std::to_string(std::lround(clock_.waited())) +
+                  " s in " + call_ + std::string(for_whom));
+        ++lines_;
+    } catch (std::bad_alloc const&) {
+        return;  // the line is all that is lost
+    }
 }
 
 bool Absences::poll() {
@@ -170,15 +176,25 @@ void Absences::take(int from, Message const& answer) {
     if (answer.kind == Kind::here) {
         here_[static_cast<std::size_t>(from)] = true;
         another_tells_ = another_tells_ || answer.tells != 0;
-    } else {
+        return;
+    }
+    try {
         elsewhere_.emplace(from, answer.call.data());
         if (elsewhere_.size() > static_cast<std::size_t>(k_most_named)) elsewhere_.erase(std::prev(elsewhere_.end()));
+    } catch (std::bad_alloc const&) {
+        stage_ = Stage::over;  // the line is all that is lost
     }
 }
 
-/// Returns false if MPI cannot send to that rank, which then counts as one that does not answer.
+/// Returns false if MPI cannot send to that rank, which then counts as one that does not answer. Without memory for a
+/// message that has not left, this waits until it has: its receiver stores a message of so few bytes.
 bool Absences::send(int to, Message const& message) {
-    Sent& sent = sent_.emplace_front(Sent{message, MPI_REQUEST_NULL});
+    try {
+        sent_.push_front({message, MPI_REQUEST_NULL});
+    } catch (std::bad_alloc const&) {
+        return MPI_Send(&message, sizeof message, MPI_BYTE, to, k_tag_of_absences, comm_) == MPI_SUCCESS;
+    }
+    Sent& sent = sent_.front();
     if (MPI_Isend(&sent.message, sizeof sent.message, MPI_BYTE, to, k_tag_of_absences, comm_, &sent.request) !=
         MPI_SUCCESS) {
         sent_.pop_front();

@@ -21,6 +21,7 @@
 #include <list>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/entry.hpp"
@@ -56,7 +57,7 @@ class Absences final : public kernel::Pollable {
     /// The same for a call that knows by itself for whom it waits: only answers. Returns true when it is time to tell.
     bool is_due();
     /// Prints "rank 0 has waited 10 s in redistribute" and `for_whom`.
-    void tell(std::string const& for_whom);
+    void tell(std::string_view for_whom);
 
     /// The number of calls that this rank has entered; the maximum over all ranks replaces it in each meeting, because
     /// an exception may have kept a rank out of a call.

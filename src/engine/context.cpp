@@ -103,6 +103,7 @@ ContextState::ContextState(MPI_Comm comm, Settings settings)
     : comm_(mpi::Communicator::twin_of(entered_by_all(mpi::usable(comm, "a Context"), settings))),
       rank_(mpi::rank_in(comm_.get())),
       size_(mpi::size_of(comm_.get())),
+      no_memory_(ErrorCode::out_of_memory, "rank " + std::to_string(rank_) + " has no memory left"),
       settings_(std::move(settings)),
       process_(Process::of_this_rank(settings_)),
       absences_(comm_.get(), rank_, size_, static_cast<double>(settings_.waiting_told_after), guard_),

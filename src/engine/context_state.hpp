@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "base/counters.hpp"
 #include "engine/absences.hpp"
@@ -96,6 +98,18 @@ class ContextState {
     void meet(char const* call, groups::Agreement& agreement);
     /// The same. If any rank passes an error, every rank throws the error of the lowest such rank.
     void meet(char const* call, std::optional<Error> const& mine);
+    /// The error of a rank that has no memory left, not even for the text of a better one. Copies allocate nothing.
+    Error const& no_memory() const noexcept { return no_memory_; }
+    /// The same with what `for_what()` returns, such as "to announce its parts", if there is memory to say it.
+    template <typename Text>
+    Error no_memory(Text const& for_what) const {
+        try {
+            return {ErrorCode::out_of_memory,
+                    "rank " + std::to_string(rank_) + " has no memory " + std::string(for_what())};
+        } catch (std::bad_alloc const&) {
+            return no_memory_;
+        }
+    }
     /// Which ranks have not entered the call in which this one waits.
     Absences& absences() noexcept { return absences_; }
     /// Collective: a step for a call that has no other one after its first.
@@ -121,6 +135,7 @@ class ContextState {
     int rank_;
     int size_;
     bool is_one_node_ = false;
+    Error no_memory_;
     Settings settings_;
     std::shared_ptr<Process> process_;
     EntryGuard guard_;

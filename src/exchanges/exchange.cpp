@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -18,7 +19,7 @@ using exchanges::Takers;
 
 ExchangePlan::State::~State() {
     planned.context().tell_if_late("an ExchangePlan");
-    if (std::uncaught_exceptions() == 0) try {
+    if (planned.is_connected() && std::uncaught_exceptions() == 0) try {
             planned.finish();
         } catch (std::exception const&) {
             // An MPI call failed.
@@ -35,8 +36,16 @@ std::unique_ptr<ExchangePlan::State> exchanges::made_plan(Context& context,
                                                           std::optional<std::span<OutgoingPart const>> const& parts) {
     engine::ContextState& state = engine::ContextState::of(context);
     engine::Entry const entry(state, "ExchangePlan");
-    state.meet("ExchangePlan", parts ? fault_of_parts(state, *parts, Needs::sizes) : std::nullopt);
-    auto made = std::make_unique<ExchangePlan::State>(context);
+    std::optional<Error> fault;
+    std::unique_ptr<ExchangePlan::State> made;
+    try {
+        if (parts) fault = fault_of_parts(state, *parts, Needs::sizes);
+        made = std::make_unique<ExchangePlan::State>(context);
+    } catch (std::bad_alloc const&) {
+        fault = state.no_memory([] { return "for an ExchangePlan"; });
+    }
+    state.meet("ExchangePlan", fault);
+    made->planned.connect();
     if (parts)
         made->planned.keep_to(*parts);
     else
@@ -50,21 +59,28 @@ ExchangeReport exchange_once(Context& context, char const* call, std::span<Outgo
                              Takers const& takers) {
     engine::ContextState& state = engine::ContextState::of(context);
     engine::Entry const entry(state, call);
-    std::optional<Error> fault = exchanges::fault_of_parts(state, parts, exchanges::Needs::data);
-    if (!fault && !takers) fault = exchanges::fault_of_takers(state);
+    std::optional<Error> fault;
+    std::optional<exchanges::Planned> planned;
+    try {
+        fault = exchanges::fault_of_parts(state, parts, exchanges::Needs::data);
+        if (!fault && !takers) fault = exchanges::fault_of_takers(state);
+        planned.emplace(context);
+    } catch (std::bad_alloc const&) {
+        fault = state.no_memory([] { return "for an exchange"; });
+    }
     state.meet(call, fault);
-    exchanges::Planned planned(context);
+    planned->connect();
     ExchangeReport report;
     std::exception_ptr thrown;
     try {
-        report = planned.apply_once(call, parts, takers);
+        report = planned->apply_once(call, parts, takers);
     } catch (Error const& error) {
         if (error.code() == ErrorCode::mpi) throw;
         thrown = std::current_exception();
     } catch (...) {
         thrown = std::current_exception();
     }
-    planned.finish();
+    planned->finish();
     if (thrown) std::rethrow_exception(thrown);
     return report;
 }

@@ -12,6 +12,7 @@
 namespace sluice {
 
 struct ExchangePlan::State {
+    /// Not collective: Planned.
     explicit State(Context& context) : planned(context) {}
     /// Waits for all ranks, unless an exception is being handled.
     ~State();

@@ -12,6 +12,11 @@ namespace sluice::exchanges {
 Planned::Planned(Context& context)
     : owner_(engine::ContextState::another_of(context)), context_(&engine::ContextState::of(owner_)), store_(owner_) {}
 
+void Planned::connect() {
+    store_.connect();
+    is_connected_ = true;
+}
+
 ExchangeReport Planned::apply(char const* call, std::span<OutgoingPart const> parts, Takers const& takers,
                               std::optional<Error> const& fault) {
     if (is_inside_)

@@ -23,7 +23,7 @@ namespace sluice::exchanges {
 
 class Planned {
   public:
-    /// Collective, after the ranks have met and found no fault.
+    /// Allocates what it needs at first; not collective. The ranks must agree that all have it, and then connect() it.
     explicit Planned(Context& context);
     Planned(Planned const&) = delete;
     Planned& operator=(Planned const&) = delete;
@@ -31,6 +31,9 @@ class Planned {
     engine::ContextState& context() noexcept { return *context_; }
     /// For tests.
     fetch::StoreState& store() noexcept { return store_; }
+    /// Collective.
+    void connect();
+    bool is_connected() const noexcept { return is_connected_; }
     /// Collective. Each call has parts of these receivers and sizes.
     void keep_to(std::span<OutgoingPart const> parts) { only_.emplace(*context_, parts); }
 
@@ -55,6 +58,7 @@ class Planned {
     std::array<std::optional<Shape>, k_shapes> shapes_;
     std::size_t announced_ = 0;
     std::uint64_t epoch_ = 0;
+    bool is_connected_ = false;
     bool is_inside_ = false;
 };
 

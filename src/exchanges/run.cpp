@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchanges/run.hpp"
 
+#include <exception>
 #include <new>
 #include <string>
 #include <utility>
@@ -80,8 +81,7 @@ void Run::publish() {
         for (; published_ < parts_.size() && !fault_; ++published_)
             publish(parts_[published_], published_);
     } catch (std::bad_alloc const&) {
-        refuse({ErrorCode::out_of_memory, "rank " + std::to_string(context_->rank()) + " has no memory to publish " +
-                                              std::to_string(parts_.size()) + " parts"});
+        refuse(context_->no_memory([&] { return "to publish " + std::to_string(parts_.size()) + " parts"; }));
     }
 }
 
@@ -151,6 +151,13 @@ void Run::post(std::shared_ptr<fetch::FetchSet> const& set) {
     store_->fetching().post(set);
 }
 
+template <typename Over>
+void Run::wait_until(Over const& over) {
+    engine::ProgressPatience patience(context_->progress(), k_looks_before_yield);
+    while (!over())
+        patience.after(poll());
+}
+
 void Run::fetch_with_callbacks() {
     open_ = arrivals_.size();
     for (Arrival const& arrival : arrivals_)
@@ -178,6 +185,8 @@ void Run::fetch_in_tasks() {
                 note(std::current_exception());
             }
         tasks.run();
+    } catch (std::bad_alloc const&) {
+        note(std::current_exception());
     } catch (...) {
         if (!thrown_) thrown_ = std::current_exception();
     }
@@ -224,6 +233,14 @@ void Run::give(Arrival const& arrival, FetchResult part, std::exception_ptr cons
     }
 }
 
+Error Run::fault_of(std::exception const& other) const {
+    try {
+        return {ErrorCode::internal, other.what()};
+    } catch (std::bad_alloc const&) {
+        return context_->no_memory();
+    }
+}
+
 void Run::note(std::exception_ptr const& error) {
     if (fault_) return;
     tells_ = Tells::of_a_part;
@@ -232,10 +249,9 @@ void Run::note(std::exception_ptr const& error) {
     } catch (Error const& known) {
         fault_ = known;
     } catch (std::bad_alloc const&) {
-        fault_.emplace(ErrorCode::out_of_memory,
-                       "rank " + std::to_string(context_->rank()) + " has no memory for a part that comes");
+        fault_ = context_->no_memory([] { return "for a part that comes"; });
     } catch (std::exception const& other) {
-        fault_.emplace(ErrorCode::internal, other.what());
+        fault_ = fault_of(other);
     }
 }
 
@@ -246,16 +262,12 @@ bool Run::poll() {
     } catch (Error const& error) {
         if (error.code() == ErrorCode::mpi) throw;
         note(std::current_exception());
+    } catch (std::bad_alloc const&) {
+        note(std::current_exception());
     } catch (...) {
         if (!thrown_) thrown_ = std::current_exception();
     }
     return true;
-}
-
-void Run::wait_until(std::function<bool()> const& over) {
-    engine::ProgressPatience patience(context_->progress(), k_looks_before_yield);
-    while (!over())
-        patience.after(poll());
 }
 
 /// Serves the other ranks until they have their parts, too. Then nothing is asked for any more: what is left has no

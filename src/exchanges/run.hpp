@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -70,9 +69,11 @@ class Run {
     void give(Arrival const& arrival, FetchResult part, std::exception_ptr const& error);
     void count(Arrival const& arrival);
     void note(std::exception_ptr const& error);
+    Error fault_of(std::exception const& other) const;
     void withdraw();
     bool poll();
-    void wait_until(std::function<bool()> const& over);
+    template <typename Over>
+    void wait_until(Over const& over);
     void end();
     ExchangeReport report();
 

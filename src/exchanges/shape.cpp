@@ -28,9 +28,7 @@ Shape::Shape(engine::ContextState& context, std::span<OutgoingPart const> parts)
         for (OutgoingPart const& part : parts)
             sizes_.push_back({size_of_part(part), part.rank});
     } catch (std::bad_alloc const&) {
-        fault_.emplace(ErrorCode::out_of_memory, "rank " + std::to_string(context.rank()) +
-                                                     " has no memory for the sizes of " + std::to_string(parts.size()) +
-                                                     " parts");
+        fault_ = context.no_memory([&] { return "for the sizes of " + std::to_string(parts.size()) + " parts"; });
     }
     announce();
     sort();
@@ -48,9 +46,8 @@ void Shape::accept(int source, Announcement const& what) {
     try {
         arrivals_.push_back({source, what.part, what.bytes});
     } catch (std::bad_alloc const&) {
-        fault_.emplace(ErrorCode::out_of_memory, "rank " + std::to_string(context_->rank()) +
-                                                     " has no memory for the announcements of " +
-                                                     std::to_string(arrivals_.size()) + " parts");
+        fault_ = context_->no_memory(
+            [&] { return "for the announcements of " + std::to_string(arrivals_.size()) + " parts"; });
     }
 }
 
@@ -59,8 +56,7 @@ void Shape::announce() {
     try {
         sparse.emplace(*context_, nullptr, *this, k_packets, groups::tags::k_parts);
     } catch (std::bad_alloc const&) {
-        fault_.emplace(ErrorCode::out_of_memory,
-                       "rank " + std::to_string(context_->rank()) + " has no memory to announce its parts");
+        fault_ = context_->no_memory([] { return "to announce its parts"; });
     }
     context_->agree_on_no_error(fault_);
     for (std::size_t i = 0; i < sizes_.size(); ++i) {

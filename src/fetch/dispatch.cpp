@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fetch/dispatch.hpp"
 
-#include <string>
-
 namespace sluice::fetch {
 
 void Dispatch::control_from(int peer, Control const& control, std::string_view text) {
@@ -30,7 +28,7 @@ void Dispatch::control_from(int peer, Control const& control, std::string_view t
             fetching_->ready(control.slot, control.bytes);
             break;
         case Kind::refuse:
-            fetching_->refused(control.slot, std::string(text));
+            fetching_->refused(control.slot, static_cast<ErrorCode>(control.bytes), text);
             break;
         case Kind::read_too:
             serving_->read_too(control.name);
@@ -54,7 +52,7 @@ void Dispatch::control_from(int peer, Control const& control, std::string_view t
             sending_->expected(peer, control.name);
             break;
         case Kind::unsent:
-            receiving_->unsent({peer, control.name.id, control.name.epoch}, std::string(text));
+            receiving_->unsent({peer, control.name.id, control.name.epoch}, text);
             break;
         case Kind::noted:
             receiving_->noted();

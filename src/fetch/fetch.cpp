@@ -4,6 +4,8 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -81,8 +83,14 @@ void DeliveryAwaiter::await_suspend(detail::SuspendedTask waiting) const noexcep
 Store::Store(Context& context) {
     engine::ContextState& state = engine::ContextState::of(context);
     engine::Entry const entry(state, "Store");
-    state.meet("Store", std::nullopt);
-    state_ = std::make_unique<fetch::StoreState>(context);
+    std::optional<Error> fault;
+    try {
+        state_ = std::make_unique<fetch::StoreState>(context);
+    } catch (std::bad_alloc const&) {
+        fault = state.no_memory([] { return "for a Store"; });
+    }
+    state.meet("Store", fault);
+    state_->connect();
 }
 
 Store::~Store() {

@@ -2,6 +2,7 @@
 #include "fetch/long_waits.hpp"
 
 #include <cmath>
+#include <new>
 #include <utility>
 
 #include "engine/told_line.hpp"
@@ -40,7 +41,11 @@ void LongWaits::look() {
     double const waited = clock_.look(wire_->now());
     if (waited < next_sweep_) return;
     next_sweep_ = waited + after_ / k_sweeps;
-    sweep();
+    try {
+        sweep();
+    } catch (std::bad_alloc const&) {
+        return;  // the line is all that is late
+    }
 }
 
 void LongWaits::sweep() {

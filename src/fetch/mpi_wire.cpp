@@ -2,7 +2,10 @@
 #include "fetch/mpi_wire.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <new>
+#include <string_view>
 #include <utility>
 
 #include "groups/tags.hpp"
@@ -16,6 +19,9 @@ constexpr int k_control_tag = groups::tags::k_store_control.first;
 constexpr int k_first_data_tag = groups::tags::k_store_data.first;
 // At most this many messages are handled before the caller gets its turn.
 constexpr int k_arrivals_a_look = 64;
+constexpr std::size_t k_no_place = ~std::size_t{0};
+// So many requests may be open before a list of them grows.
+constexpr std::size_t k_open_at_first = 16;
 // A message of up to this size that MPI has announced has arrived as a whole, so receiving it does not wait.
 constexpr std::size_t k_small = 1024;
 
@@ -34,10 +40,13 @@ std::uint32_t most_slots_of(MPI_Comm comm) {
 
 }  // namespace
 
-MpiWire::MpiWire(MPI_Comm comm) : MpiWire(mpi::Communicator::twin_of(comm)) {}
+MpiWire::MpiWire(MPI_Comm comm) : Wire(mpi::rank_in(comm), mpi::size_of(comm), most_slots_of(comm)), parent_(comm) {
+    if (!may_open(k_open_at_first)) throw std::bad_alloc();
+}
 
-MpiWire::MpiWire(mpi::Communicator comm)
-    : Wire(mpi::rank_in(comm.get()), mpi::size_of(comm.get()), most_slots_of(comm.get())), comm_(std::move(comm)) {}
+void MpiWire::connect() {
+    comm_ = mpi::Communicator::twin_of(parent_);
+}
 
 MpiWire::~MpiWire() {
     if (!mpi::is_running()) return;
@@ -46,14 +55,59 @@ MpiWire::~MpiWire() {
         if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
-void MpiWire::open(MPI_Request request, Open const& what) {
-    requests_.push_back(request);
-    open_.push_back(what);
+/// Whether `more` requests can be opened without an allocation. The lists grow by a factor, the shortest one last.
+bool MpiWire::may_open(std::size_t more) noexcept {
+    std::size_t const needed = requests_.size() + more;
+    if (needed <= done_.size()) return true;
+    std::size_t const larger = std::max(needed, 2 * done_.size());
+    try {
+        requests_.reserve(larger);
+        open_.reserve(larger);
+        complete_.reserve(larger);
+        done_.resize(larger);
+    } catch (std::bad_alloc const&) {
+        return false;
+    }
+    return true;
 }
 
+bool MpiWire::make_room(std::uint64_t bytes) noexcept {
+    std::size_t const pieces = std::max<std::size_t>((bytes + k_piece - 1) / k_piece, 1);
+    if (!may_open(pieces)) return false;
+    promised_ = std::max(promised_, pieces);
+    if (pieces > 1) try {
+            pieces_left_.reserve(pieces_left_.size() + 1);
+            if (new_pieces_.empty()) {
+                PiecesLeft one;
+                one.emplace(0, 0);
+                new_pieces_ = one.extract(one.begin());
+            }
+        } catch (std::bad_alloc const&) {
+            return false;
+        }
+    return true;
+}
+
+/// Returns true if there was no room, and the request is complete now.
+bool MpiWire::open_or_wait(MPI_Request request, Open const& what) {
+    if (requests_.size() == done_.size() && !may_open(1)) {
+        mpi::check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+        return true;
+    }
+    requests_.push_back(request);
+    open_.push_back(what);
+    return false;
+}
+
+/// A message that cannot be remembered as one without an answer is confirmed at once.
 void MpiWire::send(int peer, Control const& control, std::string_view text) {
-    if (is_without_answer(control.kind)) unheard_.insert(peer);
-    send_control(peer, control, text, Use::control_out);
+    Use use = Use::control_out;
+    if (is_without_answer(control.kind)) try {
+            unheard_.insert(peer);
+        } catch (std::bad_alloc const&) {
+            use = Use::control_heard;
+        }
+    send_control(peer, control, text, use);
 }
 
 void MpiWire::make_heard() {
@@ -62,20 +116,35 @@ void MpiWire::make_heard() {
     unheard_.clear();
 }
 
+/// Returns k_no_place if there is no memory for a control message that does not leave at once. The open requests that
+/// make_room() has promised stay possible.
+std::size_t MpiWire::place_for_control() noexcept {
+    if (!may_open(promised_ + 1)) return k_no_place;
+    if (free_controls_.empty()) try {
+            if (free_controls_.capacity() <= controls_.size()) free_controls_.reserve(2 * controls_.size() + 1);
+            controls_.emplace_back(k_control);
+            free_controls_.push_back(controls_.size() - 1);
+        } catch (std::bad_alloc const&) {
+            return k_no_place;
+        }
+    std::size_t const place = free_controls_.back();
+    free_controls_.pop_back();
+    return place;
+}
+
+/// Without memory this waits until the message has left: its receiver stores a message of so few bytes.
 void MpiWire::send_control(int peer, Control const& control, std::string_view text, Use use) {
-    std::size_t place = controls_.size();
-    if (free_controls_.empty()) {
-        controls_.emplace_back(k_control);
-        free_controls_.reserve(controls_.size());
-    } else {
-        place = free_controls_.back();
-        free_controls_.pop_back();
-    }
-    std::vector<std::byte>& out = controls_[place];
+    std::array<std::byte, k_control> here;
+    std::size_t const place = place_for_control();
+    std::span<std::byte> const out = place == k_no_place ? std::span(here) : std::span(controls_[place]);
     std::size_t const length = std::min(text.size(), k_control - sizeof control);
     std::memcpy(out.data(), &control, sizeof control);
     std::ranges::copy(std::as_bytes(std::span(text.substr(0, length))), out.begin() + sizeof control);
-    if (has_left(out.data(), sizeof control + length, peer, k_control_tag, {use, place, 0}))
+    if (place == k_no_place)
+        mpi::check(
+            MPI_Send(out.data(), static_cast<int>(sizeof control + length), MPI_BYTE, peer, k_control_tag, comm_.get()),
+            "MPI_Send");
+    else if (has_left(out.data(), sizeof control + length, peer, k_control_tag, {use, place, 0}))
         free_controls_.push_back(place);
 }
 
@@ -91,8 +160,7 @@ bool MpiWire::has_left(std::byte const* bytes, std::size_t count, int peer, int 
         mpi::check(MPI_Isend(bytes, static_cast<int>(count), MPI_BYTE, peer, tag, comm_.get(), &request), "MPI_Isend");
     int done = 0;
     if (count <= k_control) mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done == 0) open(request, what);
-    return done != 0;
+    return done != 0 || open_or_wait(request, what);
 }
 
 bool MpiWire::send_data(int peer, std::uint32_t slot, std::span<std::byte const> data, std::uint64_t ticket) {
@@ -104,7 +172,11 @@ bool MpiWire::send_data(int peer, std::uint32_t slot, std::span<std::byte const>
         if (!has_left(data.data() + at, bytes, peer, tag, {Use::data_out, ticket, bytes})) ++open_pieces;
         at += bytes;
     } while (at < data.size());
-    if (open_pieces > 1) pieces_left_[ticket] = open_pieces;
+    if (open_pieces > 1) {
+        new_pieces_.key() = ticket;
+        new_pieces_.mapped() = open_pieces;
+        pieces_left_.insert(std::move(new_pieces_));
+    }
     return open_pieces == 0;
 }
 
@@ -117,13 +189,17 @@ bool MpiWire::receive_data(int peer, std::uint32_t slot, std::span<std::byte> to
     }
     MPI_Request request = MPI_REQUEST_NULL;
     mpi::check(MPI_Irecv(to.data(), bytes, MPI_BYTE, peer, tag, comm_.get(), &request), "MPI_Irecv");
-    open(request, {Use::data_in, number, to.size()});
-    return false;
+    return open_or_wait(request, {Use::data_in, number, to.size()});
 }
 
 bool MpiWire::look_at_arrivals(Arrivals& to) {
     bool moved = false;
     for (int i = 0; i < k_arrivals_a_look; ++i) {
+        if (kept_.from != k_nobody) {
+            if (!hand_over(to)) break;
+            moved = true;
+            continue;
+        }
         int found = 0;
         MPI_Status status;
         mpi::check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_.get(), &found, &status), "MPI_Iprobe");
@@ -136,17 +212,30 @@ bool MpiWire::look_at_arrivals(Arrivals& to) {
             moved = true;
             continue;
         }
-        std::byte in[k_control];
-        mpi::check(MPI_Recv(in, static_cast<int>(k_control), MPI_BYTE, status.MPI_SOURCE, k_control_tag, comm_.get(),
-                            MPI_STATUS_IGNORE),
+        mpi::check(MPI_Recv(kept_.message.data(), static_cast<int>(k_control), MPI_BYTE, status.MPI_SOURCE,
+                            k_control_tag, comm_.get(), MPI_STATUS_IGNORE),
                    "MPI_Recv");
-        Control control;
-        std::memcpy(&control, in, sizeof control);
-        auto const text = static_cast<std::size_t>(bytes) - sizeof control;
-        to.control_from(status.MPI_SOURCE, control, {reinterpret_cast<char const*>(in) + sizeof control, text});
+        kept_.from = status.MPI_SOURCE;
+        kept_.bytes = static_cast<std::size_t>(bytes);
+        if (!hand_over(to)) break;
         moved = true;
     }
     return moved;
+}
+
+/// Returns false if there is no memory to handle the message now.
+bool MpiWire::hand_over(Arrivals& to) {
+    Control control;
+    std::memcpy(&control, kept_.message.data(), sizeof control);
+    std::string_view const whole(reinterpret_cast<char const*>(kept_.message.data()), kept_.bytes);
+    int const from = std::exchange(kept_.from, k_nobody);
+    try {
+        to.control_from(from, control, whole.substr(sizeof control));
+    } catch (std::bad_alloc const&) {
+        kept_.from = from;
+        return false;
+    }
+    return true;
 }
 
 bool MpiWire::was_last_piece(std::uint64_t ticket) {
@@ -159,7 +248,6 @@ bool MpiWire::was_last_piece(std::uint64_t ticket) {
 
 bool MpiWire::test_open(Arrivals& to) {
     if (requests_.empty()) return false;
-    done_.resize(requests_.size());
     int number = 0;
     mpi::check(
         MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &number, done_.data(), MPI_STATUSES_IGNORE),
@@ -167,23 +255,25 @@ bool MpiWire::test_open(Arrivals& to) {
     if (number <= 0) return false;
     // Requests are removed before their receivers are told, because these may send. Removal starts from the end, so
     // that earlier indices stay valid.
-    std::vector<Open> complete;
+    complete_.clear();
     std::sort(done_.begin(), done_.begin() + number);
     for (int i = number; i-- > 0;) {
         auto const at = static_cast<std::size_t>(done_[static_cast<std::size_t>(i)]);
-        complete.push_back(open_[at]);
+        complete_.push_back(open_[at]);
         open_[at] = open_.back();
         requests_[at] = requests_.back();
         open_.pop_back();
         requests_.pop_back();
     }
-    for (auto what = complete.rbegin(); what != complete.rend(); ++what) {
-        if (what->use == Use::control_out || what->use == Use::control_heard)
-            free_controls_.push_back(static_cast<std::size_t>(what->ticket));
-        else if (what->use == Use::data_in)
-            to.data_complete(static_cast<std::uint32_t>(what->ticket), what->bytes);
-        else if (was_last_piece(what->ticket))
-            to.sent(what->ticket);
+    while (!complete_.empty()) {
+        Open const what = complete_.back();
+        complete_.pop_back();
+        if (what.use == Use::control_out || what.use == Use::control_heard)
+            free_controls_.push_back(static_cast<std::size_t>(what.ticket));
+        else if (what.use == Use::data_in)
+            to.data_complete(static_cast<std::uint32_t>(what.ticket), what.bytes);
+        else if (was_last_piece(what.ticket))
+            to.sent(what.ticket);
     }
     return true;
 }

@@ -13,6 +13,11 @@ class RecentKeys {
   public:
     static constexpr std::size_t k_remembered = 1024;
 
+    /// The next `names` calls of remember() allocate nothing. Throws std::bad_alloc.
+    void make_room(std::size_t names) {
+        std::size_t const needed = std::min(names_.size() + names, k_remembered);
+        if (needed > names_.capacity()) names_.reserve(std::min(std::max(needed, 2 * names_.capacity()), k_remembered));
+    }
     void remember(Name const& name) {
         if (names_.size() < k_remembered)
             names_.push_back(name);

@@ -29,11 +29,14 @@ namespace sluice::fetch {
 
 class StoreState final : public kernel::Pollable, public Background::Looked {
   public:
-    /// Collective.
+    /// Allocates what it needs at first; not collective. The ranks must agree that all have it, and then connect() it.
     explicit StoreState(Context& context);
     ~StoreState();
     StoreState(StoreState const&) = delete;
     StoreState& operator=(StoreState const&) = delete;
+
+    /// Collective.
+    void connect() { wire_.connect(); }
 
     /// What a store holds, for tests.
     static StoreState& of(Store const& store) noexcept { return *store.state_; }

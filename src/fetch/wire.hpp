@@ -27,7 +27,7 @@ enum class Kind : std::uint32_t {
     request,          ///< phase 2: asks for the data of `name` in this rank's slot, as soon as they are published
     ask,              ///< asks for an answer to `slot` when `name` is published
     ready,            ///< answers ask: `name` is published and has `bytes`
-    refuse,           ///< the request of your slot fails; text: why
+    refuse,           ///< the request of your slot fails; bytes: ErrorCode; text: why
     request_or_read,  ///< a request whose data this rank may be able to read; text: its node
     lies_at,          ///< answers it: `bytes` for your slot are in this rank's memory; text: their address
     has_read,         ///< the reader has read them; bytes: their ticket
@@ -56,7 +56,8 @@ struct Control {
     static constexpr std::uint64_t k_any = ~std::uint64_t{0};
 };
 
-/// Receives what arrives. Throws only if an MPI call fails.
+/// Receives what arrives. Throws only if an MPI call fails, or std::bad_alloc: then nothing has changed, and the same
+/// message is handed over again later.
 class Arrivals {
   public:
     virtual void control_from(int peer, Control const& control, std::string_view text) = 0;
@@ -87,14 +88,16 @@ class Wire {
     /// Seconds since some time in the past.
     virtual double now() const = 0;
 
-    /// Control and data for one peer arrive there in the order of sending.
+    /// Control and data for one peer arrive there in the order of sending. Control is sent without further memory, too.
     virtual void send(int peer, Control const& control, std::string_view text) = 0;
     void send(int peer, Control const& control) { send(peer, control, {}); }
+    /// Call it before send_data() of so many bytes, which then allocates nothing. Returns false if there is no memory.
+    virtual bool make_room(std::uint64_t bytes) noexcept = 0;
     /// Returns true if all bytes have left already; otherwise `data` must stay valid and unchanged until
     /// Arrivals::sent(ticket).
     virtual bool send_data(int peer, std::uint32_t slot, std::span<std::byte const> data, std::uint64_t ticket) = 0;
-    /// Receives the piece that Arrivals::data_from was told of. Returns true if it is complete at once; otherwise
-    /// data_complete(`number`) follows.
+    /// Receives the piece that Arrivals::data_from was told of. Returns true if it is complete at once, also because
+    /// there is no memory to come back to it; otherwise data_complete(`number`) follows.
     virtual bool receive_data(int peer, std::uint32_t slot, std::span<std::byte> to, std::uint32_t number) = 0;
     bool receive_data(int peer, std::uint32_t slot, std::span<std::byte> to) {
         return receive_data(peer, slot, to, slot);

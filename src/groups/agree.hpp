@@ -12,7 +12,8 @@
 
 namespace sluice::groups {
 
-/// Collective. If any rank passes an error, every rank throws the error of the lowest such rank.
+/// Collective. If any rank passes an error, every rank throws the error of the lowest such rank. That rank allocates
+/// nothing; another one that has no memory for the text throws the error without it.
 void agree_on_no_error(MPI_Comm comm, std::optional<Error> const& mine);
 
 /// Collective. True if the value is true on every rank.

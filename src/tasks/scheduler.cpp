@@ -2,7 +2,9 @@
 #include "tasks/scheduler.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
+#include <new>
 #include <utility>
 
 #include "base/exception_text.hpp"
@@ -23,6 +25,12 @@ constexpr std::uint64_t k_looks_before_yield = 50;
 constexpr std::uint64_t k_looks_before_question = 64;
 // Seconds until a stall. More than usual, because other tasks of this rank wait for an operation that ends by itself.
 constexpr double k_stall_beside_others = 0.1;
+
+/// Makes room for `size` elements, so that resize() allocates nothing.
+template <typename T>
+void grow(std::vector<T>& list, std::size_t size) {
+    if (size > list.capacity()) list.reserve(2 * size);
+}
 
 }  // namespace
 
@@ -57,8 +65,15 @@ void Scheduler::make_ready(detail::TaskPromise& task) noexcept {
 }
 
 void Scheduler::wait_for(MPI_Request& request, MPI_Status& status, detail::TaskPromise& task) {
-    handles_.reserve(requests_.size() + 1);
     requests_.push_back({&request, &status, &task});
+    try {
+        grow(handles_, requests_.size());
+        grow(statuses_, requests_.size());
+        grow(done_, requests_.size());
+    } catch (std::bad_alloc const&) {
+        requests_.pop_back();
+        throw;
+    }
 }
 
 void Scheduler::wait_until(double wtime, detail::TaskPromise& task) {
@@ -73,7 +88,7 @@ void Scheduler::end(detail::TaskPromise& task) noexcept {
     if (task.error && task.join.use_count() == 1) {
         if (!failure_) failure_ = task.error;
     } else if (task.error) {
-        failed_.push_back(task.join);
+        keep_failed(task.join);
     }
     for (detail::TaskPromise* const waiting : join.waiting)
         make_ready(*waiting);
@@ -82,6 +97,15 @@ void Scheduler::end(detail::TaskPromise& task) noexcept {
     spawned_.pop_back();
     --alive_;
     task.handle().destroy();
+}
+
+/// Without memory to wait for a task that observes it the error is thrown at once.
+void Scheduler::keep_failed(std::shared_ptr<detail::JoinState> const& join) noexcept {
+    try {
+        failed_.push_back(join);
+    } catch (std::bad_alloc const&) {
+        if (!failure_) failure_ = join->error;
+    }
 }
 
 void Scheduler::resume_next() {
@@ -178,9 +202,13 @@ void Scheduler::run_to_the_end() {
 
 void Scheduler::throw_if_endless() {
     if (first_ready_ != nullptr || !requests_.empty() || !timers_.empty()) return;
-    kernel::EndlessWaits waits;
-    context_->progress().tell_endless(waits);
-    if (waits.all_are_endless()) tasks::throw_if_endless(*this, waits, context_->rank());
+    try {
+        kernel::EndlessWaits waits;
+        context_->progress().tell_endless(waits);
+        if (waits.all_are_endless()) tasks::throw_if_endless(*this, waits, context_->rank());
+    } catch (std::bad_alloc const&) {
+        return;  // the question comes again
+    }
 }
 
 void Scheduler::throw_unobserved() {

@@ -55,6 +55,7 @@ class Scheduler {
         }
     };
 
+    void keep_failed(std::shared_ptr<detail::JoinState> const& join) noexcept;
     void resume_next();
     bool look_around();
     bool test_requests();

@@ -53,9 +53,9 @@ class ExchangeFaults : public testing::TestWithParam<Form> {
     std::optional<Error> exchange_parts() {
         std::ranges::fill(came_, 0);
         PartTaker const take = [this](int from, FetchResult const& part) { count(from, part); };
-        PartTask const task = [this](int from, FetchResult part) -> Task {
-            count(from, part);
-            co_return;
+        PartTask const task = [this](int from, FetchResult part) {
+            OwnAllocations const own;  // of its frame
+            return counted(from, std::move(part));
         };
         try {
             if (GetParam() == Form::once)
@@ -71,6 +71,15 @@ class ExchangeFaults : public testing::TestWithParam<Form> {
         }
         return std::nullopt;
     }
+    /// The same with the making of the plan.
+    std::optional<Error> plan_and_exchange() {
+        try {
+            make_plan();
+        } catch (Error const& error) {
+            return error;
+        }
+        return exchange_parts();
+    }
     void count(int from, FetchResult const& part) {
         OwnAllocations const own;
         bool const is_large = part[0].size() == k_large;
@@ -78,16 +87,27 @@ class ExchangeFaults : public testing::TestWithParam<Form> {
         EXPECT_TRUE(std::ranges::all_of(part[0], [&](std::byte byte) { return byte == expected; }));
         ++came_[static_cast<std::size_t>(2 * from + (is_large ? 1 : 0))];
     }
+    Task counted(int from, FetchResult part) {
+        count(from, part);
+        co_return;
+    }
     bool all_came() const {
         return std::ranges::all_of(came_, [](int times) { return times == 1; });
     }
 
-    /// Collective. Whether the call has failed, which is the same on all ranks, with the same text.
+    /// Collective. Whether the call has failed, which is the same on all ranks, with the same text. A rank without
+    /// memory for the text has none.
     bool has_failed(std::optional<Error> const& error, ErrorCode code) {
-        std::uint64_t const word = error ? std::hash<std::string>()(error->what()) | 1U : 0;
-        std::uint64_t extremes[2]{word, ~word};
-        MPI_Allreduce(MPI_IN_PLACE, extremes, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
-        EXPECT_EQ(extremes[0], ~extremes[1]) << (error ? error->what() : "no error here");
+        std::string const text = error ? error->what() : "";
+        std::uint64_t const word = std::hash<std::string>()(text) >> 1;  // MPICH compares as signed
+        std::uint64_t extremes[4]{error ? 1U : 0U, error ? 0U : 1U, text.empty() ? 0 : word,
+                                  text.empty() ? 0 : ~word >> 1};
+        MPI_Allreduce(MPI_IN_PLACE, extremes, 4, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+        EXPECT_EQ(extremes[0] + extremes[1], 1U) << (error ? error->what() : "no error here");
+        if (!text.empty() || !is_hit()) {
+            EXPECT_EQ(extremes[2], error ? word : 0) << text;
+            EXPECT_EQ(extremes[3], error ? ~word >> 1 : 0) << text;
+        }
         if (error) {
             EXPECT_EQ(error->code(), code) << error->what();
         } else {
@@ -123,6 +143,26 @@ TEST_P(ExchangeFaults, of_lists_are_one_error_on_all_ranks) {
     // A plan whose parts stay has its lists.
     EXPECT_EQ(failures > 0, GetParam() != Form::staying && GetParam() != Form::staying_in_tasks);
     expect_working();
+}
+
+/// Whether one allocation fails or all from then on, wherever it is in the making of a plan and in a call, all ranks
+/// have the error or all have their parts.
+TEST_P(ExchangeFaults, of_any_allocation_are_one_error_on_all_ranks) {
+    for (auto const fail : {fail_an_allocation, fail_all_allocations}) {
+        int failures = 0;
+        int is_over = 0;
+        for (std::uint64_t good = 0; is_over == 0; ++good) {
+            plan_.reset();
+            if (is_hit()) fail(good);
+            std::optional<Error> const error = plan_and_exchange();
+            is_over = is_hit() && !fail_no_allocation() ? 1 : 0;
+            failures += has_failed(error, ErrorCode::out_of_memory) ? 1 : 0;
+            MPI_Allreduce(MPI_IN_PLACE, &is_over, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+            if (plan_) expect_working();
+            ASSERT_FALSE(HasFailure()) << "allocation " << good;
+        }
+        EXPECT_GT(failures, 0);
+    }
 }
 
 /// Plans: without one, the store begins inside the call.

@@ -93,6 +93,7 @@ class WireTest : public testing::Test {
 
 TEST_F(WireTest, is_heard_in_the_order_in_which_it_was_said) {
     MpiWire wire(MPI_COMM_WORLD);
+    wire.connect();
     Heard heard(wire);
     for (int turn = 0; turn < k_turns; ++turn) {
         say(wire, turn);

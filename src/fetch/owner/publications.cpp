@@ -9,6 +9,7 @@
 namespace sluice::fetch {
 
 Publication& Publications::add(Name const& name, Publication&& publication) {
+    over_.make_room(published_.size() + 1);
     auto const [at, fresh] = published_.try_emplace(name, std::move(publication));
     if (!fresh)
         throw Error(ErrorCode::invalid_argument, "id " + std::to_string(name.id) + " of epoch " +
@@ -21,20 +22,21 @@ Publication* Publications::find(Name const& name) {
     return at == published_.end() || at->second.withdrawn ? nullptr : &at->second;
 }
 
-std::optional<std::string> Publications::refusal(Name const& name) const {
-    if (auto const at = published_.find(name); at != published_.end() && at->second.withdrawn)
-        return "it has withdrawn the data";
+bool Publications::is_refused(Name const& name) const {
+    return finished_ || !given_up_.empty() || is_closed(name) || is_withdrawn(name) || over_.contains(name);
+}
+
+std::string Publications::refusal(Name const& name) const {
+    if (is_withdrawn(name)) return "it has withdrawn the data";
     if (over_.contains(name)) return "it has withdrawn the data, or all readers have had them";
-    bool const is_closed = closed_ && name.epoch <= *closed_;
-    if (!is_closed && !given_up_.empty())
+    if (!is_closed(name) && !given_up_.empty())
         return "it has not published the data, and a task there threw an exception: " + given_up_;
-    auto const why = why_over(name);
-    if (!why) return std::nullopt;
-    return std::string("it has not published the data") + (is_closed ? ", or no longer does, and " : ", and ") + *why;
+    return std::string("it has not published the data") + (is_closed(name) ? ", or no longer does, and " : ", and ") +
+           why_over(name).value_or("will not");
 }
 
 std::optional<std::string> Publications::why_over(Name const& name) const {
-    if (closed_ && name.epoch <= *closed_) return "has closed the epochs up to " + std::to_string(*closed_);
+    if (is_closed(name)) return "has closed the epochs up to " + std::to_string(*closed_);
     if (finished_) return "has finished";
     return std::nullopt;
 }
@@ -46,22 +48,27 @@ bool Publications::may_call() const noexcept {
     });
 }
 
-std::vector<Request> Publications::take_early(Name const& name) {
+void Publications::keep_early(Requests&& request) {
+    Requests& early = early_[request.front().control.name];
+    early.splice(early.end(), request);
+}
+
+Requests Publications::take_early(Name const& name) {
     auto const at = early_.find(name);
     if (at == early_.end()) return {};
-    std::vector<Request> requests = std::move(at->second);
+    Requests requests = std::move(at->second);
     early_.erase(at);
     return requests;
 }
 
-std::vector<Request> Publications::take_refused() {
-    std::vector<Request> refused;
+Requests Publications::take_refused() {
+    Requests refused;
     for (auto at = early_.begin(); at != early_.end();) {
-        if (!refusal(at->first)) {
+        if (!is_refused(at->first)) {
             ++at;
             continue;
         }
-        refused.insert(refused.end(), at->second.begin(), at->second.end());
+        refused.splice(refused.end(), at->second);
         at = early_.erase(at);
     }
     return refused;

@@ -8,12 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "fetch/data_check.hpp"
 #include "fetch/recent_keys.hpp"
@@ -29,7 +29,7 @@ struct DeliveryWait {
     detail::TaskPromise* task = nullptr;  // null if no task waits, or
     std::function<void()> done;
 };
-using DeliveryWaits = std::vector<std::shared_ptr<DeliveryWait>>;
+using DeliveryWaits = std::list<std::shared_ptr<DeliveryWait>>;  // moves from list to list without an allocation
 
 struct Publication {
     std::uint64_t bytes = 0;
@@ -49,23 +49,28 @@ struct Request {
     int peer;
     Control control;
 };
+using Requests = std::list<Request>;
 
 class Publications {
   public:
-    /// Throws Error(invalid_argument) if the name is in use.
+    /// Throws Error(invalid_argument) if the name is in use, and std::bad_alloc. All that follows allocates nothing,
+    /// unless it says so.
     Publication& add(Name const& name, Publication&& publication);
     Publication* find(Name const& name);
     /// The publication whose data are on their way, which may have been withdrawn meanwhile.
     Publication& on_its_way(Name const& name) { return published_.at(name); }
     /// Returns why the program may publish nothing of that epoch any more; nothing if it may.
     std::optional<std::string> why_over(Name const& name) const;
-    /// Returns why `name` can no longer be fetched; nothing if it still can.
-    std::optional<std::string> refusal(Name const& name) const;
+    /// Whether `name` can no longer be fetched.
+    bool is_refused(Name const& name) const;
+    /// Returns why. May throw std::bad_alloc.
+    std::string refusal(Name const& name) const;
 
-    void keep_early(Request const& request) { early_[request.control.name].push_back(request); }
-    std::vector<Request> take_early(Name const& name);
+    /// Keeps the only one of `request`. May throw std::bad_alloc.
+    void keep_early(Requests&& request);
+    Requests take_early(Name const& name);
     /// Returns the requests that can no longer be fulfilled.
-    std::vector<Request> take_refused();
+    Requests take_refused();
 
     /// Counts a reader as served. Removes the publication after the last one, and returns the tasks and callbacks that
     /// waited for that.
@@ -98,10 +103,15 @@ class Publications {
     }
 
   private:
+    bool is_closed(Name const& name) const { return closed_ && name.epoch <= *closed_; }
+    bool is_withdrawn(Name const& name) const {
+        auto const at = published_.find(name);
+        return at != published_.end() && at->second.withdrawn;
+    }
     DeliveryWaits forget_if_over(Name const& name);
 
     std::unordered_map<Name, Publication, NameHash> published_;
-    std::unordered_map<Name, std::vector<Request>, NameHash> early_;
+    std::unordered_map<Name, Requests, NameHash> early_;
     RecentKeys<Name> over_;
     std::optional<std::uint64_t> closed_;  // epochs up to this one are closed
     bool finished_ = false;

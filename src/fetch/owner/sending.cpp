@@ -2,8 +2,8 @@
 #include "fetch/owner/sending.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
-#include <vector>
 
 #include "base/units.hpp"
 #include "fetch/reader/receiving.hpp"
@@ -22,14 +22,9 @@ Error fault(int rank, int reader, Name const& name, std::uint64_t bytes, std::st
 }  // namespace
 
 std::optional<std::string> Sending::refusal(Name const& name) const {
-    if (closed_ && name.epoch <= *closed_) return "has closed the epochs up to " + std::to_string(*closed_);
+    if (is_closed(name)) return "has closed the epochs up to " + std::to_string(*closed_);
     if (finished_) return "has finished";
     return std::nullopt;
-}
-
-std::optional<std::string> Sending::absence(Name const& name) const {
-    if (given_up_.empty()) return refusal(name);
-    return "a task there threw an exception: " + given_up_;
 }
 
 void Sending::send(int reader, Name const& name, std::uint64_t bytes, Store::Packer const& pack) {
@@ -42,13 +37,13 @@ void Sending::send(int reader, Name const& name, std::uint64_t bytes, Store::Pac
     // Checked again after packing, because `pack` may have sent it too.
     if (offered_.contains(to))
         throw fault(rank, reader, name, bytes, "it has already sent these data, which were not taken");
-    expected_.erase(to);
-    ++sent_;
-    sent_bytes_ += Bytes{bytes};
     if (controlled_)
         offer(to, std::move(parcel));
     else
         push(to, std::move(parcel));
+    expected_.erase(to);
+    ++sent_;
+    sent_bytes_ += Bytes{bytes};
 }
 
 /// Phase 1: the application's request to send supplies its data.
@@ -71,11 +66,17 @@ Sending::Parcel Sending::packed(int reader, Name const& name, std::uint64_t byte
 /// Phase 2, controlled: the data stay here until their reader has tokens for them.
 void Sending::offer(Address const& to, Parcel&& parcel) {
     std::uint64_t const bytes = parcel.bytes;
-    offered_.emplace(to, std::move(parcel));
-    if (to.reader == wire_->rank())
-        receiving_->offered(to.reader, {Kind::offer, 0, to.name, bytes});
-    else
+    auto const offered = offered_.emplace(to, std::move(parcel)).first;
+    if (to.reader != wire_->rank()) {
         wire_->send(to.reader, {Kind::offer, 0, to.name, bytes});
+        return;
+    }
+    try {
+        receiving_->offered(to.reader, {Kind::offer, 0, to.name, bytes});
+    } catch (std::bad_alloc const&) {
+        offered_.erase(offered);
+        throw;
+    }
 }
 
 /// Phase 2, uncontrolled.
@@ -85,8 +86,14 @@ void Sending::push(Address const& to, Parcel&& parcel) {
         receiving_->here({to.reader, to.name.id, to.name.epoch}, std::move(parcel.memory), parcel.bytes, parcel.hash);
         return;
     }
-    wire_->send(to.reader, {Kind::push, 0, to.name, parcel.bytes}, text_of(parcel.hash));
-    if (parcel.bytes > 0) start(to.reader, wire_->push_slot(), std::move(parcel));
+    std::uint64_t const bytes = parcel.bytes;
+    DataHash const hash = parcel.hash;
+    std::uint64_t const ticket = keep(parcel);
+    wire_->send(to.reader, {Kind::push, 0, to.name, bytes}, text_of(hash));
+    if (bytes > 0)
+        start(to.reader, wire_->push_slot(), ticket);
+    else
+        leaving_.erase(ticket);
 }
 
 void Sending::take(int reader, Control const& control) {
@@ -94,49 +101,68 @@ void Sending::take(int reader, Control const& control) {
     if (at == offered_.end())
         throw Error(ErrorCode::internal, "rank " + std::to_string(reader) + " takes from rank " +
                                              std::to_string(wire_->rank()) + " data that were not offered");
-    Parcel parcel = std::move(at->second);
-    offered_.erase(at);
     if (reader != wire_->rank()) {
-        if (parcel.hash) wire_->send(reader, {Kind::hash, control.slot, control.name, *parcel.hash});
-        start(reader, control.slot, std::move(parcel));
+        DataHash const hash = at->second.hash;
+        std::uint64_t const ticket = keep(at->second);
+        offered_.erase(at);
+        if (hash) wire_->send(reader, {Kind::hash, control.slot, control.name, *hash});
+        start(reader, control.slot, ticket);
         return;
     }
+    Parcel parcel = std::move(at->second);
+    offered_.erase(at);
     parcel.tokens.release();  // the reader counts them from now on
     receiving_->handed_over(control.slot, std::move(parcel.memory), parcel.hash);
 }
 
-void Sending::start(int reader, std::uint32_t slot, Parcel&& parcel) {
+/// Takes the parcel, and all memory that its way to the wire needs, before its reader is told. Throws std::bad_alloc;
+/// then the parcel is as it was.
+std::uint64_t Sending::keep(Parcel& parcel) {
+    if (!wire_->make_room(parcel.bytes)) throw std::bad_alloc();
     std::uint64_t const ticket = k_mine | next_ticket_++;
-    std::byte const* const data = parcel.memory.get();
-    std::uint64_t const bytes = parcel.bytes;
-    leaving_.emplace(ticket, std::move(parcel));
-    if (wire_->send_data(reader, slot, {data, bytes}, ticket)) leaving_.erase(ticket);
+    leaving_.try_emplace(ticket).first->second = std::move(parcel);
+    return ticket;
 }
 
-void Sending::tell(Address const& to, std::string const& text) {
-    std::string const whole = "it has not sent the data, and " + text;
+void Sending::start(int reader, std::uint32_t slot, std::uint64_t ticket) {
+    Parcel const& parcel = leaving_.at(ticket);
+    if (wire_->send_data(reader, slot, {parcel.memory.get(), parcel.bytes}, ticket)) leaving_.erase(ticket);
+}
+
+void Sending::tell_that_it_will_not(Address const& to) {
+    std::string text;
+    try {
+        text = "it has not sent the data, and " + (given_up_.empty() ? refusal(to.name).value_or("will not")
+                                                                     : "a task there threw an exception: " + given_up_);
+    } catch (std::bad_alloc const&) {
+        text = "no memory";  // short enough to need none
+    }
     if (to.reader == wire_->rank())
-        receiving_->unsent({to.reader, to.name.id, to.name.epoch}, whole);
+        receiving_->unsent({to.reader, to.name.id, to.name.epoch}, text);
     else
-        wire_->send(to.reader, {Kind::unsent, 0, to.name, 0}, whole);
+        wire_->send(to.reader, {Kind::unsent, 0, to.name, 0}, text);
 }
 
 void Sending::expected(int reader, Name const& name) {
     Address const by{reader, name};
-    bool const crossed = offered_.contains(by);
-    auto const why = absence(name);
-    if (why && !crossed) tell(by, *why);
-    if (!why && !crossed) expected_.insert(by);
+    if (!offered_.contains(by)) {  // otherwise they have crossed
+        if (will_not_send(name))
+            tell_that_it_will_not(by);
+        else
+            expected_.insert(by);
+    }
     if (reader != wire_->rank()) wire_->send(reader, {Kind::noted, 0, name, 0});
 }
 
 void Sending::refuse_what_will_not_come() {
-    std::vector<Address> over;
-    for (Address const& by : expected_)
-        if (absence(by.name)) over.push_back(by);
-    for (Address const& by : over) {
-        expected_.erase(by);
-        tell(by, *absence(by.name));
+    for (auto at = expected_.begin(); at != expected_.end();) {
+        if (!will_not_send(at->name)) {
+            ++at;
+            continue;
+        }
+        Address const by = *at;
+        at = expected_.erase(at);
+        tell_that_it_will_not(by);
     }
 }
 

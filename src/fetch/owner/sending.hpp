@@ -35,7 +35,8 @@ class Sending {
 
     /// Phases 1 and 2. Throws what `pack` throws, and Error.
     void send(int reader, Name const& name, std::uint64_t bytes, Store::Packer const& pack);
-    /// Continues phase 2: the reader has tokens for the offered data.
+    /// Continues phase 2: the reader has tokens for the offered data. Throws std::bad_alloc; then nothing has changed,
+    /// as in expected().
     void take(int reader, Control const& control);
     /// A reader has waited for long: it is told if `name` will not be sent, now or as soon as that is clear.
     void expected(int reader, Name const& name);
@@ -82,12 +83,14 @@ class Sending {
     Parcel packed(int reader, Name const& name, std::uint64_t bytes, Store::Packer const& pack);
     void offer(Address const& to, Parcel&& parcel);
     void push(Address const& to, Parcel&& parcel);
-    void start(int reader, std::uint32_t slot, Parcel&& parcel);
+    void start(int reader, std::uint32_t slot, std::uint64_t ticket);
+    std::uint64_t keep(Parcel& parcel);
     /// Returns why `name` will not be sent any more; nothing if it may be.
     std::optional<std::string> refusal(Name const& name) const;
-    /// The same for a reader, which is also told that this rank has given up.
-    std::optional<std::string> absence(Name const& name) const;
-    void tell(Address const& to, std::string const& text);
+    bool is_closed(Name const& name) const noexcept { return closed_ && name.epoch <= *closed_; }
+    /// Also if this rank has given up.
+    bool will_not_send(Name const& name) const noexcept { return finished_ || !given_up_.empty() || is_closed(name); }
+    void tell_that_it_will_not(Address const& to);
     void refuse_what_will_not_come();
 
     Wire* wire_;

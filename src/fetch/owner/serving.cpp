@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include "base/exception_text.hpp"
@@ -16,23 +17,26 @@ namespace sluice::fetch {
 using base::text_of;
 
 void Serving::wake(DeliveryWaits&& waits) {
-    std::ranges::move(waits, std::back_inserter(woken_));
+    woken_.splice(woken_.end(), waits);
 }
 
 bool Serving::wake_up() {
     DeliveryWaits waits = std::exchange(woken_, {});  // callbacks may add further waits
-    for (auto wait = waits.begin(); wait != waits.end(); ++wait) {
-        if (--(*wait)->missing > 0) continue;
-        if ((*wait)->task != nullptr) detail::make_ready(*(*wait)->task);
-        if (!(*wait)->done) continue;
+    bool const any = !waits.empty();
+    while (!waits.empty()) {
+        std::shared_ptr<DeliveryWait> const wait = std::move(waits.front());
+        waits.pop_front();
+        if (--wait->missing > 0) continue;
+        if (wait->task != nullptr) detail::make_ready(*wait->task);
+        if (!wait->done) continue;
         try {
-            (*wait)->done();
+            wait->done();
         } catch (...) {
-            woken_.insert(woken_.end(), wait + 1, waits.end());  // the rest is told next time
+            woken_.splice(woken_.end(), waits);  // the rest is told next time
             throw;
         }
     }
-    return !waits.empty();
+    return any;
 }
 
 void Serving::add_wait(Name const& name, std::shared_ptr<DeliveryWait> const& wait) {
@@ -43,8 +47,8 @@ void Serving::add_wait(Name const& name, std::shared_ptr<DeliveryWait> const& wa
 }
 
 void Serving::call_soon(std::shared_ptr<DeliveryWait> const& wait) {
-    ++wait->missing;
     woken_.push_back(wait);
+    ++wait->missing;
 }
 
 void Serving::publish(Name const& name, Publication&& publication) {
@@ -56,8 +60,8 @@ void Serving::publish(Name const& name, Publication&& publication) {
     if (checks_) publication.hash = hash_when_published(publication);
     publication.readers = publication.readers_left;
     publications_.add(name, std::move(publication));
-    for (Request const& request : publications_.take_early(name))
-        answer(request);
+    for (Requests early = publications_.take_early(name); !early.empty();)
+        answer_first(early);
 }
 
 /// Packs once more than readers ask for. Data that cannot be packed now have no hash: they are not compared, or their
@@ -108,27 +112,42 @@ void Serving::give_up(std::string const& why) {
 
 void Serving::refuse_what_will_not_come() {
     for (Request const& request : publications_.take_refused())
-        refuse(request, *publications_.refusal(request.control.name));
+        refuse_as_over(request);
 }
 
+void Serving::refuse_as_over(Request const& request) {
+    refuse(request, [&] { return publications_.refusal(request.control.name); });
+}
+
+/// A request that there is no memory to keep fails: its reader would wait for ever.
 void Serving::receive(int peer, Control const& control) {
     Request const request{peer, control};
-    if (publications_.find(control.name) != nullptr) {
-        answer(request);
-    } else if (auto const refusal = publications_.refusal(control.name)) {
-        refuse(request, *refusal);
-    } else {
-        ++counts_.early;
-        publications_.keep_early(request);
+    bool const is_published = publications_.find(control.name) != nullptr;
+    if (!is_published && publications_.is_refused(control.name)) {
+        refuse_as_over(request);
+        return;
+    }
+    try {
+        Requests one(1, request);
+        if (is_published) {
+            answer_first(one);
+        } else {
+            publications_.keep_early(std::move(one));
+            ++counts_.early;
+        }
+    } catch (std::bad_alloc const&) {
+        refuse(request, ErrorCode::out_of_memory, "it has no memory to keep the request");
     }
 }
 
-/// Answers a request whose publication exists.
-void Serving::answer(Request const& request) {
+/// Answers the first request, whose publication exists.
+void Serving::answer_first(Requests& requests) {
+    Request const request = requests.front();
     if (request.control.kind != Kind::ask) {
-        queue_.push_back(request);
+        queue_.splice(queue_.end(), requests, requests.begin());
         return;
     }
+    requests.pop_front();
     std::uint64_t const bytes = publications_.find(request.control.name)->bytes;
     if (request.peer == wire_->rank())
         local_->ready(request.control.slot, bytes);
@@ -136,11 +155,25 @@ void Serving::answer(Request const& request) {
         wire_->send(request.peer, {Kind::ready, request.control.slot, request.control.name, bytes});
 }
 
-void Serving::refuse(Request const& request, std::string const& text) {
+/// `text` makes the text, if there is memory for it.
+template <typename Text>
+void Serving::refuse(Request const& request, Text const& text) {
+    std::string why;
+    try {
+        why = text();
+    } catch (std::bad_alloc const&) {
+        refuse(request, ErrorCode::out_of_memory, "it has no memory to say why not");
+        return;
+    }
+    refuse(request, ErrorCode::invalid_argument, why);
+}
+
+void Serving::refuse(Request const& request, ErrorCode code, std::string_view text) {
     if (request.peer == wire_->rank())
-        local_->refused(request.control.slot, text);
+        local_->refused(request.control.slot, code, text);
     else
-        wire_->send(request.peer, {Kind::refuse, request.control.slot, request.control.name, 0}, text);
+        wire_->send(request.peer,
+                    {Kind::refuse, request.control.slot, request.control.name, static_cast<std::uint64_t>(code)}, text);
 }
 
 /// Counts one reader as being served. This happens before any of the program's code runs, because that may withdraw the
@@ -157,7 +190,8 @@ bool Serving::pack(Request const& request, Publication& publication, std::span<s
         publication.pack(out);
         return true;
     } catch (...) {
-        refuse(request, "it threw an exception while it packed the data: " + text_of(std::current_exception()));
+        auto const error = std::current_exception();
+        refuse(request, [&] { return "it threw an exception while it packed the data: " + text_of(error); });
     }
     return false;
 }
@@ -182,8 +216,9 @@ Serving::Outcome Serving::serve_here(Request const& request, Publication& public
 /// Phase 4 for data that are elsewhere: takes their tokens and memory first; the data are then brought while others are
 /// served.
 Serving::Outcome Serving::bring(Request const& request, Publication& publication) {
+    bool const is_here = request.peer == wire_->rank();
     Job job{request.control.name, nullptr, {}};
-    if (request.peer == wire_->rank()) {
+    if (is_here) {
         if (local_->room_for(request.control.slot, publication.bytes).data() == nullptr) return Outcome::no_memory;
     } else {
         std::optional<budget::Tokens> tokens = tokens_->try_take(1, Bytes{publication.bytes});
@@ -191,12 +226,18 @@ Serving::Outcome Serving::bring(Request const& request, Publication& publication
         job.tokens = *std::move(tokens);
         job.memory = memory_->allocate(publication.bytes);
         if (!job.memory) return Outcome::no_memory;
-        ++counts_.served;
     }
-    std::uint64_t const ticket = depart(publication);
-    coming_.emplace(ticket, Coming{request, std::move(job), publication.bytes});
     Store::DataSource const bring =
         publication.bring;  // a copy, because the publication may be removed before it returns
+    auto const coming = coming_.emplace(next_ticket_, Coming{request, publication.bytes}).first;
+    if (!is_here) try {
+            under_way_.emplace(next_ticket_, std::move(job));
+        } catch (std::bad_alloc const&) {
+            coming_.erase(coming);
+            throw;
+        }
+    std::uint64_t const ticket = depart(publication);
+    if (!is_here) ++counts_.served;
     auto const sink = [this, ticket, alive = std::weak_ptr(alive_)](std::span<std::byte const> bytes,
                                                                     std::exception_ptr const& error) {
         if (!alive.lock()) return;
@@ -213,83 +254,98 @@ Serving::Outcome Serving::bring(Request const& request, Publication& publication
 }
 
 void Serving::brought(std::uint64_t ticket, std::span<std::byte const> bytes, std::exception_ptr const& error) {
-    auto const at = coming_.find(ticket);
-    Coming coming = std::move(at->second);
-    coming_.erase(at);
+    Coming const coming = coming_.extract(ticket).mapped();
     Request const& request = coming.request;
-    bool has_left = true;
     if (checks_ && !error && bytes.size() == coming.bytes) {
         DataHash& hash = publications_.on_its_way(request.control.name).hash;
         if (!hash) hash = hash_of(bytes);
         tell_hash(request, hash);
     }
     if (error) {
-        refuse(request, "it could not bring the data: " + text_of(error));
+        refuse(request, [&] { return "it could not bring the data: " + text_of(error); });
     } else if (bytes.size() != coming.bytes) {
-        refuse(request, "it has published " + std::to_string(coming.bytes) + " bytes and brought " +
-                            std::to_string(bytes.size()));
+        refuse(request, [&] {
+            return "it has published " + std::to_string(coming.bytes) + " bytes and brought " +
+                   std::to_string(bytes.size());
+        });
     } else if (request.peer == wire_->rank()) {
         std::ranges::copy(bytes, local_->room_for(request.control.slot, bytes.size()).begin());
         local_->local_complete(request.control.slot);
+    } else if (!wire_->make_room(bytes.size())) {
+        refuse(request, ErrorCode::out_of_memory, "it has no memory to send the data");
     } else {
-        std::ranges::copy(bytes, coming.job.memory.get());
-        std::span<std::byte const> const data{coming.job.memory.get(), bytes.size()};
-        has_left = wire_->send_data(request.peer, request.control.slot, data, ticket);
-        if (!has_left) under_way_.emplace(ticket, std::move(coming.job));
+        std::byte* const out = under_way_.at(ticket).memory.get();
+        std::ranges::copy(bytes, out);
+        if (wire_->send_data(request.peer, request.control.slot, {out, bytes.size()}, ticket)) sent(ticket);
+        return;
     }
-    if (has_left) wake(publications_.arrived(request.control.name));
+    under_way_.erase(ticket);
+    wake(publications_.arrived(request.control.name));
 }
 
+/// Lists need little memory: if there is none for them, there may be none for ever, and the reader gets an error. Then
+/// nothing else has changed, because lists grow before the publication departs.
 Serving::Outcome Serving::serve(Request const& request) {
+    try {
+        return start(request);
+    } catch (std::bad_alloc const&) {
+        refuse(request, ErrorCode::out_of_memory, "it has no memory to send the data");
+        return Outcome::served;
+    }
+}
+
+Serving::Outcome Serving::start(Request const& request) {
     Publication* const publication = publications_.find(request.control.name);
     if (publication == nullptr || publication->readers_left <= 0) {  // withdrawn meanwhile, or served once too often
-        auto const refusal = publications_.refusal(request.control.name);
-        refuse(request, refusal.value_or("all readers have had them"));
+        refuse(request, [&] {
+            bool const is_over = publications_.is_refused(request.control.name);
+            return is_over ? publications_.refusal(request.control.name) : std::string("all readers have had them");
+        });
         return Outcome::served;
     }
     if (request.control.bytes != Control::k_any && request.control.bytes != publication->bytes) {
-        refuse(request, "it has published " + std::to_string(publication->bytes) + " bytes");
+        refuse(request, [&] { return "it has published " + std::to_string(publication->bytes) + " bytes"; });
         return Outcome::served;
     }
     if (publication->bring) return bring(request, *publication);
     if (request.peer == wire_->rank()) return serve_here(request, *publication);
     if (point(request, *publication)) return Outcome::served;
+    return send(request, *publication);
+}
 
+Serving::Outcome Serving::send(Request const& request, Publication& publication) {
     Job job{request.control.name, nullptr, {}};
-    std::span<std::byte const> data{publication->data, publication->bytes};
-    bool const is_packed = publication->data == nullptr;
+    std::span<std::byte const> data{publication.data, publication.bytes};
+    bool const is_packed = publication.data == nullptr;
+    std::span<std::byte> out;
     if (is_packed) {
-        std::optional<budget::Tokens> tokens = tokens_->try_take(1, Bytes{publication->bytes});
+        std::optional<budget::Tokens> tokens = tokens_->try_take(1, Bytes{publication.bytes});
         if (!tokens) return Outcome::no_tokens;
         job.tokens = *std::move(tokens);
-        job.memory = memory_->allocate(publication->bytes);
+        job.memory = memory_->allocate(publication.bytes);
         if (!job.memory) return Outcome::no_memory;
+        data = out = {job.memory.get(), publication.bytes};
     }
-    std::uint64_t const ticket = depart(*publication);
-    if (is_packed) {
-        std::span<std::byte> const out{job.memory.get(), publication->bytes};
-        if (!pack(request, *publication, out)) {
-            wake(publications_.arrived(request.control.name));
-            return Outcome::served;
-        }
-        data = out;
+    if (!wire_->make_room(publication.bytes)) throw std::bad_alloc();
+    under_way_.emplace(next_ticket_, std::move(job));
+    std::uint64_t const ticket = depart(publication);
+    if (is_packed && !pack(request, publication, out)) {
+        sent(ticket);
+        return Outcome::served;
     }
     // Phases 5 and 6: the data go to the reader's runtime.
     ++counts_.served;
-    tell_hash(request, publication->hash);
-    if (wire_->send_data(request.peer, request.control.slot, data, ticket))
-        wake(publications_.arrived(request.control.name));
-    else
-        under_way_.emplace(ticket, std::move(job));
+    tell_hash(request, publication.hash);
+    if (wire_->send_data(request.peer, request.control.slot, data, ticket)) sent(ticket);
     return Outcome::served;
 }
 
 /// Phase 5 inside a node: the reader is told the address of the data.
 bool Serving::point(Request const& request, Publication& publication) {
     if (request.control.kind != Kind::request_or_read || publication.data == nullptr) return false;
+    pointed_.emplace(next_ticket_, request);
     std::uint64_t const ticket = depart(publication);
     ++counts_.served;
-    pointed_.emplace(ticket, request);
     tell_hash(request, publication.hash);
     Place const place = reads_->place_of(publication.data, ticket);
     wire_->send(request.peer, {Kind::lies_at, request.control.slot, request.control.name, publication.bytes},
@@ -306,8 +362,13 @@ void Serving::cannot_read(std::uint64_t ticket) {
     Request request = pointed_.extract(ticket).mapped();
     request.control.kind = Kind::request;
     --counts_.served;
-    wake(publications_.take_back(request.control.name));
-    queue_.push_front(request);
+    try {
+        queue_.push_front(request);
+        wake(publications_.take_back(request.control.name));
+    } catch (std::bad_alloc const&) {
+        refuse(request, ErrorCode::out_of_memory, "it has no memory to send the data, which could not be read");
+        wake(publications_.arrived(request.control.name));
+    }
 }
 
 bool Serving::serve_plain() {

@@ -4,13 +4,13 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -35,7 +35,7 @@ class LocalReader {
     virtual void local_complete(std::uint32_t slot) = 0;
     /// Like local_complete(), for data that were read in another process.
     virtual void read_complete(std::uint32_t slot) = 0;
-    virtual void refused(std::uint32_t slot, std::string const& text) = 0;
+    virtual void refused(std::uint32_t slot, ErrorCode code, std::string_view text) = 0;
     virtual void ready(std::uint32_t slot, std::uint64_t bytes) = 0;
     /// The request of `slot` waits for `name`, which is not published.
     virtual void tell_endless(std::uint32_t slot, Name const& name, kernel::EndlessWaits& waits) = 0;
@@ -107,15 +107,19 @@ class Serving {
     };
     struct Coming {
         Request request;
-        Job job;
         std::uint64_t bytes;
     };
     enum class Outcome { served, no_tokens, no_memory };
 
-    void answer(Request const& request);
+    void answer_first(Requests& requests);
     void refuse_what_will_not_come();
-    void refuse(Request const& request, std::string const& text);
+    void refuse_as_over(Request const& request);
+    template <typename Text>
+    void refuse(Request const& request, Text const& text);
+    void refuse(Request const& request, ErrorCode code, std::string_view text);
     Outcome serve(Request const& request);
+    Outcome start(Request const& request);
+    Outcome send(Request const& request, Publication& publication);
     bool point(Request const& request, Publication& publication);
     Outcome serve_here(Request const& request, Publication& publication);
     DataHash hash_when_published(Publication const& publication);
@@ -134,10 +138,10 @@ class Serving {
     DirectReads const* reads_ = nullptr;
     std::function<std::unique_lock<std::recursive_mutex>()> hold_;
     Publications publications_;
-    DeliveryWaits woken_;                               // to be woken by wake_up()
-    std::deque<Request> queue_;                         // requests for published data
-    std::unordered_map<std::uint64_t, Coming> coming_;  // data that are being brought from elsewhere to be sent
-    std::unordered_map<std::uint64_t, Job> under_way_;
+    DeliveryWaits woken_;                                 // to be woken by wake_up()
+    Requests queue_;                                      // for published data
+    std::unordered_map<std::uint64_t, Coming> coming_;    // data that are being brought from elsewhere to be sent
+    std::unordered_map<std::uint64_t, Job> under_way_;    // also data that are being packed or brought to be sent
     std::unordered_map<std::uint64_t, Request> pointed_;  // requests whose reader was told the address
     std::shared_ptr<bool const> const alive_ =
         std::make_shared<bool const>(true);  // shared, because data from elsewhere may arrive after this object's end

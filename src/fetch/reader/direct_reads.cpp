@@ -2,6 +2,7 @@
 #include "fetch/reader/direct_reads.hpp"
 
 #include <cstring>
+#include <new>
 
 namespace sluice::fetch {
 
@@ -22,7 +23,11 @@ bool DirectReads::may_point(std::string_view mark) const noexcept {
 void DirectReads::add(int owner, std::uint32_t slot, std::uint64_t bytes, std::string_view place) {
     Pending pending{owner, slot, bytes, {}};
     std::memcpy(&pending.place, place.data(), sizeof pending.place);
-    pending_.push_back(pending);
+    try {
+        pending_.push_back(pending);
+    } catch (std::bad_alloc const&) {
+        wire_->send(owner, {Kind::cannot_read, slot, {}, pending.place.ticket});
+    }
 }
 
 bool DirectReads::read_into(Pending const& pending, std::span<std::byte> room) noexcept {

@@ -45,7 +45,8 @@ class DirectReads {
         return {owners_->card(), reinterpret_cast<std::uintptr_t>(data), ticket};
     }
 
-    /// On the reader: the data for `slot` can be read from the owner's memory.
+    /// On the reader: the data for `slot` can be read from the owner's memory. Without memory to remember that they
+    /// are not read.
     void add(int owner, std::uint32_t slot, std::uint64_t bytes, std::string_view place);
     /// Reads the data that there is memory for into the room of `reader`'s slots; returns true if any was read or given
     /// up.

@@ -2,7 +2,8 @@
 #include "fetch/reader/fetch_queue.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <cstddef>
+#include <iterator>
 
 namespace sluice::fetch {
 
@@ -26,25 +27,25 @@ std::uint64_t FetchQueue::cost_of(FetchSet const& set) const {
 }
 
 /// Applies the policy, but a set that was passed over too often comes next.
-std::size_t FetchQueue::next() const {
-    if (order_ == FetchOrder::posted || sets_.front()->passed_over >= k_most_passed_over) return 0;
-    std::size_t best = 0;
-    std::uint64_t least = cost_of(*sets_.front());
-    for (std::size_t i = 1; i < std::min(sets_.size(), k_looked_at) && least > 0; ++i) {
-        std::uint64_t const cost = cost_of(*sets_[i]);
+FetchSet& FetchQueue::next() const {
+    FetchSet* best = sets_.front().get();
+    if (order_ == FetchOrder::posted || best->passed_over >= k_most_passed_over) return *best;
+    std::uint64_t least = cost_of(*best);
+    std::size_t looked_at = 1;
+    for (auto at = std::next(sets_.begin()); at != sets_.end() && looked_at < k_looked_at && least > 0;
+         ++at, ++looked_at) {
+        std::uint64_t const cost = cost_of(**at);
         if (cost >= least) continue;
         least = cost;
-        best = i;
+        best = at->get();
     }
-    return best;
+    return *best;
 }
 
-std::shared_ptr<FetchSet> FetchQueue::take(std::size_t place) {
-    for (std::size_t i = 0; i < place; ++i)
-        ++sets_[i]->passed_over;
-    std::shared_ptr<FetchSet> set = std::move(sets_[place]);
-    sets_.erase(sets_.begin() + static_cast<std::ptrdiff_t>(place));
-    return set;
+void FetchQueue::give(FetchSet& set, FetchSets& to) noexcept {
+    for (auto at = sets_.begin(); at != set.place; ++at)
+        ++(*at)->passed_over;
+    to.splice(to.end(), sets_, set.place);
 }
 
 }  // namespace sluice::fetch

@@ -8,8 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <memory>
 
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/reader/in_flight.hpp"
@@ -23,14 +21,14 @@ class FetchQueue {
     FetchQueue(FetchOrder order, InFlight const& in_flight, SharedData const& shared)
         : order_(order), in_flight_(&in_flight), shared_(&shared) {}
 
-    void add(std::shared_ptr<FetchSet> const& set) { sets_.push_back(set); }
+    /// Takes the set out of `from`.
+    void add(FetchSets& from, FetchSet const& set) noexcept { sets_.splice(sets_.end(), from, set.place); }
     bool is_empty() const noexcept { return sets_.empty(); }
-    /// Returns the place of the set that is next. The policy passes over a set a limited number of times. The queue is
-    /// not empty.
-    std::size_t next() const;
-    FetchSet const& operator[](std::size_t place) const noexcept { return *sets_[place]; }
-    /// Removes the set, which passes over those before it.
-    std::shared_ptr<FetchSet> take(std::size_t place);
+    /// Returns the set that is next. The policy passes over a set a limited number of times. The queue is not empty.
+    FetchSet& next() const;
+    FetchSet& front() const noexcept { return *sets_.front(); }
+    /// Moves the set, which passes over those before it, to the end of `to`.
+    void give(FetchSet& set, FetchSets& to) noexcept;
 
   private:
     std::uint64_t cost_of(FetchSet const& set) const;
@@ -38,7 +36,7 @@ class FetchQueue {
     FetchOrder order_;
     InFlight const* in_flight_;
     SharedData const* shared_;
-    std::deque<std::shared_ptr<FetchSet>> sets_;  // in the order of posting
+    FetchSets sets_;  // in the order of posting
 };
 
 }  // namespace sluice::fetch

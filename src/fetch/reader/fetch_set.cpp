@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fetch/reader/fetch_set.hpp"
 
-#include "sluice/error.hpp"
-
 namespace sluice::fetch {
 
 std::string text_of(Key const& key) {
@@ -14,31 +12,29 @@ char const* verb_of(FetchSet const& set) {
     return set.pushed ? " receives " : " fetches ";
 }
 
-void fail(FetchSet& set, std::size_t which, int rank, std::string const& text) {
-    if (set.error) return;
-    FetchRequest const& want = set.wants[which];
-    std::string const wanted =
-        want.bytes == FetchRequest::k_any ? "" : " (" + std::to_string(want.bytes.count) + " bytes)";
-    set.error = std::make_exception_ptr(
-        Error(ErrorCode::invalid_argument, "rank " + std::to_string(rank) + verb_of(set) + text_of(want.key) + wanted +
-                                               "; rank " + std::to_string(want.key.owner) + " says: " + text));
+void fail(FetchSet& set, std::size_t which, int rank, ErrorCode code, std::string_view text) {
+    set_error(set, [&] {
+        FetchRequest const& want = set.wants[which];
+        std::string const wanted =
+            want.bytes == FetchRequest::k_any ? "" : " (" + std::to_string(want.bytes.count) + " bytes)";
+        return Error(code, "rank " + std::to_string(rank) + verb_of(set) + text_of(want.key) + wanted + "; rank " +
+                               std::to_string(want.key.owner) + " says: " + std::string(text));
+    });
 }
 
 void fail_as_changed(FetchSet& set, std::size_t which, int rank) {
-    if (set.error) return;
-    FetchRequest const& want = set.wants[which];
-    std::string const owner = "rank " + std::to_string(want.key.owner);
-    std::string const what =
-        "rank " + std::to_string(rank) + verb_of(set) + text_of(want.key) + " (" + std::to_string(want.bytes.count);
-    if (set.pushed)
-        set.error = std::make_exception_ptr(
-            Error(ErrorCode::internal, what + " bytes), but got other bytes than were packed (setting check)"));
-    else
-        set.error = std::make_exception_ptr(
-            Error(ErrorCode::invalid_argument,
-                  what + " bytes), but got other bytes than were published: " + owner +
-                      " changed them before all readers had them. A task of " + owner +
-                      " must await all_have_it(key) before they change, or keep two arrays (setting check)"));
+    set_error(set, [&] {
+        FetchRequest const& want = set.wants[which];
+        std::string const owner = "rank " + std::to_string(want.key.owner);
+        std::string const what =
+            "rank " + std::to_string(rank) + verb_of(set) + text_of(want.key) + " (" + std::to_string(want.bytes.count);
+        if (set.pushed)
+            return Error(ErrorCode::internal, what + " bytes), but got other bytes than were packed (setting check)");
+        return Error(ErrorCode::invalid_argument,
+                     what + " bytes), but got other bytes than were published: " + owner +
+                         " changed them before all readers had them. A task of " + owner +
+                         " must await all_have_it(key) before they change, or keep two arrays (setting check)");
+    });
 }
 
 void tell_changed(Wire& wire, Key const& key, bool was_sent) {

@@ -7,15 +7,20 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <list>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "budget/token_pool.hpp"
 #include "fetch/wire.hpp"
 #include "memory/buffer_memory.hpp"
+#include "sluice/error.hpp"
 #include "sluice/fetch.hpp"
 #include "tasks/waiting.hpp"
 
@@ -29,13 +34,19 @@ struct Buffer {
     bool complete = false;
 };
 
+struct FetchSet;
+/// Sets change their list without an allocation, so what has been posted always ends.
+using FetchSets = std::list<std::shared_ptr<FetchSet>>;
+
 struct FetchSet
     : tasks::Waiting<FetchResult> {  // missing: unfinished fetches, or unknown sizes while these are asked for
     std::vector<FetchRequest> wants;
     std::vector<std::shared_ptr<Buffer>> buffers;  // indexed like wants
     budget::Tokens tokens;                         // tokens that no buffer has taken yet
     std::uint64_t bytes = 0;
-    bool pushed = false;  // its data are sent, not fetched
+    FetchSets::iterator place{};      // in the list of Fetching that has it
+    std::uint32_t next_to_issue = 0;  // the first of wants that has its tokens and has not been requested
+    bool pushed = false;              // its data are sent, not fetched
     bool tentative = false;
     std::weak_ptr<void const> store;  // expires when the store is destroyed
     double seen = -1;                 // when LongWaits found it waiting
@@ -74,8 +85,18 @@ struct KeyHash {
 std::string text_of(Key const& key);
 /// " fetches " or " receives "
 char const* verb_of(FetchSet const& set);
-/// Records the set's first error; its text names both sides.
-void fail(FetchSet& set, std::size_t which, int rank, std::string const& text);
+/// Records the set's first error, which `make` returns, or std::bad_alloc if there is no memory to make it.
+template <typename Make>
+void set_error(FetchSet& set, Make const& make) {
+    if (set.error) return;
+    try {
+        set.error = std::make_exception_ptr(make());
+    } catch (std::bad_alloc const&) {
+        set.error = std::current_exception();
+    }
+}
+/// The same; the text of the error names both sides.
+void fail(FetchSet& set, std::size_t which, int rank, ErrorCode code, std::string_view text);
 /// The same for data that arrived with another hash than they had when they were published or sent.
 void fail_as_changed(FetchSet& set, std::size_t which, int rank);
 /// Tells the owner of `key` that they did. A rank that reads its own data has the error at its fetch.

@@ -2,6 +2,11 @@
 #include "fetch/reader/fetching.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <new>
+#include <string>
 #include <utility>
 
 #include "base/units.hpp"
@@ -12,14 +17,17 @@
 namespace sluice::fetch {
 
 bool Fetching::open(std::shared_ptr<FetchSet> const& set) {
+    set->buffers.resize(set->wants.size());
+    set->place = open_.insert(open_.end(), set);
     ++open_sets_;
     if (set->done) ++callbacks_;
-    set->buffers.resize(set->wants.size());
     for (FetchRequest const& want : set->wants) {
         if (want.key.owner >= 0 && want.key.owner < wire_->size()) continue;
-        set->error = std::make_exception_ptr(Error(
-            ErrorCode::invalid_argument, "rank " + std::to_string(wire_->rank()) + verb_of(*set) + text_of(want.key) +
-                                             ", but the context has ranks 0 to " + std::to_string(wire_->size() - 1)));
+        set_error(*set, [&] {
+            return Error(ErrorCode::invalid_argument, "rank " + std::to_string(wire_->rank()) + verb_of(*set) +
+                                                          text_of(want.key) + ", but the context has ranks 0 to " +
+                                                          std::to_string(wire_->size() - 1));
+        });
         complete(set);
         return false;
     }
@@ -54,8 +62,12 @@ bool Fetching::try_tentatively(std::shared_ptr<FetchSet> const& set) {
 void Fetching::ask(std::shared_ptr<FetchSet> const& set) {
     for (std::uint32_t i = 0; i < set->wants.size(); ++i) {
         FetchRequest const& want = set->wants[i];
-        tell_owner(want,
-                   {Kind::ask, k_first_ask + asks_.add({set, i}), {want.key.id, want.key.epoch}, want.bytes.count});
+        try {
+            std::uint32_t const number = k_first_ask + asks_.add({set, i});
+            tell_owner(want, {Kind::ask, number, {want.key.id, want.key.epoch}, want.bytes.count});
+        } catch (std::bad_alloc const&) {
+            lack_memory({set, i});
+        }
     }
 }
 
@@ -63,10 +75,13 @@ void Fetching::ready(std::uint32_t slot, std::uint64_t bytes) {
     Fetch const fetch = asks_.take(slot - k_first_ask);
     FetchRequest& want = fetch.request();
     if (want.bytes == FetchRequest::k_any) want.bytes = {bytes};
-    if (want.bytes.count != bytes)
-        fail_fetch(fetch, "it has published " + std::to_string(bytes) + " bytes");
-    else if (--fetch.set->missing == 0)
+    if (want.bytes.count != bytes) {
+        std::array<char, 48> text;
+        std::snprintf(text.data(), text.size(), "it has published %" PRIu64 " bytes", bytes);
+        fail_fetch(fetch, ErrorCode::invalid_argument, text.data());
+    } else if (--fetch.set->missing == 0) {
         enqueue(fetch.set);
+    }
 }
 
 /// Phase 2: all data of the set exist, and the set waits for its tokens.
@@ -76,7 +91,7 @@ void Fetching::enqueue(std::shared_ptr<FetchSet> const& set) {
         return;
     }
     set->missing = set->wants.size();
-    queue_.add(set);
+    queue_.add(open_, *set);
 }
 
 /// Only the sizes known so far count.
@@ -85,24 +100,24 @@ bool Fetching::is_too_large(FetchSet& set) const {
     for (FetchRequest const& want : set.wants)
         if (want.bytes != FetchRequest::k_any) set.bytes += want.bytes.count;
     if (set.bytes <= most_bytes_.count) return false;
-    set.error = std::make_exception_ptr(
-        Error(ErrorCode::out_of_memory, "a fetch set of rank " + std::to_string(wire_->rank()) + " alone, " +
-                                            std::to_string(set.wants.size()) + " fetches with a total of " +
-                                            base::format_bytes(Bytes{set.bytes}) +
-                                            ", exceeds the memory that this process may use, " +
-                                            base::format_bytes(most_bytes_) + " (setting memory)"));
+    set_error(set, [&] {
+        return Error(ErrorCode::out_of_memory, "a fetch set of rank " + std::to_string(wire_->rank()) + " alone, " +
+                                                   std::to_string(set.wants.size()) + " fetches with a total of " +
+                                                   base::format_bytes(Bytes{set.bytes}) +
+                                                   ", exceeds the memory that this process may use, " +
+                                                   base::format_bytes(most_bytes_) + " (setting memory)");
+    });
     return true;
 }
 
 bool Fetching::grant() {
     bool moved = false;
     issue();
-    while (!queue_.is_empty() && to_issue_.empty()) {  // sets that the window holds back already have their tokens
-        std::size_t const next = queue_.next();
-        FetchSet const& set = queue_[next];
+    while (!queue_.is_empty() && granted_.empty()) {  // sets that the window holds back already have their tokens
+        FetchSet& set = queue_.next();
         std::optional<budget::Tokens> tokens = tokens_->try_take(set.wants.size(), Bytes{set.bytes});
         if (!tokens) break;
-        give(queue_.take(next), *std::move(tokens));
+        give(set, *std::move(tokens));
         issue();
         moved = true;
     }
@@ -111,32 +126,48 @@ bool Fetching::grant() {
 
 void Fetching::stall() {
     // The helper thread may have completed a set since the rank's last look; its task runs next and gives tokens back.
-    if (queue_.is_empty() || in_flight_.has_existing() || !to_issue_.empty() || !complete_.empty()) return;
-    std::shared_ptr<FetchSet> const set = queue_.take(0);
+    if (queue_.is_empty() || in_flight_.has_existing() || !granted_.empty() || !complete_.empty()) return;
+    FetchSet& set = queue_.front();
     ++counts_.beyond;
     tokens_->widen();
-    give(set, tokens_->take_beyond(set->wants.size(), Bytes{set->bytes}));
+    give(set, tokens_->take_beyond(set.wants.size(), Bytes{set.bytes}));
     issue();
 }
 
-void Fetching::give(std::shared_ptr<FetchSet> const& set, budget::Tokens tokens) {
-    set->tokens = std::move(tokens);
-    for (std::uint32_t i = 0; i < set->wants.size(); ++i)
-        if (!set->buffers[i]) to_issue_.push_back({set, i});  // data pushed uncontrolled are already here
+void Fetching::give(FetchSet& set, budget::Tokens tokens) noexcept {
+    set.tokens = std::move(tokens);
+    queue_.give(set, granted_);
+}
+
+/// The set of the last fetch leaves the list before that starts, because it may be complete at once.
+std::optional<Fetch> Fetching::next_to_issue() noexcept {
+    while (!granted_.empty()) {
+        std::shared_ptr<FetchSet> const set = granted_.front();
+        auto const is_here = [&] { return set->buffers[set->next_to_issue] != nullptr; };  // pushed uncontrolled
+        while (set->next_to_issue < set->wants.size() && is_here())
+            ++set->next_to_issue;
+        if (set->next_to_issue < set->wants.size()) return Fetch{set, set->next_to_issue};
+        open_.splice(open_.end(), granted_, set->place);
+    }
+    return std::nullopt;
 }
 
 void Fetching::issue() {
-    while (!to_issue_.empty()) {
+    while (std::optional<Fetch> const fetch = next_to_issue()) {
         if (!in_flight_.has_slot()) return;
-        if (!in_flight_.has_room(to_issue_.front().request(), FlightWindow::Data::exist)) return;
-        Fetch const fetch = std::move(to_issue_.front());
-        to_issue_.pop_front();
-        start(fetch);
+        if (!in_flight_.has_room(fetch->request(), FlightWindow::Data::exist)) return;
+        ++fetch->set->next_to_issue;
+        static_cast<void>(next_to_issue());
+        start(*fetch);
     }
 }
 
 void Fetching::start(Fetch const& fetch) {
-    if (fetch.set->pushed || !share(fetch)) request(fetch);
+    try {
+        if (fetch.set->pushed || !share(fetch)) request(fetch);
+    } catch (std::bad_alloc const&) {
+        lack_memory(fetch);
+    }
 }
 
 /// Reuses data that another set has fetched or is fetching.
@@ -144,31 +175,35 @@ bool Fetching::share(Fetch const& fetch) {
     FetchRequest const& want = fetch.request();
     std::shared_ptr<Buffer> const buffer = shared_.find(want.key);
     if (!buffer || buffer->bytes != want.bytes.count) return false;  // the owner will report a difference
+    if (!buffer->complete) shared_.wait(fetch);
     ++counts_.reused;
     fetch.set->tokens.split(want.bytes).release();
     if (buffer->complete) {
         tell_read_too(want.key);
         finish_fetch(fetch, buffer);
-    } else {
-        shared_.wait(fetch);
     }
     return true;
 }
 
-/// Phase 2: the tentative fetch becomes a request.
+/// Phase 2: the tentative fetch becomes a request. All memory is taken before the owner is told.
 void Fetching::request(Fetch const& fetch) {
     FetchRequest const& want = fetch.request();
     auto const buffer = std::make_shared<Buffer>();
     buffer->bytes = want.bytes.count;
     buffer->tokens = fetch.set->tokens.split(want.bytes);
     std::uint32_t const number = in_flight_.depart(fetch, buffer);
+    if (!fetch.set->pushed) try {
+            shared_.add(want.key, buffer);
+        } catch (std::bad_alloc const&) {
+            in_flight_.take(number);
+            throw;
+        }
     counts_.most_on_their_way = std::max<std::uint64_t>(counts_.most_on_their_way, in_flight_.size());
     Name const name{want.key.id, want.key.epoch};
     if (fetch.set->pushed) {
         tell_owner(want, {Kind::take, number, name, want.bytes.count});
         return;
     }
-    shared_.add(want.key, buffer);
     if (reads_->may_read(want.key.owner, want.bytes.count))
         wire_->send(want.key.owner, {Kind::request_or_read, number, name, want.bytes.count},
                     {reinterpret_cast<char const*>(&reads_->mark()), sizeof reads_->mark()});
@@ -270,15 +305,16 @@ void Fetching::fail_changed(InFlight::Slot const& taken) {
     Key const key = taken.fetch.request().key;
     bool const was_sent = taken.fetch.set->pushed;
     tell_changed(*wire_, key, was_sent);
-    std::vector<Fetch> fetches;
-    if (!was_sent) fetches = shared_.remove(key, taken.buffer);
-    for (std::size_t i = 0; i < fetches.size(); ++i)
+    std::vector<Fetch> waiting;
+    if (!was_sent) waiting = shared_.remove(key, taken.buffer);
+    for (std::size_t i = 0; i < waiting.size(); ++i)
         tell_read_too(key);
-    fetches.push_back(taken.fetch);
-    for (Fetch const& fetch : fetches) {
+    auto const fail = [this](Fetch const& fetch) {
         fail_as_changed(*fetch.set, fetch.want, wire_->rank());
         if (--fetch.set->missing == 0) complete(fetch.set);
-    }
+    };
+    std::ranges::for_each(waiting, fail);
+    fail(taken.fetch);
 }
 
 /// Tells the owner that one more reader has the data, without another message of data.
@@ -295,26 +331,32 @@ void Fetching::finish_fetch(Fetch const& fetch, std::shared_ptr<Buffer> buffer) 
     if (--fetch.set->missing == 0) complete(fetch.set);
 }
 
-void Fetching::refused(std::uint32_t slot, std::string const& text) {
+void Fetching::refused(std::uint32_t slot, ErrorCode code, std::string_view text) {
     if (slot >= k_first_ask) {
-        fail_fetch(asks_.take(slot - k_first_ask), text);
+        fail_fetch(asks_.take(slot - k_first_ask), code, text);
         return;
     }
     InFlight::Slot const taken = in_flight_.take(slot);
     std::vector<Fetch> const waiting = shared_.remove(taken.fetch.request().key, taken.buffer);
-    fail_fetch(taken.fetch, text);
+    fail_fetch(taken.fetch, code, text);
     for (Fetch const& fetch : waiting)
-        fail_fetch(fetch, text);
+        fail_fetch(fetch, code, text);
 }
 
-void Fetching::fail_fetch(Fetch const& fetch, std::string const& text) {
-    fail(*fetch.set, fetch.want, wire_->rank(), text);
+void Fetching::fail_fetch(Fetch const& fetch, ErrorCode code, std::string_view text) {
+    fail(*fetch.set, fetch.want, wire_->rank(), code, text);
+    if (--fetch.set->missing == 0) complete(fetch.set);
+}
+
+/// The owner has not been told of the fetch.
+void Fetching::lack_memory(Fetch const& fetch) {
+    set_error(*fetch.set, [] { return std::bad_alloc(); });
     if (--fetch.set->missing == 0) complete(fetch.set);
 }
 
 void Fetching::complete(std::shared_ptr<FetchSet> const& set) {
     set->tokens.release();
-    complete_.push_back(set);
+    complete_.splice(complete_.end(), open_, set->place);
     set->complete = true;
 }
 

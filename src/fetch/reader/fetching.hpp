@@ -14,9 +14,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <string>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/numbered.hpp"
@@ -51,7 +51,9 @@ class Fetching final : public LocalReader {
     void set_reads(DirectReads const& reads) noexcept { reads_ = &reads; }
     void set_sending(Sending& sending) noexcept { sending_ = &sending; }
 
-    /// Counts the set as open; returns false if it has already failed because a key names no rank.
+    /// Counts the set as open; returns false if it has already failed because a key names no rank. Throws
+    /// std::bad_alloc before anything has changed. What follows allocates nothing but the lists of data in flight: a
+    /// fetch that has no memory for these fails, as if its owner had refused it.
     bool open(std::shared_ptr<FetchSet> const& set);
     /// Phase 1.
     void post(std::shared_ptr<FetchSet> const& set);
@@ -66,7 +68,7 @@ class Fetching final : public LocalReader {
     /// Phase 6. Returns false if there is no memory now.
     bool arrived(int peer, std::uint32_t slot, std::size_t bytes);
     void piece_complete(std::uint32_t slot, std::size_t bytes);
-    void refused(std::uint32_t slot, std::string const& text) override;
+    void refused(std::uint32_t slot, ErrorCode code, std::string_view text) override;
     void ready(std::uint32_t slot, std::uint64_t bytes) override;
     std::span<std::byte> room_for(std::uint32_t slot, std::uint64_t bytes) override;
     void expect_hash(std::uint32_t slot, std::uint64_t hash) override { in_flight_[slot].hash = hash; }
@@ -79,7 +81,7 @@ class Fetching final : public LocalReader {
     bool will_call() const noexcept { return callbacks_ > 0 || !complete_.empty(); }
 
     /// Queues a set of pushed data, which are packed at their sender.
-    void wait_for_tokens(std::shared_ptr<FetchSet> const& set) { queue_.add(set); }
+    void wait_for_tokens(FetchSet const& set) noexcept { queue_.add(open_, set); }
     /// True if the sizes known so far exceed what the budget can ever grant; the set then fails with that error.
     bool is_too_large(FetchSet& set) const;
     void complete(std::shared_ptr<FetchSet> const& set);
@@ -97,7 +99,8 @@ class Fetching final : public LocalReader {
     void ask(std::shared_ptr<FetchSet> const& set);
     bool try_tentatively(std::shared_ptr<FetchSet> const& set);
     void enqueue(std::shared_ptr<FetchSet> const& set);
-    void give(std::shared_ptr<FetchSet> const& set, budget::Tokens tokens);
+    void give(FetchSet& set, budget::Tokens tokens) noexcept;
+    std::optional<Fetch> next_to_issue() noexcept;
     void issue();
     void start(Fetch const& fetch);
     bool share(Fetch const& fetch);
@@ -109,7 +112,8 @@ class Fetching final : public LocalReader {
     void fail_changed(InFlight::Slot const& taken);
     void tell_read_too(Key const& key);
     void finish_fetch(Fetch const& fetch, std::shared_ptr<Buffer> buffer);
-    void fail_fetch(Fetch const& fetch, std::string const& text);
+    void fail_fetch(Fetch const& fetch, ErrorCode code, std::string_view text);
+    void lack_memory(Fetch const& fetch);
 
     Wire* wire_;
     budget::TokenPool* tentative_;
@@ -126,8 +130,11 @@ class Fetching final : public LocalReader {
     InFlight in_flight_;
     SharedData shared_;
     FetchQueue queue_;
-    std::deque<Fetch> to_issue_;                      // they have their tokens
-    std::deque<std::shared_ptr<FetchSet>> complete_;  // sets whose task or callback has not been told
+    // Each open set is in one list: in the queue, in `granted_`, which has sets with tokens whose fetches have not all
+    // been requested, in `complete_`, whose tasks or callbacks have not been told, or else in `open_`.
+    FetchSets open_;
+    FetchSets granted_;
+    FetchSets complete_;
     std::uint64_t open_sets_ = 0;
     std::uint64_t callbacks_ = 0;  // open sets that have one
     StoreReport counts_;

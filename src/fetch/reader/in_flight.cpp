@@ -6,6 +6,7 @@
 namespace sluice::fetch {
 
 std::uint32_t InFlight::depart(Fetch const& fetch, std::shared_ptr<Buffer> buffer) {
+    std::uint32_t& of_owner = of_owner_[fetch.request().key.owner];  // first, because both may lack memory
     std::uint32_t const number = slots_.add({.fetch = fetch, .buffer = std::move(buffer)});
     bool const tentative = fetch.set->tentative;
     if (!tentative) ++existing_;
@@ -14,7 +15,7 @@ std::uint32_t InFlight::depart(Fetch const& fetch, std::shared_ptr<Buffer> buffe
         slots_[number].departure = windows_.to(want.key.owner)
                                        .depart(want.bytes.count, wire_->now(),
                                                tentative ? FlightWindow::Data::to_be_made : FlightWindow::Data::exist);
-    ++of_owner_[want.key.owner];
+    ++of_owner;
     return number;
 }
 

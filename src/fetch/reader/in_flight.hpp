@@ -43,7 +43,7 @@ class InFlight {
     }
     bool has_slot() const noexcept { return existing_ < wire_->most_slots() / 2; }
 
-    /// Returns the number of the slot that `fetch` takes.
+    /// Returns the number of the slot that `fetch` takes. Throws std::bad_alloc; then nothing has changed.
     std::uint32_t depart(Fetch const& fetch, std::shared_ptr<Buffer> buffer);
     Slot& operator[](std::uint32_t slot) noexcept { return slots_[slot]; }
     /// Whether `slot` is taken and waits for `bytes` or more.

@@ -2,6 +2,10 @@
 #include "fetch/reader/receiving.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <new>
 #include <utility>
 
 #include "sluice/error.hpp"
@@ -13,31 +17,48 @@ namespace {
 // Seconds of silence after which the sender of data that a set waits for is asked whether it will send them. Most data
 // arrive by themselves before that, so the question costs nothing then.
 constexpr double k_late = 0.01;
-constexpr char const* k_received = "no further data: all data of that name have been received";
+constexpr std::string_view k_received = "no further data: all data of that name have been received";
 
 }  // namespace
 
 void Receiving::post(std::shared_ptr<FetchSet> const& set) {
+    std::vector<FetchRequest> const wants =
+        set->wants;  // a copy, because settling the last one may move the wants out of the set
+    double const now = wire_->now();
+    std::list<Late> late;
+    for (FetchRequest const& want : wants)
+        late.push_back({want.key, now});
     set->pushed = true;
     if (!fetching_->open(set)) return;
-    if (set->wants.empty() || !enlist(set)) {
+    if (wants.empty() || !enlist(set)) {
         fetching_->complete(set);
         return;
     }
-    set->missing = set->wants.size();
-    double const now = wire_->now();
-    for (FetchRequest const& want : std::vector<FetchRequest>(
-             set->wants)) {  // a copy, because settling the last one may move the wants out of the set
+    set->missing = wants.size();
+    for (FetchRequest const& want : wants) {
         Coming& coming = coming_.at(want.key);
-        if (coming.heard == Heard::offered || coming.heard == Heard::here)
-            settle(coming);
-        else if (coming.heard == Heard::nothing)
-            late_.push_back({want.key, now});
+        if (coming.heard == Heard::nothing)
+            late_.splice(late_.end(), late, late.begin());
+        else
+            late.pop_front();
+        if (coming.heard == Heard::offered || coming.heard == Heard::here) settle(coming);
     }
 }
 
-/// Registers the set as the one that waits for each of its keys. Sent data have one reader.
+/// Registers the set as the one that waits for each of its keys. Sent data have one reader. A set that cannot be
+/// registered fails.
 bool Receiving::enlist(std::shared_ptr<FetchSet> const& set) {
+    try {
+        if (enlist_all(set)) return true;
+    } catch (std::bad_alloc const&) {
+        set_error(*set, [] { return std::bad_alloc(); });
+    }
+    give_up(set);
+    return false;
+}
+
+bool Receiving::enlist_all(std::shared_ptr<FetchSet> const& set) {
+    over_.make_room(coming_.size() + set->wants.size());
     for (std::uint32_t i = 0; i < set->wants.size(); ++i) {
         Coming& coming = coming_[set->wants[i].key];
         if (coming.set == nullptr) {
@@ -45,10 +66,11 @@ bool Receiving::enlist(std::shared_ptr<FetchSet> const& set) {
             coming.want = i;
             continue;
         }
-        set->error = std::make_exception_ptr(Error(
-            ErrorCode::invalid_argument, "rank " + std::to_string(wire_->rank()) + " receives " +
-                                             text_of(set->wants[i].key) + " twice, but sent data are received once"));
-        give_up(set);
+        set_error(*set, [&] {
+            return Error(ErrorCode::invalid_argument, "rank " + std::to_string(wire_->rank()) + " receives " +
+                                                          text_of(set->wants[i].key) +
+                                                          " twice, but sent data are received once");
+        });
         return false;
     }
     return true;
@@ -83,26 +105,37 @@ void Receiving::offered(int peer, Control const& control) {
 
 void Receiving::pushed(int peer, Control const& control, DataHash const& hash) {
     Key const key{peer, control.name.id, control.name.epoch};
-    auto buffer = std::make_shared<Buffer>();
+    auto const buffer = std::make_shared<Buffer>();
     buffer->bytes = control.bytes;
-    if (Coming* const coming = hear(key, control.bytes, Heard::arriving)) {
+    std::uint32_t const number = k_first_arrival | (next_arrival_ % k_first_arrival);
+    std::deque<std::uint32_t>* const next = control.bytes > 0 ? &next_of_[peer] : nullptr;
+    Coming* coming = nullptr;
+    try {
+        if (next != nullptr) {
+            arriving_[number] = {key, buffer, 0, 0};
+            next->push_back(number);
+        }
+        coming = hear(key, control.bytes, Heard::arriving);
+    } catch (std::bad_alloc const&) {
+        if (next != nullptr && !next->empty() && next->back() == number) next->pop_back();
+        arriving_.erase(number);
+        throw;
+    }
+    if (coming != nullptr) {
         coming->buffer = buffer;
         coming->hash = hash;
         if (coming->set == nullptr) unexpected_ += Bytes{control.bytes};
     }
-    if (control.bytes == 0) {  // no data follow
-        complete(key, buffer);
-        return;
-    }
-    std::uint32_t const number = k_first_arrival | (next_arrival_++ % k_first_arrival);
-    arriving_[number] = {key, std::move(buffer), 0, 0};
-    next_of_[peer].push_back(number);
+    if (control.bytes > 0)
+        ++next_arrival_;
+    else
+        complete(key, buffer);  // no data follow
 }
 
 /// Uncontrolled data need memory without tokens.
 bool Receiving::arrived(int peer, std::size_t bytes) {
     auto const next = next_of_.find(peer);
-    if (next == next_of_.end()) return false;  // came before the message with their name
+    if (next == next_of_.end() || next->second.empty()) return false;  // came before the message with their name
     std::uint32_t const number = next->second.front();
     Arrival& arrival = arriving_.at(number);
     Buffer& buffer = *arrival.buffer;
@@ -135,11 +168,12 @@ void Receiving::piece_complete(std::uint32_t arrival, std::size_t bytes) {
 }
 
 void Receiving::here(Key const& key, memory::BufferMemory::Block&& memory, std::uint64_t bytes, DataHash const& hash) {
-    auto buffer = std::make_shared<Buffer>();
+    auto const buffer = std::make_shared<Buffer>();
+    Coming* const coming = hear(key, bytes, Heard::arriving);
     buffer->memory = std::move(memory);
     buffer->bytes = bytes;
     buffer->tokens = beyond_->take_beyond(1, Bytes{bytes});
-    if (Coming* const coming = hear(key, bytes, Heard::arriving)) {
+    if (coming != nullptr) {
         coming->buffer = buffer;
         coming->hash = hash;
         if (coming->set == nullptr) unexpected_ += Bytes{bytes};
@@ -165,8 +199,11 @@ void Receiving::settle(Coming& coming) {
     std::shared_ptr<FetchSet> const set = coming.set;
     FetchRequest& want = set->wants[coming.want];
     if (want.bytes == FetchRequest::k_any) want.bytes = {coming.bytes};
-    if (want.bytes.count != coming.bytes)
-        fail(*set, coming.want, wire_->rank(), "it has sent " + std::to_string(coming.bytes) + " bytes");
+    if (want.bytes.count != coming.bytes) {
+        std::array<char, 48> text;
+        std::snprintf(text.data(), text.size(), "it has sent %" PRIu64 " bytes", coming.bytes);
+        fail(*set, coming.want, wire_->rank(), ErrorCode::invalid_argument, text.data());
+    }
     settle_one(set);
 }
 
@@ -178,7 +215,7 @@ void Receiving::settle_one(std::shared_ptr<FetchSet> const& set) {
 void Receiving::take(std::shared_ptr<FetchSet> const& set) {
     for (std::uint32_t i = 0; i < set->wants.size(); ++i)
         if (auto const at = coming_.find(set->wants[i].key); at != coming_.end() && at->second.twice)
-            fail(*set, i, wire_->rank(), "it has sent these data twice");
+            fail(*set, i, wire_->rank(), ErrorCode::invalid_argument, "it has sent these data twice");
     for (std::uint32_t i = 0; i < set->wants.size(); ++i)
         if (auto const at = coming_.find(set->wants[i].key); at != coming_.end() && at->second.changed)
             fail_as_changed(*set, i, wire_->rank());
@@ -202,7 +239,7 @@ void Receiving::take(std::shared_ptr<FetchSet> const& set) {
     if (set->missing == 0)
         fetching_->complete(set);
     else
-        fetching_->wait_for_tokens(set);
+        fetching_->wait_for_tokens(*set);
 }
 
 bool Receiving::is_waited_for(Key const& key) const {
@@ -210,12 +247,12 @@ bool Receiving::is_waited_for(Key const& key) const {
     return at != coming_.end() && at->second.heard == Heard::nothing && !at->second.refused;
 }
 
-void Receiving::unsent(Key const& key, std::string const& text) {
+void Receiving::unsent(Key const& key, std::string_view text) {
     if (!is_waited_for(key)) return;  // its set was given up, or the data arrived after all
     Coming& coming = coming_.at(key);
     coming.refused = true;
     // A question that crossed the data on their way is still open at the sender, which answers it when it finishes.
-    fail(*coming.set, coming.want, wire_->rank(), over_.contains(key) ? k_received : text);
+    fail(*coming.set, coming.want, wire_->rank(), ErrorCode::invalid_argument, over_.contains(key) ? k_received : text);
     settle_one(std::shared_ptr<FetchSet>(coming.set));
 }
 
@@ -225,19 +262,26 @@ bool Receiving::ask_for_late(bool at_once) {
         Late const late = late_.front();
         if (is_waited_for(late.key)) {
             if (!at_once && wire_->now() < late.since + k_late) break;
+            try {
+                ask_for(late.key);
+            } catch (std::bad_alloc const&) {
+                break;  // asked for at the next look
+            }
             asked = true;
         }
         late_.pop_front();
-        if (!is_waited_for(late.key)) continue;
-        Name const name{late.key.id, late.key.epoch};
-        if (over_.contains(late.key))
-            unsent(late.key, k_received);
-        else if (late.key.owner == wire_->rank())
-            sending_->expected(wire_->rank(), name);
-        else
-            ask(late.key.owner, name);
     }
     return asked;
+}
+
+void Receiving::ask_for(Key const& key) {
+    Name const name{key.id, key.epoch};
+    if (over_.contains(key))
+        unsent(key, k_received);
+    else if (key.owner == wire_->rank())
+        sending_->expected(wire_->rank(), name);
+    else
+        ask(key.owner, name);
 }
 
 /// A set may end by itself as long as the senders of its data have not been asked whether they will send them.

@@ -11,8 +11,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <memory>
-#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -39,7 +40,8 @@ class Receiving {
     void set_sending(Sending& sending) noexcept { sending_ = &sending; }
 
     void post(std::shared_ptr<FetchSet> const& set);
-    /// Phase 2, controlled: the sender offers data.
+    /// Phase 2, controlled: the sender offers data. Throws std::bad_alloc; then nothing has changed, as in pushed() and
+    /// here().
     void offered(int peer, Control const& control);
     /// The data go to `slot` of Fetching; data that this rank sent to itself are handed over.
     void handed_over(std::uint32_t slot, memory::BufferMemory::Block&& memory, DataHash const& hash) {
@@ -55,7 +57,7 @@ class Receiving {
     void piece_complete(std::uint32_t arrival, std::size_t bytes);
     void here(Key const& key, memory::BufferMemory::Block&& memory, std::uint64_t bytes, DataHash const& hash);
     /// The sender will not send `key`.
-    void unsent(Key const& key, std::string const& text);
+    void unsent(Key const& key, std::string_view text);
 
     /// Asks the senders of data that have been waited for long (or, with `at_once`, for any time) whether they will
     /// send them; returns true if a question was sent.
@@ -105,12 +107,14 @@ class Receiving {
     };
 
     bool enlist(std::shared_ptr<FetchSet> const& set);
+    bool enlist_all(std::shared_ptr<FetchSet> const& set);
     Coming* hear(Key const& key, std::uint64_t bytes, Heard heard);
     void settle(Coming& coming);
     void settle_one(std::shared_ptr<FetchSet> const& set);
     void take(std::shared_ptr<FetchSet> const& set);
     void give_up(std::shared_ptr<FetchSet> const& set);
     void complete(Key const& key, std::shared_ptr<Buffer> const& buffer);
+    void ask_for(Key const& key);
     void ask(int sender, Name const& name);
     bool is_waited_for(Key const& key) const;
 
@@ -122,7 +126,7 @@ class Receiving {
     std::unordered_map<Key, Coming, KeyHash> coming_;
     std::unordered_map<std::uint32_t, Arrival> arriving_;         // by number
     std::unordered_map<int, std::deque<std::uint32_t>> next_of_;  // arrivals that follow, by peer
-    std::deque<Late> late_;                                       // in order of posting
+    std::list<Late> late_;                                        // in order of posting
     RecentKeys<Key> over_;                                        // received
     std::uint32_t next_arrival_ = 0;
     std::uint64_t questions_ = 0;  // without an answer

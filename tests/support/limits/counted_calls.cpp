@@ -12,7 +12,9 @@ namespace {
 
 thread_local Calls t_calls;
 thread_local std::uint64_t t_allocations_left = 0;
-thread_local bool t_one_fails = false;
+enum class Failing { none, one, all };
+thread_local Failing t_failing = Failing::none;
+thread_local bool t_has_failed = false;
 thread_local unsigned t_own = 0;
 
 }  // namespace
@@ -21,15 +23,27 @@ Calls calls_so_far() noexcept {
     return t_calls;
 }
 
-void fail_an_allocation(std::uint64_t good) noexcept {
+namespace {
+
+void fail(Failing which, std::uint64_t good) noexcept {
     t_allocations_left = good;
-    t_one_fails = true;
+    t_failing = which;
+    t_has_failed = false;
+}
+
+}  // namespace
+
+void fail_an_allocation(std::uint64_t good) noexcept {
+    fail(Failing::one, good);
+}
+
+void fail_all_allocations(std::uint64_t good) noexcept {
+    fail(Failing::all, good);
 }
 
 bool fail_no_allocation() noexcept {
-    bool const has_failed = !t_one_fails;
-    t_one_fails = false;
-    return has_failed;
+    t_failing = Failing::none;
+    return t_has_failed;
 }
 
 OwnAllocations::OwnAllocations() noexcept {
@@ -45,8 +59,10 @@ namespace {
 void* allocate(std::size_t bytes) {
     if (t_own == 0) {
         ++t_calls.allocations;
-        if (t_one_fails && t_allocations_left-- == 0) {
-            t_one_fails = false;
+        if (t_failing != Failing::none && t_allocations_left-- == 0) {
+            t_has_failed = true;
+            t_allocations_left = 0;
+            if (t_failing == Failing::one) t_failing = Failing::none;
             throw std::bad_alloc();
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Counts the MPI calls and the allocations of this thread, and makes an allocation fail. The program's own definitions
+/// Counts the MPI calls and the allocations of this thread, and makes allocations fail. The program's own definitions
 /// precede those of the MPI and of the C++ library.
 #pragma once
 
@@ -24,7 +24,9 @@ Calls calls_so_far() noexcept;
 
 /// After `good` more allocations of this thread by operator new one fails.
 void fail_an_allocation(std::uint64_t good) noexcept;
-/// None fails. Returns true if the allocation that had to fail was made.
+/// After `good` more allocations of this thread by operator new all fail, until fail_no_allocation().
+void fail_all_allocations(std::uint64_t good) noexcept;
+/// None fails. Returns true if an allocation has failed.
 bool fail_no_allocation() noexcept;
 
 /// While this lives, allocations are neither counted nor made to fail: they are the test's own.

@@ -124,8 +124,11 @@ bool FloodControl::is_over(Hold& hold) noexcept {
             ends(hold, HoldRule::Verdict::keep, Clock::now());
         return true;
     }
-    if (first) add(counts_.held, 1);
     auto const now = Clock::now();
+    if (first) {
+        add(counts_.held, 1);
+        held_time_.begin(now);
+    }
     if (now - hold.begin >= k_before_question && !receivers_.completed(hold.rank)) questions_.ask(hold.rank, now);
     HoldRule::Verdict const verdict = hold.rule.ask(now, completed(hold.rank));
     if (verdict == HoldRule::Verdict::keep) return false;
@@ -133,12 +136,21 @@ bool FloodControl::is_over(Hold& hold) noexcept {
     return true;
 }
 
+void FloodControl::release(Hold const& hold) noexcept {
+    CallersLock const lock(changing_);
+    if (hold.was_looked_at) count_end(Clock::now());
+}
+
+void FloodControl::count_end(HoldRule::Time now) noexcept {
+    auto const over = std::chrono::duration_cast<std::chrono::microseconds>(held_time_.end(now));
+    add(counts_.held_us, static_cast<std::uint64_t>(over.count()));
+}
+
 /// `verdict`: keep if its mark was matched.
 void FloodControl::ends(Hold const& hold, HoldRule::Verdict verdict, HoldRule::Time now) noexcept {
-    auto const waited = std::chrono::duration_cast<std::chrono::microseconds>(now - hold.begin);
-    add(counts_.held_us, static_cast<std::uint64_t>(waited.count()));
+    count_end(now);
     SendWindow<Mark>& window = windows_.of(hold.rank);
-    if (verdict == HoldRule::Verdict::keep) return adapt(window, hold, waited);
+    if (verdict == HoldRule::Verdict::keep) return adapt(window, hold, now - hold.begin);
     // A receiver that completes nothing may be one that waits for this rank, or has no processor: it gets little more,
     // but does not get less each time.
     if (verdict == HoldRule::Verdict::too_long)

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 
+#include "plugin/services/flood/held_time.hpp"
 #include "plugin/services/flood/hold_rule.hpp"
 #include "plugin/services/flood/marks.hpp"
 #include "plugin/services/flood/receivers/questions.hpp"
@@ -42,7 +43,7 @@ class FloodControl {
     struct Counts {
         std::uint64_t& marks;
         std::uint64_t& held;
-        std::uint64_t& held_us;
+        std::uint64_t& held_us;   ///< in which at least one send was held
         std::uint64_t& silent;    ///< let go, because the receiver completed no receive
         std::uint64_t& too_long;  ///< let go after the longest hold
         std::uint64_t& without_memory;
@@ -69,6 +70,8 @@ class FloodControl {
     void wait(Hold& hold) noexcept;
     /// Looks once whether it is.
     bool is_over(Hold& hold) noexcept;
+    /// Ends the hold whatever the receiver does.
+    void release(Hold const& hold) noexcept;
     /// Lets the processor do something else, the longer the caller has waited since `begin`.
     static void pause(HoldRule::Time begin) noexcept;
     /// A receive of the program is complete.
@@ -89,6 +92,7 @@ class FloodControl {
     using Clock = std::chrono::steady_clock;
     static constexpr HoldRule::Duration k_first_patience = std::chrono::milliseconds(10);
 
+    void count_end(HoldRule::Time now) noexcept;
     std::optional<Message> due_message(Call& call, Message message, MPI_Count count) noexcept;
     std::optional<std::uint64_t> completed(int rank) noexcept;
     bool is_eager(SendWindow<Mark>& window, std::uint64_t bytes) noexcept;
@@ -100,6 +104,7 @@ class FloodControl {
     Terms terms_;
     Counts counts_;
     std::mutex changing_;
+    HeldTime held_time_;
     SendWindows<Mark> windows_;
     Marks marks_;
     Receivers receivers_;

@@ -47,9 +47,9 @@ class FloodService final : public Service {
             job, *this,
             FloodControl::Terms{job.settings.flood_share.count, std::chrono::milliseconds(job.settings.flood_hold),
                                 largest_tag_of(MPI_COMM_WORLD)},
-            FloodControl::Counts{counter("synchronous sends"), counter("sends held"), counter("microseconds held"),
-                                 counter("sends let go to silent receivers"), counter("sends let go after flood-hold"),
-                                 counter("sends without memory for a copy"),
+            FloodControl::Counts{counter("synchronous sends"), counter("sends held"),
+                                 counter("microseconds with sends held"), counter("sends let go to silent receivers"),
+                                 counter("sends let go after flood-hold"), counter("sends without memory for a copy"),
                                  counter("answers to senders of other nodes")},
             RootedCalls::Counts{counter("barriers of rooted collectives"), counter("barriers let go")});
         return std::nullopt;

@@ -99,16 +99,21 @@ void HeldRequests::settle() noexcept {
         if (held.hold && control_.is_over(*held.hold)) complete(held);
 }
 
+void HeldRequests::let_go(Held& held) noexcept {
+    control_.release(*held.hold);
+    complete(held);
+}
+
 void HeldRequests::release(MPI_Request request) noexcept {
     CallersLock const lock(changing_);
     for (Held& held : all_)
-        if (held.hold && held.request == request) complete(held);
+        if (held.hold && held.request == request) let_go(held);
 }
 
 void HeldRequests::release_all() noexcept {
     CallersLock const lock(changing_);
     for (Held& held : all_)
-        if (held.hold) complete(held);
+        if (held.hold) let_go(held);
 }
 
 bool HeldRequests::holds_any(MPI_Request const* requests, int count) const noexcept {

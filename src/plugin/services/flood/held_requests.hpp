@@ -58,6 +58,7 @@ class HeldRequests {
     bool begin(Call& call, Message const& message, Held& held) noexcept;
     void keep(Held& held, MPI_Request request) noexcept;
     void complete(Held& held) noexcept;
+    void let_go(Held& held) noexcept;
 
     Job& job_;
     FloodControl& control_;
