@@ -123,7 +123,8 @@ void Call::waits() noexcept {
     note_pages();
     t_account.leaves = leaves_;
     t_account.comes = absent_ == 0 ? comes_ : FlyingRange{};
-    t_account.unknown = absent_ == 0 ? unknown() : comes_.bytes - std::min(absent_, comes_.bytes);
+    t_account.unknown =
+        absent_ == 0 ? unknown() : unknown() - std::min(unknown(), in_) + coming() - std::min(absent_, coming());
     t_account.leaves_at = watch_->flies(site_, leaves_);
     t_account.comes_at = watch_->flies(site_, t_account.comes);
     if (t_account.unknown > 0) watch_->flies(site_, t_account.unknown);
@@ -273,7 +274,7 @@ int Call::end(int code) noexcept {
         std::uint64_t const still = MemoryWatch::absent(buffer_, span_);
         std::uint64_t const come = absent_ - std::min(still, absent_);
         own += come;
-        if (t_account.flying) watch.came_at(site_, std::min(come, comes_.bytes));
+        if (t_account.flying) watch.came_at(site_, std::min(come, coming()));
         if (still == 0) watch.resident_buffers().add(buffer_, span_, asked_at);
         if (still > 0 && comes_later_) watch.lent().lend(LentBuffers::k_late_data, buffer_, span_, still);
     }

@@ -138,6 +138,8 @@ class Call {
     void note_pages() noexcept;
     /// Bytes whose buffers are not known.
     std::uint64_t unknown() const noexcept { return leaves_.bytes + comes_.bytes > 0 ? 0 : kept_busy(); }
+    /// Bytes that come in, if their buffer is known to be busy or no buffer is.
+    std::uint64_t coming() const noexcept { return leaves_.bytes + comes_.bytes > 0 ? comes_.bytes : in_; }
     /// Its buffer is busy only where something has come.
     bool is_posted() const noexcept;
     static constexpr std::uint64_t k_seen_in_flight = 65536;

@@ -48,14 +48,16 @@ class Calls : public testing::Test {
     Pages pages;
 };
 
-TEST_F(Calls, a_receive_that_waits_has_its_bytes_in_flight_until_it_returns) {
+TEST_F(Calls, a_receive_that_waits_has_what_has_come_in_flight_until_it_returns) {
     Call call(job, job.watch, Function::Recv, this);
     call.in(k_bytes);
     call.into(pages.data(), k_bytes);
     call.waits();
-    EXPECT_EQ(in_flight(), k_bytes);
+    EXPECT_EQ(in_flight(), 0U) << "none of its pages is in memory";
     pages.touch();
+    EXPECT_EQ(in_flight(), k_bytes);
     EXPECT_EQ(call.end(0), 0);
+    EXPECT_EQ(site(call).in_flight_peak, k_bytes);
     EXPECT_EQ(in_flight(), 0U);
     EXPECT_GT(site(call).time_ns, 0U);
     EXPECT_GE(site(call).grown_own, k_bytes) << "pages of the program's buffer are not MPI's";
@@ -63,6 +65,8 @@ TEST_F(Calls, a_receive_that_waits_has_its_bytes_in_flight_until_it_returns) {
 }
 
 TEST_F(Calls, a_receive_that_returns_early_does_not_wait_and_its_bytes_stay_in_flight_until_they_come) {
+    Pages others;
+    others.touch();  // the application has as much
     Arrival later;
     {
         Call call(job, job.watch, Function::Recv, this);
@@ -86,6 +90,18 @@ TEST_F(Calls, a_receive_that_returns_early_does_not_wait_and_its_bytes_stay_in_f
         EXPECT_LT(site(wait).grown_private, k_bytes / 2);
     }
     EXPECT_EQ(in_flight(), 0U);
+}
+
+TEST_F(Calls, a_receive_into_memory_that_is_there_has_all_its_bytes_in_flight) {
+    pages.touch();
+    Call call(job, job.watch, Function::Recv, this);
+    call.in(k_bytes);
+    call.into(pages.data(), k_bytes);
+    call.waits();
+    EXPECT_EQ(in_flight(), k_bytes);
+    call.end(0);
+    EXPECT_EQ(in_flight(), 0U);
+    EXPECT_EQ(site(call).in_flight_peak, k_bytes);
 }
 
 TEST_F(Calls, a_poll_that_finds_nothing_is_waiting) {
