@@ -70,16 +70,11 @@ std::uint64_t Watch::pages_of_call() const noexcept {
 
 namespace {
 
-/// Buffers in flight are the application's. If less is left for it, the program has its buffers in pages that MPI took
-/// and gave back to the heap; what is still missing is in no memory, such as pages that were never written.
-void give_to_flights(record::Sample& sample) noexcept {
+/// Buffers in flight are the application's. What it does not have is in no memory of its own: pages that were never
+/// written, shared memory and files, or pages of the heap that MPI took first.
+std::uint32_t in_flight_at_most(record::Sample const& sample) noexcept {
     std::uint32_t const others = sample.mpi_private + sample.mpi_shared + sample.files + sample.sluice;
-    std::uint32_t application = sample.resident - std::min(others, sample.resident);
-    if (sample.in_flight <= application) return;
-    std::uint32_t const reused = std::min(sample.mpi_private, sample.in_flight - application);
-    sample.mpi_private -= reused;
-    application += reused;
-    sample.in_flight = std::min(sample.in_flight, application);
+    return sample.resident - std::min(others, sample.resident);
 }
 
 }  // namespace
@@ -111,7 +106,7 @@ record::Sample Watch::sample(KernelSays& kernel) noexcept {
         if (version % 2 == 0 && memory_.version() == version) break;
         std::this_thread::yield();
     }
-    give_to_flights(sample);
+    sample.in_flight = std::min(sample.in_flight, in_flight_at_most(sample));
     sample.time_us = now_us;
     sample.left_pinned = static_cast<std::uint32_t>(used_pages_.bytes() / 1024);
     sample.used_at_once = static_cast<std::uint32_t>(flights_.take_highest() / 1024);

@@ -104,6 +104,20 @@ TEST_F(Calls, a_receive_into_memory_that_is_there_has_all_its_bytes_in_flight) {
     EXPECT_EQ(site(call).in_flight_peak, k_bytes);
 }
 
+TEST_F(Calls, more_in_flight_than_the_application_has_takes_nothing_from_the_mpi) {
+    constexpr std::uint64_t k_of_mpi = 256 << 10;
+    job.watch.memory().mpi_private = k_of_mpi;
+    Call call(job, job.watch, Function::Recv, this);
+    call.in(std::uint64_t{1} << 36);  // of shared memory, for example
+    call.waits();
+    KernelSays kernel;
+    record::Sample const sample = job.watch.sample(kernel);
+    EXPECT_GE(sample.mpi_private, k_of_mpi / 1024);
+    EXPECT_EQ(sample.in_flight,
+              sample.resident - sample.mpi_private - sample.mpi_shared - sample.files - sample.sluice);
+    call.end(0);
+}
+
 TEST_F(Calls, a_poll_that_finds_nothing_is_waiting) {
     for (bool const came : {false, false, true}) {
         Call call(job, job.watch, Function::Iprobe, this);
