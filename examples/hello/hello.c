@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same in C: each rank sends its numbers to the next rank, in reverse order and in place. */
+/* By rank and slot, in C: each rank sends its numbers to the next rank, in reverse order and in place. */
 #include <sluice/sluice.h>
 #include <stdio.h>
 #include <stdlib.h>
