@@ -58,6 +58,7 @@ class StreamedTransposes final : public fft3d::Transposes {
           nz_(problem.nz),
           planes_(planes_of(context.rank())),
           lines_(lines_of(context.rank())),
+          rounds_(rounds_of(problem.nx * problem.ny * problem.nz, context.size())),
           array_(std::max(planes_.count * ny_, lines_.count * nz_) * nx_),
           other_(std::max(planes_.count * ny_, lines_.count * nz_) * nx_),
           plan_(context) {}
@@ -69,7 +70,7 @@ class StreamedTransposes final : public fft3d::Transposes {
     double message_mib() const override { return message_mib_; }
 
     void forth() override {
-        for (int round = 0; round < k_rounds; ++round) {
+        for (int round = 0; round < rounds_; ++round) {
             Share const mine = in_round(context_.rank(), round);
             std::vector<sluice::OutgoingPart> parts;
             parts.reserve(static_cast<std::size_t>(context_.size()));
@@ -86,7 +87,7 @@ class StreamedTransposes final : public fft3d::Transposes {
     }
 
     void back() override {
-        for (int round = 0; round < k_rounds; ++round) {
+        for (int round = 0; round < rounds_; ++round) {
             Share const mine = in_round(context_.rank(), round);
             std::vector<sluice::OutgoingPart> parts;  // which lie in the array as they are sent
             parts.reserve(static_cast<std::size_t>(context_.size()));
@@ -104,15 +105,18 @@ class StreamedTransposes final : public fft3d::Transposes {
     }
 
   private:
-    /// What is twice in memory during a transpose is this part of the array.
-    static constexpr int k_rounds = 8;
-
+    /// What is twice in memory during a transpose is one of so many parts of the array. A round of less than 2 MiB
+    /// costs time and saves nothing.
+    static int rounds_of(std::int64_t elements, int ranks) {
+        std::int64_t const bytes_of_a_rank = elements * static_cast<std::int64_t>(sizeof(Complex)) / ranks;
+        return static_cast<int>(std::clamp<std::int64_t>(bytes_of_a_rank / (2 << 20), 1, 8));
+    }
     Share planes_of(int rank) const { return share_of(nz_, rank, context_.size()); }
     Share lines_of(int rank) const { return share_of(ny_, rank, context_.size()); }
     /// The planes that a rank sends or gets in a round.
     Share in_round(int rank, int round) const {
         Share const all = planes_of(rank);
-        Share const some = share_of(all.count, round, k_rounds);
+        Share const some = share_of(all.count, round, rounds_);
         return {all.first + some.first, some.count};
     }
     Complex* plane(std::int64_t z) const { return array_.data() + (z - planes_.first) * ny_ * nx_; }
@@ -148,6 +152,7 @@ class StreamedTransposes final : public fft3d::Transposes {
     std::int64_t nz_;
     Share planes_;
     Share lines_;
+    int rounds_;
     PagedOutArray array_;        ///< planes
     PagedOutArray other_;        ///< lines
     sluice::ExchangePlan plan_;  ///< of all rounds, whose parts are of a few sizes
