@@ -18,8 +18,9 @@ enum Kind : std::uint32_t {
 
 constexpr std::size_t k_packet_bytes = 16384;
 constexpr std::size_t k_line = 64;
-constexpr std::uint32_t k_slots_a_turn = 256;  // slots looked at before peers are served
-constexpr std::uint32_t k_most_stored = 64;    // blocks for this rank, all of whose slots are in the cache
+constexpr std::uint32_t k_slots_a_turn = 256;   // slots looked at before peers are served
+constexpr std::uint32_t k_most_credits = 1024;  // with more the blocks on their way leave the caches
+constexpr std::uint32_t k_most_stored = 64;     // blocks for this rank, all of whose slots are in the cache
 
 /// A packet: this, the passages, then the blocks from a cache line on.
 struct PacketHead {
@@ -46,9 +47,10 @@ std::uint32_t Relay::credits_for(node::Node const& node, Bytes memory, std::uint
     std::uint64_t const places =
         (memory.count - std::min(memory.count, tables)) / RelayStore::bytes_of_place(block_bytes);
     if (places <= ranks) return 0;
-    // More would only wait in stores: they fill half of the rings.
+    // More than fill half of the rings would only wait in stores.
     std::uint64_t const in_rings = (ranks - 1) * (node.largest_packet() / (sizeof(Passage) + block_bytes));
-    std::uint64_t const useful = std::min(std::max<std::uint64_t>(in_rings, k_most_stored), most_slots);
+    std::uint64_t const useful =
+        std::min(std::clamp<std::uint64_t>(in_rings, k_most_stored, k_most_credits), most_slots);
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(useful, 1, (places - 1) / ranks));
 }
 
