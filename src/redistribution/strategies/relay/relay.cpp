@@ -11,14 +11,14 @@ namespace sluice::redistribution {
 
 namespace {
 
-enum Kind : std::uint32_t {
-    k_blocks = 301,
-    k_ready = 302,  ///< the last packet: the rank has landed all its blocks
+enum RelayKind : std::uint32_t {
+    k_relay_blocks = 301,
+    k_relay_ready = 302,  ///< the last packet: the rank has landed all its blocks
 };
 
-constexpr std::size_t k_packet_bytes = 16384;
-constexpr std::size_t k_line = 64;
-constexpr std::uint32_t k_slots_a_turn = 256;   // slots looked at before peers are served
+constexpr std::size_t k_relay_packet = 16384;
+constexpr std::size_t k_cache_line = 64;
+constexpr std::uint32_t k_slots_at_once = 256;  // slots looked at before peers are served
 constexpr std::uint32_t k_most_credits = 1024;  // with more the blocks on their way leave the caches
 constexpr std::uint32_t k_most_stored = 64;     // blocks for this rank, all of whose slots are in the cache
 
@@ -30,7 +30,7 @@ struct PacketHead {
 
 /// Bytes of a packet of so many blocks, at most.
 std::size_t bytes_of_packet(std::uint64_t blocks, std::uint64_t block_bytes) {
-    return sizeof(PacketHead) + blocks * (sizeof(Passage) + block_bytes) + k_line;
+    return sizeof(PacketHead) + blocks * (sizeof(Passage) + block_bytes) + k_cache_line;
 }
 
 std::uint32_t blocks_of_packet(std::size_t bytes, std::uint64_t block_bytes) {
@@ -59,7 +59,7 @@ Relay::Relay(node::Node& node, std::uint64_t block_bytes, std::uint32_t credits,
       rank_(node.rank()),
       rings_(node.rings()),
       block_bytes_(block_bytes),
-      packet_blocks_(blocks_of_packet(std::min(rings_.largest_body() / 2, k_packet_bytes), block_bytes)),
+      packet_blocks_(blocks_of_packet(std::min(rings_.largest_body() / 2, k_relay_packet), block_bytes)),
       all_credits_(credits * static_cast<std::uint32_t>(node.size())),
       peers_(static_cast<std::size_t>(node.size()), Peer{}, memory::MeteredAllocator<Peer>(meter)),
       store_(all_credits_ + 1, node.size(), block_bytes, meter) {}
@@ -95,7 +95,7 @@ bool Relay::progress() {
 /// too: a rank that slept before a stretch of free slots would make others wait in vain.
 bool Relay::start_some() {
     std::uint64_t const first = cursor_;
-    std::uint64_t const stop = std::min(first + k_slots_a_turn, addresses_->size());
+    std::uint64_t const stop = std::min(first + k_slots_at_once, addresses_->size());
     for (; cursor_ < stop; ++cursor_) {
         if (has_left(cursor_)) continue;
         if (credits_ == 0 || store_.count(rank_) >= k_most_stored) break;
@@ -114,7 +114,7 @@ bool Relay::start_some() {
 /// Lands the blocks for this rank that are in its store, and those that they displace.
 bool Relay::land_stored() {
     std::uint32_t landed = 0;
-    for (; store_.count(rank_) > 0 && landed < k_slots_a_turn; ++landed, ++copied_) {
+    for (; store_.count(rank_) > 0 && landed < k_slots_at_once; ++landed, ++copied_) {
         auto const [slot, starter] = store_.front(rank_);
         std::byte* const block = store_.front_block(rank_);
         if (has_left(slot)) {
@@ -162,7 +162,7 @@ bool Relay::take_packets_of(int local) {
         PacketHead head{};
         std::memcpy(&head, packet.body.data(), sizeof head);
         credits_ += head.credits;
-        if (packet.kind == k_ready) {
+        if (packet.kind == k_relay_ready) {
             peer(local).is_ready = true;
             ++ready_peers_;
         } else {
@@ -227,7 +227,7 @@ void Relay::end_journey(std::uint32_t starter) noexcept {
 }
 
 bool Relay::send(int local, Passage passage, std::byte const* block) {
-    constexpr std::uint64_t k_ahead = 10 * k_line;
+    constexpr std::uint64_t k_ahead = 10 * k_cache_line;
     Peer& to = peer(local);
     if (to.packet == nullptr && !open_packet(local)) return false;
     std::byte* const place = to.blocks + to.filled * block_bytes_;
@@ -243,7 +243,8 @@ bool Relay::open_packet(int local) {
     to.packet = rings_.reserve(local, bytes_of_packet(packet_blocks_, block_bytes_));
     if (to.packet == nullptr) return false;
     std::byte* const passages_end = to.packet + sizeof(PacketHead) + packet_blocks_ * sizeof(Passage);
-    to.blocks = passages_end + (k_line - reinterpret_cast<std::uintptr_t>(passages_end) % k_line) % k_line;
+    to.blocks =
+        passages_end + (k_cache_line - reinterpret_cast<std::uintptr_t>(passages_end) % k_cache_line) % k_cache_line;
     to.filled = 0;
     return true;
 }
@@ -253,7 +254,7 @@ void Relay::flush(int local) {
     if (to.packet == nullptr) return;
     PacketHead const head{std::exchange(to.owed, 0), static_cast<std::uint32_t>(to.blocks - to.packet)};
     std::memcpy(to.packet, &head, sizeof head);
-    rings_.commit(local, k_blocks, to.filled, 0, head.blocks_at + to.filled * block_bytes_);
+    rings_.commit(local, k_relay_blocks, to.filled, 0, head.blocks_at + to.filled * block_bytes_);
     to.packet = nullptr;
 }
 
@@ -265,7 +266,7 @@ void Relay::give_back(int local) {
     if (packet == nullptr) return;
     PacketHead const head{std::exchange(to.owed, 0), sizeof(PacketHead)};
     std::memcpy(packet, &head, sizeof head);
-    rings_.commit(local, k_blocks, 0, 0, sizeof head);
+    rings_.commit(local, k_relay_blocks, 0, 0, sizeof head);
 }
 
 void Relay::flush_all() {
@@ -317,7 +318,7 @@ bool Relay::tell_ready() {
         if (packet == nullptr) continue;
         PacketHead const head{std::exchange(to.owed, 0), sizeof(PacketHead)};
         std::memcpy(packet, &head, sizeof head);
-        rings_.commit(local, k_ready, 0, 0, sizeof head);
+        rings_.commit(local, k_relay_ready, 0, 0, sizeof head);
         to.told_ready = told = true;
     }
     return told;
