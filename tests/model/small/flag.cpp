@@ -35,9 +35,9 @@ bool Flag::may_read(int rank, int slot) const {
 
 std::optional<std::size_t> Flag::vacancy(int rank, int region) const {
     auto const& slots = ranks_[static_cast<std::size_t>(rank)].slots;
-    auto const first = static_cast<std::size_t>(region * region_slots_);
-    for (std::size_t slot = first; slot < std::min(slots.size(), first + static_cast<std::size_t>(region_slots_));
-         ++slot)
+    auto const all = static_cast<std::size_t>(region_slots_);
+    std::size_t const first = static_cast<std::size_t>(region) * all;
+    for (std::size_t slot = first; slot < std::min(slots.size(), first + all); ++slot)
         if (!slots[slot].block) return slot;
     return std::nullopt;
 }

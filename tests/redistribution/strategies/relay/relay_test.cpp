@@ -206,7 +206,7 @@ class SmallBlocks : public RelayOf {
         auto const to = [=](std::uint64_t slot, std::span<std::byte const>) {
             return Destination{next, static_cast<std::int64_t>(k_slots - 1 - slot)};
         };
-        RedistributionReport const report = redistribute(context_, array.blocks(), to);
+        RedistributionReport report = redistribute(context_, array.blocks(), to);
         EXPECT_TRUE(array.guards_are_whole());
         for (std::uint64_t slot = 0; slot < k_slots; ++slot)
             EXPECT_TRUE(array.holds(slot, k_slots - 1 - slot, static_cast<std::uint64_t>(before)));
