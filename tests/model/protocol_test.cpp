@@ -4,48 +4,18 @@
 /// known mistakes get stuck here, so a protocol that is stuck would be noticed.
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <stdexcept>
 
+#include "model/cases.hpp"
 #include "model/chain_pull.hpp"
 #include "model/problem.hpp"
 #include "model/scan.hpp"
-#include "model/scheduler.hpp"
 #include "model/walk.hpp"
 #include "support/effort.hpp"
 
 namespace sluice::tests::model {
 
 namespace {
-
-constexpr int k_cases = 100'000;
-// There are at most 36 blocks, and a step for the notice, the fetch and the landing of each, or two looks of a rank at
-// each slot and three steps for its block.
-constexpr std::size_t k_most_steps = 36 * 7;
-
-/// Runs `cases` random cases; returns how many got stuck.
-template <typename Make, typename Check>
-int stuck_cases(int cases, int least_spares, Make make, Check check) {
-    int stuck = 0;
-    for (int seed = 0; seed < cases; ++seed) {
-        Random random(static_cast<std::uint64_t>(seed));
-        Problem problem = random_problem(random, least_spares);
-        auto model = make(problem, random);
-        auto const order = static_cast<Order>(draw(random, 0, k_orders - 1));
-        std::size_t const steps = run(model, random, order, k_most_steps);
-        EXPECT_LE(steps, k_most_steps) << "case " << seed << " runs in a circle\n" << problem.text();
-        if (!model.finished())
-            ++stuck;
-        else
-            check(model, problem, seed);
-        if (testing::Test::HasFailure()) break;
-    }
-    return stuck;
-}
-
-auto const expect_right = [](auto& model, Problem const& problem, int seed) {
-    EXPECT_TRUE(model.is_right()) << "case " << seed << '\n' << problem.text() << model.text();
-};
 
 auto const settle_and_expect_right = [](Scan& model, Problem const& problem, int seed) {
     model.settle();

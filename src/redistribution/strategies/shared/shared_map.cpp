@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "redistribution/strategies/moving/fetch_to_write.hpp"
+
 namespace sluice::redistribution {
 
 namespace {

@@ -20,16 +20,6 @@
 
 namespace sluice::redistribution {
 
-/// Asks for a line that will be written: one that is fetched to be read, as __builtin_prefetch does without -mprfchw,
-/// must be asked for again if another core has it. Every processor of 64 bits takes the instruction.
-[[gnu::always_inline]] inline void fetch_to_write(void const* line) noexcept {
-#ifdef __x86_64__
-    asm volatile("prefetchw %0" : : "m"(*static_cast<char const*>(line)));
-#else
-    __builtin_prefetch(line, 1);
-#endif
-}
-
 /// Bits of a rank and an index in a word of 4 bytes.
 inline constexpr unsigned k_bits_of_short_word = 30;
 

@@ -29,6 +29,7 @@
 #include "memory/meter.hpp"
 #include "memory/metered_bytes.hpp"
 #include "node/node.hpp"
+#include "redistribution/strategies/moving/fetch_to_write.hpp"
 #include "redistribution/strategies/shared/shared_map.hpp"
 #include "redistribution/strategies/shared/shared_word.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Scan: the token strategy for small blocks inside one node, for which a request would cost more than the block
-/// itself.
+/// itself, where the smallest staging has to do and has no room for a relay (relay.hpp).
 ///
 ///    slots of this rank              rings (bounded)         slots of the receiver
 ///   [ v v v | l | s . . . ]   -- packets, by receiver  -->    its place if vacant, else any vacant slot,

@@ -13,6 +13,7 @@
 #include "node/node.hpp"
 #include "redistribution/strategies/moving/report_counts.hpp"
 #include "redistribution/strategies/moving/step_clock.hpp"
+#include "redistribution/strategies/relay/relay_form.hpp"
 #include "redistribution/strategies/strategy.hpp"
 #include "redistribution/strategies/token/chain.hpp"
 #include "redistribution/strategies/token/scan.hpp"
@@ -161,7 +162,7 @@ class ChainMover final : public Mover {
     engine::Patience patience_{{}};
 };
 
-/// Moves small blocks inside one node, by the scan form.
+/// Moves small blocks inside one node, by the scan form, where there is no room for a relay.
 class ScanMover final : public Mover {
   public:
     explicit ScanMover(Problem const& problem)
@@ -199,8 +200,10 @@ MapNeeds needs_of_token(MapFacts const& facts) {
 
 std::unique_ptr<Mover> prepare_token(Problem const& problem) {
     if (problem.shared != nullptr) return prepare_walk(problem);
-    if (token_form(map_facts(problem), problem.block_bytes) == TokenForm::scan)
+    if (token_form(map_facts(problem), problem.block_bytes) == TokenForm::scan) {
+        if (takes_relay(problem)) return prepare_relay(problem);
         return std::make_unique<ScanMover>(problem);
+    }
     return std::make_unique<ChainMover>(problem);
 }
 

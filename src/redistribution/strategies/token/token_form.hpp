@@ -12,7 +12,7 @@ namespace sluice::redistribution {
 
 enum class TokenForm {
     chain,  ///< chain.hpp: each block is fetched by its receiver; needs the inverse map
-    scan,   ///< scan.hpp: small blocks inside one node; needs the forward map
+    scan,   ///< relay.hpp, or scan.hpp in little staging: small blocks inside one node; needs the forward map
 };
 
 /// For larger blocks a request costs less than the second copy of the scan; the limit would be much lower if every rank
