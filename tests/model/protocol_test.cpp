@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "model/chain_pull.hpp"
-#include "model/pool_pull.hpp"
+#include "model/pool/pool_pull.hpp"
 #include "model/problem.hpp"
 #include "model/scan.hpp"
 #include "model/scheduler.hpp"

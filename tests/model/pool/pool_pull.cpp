@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "model/pool_pull.hpp"
+#include "model/pool/pool_pull.hpp"
 
 #include <sstream>
 #include <stdexcept>
