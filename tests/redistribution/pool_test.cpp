@@ -117,7 +117,7 @@ TEST_F(Pool, moves_each_block_through_one_place) {
 TEST_F(Pool, has_more_places_than_the_array_has_slots) {
     ForcedTokenForm const forced(TokenForm::pool);
     for (std::uint64_t const slots : {0U, 1U, 2U, 7U}) {
-        options_.staging = 64_MiB;
+        options_.staging = 8_MiB;
         GuardedArray array(slots, 1024);
         EXPECT_EQ(move(array, next_map(slots)), ranks_ > 1 ? slots : 0);
     }
