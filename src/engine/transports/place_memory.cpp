@@ -37,7 +37,7 @@ PlaceMemory::PlaceMemory(node::Node const& node, std::shared_ptr<node::ArrayMemo
       head_bytes_(k_bytes_of_peer * static_cast<std::size_t>(node.size())),
       bytes_(bytes_of(shape, node.size())),
       meter_(meter),
-      parts_(node.size()) {
+      parts_(node.size(), node::NodeParts::Keeping::until_forgotten) {
     meter.take(bytes_);
     try {
         own_ = static_cast<std::byte*>(memory_->allocate_shared(bytes_));  // zeroed, so no answer has been counted
