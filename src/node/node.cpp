@@ -41,6 +41,7 @@ Node::Node(MPI_Comm comm, Transport transport, Bytes rings) : ring_setting_(ring
     int on_all = 0;  // containers on one node may disagree
     mpi::check(MPI_Allreduce(&cores_suffice, &on_all, 1, MPI_INT, MPI_MIN, comm_.get()), "MPI_Allreduce");
     is_crowded_ = on_all == 0;
+    may_map_ = transport == Transport::automatic;
     can_read_ = transport != Transport::ring && reach_all();
     if (can_read_)
         why_ = "reads of the peers' memory inside the node";

@@ -39,6 +39,8 @@ class Node {
     /// Bytes of the largest packet that fits into a ring; 0 without rings.
     std::size_t largest_packet() const noexcept { return rings_ ? rings_->largest_body() : 0; }
     bool can_read() const noexcept { return can_read_; }
+    /// Whether the settings let ranks map each other's memory.
+    bool may_map() const noexcept { return may_map_; }
     /// Whether the context has more ranks than processors, so that a rank that spins keeps a peer from running. The
     /// same on all ranks.
     bool is_crowded() const noexcept { return is_crowded_; }
@@ -60,6 +62,7 @@ class Node {
     std::vector<Remote> memories_;  // indexed by local rank
     std::unique_ptr<NodeRings> rings_;
     bool can_read_ = false;
+    bool may_map_ = false;
     bool is_crowded_ = false;
     std::string why_;
 };

@@ -55,7 +55,11 @@ bool Plan::State::move_packed(std::uint64_t live, rd::DestinationsFrom const& de
                               Blocks const& blocks, RedistributionReport& report) {
     node_ = context.node(staging / 4);
     std::uint64_t const block_bytes = blocks.block_bytes.count;
-    facts_ = {.node = node_.get(), .ranks = context.size(), .most_slots = most_slots, .block_bytes = block_bytes};
+    facts_ = {.node = node_.get(),
+              .ranks = context.size(),
+              .most_slots = most_slots,
+              .staging = staging,
+              .block_bytes = block_bytes};
     rd::Facts facts = rd::early_facts(facts_, block_bytes, staging);
     bool const tells = facts.has_curves && context.rank() == 0;
     groups::Agreement agreement;
@@ -89,7 +93,11 @@ void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& desti
     entry_ = &open.front();
     if (!is_chosen_) why_ = "asked for";
     if (std::ranges::any_of(open, &rd::StrategyEntry::needs_node)) node_ = context.node(staging / 4);
-    facts_ = {.node = node_.get(), .ranks = context.size(), .most_slots = most_slots, .block_bytes = std::nullopt};
+    facts_ = {.node = node_.get(),
+              .ranks = context.size(),
+              .most_slots = most_slots,
+              .staging = staging,
+              .block_bytes = std::nullopt};
     if (once != nullptr) facts_.block_bytes = once->block_bytes.count;
     bool const is_inverse_checked = inverse && base::checks_data(context.settings().check);
     if (are_shared && !is_inverse_checked) {
@@ -168,6 +176,7 @@ rd::Problem Plan::State::problem_with(std::uint64_t block_bytes, Bytes bytes) {
             .outgoing_by_message = counts_.outgoing_by_message,
             .staying = counts_.staying,
             .once = moves_once(),
+            .places = places_.get(),
             .shared = is_shared_ ? &*shared_ : nullptr,
             .meter = context.meter()};
 }
@@ -220,11 +229,14 @@ void Plan::State::prepare(std::uint64_t block_bytes) {
 
 /// Collective.
 Plan::State::Ready Plan::State::try_prepare(std::uint64_t block_bytes, Bytes bytes) {
+    places_.reset();
     lease_.release();
     refusal_.reset();
     auto granted = context.budget().try_lease(bytes, Purpose::staging);
     // Leases of other processes of the node must not end a program that could go on with 4 KiB.
     if (!granted && bytes <= k_smallest_staging) granted = context.budget().lease_beyond(bytes, Purpose::staging);
+    if (entry_->id == Strategy::token)
+        places_ = rd::share_places(problem_with(block_bytes, bytes), granted.has_value());
     if (granted) {
         lease_ = std::move(*granted);
         try {
@@ -241,6 +253,7 @@ Plan::State::Ready Plan::State::try_prepare(std::uint64_t block_bytes, Bytes byt
     bool const ready_here = mover_ != nullptr;
     if (context.all_true(ready_here)) return Ready::everywhere;
     mover_.reset();
+    places_.reset();
     return ready_here ? Ready::not_elsewhere : Ready::not_here;
 }
 

@@ -89,7 +89,8 @@ struct Plan::State {
     redistribution::MapFacts facts_{};
     Lease lease_;
     std::optional<redistribution::SharedForm> shared_;
-    bool is_shared_ = false;            // the array that is moved next
+    std::unique_ptr<engine::PlaceMemory> places_;  // of the mover; outlives it
+    bool is_shared_ = false;                       // the array that is moved next
     std::shared_ptr<node::Node> node_;  // shared, because another call may make the context replace its rings
     std::optional<redistribution::Problem> problem_;  // must outlive the mover
     std::unique_ptr<redistribution::Mover> mover_;    // null until all ranks have its memory

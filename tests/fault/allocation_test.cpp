@@ -8,6 +8,7 @@
 
 #include "engine/context_state.hpp"
 #include "fault/refusal.hpp"
+#include "redistribution/strategies/token/token_form.hpp"
 #include "sluice/redistribute.hpp"
 #include "support/effort.hpp"
 
@@ -21,6 +22,8 @@ class NoMemory : public testing::TestWithParam<Strategy> {
         options_.strategy = GetParam();
     }
 
+    void expect_one_error();
+
     Context context_;
     RedistributeOptions options_;
     Bed bed_;
@@ -31,7 +34,7 @@ constexpr std::uint64_t k_most_allocations = 400;
 
 }  // namespace
 
-TEST_P(NoMemory, is_one_error_on_all_ranks_whichever_allocation_fails) {
+void NoMemory::expect_one_error() {
     bed_.expect_working(GetParam());
     bool went_through = false;
     for (std::uint64_t allowed = 0; allowed < k_most_allocations && !went_through; allowed += step_of_allocations()) {
@@ -62,6 +65,18 @@ TEST_P(NoMemory, is_one_error_on_all_ranks_whichever_allocation_fails) {
     }
     EXPECT_TRUE(went_through) << "still failing after " << k_most_allocations << " allocations";
     bed_.expect_working(GetParam());
+}
+
+TEST_P(NoMemory, is_one_error_on_all_ranks_whichever_allocation_fails) {
+    expect_one_error();
+}
+
+TEST_P(NoMemory, is_one_error_in_every_form_of_token) {
+    for (auto const form : {redistribution::TokenForm::pool, redistribution::TokenForm::chain}) {
+        if (GetParam() != Strategy::token && GetParam() != Strategy::automatic) continue;
+        redistribution::ForcedTokenForm const forced(form);
+        expect_one_error();
+    }
 }
 
 TEST_P(NoMemory, gives_back_all_it_took_when_it_fails) {

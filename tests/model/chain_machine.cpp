@@ -15,7 +15,7 @@ ChainMachine::Block ChainMachine::block_named(int rank, std::uint64_t slot) {
     return block;
 }
 
-ChainMachine::ChainMachine(Problem const& problem, Random& random) : problem_(problem) {
+ChainMachine::ChainMachine(Problem const& problem, Random& random, Way way) : problem_(problem), way_(way) {
     int const most_slots = 6;
     for (int r = 0; r < problem.ranks(); ++r) {
         auto const number = static_cast<std::size_t>(r);
@@ -30,9 +30,14 @@ ChainMachine::ChainMachine(Problem const& problem, Random& random) : problem_(pr
             }
             if (auto const& from = problem.source[number][slot]) rank.inverse->set(slot, {from->rank, from->slot});
         }
-        redistribution::ChainMemory const memory{k_piece, static_cast<std::size_t>(problem.spares[number]),
-                                                 static_cast<std::size_t>(draw(random, 1, 4)),
-                                                 static_cast<std::size_t>(draw(random, 1, 4))};
+        redistribution::ChainMemory memory{k_piece, static_cast<std::size_t>(problem.spares[number]),
+                                           static_cast<std::size_t>(draw(random, 1, 4)),
+                                           static_cast<std::size_t>(draw(random, 1, 4))};
+        if (way == Way::pool) {
+            rank.spares.resize(memory.spares * k_piece);
+            rank.free_places = static_cast<std::size_t>(draw(random, 1, 3));
+            memory.places = rank.spares.data();
+        }
         auto const visits =
             draw_chance(random, 0.5) ? redistribution::Chain::Visits::spread : redistribution::Chain::Visits::in_order;
         rank.chain =
@@ -54,16 +59,22 @@ bool ChainMachine::start_some(Random& random) {
     std::vector<Choice> choices;
     for (int r = 0; r < problem_.ranks(); ++r) {
         auto const& chain = *ranks_[static_cast<std::size_t>(r)]->chain;
+        if (way_ == Way::pool && ranks_[static_cast<std::size_t>(r)]->free_places == 0) continue;
         for (std::size_t lane = 0; lane < chain.lanes(); ++lane)
             if (chain.lane(lane).count > 0) choices.push_back({r, lane});
     }
     if (choices.empty()) return false;
     Choice const chosen = choices[static_cast<std::size_t>(draw(random, 0, static_cast<int>(choices.size()) - 1))];
-    auto& chain = *ranks_[static_cast<std::size_t>(chosen.rank)]->chain;
+    Rank& rank = *ranks_[static_cast<std::size_t>(chosen.rank)];
+    auto& chain = *rank.chain;
     auto const lane = chain.lane(chosen.lane);
-    auto const count = static_cast<std::size_t>(draw(random, 1, static_cast<int>(lane.count)));
+    std::size_t const most = way_ == Way::pool ? std::min(lane.count, rank.free_places) : lane.count;
+    auto const count = static_cast<std::size_t>(draw(random, 1, static_cast<int>(most)));
     for (engine::Fetch const& fetch : chain.take(chosen.lane, count)) {
-        flights_.push_back({chosen.rank, lane.source, fetch, chain.place_for(fetch.for_slot)});
+        Flight& flight =
+            flights_.emplace_back(Flight{chosen.rank, lane.source, fetch, chain.place_for(fetch.for_slot)});
+        flight.has_place = way_ == Way::pool && !is_spare(rank, flight.place);
+        if (flight.has_place) --rank.free_places;
         ++fetches_;
     }
     return true;
@@ -95,6 +106,25 @@ void ChainMachine::advance(Flight& flight, Random& random) {
     }
 }
 
+/// The owner copies the block into the place or the spare; later the receiver lands it.
+void ChainMachine::advance_in_pool(Flight& flight) {
+    Rank& receiver = *ranks_[static_cast<std::size_t>(flight.receiver)];
+    Rank& owner = *ranks_[static_cast<std::size_t>(flight.owner)];
+    if (!flight.told) {
+        std::byte* const place = flight.has_place ? flight.content.data() : flight.place;
+        std::memcpy(place, owner.array[flight.fetch.from].data() + offset_, k_piece);
+        flight.told = true;
+        owner.chain->vacated(flight.fetch.from);
+        return;
+    }
+    if (flight.has_place) {
+        std::memcpy(flight.place, flight.content.data(), k_piece);
+        ++receiver.free_places;
+    }
+    flight.landed = true;
+    receiver.chain->landed(flight.fetch.for_slot);
+}
+
 bool ChainMachine::run_pass(std::uint64_t offset, Random& random) {
     offset_ = offset;
     for (auto& rank : ranks_)
@@ -110,7 +140,10 @@ bool ChainMachine::run_pass(std::uint64_t offset, Random& random) {
         if (moved) continue;
         if (flights_.empty()) return false;  // there is nothing to decide, to start or to wait for
         auto const at = flights_.begin() + draw(random, 0, static_cast<int>(flights_.size()) - 1);
-        advance(*at, random);
+        if (way_ == Way::pool)
+            advance_in_pool(*at);
+        else
+            advance(*at, random);
         if (at->landed && at->told) flights_.erase(at);
     }
     return true;

@@ -4,6 +4,9 @@
 ///
 ///     decided (in a lane) -> started -> read at its owner -+-> landed at the receiver
 ///                                                          +-> the owner is told
+///
+/// By messages and reads these are steps of their own. In form pool the owner reads and is told at once, and content
+/// for vacant slots takes one of few places until it lands.
 #pragma once
 
 #include <array>
@@ -23,8 +26,9 @@ namespace sluice::tests::model {
 
 class ChainMachine {
   public:
-    /// Draws the sizes of lanes; `problem.spares` are the spares.
-    ChainMachine(Problem const& problem, Random& random);
+    enum class Way { messages, pool };
+    /// Draws the sizes of lanes and the number of places; `problem.spares` are the spares.
+    ChainMachine(Problem const& problem, Random& random, Way way = Way::messages);
 
     /// Runs all passes in a random order of steps. Returns false if it got stuck.
     bool run(Random& random);
@@ -44,6 +48,8 @@ class ChainMachine {
         std::unique_ptr<redistribution::AddressMap> inverse;
         std::unique_ptr<redistribution::Chain> chain;
         std::uint64_t leaving = 0;
+        std::vector<std::byte> spares;  // in form pool
+        std::size_t free_places = 0;    // for content of vacant slots
     };
     struct Flight {
         int receiver;
@@ -54,6 +60,7 @@ class ChainMachine {
         bool read = false;
         bool landed = false;
         bool told = false;
+        bool has_place = false;
     };
 
     static Block block_named(int rank, std::uint64_t slot);
@@ -61,9 +68,14 @@ class ChainMachine {
     bool start_some(Random& random);
     bool decide_some(Random& random);
     void advance(Flight& flight, Random& random);
+    void advance_in_pool(Flight& flight);
+    bool is_spare(Rank const& rank, std::byte const* place) const {
+        return place >= rank.spares.data() && place < rank.spares.data() + rank.spares.size();
+    }
     bool finished() const;
 
     Problem problem_;
+    Way way_;
     std::vector<std::unique_ptr<Rank>> ranks_;
     std::vector<Flight> flights_;
     std::uint64_t offset_ = 0;

@@ -8,6 +8,7 @@
 
 #include "model/cases.hpp"
 #include "model/chain_pull.hpp"
+#include "model/pool/pool_pull.hpp"
 #include "model/problem.hpp"
 #include "model/scan.hpp"
 #include "model/walk.hpp"
@@ -46,6 +47,30 @@ TEST(ChainPull, gets_stuck_without_a_spare_slot) {
 TEST(ChainPull, gets_stuck_when_local_moves_are_left_to_the_end) {
     auto const make = [](Problem& problem, Random&) { return ChainPull(problem, true); };
     EXPECT_GT(stuck_cases(2000, 1, make, expect_right), 0);
+}
+
+TEST(PoolPull, ends_right_under_every_order_with_one_place_of_each_kind) {
+    auto const make = [](Problem& problem, Random&) {
+        for (int& ahead : problem.spares)
+            ahead = 1;
+        return PoolPull(problem, 1);
+    };
+    EXPECT_EQ(stuck_cases(effort(k_cases), 1, make, expect_right), 0);
+}
+
+TEST(PoolPull, ends_right_when_ranks_have_unequal_places) {
+    auto const make = [](Problem& problem, Random& random) { return PoolPull(problem, draw(random, 1, 4)); };
+    EXPECT_EQ(stuck_cases(effort(k_cases), 1, make, expect_right), 0);
+}
+
+TEST(PoolPull, gets_stuck_when_blocks_fetched_ahead_may_take_all_places) {
+    auto const make = [](Problem& problem, Random&) { return PoolPull(problem, 1, true); };
+    EXPECT_GT(stuck_cases(effort(k_cases), 1, make, expect_right), 0);
+}
+
+TEST(PoolPull, gets_stuck_without_a_place_for_blocks_fetched_ahead) {
+    auto const make = [](Problem& problem, Random&) { return PoolPull(problem, 1); };
+    EXPECT_GT(stuck_cases(2000, 0, make, expect_right), 0);
 }
 
 TEST(Scan, ends_right_when_a_channel_holds_one_block_and_a_rank_one_spare) {

@@ -218,4 +218,20 @@ TEST(ArrayMemory, unmaps_parts_of_peers_that_were_used_least_recently) {
     EXPECT_EQ(user->bytes_of_peers(), ArrayMemory::k_most_of_peers * 4096);
 }
 
+TEST(ArrayMemory, keeps_parts_of_peers_that_are_held_until_they_are_forgotten) {
+    auto const owner = ArrayMemory::make(true);
+    auto const user = ArrayMemory::make(true);
+    auto* const held = static_cast<int*>(owner->allocate(4096));
+    node::SharedPart const part = owner->find(held, 1)->part;
+    auto* const seen = reinterpret_cast<int*>(user->of_peer(part, ArrayMemory::Keeping::until_forgotten));
+    ASSERT_NE(seen, nullptr);
+    for (std::size_t i = 0; i < ArrayMemory::k_most_of_peers + 10; ++i)
+        ASSERT_NE(user->of_peer(owner->find(owner->allocate(1), 1)->part), nullptr);
+    EXPECT_EQ(user->bytes_of_peers(), (ArrayMemory::k_most_of_peers + 1) * 4096);
+    held[5] = 6;
+    EXPECT_EQ(seen[5], 6);
+    user->forget(part);
+    EXPECT_EQ(user->bytes_of_peers(), ArrayMemory::k_most_of_peers * 4096);
+}
+
 }  // namespace sluice::tests

@@ -61,6 +61,7 @@ MapCase draw_case(std::mt19937_64& random, int ranks, std::vector<Form> const& f
     drawn.transport = draw(random, std::size(k_transports) - 1);
     constexpr Arrays k_arrays[] = {Arrays::own, Arrays::own, Arrays::shared, Arrays::shared, Arrays::shared_some};
     drawn.arrays = pick(random, k_arrays);
+    drawn.token_form = draw(random, std::size(k_token_forms) - 1);
     if (drawn.arrays == Arrays::shared) drawn.transport = 0;  // with another one they are as arrays of their own
 
     std::uint64_t const all = std::accumulate(drawn.slots.begin(), drawn.slots.end(), std::uint64_t{0});
@@ -139,6 +140,7 @@ std::vector<MapCase> simpler(MapCase const& failing) {
     if (failing.form != Form::list) with([](MapCase& smaller) { smaller.form = Form::list; });
     if (failing.arrays == Arrays::shared_some) with([](MapCase& smaller) { smaller.arrays = Arrays::own; });
     if (failing.transport != 2 && failing.arrays == Arrays::own) with([](MapCase& smaller) { smaller.transport = 2; });
+    if (failing.token_form != 0) with([](MapCase& smaller) { smaller.token_form = 0; });
     if (failing.staging != k_stagings[2]) with([](MapCase& smaller) { smaller.staging = k_stagings[2]; });
     return result;
 }
@@ -147,7 +149,8 @@ std::vector<MapCase> simpler(MapCase const& failing) {
 
 Words MapCase::encode() const {
     Words words{block_bytes, static_cast<std::uint64_t>(form),   transport,
-                staging,     static_cast<std::uint64_t>(arrays), slots.size()};
+                staging,     static_cast<std::uint64_t>(arrays), token_form,
+                slots.size()};
     words.insert(words.end(), slots.begin(), slots.end());
     for (auto const& [from, to] : moves) {
         words.push_back(from);
@@ -163,8 +166,9 @@ MapCase MapCase::decode(Words const& words) {
     decoded.transport = words[2];
     decoded.staging = words[3];
     decoded.arrays = static_cast<Arrays>(words[4]);
-    std::size_t const moves = 6 + words[5];
-    decoded.slots.assign(words.begin() + 6, words.begin() + static_cast<std::ptrdiff_t>(moves));
+    decoded.token_form = words[5];
+    std::size_t const moves = 7 + words[6];
+    decoded.slots.assign(words.begin() + 7, words.begin() + static_cast<std::ptrdiff_t>(moves));
     for (std::size_t i = moves; i < words.size(); i += 2)
         decoded.moves.emplace_back(words[i], words[i + 1]);
     return decoded;
@@ -218,10 +222,12 @@ std::uint64_t MapCase::partners(int rank) const {
 
 std::ostream& operator<<(std::ostream& out, MapCase const& map_case) {
     constexpr char const* k_forms[] = {"list", "short list", "computed", "plan"};
+    constexpr char const* k_token_form_names[] = {"that pays", "pool", "chain"};
     constexpr char const* k_memories[] = {"of the ranks", "shared", "shared on some ranks"};
     out << "blocks of " << map_case.block_bytes << " bytes, " << k_forms[static_cast<std::size_t>(map_case.form)]
         << ", transport " << name_of(k_transports[map_case.transport]) << ", staging " << map_case.staging
-        << ", arrays " << k_memories[static_cast<std::size_t>(map_case.arrays)] << ", slots";
+        << ", arrays " << k_memories[static_cast<std::size_t>(map_case.arrays)] << ", form of token "
+        << k_token_form_names[map_case.token_form] << ", slots";
     for (std::uint64_t const slots : map_case.slots)
         out << ' ' << slots;
     out << ", " << map_case.moves.size() << " moves";

@@ -5,10 +5,12 @@
 #include <rapidcheck.h>
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "redistribution/strategies/token/token_form.hpp"
 #include "sluice/redistribute.hpp"
 
 namespace sluice::tests {
@@ -28,6 +30,10 @@ enum class Arrays : std::uint64_t {
     shared_some,  ///< in such memory on ranks with an even number alone
 };
 
+/// Which form of strategy token is taken where it is possible; nothing: the one that pays.
+inline constexpr std::optional<redistribution::TokenForm> k_token_forms[] = {
+    std::nullopt, redistribution::TokenForm::pool, redistribution::TokenForm::chain};
+
 inline constexpr Transport k_transports[] = {Transport::automatic, Transport::ring, Transport::message};
 
 struct MapCase {
@@ -38,6 +44,7 @@ struct MapCase {
     std::uint64_t transport = 0;  ///< an index into k_transports
     std::uint64_t staging = 2 << 20;
     Arrays arrays = Arrays::own;
+    std::uint64_t token_form = 0;  ///< an index into k_token_forms
 
     std::vector<std::uint64_t> encode() const;
     static MapCase decode(std::vector<std::uint64_t> const& words);

@@ -68,6 +68,7 @@ class Attempt {
 
     /// Collective. Returns what went wrong on this rank, or an empty text.
     std::string run() {
+        redistribution::ForcedTokenForm const forced(k_token_forms[case_.token_form]);
         try {
             move();
         } catch (std::exception const& error) {
@@ -166,6 +167,7 @@ class Attempt {
         bool const may_walk = options_.strategy == Strategy::token || options_.strategy == Strategy::automatic;
         if (may_walk && case_.arrays == Arrays::shared && context_.size() > 1 && !walks)
             problem_ << "shared arrays were not mapped: " << report_.why << "; ";
+        check_form();
         // For several arrays the report names the strategy of the last, and each block size may have its own strategy.
         if (arrays_.size() > 1 && !is_asked_for()) return;
         if (report_.strategy == Strategy::token || report_.strategy == Strategy::alltoallv)
@@ -179,6 +181,26 @@ class Attempt {
             // A block enters a slot once, and at most once more through a spare.
             expect_at_most("blocks_local", report_.blocks_local, 2 * destinations_.size() * arrays_.size());
         }
+    }
+
+    std::uint64_t counter(std::string_view name) const {
+        for (CounterValue const& value : report_.counters)
+            if (value.name == name) return value.value;
+        return 0;
+    }
+
+    /// In form pool each block goes through one place. A smaller staging may have no room for that form.
+    void check_form() {
+        std::optional<redistribution::TokenForm> const form = k_token_forms[case_.token_form];
+        bool const may_share = k_transports[case_.transport] == Transport::automatic;
+        std::uint64_t const pieces = counter("node.place_pieces");
+        if ((form == redistribution::TokenForm::chain || !may_share) && pieces > 0)
+            problem_ << pieces << " blocks went through places; ";
+        bool const is_pool = form == redistribution::TokenForm::pool && may_share && context_.size() > 1 &&
+                             case_.arrays == Arrays::own && case_.staging >= 2 << 20 && arrays_.size() == 1 &&
+                             report_.strategy == Strategy::token;
+        if (is_pool && pieces != report_.blocks_received)
+            problem_ << pieces << " blocks went through places, but " << report_.blocks_received << " came; ";
     }
 
     bool is_asked_for() const { return options_.strategy != Strategy::automatic; }

@@ -5,18 +5,27 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "redistribution/strategies/token/token_form.hpp"
 #include "sluice/redistribute.hpp"
 
 namespace sluice {
 namespace {
 
-class LongArrays : public testing::TestWithParam<Transport> {};
+struct Way {
+    std::string name;
+    Transport transport;
+    std::optional<redistribution::TokenForm> form;
+};
+class LongArrays : public testing::TestWithParam<Way> {};
 
 TEST_P(LongArrays, end_without_a_free_slot) {
     Settings settings;
-    settings.transport = GetParam();
+    settings.transport = GetParam().transport;
+    redistribution::ForcedTokenForm const forced(GetParam().form);
     Context context(MPI_COMM_WORLD, settings);
     int const next = (context.rank() + 1) % context.size();
     int const last = (context.rank() + context.size() - 1) % context.size();
@@ -36,8 +45,13 @@ TEST_P(LongArrays, end_without_a_free_slot) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, LongArrays, testing::Values(Transport::automatic, Transport::message),
-                         [](auto const& test) { return std::string(name_of(test.param)); });
+using redistribution::TokenForm;
+INSTANTIATE_TEST_SUITE_P(Ways, LongArrays,
+                         testing::Values(Way{"scan", Transport::automatic, std::nullopt},
+                                         Way{"chain", Transport::automatic, TokenForm::chain},
+                                         Way{"pool", Transport::automatic, TokenForm::pool},
+                                         Way{"message", Transport::message, std::nullopt}),
+                         [](auto const& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace sluice

@@ -165,6 +165,25 @@ TEST_F(SharedArrays, of_a_plan_move_as_other_arrays_if_one_rank_cannot_map_a_pee
     }
 }
 
+/// A process keeps the parts of peers that it used last: those of a plan must not be among the others.
+TEST_F(SharedArrays, of_a_plan_move_after_many_other_arrays) {
+    auto const all = permutation(6);
+    Plan plan(context_, k_slots, destinations(all));
+    auto array = allocate<std::uint64_t>(context_, k_slots);
+    std::size_t const calls =
+        ranks_ == 1 ? 1 : node::ArrayMemory::k_most_of_peers / static_cast<std::size_t>(ranks_ - 1);
+    for (int round = 0; round < 2; ++round) {
+        fill(array);
+        EXPECT_EQ(is_mapped(plan.apply(blocks_of(array))), ranks_ > 1);
+        expect_moved(array, all);
+        for (std::size_t call = 0; round == 0 && call < calls + 2; ++call) {
+            auto other = allocate<std::uint64_t>(context_, 1);
+            std::vector<Destination> const to{{(rank_ + 1) % ranks_, 0}};
+            redistribute(context_, blocks_of(other), to);
+        }
+    }
+}
+
 TEST_F(SharedArrays, of_a_wrong_map_are_refused_with_the_same_words_and_unchanged) {
     auto array = allocate<std::uint64_t>(context_, k_slots);
     std::vector<std::uint64_t> own(k_slots);

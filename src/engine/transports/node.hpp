@@ -25,7 +25,7 @@ class Node;
 
 namespace sluice::engine {
 
-class NodeTransport final : public Transport {
+class NodeTransport final : public NodeWay {
   public:
     /// `queues`: bytes for the queues of requested slots. `read_from`: the smallest piece that is read, because a read
     /// costs the kernel about as much as copying that many bytes; `read_bytes`: the most that one read fetches.
@@ -34,14 +34,12 @@ class NodeTransport final : public Transport {
                   base::Counters& counters);
 
     bool reaches(int peer) const override;
-    /// Publishes the array's address and meets the ranks of the node. Call it before the first pass of each move.
-    void expose(std::byte* array);
+    void expose(std::byte* array) override;
     void begin_pass(Slots const& slots, std::uint64_t pass, FetchListener& listener) override;
     std::size_t room(int peer) override;
     void start(int peer, std::span<Fetch const> fetches) override;
     bool progress() override;
-    /// Sleeps until a peer has done something, or for a millisecond.
-    void sleep();
+    void sleep() override;
 
   private:
     struct Peer {

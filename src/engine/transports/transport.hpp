@@ -53,4 +53,13 @@ class Transport {
     virtual bool progress() = 0;
 };
 
+/// A transport between ranks of one node.
+class NodeWay : public Transport {
+  public:
+    /// Meets the ranks of the node, and tells them where the array is. Call it before the first pass of each move.
+    virtual void expose(std::byte* array) = 0;
+    /// Sleeps until a peer has done something, or for a millisecond.
+    virtual void sleep() = 0;
+};
+
 }  // namespace sluice::engine

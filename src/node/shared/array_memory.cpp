@@ -185,7 +185,7 @@ std::string ArrayMemory::take_reason_to_tell() {
     return why_;
 }
 
-std::byte* ArrayMemory::of_peer(SharedPart const& part) noexcept {
+std::byte* ArrayMemory::of_peer(SharedPart const& part, Keeping keeping) noexcept {
     std::lock_guard const lock(mutex_);
     if (failing_peers_ > 0) {
         --failing_peers_;
@@ -194,20 +194,32 @@ std::byte* ArrayMemory::of_peer(SharedPart const& part) noexcept {
     auto const known = find_of_peer(part);
     if (known != of_peers_.end()) {
         of_peers_.splice(of_peers_.begin(), of_peers_, known);
+        hold(*known, keeping);
         return known->base;
     }
     std::byte* const base = SharedFile::map_of_peer(part);
     if (base == nullptr) return nullptr;
     try {
-        of_peers_.push_front({part, base});
+        of_peers_.push_front({part, base, false});
     } catch (std::bad_alloc const&) {
         munmap(base, part.bytes);
         return nullptr;
     }
     bytes_of_peers_ += part.bytes;
     kernel::shared_pages().of_peers += part.bytes;
-    if (of_peers_.size() > k_most_of_peers) unmap(std::prev(of_peers_.end()));
+    hold(of_peers_.front(), keeping);
+    if (of_peers_.size() - held_of_peers_ > k_most_of_peers) unmap_one_not_held();
     return base;
+}
+
+void ArrayMemory::hold(OfPeer& peer, Keeping keeping) noexcept {
+    if (keeping == Keeping::until_forgotten && !std::exchange(peer.is_held, true)) ++held_of_peers_;
+}
+
+void ArrayMemory::unmap_one_not_held() noexcept {
+    auto const last =
+        std::find_if(of_peers_.rbegin(), of_peers_.rend(), [](OfPeer const& peer) { return !peer.is_held; });
+    unmap(std::prev(last.base()));
 }
 
 void ArrayMemory::forget(SharedPart const& part) noexcept {
@@ -224,6 +236,7 @@ void ArrayMemory::unmap(std::list<OfPeer>::iterator peer) noexcept {
     munmap(peer->base, peer->part.bytes);
     bytes_of_peers_ -= peer->part.bytes;
     kernel::shared_pages().of_peers -= peer->part.bytes;
+    held_of_peers_ -= peer->is_held ? 1 : 0;
     of_peers_.erase(peer);
 }
 
@@ -238,6 +251,7 @@ void ArrayMemory::enter_child() noexcept {
         if (array.file) array.file->make_private(const_cast<std::byte*>(base), array.part);
     kernel::shared_pages().of_peers -= std::exchange(bytes_of_peers_, 0);
     of_peers_.clear();
+    held_of_peers_ = 0;
     shares_ = false;
     why_ = "this process is a child of fork()";
 }

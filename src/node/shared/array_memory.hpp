@@ -24,6 +24,11 @@ namespace sluice::node {
 /// After fork() the child has a private view of each array.
 class ArrayMemory {
   public:
+    /// How long a part of a peer stays mapped at least.
+    enum class Keeping : std::uint8_t {
+        among_the_last,  ///< until k_most_of_peers other parts have been asked for in this way
+        until_forgotten
+    };
     /// Parts of peers that stay mapped; of more, those that were used least recently are unmapped.
     static constexpr std::size_t k_most_of_peers = 1024;
 
@@ -50,10 +55,9 @@ class ArrayMemory {
     /// Why allocate() has given private memory, at the first call after it did; otherwise empty.
     std::string take_reason_to_tell();
 
-    /// Returns where a part of a peer begins in this process, or null if it cannot be mapped. The place is good until
-    /// k_most_of_peers other parts have been asked for.
-    std::byte* of_peer(SharedPart const& part) noexcept;
-    /// Unmaps a part that its owner is about to free.
+    /// Returns where a part of a peer begins in this process, or null if it cannot be mapped.
+    std::byte* of_peer(SharedPart const& part, Keeping keeping = Keeping::among_the_last) noexcept;
+    /// Unmaps a part that its owner is about to free, however long it was to be kept.
     void forget(SharedPart const& part) noexcept;
     /// Bytes of peers that are mapped here: they count in this process's resident set, but are not its own.
     std::uint64_t bytes_of_peers() const noexcept;
@@ -71,6 +75,7 @@ class ArrayMemory {
     struct OfPeer {
         SharedPart part;
         std::byte* base = nullptr;
+        bool is_held = false;  // until it is forgotten
     };
     friend struct ArraysAtFork;
 
@@ -79,6 +84,8 @@ class ArrayMemory {
     void* add_private(std::uint64_t bytes);
     void enter_child() noexcept;
     std::list<OfPeer>::iterator find_of_peer(SharedPart const& part) noexcept;
+    void hold(OfPeer& peer, Keeping keeping) noexcept;
+    void unmap_one_not_held() noexcept;
     void unmap(std::list<OfPeer>::iterator peer) noexcept;
 
     mutable std::mutex mutex_;
@@ -89,6 +96,7 @@ class ArrayMemory {
     std::shared_ptr<SharedFile> file_;          // for the next array
     std::map<std::byte const*, Array> arrays_;  // by their beginning
     std::list<OfPeer> of_peers_;                // the one used last is the first
+    std::size_t held_of_peers_ = 0;
     std::uint64_t bytes_of_peers_ = 0;
     unsigned failing_shared_ = 0;
     unsigned failing_peers_ = 0;

@@ -20,7 +20,7 @@ bool NodeParts::exchange(Node& node, ArrayMemory& memory, std::byte* own,
         parts_[at] = {};
         bases_[at] = local == rings.rank() ? own : nullptr;
         if (local == rings.rank() || theirs.part.pid == 0) continue;
-        std::byte* const base = memory.of_peer(theirs.part);
+        std::byte* const base = memory.of_peer(theirs.part, keeping_);
         if (base == nullptr) {
             has_all = false;
             continue;

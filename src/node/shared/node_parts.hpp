@@ -15,8 +15,10 @@ namespace sluice::node {
 /// One range of each rank of a node, by local rank: where it begins here.
 class NodeParts {
   public:
-    /// Takes memory for `size` ranks. Throws std::bad_alloc.
-    explicit NodeParts(int size) : bases_(static_cast<std::size_t>(size)), parts_(bases_.size()) {}
+    using Keeping = ArrayMemory::Keeping;
+    /// Takes memory for `size` ranks. Throws std::bad_alloc. `keeping`: how long the ranges of peers stay mapped.
+    explicit NodeParts(int size, Keeping keeping = Keeping::among_the_last)
+        : keeping_(keeping), bases_(static_cast<std::size_t>(size)), parts_(bases_.size()) {}
 
     /// Collective over the node, which has rings: shows this rank's range, which begins at `own`, to the others, and
     /// maps theirs. A rank without a range has nothing to show. Returns whether this rank has mapped all. The board is
@@ -27,6 +29,7 @@ class NodeParts {
     void forget(ArrayMemory& memory) noexcept;
 
   private:
+    Keeping keeping_;
     std::vector<std::byte*> bases_;
     std::vector<SharedPart> parts_;  // of peers
 };

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "engine/context_state.hpp"
+#include "engine/transports/place_memory.hpp"
 #include "memory/meter.hpp"
 #include "redistribution/address_map.hpp"
 #include "redistribution/strategies/shared/shared_form.hpp"
@@ -22,6 +23,7 @@ struct MapFacts {
     node::Node const* node;                    ///< null for a strategy that does not need it
     int ranks;                                 ///< of the context
     std::uint64_t most_slots;                  ///< the largest local array of all ranks
+    Bytes staging;                             ///< what a strategy may take
     std::optional<std::uint64_t> block_bytes;  ///< nothing if blocks of several sizes may be moved
 };
 
@@ -48,6 +50,7 @@ struct Problem {
     std::uint64_t outgoing_by_message;  ///< of these, blocks to ranks that cannot be reached inside the node
     std::uint64_t staying;              ///< blocks of this rank that go to this rank
     bool once;                          ///< the maps are not used again after one move
+    engine::PlaceMemory* places;        ///< of form pool, on all ranks of the node; null: another form moves
     SharedForm* shared;                 ///< arrays and map that all ranks have mapped; null: they have not
     memory::Meter& meter;               ///< all memory of the strategy is allocated through it (MeteredVector)
 };
@@ -56,6 +59,7 @@ inline MapFacts map_facts(Problem const& problem) {
     return {.node = problem.node,
             .ranks = problem.context.size(),
             .most_slots = problem.most_slots,
+            .staging = problem.staging,
             .block_bytes = problem.block_bytes};
 }
 
@@ -89,6 +93,9 @@ inline MapNeeds needs_forward(MapFacts const&) {
 }
 MapNeeds needs_of_token(MapFacts const& facts);
 
+/// Collective over the node, before prepare_token(). Returns the places of form pool, or null on all ranks of the node:
+/// if the form is another one, `may_take` is false on a rank, or a rank cannot share memory.
+std::unique_ptr<engine::PlaceMemory> share_places(Problem const& problem, bool may_take);
 std::unique_ptr<Mover> prepare_token(Problem const& problem);
 std::unique_ptr<Mover> prepare_parking(Problem const& problem);
 std::unique_ptr<Mover> prepare_cyclic(Problem const& problem);

@@ -221,6 +221,7 @@ Problem problem_of(engine::ContextState& context, AddressMap& forward, memory::M
             .outgoing_by_message = 0,
             .staying = 0,
             .once = false,
+            .places = nullptr,
             .shared = nullptr,
             .meter = meter};
 }

@@ -15,7 +15,7 @@ namespace sluice::redistribution {
 namespace {
 
 MapFacts facts_of(node::Node const* node, int ranks, std::optional<std::uint64_t> block_bytes) {
-    return {.node = node, .ranks = ranks, .most_slots = 100, .block_bytes = block_bytes};
+    return {.node = node, .ranks = ranks, .most_slots = 100, .staging = 2_MiB, .block_bytes = block_bytes};
 }
 
 TEST(Needs, are_the_forward_map_alone_for_all_strategies_but_token) {

@@ -31,7 +31,7 @@ SharedMap::SharedMap(engine::ContextState& context, std::uint64_t slots, std::ui
       head_bytes_(bytes_of_head(context.size())),
       bytes_(head_bytes_ + slots * (is_short_ ? sizeof(std::uint32_t) : sizeof(std::uint64_t))),
       live_(slots / 64 + 1, 0, memory::MeteredAllocator<std::uint64_t>(context.meter())),
-      parts_(context.size()) {
+      parts_(context.size(), node::NodeParts::Keeping::until_forgotten) {
     context.meter().take(bytes_);
     own_ = static_cast<std::byte*>(memory_->allocate_shared(bytes_));
     if (own_ == nullptr) {

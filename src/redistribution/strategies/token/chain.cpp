@@ -19,16 +19,12 @@ Chain::Chain(AddressMap& inverse, int rank, ChainMemory const& memory, memory::M
       lane_entries_(memory.lane_entries),
       spare_count_(memory.spares),
       spare_bytes_(memory.piece_bytes),
-      spare_memory_(memory.spares * memory.piece_bytes, meter),
-      spares_(2 * memory.spares, meter),
+      spare_memory_(bytes_of_spares(memory), meter),
+      spare_places_(memory.places == nullptr ? spare_memory_.data() : memory.places),
+      spares_(most_spares(memory), meter),
       lanes_(memory.lanes, Lane{}, memory::MeteredAllocator<Lane>(meter)),
       entries_(memory.lanes * memory.lane_entries, engine::Fetch{}, memory::MeteredAllocator<engine::Fetch>(meter)),
       ahead_counter_(counters.named("token.fetched_ahead")) {}
-
-std::uint64_t Chain::bytes_of(ChainMemory const& memory) {
-    return memory.spares * memory.piece_bytes + Spares::bytes_of(2 * memory.spares) +
-           memory.lanes * (sizeof(Lane) + memory.lane_entries * sizeof(engine::Fetch));
-}
 
 void Chain::begin_pass(engine::Slots const& slots, std::uint64_t live_leaving) {
     slots_ = slots;
@@ -79,7 +75,7 @@ void Chain::offer_as_spare(std::uint64_t slot) {
 }
 
 std::byte* Chain::spare_at(std::uint64_t place) noexcept {
-    return place < inverse_.size() ? slots_.at(place) : spare_memory_.data() + (place - inverse_.size()) * spare_bytes_;
+    return place < inverse_.size() ? slots_.at(place) : spare_places_ + (place - inverse_.size()) * spare_bytes_;
 }
 
 void Chain::copy(std::byte* to, std::byte const* from) {

@@ -43,10 +43,11 @@ namespace sluice::redistribution {
 
 /// How a chain pull divides its bytes.
 struct ChainMemory {
-    std::uint64_t piece_bytes;  ///< bytes of each block in a full pass
-    std::size_t spares;         ///< spare slots of the staging
-    std::size_t lanes;          ///< sources for which fetches are collected at once
-    std::size_t lane_entries;   ///< fetches collected for one source
+    std::uint64_t piece_bytes;    ///< bytes of each block in a full pass
+    std::size_t spares;           ///< spare slots of the staging
+    std::size_t lanes;            ///< sources for which fetches are collected at once
+    std::size_t lane_entries;     ///< fetches collected for one source
+    std::byte* places = nullptr;  ///< of the spares, not owned; null: the chain takes memory for them
 };
 
 /// The bookkeeping of one rank: it decides and does not communicate. A model test drives it without MPI.
@@ -87,9 +88,6 @@ class Chain final : public engine::FetchListener {
     /// Bytes copied inside this rank since the last call.
     Bytes take_bytes_copied() noexcept { return {std::exchange(bytes_copied_, 0)}; }
 
-    /// Returns the bytes that a Chain of that shape allocates.
-    static std::uint64_t bytes_of(ChainMemory const& memory);
-
   private:
     SlotState state(std::uint64_t slot) const noexcept { return static_cast<SlotState>(inverse_.state(slot)); }
     void set(std::uint64_t slot, SlotState state) noexcept { inverse_.set_state(slot, static_cast<unsigned>(state)); }
@@ -97,6 +95,13 @@ class Chain final : public engine::FetchListener {
     Lane* lane_for(int source);
     bool push(Destination const& source, std::uint64_t slot);
     void left(std::uint64_t slot);
+    /// Slots that stay free are spares, too, if the spares are not places of others.
+    static std::size_t most_spares(ChainMemory const& memory) {
+        return memory.places == nullptr ? 2 * memory.spares : memory.spares;
+    }
+    static std::uint64_t bytes_of_spares(ChainMemory const& memory) {
+        return memory.places == nullptr ? memory.spares * memory.piece_bytes : 0;
+    }
     void offer_as_spare(std::uint64_t slot);
     std::byte* spare_at(std::uint64_t place) noexcept;
     std::uint64_t settle_from_here(std::uint64_t slot, std::uint64_t source);
@@ -116,6 +121,7 @@ class Chain final : public engine::FetchListener {
     engine::Slots slots_;
     std::uint64_t spare_bytes_;
     memory::MeteredBytes spare_memory_;
+    std::byte* spare_places_;
     Spares spares_;
     memory::MeteredVector<Lane> lanes_;
     memory::MeteredVector<engine::Fetch> entries_;  // lane i: [i * lane_entries_, …)

@@ -3,12 +3,14 @@
 /// ends.
 #include <sched.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "engine/patience.hpp"
 #include "engine/transports/message.hpp"
 #include "engine/transports/node.hpp"
+#include "engine/transports/place.hpp"
 #include "mpi/mpi.hpp"
 #include "node/node.hpp"
 #include "redistribution/strategies/moving/report_counts.hpp"
@@ -30,20 +32,40 @@ int available_cores() {
     return sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
 }
 
+bool is_alone(Problem const& problem) {
+    return problem.node == nullptr || !problem.node->has_rings();
+}
+bool crosses_network(Problem const& problem) {
+    return is_alone(problem) || problem.node->size() < problem.context.size();
+}
+
+TokenMemory memory_of(Problem const& problem) {
+    TokenMemory memory = TokenMemory::of(problem.staging, problem.block_bytes, problem.context.size(),
+                                         problem.node == nullptr ? 1 : problem.node->size(), !crosses_network(problem));
+    if (problem.places != nullptr) {
+        memory.chain.spares = memory.places / 2;
+        memory.chain.places = problem.places->place(problem.node->rank(), 0);
+    }
+    return memory;
+}
+
+/// Moves blocks by chain, in places that the ranks of the node share if there are any.
 class ChainMover final : public Mover {
   public:
     explicit ChainMover(Problem const& problem)
         : problem_(problem),
-          memory_(TokenMemory::of(problem.staging, problem.block_bytes, problem.context.size(),
-                                  problem.node == nullptr ? 1 : problem.node->size(), !crosses_network(problem))),
+          memory_(memory_of(problem)),
           chain_(*problem.inverse, problem.context.rank(), memory_.chain, problem.meter, problem.context.counters(),
                  crosses_network(problem) ? Chain::Visits::spread : Chain::Visits::in_order),
           lanes_(crosses_network(problem) ? VisitOrder::spread(chain_.lanes(), first_lane())
                                           : VisitOrder::in_order(chain_.lanes(), 0)) {
-        bool const alone_on_node = alone(problem);
-        if (!alone_on_node)
-            node_.emplace(*problem.node, memory_.queues, problem.context.settings().read_from,
-                          problem.context.settings().read_bytes, problem.meter, problem.context.counters());
+        if (problem.places != nullptr)
+            node_ = std::make_unique<engine::PlaceTransport>(*problem.node, *problem.places, memory_.chain.spares,
+                                                             problem.meter, problem.context.counters());
+        else if (!is_alone(problem))
+            node_ = std::make_unique<engine::NodeTransport>(
+                *problem.node, memory_.queues, problem.context.settings().read_from,
+                problem.context.settings().read_bytes, problem.meter, problem.context.counters());
         if (crosses_network(problem))
             messages_.emplace(problem.context.comm(), memory_.chain.piece_bytes, memory_.messages,
                               problem.context.settings().outstanding_requests, problem.meter,
@@ -67,10 +89,6 @@ class ChainMover final : public Mover {
     }
 
   private:
-    static bool alone(Problem const& problem) { return problem.node == nullptr || !problem.node->has_rings(); }
-    static bool crosses_network(Problem const& problem) {
-        return alone(problem) || problem.node->size() < problem.context.size();
-    }
     /// The lane of the next rank, so that each rank asks another one first.
     std::uint64_t first_lane() const { return static_cast<std::uint64_t>(problem_.context.rank()) + 1; }
 
@@ -155,7 +173,7 @@ class ChainMover final : public Mover {
     TokenMemory memory_;
     Chain chain_;
     VisitOrder lanes_;
-    std::optional<engine::NodeTransport> node_;
+    std::unique_ptr<engine::NodeWay> node_;
     std::optional<engine::MessageTransport> messages_;
     std::uint64_t pass_ = 0;
     std::size_t batch_ = 4;
@@ -198,9 +216,19 @@ MapNeeds needs_of_token(MapFacts const& facts) {
     return {.forward = scan, .inverse = !scan};
 }
 
+std::unique_ptr<engine::PlaceMemory> share_places(Problem const& problem, bool may_take) {
+    if (problem.shared != nullptr || token_form(map_facts(problem), problem.block_bytes) != TokenForm::pool)
+        return nullptr;
+    TokenMemory const memory = memory_of(problem);
+    return engine::PlaceMemory::make(*problem.node, problem.context.process().arrays(),
+                                     {memory.chain.piece_bytes, memory.places}, problem.meter, may_take);
+}
+
 std::unique_ptr<Mover> prepare_token(Problem const& problem) {
     if (problem.shared != nullptr) return prepare_walk(problem);
-    if (token_form(map_facts(problem), problem.block_bytes) == TokenForm::scan) {
+    if (problem.places != nullptr) return std::make_unique<ChainMover>(problem);
+    // A call that was to take pool has the inverse map alone.
+    if (problem.forward != nullptr && token_form(map_facts(problem), problem.block_bytes, false) == TokenForm::scan) {
         if (takes_relay(problem)) return prepare_relay(problem);
         return std::make_unique<ScanMover>(problem);
     }

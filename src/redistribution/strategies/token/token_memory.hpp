@@ -2,11 +2,13 @@
 /// Divides the staging of the token strategy. The result is equal on all ranks, because only agreed values go into it.
 ///
 ///      rings into this rank 1/4 | queues, lanes, message buffers 1/4 | spare slots and all fixed tables 1/2
+///                                                                    | or places of form pool instead of spare slots
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/transports/place.hpp"
 #include "engine/transports/transport.hpp"
 #include "redistribution/strategies/token/chain.hpp"
 #include "sluice/units.hpp"
@@ -18,11 +20,14 @@ struct TokenMemory {
     Bytes queues;    ///< bytes of the node transport
     Bytes messages;  ///< bytes of the message transport
     ChainMemory chain;
+    std::size_t places;  ///< of form pool, half of them spares; below 2 there is no room for this form
 
     /// Bytes of the transports' tables: the cost of one open MPI request times the default of the setting, and the
     /// heads of rings and queues.
     static constexpr std::uint64_t k_tables = 12 << 10;
     static constexpr std::uint64_t k_tables_of_peer = 256;
+    /// More bytes of places are slower: they do not stay in the caches between their writer and their reader.
+    static constexpr std::uint64_t k_most_bytes_of_places = 512 << 10;
 
     /// `one_node`: no block crosses a network. Only the number of spares, which no other rank depends on, follows from
     /// `ranks_of_node`.
@@ -40,12 +45,14 @@ struct TokenMemory {
         // A spare costs its bytes and its entries in the table of spares.
         std::uint64_t const cost = chain.piece_bytes + Spares::bytes_of(2 * 1024) / 1024;
         std::uint64_t const tables = k_tables + k_tables_of_peer * static_cast<std::uint64_t>(ranks_of_node);
-        chain.spares =
-            static_cast<std::size_t>(std::clamp<std::uint64_t>((half - std::min(half, tables)) / cost, 1, 8192));
+        std::uint64_t const room = half - std::min(half, tables);
+        chain.spares = static_cast<std::size_t>(std::clamp<std::uint64_t>(room / cost, 1, 8192));
+        auto const places = static_cast<std::size_t>(std::min<std::uint64_t>(
+            std::min(room, k_most_bytes_of_places) / (cost + engine::PlaceTransport::bytes_of_place()), 8192));
         chain.lanes = static_cast<std::size_t>(std::clamp(ranks, 1, 64));
         chain.lane_entries = static_cast<std::size_t>(
             std::clamp<std::uint64_t>(staging.count / 16 / (chain.lanes * sizeof(engine::Fetch)), 4, 1024));
-        return {staging / 4, staging / 16, staging / 8, chain};
+        return {staging / 4, staging / 16, staging / 8, chain, places};
     }
 };
 
