@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "redistribution/strategies/token/token_form.hpp"
 #include "sluice/redistribute.hpp"
 
 namespace sluice {
@@ -36,6 +37,29 @@ TEST(FullBudget, leaves_every_redistribution_the_smallest_staging) {
     for (std::int64_t i = 0; i < count; ++i)
         wrong += blocks[static_cast<std::size_t>(count - 1 - i)] != last * count + i;
     EXPECT_EQ(wrong, 0);
+}
+
+TEST(FullBudget, of_one_rank_means_no_places_on_any) {
+    redistribution::ForcedTokenForm const forced(redistribution::TokenForm::pool);
+    int ranks = 0, rank = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    Settings settings;
+    if (rank == ranks - 1) settings.memory = 1_MiB;
+    Context context(MPI_COMM_WORLD, settings);
+    std::int64_t const count = 1000;
+    std::vector<Destination> destinations;
+    std::vector<std::int64_t> blocks;
+    for (std::int64_t i = 0; i < count; ++i) {
+        destinations.push_back({(rank + 1) % ranks, count - 1 - i});
+        blocks.push_back(rank * count + i);
+    }
+    auto const report = redistribute(context, blocks_of(std::span(blocks)), destinations);
+    EXPECT_NE(report.why.find("no memory for the requested staging, so the smallest"), std::string::npos) << report.why;
+    for (CounterValue const& counter : report.counters)
+        EXPECT_TRUE(counter.name != "node.place_pieces" || counter.value == 0) << counter.value;
+    for (std::int64_t i = 0; i < count; ++i)
+        ASSERT_EQ(blocks[static_cast<std::size_t>(count - 1 - i)], (rank + ranks - 1) % ranks * count + i);
 }
 
 }  // namespace

@@ -180,16 +180,6 @@ TEST_F(Pool, gives_way_on_all_ranks_if_one_has_no_shared_memory) {
     EXPECT_EQ(move(array, to), incoming(to, 300));
 }
 
-SLUICE_NEEDS_RANKS(2, Pool, gives_way_on_all_ranks_if_the_budget_of_one_is_full);
-TEST_F(Pool, gives_way_on_all_ranks_if_the_budget_of_one_is_full) {
-    ForcedTokenForm const forced(TokenForm::pool);
-    GuardedArray array(300, 1024);
-    Map const to = next_map(300);
-    std::optional<Lease> all;
-    if (is_last()) all.emplace(context_.budget().lease_beyond(context_.budget().limit(), Purpose::other));
-    EXPECT_EQ(move(array, to), 0U) << "the smallest staging has no room for places";
-}
-
 TEST_F(Pool, gives_its_memory_back) {
     ForcedTokenForm const forced(TokenForm::pool);
     GuardedArray array(300, 1024);
