@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
             particle.place = anywhere(random);
 
         std::vector<int> ranks;
+        ranks.reserve(particles.size());
         for (Particle const& particle : particles)
             ranks.push_back(owner(particle));
         sluice::RedistributionReport const report = redistribute(context, particles, ranks);
