@@ -16,6 +16,7 @@
 
 #include "engine/context_state.hpp"
 #include "redistribution/strategies/token/token_form.hpp"
+#include "redistribution/strategies/token/token_memory.hpp"
 #include "sluice/redistribute.hpp"
 #include "support/guarded_array.hpp"
 #include "support/needs_ranks.hpp"
@@ -125,16 +126,21 @@ TEST_F(Pool, has_more_places_than_the_array_has_slots) {
 
 TEST_F(Pool, moves_large_blocks_in_pieces_through_few_places) {
     ForcedTokenForm const forced(TokenForm::pool);
-    options_.staging = 64_KiB;
+    constexpr Bytes k_staging = 64_KiB;
+    options_.staging = k_staging;
     constexpr std::uint64_t k_slots = 60;
     constexpr std::uint64_t k_bytes = 8 << 10;  // as large as a piece may be, so there are two or three places
+    // The tables of many peers leave no room for places: then all take another form.
+    bool const has_places =
+        ranks_ > 1 && redistribution::TokenMemory::of(k_staging, k_bytes, ranks_, ranks_, true).places >= 2;
+    EXPECT_TRUE(has_places || ranks_ == 1 || ranks_ > 8);
     GuardedArray array(k_slots, k_bytes);
     for (int round = 0; round < 4; ++round)
-        EXPECT_EQ(move(array, next_map(k_slots)), ranks_ > 1 ? k_slots : 0);
+        EXPECT_EQ(move(array, next_map(k_slots)), has_places ? k_slots : 0);
     GuardedArray larger(k_slots, 3 * k_bytes + 1);
     for (unsigned seed = 0; seed < 3; ++seed) {
         Map const to = random_map(k_slots, seed);
-        EXPECT_EQ(move(larger, to), 4 * incoming(to, k_slots));
+        EXPECT_EQ(move(larger, to), has_places ? 4 * incoming(to, k_slots) : 0);
     }
 }
 

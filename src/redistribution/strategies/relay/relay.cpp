@@ -3,6 +3,10 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 #include "node/sleep_unless.hpp"
 #include "redistribution/strategies/token/scan_state.hpp"
 #include "redistribution/strategies/token/waiting.hpp"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Blocks on their way that wait on this rank, in a queue for each rank that they go to.
 ///
-///     queue to rank 0   [place 4] -> [place 0]            places: | block | block | free | block | block | never used
-///     … queue to rank 1   [place 3] -> [place 1]            the place that was freed last is used first: it is in the
-///     cache
+///     queue to rank 0   [place 4] -> [place 0]
+///     queue to rank 1   [place 3] -> [place 1]
+///     places            | block | block | free | block | block | never used …
+///
+/// The place that was freed last is used first, because it is in the cache.
 #pragma once
 
 #include <cstddef>
