@@ -16,6 +16,7 @@
 #include "exchanges/plan_state.hpp"
 #include "fault/failing_reads.hpp"
 #include "sluice/exchange.hpp"
+#include "support/effort.hpp"
 #include "support/limits/counted_calls.hpp"
 #include "support/needs_ranks.hpp"
 
@@ -151,7 +152,7 @@ TEST_P(ExchangeFaults, of_any_allocation_are_one_error_on_all_ranks) {
     for (auto const fail : {fail_an_allocation, fail_all_allocations}) {
         int failures = 0;
         int is_over = 0;
-        for (std::uint64_t good = 0; is_over == 0; ++good) {
+        for (std::uint64_t good = 0; is_over == 0; good += step_of_allocations()) {
             plan_.reset();
             if (is_hit()) fail(good);
             std::optional<Error> const error = plan_and_exchange();

@@ -17,6 +17,7 @@
 #include "fetch/fetch_bed.hpp"
 #include "sluice/fetch.hpp"
 #include "sluice/tasks.hpp"
+#include "support/effort.hpp"
 #include "support/limits/counted_calls.hpp"
 
 namespace sluice::tests {
@@ -172,7 +173,7 @@ TEST_P(LackOfMemory, of_one_rank_ends_what_is_posted) {
         if (is_sent() && fail == fail_all_allocations) break;
         std::uint64_t cases_with_errors = 0;
         int is_over = 0;
-        for (std::uint64_t good = 0; is_over == 0; ++good) {
+        for (std::uint64_t good = 0; is_over == 0; good += step_of_allocations()) {
             if (is_hit()) fail(good);
             bool const is_made = use_a_store();
             is_over = is_hit() && !fail_no_allocation() ? 1 : 0;
