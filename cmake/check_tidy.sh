@@ -1,14 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# check_tidy.sh BUILD_FOLDER JOBS: runs clang-tidy over all that the build folder compiles of the project: its sources, or
-# the files of a unity build, which include eight of them each and are checked in a quarter of the time. What has passed is
-# not checked again until it, a header, or the checks change; marks in the build folder record this.
+# check_tidy.sh BUILD_FOLDER JOBS: looks with Clang at all that the build folder would compile of the project: with clang-tidy
+# at its sources, or at the files of a unity build, which include eight of them each and are checked in a quarter of the time;
+# for warnings alone, which clang-tidy tells as well, at sources in C and at those that a build writes. What clang-tidy has
+# passed is not checked again until it, a header, or the checks change; marks in the build folder record this.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$1 jobs=$2
 marks=$folder/tidy
 mkdir -p "$marks"
 common=$(git ls-files -z --cached --others --exclude-standard '*.hpp' '*.h' '*.def' .clang-tidy | xargs -0 sha256sum | sha256sum)
+
+# What a build writes before it compiles.
+ninja -C "$folder" -t targets all | sed -nE 's/^(cmake_object_order_depends_target_[^:]*): phony$/\1/p' |
+    xargs -r ninja -C "$folder" >"$folder.written.log" 2>&1 || { cat "$folder.written.log"; exit 1; }
 
 tidy_one() {
     local file=$1 mark sources=("$1") checks=()
@@ -24,6 +29,11 @@ tidy_one() {
 }
 export -f tidy_one
 
-sed -nE 's/^ *"file": "(.*)",?$/\1/p' "$folder/compile_commands.json" | sort -u | grep -F "$PWD/" |
-    grep -E '/Unity/unity_[0-9]+_cxx[.]cxx$|[.]cpp$' | grep -vE "^$PWD/build/.*[.]cpp$" |
+# Which of the files are the project's sources, and which are only compiled.
+is_source='/Unity/unity_[0-9]+_cxx[.]cxx$|[.]cpp$'
+is_written="^$PWD/build/.*[.]cpp$"
+files=$(sed -nE 's/^ *"file": "(.*)",?$/\1/p' "$folder/compile_commands.json" | sort -u | grep -F "$PWD/")
+grep -E "$is_source" <<<"$files" | grep -vE "$is_written" |
     xargs -r -P "$jobs" -I{} bash -c 'tidy_one "$@"' tidy {} "$marks" "$common" "$folder"
+grep -vE "$is_source" <<<"$files" | cat - <(grep -E "$is_written" <<<"$files") |
+    python3 cmake/commands_of.py "$folder/compile_commands.json" | xargs -r -0 -P "$jobs" -n 1 bash -c
