@@ -67,6 +67,7 @@ set(SLUICE_TEST_FAILED "Deadlock detected;a fault of Sluice, please report it")
 # A test program is compiled often and runs for seconds, so its own code is optimized little; the library is optimized
 # as for users.
 add_library(sluice_test_options INTERFACE)
+target_compile_options(sluice_test_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-missing-braces>)  # a size is a number in them
 if(NOT SLUICE_SANITIZE)
   # With so little optimization GCC warns of variables that are in fact initialized.
   target_compile_options(sluice_test_options INTERFACE -O1 -g1 $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/node_file.hpp"
 
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 #include <string_view>
 
 namespace sluice::record {
@@ -21,9 +21,9 @@ std::string fault_of(NodeHeader const& header) {
     if (header.magic == 0) return "it was never begun (its head is empty)";
     if (header.magic != k_magic) return "it is not a file of Sluice";
     if (header.format != k_format || header.record_bytes != sizeof(RankRecord))
-        return fmt::format(
-            "it is of another version: format {} with records of {} bytes, this version reads format {} with {}",
-            header.format, header.record_bytes, k_format, sizeof(RankRecord));
+        return "it is of another version: format " + std::to_string(header.format) + " with records of " +
+               std::to_string(header.record_bytes) + " bytes, this version reads format " + std::to_string(k_format) +
+               " with " + std::to_string(sizeof(RankRecord));
     return {};
 }
 
@@ -44,7 +44,7 @@ NodeFile::NodeFile(kernel::Folder const& folder, std::string const& name) : open
     if (!opened_)
         fault_ = "it cannot be read: " + opened_.why;
     else if (!read_at(0, &header, sizeof header))
-        fault_ = fmt::format("it ends after {} bytes, its head alone has {}", size, sizeof header);
+        fault_ = "it ends after " + std::to_string(size) + " bytes, its head alone has " + std::to_string(sizeof header);
     else
         fault_ = fault_of(header);
     if (!fault_.empty()) return;

@@ -82,7 +82,7 @@ def framed(frame, block):
         elif order[1] == "block":
             out.append("")
         elif order[1] == "message":
-            out += [f'constexpr std::string_view message = R"text({block.message})text";', f'#line {number + 1} "{frame.name}"']
+            out += [f'static constexpr std::string_view message = R"text({block.message})text";', f'#line {number + 1} "{frame.name}"']
         elif order[1] == "paragraphs":
             for which in map(int, order[2].split()):
                 if which not in left:

@@ -28,9 +28,13 @@ bool exists(std::byte* page) noexcept {
     return mincore(page, page_size(), &in_memory) == 0 && (in_memory & 1) != 0;
 }
 
-/// Writes no byte: another thread may write the same.
+/// Changes no byte: another thread may write the same. Clang makes a read of an addition of 0, and the page of a read is
+/// one of zeros that all processes share.
 void make_exist(std::byte* page) noexcept {
-    __atomic_fetch_add(reinterpret_cast<unsigned char*>(page), 0, __ATOMIC_RELAXED);
+    auto volatile* const byte = reinterpret_cast<unsigned char volatile*>(page);
+    unsigned char is = *byte;
+    while (!__atomic_compare_exchange_n(byte, &is, is, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
 }
 
 bool has_seccomp_filter() {

@@ -13,11 +13,10 @@ TEST(Pages, streamed_exchange_in_tasks) {
     std::vector<sluice::OutgoingPart> parts;
     for (int to = 0; to < context.size(); ++to)
         parts.push_back({to, mine, {}, {}});
-    std::vector<MPI_Request> requests(static_cast<std::size_t>(context.size()), MPI_REQUEST_NULL);
-    std::vector<int> numbers(requests.size());
+    std::map<int, MPI_Request> requests;
+    std::map<int, int> numbers;
     for (int from = 0; from < context.size(); ++from) {
-        MPI_Irecv(&numbers[static_cast<std::size_t>(from)], 1, MPI_INT, from, 0, MPI_COMM_WORLD,
-                  &requests[static_cast<std::size_t>(from)]);
+        MPI_Irecv(&numbers[from], 1, MPI_INT, from, 0, MPI_COMM_WORLD, &requests[from]);
         MPI_Request sent;
         int const rank = world_rank();
         MPI_Isend(&rank, 1, MPI_INT, from, 0, MPI_COMM_WORLD, &sent);
@@ -28,5 +27,5 @@ TEST(Pages, streamed_exchange_in_tasks) {
     for (auto const& [from, bytes] : later)
         EXPECT_EQ(bytes, std::vector<std::byte>(3000, static_cast<std::byte>(from)));
     for (int from = 0; from < context.size(); ++from)
-        EXPECT_EQ(numbers[static_cast<std::size_t>(from)], from);
+        EXPECT_EQ(numbers[from], from);
 }
