@@ -44,7 +44,8 @@ NodeFile::NodeFile(kernel::Folder const& folder, std::string const& name) : open
     if (!opened_)
         fault_ = "it cannot be read: " + opened_.why;
     else if (!read_at(0, &header, sizeof header))
-        fault_ = "it ends after " + std::to_string(size) + " bytes, its head alone has " + std::to_string(sizeof header);
+        fault_ =
+            "it ends after " + std::to_string(size) + " bytes, its head alone has " + std::to_string(sizeof header);
     else
         fault_ = fault_of(header);
     if (!fault_.empty()) return;

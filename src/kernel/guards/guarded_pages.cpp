@@ -28,8 +28,8 @@ bool exists(std::byte* page) noexcept {
     return mincore(page, page_size(), &in_memory) == 0 && (in_memory & 1) != 0;
 }
 
-/// Changes no byte: another thread may write the same. Clang makes a read of an addition of 0, and the page of a read is
-/// one of zeros that all processes share.
+/// Changes no byte: another thread may write the same. Clang makes a read of an addition of 0, and the page of a read
+/// is one of zeros that all processes share.
 void make_exist(std::byte* page) noexcept {
     auto volatile* const byte = reinterpret_cast<unsigned char volatile*>(page);
     unsigned char is = *byte;
