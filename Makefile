@@ -64,7 +64,7 @@ tests-built-in-%:
 
 # $(call build_tests,FOLDERS,VARIABLES OF MAKE)
 define build_tests
-$(PACKAGES) build demo test docs $(if $(filter fuzz,$(1)),check) $(if $(filter PEERS=ON,$(2)),peer)
+$(PACKAGES) build demo test docs $(if $(filter asan fuzz,$(1)),check) $(if $(filter PEERS=ON,$(2)),peer)
 @mkdir -p build
 cmake/phase.sh "configure" $(MAKE) -j $(JOBS) $(addprefix tests-configured-in-,$(1)) $(2)
 for folder in $(1); do
