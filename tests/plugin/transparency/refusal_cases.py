@@ -9,7 +9,9 @@ from pathlib import Path
 # They begin or end MPI, or need another job.
 LEFT_OUT = {"Init", "Init_thread", "Finalize", "Abort", "Session_init", "Comm_spawn", "Comm_spawn_multiple", "Comm_accept",
             "Comm_connect", "Comm_join", "Comm_create_from_group", "Intercomm_create_from_groups", "Buffer_attach",
-            "Buffer_detach"}
+            "Buffer_detach", "Group_from_session_pset", "Info_create_env"}
+
+FREES = {"Win_free", "File_close", "Group_free", "Info_free", "Errhandler_free", "Op_free"}
 
 # By the beginning of the parameter's text: an argument that is right, and those that are wrong.
 KINDS = [
@@ -19,16 +21,23 @@ KINDS = [
     (r"MPI_Comm\* comm$", "fresh_comm()", ["NULL", "pointer_to_no_comm()"]),
     (r"MPI_Comm\* ", "&made_comm", ["NULL"]),
     (r"MPI_Comm ", "COMM", ["wrong_comm"]),
+    (r"MPI_Group\* ", "GROUP_POINTER", ["NULL", "pointer_to_no_group()"]),
     (r"MPI_Group ", "group", ["MPI_GROUP_NULL"]),
+    (r"MPI_Info\* ", "INFO_POINTER", ["NULL", "pointer_to_no_info()"]),
     (r"MPI_Info ", "MPI_INFO_NULL", ["wrong_info"]),
-    (r"MPI_Errhandler ", "MPI_ERRORS_RETURN", []),
+    (r"MPI_Errhandler\* ", "ERRHANDLER_POINTER", ["NULL", "pointer_to_no_errhandler()"]),
+    (r"MPI_Errhandler ", "MPI_ERRORS_RETURN", ["MPI_ERRHANDLER_NULL"]),
+    (r"MPI_Op\* ", "OP_POINTER", ["NULL", "pointer_to_no_op()"]),
     (r"MPI_Op ", "MPI_SUM", ["MPI_OP_NULL"]),
-    (r"MPI_Win\* win$", "WIN_POINTER", ["NULL", "pointer_to_no_window()"]),
+    (r"MPI_User_function\* ", "sums", ["NULL"]),
+    (r"MPI_User_function_c\* ", "sums_c", ["NULL"]),
+    (r"MPI_(Comm|Win|File)_errhandler_function\* ", r"on_\1", ["NULL"]),
+    (r"MPI_Win\* win$", "WIN_POINTER", ["NULL", "pointer_to_no_win()"]),
     (r"MPI_Win ", "window", ["MPI_WIN_NULL"]),
     (r"MPI_File\* ", "FILE_POINTER", ["NULL", "pointer_to_no_file()"]),
     (r"MPI_File ", "file", ["MPI_FILE_NULL"]),
     (r"MPIO?_Request\* request$", "no_request()", ["NULL"]),
-    (r"MPI_Request \w+\[", "requests()", ["NULL"]),
+    (r"MPI_Request \w+\[", "requests()", ["NULL", "wrong_requests()"]),
     (r"MPI_Request ", "MPI_REQUEST_NULL", []),
     (r"MPI_Message\* ", "no_message()", ["NULL"]),
     (r"MPI_Status\* ", "&status", ["NULL"]),
@@ -36,7 +45,7 @@ KINDS = [
     (r"MPI_Count \w+\[|const MPI_Count \w+\[", "large_ones", ["NULL", "large_wrong_ones"]),
     (r"MPI_Aint \w+\[|const MPI_Aint \w+\[", "addresses", ["NULL"]),
     (r"(const )?int \w+\[", "ones", ["NULL", "wrong_ones"]),
-    (r"const char datarep\[", "external", []),
+    (r"const char datarep\[", "external", ["NULL", "unknown"]),
     (r"const char\* ", "path", ["NULL"]),
     (r"(const )?void\* ", "data", ["NULL"]),
     (r"int\* |MPI_Count\* ", "&number", ["NULL"]),
@@ -63,15 +72,18 @@ def parameters_of(text, large):
 
 def values_of(name, parameter):
     for beginning, right, wrong in KINDS:
-        if re.match(beginning, parameter):
+        if found := re.match(beginning, parameter):
+            if r"\1" in right:
+                right = found.expand(right).lower()
             if right == "COMM":
                 right = "cart" if "eighbor" in name or name == "Cart_sub" else "comm"
             if right == "&made_comm" and name.startswith("Comm_free"):
                 right = "fresh_comm()"
-            right = {"WIN_POINTER": "fresh_window()" if name == "Win_free" else "&made_window",
-                     "FILE_POINTER": "fresh_file()" if name == "File_close" else "&made_file"}.get(right, right)
+            if right.endswith("_POINTER"):
+                kind = right.removesuffix("_POINTER").lower()
+                right = f"{'fresh' if name in FREES else 'made'}_{kind}()"
             return right, wrong
-    return None
+    raise SystemExit(f"{name}: what is right for {parameter}, and what is wrong?")
 
 
 def main():
@@ -87,8 +99,6 @@ def main():
             if not re.search(rf"\bMPI_{name}\s*\(", declared):
                 continue
             values = [values_of(name, parameter) for parameter in parameters_of(found[3], large)]
-            if None in values:
-                continue
             for at, (_, wrong) in enumerate(values):
                 for value in wrong:
                     arguments = [value if i == at else right for i, (right, _) in enumerate(values)]

@@ -26,6 +26,7 @@ static int data[4096];
 static int number = 0;
 static MPI_Aint place = 0;
 static char const external[] = "external32";
+static char const unknown[] = "of no name";
 static int const ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 static int const wrong_ones[8] = {-77, -77, -77, -77, -77, -77, -77, -77};
 static MPI_Datatype types[8];
@@ -33,15 +34,14 @@ static MPI_Datatype wrong_types[8];
 static MPI_Datatype wrong_type;
 static MPI_Comm wrong_comm;
 static MPI_Info wrong_info;
+static MPI_Request wrong_request;
 static MPI_Comm comm;
 static MPI_Comm cart;
 static MPI_Comm made_comm;
 static MPI_Group group;
 static void* window_memory;
 static MPI_Win window;
-static MPI_Win made_window;
 static MPI_File file;
-static MPI_File made_file;
 static MPI_Aint const addresses[8] = {0};
 static MPI_Status status;
 static MPI_Status statuses[8];
@@ -65,7 +65,7 @@ static MPI_Comm* fresh_comm(void) {
     MPI_Comm_dup(comm, &copy);
     return &copy;
 }
-static MPI_Win* fresh_window(void) {
+static MPI_Win* fresh_win(void) {
     static MPI_Win copy;
     MPI_Win_allocate(64, 4, MPI_INFO_NULL, comm, &window_memory, &copy);
     return &copy;
@@ -75,6 +75,68 @@ static MPI_File* fresh_file(void) {
     MPI_File_open(comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &copy);
     return &copy;
 }
+static MPI_Group* fresh_group(void) {
+    static MPI_Group copy;
+    MPI_Comm_group(comm, &copy);
+    return &copy;
+}
+static MPI_Info* fresh_info(void) {
+    static MPI_Info info;
+    MPI_Info_create(&info);
+    return &info;
+}
+static void sums(void* in, void* inout, int* count, MPI_Datatype* type) {
+    (void)in, (void)inout, (void)count, (void)type;
+}
+#if MPI_VERSION >= 4
+static void sums_c(void* in, void* inout, MPI_Count* count, MPI_Datatype* type) {
+    (void)in, (void)inout, (void)count, (void)type;
+}
+#endif
+static MPI_Op* fresh_op(void) {
+    static MPI_Op op;
+    MPI_Op_create(sums, 1, &op);
+    return &op;
+}
+static void on_comm(MPI_Comm* of, int* code, ...) {
+    (void)of;
+    (void)code;
+    ++handled;
+    if (jumps) longjmp(back, 1);
+}
+static void on_win(MPI_Win* of, int* code, ...) {
+    (void)of;
+    (void)code;
+    ++handled;
+    if (jumps) longjmp(back, 1);
+}
+static void on_file(MPI_File* of, int* code, ...) {
+    (void)of;
+    (void)code;
+    ++handled;
+    if (jumps) longjmp(back, 1);
+}
+static MPI_Errhandler* fresh_errhandler(void) {
+    static MPI_Errhandler made;
+    MPI_Comm_create_errhandler(on_comm, &made);
+    return &made;
+}
+/// Where a call may write a handle: of no object before it.
+#define PLACES(TYPE, name, null)              \
+    static TYPE* made_##name(void) {          \
+        static TYPE place_of;                 \
+        place_of = null;                      \
+        return &place_of;                     \
+    }                                         \
+    static TYPE* pointer_to_no_##name(void) { \
+        return made_##name();                 \
+    }
+PLACES(MPI_Win, win, MPI_WIN_NULL)
+PLACES(MPI_File, file, MPI_FILE_NULL)
+PLACES(MPI_Group, group, MPI_GROUP_NULL)
+PLACES(MPI_Info, info, wrong_info)
+PLACES(MPI_Errhandler, errhandler, MPI_ERRHANDLER_NULL)
+PLACES(MPI_Op, op, MPI_OP_NULL)
 static MPI_Datatype* pointer_to_no_type(void) {
     static MPI_Datatype type;
     type = wrong_type;
@@ -83,16 +145,6 @@ static MPI_Datatype* pointer_to_no_type(void) {
 static MPI_Comm* pointer_to_no_comm(void) {
     static MPI_Comm none;
     none = wrong_comm;
-    return &none;
-}
-static MPI_Win* pointer_to_no_window(void) {
-    static MPI_Win none;
-    none = MPI_WIN_NULL;
-    return &none;
-}
-static MPI_File* pointer_to_no_file(void) {
-    static MPI_File none;
-    none = MPI_FILE_NULL;
     return &none;
 }
 static MPI_Request* no_request(void) {
@@ -106,6 +158,12 @@ static MPI_Request* requests(void) {
         list[i] = MPI_REQUEST_NULL;
     return list;
 }
+static MPI_Request* wrong_requests(void) {
+    static MPI_Request list[8];
+    for (int i = 0; i < 8; ++i)
+        list[i] = wrong_request;
+    return list;
+}
 static MPI_Message* no_message(void) {
     static MPI_Message message;
     message = MPI_MESSAGE_NO_PROC;
@@ -117,25 +175,6 @@ struct Case {
     char const* text;
 };
 #include "refusal_cases.inc"
-
-static void on_comm(MPI_Comm* of, int* code, ...) {
-    (void)of;
-    (void)code;
-    ++handled;
-    if (jumps) longjmp(back, 1);
-}
-static void on_window(MPI_Win* of, int* code, ...) {
-    (void)of;
-    (void)code;
-    ++handled;
-    if (jumps) longjmp(back, 1);
-}
-static void on_file(MPI_File* of, int* code, ...) {
-    (void)of;
-    (void)code;
-    ++handled;
-    if (jumps) longjmp(back, 1);
-}
 
 static void set_handlers(void) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
@@ -152,10 +191,12 @@ static void make_objects(void) {
     wrong_type = (MPI_Datatype)0x0c00fff1;
     wrong_comm = (MPI_Comm)0x0400fff1;
     wrong_info = (MPI_Info)0x1c00fff1;
+    wrong_request = (MPI_Request)0x2c00fff1;
 #else
     wrong_type = MPI_DATATYPE_NULL;
     wrong_comm = MPI_COMM_NULL;
     wrong_info = NULL;
+    wrong_request = NULL;
 #endif
     for (int i = 0; i < 8; ++i) {
         types[i] = MPI_INT;
@@ -250,7 +291,7 @@ int main(int argc, char** argv) {
         if (strcmp(way, "return") != 0) {
             jumps = strcmp(way, "jump") == 0;
             MPI_Comm_create_errhandler(on_comm, &handler);
-            MPI_Win_create_errhandler(on_window, &window_handler);
+            MPI_Win_create_errhandler(on_win, &window_handler);
             MPI_File_create_errhandler(on_file, &file_handler);
         }
         FILE* const list = fopen(argv[2], "r");
