@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What other users and readers can do to a job: others.py CASE SLUICE LAUNCHER PROGRAM
+"""What other users and readers can do to a job: others.py CASE SLUICE LAUNCHER PROGRAM [IN_PLACE]
 
 Another user puts links, pipes and files where a job writes its own; the reader of standard error goes away or stops.
 The program (reported.c) ends as without Sluice, and no file of this user changes. See the functions below for the cases.
@@ -15,7 +15,7 @@ import tempfile
 import watched
 from checks import check, conclude
 
-case, sluice, launcher, program = sys.argv[1:]
+case, sluice, launcher, program, *in_place = sys.argv[1:]
 OTHER_USER = 65534
 
 
@@ -42,8 +42,8 @@ class Bed:
             sys.exit(f"{command} ended with {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stderr
 
-    def job(self, *options, ranks=2):
-        return self.run([*launcher.split(), "-n", str(ranks), sluice, "run", *options, program, "quick"])
+    def job(self, *options, ranks=2, words=(program, "quick")):
+        return self.run([*launcher.split(), "-n", str(ranks), sluice, "run", *options, *words])
 
     def alone(self, before="true"):
         """A job of one rank, which knows the number of its process before it starts: so does another user in time."""
@@ -110,6 +110,7 @@ def taken(bed):
         said = bed.job()
         check("sluice: memory" in said, f"{why}: there is a summary")
         check(said.count(why) == 1, f"{why}: it is said once:\n{said}")
+        check("in-place all-to-alls" in bed.job(words=in_place), f"{why}: all-to-alls in place are served")
         check(not list(elsewhere.iterdir()), f"{why}: nothing is written through it")
         other = pathlib.Path(f"{bed.taken}-2")
         check(other.is_dir() and not list(other.iterdir()), f"{why}: the other folder is empty after the job")
