@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/process.hpp"
 
+#include <exception>
 #include <new>
 #include <semaphore>
 #include <string>
@@ -112,7 +113,8 @@ void Process::end_mpi() noexcept {
 }
 
 void Process::tell_if_late(char const* object, int rank) noexcept {
-    if (!mpi_has_ended() || late_is_told_.exchange(true)) return;
+    // An object whose making is refused is no mistake of its own.
+    if (!mpi_has_ended() || std::uncaught_exceptions() != 0 || late_is_told_.exchange(true)) return;
     try {
         tell_line(
             "rank " + std::to_string(rank) + " destroys " + object +

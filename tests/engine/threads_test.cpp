@@ -13,12 +13,16 @@
 #include <thread>
 #include <vector>
 
+#include "sluice/alltoall.hpp"
 #include "sluice/collectives.hpp"
+#include "sluice/exchange.hpp"
 #include "sluice/fetch.hpp"
 #include "sluice/packed_plan.hpp"
 #include "sluice/paged.hpp"
+#include "sluice/rank_plan.hpp"
 #include "sluice/redistribute.hpp"
 #include "sluice/tasks.hpp"
+#include "sluice/transpose.hpp"
 
 namespace sluice {
 namespace {
@@ -39,6 +43,16 @@ TEST(SecondThread, inside_a_context_gets_an_error_from_every_call_and_the_first_
     std::vector<std::uint64_t> sizes{1};
     std::vector<int> const here{context.rank()};
     PackedPlan packed(context, {sizes, here, {sizeof(double)}});
+    RankPlan by_rank(context, here);
+    ExchangePlan kept_exchange(context);
+    AlltoallPlan kept_alltoall(context, 1, MPI_INT64_T, 1, MPI_INT64_T);
+    std::vector<std::int64_t> taken(numbers.size());
+    ArrayShape const shape{{context.size(), 1, 1}, {sizeof(double)}};
+    ArrayLayout slabs;
+    slabs.grid = {context.size(), 1, 1};
+    TransposePlan transposing(context, shape, slabs, slabs);
+    double from = 1;
+    double to = 0;
     Key const key{context.rank(), 1, 0};
     std::array<std::byte, 8> const data{};
     std::vector<std::int64_t> const ones(numbers.size(), 1);
@@ -61,6 +75,17 @@ TEST(SecondThread, inside_a_context_gets_an_error_from_every_call_and_the_first_
              PackedPlan const second(context, {sizes, here});
          }},
         {"PackedPlan::apply", [&] { packed.apply(Resize::grow, block, sizes); }},
+        {"RankPlan", [&] { RankPlan const second(context, here); }},
+        {"RankPlan::apply", [&] { by_rank.apply(Resize::grow, block); }},
+        {"ExchangePlan", [&] { ExchangePlan const second(context); }},
+        {"ExchangePlan::apply", [&] { kept_exchange.apply({}, [](int, FetchResult) {}); }},
+        {"exchange", [&] { exchange(context, {}, [](int, FetchResult) {}); }},
+        {"AlltoallPlan", [&] { AlltoallPlan const second(context, 1, MPI_INT64_T, 1, MPI_INT64_T); }},
+        {"AlltoallPlan::apply", [&] { kept_alltoall.apply(numbers.data(), taken.data()); }},
+        {"all-to-all", [&] { alltoall(context, numbers, taken); }},
+        {"TransposePlan", [&] { TransposePlan const second(context, shape, slabs, slabs); }},
+        {"TransposePlan::apply", [&] { transposing.apply(&from, &to); }},
+        {"transpose", [&] { transpose(context, shape, slabs, slabs, &from, &to); }},
         {"redistribute", [&] { redistribute(context, blocks_of(block), stay); }},
         {"all-to-all", [&] { alltoall_in_place(context, numbers); }},
         {"alltoallv_in_place", [&] { alltoallv_in_place(context, numbers, ones, places); }},
