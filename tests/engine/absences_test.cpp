@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engine/context_state.hpp"
+#include "sluice/alltoall.hpp"
 #include "sluice/collectives.hpp"
 #include "sluice/fetch.hpp"
 #include "sluice/redistribute.hpp"
@@ -53,11 +54,15 @@ class AbsencesTest : public testing::TestWithParam<Transport> {
         EXPECT_EQ(mine, from);
     }
     /// The last ranks make `call` only when each other rank has its line. Meanwhile they do what `instead` does until
-    /// its argument returns true, or nothing. Every other rank must say that it waits in the call `for_whom`.
+    /// its argument returns true, or nothing. Every other rank must say that it waits in the call `for_whom`. A call
+    /// that knows for whom it waits tells after a time: on a busy machine its line may name ranks that are slow to
+    /// begin, too, so `for_whom` is the call alone.
     using Over = std::function<bool()>;
     void expect_line(std::function<void()> const& call, int late, std::string const& for_whom,
-                     std::function<void(Over const&)> const& instead = {}, bool answers = false) {
+                     std::function<void(Over const&)> const& instead = {}, bool answers = false,
+                     bool call_knows = false) {
         LinesOfRanks lines;
+        std::uint64_t const lines_before = absences().lines();
         int const first_late = size - late;
         if (rank < first_late) absences().tell_after(k_soon, answers ? size - 1 : size - 1 - late);
         auto const over = [&] { return lines.are_there(0, first_late); };
@@ -69,11 +74,17 @@ class AbsencesTest : public testing::TestWithParam<Transport> {
                     usleep(1000);
         }
         call();
-        if (rank < first_late)
-            EXPECT_EQ(lines.mine(), "sluice: rank " + std::to_string(rank) + " has waited … s in " + for_whom + "\n");
-        else
-            EXPECT_EQ(lines.mine(), "");
-        EXPECT_EQ(absences().lines(), rank < first_late ? 1U : 0U);
+        std::string const expected =
+            rank < first_late ? "sluice: rank " + std::to_string(rank) + " has waited … s in " + for_whom : "";
+        if (!call_knows || rank >= first_late) {
+            EXPECT_EQ(lines.mine(), expected.empty() ? "" : expected + "\n");
+        } else {
+            EXPECT_EQ(lines.mine().substr(0, expected.size()), expected);
+            EXPECT_TRUE(lines.mine().ends_with(" rank " + std::to_string(last) + "\n") ||
+                        lines.mine().ends_with(" more\n"))
+                << lines.mine();
+        }
+        EXPECT_EQ(absences().lines() - lines_before, rank < first_late ? 1U : 0U);
         absences().tell_after(0, -1);  // never again
         turn();
     }
@@ -127,11 +138,21 @@ TEST_P(AbsencesTest, are_told_when_a_store_ends) {
 
 SLUICE_NEEDS_RANKS(2, AbsencesTest, are_told_in_an_all_to_all);
 TEST_P(AbsencesTest, are_told_in_an_all_to_all) {
-    expect_line(
-        [&] { alltoall_in_place(context, numbers); }, 1,
-        "an all-to-all in place for 1 rank that has not begun its exchange with it: rank " + std::to_string(last));
+    expect_line([&] { alltoall_in_place(context, numbers); }, 1, "an all-to-all in place for ", {}, false, true);
     EXPECT_EQ(numbers.front(), 0);
     EXPECT_EQ(numbers.back(), last);
+}
+
+SLUICE_NEEDS_RANKS(2, AbsencesTest, are_told_in_an_all_to_all_from_buffer_to_buffer);
+TEST_P(AbsencesTest, are_told_in_an_all_to_all_from_buffer_to_buffer) {
+    for (AlltoallAlgorithm const algorithm : {AlltoallAlgorithm::window, AlltoallAlgorithm::pull}) {
+        std::vector<std::int64_t> const mine(static_cast<std::size_t>(size), rank);
+        std::vector<std::int64_t> theirs(mine.size());
+        AlltoallOptions options;
+        options.algorithm = algorithm;
+        expect_line([&] { alltoall(context, mine, theirs, options); }, 1, "an all-to-all for ", {}, false, true);
+        EXPECT_EQ(theirs.back(), last);
+    }
 }
 
 SLUICE_NEEDS_RANKS(2, AbsencesTest, of_a_rank_that_waits_in_another_call_name_the_call);

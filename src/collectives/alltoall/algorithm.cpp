@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/alltoall/algorithm.hpp"
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "collectives/alltoall/rule.hpp"
 #include "sluice/error.hpp"
@@ -36,6 +39,20 @@ constexpr std::array k_algorithms{
 };
 
 }  // namespace
+
+void Problem::tell_of(std::vector<int> members) const {
+    std::ranges::sort(members);
+    members.erase(std::ranges::unique(members).begin(), members.end());
+    constexpr std::size_t k_named = engine::Absences::k_most_named;
+    std::string names;
+    for (int const member : std::span(members).first(std::min(members.size(), k_named)))
+        names += (names.empty() ? "rank " : ", rank ") + std::to_string(member);
+    if (members.size() > k_named) names += " and " + std::to_string(members.size() - k_named) + " more";
+    absences->tell((members.size() == 1 ? " for 1 rank that has not sent its block or taken the one for it: "
+                                        : " for " + std::to_string(members.size()) +
+                                              " ranks that have not sent their blocks or taken those for them: ") +
+                   names);
+}
 
 std::span<AlgorithmEntry const> algorithms() noexcept {
     return k_algorithms;

@@ -9,8 +9,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "collectives/inplace_blocks.hpp"
 #include "engine/absences.hpp"
@@ -51,10 +53,16 @@ struct Problem {
     engine::Absences* absences = nullptr;
     std::uint64_t spins = 0;  ///< looks without result, before this rank offers its processor to others
 
-    /// Called now and then while the rank waits.
-    void look() const {
-        if (absences->is_due()) absences->tell(" for ranks that have not sent their blocks or taken those for them");
+    /// Called now and then while the rank waits. `under_way()` returns the members with whom messages are under way, in
+    /// any order and more than once; it may throw std::bad_alloc.
+    template <class UnderWay>
+    void look(UnderWay const& under_way) const {
+        if (absences->is_due()) try {
+                tell_of(under_way());
+            } catch (std::bad_alloc const&) {  // the line is all that is lost
+            }
     }
+    void tell_of(std::vector<int> members) const;
 
     std::uint64_t bytes_to(int member) const noexcept {
         return static_cast<std::uint64_t>(from.counts.at(member)) * from_element;

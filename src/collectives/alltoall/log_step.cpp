@@ -15,6 +15,7 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "collectives/alltoall/algorithm.hpp"
 #include "collectives/alltoall/own_block.hpp"
@@ -138,7 +139,8 @@ class LogStep {
             mpi::check(MPI_Testall(2, requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
             if (done != 0) return;
             patience.after(false);
-            if (patience.in_vain() % k_looks_in_vain == 0) problem_.look();
+            if (patience.in_vain() % k_looks_in_vain == 0)
+                problem_.look([&] { return std::vector{at(-distance), at(distance)}; });
         }
     }
 

@@ -60,8 +60,15 @@ void Pull::run() {
             kept = moved = true;
         }
         patience.after(moved);
-        if (patience.in_vain() % k_looks_in_vain == k_looks_in_vain - 1) problem_.look();
+        if (patience.in_vain() % k_looks_in_vain == k_looks_in_vain - 1) problem_.look([this] { return under_way(); });
     }
+}
+
+std::vector<int> Pull::under_way() const {
+    std::vector<int> members;
+    for (std::size_t transfer = 0; transfer < transfers_.size(); ++transfer)
+        if (!is_idle(transfer)) members.push_back(transfers_[transfer].member);
+    return members;
 }
 
 void Pull::start() {

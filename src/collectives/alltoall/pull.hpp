@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "collectives/alltoall/algorithm.hpp"
 #include "collectives/alltoall/own_block.hpp"
@@ -58,6 +59,7 @@ class Pull {
         return std::span<MPI_Request, 2>(&requests_[2 * transfer], 2);
     }
     bool is_idle(std::size_t transfer) const noexcept { return transfers_[transfer].stage == Stage::idle; }
+    std::vector<int> under_way() const;
     void start();
     void start_in(std::size_t transfer, int member);
     void start_out(std::size_t transfer, int member);

@@ -9,6 +9,7 @@
 /// have different numbers of tokens. It always ends: take the message of the smallest distance that is not complete.
 /// Its sender has finished all that it sends before, its receiver all that it receives before, so both have started it.
 #include <array>
+#include <vector>
 
 #include "collectives/alltoall/block_message.hpp"
 #include "collectives/alltoall/own_block.hpp"
@@ -53,7 +54,8 @@ class Window {
             bool const moved = test();
             if (moved) start();
             patience.after(moved);
-            if (patience.in_vain() % k_looks_in_vain == k_looks_in_vain - 1) problem_.look();
+            if (patience.in_vain() % k_looks_in_vain == k_looks_in_vain - 1)
+                problem_.look([this] { return under_way(); });
         }
     }
 
@@ -67,6 +69,7 @@ class Window {
                 int const member = (problem_.rank - next_in_ + problem_.size) % problem_.size;
                 if (problem_.bytes_from(member) == 0) continue;
                 receive_block(problem_, member, tag, in);
+                members_[2 * token] = member;
                 ++under_way_;
             }
             MPI_Request& out = requests_[2 * token + 1];
@@ -74,12 +77,19 @@ class Window {
                 int const member = (problem_.rank + next_out_) % problem_.size;
                 if (problem_.bytes_to(member) == 0) continue;
                 send_block(problem_, member, tag, out);
+                members_[2 * token + 1] = member;
                 ++under_way_;
                 ++outcome_.messages;
             }
         }
         outcome_.most_under_way =
             std::min<std::uint64_t>(tokens_.count(), static_cast<std::uint64_t>(problem_.size) - 1);
+    }
+    std::vector<int> under_way() const {
+        std::vector<int> members;
+        for (std::size_t i = 0; i < requests_.size(); ++i)
+            if (requests_[i] != MPI_REQUEST_NULL) members.push_back(members_[i]);
+        return members;
     }
     bool test() {
         std::array<int, 2 * Tokens::k_most> which;
@@ -96,6 +106,7 @@ class Window {
     AlltoallOutcome& outcome_;
     Tokens tokens_;
     std::array<MPI_Request, 2 * Tokens::k_most> requests_;
+    std::array<int, 2 * Tokens::k_most> members_{};  // of the messages that are under way
     int next_in_ = 1;
     int next_out_ = 1;
     int under_way_ = 0;
