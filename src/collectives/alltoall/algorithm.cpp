@@ -41,8 +41,8 @@ constexpr std::array k_algorithms{
 }  // namespace
 
 void Problem::tell_of(std::vector<int> members) const {
-    std::ranges::sort(members);
-    members.erase(std::ranges::unique(members).begin(), members.end());
+    std::sort(members.begin(), members.end());
+    members.erase(std::unique(members.begin(), members.end()), members.end());
     constexpr std::size_t k_named = engine::Absences::k_most_named;
     std::string names;
     for (int const member : std::span(members).first(std::min(members.size(), k_named)))
