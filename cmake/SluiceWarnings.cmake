@@ -8,10 +8,6 @@ target_compile_options(sluice_warnings INTERFACE
 # Programs and libraries hold the functions that they use, not all of a room.
 target_compile_options(sluice_warnings INTERFACE -ffunction-sections -fdata-sections)
 target_link_options(sluice_warnings INTERFACE -Wl,--gc-sections)
-# GCC compiles a tenth faster if it collects garbage from 400 MB on only, which few of its runs need.
-if(PROJECT_IS_TOP_LEVEL)
-  target_compile_options(sluice_warnings INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=400000>)
-endif()
 # Not with GCC and sanitizers: in what they add to the code GCC 12 sees values that are not set and stores beyond the end
 # where there are none. The build without them refuses the same warnings.
 if(SLUICE_WERROR AND NOT (SLUICE_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"))
