@@ -242,7 +242,7 @@ std::string to_screen(Summary const& s) {
         screen.put("consumers",
                    fmt::format("{:>8}  {}: {}, rank {}", size_text(consumers[i].bytes), consumers[i].who,
                                consumers[i].how, consumers[i].rank),
-                   i == 0 ? Need::answer : Need::more);
+                   i == 0 ? Need::answer : Need::rest);
     if (!s.all_ended()) put_advice(screen, s);
     screen.put("time", time_line(s), Need::more);
     if (std::string const text = hidden_line(s); !text.empty()) screen.put("hidden", text, Need::more);

@@ -44,7 +44,7 @@ MODES = {
     "copies": ([], [r"MPI's memory grew by \S+ MiB in MPI_Comm_dup at copies.*a function of the program"], ["waiting"]),
     "fresh": ([], [r"MPI_Irecv at fresh.*new memory.*" + HALF], ["half", "waiting"]),
     "once": ([], [r"in flight in MPI_I(recv|send) at once.*If they are the data themselves, nothing is to be saved"], ["waiting"]),
-    "file": ([], [*GATHERED, r"in flight in MPI_File_write_at_all.*one buffer"], ["waiting"]),
+    "file": ([], [*GATHERED, r"in flight in MPI_File_write_at_all.*at one address in all"], ["waiting"]),
     "passing": ([], [r"MPI's memory was \S+ MiB more at the peak of rank \d, in MPI_Allreduce at reduce_into_another.*gave it back"], ["waiting"]),
     "alltoall": ([], [r"MPI_Alltoall at exchange.*" + IN_PLACE], ["in place", "waiting"]),
     "inplace_off": (["--inplace", "off"], [r"MPI_Alltoall at exchange.*in place.*--inplace on"], ["waiting"]),
