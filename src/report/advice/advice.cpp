@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::uint64_t k_mib = 1 << 20;
 constexpr std::size_t k_most_advice = 6;
+// Launchers of two ranks on one node had 5 to 8 MiB.
+constexpr std::uint64_t k_least_beside_kib = 16 << 10;
 
 /// A send has no other rank in its name, but it waits for one.
 std::string what_it_waits_for(SiteSum const& site) {
@@ -132,9 +134,10 @@ std::string about_budget(Summary const& summary) {
     if (!summary.all_ended())
         return fmt::format("The job needed up to {} on a node so far ({}); the rest of it may need more.",
                            kib_text(need), sum_of_need(*fullest));
-    // The advice adds a tenth, for peaks between two samples and for the rest of the process.
+    // For the rest of the processes and of the node: the launcher, and what the kernel has for them.
+    std::uint64_t const memory = need + std::max(need / 10, k_least_beside_kib);
     return fmt::format("The job as it is needs up to {} on a node ({}): --memory {}MiB holds it{}.", kib_text(need),
-                       sum_of_need(*fullest), (need + need / 10 + 1023) / 1024, about_limits(summary, *fullest));
+                       sum_of_need(*fullest), (memory + 1023) / 1024, about_limits(summary, *fullest));
 }
 
 }  // namespace

@@ -63,13 +63,17 @@ static char const* mapped_file(char const* folder) {
     return memory;
 }
 NAMED static void mapped(char const* folder) {
+    enum { part = 4 * mib };
     if (g_rank == 0) {
-        MPI_Send(mapped_file(folder), large, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+        char const* const file = mapped_file(folder);
+        for (int at = 0; at < large; at += part)
+            MPI_Send(file + at, part, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
         let_samples_come();
     } else if (g_rank == 1) {
-        char* const all = taken(large);
-        MPI_Recv(all, large, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        free(all);
+        char* const data = taken(part);
+        for (int at = 0; at < large; at += part)
+            MPI_Recv(data, part, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        free(data);
     }
 }
 NAMED static void gather(char const* mine) {

@@ -235,6 +235,16 @@ TEST(Advice, tells_what_the_option_memory_did_not_bound) {
     EXPECT_THAT(all_advice(summary), HasSubstr("--memory 4GiB bounded nothing, because Sluice served no call"));
 }
 
+TEST(Advice, leaves_room_for_the_launcher_beside_a_small_need) {
+    Summary summary = job(2, Story::healthy);
+    NodeSum& node = summary.nodes[0];
+    node.peaks_own_kib = 7 << 10;
+    node.peaks_shared_kib = 0;
+    EXPECT_THAT(all_advice(summary), HasSubstr("--memory 23MiB holds it"));
+    node.peaks_own_kib = 1000 << 10;
+    EXPECT_THAT(all_advice(summary), HasSubstr("--memory 1100MiB holds it"));
+}
+
 TEST(Advice, of_a_job_that_did_not_end_says_nothing_of_what_is_in_order) {
     Summary summary = job(4, Story::flooded);
     for (SiteSum& site : summary.sites)
