@@ -249,7 +249,7 @@ std::string to_screen(Summary const& s) {
     if (std::string const text = line_on_objects(s); !text.empty()) screen.put("objects", text, Need::answer);
     screen.put("Sluice", ours(s), Need::rest);
     for (std::string const& line : service_lines(s))
-        screen.put("Sluice", line, Need::rest);
+        screen.put("Sluice", line, line.starts_with("samples:") ? Need::answer : Need::rest);  // it limits the figures
     if (s.all_ended()) put_advice(screen, s);
     if (std::string const text = registered(s); !text.empty()) screen.put("registered", text, Need::rest);
     return screen.take();
