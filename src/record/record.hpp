@@ -34,7 +34,7 @@ namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
 /// One more also when functions.txt changes: sites name functions by their places there.
-inline constexpr std::uint32_t k_format = 11;
+inline constexpr std::uint32_t k_format = 12;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
@@ -89,6 +89,13 @@ enum class State : std::uint32_t {
     // A reader derives these states; no rank writes them.
     gone,     ///< killed, or ended without MPI_Finalize: the process no longer exists
     unknown,  ///< it was running at its last sign of life, and its process cannot be asked from here
+};
+
+/// How the peak of a rank is known.
+enum class PeakSeen : std::uint32_t {
+    at_sample,        ///< a sample holds it
+    between_samples,  ///< the kernel knows of more than the samples around it: its call is not known
+    before_init       ///< the process held it before it called MPI_Init
 };
 
 /// The memory at one moment, in KiB. resident = application + mpi_private + mpi_shared + files + sluice.
@@ -246,6 +253,7 @@ struct RankHead {
     // The highest that the kernel knows of, between two samples too. The parts are those of the sample next to it; what
     // it has more is the application's.
     Sample peak;
+    PeakSeen peak_seen = PeakSeen::at_sample;
     // In KiB. Of peak.sluice what is no lease: this record, code, tables, the thread; and of Sluice's memory the pages
     // of the plugin's file, which the ranks of a node share.
     std::uint32_t peak_sluice_fixed = 0;

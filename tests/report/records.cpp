@@ -172,6 +172,7 @@ void add_calls(record::RankRecord& record, Story story) {
     count(dup, 2, 0, 300, 0.1);
     dup.grown_private = 192 << 10;
     if (story == Story::early) {
+        head.peak_seen = record::PeakSeen::before_init;
         head.huge_kib = head.world_rank == 1 ? 64 << 10 : 0;
         receive.deferred = 40 + head.world_rank;
         receive.hidden_ns = 300'000'000 + std::uint64_t{100'000'000} * head.world_rank;

@@ -27,7 +27,7 @@ void begin_history(Watch& watch, std::uint32_t site, std::uint64_t began_us, Ini
     second.mpi_shared = kib(record.head.init_shared);
     second.files = kib(after.others.file_bytes);
     // A peak before MPI_Init was the program's, outside MPI.
-    keep_peak(watch, first, init.kernel);
+    keep_peak(watch, first, init.kernel, true);
     first.site = site;
     second.site = site;
     // What MPI_Init gave back again was the MPI's.

@@ -39,7 +39,7 @@ Call::Call(Job& job, Watch& watch, Function function, void const* caller) noexce
         reading_ = watch.memory().enter(start_);
     }
     if (watch.memory().take_shrunk()) [[unlikely]]
-        watch.resident_buffers().forget_all();
+        watch.forget_pages();
     t_account.number = watch.entered(site_, watch.clock().us_since_start(start_), reading_);
     t_account.site = site_;
     t_account.reading = reading_;

@@ -5,7 +5,14 @@
 
 namespace sluice::plugin {
 
-void keep_peak(Watch& watch, record::Sample const& sample, KernelSays const& kernel) noexcept {
+namespace {
+
+/// What the kernel adds up for each thread in batches makes two looks at the same memory differ by some hundred KiB.
+constexpr std::uint32_t k_near_kib = 1024;
+
+}  // namespace
+
+void keep_peak(Watch& watch, record::Sample const& sample, KernelSays const& kernel, bool before_init) noexcept {
     record::RankRecord& record = watch.record();
     record::RankHead& head = record.head;
     auto const most = std::max(sample.resident, static_cast<std::uint32_t>(kernel.high_water / 1024));
@@ -19,6 +26,13 @@ void keep_peak(Watch& watch, record::Sample const& sample, KernelSays const& ker
             segments = head.segments_now;
         }
     }
+    bool const is_between = most - peak.resident > k_near_kib;
+    if (is_between && most - head.peak.resident <= k_near_kib) {
+        head.peak.resident = most;  // the same peak, looked at again
+        return;
+    }
+    using record::PeakSeen;
+    head.peak_seen = before_init ? PeakSeen::before_init : is_between ? PeakSeen::between_samples : PeakSeen::at_sample;
     peak.resident = most;
     head.peak = peak;
     head.peak_segments = std::min(segments, most);

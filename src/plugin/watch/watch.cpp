@@ -2,9 +2,12 @@
 #include "plugin/watch/watch.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <thread>
 #include <utility>
+
+#include "kernel/page_map.hpp"
 
 namespace sluice::plugin {
 
@@ -46,6 +49,33 @@ void Watch::made_inside(record::Object kind, std::uint64_t handle) noexcept {
 void Watch::freed(record::Object kind, std::uint64_t handle) noexcept {
     std::optional<std::uint32_t> const site = objects_.remove(kind, handle);
     if (site && *site != record::k_no_site) count_freed(kind, *site);
+}
+
+namespace {
+
+/// Asks the kernel about the first page, one in the middle and the last. True also where it does not tell.
+bool has_own_page(FlyingRange const& range) noexcept {
+    kernel::PageMap const pages;
+    for (std::uint64_t const at : {std::uint64_t{0}, range.span / 2, range.span - 1}) {
+        auto const page = pages.resident(range.from + at, 1);
+        if (!page || page->anonymous + page->swapped > 0) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+/// A buffer that was never written is in no memory of the application either. Each of its buffers is looked at once.
+bool Watch::is_elsewhere(FlyingRange const& range) noexcept {
+    void const* const buffer = reinterpret_cast<void const*>(range.from);
+    if (own_buffers_.knows(buffer, range.span)) [[likely]]
+        return false;
+    int const errno_of_program = errno;
+    std::uint64_t const asked_at = own_buffers_.generation();
+    bool const is_own = has_own_page(range);
+    errno = errno_of_program;
+    if (is_own) own_buffers_.add(buffer, range.span, asked_at);
+    return !is_own;
 }
 
 void Watch::exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept {

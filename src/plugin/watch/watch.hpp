@@ -45,9 +45,12 @@ class Watch {
     Windows& windows() noexcept { return windows_; }
     LentBuffers& lent() noexcept { return lent_; }
 
-    /// A buffer of the application that communication keeps busy. Returns its place, for `landed`.
+    /// A buffer of the application that communication keeps busy. Returns its place, for `landed`. A large one in a
+    /// mapped file or in shared memory is not the application's, and is not counted.
     std::uint32_t flies(std::uint32_t site, FlyingRange const& range) noexcept {
         if (range.bytes == 0) return Flights::k_alone;
+        if (range.bytes >= k_least_looked_at && is_elsewhere(range)) [[unlikely]]
+            return Flights::k_elsewhere;
         std::uint32_t place = Flights::k_alone;
         if (range.bytes < k_least_compared)
             flights_.add_bytes(site, range.bytes);
@@ -57,7 +60,7 @@ class Watch {
         return place;
     }
     void landed(std::uint32_t site, FlyingRange const& range, std::uint32_t place) noexcept {
-        if (range.bytes > 0) flights_.remove(site, range, place);
+        if (range.bytes > 0 && place != Flights::k_elsewhere) flights_.remove(site, range, place);
     }
     /// The same for bytes whose addresses are not known.
     void flies(std::uint32_t site, std::uint64_t bytes) noexcept {
@@ -66,6 +69,11 @@ class Watch {
     }
     void landed(std::uint32_t site, std::uint64_t bytes) noexcept { flights_.remove_bytes(site, bytes); }
     Flights const& flights() const noexcept { return flights_; }
+    /// Memory was given back to the kernel: an address may come again with other pages.
+    void forget_pages() noexcept {
+        resident_buffers_.forget_all();
+        own_buffers_.forget_all();
+    }
     UsedPages& used_pages() noexcept { return used_pages_; }
 
     // For the table of open requests.
@@ -185,6 +193,7 @@ class Watch {
     Communicators communicators_;
     Datatypes datatypes_;
     ResidentBuffers resident_buffers_;
+    ResidentBuffers own_buffers_;  // of which some page is the application's
     OpenCalls open_calls_;
     Transfers transfers_;
     Flights flights_;
@@ -194,6 +203,9 @@ class Watch {
     LentBuffers lent_;
     void exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept;
     std::uint64_t pages_of_call() const noexcept;
+    bool is_elsewhere(FlyingRange const& range) noexcept;
+    /// Whose pages a smaller buffer has is not asked: the look costs some µs.
+    static constexpr std::uint64_t k_least_looked_at = 1 << 20;
     /// Smaller buffers are many, and cost less than to compare them.
     static constexpr std::uint64_t k_least_compared = 4096;
     /// Between two threads' additions it is what both have in flight.

@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::uint64_t k_mib = 1 << 20;
 constexpr std::size_t k_most_advice = 6;
+// Launchers of two ranks on one node had 5 to 8 MiB.
+constexpr std::uint64_t k_least_beside_kib = 16 << 10;
 
 /// A send has no other rank in its name, but it waits for one.
 std::string what_it_waits_for(SiteSum const& site) {
@@ -94,7 +96,7 @@ bool served_anything(Summary const& summary) {
 
 /// The kernel enforces the limit of a node; --memory bounds what Sluice takes to serve calls.
 std::string about_limits(Summary const& summary, NodeSum const& node) {
-    std::uint64_t const peaks = node.peaks_kib() << 10;
+    std::uint64_t const peaks = node.need_kib() << 10;
     std::string text;
     if (node.limit > 0)
         text += peaks > node.limit
@@ -110,22 +112,32 @@ std::string about_limits(Summary const& summary, NodeSum const& node) {
     return text;
 }
 
+/// From the peaks that the report shows to the need: "2 ranks at their peaks, 406 MiB, less 61 MiB of files".
+std::string sum_of_need(NodeSum const& node) {
+    std::string text = fmt::format("{} at {}, {}", plural(node.ranks, "rank"),
+                                   node.ranks == 1 ? "its peak" : "their peaks", kib_text(node.peaks_kib));
+    std::vector<std::string> less;
+    if (node.peaks_files_kib > 0) less.push_back(kib_text(node.peaks_files_kib) + " of libraries and files");
+    if (node.repeated_kib() > 0) less.push_back(kib_text(node.repeated_kib()) + " that they share");
+    for (std::size_t i = 0; i < less.size(); ++i)
+        text += (i == 0 ? ", less " : " and ") + less[i];
+    return text;
+}
+
 std::string about_budget(Summary const& summary) {
     if (summary.nodes.empty()) return {};
     auto const fullest = std::max_element(summary.nodes.begin(), summary.nodes.end(),
-                                          [](auto const& a, auto const& b) { return a.peaks_kib() < b.peaks_kib(); });
-    if (fullest->peaks_kib() == 0) return {};
-    // The advice adds a tenth, for peaks between two samples and for the rest of the process.
-    std::uint64_t const budget = (fullest->peaks_kib() + fullest->peaks_kib() / 10 + 1023) / 1024;
+                                          [](auto const& a, auto const& b) { return a.need_kib() < b.need_kib(); });
+    std::uint64_t const need = fullest->need_kib();
+    if (need == 0) return {};
     // Nothing is known of the time after a job was ended.
     if (!summary.all_ended())
-        return fmt::format(
-            "The peaks of the ranks of a node came to {} ({}) so far; the rest of the job may need more.",
-            kib_text(fullest->peaks_kib()), plural(fullest->ranks, "rank"));
-    std::string text =
-        fmt::format("The job as it is needs up to {} on a node ({} at their peaks): --memory {}MiB holds it",
-                    kib_text(fullest->peaks_kib()), plural(fullest->ranks, "rank"), budget);
-    return text + about_limits(summary, *fullest) + ".";
+        return fmt::format("The job needed up to {} on a node so far ({}); the rest of it may need more.",
+                           kib_text(need), sum_of_need(*fullest));
+    // For the rest of the processes and of the node: the launcher, and what the kernel has for them.
+    std::uint64_t const memory = need + std::max(need / 10, k_least_beside_kib);
+    return fmt::format("The job as it is needs up to {} on a node ({}): --memory {}MiB holds it{}.", kib_text(need),
+                       sum_of_need(*fullest), (memory + 1023) / 1024, about_limits(summary, *fullest));
 }
 
 }  // namespace
@@ -157,7 +169,7 @@ std::vector<Consumer> consumers_of(Summary const& summary) {
 
 std::vector<std::string> advice_for(Summary const& summary) {
     std::vector<std::string> list;
-    for (auto const about : {about_growth, about_flight})
+    for (auto const about : {about_growth, about_making, about_flight})
         add_unless_empty(list, about(summary));
     for (std::string& line : about_objects(summary))
         list.push_back(std::move(line));

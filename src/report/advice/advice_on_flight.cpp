@@ -18,20 +18,25 @@ std::uint64_t callers(SiteSum const& site) {
     return std::max<std::uint64_t>(site.time_ns.ranks, 1);
 }
 
-/// True if each rank called several times, always with one buffer.
-bool is_one_buffer(SiteSum const& site) {
+/// True if each rank called several times, always with a buffer at one address: one that the program keeps, or takes
+/// again and again at the same place.
+bool is_at_one_address(SiteSum const& site) {
     return site.calls >= 2 * callers(site) && site.other_buffers > 0 && site.other_buffers <= callers(site);
 }
 
 /// True if most of what is received comes into pages that were not there before, again and again: more came so than
-/// the rank ever held. Data that are received once stay where they are.
-bool is_new_memory(SiteSum const& site) {
-    return site.calls >= 2 * callers(site) && site.bytes_in > 0 && site.new_bytes >= site.bytes_in / 2 &&
-           site.new_bytes / callers(site) > site.in_flight_peak_kib << 10;
+/// the rank ever held, or, at one address, than the buffer has. Data that are received once stay where they are.
+bool is_new_memory(Summary const& summary, SiteSum const& site) {
+    if (site.calls < 2 * callers(site) || site.bytes_in == 0 || site.new_bytes.sum < site.bytes_in / 2) return false;
+    bool const is_of_that_rank = site.new_bytes.most_rank == site.in_flight.most_rank;
+    std::uint64_t const held = (is_of_that_rank ? site.in_flight_peak_kib : summary.highest.kib) << 10;
+    return site.new_bytes.most > held ||
+           (is_at_one_address(site) && site.in_flight.most > 0 && site.new_bytes.most / 2 >= site.in_flight.most);
 }
 
-/// The number of calls whose bytes are in flight at once.
+/// The number of calls whose bytes are in flight at once. A blocking call is alone.
 double at_once(SiteSum const& site) {
+    if (!starts_request(site)) return 1;
     double const each =
         static_cast<double>(site.bytes.sum) / static_cast<double>(std::max<std::uint64_t>(site.calls, 1));
     return each > 0 ? static_cast<double>(site.in_flight.most) / each : 0;
@@ -40,9 +45,9 @@ double at_once(SiteSum const& site) {
 /// Of calls with about as many bytes in flight, one whose memory is new is told of: there is something to be saved.
 SiteSum const* largest_in_flight(Summary const& summary) {
     SiteSum const* const largest = greatest(summary, [](SiteSum const& s) { return s.in_flight.most; });
-    if (largest == nullptr || is_new_memory(*largest)) return largest;
+    if (largest == nullptr || is_new_memory(summary, *largest)) return largest;
     for (SiteSum const& site : summary.sites)
-        if (site.in_flight.most >= largest->in_flight.most / 10 * 9 && is_new_memory(site)) return &site;
+        if (site.in_flight.most >= largest->in_flight.most / 10 * 9 && is_new_memory(summary, site)) return &site;
     return largest;
 }
 
@@ -81,21 +86,28 @@ std::string about_flight(Summary const& summary) {
                           "with MPI_IN_PLACE, which Sluice serves with at most 256 KiB more, the rank would hold about "
                           "{}.",
                           size_text(peak - flight / 2));
-    if (is_one_buffer(*site))
-        return text + fmt::format(
-                          ": one buffer, the same in all {} calls. The program keeps it between the calls, so fewer "
-                          "bytes in flight save nothing.",
-                          count_text(site->calls));
-    if (is_new_memory(*site) && at_once(*site) >= 2)
+    bool const is_new = is_new_memory(summary, *site);
+    if (is_new && at_once(*site) >= 2)
         return text + fmt::format(
                           ", in new memory for each call: with half as much in flight at once the rank would hold "
                           "about {}.",
                           size_text(peak - flight / 2));
-    if (is_new_memory(*site))
+    if (is_new)
         return text + fmt::format(
                           ", in new memory for each call, {} of pages in all. One buffer for all {} calls saves taking "
                           "them again and again.",
-                          size_text(site->new_bytes), count_text(site->calls));
+                          size_text(site->new_bytes.sum), count_text(site->calls));
+    if (is_at_one_address(*site) && site->bytes_in > 0)
+        return text + fmt::format(
+                          ": one buffer, the same in all {} calls. The program keeps it between the calls, so fewer "
+                          "bytes in flight save nothing.",
+                          count_text(site->calls));
+    // Whether the program wrote what it sends into new pages cannot be seen in the call.
+    if (is_at_one_address(*site))
+        return text + fmt::format(
+                          ", at one address in all {} calls. If the program keeps that buffer between the calls, fewer "
+                          "bytes in flight save nothing.",
+                          count_text(site->calls));
     return text + what_they_are(*site);
 }
 

@@ -106,12 +106,8 @@ std::string about_passing_growth(Summary const& summary) {
 
 std::string about_growth(Summary const& summary) {
     // Objects that are made on purpose have advice of their own.
-    SiteSum const* const site = greatest(summary, [](SiteSum const& s) {
-        bool const made = s.kind == Kind::setup || s.kind == Kind::communicator || s.kind == Kind::window ||
-                          (s.object != record::Object::none &&
-                           (s.object != record::Object::request || s.function.ends_with("_init")));
-        return made ? 0 : s.grown.most;
-    });
+    SiteSum const* const site = greatest(
+        summary, [](SiteSum const& s) { return s.kind == Kind::setup || makes_objects(s) ? 0 : s.grown.most; });
     if (site == nullptr || !is_large(site->grown.most, summary)) return about_passing_growth(summary);
     if (is_of_requests_left(*site, summary)) return {};
     std::string const since =

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "report/advice/kinds_of_calls.hpp"
 #include "report/advice/largest_site.hpp"
 #include "report/show/words.hpp"
 
@@ -86,6 +87,11 @@ std::string about_left(Summary const& summary, ObjectSum const& sum) {
                        places_text(summary, sum.kind, ", most of "), memory_text(sum), free);
 }
 
+bool is_told(Summary const& summary, ObjectSum const& sum) {
+    return summary.all_ended() &&
+           (sum.left.most >= least_of(sum.kind) || (sum.left.most > 0 && is_large(sum.grown.most, summary)));
+}
+
 }  // namespace
 
 std::vector<std::string> about_objects(Summary const& summary) {
@@ -95,9 +101,23 @@ std::vector<std::string> about_objects(Summary const& summary) {
     std::stable_sort(objects.begin(), objects.end(),
                      [](ObjectSum const& a, ObjectSum const& b) { return a.grown.most > b.grown.most; });
     for (ObjectSum const& sum : objects)
-        if (sum.left.most >= least_of(sum.kind) || (sum.left.most > 0 && is_large(sum.grown.most, summary)))
-            list.push_back(about_left(summary, sum));
+        if (is_told(summary, sum)) list.push_back(about_left(summary, sum));
     return list;
+}
+
+std::string about_making(Summary const& summary) {
+    SiteSum const* const site = greatest(summary, [&summary](SiteSum const& s) {
+        bool const told = is_told(summary, objects_of_kind(summary.objects, s.object)) && s.left.most > 0;
+        return makes_objects(s) && !told ? s.grown.most : 0;
+    });
+    if (site == nullptr || !is_large(site->grown.most, summary)) return {};
+    std::string const text = fmt::format("MPI's memory grew by {} in {} on rank {}", size_text(site->grown.most),
+                                         call_of(*site), site->grown.most_rank);
+    if (site->function.starts_with("MPI_Win_allocate"))
+        return text + ": it has the memory of the windows themselves, which MPI_Win_free gives back.";
+    return text +
+           ". The MPI takes it for what the call makes, or a function of the program does that the call runs, such as "
+           "one that copies attributes.";
 }
 
 std::string line_on_objects(Summary const& summary) {

@@ -13,6 +13,9 @@ namespace sluice::report {
 /// what is open there may be freed later.
 std::vector<std::string> about_objects(Summary const& summary);
 
+/// Memory that the MPI took where objects are made and that about_objects() does not tell. Empty if it is not much.
+std::string about_making(Summary const& summary);
+
 /// How many were left of each kind, by the rank that left most, and the memory that its making took; the kind with most
 /// memory first. Empty if none was left.
 std::string line_on_objects(Summary const& summary);

@@ -30,4 +30,12 @@ inline bool is_collective_access(SiteSum const& site) {
     return name.find("_all") != std::string_view::npos || name.find("_ordered") != std::string_view::npos;
 }
 
+/// Makes objects that the program keeps until it frees them: communicators, windows, persistent requests …
+inline bool makes_objects(SiteSum const& site) {
+    using record::Kind;
+    return site.kind == Kind::communicator || site.kind == Kind::window ||
+           (site.object != record::Object::none &&
+            (site.object != record::Object::request || site.function.ends_with("_init")));
+}
+
 }  // namespace sluice::report

@@ -25,7 +25,7 @@ function tiles(report) {
   const at = report.highest;
   const served = report.served_calls > 0;
   return el("div", { class: "tiles" },
-    tile("highest peak", kibText(report.peak_kib.max), `rank ${at.rank}, at ${timeText(at.sample.time_us)}`),
+    tile("highest peak", kibText(report.peak_kib.max), `rank ${at.rank}, ${report.when_of_peak.split(",")[0]}`),
     tile("peak of a rank, mean", kibText(mean(report.peak_kib)), `least ${kibText(report.peak_kib.min)}`),
     tile("MPI’s memory, mean", kibText(mean(mpi)), percentText(mean(mpi), mean(report.peak_kib)) + " of the peak"),
     tile("in flight at a rank’s peak", kibText(report.in_flight_kib.max), report.in_flight_kib.max ? `most on rank ${report.in_flight_kib.max_rank}` : "on any rank"),
@@ -41,11 +41,9 @@ function headline(report) {
     : `Ranks peaked at ${kibText(mean(report.peak_kib))} on average, rank ${at.rank} at ${kibText(at.kib)}`;
 }
 function lead(report) {
-  const at = report.highest;
-  const where = at.function ? `in ${callText(at.function, at.place)}` : "outside MPI";
   const state = report.ended ? "" : report.state_text.replace(/^./, (c) => c.toUpperCase()) + `, last sign of life at ${timeText(report.duration_us)}. `;
   const huge = report.huge_kib.max ? ` Beside that, up to ${kibText(report.huge_kib.max)} were in reserved huge pages, on rank ${report.huge_kib.max_rank}.` : "";
-  return state + `The highest peak was reached ${timeText(at.sample.time_us)} after MPI_Init, ${where}.` + huge;
+  return state + `The highest peak was reached ${report.when_of_peak}.` + huge;
 }
 function lastSeen(report) {
   if (report.whereabouts.length === 0) return null;

@@ -30,6 +30,7 @@ json report_for_page(Summary const& summary) {
     for (char const* name : {"resident_over_ranks", "mpi_over_ranks"})
         out[name].erase("histogram");
     out["advice"] = advice_for(summary);
+    out["when_of_peak"] = when_of_peak(summary);
     out["cause"] = cause_of_end(summary);
     out["what_happened"] = what_happened(summary);
     out["state_text"] = state_text(summary);

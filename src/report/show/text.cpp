@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/columns.hpp"
 #include "report/advice/advice.hpp"
@@ -18,27 +19,61 @@ namespace sluice::report {
 
 namespace {
 
-/// Paragraphs with a label in front; counts lines as they come.
+/// How much a reader needs a paragraph. Where the screen is full, the least needed are left out.
+enum class Need { always, answer, more, rest };
+
+/// Paragraphs with labels in front, in the order in which they are put.
 class Screen {
   public:
-    /// Returns false if there is no room for the text: then it is left out.
-    bool put(std::string_view label, std::string const& text) {
-        std::string const lines = base::wrapped(fmt::format("{:<11}", label), text, k_text_columns);
-        auto const count = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
-        if (used_ + count > k_text_lines) return false;
-        text_ += lines;
-        used_ += count;
-        return true;
+    void put_title(std::string const& text) { add(Need::always, {}, base::wrapped("", text, k_text_columns)); }
+    /// Paragraphs of one label follow each other: the label stands before the first.
+    void put(std::string_view label, std::string const& text, Need need) { add(need, label, text); }
+
+    /// Leaves out what is needed least, the last of it first, and says how much that was.
+    std::string take() {
+        std::size_t left_out = 0;
+        for (Need const need : {Need::rest, Need::more, Need::answer})
+            for (std::size_t i = paragraphs_.size(); i-- > 0 && lines(left_out) > k_text_lines;)
+                if (paragraphs_[i].need == need && std::exchange(paragraphs_[i].shown, false)) ++left_out;
+        std::string text;
+        std::string_view label;
+        for (Paragraph const& paragraph : paragraphs_) {
+            if (!paragraph.shown) continue;
+            text += wrapped(paragraph.label == label ? std::string_view() : paragraph.label, paragraph);
+            label = paragraph.label;
+        }
+        if (left_out == 0) return text;
+        return text + base::wrapped(label_of("left out"),
+                                    plural(left_out, "paragraph") + ", which the page of the report has",
+                                    k_text_columns);
     }
-    void put_title(std::string const& text) {
-        text_ += base::wrapped("", text, k_text_columns);
-        used_ = static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n'));
-    }
-    std::string take() { return std::move(text_); }
 
   private:
-    std::string text_;
-    std::size_t used_ = 0;
+    struct Paragraph {
+        Need need;
+        std::string label;
+        std::string text;
+        bool shown = true;
+    };
+    void add(Need need, std::string_view label, std::string text) {
+        paragraphs_.push_back({need, std::string(label), std::move(text)});
+    }
+    static std::string label_of(std::string_view label) { return fmt::format("{:<11}", label); }
+    static std::string wrapped(std::string_view label, Paragraph const& paragraph) {
+        if (paragraph.label.empty()) return paragraph.text;  // the title
+        return base::wrapped(label_of(label), paragraph.text, k_text_columns);
+    }
+    std::size_t lines(std::size_t left_out) const {
+        std::size_t count = left_out > 0 ? 1 : 0;
+        for (Paragraph const& paragraph : paragraphs_)
+            if (paragraph.shown) {
+                std::string const text = wrapped(paragraph.label, paragraph);
+                count += static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+            }
+        return count;
+    }
+
+    std::vector<Paragraph> paragraphs_;
 };
 
 std::string heading(Summary const& s) {
@@ -65,9 +100,7 @@ std::string identified(Summary const& s) {
 std::string peaks(Summary const& s) {
     std::string text = fmt::format("peak of a rank: least {}, mean {}, most {}", kib_text(s.peak_kib.least),
                                    kib_text(static_cast<std::uint64_t>(s.peak_kib.mean())), kib_text(s.peak_kib.most));
-    PeakOf const& peak = s.highest;
-    return text + fmt::format(" on rank {} at {}, {}", peak.rank, time_text(peak.sample.time_us),
-                              peak.function.empty() ? "outside MPI" : "in " + call_text(peak.function, peak.place));
+    return text + fmt::format(" on rank {} {}", s.highest.rank, when_of_peak(s));
 }
 
 std::string split(Summary const& s) {
@@ -144,15 +177,17 @@ void put_whereabouts(Screen& screen, Summary const& s) {
         text += row.ranks.count() == 1 ? fmt::format(", held {}", kib_text(row.resident_kib.most))
                                        : fmt::format(", held {} … {} (rank {})", kib_text(row.resident_kib.least),
                                                      kib_text(row.resident_kib.most), row.resident_kib.most_rank);
-        screen.put(i == 0 ? "last seen" : "", text);
+        screen.put("last seen", text, Need::answer);
     }
-    if (rows.size() > shown) screen.put("", fmt::format("and in {} other calls", rows.size() - shown));
+    if (rows.size() > shown)
+        screen.put("last seen", fmt::format("and in {} other calls", rows.size() - shown), Need::more);
 }
 
+/// The first sentence is the most pressing, the last one what the job needs.
 void put_advice(Screen& screen, Summary const& s) {
-    char const* label = "advice";
-    for (std::string const& line : advice_for(s))
-        if (screen.put(label, line)) label = "";
+    std::vector<std::string> const advice = advice_for(s);
+    for (std::size_t i = 0; i < advice.size(); ++i)
+        screen.put("advice", advice[i], i == 0 || i + 1 == advice.size() ? Need::answer : Need::more);
 }
 
 }  // namespace
@@ -192,31 +227,31 @@ std::string state_text(Summary const& s) {
 std::string to_screen(Summary const& s) {
     Screen screen;
     screen.put_title(heading(s));
-    if (std::string const text = identified(s); !text.empty()) screen.put("run", text);
+    if (std::string const text = identified(s); !text.empty()) screen.put("run", text, Need::more);
     if (!s.all_ended()) {
-        screen.put("state", state_text(s) + ", last sign of life at " + time_text(s.duration_us));
-        bool first = true;
-        for (std::string const& line : what_happened(s)) {
-            screen.put(first ? "why" : "", line);
-            first = false;
-        }
+        screen.put("state", state_text(s) + ", last sign of life at " + time_text(s.duration_us), Need::always);
+        Need need = Need::always;
+        for (std::string const& line : what_happened(s))
+            screen.put("why", line, std::exchange(need, Need::answer));
         put_whereabouts(screen, s);
     }
-    screen.put("memory", peaks(s));
-    screen.put("", split(s));
+    screen.put("memory", peaks(s), Need::answer);
+    screen.put("memory", split(s), Need::answer);
     std::vector<Consumer> const consumers = consumers_of(s);
     for (std::size_t i = 0; i < std::min<std::size_t>(consumers.size(), 3); ++i)
-        screen.put(i == 0 ? "consumers" : "", fmt::format("{:>8}  {}: {}, rank {}", size_text(consumers[i].bytes),
-                                                          consumers[i].who, consumers[i].how, consumers[i].rank));
+        screen.put("consumers",
+                   fmt::format("{:>8}  {}: {}, rank {}", size_text(consumers[i].bytes), consumers[i].who,
+                               consumers[i].how, consumers[i].rank),
+                   i == 0 ? Need::answer : Need::rest);
     if (!s.all_ended()) put_advice(screen, s);
-    screen.put("time", time_line(s));
-    if (std::string const text = hidden_line(s); !text.empty()) screen.put("hidden", text);
-    if (std::string const text = line_on_objects(s); !text.empty()) screen.put("objects", text);
-    screen.put("Sluice", ours(s));
+    screen.put("time", time_line(s), Need::more);
+    if (std::string const text = hidden_line(s); !text.empty()) screen.put("hidden", text, Need::more);
+    if (std::string const text = line_on_objects(s); !text.empty()) screen.put("objects", text, Need::answer);
+    screen.put("Sluice", ours(s), Need::rest);
     for (std::string const& line : service_lines(s))
-        screen.put("", line);
+        screen.put("Sluice", line, line.starts_with("samples:") ? Need::answer : Need::rest);  // it limits the figures
     if (s.all_ended()) put_advice(screen, s);
-    if (std::string const text = registered(s); !text.empty()) screen.put("registered", text);
+    if (std::string const text = registered(s); !text.empty()) screen.put("registered", text, Need::rest);
     return screen.take();
 }
 

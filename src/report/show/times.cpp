@@ -22,6 +22,14 @@ std::string crowded_text(Summary const& summary) {
     return {};
 }
 
+std::string when_of_peak(Summary const& summary) {
+    PeakOf const& peak = summary.highest;
+    if (peak.seen == record::PeakSeen::before_init) return "before MPI_Init";
+    return fmt::format("{} {}, {}", peak.seen == record::PeakSeen::between_samples ? "between two samples near" : "at",
+                       time_text(peak.sample.time_us),
+                       peak.function.empty() ? "outside MPI" : "in " + call_text(peak.function, peak.place));
+}
+
 std::string time_line(Summary const& s) {
     double const lived = ns_after_init(s);
     double const in_mpi = static_cast<double>(s.time_in_mpi_ns.sum - std::min(s.time_in_mpi_ns.sum, s.init_ns.sum));

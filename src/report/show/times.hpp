@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Where the ranks' time went. Shares are of the time after MPI_Init, whose own time is told apart.
+/// Where the ranks' time went, and when they had their peak. Shares are of the time after MPI_Init, whose own time is
+/// told apart.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,10 @@ namespace sluice::report {
 
 /// Returns the time that all ranks together lived after MPI_Init, in nanoseconds.
 double ns_after_init(Summary const& summary);
+
+/// Returns when the highest peak was: "at 8.00 s, in MPI_Send at f+0x3 (app)", "before MPI_Init", or that it was
+/// between two samples, with the one next to it.
+std::string when_of_peak(Summary const& summary);
 
 /// Returns the line of a report on time.
 std::string time_line(Summary const& summary);

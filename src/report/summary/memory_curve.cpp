@@ -99,7 +99,7 @@ std::vector<record::Sample> curve_of(record::RankRecord const& record) {
         std::vector<record::Sample> const tail = thinned({middle, all.end()}, k_tail_points);
         curve.insert(curve.end(), tail.begin(), tail.end());
     }
-    insert_peak(curve, record.head.peak);
+    if (record.head.peak_seen != record::PeakSeen::before_init) insert_peak(curve, record.head.peak);
     return curve;
 }
 

@@ -222,21 +222,22 @@ void add_comm_table(std::vector<CommSum>& into, std::vector<CommSum> const& from
     if (into.size() > record::k_comms) into.resize(record::k_comms);
 }
 
-/// What of a rank's memory adds up over the ranks of its node, and what counts once, in KiB.
+/// A rank's memory in KiB: what adds up over the ranks of its node, shared memory of which it is not known how many
+/// ranks have it, and pages of files, the code of Sluice among them.
 struct Shares {
-    std::uint64_t own, shared;
+    std::uint64_t own, shared, files;
 };
 
-/// Ranks map the same libraries. Of shared memory it is the kernel that knows which ranks share it: a rank has its
-/// proportional part, as large as at the reading of it. Where the kernel does not tell, all is the same memory.
+/// Of shared memory it is the kernel that knows which ranks share it: a rank has its proportional part, as large as at
+/// the reading of it. Where the kernel does not tell, all is the same memory.
 Shares shares_of(record::RankHead const& head, record::Sample const& sample, std::uint32_t segments_kib) {
-    std::uint64_t const once = std::min<std::uint64_t>(
+    std::uint64_t const files = std::min<std::uint64_t>(
         std::uint64_t{sample.files} + std::min(head.sluice_code, sample.sluice), sample.resident);
     std::uint64_t const segments =
-        std::min<std::uint64_t>(std::max(segments_kib, sample.mpi_shared), sample.resident - once);
-    std::uint64_t const rest = sample.resident - once - segments;
-    if (head.segments == 0 || head.segments_part == 0) return {rest, once + segments};
-    return {rest + segments * std::min(head.segments_part, head.segments) / head.segments, once};
+        std::min<std::uint64_t>(std::max(segments_kib, sample.mpi_shared), sample.resident - files);
+    std::uint64_t const rest = sample.resident - files - segments;
+    if (head.segments == 0 || head.segments_part == 0) return {rest, segments, files};
+    return {rest + segments * std::min(head.segments_part, head.segments) / head.segments, 0, files};
 }
 
 void add_rank(NodeSum& sum, record::RankRecord const& record) {
@@ -251,9 +252,11 @@ void add_rank(NodeSum& sum, record::RankRecord const& record) {
         sum.limit = sum.limit == 0 ? record.head.memory_limit : std::min(sum.limit, record.head.memory_limit);
     sum.asked = std::max(sum.asked, record.head.asked_memory);
     sum.last_own_kib += at_end.own;
-    sum.last_shared_kib = std::max(sum.last_shared_kib, at_end.shared);
+    sum.last_shared_kib = std::max(sum.last_shared_kib, at_end.shared + at_end.files);
     sum.peaks_own_kib += at_peak.own;
     sum.peaks_shared_kib = std::max(sum.peaks_shared_kib, at_peak.shared);
+    sum.peaks_kib += peak.resident;
+    sum.peaks_files_kib += at_peak.files;
 }
 
 void add_node(Summary& summary, NodeSum const& node) {

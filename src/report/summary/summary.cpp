@@ -255,6 +255,7 @@ void add_peak(Summary& summary, record::RankRecord const& record, std::vector<st
     peak.kib = summary.peak_kib.most;
     peak.sample = record.head.peak;
     peak.sluice_fixed_kib = record.head.peak_sluice_fixed;
+    peak.seen = checked(record.head.peak_seen);
     if (SiteSum const* const site = site_at(summary, ids, peak.sample.site)) {
         peak.function = site->function;
         peak.place = site->place;

@@ -18,6 +18,7 @@
 /// the small ones are kept by name. Needs no MPI.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -37,7 +38,7 @@
 
 namespace sluice::report {
 
-inline constexpr std::uint32_t k_summary_format = 9;
+inline constexpr std::uint32_t k_summary_format = 10;
 inline constexpr std::uint32_t k_full_ranks = 32;
 inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
@@ -75,13 +76,13 @@ struct SiteSum {
     Spread grown_own;                      ///< pages of the call's own buffers
     Spread in_flight;                      ///< the most at one moment
     std::uint64_t in_flight_peak_kib = 0;  ///< the peak of the rank that has most in flight
+    Spread new_bytes;                      ///< received into pages that were not in memory when the call began
     std::uint64_t first_us = 0;
     std::uint64_t last_us = 0;
     std::uint64_t growing_since_us = 0;  ///< the earliest of all ranks; 0: grows on no rank
     std::uint64_t growing_ranks = 0;
     std::uint64_t unplaced_bytes = 0;              ///< handed over here, but not in the matrix
     std::uint64_t in_place = 0;                    ///< calls whose bytes leave from the buffer that they come into
-    std::uint64_t new_bytes = 0;                   ///< received into pages that were not in memory when the call began
     std::uint64_t other_buffers = 0;               ///< calls whose buffer was not that of the rank's call before
     record::Object object = record::Object::none;  ///< what is made here
     std::uint64_t made = 0;
@@ -147,13 +148,14 @@ struct PeakOf {
     std::uint64_t kib = 0;  ///< the most resident memory, also between two samples: sample.resident
     record::Sample sample;
     std::uint64_t sluice_fixed_kib = 0;  ///< the part of sample.sluice that is no lease
-    std::string function, place;         ///< the call it was in; empty outside MPI
+    record::PeakSeen seen = record::PeakSeen::at_sample;
+    std::string function, place;  ///< the call that the sample was in; empty outside MPI
     bool operator==(PeakOf const&) const = default;
 };
 
-/// All ranks of a node together. What ranks share is counted once: libraries, mapped files and the code of Sluice with
-/// the size seen by the rank that has most of it, shared memory by each rank's proportional part, which is among its
-/// own.
+/// All ranks of a node together. Shared memory counts by each rank's proportional part, which is among its own; where
+/// the kernel does not tell that, once, as the rank with most of it has it. What the ranks held at the end has pages of
+/// files (libraries, mapped files, the code of Sluice) once in `shared`. The need has none: the kernel can drop them.
 struct NodeSum {
     std::uint32_t node = 0;
     std::uint32_t ranks = 0;
@@ -162,9 +164,12 @@ struct NodeSum {
     std::uint64_t limit = 0;                                ///< bytes that the kernel allows; 0: none was found
     std::uint64_t asked = 0;                                ///< bytes, of --memory; 0: it was not given
     std::uint64_t last_own_kib = 0, last_shared_kib = 0;    ///< at the end
-    std::uint64_t peaks_own_kib = 0, peaks_shared_kib = 0;  ///< each rank at its peak
+    std::uint64_t peaks_own_kib = 0, peaks_shared_kib = 0;  ///< each rank at its peak, without pages of files
+    std::uint64_t peaks_kib = 0, peaks_files_kib = 0;       ///< sums over the ranks: the peaks, and files in them
     std::uint64_t last_kib() const { return last_own_kib + last_shared_kib; }
-    std::uint64_t peaks_kib() const { return peaks_own_kib + peaks_shared_kib; }
+    std::uint64_t need_kib() const { return peaks_own_kib + peaks_shared_kib; }
+    /// What the peaks of several ranks have of the same shared memory, beyond once.
+    std::uint64_t repeated_kib() const { return peaks_kib - std::min(peaks_kib, need_kib() + peaks_files_kib); }
     bool operator==(NodeSum const&) const = default;
 };
 

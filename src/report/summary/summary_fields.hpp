@@ -117,6 +117,7 @@ inline void fields(auto& a, PeakOf& p) {
     a("kib", p.kib);
     a("sample", p.sample);
     a("sluice_fixed_kib", p.sluice_fixed_kib);
+    a("seen", p.seen);
     a("function", p.function);
     a("place", p.place);
 }
@@ -132,6 +133,8 @@ inline void fields(auto& a, NodeSum& n) {
     a("last_shared_kib", n.last_shared_kib);
     a("peaks_own_kib", n.peaks_own_kib);
     a("peaks_shared_kib", n.peaks_shared_kib);
+    a("peaks_kib", n.peaks_kib);
+    a("peaks_files_kib", n.peaks_files_kib);
 }
 
 inline void fields(auto& a, RankDetail& r) {

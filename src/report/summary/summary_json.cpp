@@ -23,6 +23,7 @@ constexpr std::array k_kind_names{"other",      "setup",        "send",   "recei
 constexpr std::array k_object_names{"none",   "request",   "datatype", "communicator",  "group",
                                     "window", "operation", "info",     "error_handler", "file"};
 static_assert(k_object_names.size() == record::k_objects);
+constexpr std::array k_seen_names{"at a sample", "between samples", "before MPI_Init"};
 constexpr std::array k_how_names{"abort", "exit", "signal", "unknown"};
 constexpr std::array k_state_names{"running", "finalizing", "ended", "exited", "aborted", "gone", "unknown"};
 static_assert(k_kind_names.size() == k_kinds && k_state_names.size() == k_states);
@@ -200,6 +201,9 @@ json put_value(record::State state) {
 json put_value(record::Object object) {
     return k_object_names[static_cast<std::size_t>(checked(object))];
 }
+json put_value(record::PeakSeen seen) {
+    return k_seen_names[static_cast<std::size_t>(seen)];
+}
 json put_value(How how) {
     return k_how_names[static_cast<std::size_t>(how)];
 }
@@ -208,6 +212,9 @@ void get_value(json const& in, record::Kind& kind) {
 }
 void get_value(json const& in, record::Object& object) {
     object = static_cast<record::Object>(index_of(k_object_names, in.get<std::string>()));
+}
+void get_value(json const& in, record::PeakSeen& seen) {
+    seen = static_cast<record::PeakSeen>(index_of(k_seen_names, in.get<std::string>()));
 }
 void get_value(json const& in, How& how) {
     how = static_cast<How>(index_of(k_how_names, in.get<std::string>()));

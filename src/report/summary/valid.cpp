@@ -32,6 +32,10 @@ std::string clean_text(char const* text, std::size_t room) {
     return base::printable({text, static_cast<std::size_t>(std::find(text, text + room, '\0') - text)});
 }
 
+record::PeakSeen checked(record::PeakSeen seen) {
+    return seen > record::PeakSeen::before_init ? record::PeakSeen::at_sample : seen;
+}
+
 std::size_t kind_index(record::Kind kind) {
     auto const index = static_cast<std::size_t>(kind);
     return index <= static_cast<std::size_t>(record::Kind::file) ? index : 0;

@@ -24,6 +24,9 @@ std::string text_of(std::array<char, N> const& text) {
     return clean_text(text.data(), N);
 }
 
+/// A number that is none of them counts as that of a sample.
+record::PeakSeen checked(record::PeakSeen seen);
+
 /// Returns 0 … 9; a number that is not a Kind counts as other.
 std::size_t kind_index(record::Kind kind);
 

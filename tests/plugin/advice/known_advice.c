@@ -174,6 +174,47 @@ NAMED static void kept(int rank) {
             MPI_Recv(data, bytes, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     free(data);
 }
+/* A buffer is taken for each message and given back: at one address, in new memory. */
+NAMED static void again(int rank) {
+    enum { bytes = 32 << 20 };
+    char* data = rank == 0 ? touched(bytes) : NULL;
+    for (int i = 0; i < 6; ++i) {
+        if (rank == 0) {
+            MPI_Ssend(data, bytes, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
+        } else {
+            char* taken = aligned_alloc(4096, bytes);
+            MPI_Recv(taken, bytes, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            free(taken);
+        }
+    }
+    free(data);
+}
+/* What a communicator's copies have is taken when it is copied, and all copies are freed. */
+static int copy_attribute(MPI_Comm comm, int key, void* extra, void* from, void* to, int* flag) {
+    (void)comm, (void)key, (void)extra, (void)from;
+    *(void**)to = touched(8 << 20);
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+static int delete_attribute(MPI_Comm comm, int key, void* value, void* extra) {
+    (void)comm, (void)key, (void)extra;
+    free(value);
+    return MPI_SUCCESS;
+}
+NAMED static void copies(void) {
+    enum { number = 6 };
+    MPI_Comm copy[number];
+    int key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(copy_attribute, delete_attribute, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, key, touched(16));
+    for (int i = 0; i < number; ++i)
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy[i]);
+    usleep(100000); /* for samples of this state */
+    for (int i = 0; i < number; ++i)
+        MPI_Comm_free(&copy[i]);
+    MPI_Comm_delete_attr(MPI_COMM_WORLD, key);
+    MPI_Comm_free_keyval(&key);
+}
 /* Several messages are received at once, each into memory that was taken for it. */
 NAMED static void fresh(int rank) {
     enum { bytes = 4 << 20, at_once = 8, rounds = 3 };
@@ -298,6 +339,10 @@ int main(int argc, char** argv) {
         nothing(rank);
     else if (!strcmp(mode, "kept"))
         kept(rank);
+    else if (!strcmp(mode, "again"))
+        again(rank);
+    else if (!strcmp(mode, "copies"))
+        copies();
     else if (!strcmp(mode, "fresh"))
         fresh(rank);
     else if (!strcmp(mode, "once"))

@@ -4,19 +4,18 @@
 
     own     Sluice takes less than 2 MiB (MPICH: 2.125 MiB) of a rank's peak, with a report and without
     before  a peak before MPI_Init: it is that of the kernel, its parts add up, libraries are not the MPI's shared memory and
-            count once for a node, and a node with the memory that the advice names holds the job
+            are no part of what a node needs, and a node with the memory that the advice names holds the job
     alone   the plugin without the command beside it makes the report in rank 0
     exec    what the process held before it began its program is not the program's peak
 """
 import json
 import os
-import re
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 
+import advised_memory
 import watched
 
 sluice, launcher, ranks, program, bed, plugin, mode = sys.argv[1:]
@@ -85,26 +84,12 @@ def check_node(report, kernel):
     node = report["nodes"][0]
     need = node["peaks_own_kib"] + node["peaks_shared_kib"]
     all_peaks = sum(peak for peak, _, _ in kernel.values())
-    once = min(report["ranks"][rank]["curve"]["files_kib"][0] for rank in kernel)
-    print(f"node: {need} KiB of peaks that are {all_peaks} KiB together, with {once} KiB of libraries")
-    if once == 0 or need > all_peaks - (int(ranks) - 1) * once / 2 + NEAR_KIB:
-        sys.exit("libraries are counted more than once")
-
-
-def holds(said, arguments):
-    """Runs the job again on a node that has the memory that its report names."""
-    mib = re.search(r"--memory\s+(?:sluice:\s+)?(\d+)MiB", said)
-    if not mib:
-        sys.exit(f"no --memory in the advice\n{said}")
-    if os.geteuid() != 0:
-        print("not run again: only root can make a node of that memory")
-        return
-    memory = f"{mib[1]}MiB"
-    command = [sys.executable, bed, "--memory", memory, "--", *LAUNCH, sluice, "run", "--memory", memory, program, *arguments]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    print(f"with {memory}: exit code {run.returncode}")
-    if run.returncode != 0:
-        sys.exit(f"--memory {memory} does not hold the job\n{run.stdout}{run.stderr}")
+    files = report["files_kib"]["sum"]
+    print(f"node: {need} KiB of peaks that are {all_peaks} KiB together, with {files} KiB of libraries")
+    if files == 0 or need > all_peaks - files + NEAR_KIB * int(ranks):
+        sys.exit("libraries are counted in the need")
+    if need < int(ranks) * (TAKEN_MIB - 2) << 10:
+        sys.exit("the need is less than what the ranks have taken")
 
 
 def alone():
@@ -133,7 +118,7 @@ def main():
     if application < (TAKEN_MIB - 2) << 10:  # pages of files came after it
         sys.exit("the memory before MPI_Init was the application's")
     check_node(report, kernel)
-    holds(said, [mode, str(TAKEN_MIB)])
+    advised_memory.holds(said, bed, LAUNCH, sluice, [program, mode, str(TAKEN_MIB)])
 
 
 main()

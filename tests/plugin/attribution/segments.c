@@ -4,7 +4,7 @@
  *     segments own       each rank receives into shared memory that no other rank maps
  *     segments common    all ranks map the same shared memory and use all of it
  *
- * Prints "kernel RANK PSS SHARED" in KiB, read while all ranks have it. */
+ * Prints "kernel RANK PSS SHARED" in KiB, read while all ranks have it; the first without pages of files. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -66,7 +66,8 @@ int main(int argc, char** argv) {
         common(rank);
     usleep(200000); /* for samples */
     MPI_Barrier(MPI_COMM_WORLD);
-    printf("kernel %d %ld %ld\n", rank, of_kernel("/proc/self/smaps_rollup", "Pss:"),
+    printf("kernel %d %ld %ld\n", rank,
+           of_kernel("/proc/self/smaps_rollup", "Pss_Anon:") + of_kernel("/proc/self/smaps_rollup", "Pss_Shmem:"),
            of_kernel("/proc/self/status", "RssShmem:"));
     fflush(stdout);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """segments.py SLUICE LAUNCHER RANKS PROGRAM MODE: the need of a node against the sum of what the kernel says that each rank
-holds proportionally (PSS), where ranks have shared memory each for itself (own), or all the same (common).
+holds proportionally (PSS, without pages of files), where ranks have shared memory each for itself (own), or all the same (common).
 """
 import json
 import sys
@@ -10,8 +10,7 @@ import tempfile
 import watched
 
 sluice, launcher, ranks, program, mode = sys.argv[1:]
-# Libraries count in full although other processes may map them, too; and ranks are at their peaks at different times.
-ABOVE_KIB = 24 << 10
+ABOVE_KIB = 8 << 10  # ranks are at their peaks at different times
 SEGMENT_KIB = 48 << 10
 NEAR_KIB = 2048
 

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -116,6 +119,37 @@ TEST_F(Calls, more_in_flight_than_the_application_has_takes_nothing_from_the_mpi
     EXPECT_EQ(sample.in_flight,
               sample.resident - sample.mpi_private - sample.mpi_shared - sample.files - sample.sluice);
     call.end(0);
+}
+
+TEST_F(Calls, a_large_buffer_in_a_file_or_in_shared_memory_is_not_in_flight) {
+    pages.touch();
+    Call call(job, job.watch, Function::Send, this);
+    auto const fly = [&](void* memory) {
+        FlyingRange const range{reinterpret_cast<std::uintptr_t>(memory), k_bytes, k_bytes};
+        errno = 0;
+        std::uint32_t const place = job.watch.flies(call.site(), range);
+        EXPECT_EQ(errno, 0);
+        std::uint64_t const flying = job.watch.flights().of_site(call.site());
+        job.watch.landed(call.site(), range, place);
+        EXPECT_EQ(job.watch.flights().of_site(call.site()), 0U);
+        return flying;
+    };
+    EXPECT_EQ(fly(pages.data()), k_bytes);
+    std::FILE* const file = std::tmpfile();
+    ASSERT_NE(file, nullptr);
+    ASSERT_EQ(ftruncate(fileno(file), k_bytes), 0);
+    // In the place of pages that were the application's: what was known of them does not count any more.
+    munmap(pages.data(), k_bytes);
+    job.watch.forget_pages();
+    for (int const sharing : {MAP_PRIVATE, MAP_SHARED}) {
+        void* const at = mmap(pages.data(), k_bytes, PROT_READ, sharing | MAP_FIXED, fileno(file), 0);
+        ASSERT_EQ(at, pages.data());
+        EXPECT_EQ(std::memcmp(at, static_cast<char*>(at) + k_bytes / 2, k_bytes / 2), 0);
+        EXPECT_EQ(fly(at), 0U);
+    }
+    std::fclose(file);
+    call.end(0);
+    EXPECT_EQ(site(call).in_flight_peak, k_bytes) << "that of the first";
 }
 
 TEST_F(Calls, a_poll_that_finds_nothing_is_waiting) {

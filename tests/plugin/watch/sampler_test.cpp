@@ -85,6 +85,7 @@ TEST(Sampler, knows_a_peak_that_no_sample_has_seen_and_its_parts_add_up) {
     static_cast<void>(Sampler(*job.helper_thread, job.watch, job.memory));
     record::Sample const& peak = job.watch.record().head.peak;
     EXPECT_GE(peak.resident, 64U << 10);
+    EXPECT_EQ(job.watch.record().head.peak_seen, record::PeakSeen::between_samples);
     EXPECT_NEAR(static_cast<double>(peak.resident), static_cast<double>(most_held()), 300.0);
     EXPECT_GE(peak.resident, peak.mpi_private + peak.mpi_shared + peak.files + peak.sluice + (64U << 10));
 }

@@ -80,14 +80,62 @@ TEST(Advice, says_what_buffers_in_flight_are) {
     SiteSum& site = site_of(summary, "MPI_Recv");
     site.in_flight = Spread::of(std::uint64_t{100} << 20, 1);
     site.other_buffers = 4;
-    EXPECT_THAT(all_advice(summary), HasSubstr("one buffer, the same in all 8000 calls"));
+    EXPECT_THAT(all_advice(summary), HasSubstr("one buffer, the same in all 8000 calls. The program keeps it"));
+    Summary sent = summary;
+    site_of(sent, "MPI_Recv").bytes_in = 0;
+    EXPECT_THAT(all_advice(sent), HasSubstr("at one address in all 8000 calls. If the program keeps that buffer"));
     site.other_buffers = site.calls;
     EXPECT_THAT(all_advice(summary), HasSubstr("If they are the data themselves"));
-    site.new_bytes = site.bytes_in;
+    site.new_bytes = {4, site.bytes_in, site.bytes_in / 4, site.bytes_in / 4, 0, 1};
     EXPECT_THAT(all_advice(summary), HasSubstr("If they are the data themselves"))
         << "each rank received less than it holds: it may hold all of that";
-    site.bytes_in = site.new_bytes = std::uint64_t{4 * 500} << 20;
+    std::uint64_t const each = std::uint64_t{500} << 20;
+    site.bytes_in = 4 * each;
+    site.new_bytes = {4, 4 * each, each, each, 0, 1};
+    EXPECT_THAT(all_advice(summary), HasSubstr("in new memory for each call, 1.95 GiB of pages in all. One buffer"))
+        << "a blocking call is alone in flight";
+    site.function = "MPI_Irecv";
     EXPECT_THAT(all_advice(summary), HasSubstr("in new memory for each call: with half as much in flight"));
+}
+
+TEST(Advice, tells_a_buffer_that_is_taken_again_at_the_same_address_as_new_memory) {
+    Summary summary = job(4, Story::healthy);
+    site_of(summary, "MPI_Alltoallv").in_flight = Spread::of(0, 0);
+    SiteSum& site = site_of(summary, "MPI_Recv");
+    std::uint64_t const bytes = std::uint64_t{100} << 20;
+    site.calls = 12;  // three on each rank, and only one rank receives
+    site.in_flight = Spread::of(bytes, 0);
+    site.other_buffers = 4;
+    site.bytes_in = 3 * bytes;
+    site.new_bytes = Spread::of(bytes, 0);
+    EXPECT_THAT(all_advice(summary), HasSubstr("one buffer, the same in all 12 calls")) << "new in the first call only";
+    site.new_bytes = Spread::of(3 * bytes, 0);
+    EXPECT_THAT(all_advice(summary), AllOf(HasSubstr("in new memory for each call, 300 MiB of pages in all"),
+                                           Not(HasSubstr("The program keeps it"))));
+}
+
+TEST(Advice, names_memory_of_calls_that_make_objects_of_which_none_is_left) {
+    Summary summary = job(2, Story::healthy);
+    SiteSum& site = site_of(summary, "MPI_Comm_dup");
+    site.grown = Spread::of(std::uint64_t{64} << 20, 1);
+    site.left = Spread::of(0, 0);
+    EXPECT_THAT(all_advice(summary), HasSubstr("memory grew by 64 MiB in MPI_Comm_dup at"));
+    site.function = "MPI_Win_allocate";
+    site.kind = record::Kind::window;
+    EXPECT_THAT(all_advice(summary), HasSubstr("it has the memory of the windows themselves"));
+    site.grown = Spread::of(std::uint64_t{1} << 20, 1);
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("MPI_Win_allocate"))) << "it is little";
+}
+
+TEST(Advice, tells_memory_of_objects_that_are_left_once) {
+    Summary summary = job(2, Story::healthy);
+    SiteSum& site = site_of(summary, "MPI_Comm_dup");
+    site.object = record::Object::communicator;
+    site.grown = Spread::of(std::uint64_t{64} << 20, 1);
+    site.left = Spread::of(2000, 1);
+    summary.objects = {{record::Object::communicator, Spread::of(2001, 1), Spread::of(2000, 1), 2001,
+                        Spread::of(std::uint64_t{64} << 20, 1)}};
+    EXPECT_THAT(all_advice(summary), AllOf(HasSubstr("2000 were never freed"), Not(HasSubstr("in MPI_Comm_dup at"))));
 }
 
 TEST(Advice, is_silent_on_balance_in_a_job_that_did_not_end) {
@@ -185,6 +233,16 @@ TEST(Advice, tells_what_the_option_memory_did_not_bound) {
     summary.served_calls = 0;
     summary.counters.clear();
     EXPECT_THAT(all_advice(summary), HasSubstr("--memory 4GiB bounded nothing, because Sluice served no call"));
+}
+
+TEST(Advice, leaves_room_for_the_launcher_beside_a_small_need) {
+    Summary summary = job(2, Story::healthy);
+    NodeSum& node = summary.nodes[0];
+    node.peaks_own_kib = 7 << 10;
+    node.peaks_shared_kib = 0;
+    EXPECT_THAT(all_advice(summary), HasSubstr("--memory 23MiB holds it"));
+    node.peaks_own_kib = 1000 << 10;
+    EXPECT_THAT(all_advice(summary), HasSubstr("--memory 1100MiB holds it"));
 }
 
 TEST(Advice, of_a_job_that_did_not_end_says_nothing_of_what_is_in_order) {

@@ -88,6 +88,9 @@ def check_page(browser, page, kind, size):
             check(("gone" in table) == wanted, f"{name}: the table names the ranks that are gone: {table}")
             beside = browser.run("const e = document.getElementById('beside-matrix'); return e ? e.innerText : ''")
             check("of MPI_" in beside, f"{name}: what is not in the matrix stands beside it: {beside}")
+    reached = browser.run("return document.body.innerText.replace(/\\u00a0/g, ' ').match(/The highest peak was reached [^.]*[.]/g) || []")
+    check(len(reached) > 0 and all(("before MPI_Init." in line) == (kind == "early") for line in reached),
+          f"{name}: when the highest peak was: {reached}")
     lead = browser.run("return document.body.innerText.replace(/\\u00a0/g, ' ').match(/.*reserved huge pages.*/g) || []")
     check(len(lead) == (kind == "early") and all("up to 64 MiB were in reserved huge pages, on rank 1" in line for line in lead),
           f"{name}: reserved huge pages, where there are some: {lead}")

@@ -95,11 +95,25 @@ TEST(Text, tells_nothing_above_all_of_a_limit) {
     }
 }
 
-TEST(Text, counts_what_the_ranks_of_a_node_share_once) {
-    Summary const two = job(2, Story::stood);
+TEST(Text, leaves_pages_of_files_out_of_the_need_of_a_node) {
+    Summary two = job(2, Story::stood);
     std::uint64_t const first = make_record(0, 2, Story::stood)->head.peak.resident;
     std::uint64_t const second = make_record(1, 2, Story::stood)->head.peak.resident;
-    EXPECT_EQ(two.nodes[0].peaks_kib(), first + second - 20 * 1024) << "20 MiB of libraries";
+    EXPECT_EQ(two.nodes[0].need_kib(), first + second - 2 * 20 * 1024) << "20 MiB on each rank";
+    EXPECT_EQ(two.nodes[0].peaks_kib, two.peak_kib.sum);
+    two.states[static_cast<std::size_t>(record::State::ended)] = RankSet(2, {0, 1});
+    EXPECT_THAT(all_advice(two), HasSubstr("needs up to " + kib_text(first + second - 2 * 20 * 1024) +
+                                           " on a node (2 ranks at their peaks, " + kib_text(first + second) +
+                                           ", less 40 MiB of libraries and files)"));
+}
+
+TEST(Text, of_a_node_says_how_the_need_follows_from_the_peaks) {
+    Summary const summary = job(8, Story::healthy);
+    NodeSum const& node = summary.nodes[0];
+    EXPECT_EQ(node.peaks_kib, summary.peak_kib.sum);
+    EXPECT_EQ(node.need_kib() + node.peaks_files_kib + node.repeated_kib(), node.peaks_kib);
+    EXPECT_THAT(all_advice(summary), HasSubstr("(8 ranks at their peaks, " + kib_text(node.peaks_kib) + ", less " +
+                                               kib_text(node.repeated_kib()) + " that they share)"));
 }
 
 TEST(Text, counts_shared_memory_by_the_part_of_each_rank) {
@@ -113,7 +127,7 @@ TEST(Text, counts_shared_memory_by_the_part_of_each_rank) {
         record->head.segments_part = 3 * 1024;  // the other rank maps the same pages
         add_rank(node, *record);
     }
-    EXPECT_EQ(node.peaks_kib(), peaks - 20 * 1024 - 8 * 1024);
+    EXPECT_EQ(node.need_kib(), peaks - 2 * 20 * 1024 - 8 * 1024);
 }
 
 TEST(Text, of_a_killed_job_below_its_limit_blames_no_limit) {
@@ -234,6 +248,8 @@ TEST(Text, names_the_rank_that_another_waits_for_and_that_it_is_over) {
     EXPECT_THAT(flat(to_screen(waiting_for(State::gone, State::gone))), Not(HasSubstr("for rank 0")))
         << "a wait of 0.1 s for a rank that may have sent is nothing to tell of";
     EXPECT_THAT(flat(to_screen(waiting_for(State::running, State::running))), Not(HasSubstr("for rank 0")));
+    EXPECT_THAT(flat(to_screen(waiting_for(State::gone, State::aborted))), Not(HasSubstr("for rank 0")))
+        << "a rank that called MPI_Abort inside a call waits for none";
 }
 
 TEST(Text, counts_shares_of_all_time_after_MPI_Init) {
@@ -304,6 +320,37 @@ TEST(Text, stays_one_screen_whatever_the_names_are) {
     }
     expect_one_screen(to_screen(whole));
     expect_one_screen(to_screen(whole, job(8, Story::healthy)));
+}
+
+TEST(Text, leaves_out_what_is_needed_least_and_says_how_much) {
+    Summary summary = job(8, Story::healthy);
+    summary.waiting_ns = {8, 54'000'000'000, 0, 9'000'000'000, 2, 0};
+    for (std::size_t i = 0; i < 12; ++i)
+        summary.counters.push_back({"service " + std::to_string(i), "calls served", Spread::of(1, 0)});
+    std::string const text = to_screen(summary);
+    expect_one_screen(text);
+    std::string const line = flat(text);
+    EXPECT_THAT(line, HasSubstr("--memory 3172MiB holds it"));
+    EXPECT_THAT(line, HasSubstr("are a second copy")) << "the first advice";
+    std::size_t const at = line.find("left out   ");
+    ASSERT_NE(at, std::string::npos) << text;
+    std::size_t shown = 0;
+    for (std::string const& service : service_lines(summary))
+        shown += line.find(service) != std::string::npos ? 1 : 0;
+    EXPECT_GE(std::stoul(line.substr(at + 11)), service_lines(summary).size() - shown) << text;
+    EXPECT_LT(shown, service_lines(summary).size()) << text;
+    Summary few = job(2, Story::healthy);
+    few.pinned_kib = Spread::of(0, 0);
+    EXPECT_THAT(to_screen(few), Not(HasSubstr("left out")));
+}
+
+TEST(Text, tells_a_peak_that_no_sample_saw_as_what_it_is) {
+    Summary summary = job(2, Story::healthy);
+    EXPECT_THAT(flat(to_screen(summary)), HasSubstr("on rank 1 at 8.0"));
+    summary.highest.seen = record::PeakSeen::between_samples;
+    EXPECT_THAT(flat(to_screen(summary)), HasSubstr("on rank 1 between two samples near 8.0"));
+    summary.highest.seen = record::PeakSeen::before_init;
+    EXPECT_THAT(flat(to_screen(summary)), HasSubstr("on rank 1 before MPI_Init rank 1 then: application"));
 }
 
 TEST(Comparison, shows_both_and_the_change) {

@@ -35,6 +35,8 @@ class Flights {
     static constexpr std::size_t k_room = 64;
     /// The place of a range that was not compared.
     static constexpr std::uint32_t k_alone = k_room;
+    /// The place of a range that is not counted.
+    static constexpr std::uint32_t k_elsewhere = k_room + 1;
 
     /// Returns the place that `remove` is given.
     std::uint32_t add(std::uint32_t site, FlyingRange const& range) noexcept;

@@ -79,6 +79,7 @@ std::string fate_text(Summary const& summary, Waiting const& waiting) {
 std::vector<std::string> about_awaited(Summary const& summary) {
     std::vector<Waiting> all;
     for (Whereabouts const& row : summary.now) {
+        if (row.state == State::aborted) continue;  // it waits for none: a function that the call ran has ended it
         Spread const& awaited = row.awaited;
         if (awaited.ranks == 0 || awaited.ranks != row.ranks.count() || awaited.least != awaited.most) continue;
         Waiting const waiting{&row, awaited.least, state_of(summary, awaited.least)};

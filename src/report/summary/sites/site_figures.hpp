@@ -31,6 +31,7 @@ inline constexpr std::array k_spreads_of_site{
     SpreadOfSite{"grown_own_bytes", &SiteSum::grown_own, [](record::Site const& s) { return s.grown_own; }},
     SpreadOfSite{"in_flight_bytes", &SiteSum::in_flight, [](record::Site const& s) { return s.in_flight_peak; },
                  Of::most},
+    SpreadOfSite{"new_bytes", &SiteSum::new_bytes, [](record::Site const& s) { return s.new_bytes; }},
     SpreadOfSite{"left", &SiteSum::left,
                  [](record::Site const& s) { return s.made > s.freed ? s.made - s.freed : std::uint64_t{0}; }},
     SpreadOfSite{"hidden_ns", &SiteSum::hidden_ns, [](record::Site const& s) { return s.hidden_ns; }},
@@ -52,7 +53,6 @@ inline constexpr std::array k_sums_of_site{
     SumOfSite{"unplaced_bytes", &SiteSum::unplaced_bytes, &record::Site::unplaced_bytes},
     SumOfSite{"in_place", &SiteSum::in_place, &record::Site::in_place},
     SumOfSite{"other_buffers", &SiteSum::other_buffers, &record::Site::other_buffers},
-    SumOfSite{"new_bytes", &SiteSum::new_bytes, &record::Site::new_bytes},
     SumOfSite{"made", &SiteSum::made, &record::Site::made},
     SumOfSite{"deferred", &SiteSum::deferred, &record::Site::deferred},
 };
