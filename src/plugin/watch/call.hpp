@@ -9,6 +9,7 @@
 
 #include "functions.hpp"
 #include "plugin/binding/gate.hpp"
+#include "plugin/tables/memory_watch.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "plugin/tables/open/flights.hpp"
 #include "plugin/watch/arrival.hpp"
@@ -109,6 +110,8 @@ class Call {
     void frees_window(std::uint64_t window) noexcept;
     /// An object that the program has to free; nothing for a null handle.
     void creates(record::Object kind, std::uint64_t handle) noexcept;
+    /// One that the program has freed.
+    void destroys(record::Object kind, std::uint64_t handle) noexcept;
 
     /// Writes down what the call took; gives `code` back.
     int end(int code) noexcept;
@@ -136,6 +139,7 @@ class Call {
     void leaves_with_gaps(MessageBytes& sizes, void const* buffer, MPI_Count count, MPI_Datatype type) noexcept;
     void opens(MPI_Request request, bool persistent) noexcept;
     void note_pages() noexcept;
+    void note_objects(MemoryWatch::Change const& change, std::uint64_t elapsed) const noexcept;
     /// Bytes whose buffers are not known.
     std::uint64_t unknown() const noexcept { return leaves_.bytes + comes_.bytes > 0 ? 0 : kept_busy(); }
     /// Bytes that come in, if their buffer is known to be busy or no buffer is.
@@ -158,6 +162,8 @@ class Call {
     bool stays_open_ = false;   // a request goes on with its bytes
     bool moves_later_ = false;  // when a persistent request begins
     record::Object creates_ = record::Object::none;
+    record::Object destroys_ = record::Object::none;
+    record::Site* maker_ = nullptr;  // of what it destroys
     bool makes_ = false;
     MPI_Comm made_;
     int destination_ = -1;     // in MPI_COMM_WORLD

@@ -41,7 +41,10 @@ def object_of(text):
 
 
 def reads_memory(function):
-    return function.kind in ("setup", "communicator", "window") or bool({"creates", "contents", "persistent"} & set(function.watches))
+    """When the memory is read around a call: a name of Reads."""
+    if "persistent" in function.watches or "counted" in function.watches:
+        return "some"
+    return "always" if function.kind in ("setup", "communicator", "window") or "creates" in function.watches else "when_due"
 
 
 # Requests of these kinds have one message, whose buffer is told in few instructions.
@@ -139,7 +142,7 @@ def after(function):
         made, _, handle = watches["creates"].partition(" ")
         lines.append(f"call.creates(record::Object::{made}, mpi::handle_key(*{handle}));")
     if "destroys" in watches:
-        lines.append(f"call.watch().freed(record::Object::{watches['destroys'].partition(' ')[0]}, freed);")
+        lines.append(f"call.destroys(record::Object::{watches['destroys'].partition(' ')[0]}, freed);")
     if "makes" in watches:
         lines.append(f"call.makes({watches['makes']});")
     if "frees" in watches:

@@ -37,7 +37,7 @@
 
 namespace sluice::report {
 
-inline constexpr std::uint32_t k_summary_format = 9;
+inline constexpr std::uint32_t k_summary_format = 10;
 inline constexpr std::uint32_t k_full_ranks = 32;
 inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
@@ -71,7 +71,8 @@ struct SiteSum {
     Spread waiting_ns;
     Spread bytes;  ///< sent and received
     Spread longest_ns;
-    Spread grown;                          ///< MPI's memory, private and shared, in these calls
+    Spread grown;                          ///< MPI's memory that these calls took, the most at a time
+    std::uint64_t estimated = 0;           ///< of it over the ranks: not measured around a call
     Spread grown_own;                      ///< pages of the call's own buffers
     Spread in_flight;                      ///< the most at one moment
     std::uint64_t in_flight_peak_kib = 0;  ///< the peak of the rank that has most in flight

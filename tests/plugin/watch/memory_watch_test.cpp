@@ -29,7 +29,7 @@ template <class Work>
 record::Site call(MemoryWatch& watch, Work const& work) {
     record::Site site{};
     std::uint64_t now = 1000;
-    EXPECT_TRUE(watch.enter(now));
+    EXPECT_TRUE(watch.enter(now, 1));
     work();
     now += 1000;
     watch.leave(now, 1000, true, 0, site, [] { return std::uint64_t{1}; });
@@ -165,14 +165,14 @@ TEST(MemoryWatch, pages_of_lent_buffers_that_are_looked_for_late_are_taken_back_
     ASSERT_NE(lent.lend(LentBuffers::k_late_data, buffer.data(), k_bytes, MemoryWatch::absent(buffer.data(), k_bytes)),
               LentBuffers::k_unknown);
     record::Site site{};
-    ASSERT_TRUE(watch.enter(3000));
+    ASSERT_TRUE(watch.enter(3000, 1));
     buffer.assign(k_bytes, 1);
     watch.leave(4000, 1000, true, 0, site, [] { return std::uint64_t{1}; });
     ASSERT_GT(watch.mpi_private.load(), k_bytes / 8 * 7) << "no look";
     ASSERT_GT(site.grown_private, k_bytes / 8 * 7);
     EXPECT_LT(sampled(watch, lent.come()).mpi_private, k_bytes / 1024 / 8) << "samples know it";
     std::uint64_t const late = ~std::uint64_t{0} - 1000;
-    ASSERT_TRUE(watch.enter(late));
+    ASSERT_TRUE(watch.enter(late, 1));
     EXPECT_LT(watch.mpi_private.load(), k_bytes / 8);
     EXPECT_LT(site.grown_private, k_bytes / 8);
     EXPECT_LT(sampled(watch, lent.come()).mpi_private, k_bytes / 1024 / 8);
