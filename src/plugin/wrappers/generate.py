@@ -285,6 +285,8 @@ def wrapper(function):
         body = f"    act_before(\"MPI_{name}\");\n    return {watches['around']}(below, caller{', ' if arguments else ''}{arguments});\n"
     else:
         of_many = "_of_many" if function.kind in ("collective", "communicator") else ""
+        if "takes_requests" in watches:
+            of_many = "_for_requests"
         enter = f"    Job* const job = acting_job{of_many}();\n    if (job == nullptr)"
         job_parameter, job_argument = "Job& job, ", "*job, "
         indented = lambda lines, by: "".join(f"{by}{line}\n" for line in lines)
