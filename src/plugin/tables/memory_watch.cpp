@@ -292,7 +292,7 @@ std::optional<std::uint64_t> MemoryWatch::share_out(std::uint64_t now, record::S
     return taken;
 }
 
-MemoryWatch::Change MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, record::Site* maker,
+MemoryWatch::Change MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, Freed const& freed,
                                               std::uint64_t start_us) noexcept {
     std::lock_guard const lock(reading_);
     Reading const reading = read();
@@ -305,14 +305,17 @@ MemoryWatch::Change MemoryWatch::read_at_exit(std::uint64_t now, record::Site& s
         grown.mpi_private = part(grown.mpi_private, kernel::faults_of_caller().part_since(at_entry()));
     take(mpi_ticks_);
     Taken const taken{grown.mpi_private, grown.mpi_shared};
-    Taken const back{above(before.private_bytes, is.private_bytes), above(before.shared_bytes, is.shared_bytes)};
+    Taken back{above(before.private_bytes, is.private_bytes), above(before.shared_bytes, is.shared_bytes)};
+    std::uint64_t const own_shared = std::min(freed.own, back.shared_bytes);
+    back.shared_bytes -= own_shared;
+    back.private_bytes -= std::min(freed.own - own_shared, back.private_bytes);
     if (is != before) {
         give(taken.private_bytes, &site, taken.private_bytes);
         mpi_shared += taken.shared_bytes;
         // What a call gives back, MPI had.
         take_back(mpi_private, back.private_bytes);
         take_back(mpi_shared, back.shared_bytes);
-        if (back.all() > 0) holders_.give_back(maker, site, back);
+        if (back.all() > 0) holders_.give_back(freed.maker, site, back);
         add(site.grown_own, grown.own);
         take(site, taken, is.private_bytes + is.shared_bytes, start_us, Measured::exactly);
         if (taken.all() > 0) holders_.took(site);

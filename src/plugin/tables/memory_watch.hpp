@@ -101,13 +101,18 @@ class MemoryWatch {
         std::uint64_t taken = 0;
         std::uint64_t given_back = 0;
     };
+    /// What a call frees: the site that made it, or null, and bytes of the application's memory that go with it.
+    struct Freed {
+        record::Site* maker = nullptr;
+        std::uint64_t own = 0;
+    };
     /// At the end of a call of `site` that took `elapsed` ticks and began at `start_us()`. `own_pages`: bytes of the
-    /// call's own buffers that became resident in it. `maker`: the site of the object that it freed, or null.
+    /// call's own buffers that became resident in it.
     template <class StartUs>
     Change leave(std::uint64_t now, std::uint64_t elapsed, bool read_at_entry, std::uint64_t own_pages,
-                 record::Site& site, StartUs const& start_us, record::Site* maker = nullptr) noexcept {
+                 record::Site& site, StartUs const& start_us, Freed const& freed = {}) noexcept {
         if (own_pages > 0) add(own_pages_, own_pages);
-        if (read_at_entry) return read_at_exit(now, site, maker, start_us());
+        if (read_at_entry) return read_at_exit(now, site, freed, start_us());
         add(mpi_ticks_, elapsed);
         if (!is_long(elapsed)) return {};
         return {share_out(now, &site, elapsed, start_us()).value_or(0), 0};
@@ -164,7 +169,7 @@ class MemoryWatch {
     /// Bytes of the site's call; nothing where another thread is reading.
     std::optional<std::uint64_t> share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed,
                                            std::uint64_t start_us) noexcept;
-    Change read_at_exit(std::uint64_t now, record::Site& site, record::Site* maker, std::uint64_t start_us) noexcept;
+    Change read_at_exit(std::uint64_t now, record::Site& site, Freed const& freed, std::uint64_t start_us) noexcept;
     double most_in_a_tick() const noexcept;
     std::uint64_t leased() const noexcept { return leases_ != nullptr ? leases_->resident().count : 0; }
     Resident last() const noexcept {

@@ -224,7 +224,7 @@ void Call::creates(record::Object kind, std::uint64_t handle) noexcept {
 
 void Call::destroys(record::Object kind, std::uint64_t handle) noexcept {
     destroys_ = kind;
-    maker_ = watch_->freed(kind, handle);
+    frees_.maker = watch_->freed(kind, handle);
 }
 
 void Call::makes_window(MPI_Win window, MPI_Comm comm) noexcept {
@@ -234,6 +234,21 @@ void Call::makes_window(MPI_Win window, MPI_Comm comm) noexcept {
 
 void Call::lends(void const* from, MPI_Aint bytes, std::uint64_t owner) noexcept {
     if (from != nullptr && bytes > 0) watch_->lends(owner, from, static_cast<std::uint64_t>(bytes));
+}
+
+void Call::owns(void const* pointer, MPI_Aint bytes, std::uint64_t window) noexcept {
+    void const* const from = *static_cast<void* const*>(pointer);
+    if (from == nullptr || bytes <= 0) return;
+    auto const span = static_cast<std::uint64_t>(bytes);
+    std::uint64_t const missing = MemoryWatch::absent(from, span);
+    own_pages_ += span - std::min(span, missing);
+    watch_->windows().keep_memory(window, {from, span});
+    if (missing > 0) watch_->lent().lend(window, from, span, missing);
+}
+
+void Call::releases(std::uint64_t window) noexcept {
+    Windows::Allocated const memory = watch_->windows().memory_of(window);
+    frees_.own = memory.bytes - std::min(memory.bytes, MemoryWatch::absent(memory.from, memory.bytes));
 }
 
 void Call::frees_window(std::uint64_t window) noexcept {
@@ -309,7 +324,7 @@ int Call::end(int code) noexcept {
     std::uint64_t const now_us = watch.clock().us_since_start(now);
     std::uint64_t const ns = watch.clock().ns(elapsed);
     auto const start_us = [&] { return watch.clock().us_since_start(start_); };
-    MemoryWatch::Change const change = watch.memory().leave(now, elapsed, reading_, own, site, start_us, maker_);
+    MemoryWatch::Change const change = watch.memory().leave(now, elapsed, reading_, own, site, start_us, frees_);
     if (t_account.receiving) [[unlikely]]
         watch.has_received();
     note_objects(change, elapsed);

@@ -61,6 +61,11 @@ class Call {
     void comes_later() noexcept { comes_later_ = true; }
     /// Memory of the program that MPI writes to in other calls, until the owner gives it back.
     void lends(void const* from, MPI_Aint bytes, std::uint64_t owner) noexcept;
+    /// Memory that MPI has allocated for the program with a window: `pointer` is where MPI wrote its address. It is the
+    /// application's, whoever touches it first, until the window is freed.
+    void owns(void const* pointer, MPI_Aint bytes, std::uint64_t window) noexcept;
+    /// Before the window is freed.
+    void releases(std::uint64_t window) noexcept;
     /// Blocks that lie far apart are not looked at: the kernel would be asked about all pages between them.
     void into(void* buffer, Room room) noexcept;
     /// The buffer that the bytes come into, else the one that they leave from.
@@ -163,7 +168,7 @@ class Call {
     bool moves_later_ = false;  // when a persistent request begins
     record::Object creates_ = record::Object::none;
     record::Object destroys_ = record::Object::none;
-    record::Site* maker_ = nullptr;  // of what it destroys
+    MemoryWatch::Freed frees_;  // what it destroys
     bool makes_ = false;
     MPI_Comm made_;
     int destination_ = -1;     // in MPI_COMM_WORLD

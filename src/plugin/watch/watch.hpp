@@ -120,6 +120,7 @@ class Watch {
         bool const is_measured = memory_.is_due(now) || makings_.wants(site);
         if (!is_measured && !makings_.is_outside()) [[likely]]
             return false;
+        requests_.find_own_pages();
         if (!memory_.enter(now, clock_.us_since_start(now))) return false;
         makings_.begins();
         return is_measured;

@@ -95,6 +95,8 @@ def before(function):
     if "destroys" in watches:
         handle = watches["destroys"].partition(" ")[2]
         lines.append(f"std::uint64_t const freed = {handle} != nullptr ? mpi::handle_key(*{handle}) : 0;")
+        if "frees_window" in watches:
+            lines.append("call.releases(freed);")
     if "frees" in watches:
         lines.append(f"Freeing freeing(call, {watches['frees']});")
     return lines
@@ -129,6 +131,8 @@ def after(function):
         lines.append("call.makes_window(*win, comm);")
     if "lends" in watches:
         lines.append(f"call.lends({watches['lends']});")
+    if "owns" in watches:
+        lines.append(f"call.owns({watches['owns']});")
     if "gives_back" in watches:
         lines.append(f"call.watch().lent().{watches['gives_back']};")
     if "frees_window" in watches:
