@@ -16,8 +16,9 @@ NAMES = {"type": "datatype", "group": "group", "request": "request"}
 MAKINGS = {"group": 2}
 # Reads of the program's own, and those when memory grows all the time: a pair each 200 microseconds.
 MOST_READS = 0.1
-# Of what the program takes beside, a part goes to the wrong side.
-NEAR = 0.2 if len(arguments) == 1 else 0.5
+NEAR = 0.2
+# Where the program takes memory, too: the MPI may take its own for hundreds of objects at once, of which few are measured.
+MOST_OF_ALL = 0.9
 SLACK_KIB = 512
 
 
@@ -45,9 +46,13 @@ def main():
     took = max(grown - own for _, _, grown, own in told)
     have = rows[0]["grown_bytes"]["max"] / 1024
     print(f"{have:.0f} KiB in the calls that made them, {took} KiB in truth; {rows[0]['estimated_bytes'] / 1024:.0f} estimated")
-    check(abs(have - took) <= NEAR * took + SLACK_KIB, f"{have:.0f} KiB for the objects, {took} KiB in truth")
     last = max(rank["last"]["mpi_private_kib"] - report["init_private_bytes"]["max"] / 1024 for rank in report["ranks"])
-    check(abs(last - took) <= NEAR * took + 8 * SLACK_KIB, f"MPI has {last:.0f} KiB more than after MPI_Init, {took} KiB in truth")
+    if len(arguments) > 1:
+        most = MOST_OF_ALL * max(grown for _, _, grown, _ in told)
+        check(max(have, last) < most, f"{have:.0f} KiB for the objects, {last:.0f} KiB more in MPI, {took} in truth, at most {most:.0f}")
+    else:
+        check(abs(have - took) <= NEAR * took + SLACK_KIB, f"{have:.0f} KiB for the objects, {took} KiB in truth")
+        check(abs(last - took) <= NEAR * took + 8 * SLACK_KIB, f"MPI has {last:.0f} KiB more than after MPI_Init, {took} in truth")
     told = told_by("--watch", "off")
     check(max(reads for _, reads, _, _ in told) < 100, f"nothing is read without watching: {told}")
     conclude()
