@@ -138,9 +138,12 @@ struct Site {
     std::uint64_t time_ns = 0;     ///< inside the call
     std::uint64_t waiting_ns = 0;  ///< the part of time_ns that waited for another rank: not the transfer of bytes
     std::uint64_t longest_ns = 0;
-    std::uint64_t grown_private = 0;   ///< bytes by which MPI's private memory grew in these calls
-    std::uint64_t grown_shared = 0;    ///< the same, in shared segments
-    std::uint64_t grown_own = 0;       ///< pages of the application's buffers that became resident in these calls
+    std::uint64_t held_private = 0;   ///< bytes of private memory that MPI took in these calls and has not given back
+    std::uint64_t held_shared = 0;    ///< the same, in shared segments
+    std::uint64_t grown_private = 0;  ///< what it held when that was most: private memory
+    std::uint64_t grown_shared = 0;   ///< and shared segments
+    std::uint64_t estimated = 0;      ///< of both: not measured around a call, but a part of what several calls brought
+    std::uint64_t grown_own = 0;      ///< pages of the application's buffers that became resident in these calls
     std::uint64_t in_flight_peak = 0;  ///< the most bytes of the application's buffers that were in calls and open
                                        ///< requests of this site at once
     std::uint64_t first_us = 0;        ///< first and last call, since the start
@@ -209,7 +212,9 @@ struct Event {
 struct ObjectCount {
     std::uint64_t made = 0;
     std::uint64_t freed = 0;
-    std::uint64_t grown = 0;  ///< bytes by which MPI's memory grew in the calls that made them
+    std::uint64_t held = 0;       ///< bytes of MPI's memory that the making took and the freeing has not given back
+    std::uint64_t grown = 0;      ///< the most of it at a time
+    std::uint64_t estimated = 0;  ///< of that: not measured around a call
 };
 
 /// One figure of a service; reports add up the figures of the ranks by name.

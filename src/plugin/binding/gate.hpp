@@ -85,7 +85,7 @@ inline Below const& below() {
 }
 /// The same in functions that several ranks call together.
 [[gnu::always_inline]] inline Job* acting_job_of_many() {
-    return is_inside() && frame_is_open() ? nullptr : g_plugin.watched.load(std::memory_order_acquire);
+    return is_inside() && frame_is_open() ? nullptr : g_plugin.served.load(std::memory_order_acquire);
 }
 
 }  // namespace sluice::plugin

@@ -39,6 +39,34 @@ int keep_if_it_holds(dl_phdr_info* module, std::size_t, void* argument) noexcept
     return 1;
 }
 
+/// The loader lists what it mapped for the program first, and never unloads it.
+std::size_t g_at_start = 0;
+
+int count(dl_phdr_info*, std::size_t, void* number) noexcept {
+    ++*static_cast<std::size_t*>(number);
+    return 0;
+}
+
+[[gnu::constructor]] void count_at_start() noexcept {
+    dl_iterate_phdr(count, &g_at_start);
+}
+
+struct Place {
+    std::uintptr_t address;
+    std::size_t number;  // of modules that were looked at
+};
+
+int is_in(dl_phdr_info* module, std::size_t, void* argument) noexcept {
+    auto& place = *static_cast<Place*>(argument);
+    ++place.number;
+    return holds(parts_of(*module), place.address) ? 1 : 0;
+}
+
+int tell_unloads(dl_phdr_info* module, std::size_t, void* number) noexcept {
+    *static_cast<std::uint64_t*>(number) = module->dlpi_subs;
+    return 1;
+}
+
 int is_called(dl_phdr_info* module, std::size_t, void* name) noexcept {
     char const* const path = module->dlpi_name == nullptr ? "" : module->dlpi_name;
     char const* const slash = std::strrchr(path, '/');
@@ -50,6 +78,17 @@ int is_called(dl_phdr_info* module, std::size_t, void* name) noexcept {
 
 bool has_module(char const* name) noexcept {
     return dl_iterate_phdr(is_called, const_cast<char*>(name)) != 0;
+}
+
+bool may_be_unloaded(void const* address) noexcept {
+    Place place{reinterpret_cast<std::uintptr_t>(address), 0};
+    return dl_iterate_phdr(is_in, &place) != 0 && place.number > g_at_start;
+}
+
+std::uint64_t unloads() noexcept {
+    std::uint64_t number = 0;
+    dl_iterate_phdr(tell_unloads, &number);
+    return number;
 }
 
 ModuleParts parts_of_module(void const* address) noexcept {

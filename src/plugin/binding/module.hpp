@@ -28,4 +28,10 @@ ModuleParts parts_of_this_module() noexcept;
 /// Whether a library is loaded whose file's name begins so. Does not allocate.
 bool has_module(char const* name) noexcept;
 
+/// Whether the code at the address may be unloaded: the program has opened its library (dlopen) since the process
+/// began.
+bool may_be_unloaded(void const* address) noexcept;
+/// Libraries that were unloaded so far. A twentieth of a microsecond.
+std::uint64_t unloads() noexcept;
+
 }  // namespace sluice::plugin

@@ -43,8 +43,11 @@ struct Plugin {
     std::atomic<bool> has_error_functions{false};
     /// The program has MPI_THREAD_MULTIPLE. Set in MPI_Init before anything is watched.
     bool several_threads = false;
-    /// The job whose calls are watched: from the end of MPI_Init to the start of MPI_Finalize.
+    /// The job whose calls are watched: from the end of MPI_Init to the start of MPI_Finalize. Null also where all that
+    /// runs acts in calls that several ranks make together.
     std::atomic<Job*> watched{nullptr};
+    /// The job that acts in these calls, in the same time.
+    std::atomic<Job*> served{nullptr};
     /// Made in MPI_Init; lives as long as the process, because MPI may be used up to its end.
     Job* job = nullptr;
 

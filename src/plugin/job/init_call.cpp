@@ -58,8 +58,8 @@ void account_for_init(Watch& watch, InitCall const& init, MemoryWatch::Reading c
     site.calls = 1;
     site.time_ns = watch.clock().ns(ticks() - init.began);
     site.longest_ns = site.time_ns;
-    site.grown_private = record.head.init_private;
-    site.grown_shared = record.head.init_shared;
+    site.held_private = site.grown_private = record.head.init_private;
+    site.held_shared = site.grown_shared = record.head.init_shared;
     site.last_us = watch.clock().us_since_start(ticks());
     record.head.time_in_mpi_ns = site.time_ns;
     // A rank that is killed before its first call has lived so long.

@@ -77,7 +77,8 @@ void choose_services(Job& job) {
 /// In a child that the program forks nothing is watched: our thread is not there, and the record is its parent's. It
 /// has no descriptor of ours.
 void stop_in_child() {
-    Job* const job = g_plugin.watched.exchange(nullptr, std::memory_order_relaxed);
+    g_plugin.watched.store(nullptr, std::memory_order_relaxed);
+    Job* const job = g_plugin.served.exchange(nullptr, std::memory_order_relaxed);
     if (job == nullptr) return;
     job->services.in_child();
     job->watch.memory().let_go_of_files();
@@ -85,7 +86,7 @@ void stop_in_child() {
 }
 
 void before_fork() {
-    if (Job* const job = g_plugin.watched.load(std::memory_order_acquire)) job->services.before_fork();
+    if (Job* const job = g_plugin.served.load(std::memory_order_acquire)) job->services.before_fork();
 }
 
 void start_services(Job& job) {
@@ -118,12 +119,17 @@ void count_own_memory(Job& job, Resident const& after, Resident const& before_tr
     memory.took(all - of_mpi);
 }
 
+/// Without watching only the calls that are served cost anything: memory is not read, and requests are not followed.
 void open_the_gate(Job& job) {
     job.started = true;
     job.is_watched = !job.services.empty();
     if (!job.is_watched) return;
-    job.watch.memory().start(job.watch.clock().ticks_in_us(k_reading_gap_us));
-    g_plugin.watched.store(&job, std::memory_order_release);
+    bool const watches = job.settings.watch == Switch::on;
+    if (watches) job.watch.memory().start(job.watch.clock().ticks_in_us(k_reading_gap_us));
+    bool const all_calls = watches || !job.services.only_in_calls_of_many();
+    if (!all_calls) job.watch.ignore_requests();
+    g_plugin.served.store(&job, std::memory_order_release);
+    if (all_calls) g_plugin.watched.store(&job, std::memory_order_release);
 }
 
 void give_back_code() {

@@ -84,6 +84,11 @@ bool RunningServices::runs(std::string_view name) const noexcept {
                        [name](auto const& service) { return service->name() == name; });
 }
 
+bool RunningServices::only_in_calls_of_many() const noexcept {
+    return std::all_of(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(running_),
+                       [](auto const& service) { return service->needs().calls_of_many; });
+}
+
 void RunningServices::before_fork() noexcept {
     for (std::size_t i = 0; i < running_; ++i)
         chosen_[i]->before_fork();

@@ -53,6 +53,8 @@ class RunningServices {
     void in_child() noexcept;
     /// Whether a service of this name has started.
     bool runs(std::string_view name) const noexcept;
+    /// No service that has started acts in other calls than those that several ranks make together (Needs).
+    bool only_in_calls_of_many() const noexcept;
     /// Nothing was started.
     bool empty() const noexcept { return running_ == 0; }
 

@@ -28,6 +28,8 @@ struct Job;
 struct Needs {
     bool all_ranks = false;   ///< all ranks run under Sluice and want it; they start and stop it together
     bool one_thread = false;  ///< the program has MPI_THREAD_MULTIPLE on no rank
+    /// It acts only in collective calls and those that make communicators: without watching, the others pass.
+    bool calls_of_many = false;
 };
 
 enum class Ending {

@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "plugin/binding/gate.hpp"
 #include "plugin/services/translation.hpp"
 
 namespace sluice::plugin {
@@ -13,6 +14,13 @@ struct Job;
 
 /// For a call from inside another one: whether it has to be translated. `job` may be null.
 bool owns_some(Job const* job) noexcept;
+
+/// The job that acts in a call that takes requests: where other calls pass, for requests that a service owns.
+inline Job* acting_job_for_requests() noexcept {
+    if (Job* const job = acting_job(); job != nullptr || is_inside()) return job;
+    Job* const job = g_plugin.served.load(std::memory_order_acquire);
+    return owns_some(job) ? job : nullptr;
+}
 
 /// For a call that has no memory for its translation: tells the error handler, as MPI does.
 int no_memory() noexcept;

@@ -9,9 +9,9 @@ namespace sluice::plugin {
 
 namespace {
 
-/// Null while nothing is watched.
+/// Null while nothing acts.
 Datatypes* known_types() noexcept {
-    Job* const job = g_plugin.watched.load(std::memory_order_acquire);
+    Job* const job = g_plugin.served.load(std::memory_order_acquire);
     return job != nullptr ? &job->watch.datatypes() : nullptr;
 }
 

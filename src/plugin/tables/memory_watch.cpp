@@ -13,14 +13,13 @@
 #include "kernel/files/read_text.hpp"
 #include "kernel/proc_text.hpp"
 #include "plugin/binding/clock.hpp"
+#include "plugin/tables/growth/makings.hpp"
 #include "plugin/tables/open/lent_buffers.hpp"
 
 namespace sluice::plugin {
 
 namespace {
 
-// What a call must add for it to be where memory grows; a few pages are nothing.
-constexpr std::uint64_t k_growth = 65536;
 // While memory does not change, the interval between readings at the begin of calls grows by this factor: one that
 // finds cold caches costs 5 to 10 microseconds, as much as a message of 16 KiB within a node.
 constexpr std::uint64_t k_rarest = 64;
@@ -40,10 +39,6 @@ void take_back(std::atomic<std::uint64_t>& from, std::uint64_t bytes) noexcept {
     from.store(above(held, bytes), std::memory_order_relaxed);
 }
 
-void take_back(std::uint64_t& from, std::uint64_t bytes) noexcept {
-    put(from, above(look_at(from), bytes));
-}
-
 /// What was summed up until now; the sum begins again, and nothing that is added meanwhile is lost.
 std::uint64_t take(std::uint64_t& sum) noexcept {
     return look_at(sum) == 0 ? 0 : std::atomic_ref(sum).exchange(0, std::memory_order_relaxed);
@@ -56,13 +51,6 @@ double share_of(std::uint64_t in_calls, std::int64_t elapsed) noexcept {
 
 std::uint64_t part(std::uint64_t bytes, double share) noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
-}
-
-void grows(record::Site& site, std::uint64_t private_bytes, std::uint64_t shared_bytes, std::uint64_t start_us) {
-    add(site.grown_private, private_bytes);
-    add(site.grown_shared, shared_bytes);
-    if (private_bytes + shared_bytes >= k_growth && look_at(site.growing_since_us) == 0)
-        put(site.growing_since_us, std::max<std::uint64_t>(start_us, 1));
 }
 
 /// A call of MPI that goes well leaves errno as it was.
@@ -178,8 +166,8 @@ void MemoryWatch::keep(Reading const& reading, Resident const& before, std::uint
     version_.fetch_add(1, std::memory_order_release);
 }
 
-bool MemoryWatch::enter(std::uint64_t now) noexcept {
-    return share_out(now, nullptr, 0, 0);
+bool MemoryWatch::enter(std::uint64_t now, std::uint64_t now_us) noexcept {
+    return look_at(gap_) != k_never && share_out(now, nullptr, 0, now_us).has_value();
 }
 
 /// Pages of the program's buffers are private ones, or of shared memory. Such of lent buffers that came before, when no
@@ -213,16 +201,19 @@ void MemoryWatch::give(std::uint64_t private_bytes, record::Site* site, std::uin
 
 void MemoryWatch::ungive(std::uint64_t bytes) noexcept {
     take_back(mpi_private, std::min(bytes, given_));
-    if (given_site_ != nullptr) take_back(given_site_->grown_private, std::min(bytes, given_at_site_));
+    if (given_site_ != nullptr) untake(*given_site_, std::min(bytes, given_at_site_));
     put(given_, std::uint64_t{0});
     given_site_ = nullptr;
     given_at_site_ = 0;
 }
 
-std::uint64_t MemoryWatch::most_in(std::uint64_t ticks) const noexcept {
+double MemoryWatch::most_in_a_tick() const noexcept {
     std::uint64_t const gap = look_at(least_gap_);
-    if (gap == 0) return ticks > 0 ? ~std::uint64_t{0} : 0;
-    return static_cast<std::uint64_t>(static_cast<double>(ticks) * k_most_in_gap / static_cast<double>(gap));
+    return k_most_in_gap / static_cast<double>(std::max<std::uint64_t>(gap, 1));
+}
+
+std::uint64_t MemoryWatch::most_in(std::uint64_t ticks) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(ticks) * most_in_a_tick());
 }
 
 void MemoryWatch::begin_with(kernel::Faults const& faults) noexcept {
@@ -265,29 +256,44 @@ double MemoryWatch::part_of_call() const noexcept {
 
 /// A reading after a stretch in which the program ran and calls that had no readings of their own. The last of them, of
 /// `site` if any, took `elapsed` of it.
-bool MemoryWatch::share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed,
-                            std::uint64_t start_us) noexcept {
+std::optional<std::uint64_t> MemoryWatch::share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed,
+                                                    std::uint64_t start_us) noexcept {
     std::unique_lock const lock(reading_, std::try_to_lock);
-    if (!lock) return false;
+    if (!lock) return std::nullopt;
     Reading const reading = read();
     Resident const& is = reading.others;
     Resident const before = last();
+    std::uint64_t const most = is.private_bytes + is.shared_bytes;
     begin_change();
     std::uint64_t const in_calls = take(mpi_ticks_);
     Growth const grown = growth(is, before, now);
-    auto const stretch = static_cast<std::int64_t>(now - last_ticks_);
-    std::uint64_t const of_call = site != nullptr ? part(grown.mpi_private, share_of(elapsed, stretch)) : 0;
-    give(part(grown.mpi_private, share_of(in_calls, stretch)), site, of_call);
+    Makings::Part made;
+    if (makings_ != nullptr) {
+        makings_->grew_outside(grown.mpi_private);
+        made = makings_->share_out(grown.mpi_private, most_in_a_tick(), most, start_us);
+    }
+    std::uint64_t const others = grown.mpi_private - made.bytes;
+    auto const stretch = static_cast<std::int64_t>(now - last_ticks_ - made.ticks);
+    std::uint64_t const of_call = site != nullptr ? part(others, share_of(elapsed, stretch)) : 0;
+    give(made.bytes + part(others, share_of(above(in_calls, made.ticks), stretch)), site, of_call);
     // Shared memory that appears around calls is that of MPI's segments, as much as calls can have touched.
     std::uint64_t const shared = std::min(grown.mpi_shared, most_in(in_calls));
     mpi_shared += shared;
-    if (site == nullptr) note_thread();
-    if (site != nullptr) grows(*site, of_call, part(shared, share_of(elapsed, stretch)), start_us);
+    std::uint64_t taken = 0;
+    if (site != nullptr) {
+        Taken const bytes{of_call, part(shared, share_of(elapsed, stretch))};
+        take(*site, bytes, most, start_us, Measured::by_share);
+        taken = bytes.all();
+        if (taken > 0) holders_.took(*site);
+    } else {
+        note_thread();
+    }
     keep(reading, before, now);
-    return true;
+    return taken;
 }
 
-void MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, std::uint64_t start_us) noexcept {
+MemoryWatch::Change MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, Freed const& freed,
+                                              std::uint64_t start_us) noexcept {
     std::lock_guard const lock(reading_);
     Reading const reading = read();
     Resident const& is = reading.others;
@@ -298,16 +304,24 @@ void MemoryWatch::read_at_exit(std::uint64_t now, record::Site& site, std::uint6
         static_cast<pid_t>(look_at(in_call_)) == gettid())
         grown.mpi_private = part(grown.mpi_private, kernel::faults_of_caller().part_since(at_entry()));
     take(mpi_ticks_);
+    Taken const taken{grown.mpi_private, grown.mpi_shared};
+    Taken back{above(before.private_bytes, is.private_bytes), above(before.shared_bytes, is.shared_bytes)};
+    std::uint64_t const own_shared = std::min(freed.own, back.shared_bytes);
+    back.shared_bytes -= own_shared;
+    back.private_bytes -= std::min(freed.own - own_shared, back.private_bytes);
     if (is != before) {
-        give(grown.mpi_private, &site, grown.mpi_private);
-        mpi_shared += grown.mpi_shared;
+        give(taken.private_bytes, &site, taken.private_bytes);
+        mpi_shared += taken.shared_bytes;
         // What a call gives back, MPI had.
-        take_back(mpi_private, above(before.private_bytes, is.private_bytes));
-        take_back(mpi_shared, above(before.shared_bytes, is.shared_bytes));
+        take_back(mpi_private, back.private_bytes);
+        take_back(mpi_shared, back.shared_bytes);
+        if (back.all() > 0) holders_.give_back(freed.maker, site, back);
         add(site.grown_own, grown.own);
-        grows(site, grown.mpi_private, grown.mpi_shared, start_us);
+        take(site, taken, is.private_bytes + is.shared_bytes, start_us, Measured::exactly);
+        if (taken.all() > 0) holders_.took(site);
     }
     keep(reading, before, now);
+    return {taken.all(), back.all()};
 }
 
 record::Sample MemoryWatch::sample(Reading const& reading, std::uint64_t now, bool in_call_since_reading,
@@ -316,12 +330,17 @@ record::Sample MemoryWatch::sample(Reading const& reading, std::uint64_t now, bo
     Resident const before = last();
     std::uint64_t mine = mpi_private.load(std::memory_order_relaxed);
     std::uint64_t segments = mpi_shared.load(std::memory_order_relaxed);
-    double const share = in_call_since_reading ? part_of_call()
-                                               : share_of(look_at(mpi_ticks_) + open_ticks,
-                                                          static_cast<std::int64_t>(now - look_at(last_ticks_)));
     std::uint64_t const of_private = above(is.private_bytes, before.private_bytes);
     std::uint64_t const own = look_at(own_pages_) + own_pages;
-    mine += part(above(of_private, own), share);
+    Makings::Part made;
+    if (makings_ != nullptr && !in_call_since_reading)
+        made = makings_->part_of(above(of_private, own), most_in_a_tick());
+    double const share =
+        in_call_since_reading
+            ? part_of_call()
+            : share_of(above(look_at(mpi_ticks_) + open_ticks, made.ticks),
+                       static_cast<std::int64_t>(now - look_at(last_ticks_)) - static_cast<std::int64_t>(made.ticks));
+    mine += made.bytes + part(above(of_private, own) - made.bytes, share);
     std::uint64_t const all_shared = above(is.shared_bytes, before.shared_bytes);
     std::uint64_t const of_shared = above(all_shared, above(own, of_private));
     mine = above(mine, std::min(above(own, of_private + all_shared), look_at(given_)));

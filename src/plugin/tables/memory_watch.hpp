@@ -8,7 +8,7 @@
 /// A reading costs 0.4 microseconds and drives others' lines out of the cache, so calls that follow each other closely
 /// share one; growth over such a stretch goes to MPI by its share of the time. While nothing grows or shrinks, readings
 /// become rarer, down to a 64th; the first that sees a change has them back at once. A call that turns out to be long
-/// although it had no reading has one at its end.
+/// although it had no reading has one at its end. Makings of objects have a rule of their own (growth/makings.hpp).
 ///
 /// The cheap reading (statm) tells shared memory and pages of files as one number. Only shared memory is MPI's, so
 /// where that number has changed, a second one is read that takes 4 microseconds (status).
@@ -28,11 +28,13 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "kernel/files/kept_file.hpp"
 #include "kernel/proc_text.hpp"
 #include "kernel/thread/faults.hpp"
 #include "plugin/binding/tally.hpp"
+#include "plugin/tables/growth/held.hpp"
 #include "plugin/tables/own_pages.hpp"
 #include "record/record.hpp"
 #include "sluice/budget.hpp"
@@ -40,6 +42,7 @@
 namespace sluice::plugin {
 
 class LentBuffers;
+class Makings;
 
 /// What else the kernel says with a reading, in bytes.
 struct KernelSays {
@@ -71,12 +74,15 @@ class MemoryWatch {
     /// Sluice's own mappings; the sampler looks at them.
     OwnPages& own() noexcept { return own_; }
 
-    /// `gap`: ticks between readings that calls need not share. A file is kept open from here on.
+    /// `gap`: ticks between readings that calls need not share. A file is kept open from here on. Before it no call has
+    /// readings.
     void start(std::uint64_t gap) noexcept;
     /// Keeps no file open any more, as a child of fork() must not either. Memory can still be read.
     void let_go_of_files() noexcept { statm_.let_go(); }
     /// Buffers of the program whose pages may come in any call.
     void follow(LentBuffers& lent) noexcept { lent_ = &lent; }
+    /// Makings of objects that have no readings of their own.
+    void follow(Makings& makings) noexcept { makings_ = &makings; }
     /// Before MPI_Init: all threads are the program's. What MPI_Init adds until the first look is not.
     void threads_before_init(std::uint64_t number) noexcept { not_the_programs_ = 1 - number; }
     /// Looks whether threads of the program run beside the one that calls.
@@ -86,19 +92,30 @@ class MemoryWatch {
 
     /// Whether a call that begins now should have readings of its own.
     bool is_due(std::uint64_t now) const noexcept { return now - look_at(last_ticks_) >= look_at(gap_); }
-    /// At the begin of such a call. False where another thread is reading; otherwise `leave` must be told.
-    bool enter(std::uint64_t now) noexcept;
+    /// At the begin of such a call, at `now_us`. False where another thread is reading; otherwise `leave` must be told.
+    bool enter(std::uint64_t now, std::uint64_t now_us) noexcept;
     /// Whether a call that took `elapsed` ticks has a reading at its end, had it one at its begin or not.
     bool is_long(std::uint64_t elapsed) const noexcept { return elapsed >= look_at(long_); }
+    /// What a call changed, as far as readings tell: bytes that the MPI took, or gave back.
+    struct Change {
+        std::uint64_t taken = 0;
+        std::uint64_t given_back = 0;
+    };
+    /// What a call frees: the site that made it, or null, and bytes of the application's memory that go with it.
+    struct Freed {
+        record::Site* maker = nullptr;
+        std::uint64_t own = 0;
+    };
     /// At the end of a call of `site` that took `elapsed` ticks and began at `start_us()`. `own_pages`: bytes of the
     /// call's own buffers that became resident in it.
     template <class StartUs>
-    void leave(std::uint64_t now, std::uint64_t elapsed, bool read_at_entry, std::uint64_t own_pages,
-               record::Site& site, StartUs const& start_us) noexcept {
+    Change leave(std::uint64_t now, std::uint64_t elapsed, bool read_at_entry, std::uint64_t own_pages,
+                 record::Site& site, StartUs const& start_us, Freed const& freed = {}) noexcept {
         if (own_pages > 0) add(own_pages_, own_pages);
-        if (read_at_entry) return read_at_exit(now, site, start_us());
+        if (read_at_entry) return read_at_exit(now, site, freed, start_us());
         add(mpi_ticks_, elapsed);
-        if (is_long(elapsed)) share_out(now, &site, elapsed, start_us());
+        if (!is_long(elapsed)) return {};
+        return {share_out(now, &site, elapsed, start_us()).value_or(0), 0};
     }
 
     /// Pages of the program's buffers that became resident inside MPI in a call that is over (a receive that was
@@ -149,8 +166,11 @@ class MemoryWatch {
     void begin_with(kernel::Faults const& faults) noexcept;
     kernel::Faults at_entry() const noexcept;
     double part_of_call() const noexcept;
-    bool share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed, std::uint64_t start_us) noexcept;
-    void read_at_exit(std::uint64_t now, record::Site& site, std::uint64_t start_us) noexcept;
+    /// Bytes of the site's call; nothing where another thread is reading.
+    std::optional<std::uint64_t> share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed,
+                                           std::uint64_t start_us) noexcept;
+    Change read_at_exit(std::uint64_t now, record::Site& site, Freed const& freed, std::uint64_t start_us) noexcept;
+    double most_in_a_tick() const noexcept;
     std::uint64_t leased() const noexcept { return leases_ != nullptr ? leases_->resident().count : 0; }
     Resident last() const noexcept {
         return {look_at(last_.private_bytes), look_at(last_.shared_bytes), look_at(last_.file_bytes)};
@@ -164,6 +184,7 @@ class MemoryWatch {
 
     kernel::KeptFile statm_{"/proc/thread-self/statm"};  // no program opens this one itself
     static constexpr std::uint64_t k_unknown = ~std::uint64_t{0};
+    static constexpr std::uint64_t k_never = ~std::uint64_t{0};
     // Of the last readings. Threads that read at once may mix two; the next sample has them right again.
     mutable std::atomic<std::uint64_t> known_private_{0};
     mutable std::atomic<std::uint64_t> known_both_{k_unknown};
@@ -174,8 +195,8 @@ class MemoryWatch {
     OwnPages own_;
     std::atomic<std::uint64_t> taken_{0};
     std::uint64_t least_gap_ = 0;
-    std::uint64_t gap_ = 0;
-    std::uint64_t long_ = 0;
+    std::uint64_t gap_ = k_never;
+    std::uint64_t long_ = k_never;
     std::mutex reading_;  // held while the following are written
     std::atomic<std::uint32_t> version_{0};
     Resident last_;               // without Sluice's
@@ -192,6 +213,8 @@ class MemoryWatch {
     std::uint32_t in_call_ = 0;
     kernel::Faults at_entry_;
     LentBuffers* lent_ = nullptr;
+    Makings* makings_ = nullptr;
+    Holders holders_;
     std::uint64_t unlooked_ = 0;   // growth since the last look at lent buffers
     std::uint64_t next_look_ = 0;  // in ticks
     std::uint64_t given_ = 0;      // private bytes that went to the MPI since then

@@ -33,10 +33,13 @@ Call::Call(Job& job, Watch& watch, Function function, void const* caller) noexce
         close(t_account, watch.clock().us_since_start(ticks()));
     site_ = watch.sites().of(function, caller);
     start_ = ticks();
-    reading_ = watch.memory().is_due(start_) || k_reads_memory[static_cast<std::size_t>(function)];
-    if (reading_) [[unlikely]] {
+    Reads const reads = k_reads_memory[static_cast<std::size_t>(function)];
+    reading_ = watch.memory().is_due(start_) || reads == Reads::always;
+    if (reads == Reads::some) {
+        reading_ = watch.begins_making(site_, start_);
+    } else if (reading_) [[unlikely]] {
         watch.requests().find_own_pages();
-        reading_ = watch.memory().enter(start_);
+        reading_ = watch.memory().enter(start_, watch.clock().us_since_start(start_));
     }
     if (watch.memory().take_shrunk()) [[unlikely]]
         watch.forget_pages();
@@ -174,6 +177,7 @@ void Call::persistent(MPI_Request request) noexcept {
 }
 
 void Call::opens(MPI_Request request, bool persistent) noexcept {
+    if (!watch_->follows_requests()) return;
     if (is_long()) note_pages();
     OpenRequest open;
     open.bytes = kept_busy();
@@ -218,6 +222,11 @@ void Call::creates(record::Object kind, std::uint64_t handle) noexcept {
     watch_->made(kind, handle, site_);
 }
 
+void Call::destroys(record::Object kind, std::uint64_t handle) noexcept {
+    destroys_ = kind;
+    frees_.maker = watch_->freed(kind, handle);
+}
+
 void Call::makes_window(MPI_Win window, MPI_Comm comm) noexcept {
     watch_->windows().add(window, watch_->communicators().find(comm));
     add(watch_->record().head.windows_made, 1);
@@ -225,6 +234,21 @@ void Call::makes_window(MPI_Win window, MPI_Comm comm) noexcept {
 
 void Call::lends(void const* from, MPI_Aint bytes, std::uint64_t owner) noexcept {
     if (from != nullptr && bytes > 0) watch_->lends(owner, from, static_cast<std::uint64_t>(bytes));
+}
+
+void Call::owns(void const* pointer, MPI_Aint bytes, std::uint64_t window) noexcept {
+    void const* const from = *static_cast<void* const*>(pointer);
+    if (from == nullptr || bytes <= 0) return;
+    auto const span = static_cast<std::uint64_t>(bytes);
+    std::uint64_t const missing = MemoryWatch::absent(from, span);
+    own_pages_ += span - std::min(span, missing);
+    watch_->windows().keep_memory(window, {from, span});
+    if (missing > 0) watch_->lent().lend(window, from, span, missing);
+}
+
+void Call::releases(std::uint64_t window) noexcept {
+    Windows::Allocated const memory = watch_->windows().memory_of(window);
+    frees_.own = memory.bytes - std::min(memory.bytes, MemoryWatch::absent(memory.from, memory.bytes));
 }
 
 void Call::frees_window(std::uint64_t window) noexcept {
@@ -263,6 +287,18 @@ void Call::write_down(std::uint64_t ns, std::uint64_t now_us) const noexcept {
     if (destination_ >= 0) watch_->sent_to(destination_, out_);
 }
 
+/// Memory of the MPI that the call took for an object, or gave back with one.
+void Call::note_objects(MemoryWatch::Change const& change, std::uint64_t elapsed) const noexcept {
+    auto& objects = watch_->record().head.objects;
+    if (creates_ == record::Object::request) [[unlikely]]
+        watch_->ends_making(creates_, site_, elapsed, reading_, change.taken);
+    else if (creates_ != record::Object::none) [[unlikely]]
+        take(objects[static_cast<std::size_t>(creates_)], change.taken,
+             reading_ ? Measured::exactly : Measured::by_share);
+    if (destroys_ != record::Object::none) [[unlikely]]
+        give_back(objects[static_cast<std::size_t>(destroys_)], change.given_back);
+}
+
 int Call::end(int code) noexcept {
     Watch& watch = *watch_;
     record::Site& site = watch.record().sites[site_];
@@ -287,17 +323,13 @@ int Call::end(int code) noexcept {
     std::uint64_t const elapsed = now - start_;
     std::uint64_t const now_us = watch.clock().us_since_start(now);
     std::uint64_t const ns = watch.clock().ns(elapsed);
-    auto const grown = [&site] { return look_at(site.grown_private) + look_at(site.grown_shared); };
-    bool const creates = creates_ != record::Object::none;
-    std::uint64_t const grown_before = makes_ || creates ? grown() : 0;
     auto const start_us = [&] { return watch.clock().us_since_start(start_); };
-    watch.memory().leave(now, elapsed, reading_, own, site, start_us);
+    MemoryWatch::Change const change = watch.memory().leave(now, elapsed, reading_, own, site, start_us, frees_);
     if (t_account.receiving) [[unlikely]]
         watch.has_received();
-    if (creates) [[unlikely]]
-        add(watch.record().head.objects[static_cast<std::size_t>(creates_)].grown, grown() - grown_before);
+    note_objects(change, elapsed);
     if (makes_) [[unlikely]]
-        watch.communicators().add(made_, site_, grown() - grown_before, now_us);
+        watch.communicators().add(made_, site_, change.taken, now_us);
 
     if (g_plugin.several_threads) [[unlikely]]
         write_down<true>(ns, now_us);

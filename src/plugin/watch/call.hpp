@@ -9,6 +9,7 @@
 
 #include "functions.hpp"
 #include "plugin/binding/gate.hpp"
+#include "plugin/tables/memory_watch.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "plugin/tables/open/flights.hpp"
 #include "plugin/watch/arrival.hpp"
@@ -60,6 +61,11 @@ class Call {
     void comes_later() noexcept { comes_later_ = true; }
     /// Memory of the program that MPI writes to in other calls, until the owner gives it back.
     void lends(void const* from, MPI_Aint bytes, std::uint64_t owner) noexcept;
+    /// Memory that MPI has allocated for the program with a window: `pointer` is where MPI wrote its address. It is the
+    /// application's, whoever touches it first, until the window is freed.
+    void owns(void const* pointer, MPI_Aint bytes, std::uint64_t window) noexcept;
+    /// Before the window is freed.
+    void releases(std::uint64_t window) noexcept;
     /// Blocks that lie far apart are not looked at: the kernel would be asked about all pages between them.
     void into(void* buffer, Room room) noexcept;
     /// The buffer that the bytes come into, else the one that they leave from.
@@ -109,6 +115,8 @@ class Call {
     void frees_window(std::uint64_t window) noexcept;
     /// An object that the program has to free; nothing for a null handle.
     void creates(record::Object kind, std::uint64_t handle) noexcept;
+    /// One that the program has freed.
+    void destroys(record::Object kind, std::uint64_t handle) noexcept;
 
     /// Writes down what the call took; gives `code` back.
     int end(int code) noexcept;
@@ -136,6 +144,7 @@ class Call {
     void leaves_with_gaps(MessageBytes& sizes, void const* buffer, MPI_Count count, MPI_Datatype type) noexcept;
     void opens(MPI_Request request, bool persistent) noexcept;
     void note_pages() noexcept;
+    void note_objects(MemoryWatch::Change const& change, std::uint64_t elapsed) const noexcept;
     /// Bytes whose buffers are not known.
     std::uint64_t unknown() const noexcept { return leaves_.bytes + comes_.bytes > 0 ? 0 : kept_busy(); }
     /// Bytes that come in, if their buffer is known to be busy or no buffer is.
@@ -158,6 +167,8 @@ class Call {
     bool stays_open_ = false;   // a request goes on with its bytes
     bool moves_later_ = false;  // when a persistent request begins
     record::Object creates_ = record::Object::none;
+    record::Object destroys_ = record::Object::none;
+    MemoryWatch::Freed frees_;  // what it destroys
     bool makes_ = false;
     MPI_Comm made_;
     int destination_ = -1;     // in MPI_COMM_WORLD

@@ -15,12 +15,14 @@ Watch::Watch(record::RecordFile file, Budget const& budget)
     : file_(std::move(file)),
       sites_(file_.record()),
       memory_(&budget),
+      makings_(file_.record()),
       requests_(*this, budget),
       communicators_(file_.record(), budget),
       datatypes_(budget),
       objects_(budget),
       windows_(budget) {
     memory_.follow(lent_);
+    memory_.follow(makings_);
     memory_.own().add(&file_.node(), sizeof(record::NodeHeader), file_.on_disk());
     memory_.own().add(&file_.record(), sizeof(record::RankRecord), file_.on_disk());
 }
@@ -46,9 +48,21 @@ void Watch::made_inside(record::Object kind, std::uint64_t handle) noexcept {
     if (may_repeat(kind)) objects_.add(kind, handle, record::k_no_site);
 }
 
-void Watch::freed(record::Object kind, std::uint64_t handle) noexcept {
+record::Site* Watch::freed(record::Object kind, std::uint64_t handle) noexcept {
     std::optional<std::uint32_t> const site = objects_.remove(kind, handle);
-    if (site && *site != record::k_no_site) count_freed(kind, *site);
+    if (!site || *site == record::k_no_site) return nullptr;
+    count_freed(kind, *site);
+    return &record().sites[*site];
+}
+
+void Watch::ends_making(record::Object kind, std::uint32_t site, std::uint64_t ticks, bool measured,
+                        std::uint64_t taken) noexcept {
+    take(record().head.objects[static_cast<std::size_t>(kind)], taken,
+         measured ? Measured::exactly : Measured::by_share);
+    if (measured)
+        makings_.measured(site, taken);
+    else if (!memory_.is_long(ticks))
+        makings_.unread(kind, site, ticks);
 }
 
 namespace {

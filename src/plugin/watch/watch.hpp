@@ -11,6 +11,7 @@
 #include "plugin/binding/tally.hpp"
 #include "plugin/tables/communicators.hpp"
 #include "plugin/tables/datatypes.hpp"
+#include "plugin/tables/growth/makings.hpp"
 #include "plugin/tables/memory_watch.hpp"
 #include "plugin/tables/open/flights.hpp"
 #include "plugin/tables/open/lent_buffers.hpp"
@@ -37,6 +38,7 @@ class Watch {
     Clock& clock() noexcept { return clock_; }
     Sites& sites() noexcept { return sites_; }
     MemoryWatch& memory() noexcept { return memory_; }
+    Makings& makings() noexcept { return makings_; }
     Requests& requests() noexcept { return requests_; }
     Communicators& communicators() noexcept { return communicators_; }
     Datatypes& datatypes() noexcept { return datatypes_; }
@@ -113,7 +115,27 @@ class Watch {
     void made(record::Object kind, std::uint64_t handle, std::uint32_t site) noexcept;
     /// MPI made one for itself, or for a function of the program that it calls: its free must not count as another's.
     void made_inside(record::Object kind, std::uint64_t handle) noexcept;
-    void freed(record::Object kind, std::uint64_t handle) noexcept;
+    /// The site that made it; null if it is not known.
+    record::Site* freed(record::Object kind, std::uint64_t handle) noexcept;
+
+    /// Of requests nothing is written down: not all calls that complete them are watched.
+    void ignore_requests() noexcept { follows_requests_ = false; }
+    bool follows_requests() const noexcept { return follows_requests_; }
+
+    // For calls that make an object and are short.
+    /// True if its memory is measured: `ends_making` must be told. `now`: in ticks.
+    bool begins_making(std::uint32_t site, std::uint64_t now) noexcept {
+        bool const is_measured = memory_.is_due(now) || makings_.wants(site);
+        if (!is_measured && !makings_.is_outside()) [[likely]]
+            return false;
+        requests_.find_own_pages();
+        if (!memory_.enter(now, clock_.us_since_start(now))) return false;
+        makings_.begins();
+        return is_measured;
+    }
+    /// After it has made one of `kind` and MemoryWatch::leave has told what the MPI has taken.
+    void ends_making(record::Object kind, std::uint32_t site, std::uint64_t ticks, bool measured,
+                     std::uint64_t taken) noexcept;
 
     /// True if the call of this site before had another buffer.
     bool is_other_buffer(std::uint32_t site, void const* buffer) noexcept {
@@ -189,6 +211,7 @@ class Watch {
     Clock clock_;
     Sites sites_;
     MemoryWatch memory_;
+    Makings makings_;
     Requests requests_;
     Communicators communicators_;
     Datatypes datatypes_;
@@ -223,6 +246,7 @@ class Watch {
         add(record().head.objects[static_cast<std::size_t>(kind)].freed, 1);
     }
 
+    bool follows_requests_ = true;
     std::atomic<bool> receiving_{false};
     std::atomic<void const*> buffer_{nullptr};
     std::atomic<std::uint64_t> span_{0};

@@ -103,7 +103,7 @@ def functions_hpp(functions):
     functions = [function for function in functions if "beside" not in function.watches]
     names = "".join(f'    "MPI_{function.name}",\n' for function in functions)
     kinds = "".join(f"    record::Kind::{function.kind},\n" for function in functions)
-    reads = "".join(f"    {str(told.reads_memory(function)).lower()},\n" for function in functions)
+    reads = "".join(f"    Reads::{told.reads_memory(function)},\n" for function in functions)
     enum = "".join(f"    {function.name},\n" for function in functions)
     return f"""{NOTE}#pragma once
 
@@ -124,8 +124,10 @@ inline constexpr std::array<char const*, {len(functions)}> k_function_names{{
 inline constexpr std::array<record::Kind, {len(functions)}> k_function_kinds{{
 {kinds}}};
 
-/// Calls that are rare and may take much, or make what has to be freed: their memory is read at both ends always.
-inline constexpr std::array<bool, {len(functions)}> k_reads_memory{{
+/// When the memory is read at both ends of a call: always if such calls are rare and may take much; at some if they
+/// make an object and are short; else when a reading is due.
+enum class Reads {{ when_due, some, always }};
+inline constexpr std::array<Reads, {len(functions)}> k_reads_memory{{
 {reads}}};
 
 }}  // namespace sluice::plugin
@@ -283,6 +285,8 @@ def wrapper(function):
         body = f"    act_before(\"MPI_{name}\");\n    return {watches['around']}(below, caller{', ' if arguments else ''}{arguments});\n"
     else:
         of_many = "_of_many" if function.kind in ("collective", "communicator") else ""
+        if "takes_requests" in watches:
+            of_many = "_for_requests"
         enter = f"    Job* const job = acting_job{of_many}();\n    if (job == nullptr)"
         job_parameter, job_argument = "Job& job, ", "*job, "
         indented = lambda lines, by: "".join(f"{by}{line}\n" for line in lines)

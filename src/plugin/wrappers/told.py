@@ -41,7 +41,10 @@ def object_of(text):
 
 
 def reads_memory(function):
-    return function.kind in ("setup", "communicator", "window") or bool({"creates", "contents", "persistent"} & set(function.watches))
+    """When the memory is read around a call: a name of Reads."""
+    if "persistent" in function.watches or "counted" in function.watches:
+        return "some"
+    return "always" if function.kind in ("setup", "communicator", "window") or "creates" in function.watches else "when_due"
 
 
 # Requests of these kinds have one message, whose buffer is told in few instructions.
@@ -92,6 +95,8 @@ def before(function):
     if "destroys" in watches:
         handle = watches["destroys"].partition(" ")[2]
         lines.append(f"std::uint64_t const freed = {handle} != nullptr ? mpi::handle_key(*{handle}) : 0;")
+        if "frees_window" in watches:
+            lines.append("call.releases(freed);")
     if "frees" in watches:
         lines.append(f"Freeing freeing(call, {watches['frees']});")
     return lines
@@ -126,6 +131,8 @@ def after(function):
         lines.append("call.makes_window(*win, comm);")
     if "lends" in watches:
         lines.append(f"call.lends({watches['lends']});")
+    if "owns" in watches:
+        lines.append(f"call.owns({watches['owns']});")
     if "gives_back" in watches:
         lines.append(f"call.watch().lent().{watches['gives_back']};")
     if "frees_window" in watches:
@@ -139,7 +146,7 @@ def after(function):
         made, _, handle = watches["creates"].partition(" ")
         lines.append(f"call.creates(record::Object::{made}, mpi::handle_key(*{handle}));")
     if "destroys" in watches:
-        lines.append(f"call.watch().freed(record::Object::{watches['destroys'].partition(' ')[0]}, freed);")
+        lines.append(f"call.destroys(record::Object::{watches['destroys'].partition(' ')[0]}, freed);")
     if "makes" in watches:
         lines.append(f"call.makes({watches['makes']});")
     if "frees" in watches:

@@ -112,7 +112,7 @@ std::string about_growth(Summary const& summary) {
     if (is_of_requests_left(*site, summary)) return {};
     std::string const since =
         site->growing_since_us > 0 ? fmt::format(", since {}", time_text(site->growing_since_us)) : std::string();
-    return fmt::format("MPI's memory grew by {} in {} on rank {}{}. ", size_text(site->grown.most), call_of(*site),
+    return fmt::format("MPI's memory grew by {} in {} on rank {}{}. ", grown_text(*site), call_of(*site),
                        site->grown.most_rank, since) +
            what_it_is(summary, *site);
 }

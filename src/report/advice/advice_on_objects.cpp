@@ -57,8 +57,8 @@ std::uint64_t bytes_of_each(ObjectSum const& sum) {
 std::string memory_text(ObjectSum const& sum) {
     std::uint64_t const each = bytes_of_each(sum);
     if (each == 0) return {};
-    return fmt::format(" MPI's memory grew by up to {} in the calls that made them, about {} each.",
-                       size_text(sum.grown.most), size_text(each));
+    return fmt::format(" MPI's memory grew by up to {} in the calls that made them, about {} each.", grown_text(sum),
+                       size_text(each));
 }
 
 std::string about_requests_left(Summary const& summary, ObjectSum const& sum) {
@@ -133,7 +133,7 @@ std::string line_on_objects(Summary const& summary) {
                             : summary.all_ended() ? "never freed: "
                                                   : "not yet freed: ",
                             count_text(sum.left.most), plural(sum.made_there, name_of(sum.kind)), sum.left.most_rank,
-                            bytes_of_each(sum) > 0 ? ", " + size_text(sum.grown.most) : std::string());
+                            bytes_of_each(sum) > 0 ? ", " + grown_text(sum) : std::string());
     return text;
 }
 

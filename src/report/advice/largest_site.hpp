@@ -23,6 +23,18 @@ inline std::string call_of(SiteSum const& site) {
     return call_text(site.function, site.place);
 }
 
+/// Whether more than an eighth of the growth was not measured around calls. `Grown`: SiteSum or ObjectSum.
+template <class Grown>
+bool is_estimated(Grown const& sum) {
+    return sum.estimated > sum.grown.sum / 8;
+}
+
+/// "12.3 MiB", or "about 12.3 MiB": the growth of MPI's memory on the rank that has most of it.
+template <class Grown>
+std::string grown_text(Grown const& sum) {
+    return (is_estimated(sum) ? "about " : "") + size_text(sum.grown.most);
+}
+
 /// True for at least 1 MiB and a 20th of the highest peak.
 inline bool is_large(std::uint64_t bytes, Summary const& summary) {
     return bytes >= (std::uint64_t{1} << 20) && bytes * 20 >= summary.highest.kib << 10;

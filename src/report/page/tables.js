@@ -38,7 +38,7 @@ function callsSection(report) {
     { title: "Calls", wide: true, value: (s) => s.calls, show: (s) => countText(s.calls) },
     { title: "Bytes", value: (s) => s.bytes.sum, show: (s) => s.bytes.sum ? sizeText(s.bytes.sum) : "–" },
     { title: "In flight", wide: true, value: (s) => s.in_flight_bytes.max, show: (s) => s.in_flight_bytes.max ? [sizeText(s.in_flight_bytes.max), el("small", {}, "rank " + s.in_flight_bytes.max_rank)] : "–" },
-    { title: "MPI grew", value: (s) => s.grown_bytes.max, show: (s) => s.grown_bytes.max ? [sizeText(s.grown_bytes.max), el("small", {}, "rank " + s.grown_bytes.max_rank + (s.growing_since_us ? ", since " + timeText(s.growing_since_us) : ""))] : "–" },
+    { title: "MPI grew", value: (s) => s.grown_bytes.max, show: (s) => s.grown_bytes.max ? [grownText(s), el("small", {}, "rank " + s.grown_bytes.max_rank + (s.growing_since_us ? ", since " + timeText(s.growing_since_us) : ""))] : "–" },
   ].filter(Boolean);
   return el("section", {}, el("h2", {}, "Calls"),
     el("p", {}, "Places in the program that call MPI, all ranks together. Time is a share of all ranks' time after MPI_Init; in flight and grown are the most of one rank. " +
@@ -66,6 +66,11 @@ function communicatorsSection(report) {
     el("div", { class: "card" }, sortedTable("communicators", columns, report.communicators, 1)));
 }
 
+// A growth of which more than an eighth was not measured around calls is an estimate.
+function grownText(row) {
+  return (row.estimated_bytes * 8 > row.grown_bytes.sum ? "about " : "") + sizeText(row.grown_bytes.max);
+}
+
 // Made and never freed, by kind and by the place that made them.
 function objectsSection(report) {
   const left = report.objects.filter((o) => o.left.max > 0);
@@ -76,14 +81,14 @@ function objectsSection(report) {
     { title: "Never freed", value: (o) => o.left.max, show: (o) => [countText(o.left.max), el("small", {}, "rank " + o.left.max_rank)], meter: true },
     { title: "Made there", value: (o) => o.made_there, show: (o) => countText(o.made_there) },
     { title: "All ranks", wide: true, value: (o) => o.left.sum, show: (o) => countText(o.left.sum) },
-    { title: "MPI grew", value: (o) => o.grown_bytes.max, show: (o) => o.grown_bytes.max ? sizeText(o.grown_bytes.max) : "–" },
+    { title: "MPI grew", value: (o) => o.grown_bytes.max, show: (o) => o.grown_bytes.max ? grownText(o) : "–" },
   ];
   const places = [
     { title: "Made in", text: true, value: (s) => s.function + s.place, show: (s) => [s.function, placeNode(s.place)] },
     { title: "Objects", text: true, value: (s) => s.object, show: (s) => name(s.object) },
     { title: "Never freed", value: (s) => s.left.max, show: (s) => [countText(s.left.max), el("small", {}, "rank " + s.left.max_rank)], meter: true },
     { title: "Made, all ranks", wide: true, value: (s) => s.made, show: (s) => countText(s.made) },
-    { title: "MPI grew", value: (s) => s.grown_bytes.max, show: (s) => s.grown_bytes.max ? sizeText(s.grown_bytes.max) : "–" },
+    { title: "MPI grew", value: (s) => s.grown_bytes.max, show: (s) => s.grown_bytes.max ? grownText(s) : "–" },
   ];
   return el("section", {}, el("h2", {}, report.ended ? "What was never freed" : "What was not yet freed"),
     el("p", {}, "Objects of MPI that the program made and did not free; requests: neither completed nor freed. MPI grew: its memory, in the calls that made them."),

@@ -59,6 +59,7 @@ void add_sites(Summary& summary, record::RankRecord const& record, Scope const& 
         SiteSum sum = site_sum(site, scope, record.head.world_rank, other);
         sum.in_flight_peak_kib = record.head.peak.resident;
         if (sampled[i] << 10 > sum.grown.most) {
+            sum.estimated += (sampled[i] << 10) - sum.grown.most;
             sum.grown = Spread::of(sampled[i] << 10, record.head.world_rank);
             if (i == grower && steady && sum.growing_since_us == 0) {
                 sum.growing_since_us = std::max<std::uint64_t>(steady->since_us, 1);

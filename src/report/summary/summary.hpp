@@ -72,7 +72,8 @@ struct SiteSum {
     Spread waiting_ns;
     Spread bytes;  ///< sent and received
     Spread longest_ns;
-    Spread grown;                          ///< MPI's memory, private and shared, in these calls
+    Spread grown;                          ///< MPI's memory that these calls took, the most at a time
+    std::uint64_t estimated = 0;           ///< of it over the ranks: not measured around a call
     Spread grown_own;                      ///< pages of the call's own buffers
     Spread in_flight;                      ///< the most at one moment
     std::uint64_t in_flight_peak_kib = 0;  ///< the peak of the rank that has most in flight

@@ -161,6 +161,7 @@ inline void fields(auto& a, ObjectSum& o) {
     a("left", o.left);
     a("made_there", o.made_there);
     a("grown_bytes", o.grown);
+    a("estimated_bytes", o.estimated);
 }
 
 inline void fields(auto& a, CounterSum& c) {

@@ -224,6 +224,31 @@ static void beside(int rank) {
     pthread_join(thread, NULL);
 }
 
+/* Memory that MPI allocates for the program with a window is the application's, private or shared, whoever touches it
+ * first. Twice a window is freed; the last one stays. */
+static MPI_Win kept = MPI_WIN_NULL;
+
+static void allocated(void) {
+    enum { block = 32 << 20, block_kib = block / 1024, windows = 3 };
+    for (int i = 0; i < windows; ++i) {
+        MPI_Win win;
+        char* memory;
+        struct pages const before = resident();
+        MPI_Win_allocate(block, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+        memset(memory, 1, block);
+        struct pages const after = resident();
+        long const shared = after.shared_kib - before.shared_kib;
+        long const own_shared = shared >= block_kib ? block_kib : 0;
+        taken.shared_kib += shared - own_shared;
+        taken.private_kib += after.private_kib - before.private_kib - (block_kib - own_shared);
+        if (i + 1 == windows) kept = win;
+        if (i + 1 == windows) return;
+        usleep(30000);
+        INSIDE_MPI(own_shared - block_kib, MPI_Win_free(&win));
+        taken.shared_kib += own_shared;
+    }
+}
+
 static void communicators(void) {
     enum { number = 500 };
     static MPI_Comm made[number];
@@ -252,6 +277,7 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "late")) late(rank, size);
     if (!strcmp(what, "wide")) wide(rank, size);
     if (!strcmp(what, "beside")) beside(rank);
+    if (!strcmp(what, "allocated")) allocated();
     if (!strcmp(what, "communicators")) communicators();
     if (!strcmp(what, "inplace")) in_place(size);
     if (strcmp(what, "inplace")) {
@@ -259,6 +285,7 @@ int main(int argc, char** argv) {
         fflush(stdout);
     }
     usleep(300000); /* so that the last sample shows this state */
+    if (kept != MPI_WIN_NULL) MPI_Win_free(&kept);
     MPI_Finalize();
     return 0;
 }

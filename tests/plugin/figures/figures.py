@@ -8,6 +8,7 @@ with what the program says of itself, exactly:
     kind KIND MADE LEFT                 of all places, by each rank that says so
     traffic FUNCTION PLACE OUT IN       by each rank that says so
     cell FROM TO BYTES                  of the matrix
+    grown FUNCTION PLACE MOST           bytes of MPI's memory: no rank has more there, and no place more than its rank's peak
     pinned RANK LEFT AT_ONCE            KiB that are registered if nothing is given back, and if each message does both
 """
 import collections
@@ -45,7 +46,7 @@ def sums_of(lines, word, keys):
 def main():
     report, lines, said = reported()
     told = collections.Counter(words[0] for words in lines if words)
-    check(sum(told[word] for word in ("flight", "object", "traffic")) > 5 or told["pinned"], f"the program tells its figures: {told}")
+    check(sum(told[word] for word in ("flight", "object", "traffic")) > 5 or told["pinned"] or told["grown"], f"the program tells its figures: {told}")
 
     def at(function, place):
         return [site for site in report["sites"]
@@ -60,6 +61,16 @@ def main():
             _, function, place, want = words
             have = max((site["in_flight_bytes"]["max"] for site in at(function, place)), default=0)
             compare(f"in flight in {function} at {place}", have, int(want))
+    for words in lines:
+        if words[:1] == ["grown"]:
+            _, function, place, most = words
+            check(at(function, place), f"{function} at {place} is in the report")
+            have = max((site["grown_bytes"]["max"] for site in at(function, place)), default=0)
+            print(f"growth in {function} at {place}: {have} reported, at most {most}")
+            check(have <= int(most), f"growth in {function} at {place}: {have} reported, at most {most}")
+    peak = max(rank["peak_kib"] for rank in report["ranks"]) * 1024
+    for site in report["sites"]:
+        check(site["grown_bytes"]["max"] <= peak, f"{site['function']} at {site['place']} grew by more than the peak")
     for (function, place), want in sums_of(lines, "object", 2).items():
         sites = at(function, place)
         compare(f"objects of {function} at {place}",

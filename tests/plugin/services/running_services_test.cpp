@@ -59,7 +59,7 @@ class Told final : public Service {
     Job& job_;
 };
 
-constexpr Needs k_one_thread{.all_ranks = true, .one_thread = true};
+constexpr Needs k_one_thread{.all_ranks = true, .one_thread = true, .calls_of_many = true};
 constexpr Needs k_all_ranks{.all_ranks = true};
 constexpr RunningServices::Rank k_rank{.all_run = true, .one_thread = true};
 
@@ -126,6 +126,18 @@ TEST_F(RunningServicesOfARank, with_several_threads_leave_to_mpi_what_needs_one)
     EXPECT_EQ(job.told, "pb pc ~a +b +c ") << "what is left to MPI needs nothing";
     services.stop(job, Ending::finalize);
     EXPECT_EQ(job.told, "pb pc ~a +b +c -c -b -a owned ");
+}
+
+TEST_F(RunningServicesOfARank, act_in_other_calls_if_one_of_them_does) {
+    Job alone{{"a"}, ""};
+    RunningServices one;
+    one.offer(three(alone));
+    one.choose(one.prepare(alone, k_rank, no_refusal), {1, 1, 0, 0});
+    one.start(alone);
+    EXPECT_TRUE(one.only_in_calls_of_many());
+    services.choose(services.prepare(job, k_rank, no_refusal), {1, 1, 1, 1});
+    services.start(job);
+    EXPECT_FALSE(services.only_in_calls_of_many());
 }
 
 /// As two ranks that agree on the least.

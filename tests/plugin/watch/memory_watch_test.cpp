@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <set>
 #include <vector>
@@ -29,7 +30,7 @@ template <class Work>
 record::Site call(MemoryWatch& watch, Work const& work) {
     record::Site site{};
     std::uint64_t now = 1000;
-    EXPECT_TRUE(watch.enter(now));
+    EXPECT_TRUE(watch.enter(now, 1));
     work();
     now += 1000;
     watch.leave(now, 1000, true, 0, site, [] { return std::uint64_t{1}; });
@@ -165,17 +166,50 @@ TEST(MemoryWatch, pages_of_lent_buffers_that_are_looked_for_late_are_taken_back_
     ASSERT_NE(lent.lend(LentBuffers::k_late_data, buffer.data(), k_bytes, MemoryWatch::absent(buffer.data(), k_bytes)),
               LentBuffers::k_unknown);
     record::Site site{};
-    ASSERT_TRUE(watch.enter(3000));
+    ASSERT_TRUE(watch.enter(3000, 1));
     buffer.assign(k_bytes, 1);
     watch.leave(4000, 1000, true, 0, site, [] { return std::uint64_t{1}; });
     ASSERT_GT(watch.mpi_private.load(), k_bytes / 8 * 7) << "no look";
     ASSERT_GT(site.grown_private, k_bytes / 8 * 7);
     EXPECT_LT(sampled(watch, lent.come()).mpi_private, k_bytes / 1024 / 8) << "samples know it";
     std::uint64_t const late = ~std::uint64_t{0} - 1000;
-    ASSERT_TRUE(watch.enter(late));
+    ASSERT_TRUE(watch.enter(late, 1));
     EXPECT_LT(watch.mpi_private.load(), k_bytes / 8);
     EXPECT_LT(site.grown_private, k_bytes / 8);
     EXPECT_LT(sampled(watch, lent.come()).mpi_private, k_bytes / 1024 / 8);
+}
+
+TEST(MemoryWatch, what_a_call_gives_back_is_taken_from_the_place_that_made_it) {
+    MemoryWatch watch;
+    watch.start(0);
+    record::Site makes{};
+    record::Site frees{};
+    for (int i = 0; i < 5; ++i) {
+        auto const us = [] { return std::uint64_t{1}; };
+        ASSERT_TRUE(watch.enter(1000, 1));
+        auto memory = std::make_unique<Mapping>();
+        memory->touch(k_bytes);
+        EXPECT_GT(watch.leave(2000, 1000, true, 0, makes, us).taken, k_bytes / 8 * 7);
+        ASSERT_TRUE(watch.enter(3000, 1));
+        memory.reset();
+        EXPECT_GT(watch.leave(4000, 1000, true, 0, frees, us, {&makes, 0}).given_back, k_bytes / 8 * 7);
+    }
+    EXPECT_NEAR(static_cast<double>(makes.grown_private + makes.grown_shared), k_bytes, 256 << 10);
+    EXPECT_LT(makes.held_private + makes.held_shared, k_bytes / 8);
+    EXPECT_LT(watch.mpi_shared.load(), k_bytes / 8);
+}
+
+TEST(MemoryWatch, what_was_the_applications_is_not_given_back_by_mpi) {
+    MemoryWatch watch;
+    watch.start(0);
+    watch.mpi_shared = k_bytes;
+    auto memory = std::make_unique<Mapping>();
+    memory->touch(k_bytes);
+    record::Site site{};
+    ASSERT_TRUE(watch.enter(1000, 1));
+    memory.reset();
+    watch.leave(2000, 1000, true, 0, site, [] { return std::uint64_t{1}; }, {nullptr, k_bytes});
+    EXPECT_GE(watch.mpi_shared.load(), k_bytes / 8 * 7);
 }
 
 /// A file of k_bytes on a disk, whose pages a mapping brings in.

@@ -285,6 +285,10 @@ TEST(Text, without_exact_growth_takes_it_from_the_samples) {
     EXPECT_NEAR(static_cast<double>(site->growing_since_us), 4e6, 5e5);
     EXPECT_EQ(site->growing_ranks, 1U);
     EXPECT_THAT(flat(to_screen(whole)), HasSubstr("in MPI_Recv at drain+0x1c (app) on rank 0, since"));
+    EXPECT_EQ(site->estimated, site->grown.sum);
+    EXPECT_THAT(flat(to_screen(whole)), HasSubstr("MPI's memory grew by about 9"));
+    EXPECT_THAT(flat(to_screen(whole)),
+                HasSubstr("MPI_Recv at drain+0x1c (app): MPI's memory grew, estimated, rank 0"));
 }
 
 TEST(Text, names_ranks_without_record_and_aborts) {

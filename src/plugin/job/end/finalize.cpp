@@ -41,9 +41,10 @@ void end_state(Watch& watch, record::State state) {
     write_end(watch.record().head, state, watch.clock().us_since_start(ticks()));
 }
 
-/// Nothing is watched from here on. Null if nothing was.
+/// Nothing is watched or served from here on. Null if nothing was.
 Job* close_the_gate() {
-    return g_plugin.watched.exchange(nullptr);
+    g_plugin.watched = nullptr;
+    return g_plugin.served.exchange(nullptr);
 }
 
 /// The job of this process: a child of fork() has a copy of its parent's.

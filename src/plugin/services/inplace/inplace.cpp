@@ -328,7 +328,7 @@ class Inplace final : public Service {
   public:
     char const* name() const noexcept override { return "all-to-alls in place"; }
     char const* setting() const noexcept override { return "inplace"; }
-    Needs needs() const noexcept override { return {.all_ranks = true, .one_thread = true}; }
+    Needs needs() const noexcept override { return {.all_ranks = true, .one_thread = true, .calls_of_many = true}; }
     /// A rank that has loaded the library of a device in MPI_Init or before may pass memory of the device, which is for
     /// an MPI that knows it; the ranks agree that none serves then.
     bool wanted(Job const& job) const noexcept override {

@@ -11,7 +11,7 @@ namespace sluice::plugin {
 void Windows::add(MPI_Win window, Known const& of_communicator) noexcept {
     CallersLock const lock(changing_);
     try {
-        known_[mpi::handle_key(window)] = of_communicator;
+        known_[mpi::handle_key(window)] = {of_communicator, {}};
     } catch (std::bad_alloc const&) {  // then its bytes go to no rank that is named
     }
     last_key_ = 0;
@@ -23,6 +23,17 @@ void Windows::remove(std::uint64_t key) noexcept {
     last_key_ = 0;
 }
 
+void Windows::keep_memory(std::uint64_t key, Allocated const& memory) noexcept {
+    CallersLock const lock(changing_);
+    if (auto const found = known_.find(key); found != known_.end()) found->second.memory = memory;
+}
+
+Windows::Allocated Windows::memory_of(std::uint64_t key) noexcept {
+    CallersLock const lock(changing_);
+    auto const found = known_.find(key);
+    return found != known_.end() ? found->second.memory : Allocated{};
+}
+
 int Windows::world_rank(MPI_Win window, int rank) noexcept {
     Known known;
     {
@@ -32,7 +43,7 @@ int Windows::world_rank(MPI_Win window, int rank) noexcept {
             auto const found = known_.find(key);
             if (found == known_.end()) return -1;
             last_key_ = key;
-            last_ = found->second;
+            last_ = found->second.ranks;
         }
         known = last_;
     }

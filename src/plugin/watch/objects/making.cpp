@@ -70,7 +70,7 @@ Making::Making(Watch& watch, Function function, void const* caller) noexcept
     : watch_(watch),
       site_(watch.sites().of(function, caller)),
       start_(ticks()),
-      reading_(watch.memory().enter(start_)) {}
+      reading_(watch.begins_making(site_, start_)) {}
 
 void Making::made(record::Object kind, std::uint64_t handle) noexcept {
     if (is_predefined(kind, handle)) return;
@@ -92,10 +92,9 @@ int Making::end(int code) noexcept {
     std::uint64_t const now = ticks();
     std::uint64_t const now_us = watch_.clock().us_since_start(now);
     std::uint64_t const ns = watch_.clock().ns(now - start_);
-    auto const grown = [&site] { return look_at(site.grown_private) + look_at(site.grown_shared); };
-    std::uint64_t const before = grown();
-    watch_.memory().leave(now, now - start_, reading_, 0, site, [&] { return watch_.clock().us_since_start(start_); });
-    if (kind_ != record::Object::none) add(head.objects[static_cast<std::size_t>(kind_)].grown, grown() - before);
+    MemoryWatch::Change const change = watch_.memory().leave(now, now - start_, reading_, 0, site,
+                                                             [&] { return watch_.clock().us_since_start(start_); });
+    if (kind_ != record::Object::none) watch_.ends_making(kind_, site_, now - start_, reading_, change.taken);
     if (look_at(site.calls) == 0) put(site.first_us, now_us);
     put(site.last_us, now_us);
     add(site.calls, 1);

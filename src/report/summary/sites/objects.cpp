@@ -64,7 +64,7 @@ std::vector<ObjectSum> objects_of(record::RankRecord const& record) {
         std::uint32_t const rank = head.world_rank;
         objects.push_back({kind, Spread::of(count.made, rank),
                            Spread::of(count.made - std::min(count.made, count.freed), rank), count.made,
-                           Spread::of(count.grown, rank)});
+                           Spread::of(count.grown, rank), count.estimated});
     }
     return objects;
 }
@@ -76,6 +76,7 @@ void add_objects(ObjectSum& into, ObjectSum const& from) {
     into.made.add(from.made);
     into.left.add(from.left);
     into.grown.add(from.grown);
+    into.estimated += from.estimated;
 }
 
 ObjectSum objects_of_kind(std::vector<ObjectSum> const& objects, record::Object kind) {

@@ -17,7 +17,8 @@ struct ObjectSum {
     Spread made;
     Spread left;                   ///< made and not freed; of requests also: not complete
     std::uint64_t made_there = 0;  ///< by the rank that has left most
-    Spread grown;  ///< bytes by which MPI's memory grew in the calls that made them; requests: persistent ones
+    Spread grown;  ///< bytes of MPI's memory that the making took, the most at a time; requests: persistent ones
+    std::uint64_t estimated = 0;  ///< of these over the ranks: not measured around a call
     bool operator==(ObjectSum const&) const = default;
 };
 

@@ -53,6 +53,7 @@ inline constexpr std::array k_sums_of_site{
     SumOfSite{"unplaced_bytes", &SiteSum::unplaced_bytes, &record::Site::unplaced_bytes},
     SumOfSite{"in_place", &SiteSum::in_place, &record::Site::in_place},
     SumOfSite{"other_buffers", &SiteSum::other_buffers, &record::Site::other_buffers},
+    SumOfSite{"estimated_bytes", &SiteSum::estimated, &record::Site::estimated},
     SumOfSite{"made", &SiteSum::made, &record::Site::made},
     SumOfSite{"deferred", &SiteSum::deferred, &record::Site::deferred},
 };
