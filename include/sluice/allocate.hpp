@@ -59,6 +59,10 @@ class NodeAllocator {
 
     /// @param context names the rank that the memory belongs to
     explicit NodeAllocator(Context const& context) : memory_(context) {}
+    // There is no move: an allocator, and so an array, that was moved from keeps its memory and can be used again.
+    NodeAllocator(NodeAllocator const&) noexcept = default;
+    NodeAllocator& operator=(NodeAllocator const&) noexcept = default;
+    ~NodeAllocator() = default;
     /// The same memory, for elements of another type.
     template <typename U>
     NodeAllocator(NodeAllocator<U> const& other) noexcept : memory_(other.memory()) {}

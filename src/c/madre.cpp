@@ -5,8 +5,8 @@
 #include <array>
 #include <cctype>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +17,7 @@
 #include "c/c_handles.hpp"
 #include "engine/context_state.hpp"
 #include "groups/agreement.hpp"
+#include "kernel/files/standard_error.hpp"
 #include "mpi/mpi.hpp"
 #include "sluice/redistribute.hpp"
 
@@ -76,8 +77,12 @@ std::uint64_t block_bytes_of(int block_length, MPI_Datatype datatype) {
     return static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(block_length);
 }
 
-void report_error(int rank) {
-    if (rank == 0) std::fprintf(stderr, "MADRE: %s\n", sluice::base::last_error_text());
+void report_error(int rank) noexcept {
+    if (rank != 0) return;
+    try {
+        sluice::kernel::put_on_standard_error(std::string("MADRE: ") + sluice::base::last_error_text() + "\n");
+    } catch (std::bad_alloc const&) {  // the line is all that is lost
+    }
 }
 
 }  // namespace

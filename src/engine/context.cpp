@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <new>
 #include <optional>
@@ -19,19 +18,21 @@
 #include "engine/all_ranks.hpp"
 #include "engine/context_state.hpp"
 #include "engine/meeting.hpp"
+#include "engine/told_line.hpp"
 #include "groups/agree.hpp"
 #include "groups/agreement.hpp"
+#include "kernel/files/standard_error.hpp"
 
 namespace sluice {
 
-Context::Context(MPI_Comm comm, Settings settings)
-    : state_(std::make_shared<engine::ContextState>(comm, std::move(settings))) {}
+Context::Context(MPI_Comm comm, Settings settings) {
+    kernel::be_quiet(settings.quiet == Switch::on);
+    state_ = std::make_shared<engine::ContextState>(comm, std::move(settings));
+}
 
 Context::~Context() {
     if (!state_ || state_.use_count() > 1 || !state_->guard().is_taken_by_another()) return;
-    std::fprintf(stderr,
-                 "sluice: rank %d destroys a Context while another thread is inside a call on it; its memory is kept\n",
-                 state_->rank());
+    engine::tell_that_it_is_in_use("Context", state_->rank());
     static_cast<void>(new (std::nothrow) std::shared_ptr<engine::ContextState>(std::move(state_)));
 }
 

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/told_line.hpp"
 
-#include <unistd.h>
+#include <new>
 
-#include "kernel/files/patient_write.hpp"
+#include "base/text/printable.hpp"
+#include "kernel/files/standard_error.hpp"
 
 namespace sluice::engine {
 
 void tell_line(std::string const& line) {
-    std::string const whole = "sluice: " + line + "\n";
-    // In one piece, so that the lines of several ranks do not mix. It is lost if standard error is closed.
-    kernel::write_patiently(STDERR_FILENO, whole, kernel::k_patience);
+    // In one piece, so that the lines of several ranks do not mix.
+    kernel::put_on_standard_error("sluice: " + base::printable(line) + "\n");
+}
+
+void tell_that_it_is_in_use(char const* object, int rank) noexcept {
+    try {
+        tell_line("rank " + std::to_string(rank) + " destroys a " + object +
+                  " while another thread is inside a call on it; its memory is kept");
+    } catch (std::bad_alloc const&) {  // the line is all that is lost
+    }
 }
 
 }  // namespace sluice::engine

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/told_line.hpp"
 #include "fetch/store_state.hpp"
 #include "kernel/device/device_memory.hpp"
 #include "sluice/fetch.hpp"
@@ -100,9 +100,7 @@ Store::~Store() {
             // An MPI call failed. Callers that need to see it call finish() themselves.
         }
     if (!state_->context().guard().is_taken_by_another()) return;
-    std::fprintf(stderr,
-                 "sluice: rank %d destroys a Store while another thread is inside a call on it; its memory is kept\n",
-                 state_->rank());
+    engine::tell_that_it_is_in_use("Store", state_->rank());
     static_cast<void>(state_.release());
 }
 

@@ -330,9 +330,9 @@ struct NodeHeader {
     std::uint32_t ended = 0;         ///< how many of these have returned from MPI_Finalize
     std::uint32_t decision = 0;      ///< 1: all ranks of the job share this head; 2: some are missing
     std::uint32_t written = 0;       ///< ranks that have entered MPI_Finalize: their records are complete
-    std::uint32_t spare32 = 0;
-    std::uint64_t name = 0;     ///< hash of the file's name when it was made
-    kernel::ProcessMark first;  ///< process of the rank that made the file
+    std::uint32_t end_told = 0;      ///< 1: a rank has said on standard error that one did not end in order
+    std::uint64_t name = 0;          ///< hash of the file's name when it was made
+    kernel::ProcessMark first;       ///< process of the rank that made the file
     std::array<std::byte, 4096 - 48 - sizeof(kernel::ProcessMark)> spare{};
 };
 

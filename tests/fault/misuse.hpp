@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/files/standard_error.hpp"
 #include "sluice/error.hpp"
 
 namespace sluice::misuse {
@@ -47,10 +48,12 @@ inline std::string standard_error_of(std::function<void()> const& action) {
     int const kept = dup(STDERR_FILENO);
     std::FILE* const file = std::tmpfile();
     dup2(fileno(file), STDERR_FILENO);
+    kernel::remember_standard_error();
     action();
     std::fflush(stderr);
     dup2(kept, STDERR_FILENO);
     close(kept);
+    kernel::remember_standard_error();
     std::rewind(file);
     std::string text;
     for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file))

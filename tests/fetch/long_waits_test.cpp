@@ -13,6 +13,7 @@
 
 #include "fetch/fetch_bed.hpp"
 #include "fetch/store_state.hpp"
+#include "kernel/files/standard_error.hpp"
 #include "sluice/fetch.hpp"
 #include "support/needs_ranks.hpp"
 
@@ -37,10 +38,12 @@ class LongWaitsTest : public testing::Test {
         int const before = here;
         if (rank == 0) {
             testing::internal::CaptureStderr();
+            kernel::remember_standard_error();
             std::uint64_t const lines = waits().lines();
             waits().tell_after(0.02);
             store.wait_until([&] { return waits().lines() > lines; });
             line = testing::internal::GetCapturedStderr();
+            kernel::remember_standard_error();
             if (size > 1) store.publish(over, data, size - 1);
         } else {
             fetch(over);

@@ -105,6 +105,23 @@ TEST_F(SharedArrays, are_vectors) {
     EXPECT_TRUE(allocate<int>(context_, 0).empty());
 }
 
+TEST_F(SharedArrays, that_were_moved_from_are_empty_vectors) {
+    auto array = allocate<std::uint64_t>(context_, k_slots);
+    auto const moved = std::move(array);
+    array.clear();  // NOLINT(bugprone-use-after-move): that is what is tested
+    array.push_back(5);
+    EXPECT_EQ(array, NodeVector<std::uint64_t>(1, 5, moved.get_allocator()));
+    EXPECT_TRUE(is_shared(context_, array.data()));
+    NodeVector<std::uint64_t> assigned(moved.get_allocator());
+    assigned = std::move(array);
+    array.assign(3, 7);  // NOLINT(bugprone-use-after-move)
+    EXPECT_EQ(array.size(), 3U);
+    EXPECT_TRUE(is_shared(context_, array.data()));
+    auto allocator = moved.get_allocator();
+    auto const other = std::move(allocator);
+    EXPECT_EQ(allocator, other);  // NOLINT(bugprone-use-after-move)
+}
+
 SLUICE_NEEDS_RANKS(2, SharedArrays, move_without_messages);
 TEST_F(SharedArrays, move_without_messages) {
     auto array = allocate<std::uint64_t>(context_, k_slots);

@@ -34,6 +34,19 @@ mkdir "$scratch/empty"
 expect "a killed job is explained" 0 "did not end" "$sluice" report "$scratch/killed"
 there "$scratch/killed/report.json"
 there "$scratch/killed/trace.json"
+# A launcher may return while it still ends the ranks that one has left behind.
+sleep 1000 &
+ending=$!
+"$make_folder" "$scratch/ending" 2 flooded $ending
+(sleep 0.2; kill -9 $ending) &
+expect "ranks that are ending are waited for" 0 "did not end" "$sluice" report "$scratch/ending"
+there "$scratch/ending/report.json"
+wait
+sleep 1000 &
+"$make_folder" "$scratch/running" 2 flooded $!
+expect "a rank that lives on may run" 0 "may still run" "$sluice" report "$scratch/running"
+[ ! -e "$scratch/running/report.json" ] || { echo "FAILED: a report of a job that may run is written"; failures=$((failures + 1)); }
+kill $!
 expect "records make a report" 0 "4 ranks · Open MPI 4.1.4" "$sluice" report "$scratch/ended"
 rm "$scratch"/ended/node-*
 expect "a report alone is shown" 0 "4 ranks · Open MPI 4.1.4" "$sluice" report "$scratch/ended"

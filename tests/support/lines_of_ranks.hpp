@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "kernel/files/standard_error.hpp"
+
 namespace sluice::tests {
 
 /// From its making to its end standard error is a file for each rank of MPI_COMM_WORLD. Making and destroying are
@@ -32,11 +34,13 @@ class LinesOfRanks {
         before_ = dup(STDERR_FILENO);
         if (file < 0 || before_ < 0 || dup2(file, STDERR_FILENO) < 0) std::abort();
         close(file);
+        kernel::remember_standard_error();
         MPI_Barrier(MPI_COMM_WORLD);
     }
     ~LinesOfRanks() {
         dup2(before_, STDERR_FILENO);
         close(before_);
+        kernel::remember_standard_error();
         MPI_Barrier(MPI_COMM_WORLD);
         unlink(name_of(rank_).c_str());
         MPI_Barrier(MPI_COMM_WORLD);

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <optional>
 #include <span>
+#include <thread>
 
 #include "cli/report/name_sources.hpp"
 #include "cli/support/command.hpp"
@@ -80,6 +82,20 @@ std::optional<report::Summary> written_in(fs::path const& folder, bool has_recor
     }
 }
 
+constexpr std::chrono::milliseconds k_between_readings{50};
+constexpr int k_most_readings = 20;
+
+/// Reads the records of a folder. Where one rank has ended out of order, its launcher ends the others, and may return
+/// before these processes are gone: so they are looked at again, for a second at most.
+report::LeftBehind records_of(fs::path const& folder) {
+    report::LeftBehind left = report::read_node_files(folder, function_names());
+    for (int pauses = 0; pauses < k_most_readings && left.summary.may_run() && !left.summary.ends.empty(); ++pauses) {
+        std::this_thread::sleep_for(k_between_readings);
+        left = report::read_node_files(folder, function_names());
+    }
+    return left;
+}
+
 /// Reads report.json, unless the folder holds the records of a later job that did not write its own.
 Loaded load(fs::path const& folder) {
     if (!fs::is_directory(folder)) throw UsageError(folder.string() + " is not a folder; name one that --report made");
@@ -91,7 +107,7 @@ Loaded load(fs::path const& folder) {
     }
     std::optional<report::LeftBehind> left;
     try {
-        left = report::read_node_files(folder, function_names());
+        left = records_of(folder);
     } catch (Error const&) {
         if (!written) throw;
         return {std::move(*written)};

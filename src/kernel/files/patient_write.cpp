@@ -60,9 +60,10 @@ class Target {
         is_socket_ = S_ISSOCK(status.st_mode);
         may_block_ = !S_ISREG(status.st_mode) && !is_socket_;
         if (!may_block_) return;
-        // O_NONBLOCK belongs to the open file, which the program and its launcher share: so it is opened once more.
+        // O_NONBLOCK belongs to the open file, which the program and its launcher share: so it is opened once more, by
+        // the table of this thread, which may have one of its own.
         std::array<char, 32> path{};
-        std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", file);
+        std::snprintf(path.data(), path.size(), "/proc/thread-self/fd/%d", file);
         own_ = above_standard(open(path.data(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
         if (own_.is_open()) file_ = own_.get();
     }

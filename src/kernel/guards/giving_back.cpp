@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "kernel/files/patient_write.hpp"
+#include "kernel/files/standard_error.hpp"
 #include "kernel/guards/guarded_pages.hpp"
 #include "kernel/guards/mappings.hpp"
 #include "kernel/guards/raw_calls.hpp"
@@ -25,10 +25,8 @@ void advance(Aside& left, std::size_t bytes) noexcept {
 }
 
 [[noreturn]] void end_process() noexcept {
-    write_patiently(
-        STDERR_FILENO,
-        "sluice: pages that were received cannot be given back to the program: the kernel refuses each way\n",
-        k_patience);
+    put_on_standard_error(
+        "sluice: pages that were received cannot be given back to the program: the kernel refuses each way\n");
     std::abort();
 }
 

@@ -31,8 +31,6 @@ struct Plugin {
     std::atomic<bool> located{false};
     /// MPI was found, once and of the kind this plugin was built for. Before that every call passes.
     bool acting = false;
-    /// The setting `quiet` of the file of settings. Set in MPI_Init.
-    bool quiet = false;
     /// The process that started MPI by MPI_Session_init; 0: none did.
     std::atomic<int> with_sessions{0};
     /// The thread level that the program sees at most, if the MPI was asked for a higher one; -1: it was not.

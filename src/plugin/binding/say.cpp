@@ -3,34 +3,18 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <chrono>
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 #include <string_view>
 
 #include "base/text/printable.hpp"
-#include "kernel/files/patient_write.hpp"
+#include "kernel/files/standard_error.hpp"
 #include "kernel/job/once_a_node.hpp"
-#include "plugin/binding/plugin.hpp"
-#include "plugin/binding/standard_error.hpp"
 
 namespace sluice::plugin {
 
 namespace {
-
-// Standard error stayed full: no further line waits for its reader.
-std::atomic<bool> g_is_stuck{false};
-
-void put_out(std::string_view text) {
-    if (is_quiet()) return;
-    bool const is_stuck = g_is_stuck.load(std::memory_order_relaxed);
-    auto const patience = is_stuck ? std::chrono::milliseconds(0) : kernel::k_patience;
-    if (write_to_standard_error(text, patience) == Written::stuck) g_is_stuck.store(true, std::memory_order_relaxed);
-}
 
 constexpr std::string_view k_head = "sluice: ";
 using Line = std::array<char, k_head.size() + 1024>;
@@ -47,16 +31,10 @@ std::string_view formatted(Line& line, char const* format, va_list arguments) no
 void put_line(Line& line, std::string_view text) {
     std::size_t const bytes = k_head.size() + text.size();
     line[bytes] = '\n';
-    put_out({line.data(), bytes + 1});
+    kernel::put_on_standard_error({line.data(), bytes + 1});
 }
 
 }  // namespace
-
-bool is_quiet() noexcept {
-    // Some lines come before the settings are read.
-    char const* const value = std::getenv("SLUICE_QUIET");
-    return value != nullptr ? std::strcmp(value, "on") == 0 : g_plugin.quiet;
-}
 
 void say(char const* format, ...) {
     Line line;
@@ -84,7 +62,7 @@ void say_lines(std::string_view text) {
         lines += k_head;
         lines += base::printable(line) + "\n";
     }
-    put_out(lines);  // in one piece, so that the lines of several ranks do not mix
+    kernel::put_on_standard_error(lines);  // in one piece, so that the lines of several ranks do not mix
 }
 
 }  // namespace sluice::plugin

@@ -7,10 +7,7 @@
 
 namespace sluice::plugin {
 
-/// Nothing is to be written on standard error: the setting `quiet` is on, by the environment or by the settings file.
-bool is_quiet() noexcept;
-
-/// Nothing if is_quiet().
+/// Nothing if kernel::is_quiet().
 [[gnu::format(printf, 1, 2)]] void say(char const* format, ...);
 
 /// Says the same if no other rank of this job on this node has said it.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernel/files/standard_error.hpp"
 #include "kernel/thread/faults.hpp"
 #include "plugin/binding/clock.hpp"
 #include "plugin/binding/gate.hpp"
@@ -51,7 +52,7 @@ void remove_older_records(record::RecordFile const& file, std::string const& rep
 
 Job& make_job() {
     Settings settings = settings_or_defaults();
-    g_plugin.quiet = settings.quiet == Switch::on;
+    kernel::be_quiet(settings.quiet == Switch::on);
     // Without watching the file only tells ranks of each other; it is removed if no report was requested.
     if (settings.watch == Switch::off) settings.report.clear();
     std::vector<std::string> lines;

@@ -7,6 +7,8 @@
 
 #include "plugin/binding/clock.hpp"
 #include "plugin/binding/tally.hpp"
+#include "plugin/binding/told_end.hpp"
+#include "report/read/fate.hpp"
 
 namespace sluice::plugin {
 
@@ -33,6 +35,17 @@ std::chrono::microseconds until_next_look(std::uint64_t job_us) noexcept {
 
 }  // namespace
 
+/// What it has said itself needs no line.
+void Neighbour::tell() noexcept {
+    record::State const state = look_at(head_->state);
+    if (state != record::State::running && state != record::State::finalizing) return;
+    record::RankHead gone;
+    gone.state = record::State::gone;
+    gone.end_seen = head_->end_seen;
+    auto const end = report::end_of(gone);
+    tell_end(watch_.file(), head_->world_rank, end->how, end->code);
+}
+
 kernel::HelperThread::Clock::duration Neighbour::run() noexcept {
     if (head_->end_seen.seen != 0) return kernel::HelperThread::k_until_woken;
     if (!process_.is_open()) process_ = kernel::EndOfProcess(head_->process);
@@ -45,6 +58,7 @@ kernel::HelperThread::Clock::duration Neighbour::run() noexcept {
     put(head_->end_seen.unix_us, unix_us());
     if (auto const kills = kills_->count()) put(head_->end_seen.memory_kills, static_cast<std::int64_t>(*kills));
     put(head_->end_seen.seen, 1);
+    tell();
     // This rank's last sign of life is not before the end of the other.
     put(watch_.record().head.now_us, now_us);
     return kernel::HelperThread::k_until_woken;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Watches the next rank of the node and writes into its record how its process ended: a process that is killed cannot,
-/// and a handler of signals could be noticed by the program.
+/// and a handler of signals could be noticed by the program. It also says on standard error that the process has ended.
 ///
 ///     rank 0 ── pidfd ──> rank 1 ── pidfd ──> rank 2 ── pidfd ──> rank 0
 #pragma once
@@ -27,6 +27,7 @@ class Neighbour final : public kernel::HelperThread::Job {
 
   private:
     kernel::HelperThread::Clock::duration run() noexcept override;
+    void tell() noexcept;
 
     kernel::HelperThread& helper_;
     Watch& watch_;

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdio>
 #include <exception>
 #include <optional>
 #include <string>
 
-#include "base/text/printable.hpp"
+#include "engine/told_line.hpp"
 #include "kernel/calibration/calibration_file.hpp"
 #include "mpi/library_name.hpp"
 
@@ -32,11 +31,8 @@ std::optional<kernel::Calibration> calibration_on_file() noexcept {
 #else
     try {
         kernel::ReadCalibration read = kernel::read_calibration(kernel::calibration_key(mpi::library_name()));
-        if (!read.why.empty()) {
-            std::string const line = "sluice: " + base::printable(read.why) +
-                                     "; strategy auto goes on with built-in costs (sluice doctor --calibrate)\n";
-            std::fputs(line.c_str(), stderr);
-        }
+        if (!read.why.empty())
+            engine::tell_line(read.why + "; strategy auto goes on with built-in costs (sluice doctor --calibrate)");
         return read.calibration;
     } catch (std::exception const&) {
         return std::nullopt;

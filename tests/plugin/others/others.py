@@ -160,6 +160,31 @@ def closed(bed):
     check(done.returncode == 0, f"the program ends with 0, not {done.returncode}")
 
 
+def piped(bed):
+    """The launcher's output goes to a reader that has gone: each rank writes its results all the same, as without Sluice."""
+    for before in ([], [sluice, "run"]):
+        results = bed.folder / ("layered" if before else "plain")
+        reader, writer = os.pipe()
+        watch = watched.Watch()
+        job = subprocess.Popen([*launcher.split(), "-n", "2", *before, program, str(results)], stdin=subprocess.DEVNULL,
+                               stdout=writer, stderr=writer, env={**bed.environment, **watch.environment}, cwd=bed.folder)
+        os.close(writer)
+
+        def read_one_line():
+            seen = b""
+            while b"one line\n" not in seen and (byte := os.read(reader, 1)):
+                seen += byte
+            os.close(reader)
+            (bed.folder / (results.name + ".go")).touch()
+            job.wait()
+
+        watch.wait(job, read_one_line)
+        for rank in range(2):
+            file = pathlib.Path(f"{results}.{rank}")
+            held = file.read_text() if file.exists() else None
+            check(held == "result\n", f"{results.name}: rank {rank} has written its results: {held}")
+
+
 def full(bed):
     """Standard error that no process reads blocks no program."""
     reader, writer = os.pipe()
@@ -187,5 +212,5 @@ def descriptor_2(bed):
 
 with tempfile.TemporaryDirectory(prefix="sluice-others-") as temporary:
     {"report_links": report_links, "node_file": node_file, "taken": taken, "pipes": pipes, "small": small,
-     "closed": closed, "full": full, "descriptor_2": descriptor_2}[case](Bed(temporary))
+     "closed": closed, "full": full, "piped": piped, "descriptor_2": descriptor_2}[case](Bed(temporary))
 conclude()

@@ -10,7 +10,6 @@
 #include "groups/tags.hpp"
 #include "mpi/mpi.hpp"
 #include "plugin/binding/installation.hpp"
-#include "plugin/binding/say.hpp"
 #include "report/show/files.hpp"
 #include "report/show/text.hpp"
 #include "report/summary/summary.hpp"
@@ -98,22 +97,23 @@ report::Summary summary_of_job(MPI_Comm all, record::RankRecord const& record) {
 
 }  // namespace
 
-void report_at_end(MPI_Comm all, record::RankRecord const& record, Settings const& settings) {
+std::string report_at_end(MPI_Comm all, record::RankRecord const& record, Settings const& settings) {
     std::string const& folder = settings.report;
+    std::string lines;
     try {
         report::Summary const summary = summary_of_job(all, record);
-        if (mpi::rank_in(all) != 0) return;
+        if (mpi::rank_in(all) != 0) return lines;
         if (settings.watch == Switch::off) {
             for (std::string const& line : report::service_lines(summary))
-                say("%s", line.c_str());
-            return;
+                lines += line + "\n";
+            return lines;
         }
-        say_lines(report::to_screen(summary));
-        if (folder.empty()) return;
+        lines = report::to_screen(summary);
+        if (folder.empty()) return lines;
         report::write_report(folder, summary, page_template());
-        say("report written to %s", folder.c_str());
+        return lines + "report written to " + folder + "\n";
     } catch (std::exception const& error) {
-        say("no report: %s", error.what());
+        return lines + "no report: " + error.what() + "\n";
     }
 }
 

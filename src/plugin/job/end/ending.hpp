@@ -4,14 +4,16 @@
 
 #include <mpi.h>
 
+#include <string>
+
 #include "record/record.hpp"
 #include "sluice/settings.hpp"
 
 namespace sluice::plugin {
 
-/// Collective over `all`, every rank of the job. Rank 0 prints the summary on standard error and, with a folder, writes
-/// the files; with the setting `watch` off it prints only what services counted. What cannot be written is said in a
-/// line and stops nothing.
-void report_at_end(MPI_Comm all, record::RankRecord const& record, Settings const& settings);
+/// Collective over `all`, every rank of the job. Rank 0 writes the files, if there is a folder, and returns the lines
+/// to print: the summary, or with the setting `watch` off only what services counted. What cannot be written is said in
+/// one of them and stops nothing. The other ranks return nothing.
+std::string report_at_end(MPI_Comm all, record::RankRecord const& record, Settings const& settings);
 
 }  // namespace sluice::plugin

@@ -2,15 +2,16 @@
 // The ends of a job: MPI_Finalize, MPI_Abort, and a program that ends without either.
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "kernel/job/once_a_node.hpp"
 #include "plugin/binding/gate.hpp"
-#include "plugin/binding/say.hpp"
+#include "plugin/binding/told_end.hpp"
 #include "plugin/job/end/ending.hpp"
+#include "plugin/job/end/last_words.hpp"
 #include "plugin/job/end/local_report.hpp"
 #include "plugin/job/end/unwatched.hpp"
 #include "plugin/job/rank_head.hpp"
@@ -21,14 +22,6 @@
 namespace sluice::plugin {
 
 namespace {
-
-/// Adds how to see what the ranks wrote down, if that is in a file. Allocates nothing: the program may be in a signal
-/// handler.
-void say_with_records(Job& job, char const* line) noexcept {
-    record::RecordFile const& file = job.watch.file();
-    say("%s%s%s", line, file.in_file() ? ". What the ranks wrote down: sluice report " : "",
-        file.in_file() ? file.folder().c_str() : "");
-}
 
 /// The last rank that ends in order removes a file that no setting asked for.
 void leave_node(record::RecordFile& file, std::string const& report) {
@@ -69,20 +62,24 @@ Job* own_job() noexcept {
     job->helper_thread.reset();
     if (job->aborted) return;  // an MPI may end the process by exit()
     end_state(job->watch, record::State::exited);
-    if (job->rank == 0) say_with_records(*job, "no report: the program ended without MPI_Finalize");
 }
 
 /// Runs after all handlers of the program and all destructors, note_exit among them: each of these may still change the
 /// code, or end the process otherwise.
-void note_exit_code(int status, void*) {
+void end_of_process(int status, void*) {
     Job* const job = own_job();
-    if (job == nullptr || job->watch.record().head.state != record::State::exited) return;
-    job->watch.record().head.exit_code = status & 0xff;
+    if (job == nullptr) return;
+    record::RankHead& head = job->watch.record().head;
+    if (head.state == record::State::exited) {
+        head.exit_code = status & 0xff;
+        if (!job->ended) tell_end(job->watch.file(), head.world_rank, report::How::exited, head.exit_code);
+    }
+    say_last_words();
 }
 
 /// The first that is registered runs last.
-[[gnu::constructor]] void ask_for_exit_code() noexcept {
-    on_exit(note_exit_code, nullptr);
+[[gnu::constructor]] void ask_for_end_of_process() noexcept {
+    on_exit(end_of_process, nullptr);
 }
 
 /// The first call of a rank counts: layers of MPI call one another, and a handler may call MPI_Abort again.
@@ -93,9 +90,7 @@ void note_abort(int code) noexcept {
     job->watch.record().head.abort_code = code;
     end_state(job->watch, record::State::aborted);
     if (job->reported || !job->is_watched) return;
-    std::array<char, 64> line{};
-    std::snprintf(line.data(), line.size(), "no report: MPI_Abort(%d) by rank %d", code, job->rank);
-    say_with_records(*job, line.data());
+    tell_end(job->watch.file(), static_cast<std::uint32_t>(job->rank), report::How::aborted, code);
 }
 
 /// What grew then counts as grown later.
@@ -116,13 +111,14 @@ int all_has_been_said(int code) {
     return code;
 }
 
-void report(Job& job, record::RankRecord const& record) {
-    if (job.all)
-        report_at_end(job.all.get(), record, job.settings);
-    else if (job.rank == 0 && job.settings.watch == Switch::on)
-        say("no report was gathered, because %s", job.watch.file().shares_node()
-                                                      ? "not all ranks run under sluice"
-                                                      : "the ranks do not know whether all run under sluice");
+/// The lines to print of a job whose ranks are not all on this node, or do not all take part.
+std::string report(Job& job, record::RankRecord const& record) {
+    if (job.all) return report_at_end(job.all.get(), record, job.settings);
+    if (job.rank != 0 || job.settings.watch != Switch::on) return {};
+    return std::string("no report was gathered, because ") +
+           (job.watch.file().shares_node() ? "not all ranks run under sluice"
+                                           : "the ranks do not know whether all run under sluice") +
+           "\n";
 }
 
 }  // namespace
@@ -143,8 +139,9 @@ int finalize(int (*below)(), void*) {
     count_looks_without_descriptor(*job);
     count_ranges_alone(*job);
     bool const on_one_node = is_on_one_node(*job);
+    std::string lines;
     if (!on_one_node) {
-        report(*job, job->watch.record());
+        lines = report(*job, job->watch.record());
         job->reported = true;
     }
     job->all = mpi::Communicator();
@@ -153,7 +150,8 @@ int finalize(int (*below)(), void*) {
     give_back_startup_pages();  // the end of the services needed other code than what follows
     int const code = below();
     job->watch.record().head.state = record::State::ended;
-    if (on_one_node && job->rank == 0) report_of_node(*job);
+    if (on_one_node && job->rank == 0) lines = report_of_node(*job);
+    if (!lines.empty()) keep_last_words(std::move(lines), job->watch.file());
     leave_node(job->watch.file(), job->settings.report);
     return all_has_been_said(code);
 }

@@ -14,7 +14,6 @@
 #include "kernel/files/folder.hpp"
 #include "kernel/process/beside.hpp"
 #include "plugin/binding/installation.hpp"
-#include "plugin/binding/say.hpp"
 #include "record/node_file.hpp"
 #include "report/show/at_end.hpp"
 
@@ -67,14 +66,14 @@ void note_written(record::NodeHeader& node) noexcept {
     std::atomic_ref(node.written).fetch_add(1, std::memory_order_release);
 }
 
-void report_of_node(Job& job) {
+std::string report_of_node(Job& job) {
     wait_for_records(job.watch.file());
     report::EndedJob const ended{job.watch.file().path(), job.settings.watch == Switch::on, job.settings.report};
     std::vector<std::string> command = report::arguments_of(ended);
     command.insert(command.begin(), {sluice_command().string(), "report"});
     std::optional<std::string> lines;
     if (!command.front().empty()) lines = kernel::output_of_beside(command);
-    say_lines(lines ? *lines : made_here(ended));
+    return lines ? *lines : made_here(ended);
 }
 
 }  // namespace sluice::plugin

@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "kernel/files/folder.hpp"
+#include "kernel/files/standard_error.hpp"
 #include "kernel/job/run_mark.hpp"
 #include "kernel/launcher.hpp"
 #include "plugin/binding/gate.hpp"
@@ -96,8 +97,8 @@ Settings settings_in_silence() {
 
 void say_why() {
     Settings const settings = settings_in_silence();
-    g_plugin.quiet = settings.quiet == Switch::on;
-    if (is_quiet()) return;
+    kernel::be_quiet(settings.quiet == Switch::on);
+    if (kernel::is_quiet()) return;
     if (g_plugin.with_sessions == getpid())
         say("no report: the program starts MPI by MPI_Session_init, and only programs that call MPI_Init are watched");
     else if (auto const library = initialised_mpi())

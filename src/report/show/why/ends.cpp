@@ -44,28 +44,13 @@ std::string signal_text(std::int64_t number) {
     return fmt::format("signal {}", number) + (found == k_signals.end() ? "" : fmt::format(" ({})", found->name));
 }
 
-std::string way_text(EndSum const& end) {
-    switch (end.how) {
-        case How::aborted:
-            return fmt::format("MPI_Abort({})", end.code.value_or(0));
-        case How::exited:
-            return (end.code ? fmt::format("exit code {}", *end.code) : std::string("an exit")) +
-                   " without MPI_Finalize";
-        case How::killed:
-            return signal_text(end.code.value_or(0));
-        case How::unknown:
-            break;
-    }
-    return "how is not known here";
-}
-
 /// The way, and the call that the earliest rank of it was in.
 std::string way_and_place(EndSum const& end) {
     std::string const call = call_text(end.function, end.place);
     bool const in_mpi = !end.function.empty();
-    if (end.how == How::killed) return way_text(end) + (in_mpi ? ", in " : ", ") + call;
-    if (!in_mpi) return way_text(end);
-    return way_text(end) + (end.how == How::aborted ? ", called inside " : ", inside ") + call;
+    if (end.how == How::killed) return way_text(end.how, end.code) + (in_mpi ? ", in " : ", ") + call;
+    if (!in_mpi) return way_text(end.how, end.code);
+    return way_text(end.how, end.code) + (end.how == How::aborted ? ", called inside " : ", inside ") + call;
 }
 
 bool is_earlier(EndSum const& a, EndSum const& b) {
@@ -111,7 +96,7 @@ std::string other_sentence(Summary const& summary, EndSum const& end) {
         return fmt::format("{} {} ended afterwards by the launcher (signal {}), {}.", who, one ? "was" : "were", signal,
                            times_text(end.at_us));
     return fmt::format("{} ended afterwards, {}: {}.", who, times_text(end.at_us),
-                       one ? way_and_place(end) : way_text(end));
+                       one ? way_and_place(end) : way_text(end.how, end.code));
 }
 
 std::string unknown_sentence(Summary const& summary, EndSum const& end, EndSum const& first) {
@@ -123,6 +108,20 @@ std::string unknown_sentence(Summary const& summary, EndSum const& end, EndSum c
 }
 
 }  // namespace
+
+std::string way_text(How how, std::optional<std::int64_t> code) {
+    switch (how) {
+        case How::aborted:
+            return fmt::format("MPI_Abort({})", code.value_or(0));
+        case How::exited:
+            return (code ? fmt::format("exit code {}", *code) : std::string("an exit")) + " without MPI_Finalize";
+        case How::killed:
+            return signal_text(code.value_or(0));
+        case How::unknown:
+            break;
+    }
+    return "how is not known here";
+}
 
 std::optional<FirstEnd> first_end(Summary const& summary) {
     EndSum const* first = nullptr;
@@ -136,7 +135,7 @@ std::string short_first_end(Summary const& summary) {
     std::optional<FirstEnd> const first = first_end(summary);
     if (!first) return {};
     return fmt::format("Rank {} ended{}, {} {}", first->sum->at_us.least_rank, summary.world_size > 1 ? " first" : "",
-                       first->sum->how == How::exited ? "with" : "by", way_text(*first->sum));
+                       first->sum->how == How::exited ? "with" : "by", way_text(first->sum->how, first->sum->code));
 }
 
 std::vector<std::string> about_ends(Summary const& summary) {

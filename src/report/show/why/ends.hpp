@@ -24,6 +24,10 @@ struct FirstEnd {
 /// Nothing if all ranks ended in order or live, or if of none of the others it is known how it ended.
 std::optional<FirstEnd> first_end(Summary const& summary);
 
+/// Returns "signal 11 (segmentation fault)", "exit code 3 without MPI_Finalize", "MPI_Abort(42)" or "how is not known
+/// here". `code`: as RankEnd has it.
+std::string way_text(How how, std::optional<std::int64_t> code);
+
 /// Returns "Rank 1 ended first, by signal 11 (segmentation fault)"; empty without a first end.
 std::string short_first_end(Summary const& summary);
 
