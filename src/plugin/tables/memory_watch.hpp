@@ -110,7 +110,7 @@ class MemoryWatch {
     /// call's own buffers that became resident in it.
     template <class StartUs>
     Change leave(std::uint64_t now, std::uint64_t elapsed, bool read_at_entry, std::uint64_t own_pages,
-                 record::Site& site, StartUs const& start_us, Freed const& freed = {}) noexcept {
+                 record::Site& site, StartUs const& start_us, Freed const& freed) noexcept {
         if (own_pages > 0) add(own_pages_, own_pages);
         if (read_at_entry) return read_at_exit(now, site, freed, start_us());
         add(mpi_ticks_, elapsed);

@@ -33,7 +33,7 @@ record::Site call(MemoryWatch& watch, Work const& work) {
     EXPECT_TRUE(watch.enter(now, 1));
     work();
     now += 1000;
-    watch.leave(now, 1000, true, 0, site, [] { return std::uint64_t{1}; });
+    watch.leave(now, 1000, true, 0, site, [] { return std::uint64_t{1}; }, {});
     return site;
 }
 
@@ -168,7 +168,7 @@ TEST(MemoryWatch, pages_of_lent_buffers_that_are_looked_for_late_are_taken_back_
     record::Site site{};
     ASSERT_TRUE(watch.enter(3000, 1));
     buffer.assign(k_bytes, 1);
-    watch.leave(4000, 1000, true, 0, site, [] { return std::uint64_t{1}; });
+    watch.leave(4000, 1000, true, 0, site, [] { return std::uint64_t{1}; }, {});
     ASSERT_GT(watch.mpi_private.load(), k_bytes / 8 * 7) << "no look";
     ASSERT_GT(site.grown_private, k_bytes / 8 * 7);
     EXPECT_LT(sampled(watch, lent.come()).mpi_private, k_bytes / 1024 / 8) << "samples know it";
@@ -189,7 +189,7 @@ TEST(MemoryWatch, what_a_call_gives_back_is_taken_from_the_place_that_made_it) {
         ASSERT_TRUE(watch.enter(1000, 1));
         auto memory = std::make_unique<Mapping>();
         memory->touch(k_bytes);
-        EXPECT_GT(watch.leave(2000, 1000, true, 0, makes, us).taken, k_bytes / 8 * 7);
+        EXPECT_GT(watch.leave(2000, 1000, true, 0, makes, us, {}).taken, k_bytes / 8 * 7);
         ASSERT_TRUE(watch.enter(3000, 1));
         memory.reset();
         EXPECT_GT(watch.leave(4000, 1000, true, 0, frees, us, {&makes, 0}).given_back, k_bytes / 8 * 7);

@@ -93,7 +93,7 @@ int Making::end(int code) noexcept {
     std::uint64_t const now_us = watch_.clock().us_since_start(now);
     std::uint64_t const ns = watch_.clock().ns(now - start_);
     MemoryWatch::Change const change = watch_.memory().leave(now, now - start_, reading_, 0, site,
-                                                             [&] { return watch_.clock().us_since_start(start_); });
+                                                             [&] { return watch_.clock().us_since_start(start_); }, {});
     if (kind_ != record::Object::none) watch_.ends_making(kind_, site_, now - start_, reading_, change.taken);
     if (look_at(site.calls) == 0) put(site.first_us, now_us);
     put(site.last_us, now_us);
