@@ -45,7 +45,7 @@ json job_with_all() {
 /// One of the forms that the page describes once, or a number.
 bool is_one_figure(json const& value) {
     return !value.is_object() || value.contains("min_rank") || value.contains("ranges") ||
-           value.contains("used_at_once_kib") && value["site"].is_number();
+           (value.contains("used_at_once_kib") && value["site"].is_number());
 }
 
 void add_fields(Fields& into, std::string const& above, json const& of) {
