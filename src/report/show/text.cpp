@@ -19,8 +19,9 @@ namespace sluice::report {
 
 namespace {
 
-/// How much a reader needs a paragraph. Where the screen is full, the least needed are left out.
-enum class Need { always, answer, more, rest };
+/// How much a reader needs a paragraph. Where the screen is full, the least needed are left out. `served`: what a
+/// service did that the user has asked for.
+enum class Need { always, answer, served, more, rest };
 
 /// Paragraphs with labels in front, in the order in which they are put.
 class Screen {
@@ -32,7 +33,7 @@ class Screen {
     /// Leaves out what is needed least, the last of it first, and says how much that was.
     std::string take() {
         std::size_t left_out = 0;
-        for (Need const need : {Need::rest, Need::more, Need::answer})
+        for (Need const need : {Need::rest, Need::more, Need::served, Need::answer})
             for (std::size_t i = paragraphs_.size(); i-- > 0 && lines(left_out) > k_text_lines;)
                 if (paragraphs_[i].need == need && std::exchange(paragraphs_[i].shown, false)) ++left_out;
         std::string text;
@@ -245,13 +246,14 @@ std::string to_screen(Summary const& s) {
                    i == 0 ? Need::answer : Need::rest);
     if (!s.all_ended()) put_advice(screen, s);
     screen.put("time", time_line(s), Need::more);
-    if (std::string const text = hidden_line(s); !text.empty()) screen.put("hidden", text, Need::more);
+    if (std::string const text = hidden_line(s); !text.empty()) screen.put("hidden", text, Need::served);
     if (std::string const text = line_on_objects(s); !text.empty()) screen.put("objects", text, Need::answer);
-    screen.put("Sluice", ours(s), Need::rest);
+    screen.put("Sluice", ours(s), s.served_calls > 0 ? Need::served : Need::rest);
     for (std::string const& line : service_lines(s))
-        screen.put("Sluice", line, line.starts_with("samples:") ? Need::answer : Need::rest);  // it limits the figures
+        screen.put("Sluice", line,
+                   line.starts_with("samples:") ? Need::answer : Need::served);  // it limits the figures
     if (s.all_ended()) put_advice(screen, s);
-    if (std::string const text = registered(s); !text.empty()) screen.put("registered", text, Need::rest);
+    if (std::string const text = registered(s); !text.empty()) screen.put("registered", text, Need::served);
     return screen.take();
 }
 
