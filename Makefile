@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The targets that people call. All results are in build/; CMakePresets.json says what each folder there is for.
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-all fuzz bench bench-peers check docs install uninstall deb clean
+.PHONY: help demo build test test-all test-busy fuzz bench bench-peers check docs install uninstall deb clean
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -79,6 +79,13 @@ test: ## Builds Sluice with both MPIs and tests it: trust in a build in some min
 test-all: ## All tests, those of make test among them: also the simulator, sanitizers, and what takes long
 	$(call build_tests,$(ALL_TESTED),PEERS=ON)
 	JOBS=$(JOBS) cmake/run_tests.sh all $(ALL_TESTED)
+
+TIMES ?= 20
+test-busy: ## Each quick test TIMES=20 times beside four busy processes; takes hours
+	$(call build_tests,$(TESTED),LONG_TESTS=OFF)
+	status=0
+	for folder in $(TESTED); do cmake/run_beside_busy.sh $(TIMES) build/$$folder -L quick || status=$$?; done
+	exit $$status
 
 # One build folder and its tests, for example test-in-mpich-clang: hosted CI runs them side by side.
 test-in-%:
