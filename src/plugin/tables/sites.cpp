@@ -44,8 +44,8 @@ std::optional<std::uint32_t> Sites::known_at(Function function, std::uint64_t ma
 }
 
 /// A caller that is in MPI now is not unloaded meanwhile.
-std::uint32_t Sites::site_now(std::uint32_t number, Function function, void const* caller) noexcept {
-    Slot& slot = slots_[number];
+std::uint32_t Sites::site_now(std::uint32_t index, Function function, void const* caller) noexcept {
+    Slot& slot = slots_[index];
     std::uint64_t const gone = unloads();
     if (look_at(slot.unloads) != gone) {
         std::array<char, record::k_place> unused;

@@ -47,7 +47,7 @@ class Sites {
     }
     /// Nothing if the record has no room for another site.
     std::optional<std::uint32_t> add(Function function, void const* caller) noexcept;
-    std::uint32_t site_now(std::uint32_t slot, Function function, void const* caller) noexcept;
+    std::uint32_t site_now(std::uint32_t index, Function function, void const* caller) noexcept;
     /// The site of this function at a place in a file; nothing if there is none.
     std::optional<std::uint32_t> known_at(Function function, std::uint64_t mark, std::uint64_t offset) const noexcept;
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <utility>
 
 #include "kernel/job/once_a_node.hpp"
 #include "plugin/binding/gate.hpp"
@@ -151,7 +150,7 @@ int finalize(int (*below)(), void*) {
     int const code = below();
     job->watch.record().head.state = record::State::ended;
     if (on_one_node && job->rank == 0) lines = report_of_node(*job);
-    if (!lines.empty()) keep_last_words(std::move(lines), job->watch.file());
+    if (!lines.empty()) keep_last_words(lines, job->watch.file());
     leave_node(job->watch.file(), job->settings.report);
     return all_has_been_said(code);
 }

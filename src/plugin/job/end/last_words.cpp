@@ -60,9 +60,9 @@ void flush_streams() noexcept {
 
 }  // namespace
 
-void keep_last_words(std::string lines, record::RecordFile& file) {
+void keep_last_words(std::string const& lines, record::RecordFile& file) {
     if (g_kept == nullptr) g_kept = new LastWords;
-    g_kept->lines += std::move(lines);
+    g_kept->lines += lines;
     g_kept->others = other_ranks_in(file);
 }
 

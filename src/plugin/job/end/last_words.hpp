@@ -17,7 +17,7 @@ namespace sluice::plugin {
 
 /// On rank 0, in MPI_Finalize, while the file of its node has its name. The lines are lost if the process ends by
 /// _exit, exec or a signal.
-void keep_last_words(std::string lines, record::RecordFile& file);
+void keep_last_words(std::string const& lines, record::RecordFile& file);
 
 /// At the very end of the process: once all is done that exit() does but for closing files. Prints what is kept, if
 /// anything is. Waits for the other ranks, but some seconds at most: one of them may wait for the end of this process.
