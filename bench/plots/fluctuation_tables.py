@@ -7,22 +7,12 @@
 FOLDER holds the files of fluctuation.sh, one for each table. Prints the tables, or puts each between its marks in
 PAGE.md: <!-- fluctuation: NAME --> … <!-- end --> .
 """
-import json
-import os
-import re
 import sys
 
-MIB = 1 << 20
+from pages import MIB, put_into, rows_of, spread, table
+
 NAMES = {"at_once": "all at once", "cube_by_cube": "cube by cube", "fetch": "fetched", "send": "sent", "paged": "out of core",
          "compute": "compute alone", "exchange": "exchange alone"}
-
-
-def rows_of(folder, file):
-    path = os.path.join(folder, file + ".jsonl")
-    if not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines if line.startswith("{")]
 
 
 def method(row):
@@ -35,15 +25,6 @@ def method(row):
     if "tokens" in row:
         return f"{name}, {row['tokens']} tokens"
     return name + (", `" + settings.replace(":", " ") + "`" if settings else "")
-
-
-def spread(of, scale=1.0, digits=1):
-    return f"{of['median'] * scale:.{digits}f} ({of['min'] * scale:.{digits}f} … {of['max'] * scale:.{digits}f})"
-
-
-def table(head, lines):
-    return "\n".join([f"| {' | '.join(head)} |", "| " + " | ".join("---" for _ in head) + " |"]
-                     + [f"| {' | '.join(line)} |" for line in lines])
 
 
 def ratio_of(row, rows):
@@ -178,13 +159,7 @@ def main():
         for name, text in made.items():
             print(f"{name}\n\n{text}\n")
         return
-    with open(sys.argv[2], encoding="utf-8") as file:
-        page = file.read()
-    for name, text in made.items():
-        page, times = re.subn(rf"(<!-- fluctuation: {name} -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}\n{text}\n\n{m[2]}", page, flags=re.S)
-        print(f"{name}: {'refreshed' if times else 'no marks for it in ' + sys.argv[2]}")
-    with open(sys.argv[2], "w", encoding="utf-8") as file:
-        file.write(page)
+    put_into(sys.argv[2], "fluctuation", made)
 
 
 if __name__ == "__main__":

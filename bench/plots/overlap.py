@@ -8,23 +8,13 @@ FOLDER holds the files of overlap.sh, one for each table. Prints the tables; or 
 <!-- overlap: NAME --> … <!-- end -->, and writes IMAGES/overlap.svg: the time of each method over that of the blocking
 receive, by size, on the wire of 1 Gbit/s.
 """
-import json
 import os
-import re
 import sys
 
-MIB = 1 << 20
+from pages import MIB, MPIS, judged, put_into, rows_of, size, table
+
 TABLES = ["wire1000", "wire100", "wire10000", "local"]
 CASES = {"independent": "by_hand", "light": "strips", "heavy": "strips"}
-MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
-
-
-def rows_of(folder, table):
-    path = os.path.join(folder, table + ".jsonl")
-    if not os.path.exists(path):
-        return []
-    with open(path, encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines if line.startswith("{")]
 
 
 class Rows:
@@ -49,14 +39,6 @@ class Rows:
     def cells(self):
         """(mpi, case, bytes) in their order."""
         return list(dict.fromkeys((row["mpi"], row["case"], row["bytes"]) for row in self.rows if row.get("ratio") == "sluice/blocking"))
-
-
-def size(count):
-    return f"{count // MIB} MiB" if count % MIB == 0 else f"{count // 1024} KiB"
-
-
-def table(head, lines):
-    return "\n".join([f"| {' | '.join(head)} |", "| " + " | ".join("---" for _ in head) + " |"] + [f"| {' | '.join(line)} |" for line in lines])
 
 
 def median(row):
@@ -139,15 +121,6 @@ def delayed(tables):
 def ratios_of(rows, word, case, least, most=1 << 40, name="sluice/blocking", value=lambda row: row["time"]["median"]):
     return [value(row) for row in rows.rows if row.get("ratio") == name and row["overlap"] == word and row["case"] == case
             and least <= row["bytes"] <= most and value(row) is not None]
-
-
-def judged(text, values, limit, at_most):
-    """A target, the worst figure and the number of cells that meet it."""
-    if not values:
-        return []
-    met = [value <= limit if at_most else value >= limit for value in values]
-    worst = max(values) if at_most else min(values)
-    return [[text, f"{'≤' if at_most else '≥'} {limit:g}", f"{worst:.3f}", f"{sum(met)} of {len(met)}"]]
 
 
 def first_gain(rows, mpi):
@@ -256,16 +229,6 @@ def draw(rows, folder):
     print(path)
 
 
-def put_into(page, made):
-    with open(page, encoding="utf-8") as file:
-        text = file.read()
-    for name, content in made.items():
-        text, times = re.subn(rf"(<!-- overlap: {name} -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}\n{content}\n\n{m[2]}", text, flags=re.S)
-        print(f"{name}: {'refreshed' if times else 'no marks for it in ' + page}")
-    with open(page, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
 def main():
     if len(sys.argv) not in (2, 4):
         sys.exit(__doc__)
@@ -279,7 +242,7 @@ def main():
         for name, text in made.items():
             print(f"{name}\n\n{text}\n")
         return
-    put_into(sys.argv[2], made)
+    put_into(sys.argv[2], "overlap", made)
     draw(tables["wire1000"], sys.argv[3])
 
 

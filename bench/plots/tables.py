@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the tables of four pages of docs/results (alltoall, ft, flood, registration) from the JSON lines of `sluice bench NAME --json`.
+
+    tables.py NAME FOLDER [PAGE.md]
+
+FOLDER holds the files of tables.sh. Prints the tables, or puts each between its marks in PAGE.md:
+<!-- NAME: TABLE --> … <!-- end -->.
+"""
+import sys
+
+from pages import MIB, MPIS, judged, put_into, rows_of, size, spread, table
+
+TARGETS = ["", "target", "worst cell", "cells that meet it"]
+
+
+def same(row, other, fields):
+    return all(row.get(field) == other.get(field) for field in fields)
+
+
+def of_kind(rows, kind):
+    """Rows with this field: methods, ratios or targets."""
+    return [row for row in rows if kind in row]
+
+
+def groups(rows, fields):
+    """The rows by these fields, in their order."""
+    found = {}
+    for row in rows:
+        found.setdefault(tuple(row.get(field) for field in fields), []).append(row)
+    return found
+
+
+# --- alltoall
+
+ALLTOALL_CELL = ["mpi", "ranks", "case", "buffers", "bytes"]
+WAYS = ["log_step", "window", "pull", "auto", "plan", "measured"]
+
+
+def alltoall(folder):
+    rows = rows_of(folder, "alltoall")
+    lines = []
+    for (mpi, ranks, case, buffers, count), cell in groups(rows, ALLTOALL_CELL).items():
+        times = {row["method"]: row for row in of_kind(cell, "method")}
+        ratios = {row["ratio"]: row["time"] for row in of_kind(cell, "ratio")}
+        if "mpi" not in times:
+            continue
+        line = [MPIS[mpi], str(ranks), case, buffers, size(count), f"{times['mpi']['seconds']['median'] * 1e6:.1f}"]
+        line += [f"{ratios[way + '/mpi']['median']:.2f}" if way + "/mpi" in ratios else "–" for way in WAYS]
+        line += [f"{ratios['plan/best']['median']:.2f}" if "plan/best" in ratios else "–", times.get("plan", {}).get("algorithm", "–")]
+        extra = [f"{times[way]['extra_resident'] / 1024:.0f}" if way in times else "–" for way in ("plan", "mpi")]
+        lines.append(line + [" / ".join(extra)])
+    head = ["MPI", "ranks", "case", "buffers", "bytes a pair", "the MPI's call, µs"] + [f"`{way}`" for way in WAYS]
+    made = {"cells": table(head + ["`plan` over the best", "chosen", "extra KiB, `plan` / MPI"], lines)} if lines else {}
+
+    def ratios_of(name):
+        return [row["time"]["median"] for row in of_kind(rows, "ratio") if row["ratio"] == name]
+
+    judgements = judged("a plan over the MPI's own call", ratios_of("plan/mpi"), 1.03, True)
+    judgements += judged("a plan over the way that was best", ratios_of("plan/best"), 1.1, True)
+    judgements += judged("a measured plan over the MPI's own call", ratios_of("measured/mpi"), 1.03, True)
+    judgements += judged("a call without a plan over the MPI's own", ratios_of("auto/mpi"), 1.03, True)
+    if judgements:
+        made["targets"] = table(TARGETS, judgements)
+    return made
+
+
+# --- ft
+
+def form_of(row):
+    text = row["method"]
+    if "tasks" in row:
+        text += f", {row['tasks']} tasks"
+    return text + (f", {row['tokens']} tokens" if "tokens" in row else "")
+
+
+def fate(row):
+    """Seconds and major faults, or how the launch ended."""
+    if row["outcome"] != "ok":
+        return row["outcome"]
+    faults = row.get("node_major_faults", row.get("major_faults", 0))
+    return f"{row['seconds']:.2f} [{faults:,.0f}]"
+
+
+def limit_of(row):
+    return f"{row['node_bytes'] // MIB} MiB" if "node_bytes" in row else "none"
+
+
+def matrix(rows, column, head):
+    columns = list(dict.fromkeys(column(row) for row in rows))
+    lines = [[form] + [next((fate(row) for row in mine if column(row) == name), "–") for name in columns]
+             for form, mine in groups([{**row, "form": form_of(row)} for row in rows], ["form"]).items() for form in form]
+    return table([head] + columns, lines)
+
+
+def ft(folder):
+    made = {}
+    for name in ("limits", "two_nodes", "tasks"):
+        for mpi, rows in groups(rows_of(folder, name), ["mpi"]).items():
+            made[f"{name}, {mpi[0]}"] = matrix(of_kind(rows, "method"), limit_of, "form, seconds [major faults]")
+    pairs = rows_of(folder, "pairs")
+    lines = [[MPIS[row["mpi"]], row["case"], str(row["ranks"]), row["ratio"], spread(row["time"], 1, 2)] for row in of_kind(pairs, "ratio")]
+    if lines:
+        made["pairs"] = table(["MPI", "class", "ranks", "over plain", "time"], lines)
+    return made
+
+
+# --- flood
+
+FLOOD_CELL = ["bed", "mpi", "case", "bytes", "ranks"]
+
+
+def flood(folder):
+    rows = [row for name in ("local", "mpich", "cluster", "idle", "long") for row in rows_of(folder, name)]
+    lines = []
+    for (bed, mpi, case, count, ranks), cell in groups(rows, FLOOD_CELL).items():
+        times = {row["method"]: row for row in of_kind(cell, "method")}
+        ratio = next((row["time"] for row in of_kind(cell, "ratio")), None)
+        if not times or case == "idle":
+            continue
+
+        def figure(name, text):
+            return text(times[name]) if name in times and times[name]["outcome"] == "ok" else times.get(name, {}).get("outcome", "–")
+
+        lines.append([bed, MPIS[mpi], case, size(count), str(ranks), figure("mpi", lambda row: f"{row['seconds']['median']:.2f}"),
+                      spread(ratio, 1, 2) if ratio else "–", figure("mpi", lambda row: f"{row['extra_bytes'] / MIB:.2f}"),
+                      figure("sluice", lambda row: f"{row['extra_bytes'] / MIB:.2f}")])
+    head = ["bed", "MPI", "case", "bytes", "ranks", "plain, s", "time with `--flood on`", "growth, MiB, plain", "with"]
+    made = {"cells": table(head, lines)} if lines else {}
+
+    def times_of(cases, least=0, most=1 << 40):
+        return [row["time"]["median"] for row in of_kind(rows, "ratio") if row["case"] in cases and least <= row["bytes"] <= most]
+
+    grown = [row["extra_bytes"] / MIB for row in of_kind(rows, "method")
+             if row["method"] == "sluice" and row["outcome"] == "ok" and row["case"] in ("many_to_one", "computes", "bcast", "reduce", "gather")]
+    judgements = judged("growth with `--flood on`, MiB", grown, 1, True)
+    judgements += judged("many to one from 4000 bytes on", times_of(["many_to_one"], 4000), 1.0, True)
+    judgements += judged("many to one, 1 KiB and less", times_of(["many_to_one"], 0, 1024), 1.2, True)
+    judgements += judged("the receiver computes", times_of(["computes"]), 1.02, True)
+    judgements += judged("ping-pong", times_of(["ping_pong"]), 1.02, True)
+    judgements += judged("rooted collectives", times_of(["bcast", "reduce", "gather"]), 1.02, True)
+    if judgements:
+        made["targets"] = table(TARGETS, judgements)
+    return made
+
+
+# --- registration
+
+def registration(folder):
+    counted = rows_of(folder, "counting")
+    lines = []
+    for (case,), cell in groups([row for row in counted if row["case"] != "main_thread"], ["case"]).items():
+        by = {row["method"]: row for row in of_kind(cell, "method")}
+        if "sluice" not in by or "leave_pinned" not in by:
+            continue
+        ours, kept = by["sluice"], by["leave_pinned"]
+        best = by.get("optimum", {}).get("peak_pinned")
+        paper = next((row["paper_saving_percent"] for row in cell if "paper_saving_percent" in row), None)
+        lines.append([case, f"{kept['peak_pinned'] / MIB:.1f}", f"{100 * (1 - ours['peak_pinned'] / kept['peak_pinned']):.1f}",
+                      f"{100 * (1 - ours['late_average_pinned'] / kept['late_average_pinned']):.1f}", f"{paper:g}" if paper is not None else "–",
+                      f"{ours['peak_pinned'] / best:.2f}" if best else "–", f"{by['published']['peak_pinned'] / kept['peak_pinned']:.2f}",
+                      f"{100 * ours['within_five_percent']:.0f}" if 'within_five_percent' in ours else "–", f"{ours['late_main_registrations']} of {ours['late_messages']}"])
+    head = ["shape", "leave pinned, peak MiB", "peak saved, %", "average saved, %", "the paper's, %", "peak over the best possible", "peak as published / leave pinned",
+            "foretold within 5 %", "registered by the main thread"]
+    made = {"counting": table(head, lines)} if lines else {}
+    judgements = []
+    for (text,), rows in groups(of_kind(counted, "target"), ["target"]).items():
+        met = sum(row["met"] for row in rows)
+        goal = next((f"≤ {row['most']:g}" if "most" in row else f"≥ {row['least']:g}" for row in rows), "")
+        missed = ", ".join(row["case"] for row in rows if not row["met"]) or "none"
+        judgements.append([text, goal if len({row.get("most", row.get("least")) for row in rows}) == 1 else "by shape", f"{met} of {len(rows)}", missed])
+    if judgements:
+        made["targets"] = table(["figure", "target", "shapes that meet it", "those that do not"], judgements)
+    real = []
+    for name in ("mlock", "io_uring"):
+        for row in of_kind(rows_of(folder, name), "ratio"):
+            real.append([name, row["case"], row["ratio"], spread(row["time"], 1, 3) if isinstance(row["time"], dict) else f"{row['time']:.3f}", f"{row['peak_pinned']:.2f}" if "peak_pinned" in row else "–"])
+    if real:
+        made["real"] = table(["registrar", "shape", "ratio", "time", "peak"], real)
+    return made
+
+
+MAKERS = {"alltoall": alltoall, "ft": ft, "flood": flood, "registration": registration}
+
+
+def main():
+    if len(sys.argv) not in (3, 4) or sys.argv[1] not in MAKERS:
+        sys.exit(__doc__)
+    made = MAKERS[sys.argv[1]](sys.argv[2])
+    if not made:
+        sys.exit(f"no rows of the benchmark {sys.argv[1]}")
+    if len(sys.argv) == 4:
+        put_into(sys.argv[3], sys.argv[1], made)
+        return
+    for name, text in made.items():
+        print(f"{name}\n\n{text}\n")
+
+
+if __name__ == "__main__":
+    main()
