@@ -67,11 +67,11 @@ function consumersSection(report) {
       el("div", {}, el("div", { class: "bar", style: `width:${(100 * c.bytes / most).toFixed(1)}%;background:${c.how.startsWith("MPI") ? "var(--mpi-private)" : c.who === "Sluice" ? "var(--sluice)" : "var(--application)"}` })),
       el("div", { class: "size" }, sizeText(c.bytes), el("small", { style: "color:var(--soft)" }, " rank " + c.rank))])));
 }
-function body(report) {
+function body(report, columns) {
   return [tiles(report),
     report.what_happened.length ? el("div", { class: "alarm", id: "what-happened" }, report.what_happened.map((line, i) => el("p", {}, i ? line : el("strong", {}, line)))) : null,
     el("section", {}, el("h2", {}, "What follows"), el("ol", { class: "advice", id: "advice" }, report.advice.map((a) => el("li", {}, a)))),
-    lastSeen(report), timeSection(report), memorySection(report), consumersSection(report), messagesSection(report), callsSection(report), communicatorsSection(report), objectsSection(report), servicesSection(report)].filter(Boolean);
+    lastSeen(report), timeSection(report), memorySection(report), consumersSection(report), messagesSection(report), callsSection(report, columns), communicatorsSection(report), objectsSection(report), servicesSection(report)].filter(Boolean);
 }
 function footer(...reports) {
   const named = reports.some((r) => r.identity.user || r.nodes.some((n) => n.host));
@@ -91,7 +91,7 @@ function comparison(data) {
   const buttons = data.reports.map((report, i) => el("button", { type: "button", onclick: () => choose(i) }, i ? "After" : "Before"));
   const choose = (i) => {
     buttons.forEach((b, j) => b.setAttribute("aria-pressed", i === j));
-    details.replaceChildren(el("p", { class: "lead", style: "margin-top:18px" }, headline(data.reports[i]) + ". " + lead(data.reports[i])), ...body(data.reports[i]));
+    details.replaceChildren(el("p", { class: "lead", style: "margin-top:18px" }, headline(data.reports[i]) + ". " + lead(data.reports[i])), ...body(data.reports[i], data.columns));
   };
   const change = before.peak_kib.max > 0 ? after.peak_kib.max / before.peak_kib.max : 1;
   const title = Math.abs(change - 1) < .005 ? "The highest peak stayed at " + kibText(after.peak_kib.max)
@@ -119,7 +119,7 @@ function start() {
   } else {
     const report = data.reports[0];
     document.title = "Sluice report: " + plural(report.world_size, "rank") + ", " + timeText(report.duration_us);
-    page.replaceChildren(header(report), el("h1", {}, headline(report)), el("p", { class: "lead" }, lead(report)), ...body(report), footer(report));
+    page.replaceChildren(header(report), el("h1", {}, headline(report)), el("p", { class: "lead" }, lead(report)), ...body(report, data.columns), footer(report));
   }
   document.documentElement.dataset.ready = "yes";
 }

@@ -23,25 +23,29 @@ function sortedTable(id, columns, rows, by) {
   return el("div", {}, el("div", { class: "scroll" }, el("table", { class: "data", id }, el("thead", {}, el("tr", {}, heads)), body)), more);
 }
 
-function callsSection(report) {
+// A figure of a place as people read it; these say more than their number.
+const OF_PLACES = {
+  hidden_ns: (s) => s.deferred ? [timeText(s.hidden_ns.sum / 1000), el("small", {}, `${countText(s.deferred)} receives, ${timeText(s.left_ns.sum / 1000)} left`)] : "–",
+  grown_bytes: (s) => s.grown_bytes.max ? [grownText(s), el("small", {}, "rank " + s.grown_bytes.max_rank + (s.growing_since_us ? ", since " + timeText(s.growing_since_us) : ""))] : "–",
+};
+
+// A column of the table of places from its description (site_figures.hpp).
+function columnOfPlaces({ field, head, shown, unit }, lived) {
+  const value = (s) => shown === "count" ? s[field] : shown === "max" ? s[field].max : s[field].sum;
+  const text = (v) => unit === "ns" ? timeText(v / 1000) : unit === "us" ? timeText(v) : unit === "bytes" ? sizeText(v) : unit === "kib" ? kibText(v) : countText(v);
+  const plain = (s) => shown === "part" ? percentText(value(s), lived) : !value(s) ? "–"
+    : shown === "max" ? [text(value(s)), el("small", {}, "rank " + s[field].max_rank)] : text(value(s));
+  return { title: head, value, show: OF_PLACES[field] || plain, meter: field === "time_ns", wide: !["time_ns", "bytes", "grown_bytes"].includes(field) };
+}
+
+function callsSection(report, described) {
   const lived = afterInit(report);
   // Only where receives returned before their data had come.
-  const hidden = { title: "Hidden", wide: true, value: (s) => s.hidden_ns.sum, show: (s) => s.deferred
-    ? [timeText(s.hidden_ns.sum / 1000), el("small", {}, `${countText(s.deferred)} receives, ${timeText(s.left_ns.sum / 1000)} left`)] : "–" };
   const early = report.sites.some((s) => s.deferred > 0);
-  const columns = [
-    { title: "Call", text: true, value: (s) => s.function + s.place, show: (s) => [s.function, placeNode(s.place)] },
-    { title: "Time", value: (s) => s.time_ns.sum, show: (s) => percentText(s.time_ns.sum, lived), meter: true },
-    { title: "Waiting", wide: true, value: (s) => s.waiting_ns.sum, show: (s) => percentText(s.waiting_ns.sum, lived) },
-    early ? hidden : null,
-    { title: "Longest", wide: true, value: (s) => s.longest_ns.max, show: (s) => [timeText(s.longest_ns.max / 1000), el("small", {}, "rank " + s.longest_ns.max_rank)] },
-    { title: "Calls", wide: true, value: (s) => s.calls, show: (s) => countText(s.calls) },
-    { title: "Bytes", value: (s) => s.bytes.sum, show: (s) => s.bytes.sum ? sizeText(s.bytes.sum) : "–" },
-    { title: "In flight", wide: true, value: (s) => s.in_flight_bytes.max, show: (s) => s.in_flight_bytes.max ? [sizeText(s.in_flight_bytes.max), el("small", {}, "rank " + s.in_flight_bytes.max_rank)] : "–" },
-    { title: "MPI grew", value: (s) => s.grown_bytes.max, show: (s) => s.grown_bytes.max ? [grownText(s), el("small", {}, "rank " + s.grown_bytes.max_rank + (s.growing_since_us ? ", since " + timeText(s.growing_since_us) : ""))] : "–" },
-  ].filter(Boolean);
+  const columns = [{ title: "Call", text: true, value: (s) => s.function + s.place, show: (s) => [s.function, placeNode(s.place)] }]
+    .concat(described.filter((c) => early || c.field !== "hidden_ns").map((c) => columnOfPlaces(c, lived)));
   return el("section", {}, el("h2", {}, "Calls"),
-    el("p", {}, "Places in the program that call MPI, all ranks together. Time is a share of all ranks' time after MPI_Init; in flight and grown are the most of one rank. " +
+    el("p", {}, "Places in the program that call MPI, all ranks together. Time is a share of all ranks' time after MPI_Init; longest, in flight and grown are the most of one rank. " +
       (early ? "Hidden is the time in which data of receives came while the program went on; left is what it still waited for them. " : "") + "A click on a head sorts."),
     functionBars(report), el("div", { class: "card" }, sortedTable("calls", columns, report.sites.filter((s) => s.kind !== "setup"), 1)));
 }

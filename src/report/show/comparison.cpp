@@ -9,6 +9,8 @@
 #include "report/show/text.hpp"
 #include "report/show/times.hpp"
 #include "report/show/words.hpp"
+#include "report/summary/figures/figures.hpp"
+#include "report/summary/figures/unit.hpp"
 
 namespace sluice::report {
 
@@ -39,8 +41,31 @@ Compared of_count(std::string what, std::uint64_t before, std::uint64_t after) {
             change(static_cast<double>(before), static_cast<double>(after))};
 }
 
-std::uint64_t mean_us(Spread const& ns) {
-    return static_cast<std::uint64_t>(ns.mean() / 1000);
+Compared of_figure(std::string what, Unit unit, std::uint64_t before, std::uint64_t after) {
+    switch (unit) {
+        case Unit::kib:
+            return of_size(std::move(what), before << 10, after << 10);
+        case Unit::bytes:
+            return of_size(std::move(what), before, after);
+        case Unit::us:
+            return of_time(std::move(what), before, after);
+        case Unit::ns:
+            return of_time(std::move(what), before / 1000, after / 1000);
+        case Unit::count:
+            break;
+    }
+    return of_count(std::move(what), before, after);
+}
+
+void add_figure(std::vector<Compared>& rows, Figure const& figure, Spread const& before, Spread const& after) {
+    bool const both = figure.compared == Compare::both;
+    Unit const unit = unit_of(figure.name);
+    std::string const words = figure.words;
+    if (both || figure.compared == Compare::most)
+        rows.push_back(of_figure(words + ", most", unit, before.most, after.most));
+    if (both || figure.compared == Compare::mean)
+        rows.push_back(of_figure(words + ", mean", unit, static_cast<std::uint64_t>(before.mean()),
+                                 static_cast<std::uint64_t>(after.mean())));
 }
 
 std::uint64_t bytes_sent(Summary const& s) {
@@ -97,19 +122,8 @@ std::vector<Compared> compared(Summary const& before, Summary const& after) {
                     after.all_ended() ? "ended" : "did not end",
                     before.all_ended() == after.all_ended() ? "same" : ""});
     rows.push_back(of_time("run time", before.duration_us, after.duration_us));
-    rows.push_back(of_size("highest peak of a rank", before.peak_kib.most << 10, after.peak_kib.most << 10));
-    rows.push_back(of_size("peak of a rank, mean", static_cast<std::uint64_t>(before.peak_kib.mean()) << 10,
-                           static_cast<std::uint64_t>(after.peak_kib.mean()) << 10));
-    rows.push_back(
-        of_size("application at its peak, most", before.application_kib.most << 10, after.application_kib.most << 10));
-    rows.push_back(of_size("MPI private, most", before.mpi_private_kib.most << 10, after.mpi_private_kib.most << 10));
-    rows.push_back(of_size("MPI shared, most", before.mpi_shared_kib.most << 10, after.mpi_shared_kib.most << 10));
-    rows.push_back(of_size("libraries and files, most", before.files_kib.most << 10, after.files_kib.most << 10));
-    rows.push_back(of_size("Sluice, most", before.sluice_kib.most << 10, after.sluice_kib.most << 10));
-    rows.push_back(
-        of_size("in flight at the peak, most", before.in_flight_kib.most << 10, after.in_flight_kib.most << 10));
-    rows.push_back(of_time("time in MPI, mean", mean_us(before.time_in_mpi_ns), mean_us(after.time_in_mpi_ns)));
-    rows.push_back(of_time("waiting, mean", mean_us(before.waiting_ns), mean_us(after.waiting_ns)));
+    for (Figure const& figure : figures())
+        if (figure.words != nullptr) add_figure(rows, figure, before.*figure.of_ranks, after.*figure.of_ranks);
     if (std::uint64_t const old = mean_hidden_us(before), now = mean_hidden_us(after); old + now > 0)
         rows.push_back(of_time("waiting hidden, mean", old, now));
     rows.push_back(of_size("bytes sent", bytes_sent(before), bytes_sent(after)));

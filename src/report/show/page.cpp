@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/show/page.hpp"
 
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,8 @@
 #include "report/show/text.hpp"
 #include "report/show/times.hpp"
 #include "report/show/why/what_happened.hpp"
+#include "report/summary/figures/unit.hpp"
+#include "report/summary/sites/site_figures.hpp"
 #include "report/summary/summary_json.hpp"
 #include "sluice/error.hpp"
 
@@ -22,6 +25,16 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view k_mark = "/*SLUICE-REPORTS*/";
+
+char const* word_of(Unit unit) {
+    constexpr std::array k_names{"kib", "bytes", "us", "ns", "count"};
+    return k_names[static_cast<std::size_t>(unit)];
+}
+
+char const* word_of(Shown shown) {
+    constexpr std::array k_names{"", "part", "sum", "max"};
+    return k_names[static_cast<std::size_t>(shown)];
+}
 
 json report_for_page(Summary const& summary) {
     json out;
@@ -44,6 +57,19 @@ json report_for_page(Summary const& summary) {
             {{"who", consumer.who}, {"bytes", consumer.bytes}, {"rank", consumer.rank}, {"how", consumer.how}});
     }
     return out;
+}
+
+/// The columns of the table of places: which field, what of it, and its unit.
+json columns_of_places() {
+    json columns = json::array();
+    auto const add = [&](char const* field, char const* head, char const* shown) {
+        columns.push_back({{"field", field}, {"head", head}, {"shown", shown}, {"unit", word_of(unit_of(field))}});
+    };
+    for (SpreadOfSite const& figure : k_spreads_of_site)
+        if (figure.shown != Shown::nowhere) add(figure.name, figure.head, word_of(figure.shown));
+    for (SumOfSite const& figure : k_sums_of_site)
+        if (figure.head != nullptr) add(figure.name, figure.head, "count");
+    return columns;
 }
 
 std::string read_template(std::filesystem::path const& path) {
@@ -81,7 +107,7 @@ std::string safe_in_script(std::string const& text) {
 std::function<void(std::ostream&)> page_of(std::filesystem::path const& page_template,
                                            std::span<Summary const> summaries) {
     std::string text = read_template(page_template);
-    json page{{"reports", json::array()}, {"compared", json::array()}};
+    json page{{"reports", json::array()}, {"compared", json::array()}, {"columns", columns_of_places()}};
     for (Summary const& summary : summaries)
         page["reports"].push_back(report_for_page(summary));
     if (summaries.size() == 2)

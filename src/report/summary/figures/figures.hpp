@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The figures of which each rank has one, each described once: its name in report.json, its place in a Summary, and
-/// how it is taken from the record of a rank. Summing up, merging, writing and reading go over this list.
+/// The figures of which each rank has one, each described once: its name in report.json with its unit, its place in a
+/// Summary, how it is taken from the record of a rank, and where two reports are compared, what of it, in which words.
+/// Summing up, merging, writing, reading and comparing go over this list.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +23,15 @@ OpenCall open_call_of(record::RankRecord const& record);
 /// Time in MPI_Init.
 std::uint64_t init_ns_of(record::RankRecord const& record);
 
+/// What of a figure is compared.
+enum class Compare { nothing, most, mean, both };
+
 struct Figure {
-    char const* name;  ///< ends in its unit
+    char const* name;  ///< ends in its unit (unit.hpp)
     Spread Summary::*of_ranks;
     std::uint64_t (*of)(record::RankRecord const& record);
+    char const* words = nullptr;  ///< for people; null where it is not compared
+    Compare compared = Compare::nothing;
 };
 
 std::span<Figure const> figures();
