@@ -20,8 +20,8 @@ namespace sluice::report {
 namespace {
 
 /// How much a reader needs a paragraph. Where the screen is full, the least needed are left out. `served`: what a
-/// service did that the user has asked for.
-enum class Need { always, answer, served, more, rest };
+/// service did that the user has asked for; it is never left out, and does not count.
+enum class Need { always, served, answer, more, rest };
 
 /// Paragraphs with labels in front, in the order in which they are put.
 class Screen {
@@ -33,7 +33,7 @@ class Screen {
     /// Leaves out what is needed least, the last of it first, and says how much that was.
     std::string take() {
         std::size_t left_out = 0;
-        for (Need const need : {Need::rest, Need::more, Need::served, Need::answer})
+        for (Need const need : {Need::rest, Need::more, Need::answer})
             for (std::size_t i = paragraphs_.size(); i-- > 0 && lines(left_out) > k_text_lines;)
                 if (paragraphs_[i].need == need && std::exchange(paragraphs_[i].shown, false)) ++left_out;
         std::string text;
@@ -67,7 +67,7 @@ class Screen {
     std::size_t lines(std::size_t left_out) const {
         std::size_t count = left_out > 0 ? 1 : 0;
         for (Paragraph const& paragraph : paragraphs_)
-            if (paragraph.shown) {
+            if (paragraph.shown && paragraph.need != Need::served) {
                 std::string const text = wrapped(paragraph.label, paragraph);
                 count += static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
             }

@@ -13,8 +13,8 @@ inline constexpr std::size_t k_text_lines = 24;
 /// With "sluice: " in front, as at the end of a job, a line has 100 columns.
 inline constexpr std::size_t k_text_columns = 92;
 
-/// Returns at most k_text_lines lines of k_text_columns columns. For a job that did not end, the memory that each rank
-/// held and the call it was in come first.
+/// Returns at most k_text_lines lines of k_text_columns columns, and those of services. For a job that did not end, the
+/// memory that each rank held and the call it was in come first.
 std::string to_screen(Summary const& summary);
 
 /// Returns a line for each service that counted anything, "checks of collectives: 12 calls compared", without the
