@@ -62,7 +62,7 @@ class Call {
     /// Memory of the program that MPI writes to in other calls, until the owner gives it back.
     void lends(void const* from, MPI_Aint bytes, std::uint64_t owner) noexcept;
     /// Memory that MPI has allocated for the program with a window: `pointer` is where MPI wrote its address. It is the
-    /// application's, whoever touches it first, until the window is freed.
+    /// application's, no matter which rank touches it first, until the window is freed.
     void owns(void const* pointer, MPI_Aint bytes, std::uint64_t window) noexcept;
     /// Before the window is freed.
     void releases(std::uint64_t window) noexcept;

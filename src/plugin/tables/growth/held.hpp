@@ -6,7 +6,7 @@
 ///     MPI_Win_free       give_back: from the place that made the object, else from the call's own, else from those
 ///                        that took lately, the last one first
 ///
-/// Written by whoever has the lock of readings (memory_watch.hpp).
+/// Written under the lock of readings (memory_watch.hpp).
 #pragma once
 
 #include <algorithm>
