@@ -49,7 +49,9 @@ void GuardedPages::tell_afterwards(Aside const& part) const noexcept {
     if (reserve(part.bytes, part.aside) != nullptr) hooked_.unmap(part.aside, part.bytes);
 }
 
-/// A library may have split the pages aside into several mappings (madvise), which mremap moves one by one. No page is
+/// A library may have split the pages aside into several mappings (madvise), which mremap moves one by one. What it has
+/// registered it has kept from children of fork(); that would go to the program with the mapping, and the library takes
+/// it back only where the pages were. No page is
 /// missing in between: each part replaces its part of the guard in one step, and the rest of the guard stays. The
 /// mapping is looked up first, for an mremap of more than one is refused by kernels before Linux 6.17 only after they
 /// have unmapped the whole target, the guard.
@@ -61,6 +63,7 @@ void GuardedPages::remap_back(Aside& left) noexcept {
         part.bytes = std::min<std::size_t>(left.bytes, mapping->end - number_of(left.aside));
         std::size_t const bytes = part.bytes;
         bool const moved_on = move_on(part);
+        leave_to_children(part.aside, part.bytes);
         if (remap(part.aside, part.bytes, part.pages)) {
             uffdio_range range{number_of(part.pages), part.bytes};
             ioctl(faults_.get(), UFFDIO_WAKE, &range);

@@ -34,6 +34,11 @@ inline void unmap(std::byte* from, std::size_t bytes) noexcept {
     if (bytes != 0) syscall(SYS_munmap, from, bytes);
 }
 
+/// Children of fork() have the pages, too.
+inline void leave_to_children(std::byte* from, std::size_t bytes) noexcept {
+    syscall(SYS_madvise, from, bytes, MADV_DOFORK);
+}
+
 /// Returns addresses without memory; null if there is no room. `where`: these or none; null: any.
 inline std::byte* reserve(std::size_t bytes, std::byte* where = nullptr) noexcept {
     unsigned long const flags =

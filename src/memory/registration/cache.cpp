@@ -146,6 +146,13 @@ bool Cache::is_used_inside(Range range) const noexcept {
     return false;
 }
 
+void Cache::give_back_unused() noexcept {
+    while (give_back_stray().done) {
+    }
+    for (std::uint32_t place = 0; std::optional<Range> const unused = next_unused(place);)
+        give_back(*unused);
+}
+
 Cache::Done Cache::give_back_stray() noexcept {
     std::uint32_t stray = k_none;
     {

@@ -96,6 +96,8 @@ class Cache {
     Done give_back(Range range) noexcept;
     /// Gives back one region inside the range that is not in use: a registration of the whole range serves as well.
     Done give_back_inside(Range range) noexcept;
+    /// Gives back all regions that are not in use.
+    void give_back_unused() noexcept;
     /// Gives back one region that nothing will use again: forgotten, or unused without a known next use.
     Done give_back_stray() noexcept;
     /// When the region that has the range is used next, as far as is known; k_never: not known. Regions are judged by

@@ -85,15 +85,23 @@ void stop_in_child() {
     kernel::forget_what_was_said();
 }
 
+/// The job that a thread forks in: another thread may end it meanwhile.
+thread_local Job* t_forked_in = nullptr;
+
 void before_fork() {
-    if (Job* const job = g_plugin.served.load(std::memory_order_acquire)) job->services.before_fork();
+    t_forked_in = g_plugin.served.load(std::memory_order_acquire);
+    if (t_forked_in != nullptr) t_forked_in->services.before_fork();
+}
+
+void after_fork() {
+    if (t_forked_in != nullptr) t_forked_in->services.after_fork();
 }
 
 void start_services(Job& job) {
     // The program is outside MPI from here on; samples of a service may begin.
     put(job.watch.record().head.current_since_us, job.watch.clock().us_since_start(ticks()));
     job.services.start(job);
-    pthread_atfork(before_fork, nullptr, stop_in_child);
+    pthread_atfork(before_fork, after_fork, stop_in_child);
 }
 
 /// A rank that watches no call would not take part in naming a communicator: all ranks learn whether there is one.

@@ -94,6 +94,11 @@ void RunningServices::before_fork() noexcept {
         chosen_[i]->before_fork();
 }
 
+void RunningServices::after_fork() noexcept {
+    for (std::size_t i = running_; i > 0; --i)
+        chosen_[i - 1]->after_fork();
+}
+
 void RunningServices::in_child() noexcept {
     for (std::size_t i = 0; i < running_; ++i)
         chosen_[i]->in_child();

@@ -49,6 +49,8 @@ class RunningServices {
     void stop(Job& job, Ending ending);
     /// In the process that the program forks, ahead of fork().
     void before_fork() noexcept;
+    /// The same process, after fork().
+    void after_fork() noexcept;
     /// In a child of fork().
     void in_child() noexcept;
     /// Whether a service of this name has started.

@@ -77,6 +77,8 @@ class Service : public kernel::Pollable {
     virtual void before_unwatched(Job&, char const* /*function*/) noexcept {}
     /// The program is about to fork.
     virtual void before_fork() noexcept {}
+    /// It has forked: in the process itself.
+    virtual void after_fork() noexcept {}
     /// In a process that the program forked, which has none of our threads; no link runs there.
     virtual void in_child() noexcept {}
     bool poll() override { return false; }

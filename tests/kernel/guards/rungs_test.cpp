@@ -2,6 +2,7 @@
 /// Guarded pages, with each way back: what arrives is there, what does not is as it was, and the mappings stay whole.
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/wait.h>
 
 #include <array>
 #include <atomic>
@@ -266,6 +267,21 @@ TEST_P(Rungs, pages_aside_that_were_split_into_several_mappings_come_back) {
     for (std::size_t page = 4; page < 20; ++page)
         ASSERT_EQ(pages.page(page)[100], std::byte{9}) << page;
     EXPECT_EQ(pages.page(20)[0], std::byte{3});
+}
+
+/// Libraries of RDMA devices keep what they register from children.
+TEST_P(Rungs, children_have_pages_that_were_kept_from_them_while_they_were_aside) {
+    Pages const pages(32);
+    Aside const taken = take(pages.page(4), 16);
+    ASSERT_EQ(madvise(taken.aside, taken.bytes, MADV_DONTFORK), 0);
+    std::memset(taken.aside, 9, taken.bytes);
+    guards_.give_back(taken);
+    pid_t const child = fork();
+    if (child == 0)
+        _exit(msync(pages.page(4), 16 * k_page, MS_ASYNC) == 0 && pages.page(19)[0] == std::byte{9} ? 0 : 1);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
 }
 
 /// Communication libraries split what they register.

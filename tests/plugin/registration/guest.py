@@ -7,7 +7,7 @@ COUNTS is the preload library that counts registrations. The last PROGRAM is per
             buffers; nothing is wrong, and nothing stays pinned after MPI_Finalize
   persistent  the first with requests that are made once: MPI_Start uses their buffers
   reuse     memory is replaced between messages in each way that there is: no byte is wrong
-  forks     children write, unmap and end between messages
+  forks     children write, unmap and end between messages, also while receives are overlapped: they have all memory
   starved   messages follow each other without a pause, and other processes want the processors: nothing is wrong
   together  the first with all other services: registration serves the sends, overlap the receives, and no byte is wrong
   aside     overlap alone: pages aside that come to one address one after the other, and sends from the pages that were
@@ -106,9 +106,11 @@ def replaced():
 
 
 def forks():
-    done = run("ucx", ["-n", "2"], sluice, "run", program, "12", "1048576")
-    wrong = re.findall(r"^rank \d rounds 12 wrong (\d+)$", done.stdout, re.MULTILINE)
-    check(done.returncode == 0 and wrong == ["0", "0"], f"ended with {done.returncode}, wrong {wrong}")
+    overlap = "SLUICE_OVERLAP=on SLUICE_OVERLAP_FROM=64KiB"
+    services = ("", overlap, overlap + " SLUICE_REGISTRATION=off")
+    for others, done in zip(services, run_jobs([], *((others, f"{sluice} run {program} 24 1048576") for others in services))):
+        wrong = re.findall(r"^rank \d rounds 24 wrong (\d+)$", done.stdout, re.MULTILINE)
+        check(done.returncode == 0 and wrong == ["0", "0"], f"{others}: ended with {done.returncode}, wrong {wrong}")
 
 
 def starved():

@@ -24,6 +24,7 @@ Time since_epoch(Mapper::Clock::time_point at) noexcept {
 
 Mapper::Clock::duration Mapper::run() noexcept {
     if (!is_free_) leave_processor_of_rank();
+    std::lock_guard const lock(turn_);
     UcxRegistrar::Helping const helping;
     sleeps_.store(false, std::memory_order_relaxed);
     if (!events_.is_empty()) last_event_ = Clock::now();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 
 #include "kernel/helper_thread.hpp"
 #include "memory/registration/helper.hpp"
@@ -36,6 +37,9 @@ class Mapper final : private kernel::HelperThread::Job {
     void start() { thread_.add(*this); }
     /// After this the helper is not turned any more.
     void stop() noexcept { thread_.remove(*this); }
+    /// Waits until the helper is between two turns, and keeps it there.
+    void pause() noexcept { turn_.lock(); }
+    void go_on() noexcept { turn_.unlock(); }
     /// The main thread has put an event.
     void notice() noexcept {
         std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -55,6 +59,7 @@ class Mapper final : private kernel::HelperThread::Job {
     std::atomic<bool> sleeps_{false};
     Clock::time_point last_event_{};
     bool is_free_ = false;
+    std::mutex turn_;
     kernel::HelperThread thread_;  // of the process's table: registering needs the descriptors of the device
 };
 

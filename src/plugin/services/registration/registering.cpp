@@ -92,6 +92,17 @@ void Registering::stop(bool ucx_is_there) noexcept {
     registrar_.settle();
 }
 
+void Registering::before_fork() noexcept {
+    mapper_->pause();
+    UcxRegistrar::Helping const helping;
+    cache_->give_back_unused();
+    registrar_.settle();
+}
+
+void Registering::after_fork() noexcept {
+    mapper_->go_on();
+}
+
 void Registering::abandon() noexcept {
     watch_.abandon();
 }

@@ -59,6 +59,11 @@ class Registering final : private MappingWatch::Listener, private Mapper::Listen
     void start() { mapper_->start(); }
     /// Both threads end, and what was registered is given back if UCX can still be called.
     void stop(bool ucx_is_there) noexcept;
+    /// A child does not have the memory that is registered while the program forks (MADV_DONTFORK, by the library of
+    /// the device): all that no message uses is given back, as UCX does with its own, and nothing is registered until
+    /// the program has forked.
+    void before_fork() noexcept;
+    void after_fork() noexcept;
     /// In a child of fork(), which has neither the threads nor the registrations.
     void abandon() noexcept;
 

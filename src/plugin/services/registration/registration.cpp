@@ -110,6 +110,8 @@ class Registration final : public Service {
 
     void before(Call& call, TouchedBy const& touched) noexcept override { registering_->before(call, touched); }
     void before_unwatched(Job&, char const*) noexcept override { registering_->before_unwatched(); }
+    void before_fork() noexcept override { registering_->before_fork(); }
+    void after_fork() noexcept override { registering_->after_fork(); }
     void in_child() noexcept override { registering_->abandon(); }
 
   private:
