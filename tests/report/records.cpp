@@ -150,7 +150,8 @@ void add_peers(record::RankRecord& record) {
         if (bin == own) continue;
         std::uint32_t const distance = bin > own ? bin - own : own - bin;
         bool const neighbour = distance == 1 || distance == bins - 1;
-        record.peers[bin] = {neighbour ? std::uint64_t{800} << 20 : std::uint64_t{30} << 20, neighbour ? 4000U : 30U};
+        std::uint64_t const bytes = std::uint64_t{32} << 20;
+        record.peers[bin] = {neighbour ? bytes : bytes / bins, neighbour ? 4000U : 30U};
     }
 }
 

@@ -75,7 +75,7 @@ def see_the_end(folder, ranks):
                            stderr=subprocess.DEVNULL, env=watch.environment)
 
     def is_over():
-        done = subprocess.run([sluice, "report", folder, "--json"], capture_output=True, text=True)
+        done = watched.run([sluice, "report", folder, "--json"], capture_output=True, text=True)
         if done.returncode != 0:
             return job.poll() is not None  # it has just begun
         summary = json.loads(done.stdout)

@@ -239,7 +239,7 @@ TEST(Advice, leaves_room_for_the_launcher_beside_a_small_need) {
     Summary summary = job(2, Story::healthy);
     NodeSum& node = summary.nodes[0];
     node.peaks_own_kib = 7 << 10;
-    node.peaks_shared_kib = 0;
+    node.peaks_shared_kib = node.most_kib = 0;
     EXPECT_THAT(all_advice(summary), HasSubstr("--memory 23MiB holds it"));
     node.peaks_own_kib = 1000 << 10;
     EXPECT_THAT(all_advice(summary), HasSubstr("--memory 1100MiB holds it"));
