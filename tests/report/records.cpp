@@ -179,6 +179,9 @@ void add_calls(record::RankRecord& record, Story story) {
         receive.hidden_ns = 300'000'000 + std::uint64_t{100'000'000} * head.world_rank;
         receive.left_ns = 20'000'000;
         receive.moving_ns = 700'000;
+        dup.object = record::Object::communicator;
+        dup.made = 2;
+        head.objects[static_cast<std::size_t>(record::Object::datatype)] = {60, 20, 3 << 20, 3 << 20, 1 << 20};
     }
     if (story == Story::flooded && head.world_rank == 0) {
         receive.grown_private = std::uint64_t{960} << 20;
