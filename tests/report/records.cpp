@@ -150,7 +150,8 @@ void add_peers(record::RankRecord& record) {
         if (bin == own) continue;
         std::uint32_t const distance = bin > own ? bin - own : own - bin;
         bool const neighbour = distance == 1 || distance == bins - 1;
-        record.peers[bin] = {neighbour ? std::uint64_t{800} << 20 : std::uint64_t{30} << 20, neighbour ? 4000U : 30U};
+        std::uint64_t const bytes = std::uint64_t{32} << 20;
+        record.peers[bin] = {neighbour ? bytes : bytes / bins, neighbour ? 4000U : 30U};
     }
 }
 
@@ -178,6 +179,9 @@ void add_calls(record::RankRecord& record, Story story) {
         receive.hidden_ns = 300'000'000 + std::uint64_t{100'000'000} * head.world_rank;
         receive.left_ns = 20'000'000;
         receive.moving_ns = 700'000;
+        dup.object = record::Object::communicator;
+        dup.made = 2;
+        head.objects[static_cast<std::size_t>(record::Object::datatype)] = {60, 20, 3 << 20, 3 << 20, 1 << 20};
     }
     if (story == Story::flooded && head.world_rank == 0) {
         receive.grown_private = std::uint64_t{960} << 20;

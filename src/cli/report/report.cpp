@@ -18,6 +18,7 @@
 #include "record/jobs_folder.hpp"
 #include "report/read/left_behind.hpp"
 #include "report/read/node_files.hpp"
+#include "report/read/sum_contradictions.hpp"
 #include "report/show/at_end.hpp"
 #include "report/show/comparison.hpp"
 #include "report/show/files.hpp"
@@ -96,6 +97,12 @@ report::LeftBehind records_of(fs::path const& folder) {
     return left;
 }
 
+Loaded as_written(report::Summary summary) {
+    for (std::string const& line : report::lines_of_contradictions(summary))
+        say(line);
+    return {std::move(summary)};
+}
+
 /// Reads report.json, unless the folder holds the records of a later job that did not write its own.
 Loaded load(fs::path const& folder) {
     if (!fs::is_directory(folder)) throw UsageError(folder.string() + " is not a folder; name one that --report made");
@@ -103,17 +110,17 @@ Loaded load(fs::path const& folder) {
     std::optional<report::Summary> written = written_in(folder, has_records);
     if (!has_records) {
         if (!written) throw UsageError(folder.string() + " holds neither report.json nor node-*.sluice");
-        return {std::move(*written)};
+        return as_written(std::move(*written));
     }
     std::optional<report::LeftBehind> left;
     try {
         left = records_of(folder);
     } catch (Error const&) {
         if (!written) throw;
-        return {std::move(*written)};
+        return as_written(std::move(*written));
     }
     if (written && written->all_ended() && left->summary.start_unix_us <= written->start_unix_us)
-        return {std::move(*written)};
+        return as_written(std::move(*written));
     for (std::string const& line : left->skipped)
         say(line);
     bool const may_run = left->summary.may_run();

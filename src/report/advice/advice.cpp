@@ -160,8 +160,9 @@ std::vector<Consumer> consumers_of(Summary const& summary) {
     if (SiteSum const* const site = site_of_peak(summary))
         put(call_of(*site), passing_mpi_memory(summary), peak.rank, "MPI's memory at the peak, given back later");
     for (SiteSum const& site : summary.sites) {
-        put(call_of(site), site.grown.most, site.grown.most_rank,
-            is_estimated(site) ? "MPI's memory grew, estimated" : "MPI's memory grew");
+        std::string grew = is_estimated(site) ? "MPI's memory grew, estimated" : "MPI's memory grew";
+        if (may_run_operators(site, summary)) grew += ", with what the program's operators took";
+        put(call_of(site), site.grown.most, site.grown.most_rank, std::move(grew));
         put(call_of(site), site.in_flight.most, site.in_flight.most_rank, "buffers in flight");
     }
     std::stable_sort(list.begin(), list.end(), [](Consumer const& a, Consumer const& b) { return a.bytes > b.bytes; });

@@ -84,6 +84,9 @@ bool is_of_requests_left(SiteSum const& site, Summary const& summary) {
 }
 
 std::string what_it_is(Summary const& summary, SiteSum const& site) {
+    if (may_run_operators(site, summary))
+        return "The program's own operators (MPI_Op_create) may run in this call. What they take counts there: it is "
+               "not known how much of it is the MPI's.";
     if (can_hold_messages(site)) return about_messages(summary, site);
     if (site.kind == Kind::file) return about_file(site);
     if (is_blocking_alltoall(site) && is_in_place(site) && summary.served_calls == 0)

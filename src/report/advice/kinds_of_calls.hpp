@@ -2,6 +2,7 @@
 /// What advice asks of a place that calls MPI.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include "report/summary/summary.hpp"
@@ -36,6 +37,20 @@ inline bool makes_objects(SiteSum const& site) {
     return site.kind == Kind::communicator || site.kind == Kind::window ||
            (site.object != record::Object::none &&
             (site.object != record::Object::request || site.function.ends_with("_init")));
+}
+
+/// A reduction, whose operator runs in the call, or where a nonblocking one is completed.
+inline bool is_reduction(SiteSum const& site) {
+    std::string_view const name = site.function;
+    return name.find("educe") != std::string_view::npos || name.find("scan") != std::string_view::npos;
+}
+
+/// Whether operators that the program made may run in calls of the place: what they take counts there.
+inline bool may_run_operators(SiteSum const& site, Summary const& summary) {
+    if (objects_of_kind(summary.objects, record::Object::operation).made.sum == 0) return false;
+    if (site.kind != record::Kind::completion) return is_reduction(site);
+    return std::any_of(summary.sites.begin(), summary.sites.end(),
+                       [](SiteSum const& other) { return is_reduction(other) && starts_request(other); });
 }
 
 }  // namespace sluice::report

@@ -14,6 +14,7 @@
 #include "record/node_file.hpp"
 #include "report/read/contradictions.hpp"
 #include "report/read/fate.hpp"
+#include "report/read/sum_contradictions.hpp"
 #include "report/summary/valid.hpp"
 #include "sluice/error.hpp"
 
@@ -209,8 +210,7 @@ Summary Reader::summarise(std::span<char const* const> functions) {
             note_if_alive(record_->head.process);
             record_->head.state = state_of(record_->head, now);
             for (std::string const& fault : contradictions_of(*record_))
-                tell(fmt::format("a fault of Sluice, please report it: figures of rank {} contradict each other: {}",
-                                 rank, fault));
+                tell(line_of_contradiction("rank " + std::to_string(rank), fault));
             merge(summary, summary_of(*record_, scope));
             NodeSum& node = nodes[place.file];
             node.node = static_cast<std::uint32_t>(place.file);
@@ -222,6 +222,8 @@ Summary Reader::summarise(std::span<char const* const> functions) {
     }
     for (auto const& [number, node] : nodes)
         add_node(summary, node);
+    for (std::string& line : lines_of_contradictions(summary))
+        tell(std::move(line));
     return summary;
 }
 

@@ -103,6 +103,14 @@ std::vector<record::Sample> curve_of(record::RankRecord const& record) {
     return curve;
 }
 
+std::uint64_t most_of_application(std::vector<record::Sample> const& curve, std::uint64_t peak_kib) {
+    if (curve.empty()) return peak_kib;
+    std::uint64_t least = peak_kib;
+    for (record::Sample const& s : curve)
+        least = std::min(least, std::uint64_t{s.mpi_private} + s.mpi_shared + s.files + s.sluice);
+    return peak_kib - least;
+}
+
 std::uint64_t OverRanks::width_for(std::uint64_t duration_us) {
     return std::bit_ceil(
         std::max<std::uint64_t>(1, std::min<std::uint64_t>(duration_us, std::uint64_t{1} << 60) / k_time_bins + 1));

@@ -25,6 +25,10 @@ std::vector<record::Sample> thinned(std::vector<record::Sample> const& samples, 
 /// the rest for the run before; the record's peak is among them.
 std::vector<record::Sample> curve_of(record::RankRecord const& record);
 
+/// Returns the most KiB that the application of a rank can have had: its peak less the least that all others had in a
+/// sample of its curve.
+std::uint64_t most_of_application(std::vector<record::Sample> const& curve, std::uint64_t peak_kib);
+
 /// One figure over all ranks by time, in a size that does not depend on their number. Each rank counts once in each
 /// bin, with its maximum in it; a rank that has ended no longer counts. Values are kept in eight buckets for each power
 /// of two, so quantiles are right within 7 %; least and most are exact.

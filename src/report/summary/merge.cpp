@@ -257,6 +257,7 @@ void add_rank(NodeSum& sum, record::RankRecord const& record) {
     sum.peaks_shared_kib = std::max(sum.peaks_shared_kib, at_peak.shared);
     sum.peaks_kib += peak.resident;
     sum.peaks_files_kib += at_peak.files;
+    sum.most_kib = std::max(sum.most_kib, peak.resident - at_peak.files);
 }
 
 void add_node(Summary& summary, NodeSum const& node) {

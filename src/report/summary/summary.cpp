@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "base/hash.hpp"
 #include "report/summary/figures/figures.hpp"
@@ -33,9 +34,21 @@ void leave_out_objects(record::RankRecord const& record, std::vector<record::Sam
         kib = std::min(kib, others);
 }
 
+/// Several addresses may be one place, and each had its most at another time; memory that was given back elsewhere may
+/// still be counted. A place has never held more than its rank.
+void bound_growth(Summary& summary, record::RankHead const& head) {
+    if (head.peak.resident == 0) return;
+    std::uint64_t const most = std::uint64_t{head.peak.resident} << 10;
+    for (SiteSum& site : summary.sites) {
+        if (site.grown.most > most) site.grown = Spread::of(most, head.world_rank);
+        site.estimated = std::min(site.estimated, site.grown.sum);
+    }
+}
+
 /// Adds the calls of one rank; ids[i] is the id of its site i, or k_outside if the site is unused.
 void add_sites(Summary& summary, record::RankRecord const& record, Scope const& scope,
-               std::vector<record::Sample> const& samples, std::vector<std::uint64_t>& ids) {
+               std::vector<record::Sample> const& samples, std::vector<record::Sample> const& curve,
+               std::vector<std::uint64_t>& ids) {
     std::vector<std::uint64_t> sampled = sampled_growth(samples, record::k_sites);
     leave_out_objects(record, samples, sampled);
     std::optional<Growth> const steady = steady_growth(samples, Owner::mpi_private);
@@ -43,6 +56,8 @@ void add_sites(Summary& summary, record::RankRecord const& record, Scope const& 
         static_cast<std::size_t>(std::max_element(sampled.begin(), sampled.end()) - sampled.begin());
     std::uint64_t const used = std::min<std::uint64_t>(record.head.sites, record::k_sites);
     OpenCall const open = open_call_of(record);
+    std::uint64_t const peak_kib = record.head.peak.resident;
+    std::uint64_t const application = most_of_application(curve, peak_kib) << 10;
     ids.assign(record::k_sites, k_outside);
     for (std::uint64_t i = 0; i < used; ++i) {
         record::Site site = record.sites[i];
@@ -52,12 +67,11 @@ void add_sites(Summary& summary, record::RankRecord const& record, Scope const& 
             site.longest_ns = std::max(site.longest_ns, open.ns);
         }
         // Pages that were never written are in no memory, also when they are sent.
-        if (std::uint64_t const peak = record.head.peak.resident; peak > 0)
-            site.in_flight_peak = std::min(site.in_flight_peak, peak << 10);
+        if (peak_kib > 0) site.in_flight_peak = std::min(site.in_flight_peak, application);
         bool const other = i == 0 && site.address == 0;
         if (site.calls == 0 && (other || site.address == 0)) continue;
         SiteSum sum = site_sum(site, scope, record.head.world_rank, other);
-        sum.in_flight_peak_kib = record.head.peak.resident;
+        sum.in_flight_peak_kib = peak_kib;
         if (sampled[i] << 10 > sum.grown.most) {
             sum.estimated += (sampled[i] << 10) - sum.grown.most;
             sum.grown = Spread::of(sampled[i] << 10, record.head.world_rank);
@@ -75,6 +89,7 @@ void add_sites(Summary& summary, record::RankRecord const& record, Scope const& 
         else
             add_same_rank(*same, sum);
     }
+    bound_growth(summary, record.head);
     std::sort(summary.sites.begin(), summary.sites.end(),
               [](SiteSum const& a, SiteSum const& b) { return a.id < b.id; });
 }
@@ -160,7 +175,7 @@ std::uint32_t awaited_by(record::RankHead const& head) {
 }
 
 RankDetail detail_of(record::RankRecord const& record, std::vector<std::uint64_t> const& ids,
-                     std::vector<record::Sample> const& samples) {
+                     std::vector<record::Sample> const& samples, std::vector<record::Sample> curve) {
     record::RankHead const& head = record.head;
     RankDetail detail;
     detail.rank = head.world_rank;
@@ -177,7 +192,7 @@ RankDetail detail_of(record::RankRecord const& record, std::vector<std::uint64_t
     if (head.current_site < ids.size()) detail.current_site = ids[head.current_site];
     detail.current_since_us = head.current_since_us;
     detail.awaited = awaited_by(head);
-    detail.curve = curve_of(record);
+    detail.curve = std::move(curve);
     detail.events = events_of(record);
     // Only sites that are referred to are named, in the order of the first reference.
     std::vector<std::uint32_t> local(record::k_sites, record::k_no_site);
@@ -308,7 +323,8 @@ Summary summary_of(record::RankRecord const& record, Scope const& scope) {
 
     std::vector<std::uint64_t> ids;
     std::vector<record::Sample> const samples = samples_of(record);
-    add_sites(summary, record, scope, samples, ids);
+    std::vector<record::Sample> curve = curve_of(record);
+    add_sites(summary, record, scope, samples, curve, ids);
     add_figures(summary, record);
     add_peak(summary, record, ids);
     add_comms(summary, record, scope, ids);
@@ -317,7 +333,7 @@ Summary summary_of(record::RankRecord const& record, Scope const& scope) {
     add_whereabouts(summary, record, ids, samples, scope);
     add_end(summary, head, ids, scope);
     add_growth(summary, record, samples);
-    summary.ranks.push_back(detail_of(record, ids, samples));
+    summary.ranks.push_back(detail_of(record, ids, samples, std::move(curve)));
     if (head.world_size > k_full_ranks) {
         std::uint64_t const width = OverRanks::width_for(std::max(scope.duration_us, summary.duration_us));
         summary.resident_over_ranks = OverRanks::of(samples, width, resident);

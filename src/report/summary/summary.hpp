@@ -38,7 +38,7 @@
 
 namespace sluice::report {
 
-inline constexpr std::uint32_t k_summary_format = 10;
+inline constexpr std::uint32_t k_summary_format = 11;
 inline constexpr std::uint32_t k_full_ranks = 32;
 inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
@@ -167,8 +167,10 @@ struct NodeSum {
     std::uint64_t last_own_kib = 0, last_shared_kib = 0;    ///< at the end
     std::uint64_t peaks_own_kib = 0, peaks_shared_kib = 0;  ///< each rank at its peak, without pages of files
     std::uint64_t peaks_kib = 0, peaks_files_kib = 0;       ///< sums over the ranks: the peaks, and files in them
+    std::uint64_t most_kib = 0;                             ///< of one rank at its peak, without pages of files
     std::uint64_t last_kib() const { return last_own_kib + last_shared_kib; }
-    std::uint64_t need_kib() const { return peaks_own_kib + peaks_shared_kib; }
+    /// Ranks that share memory at different times have less than all of it as their part, and one of them had all.
+    std::uint64_t need_kib() const { return std::max(peaks_own_kib + peaks_shared_kib, most_kib); }
     /// What the peaks of several ranks have of the same shared memory, beyond once.
     std::uint64_t repeated_kib() const { return peaks_kib - std::min(peaks_kib, need_kib() + peaks_files_kib); }
     bool operator==(NodeSum const&) const = default;

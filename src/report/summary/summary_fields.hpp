@@ -135,6 +135,7 @@ inline void fields(auto& a, NodeSum& n) {
     a("peaks_shared_kib", n.peaks_shared_kib);
     a("peaks_kib", n.peaks_kib);
     a("peaks_files_kib", n.peaks_files_kib);
+    a("most_kib", n.most_kib);
 }
 
 inline void fields(auto& a, RankDetail& r) {

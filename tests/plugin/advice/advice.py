@@ -26,6 +26,12 @@ UNRELATED = {"earlier": EARLIER, "in place": IN_PLACE, "half": HALF, "waiting": 
 FLOODED = "MPI_Send at flood.* on rank 0.*--flood on" if "mpich" in launcher else rf"MPI_Recv at flood.* on rank 1.*{EARLIER}"
 # ROMIO has a buffer of its own for each file; Open MPI gives it back before a sample sees it.
 GATHERED = [r"MPI_File_write_at_all at collective_file.*cb_buffer_size"] if "mpich" in launcher else []
+
+
+def left(number, kind, call, remedy, made=None):
+    return rf"Rank \d made {made or number} {kind}s, and {number} were never freed, most of {call}\S* .* \({number}\)\..*{remedy}"
+
+
 # Of each mode: options, patterns that the advice has, and which of UNRELATED it may have besides.
 MODES = {
     "late_sender": ([], [r"wait for each other during \d+ % of all time, most in MPI_Recv at late_sender.*Rank 0 waits least"], ["waiting"]),
@@ -38,10 +44,18 @@ MODES = {
     "communicators": ([], [r"120 communicators, and 120 were never freed, most of MPI_Comm_dup at communicators.*MPI_Comm_free"], ["communicators", "waiting"]),
     "freed": ([], [], ["waiting"]),
     "types": ([], [r"made 3000 datatypes, and 3000 were never freed.*MPI_Type_free"], ["types", "waiting"]),
+    "windows": ([], [left(12, "window", "MPI_Win_create_dynamic at windows", "MPI_Win_free")], ["waiting"]),
+    "groups": ([], [left(130, "group", "MPI_Group_incl at groups", "MPI_Group_free", made=131)], ["waiting"]),
+    "operations": ([], [left(110, "operation", "MPI_Op_create at operations", "MPI_Op_free")], ["waiting"]),
+    "infos": ([], [left(140, "info object", "MPI_Info_create at infos", "MPI_Info_free")], ["waiting"]),
+    "handlers": ([], [left(150, "error handler", "MPI_Comm_create_errhandler at handlers", "MPI_Errhandler_free")], ["waiting"]),
+    "files": ([], [left(11, "file", "MPI_File_open at files", "Close them with MPI_File_close")], ["waiting"]),
     "nothing": ([], [r"Nothing in the communication stands out"], []),
     "kept": ([], [r"(one buffer, the same|at one address) in all \d+ calls"], ["waiting"]),
     "again": ([], [r"MPI_Recv at again.*in new memory for each call, \S+ MiB of pages in all. One buffer for all"], ["waiting"]),
     "copies": ([], [r"MPI's memory grew by (about )?\S+ MiB in MPI_Comm_dup at copies.*a function of the program"], ["waiting"]),
+    "operators": ([], [r"MPI's memory grew by (about )?\S+ MiB in MPI_Allreduce at operators.*The program's own operators \(MPI_Op_create\) may run"],
+                  ["waiting"]),
     "fresh": ([], [r"MPI_Irecv at fresh.*new memory.*" + HALF], ["half", "waiting"]),
     "once": ([], [r"in flight in MPI_I(recv|send) at once.*If they are the data themselves, nothing is to be saved"], ["waiting"]),
     "file": ([], [*GATHERED, r"in flight in MPI_File_write_at_all.*at one address in all"], ["waiting"]),

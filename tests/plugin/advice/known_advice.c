@@ -139,6 +139,47 @@ NAMED static void types(int freed) {
         if (freed) MPI_Type_free(&type);
     }
 }
+/* One kind of object each, so many that its advice is said. */
+static void add(void* in, void* inout, int* length, MPI_Datatype* type) {
+    (void)in, (void)inout, (void)length, (void)type;
+}
+static void ignore(MPI_Comm* comm, int* code, ...) {
+    (void)comm, (void)code;
+}
+/* With memory in them MPICH over UCX may abort in MPI_Finalize. */
+NAMED static void windows(void) {
+    MPI_Win window;
+    for (int i = 0; i < 12; ++i)
+        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+}
+NAMED static void groups(void) {
+    MPI_Group all, one;
+    int const first = 0;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    for (int i = 0; i < 130; ++i)
+        MPI_Group_incl(all, 1, &first, &one);
+    MPI_Group_free(&all);
+}
+NAMED static void operations(void) {
+    MPI_Op op;
+    for (int i = 0; i < 110; ++i)
+        MPI_Op_create(add, 1, &op);
+}
+NAMED static void infos(void) {
+    MPI_Info info;
+    for (int i = 0; i < 140; ++i)
+        MPI_Info_create(&info);
+}
+NAMED static void handlers(void) {
+    MPI_Errhandler handler;
+    for (int i = 0; i < 150; ++i)
+        MPI_Comm_create_errhandler(ignore, &handler);
+}
+NAMED static void files(void) {
+    MPI_File file;
+    for (int i = 0; i < 11; ++i)
+        MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+}
 /* All that is made is freed, all that is started is completed, both ranks do the same. */
 NAMED static void nothing(int rank) {
     enum { bytes = 4096 };
@@ -214,6 +255,22 @@ NAMED static void copies(void) {
         MPI_Comm_free(&copy[i]);
     MPI_Comm_delete_attr(MPI_COMM_WORLD, key);
     MPI_Comm_free_keyval(&key);
+}
+/* The program's own operator takes memory when it runs first, and keeps it. */
+static void add_and_keep(void* in, void* inout, int* length, MPI_Datatype* type) {
+    static char* kept;
+    if (kept == NULL) kept = touched(32 << 20);
+    add(in, inout, length, type);
+}
+NAMED static void operators(void) {
+    enum { numbers = 1000 };
+    static int mine[numbers], sums[numbers];
+    MPI_Op own;
+    MPI_Op_create(add_and_keep, 1, &own);
+    for (int i = 0; i < 10; ++i)
+        MPI_Allreduce(mine, sums, numbers, MPI_INT, own, MPI_COMM_WORLD);
+    usleep(100000); /* for samples of this state */
+    MPI_Op_free(&own);
 }
 /* Several messages are received at once, each into memory that was taken for it. */
 NAMED static void fresh(int rank) {
@@ -335,6 +392,18 @@ int main(int argc, char** argv) {
         communicators(1);
     else if (!strcmp(mode, "types"))
         types(0);
+    else if (!strcmp(mode, "windows"))
+        windows();
+    else if (!strcmp(mode, "groups"))
+        groups();
+    else if (!strcmp(mode, "operations"))
+        operations();
+    else if (!strcmp(mode, "infos"))
+        infos();
+    else if (!strcmp(mode, "handlers"))
+        handlers();
+    else if (!strcmp(mode, "files"))
+        files();
     else if (!strcmp(mode, "nothing"))
         nothing(rank);
     else if (!strcmp(mode, "kept"))
@@ -343,6 +412,8 @@ int main(int argc, char** argv) {
         again(rank);
     else if (!strcmp(mode, "copies"))
         copies();
+    else if (!strcmp(mode, "operators"))
+        operators();
     else if (!strcmp(mode, "fresh"))
         fresh(rank);
     else if (!strcmp(mode, "once"))

@@ -36,7 +36,7 @@ def kib(text):
 
 def check_sum(said, node, kernel):
     """The need that is told, the parts that are told with it, and the report's own figures are one sum."""
-    need = node["peaks_own_kib"] + node["peaks_shared_kib"]
+    need = max(node["peaks_own_kib"] + node["peaks_shared_kib"], node["most_kib"])
     told = re.search(rf"needs up to {SIZE} on a node \({ranks} ranks at their peaks, {SIZE}(?:, less {SIZE} of libraries and files)?"
                      rf"(?:(?:, less| and) {SIZE} that they share)?\)", said)
     check(told, f"the need and its parts are told:\n{said}")

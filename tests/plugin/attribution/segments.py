@@ -24,7 +24,7 @@ def main():
             sys.exit(f"{command} ended with {run.returncode}\n{run.stdout}{run.stderr}")
         report = json.load(open(folder + "/report.json", encoding="utf-8"))
     node = report["nodes"][0]
-    need = node["peaks_own_kib"] + node["peaks_shared_kib"]
+    need = max(node["peaks_own_kib"] + node["peaks_shared_kib"], node["most_kib"])
     held = sum(pss for _, pss, _ in truths)
     # At its peak a rank of `own` has the buffer that it sends from, too.
     least = held + (int(ranks) * SEGMENT_KIB if mode == "own" else 0)

@@ -6,8 +6,8 @@
 ///                           operation), copy (an attribute copy function), finalize (an attribute delete function)
 ///   MPI_Abort with          large (300, on a duplicated communicator), negative (-1)
 ///   by a signal             abort, terminate, segv, kill, first (killed before its first call)
-///   without MPI_Finalize    exit (3), main (returns 3), exit_twice (a handler of atexit calls exit(6)), _exit (4)
-///   in order                child (forked children end by exit(5) and by _exit(6))
+///   without MPI_Finalize    exit (3), main (returns 3), limit (exit 3, when no address is left), exit_twice (a handler
+///   of atexit calls exit(6)), _exit (4) in order                child (forked children end by exit(5) and by _exit(6))
 /// Functions that run at exit print their order.
 #include <mpi.h>
 #include <sys/resource.h>
@@ -106,6 +106,16 @@ void exit_again() {
     std::exit(6);
 }
 
+/// Until an allocation fails; nothing is touched.
+void take_all_addresses() {
+    void* volatile taken = nullptr;
+    do
+        taken = std::malloc(std::size_t{64} << 20);
+    while (taken != nullptr);
+    usleep(300'000);  // for a sample of this state
+    std::exit(3);
+}
+
 void send_and_wait(char const* way) {
     if (std::strcmp(way, "op") == 0) reduce();
     wait_for_ever();
@@ -130,6 +140,7 @@ int end_by(char const* way) {
     if (is("terminate")) std::terminate();
     if (is("segv")) std::raise(SIGSEGV);
     if (is("kill")) std::raise(SIGKILL);
+    if (is("limit")) take_all_addresses();
     if (is("exit")) std::exit(3);
     if (is("exit_twice")) {
         std::atexit(exit_again);

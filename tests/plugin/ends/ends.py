@@ -34,11 +34,15 @@ EXPECTED = {
     "segv": r"signal 11 \(segmentation fault\), outside MPI\.",
     "kill": r"signal 9 \(kill\), outside MPI\.",
     "first": r"signal 9 \(kill\), outside MPI\.",
+    "limit": r"exit code 3 without MPI_Finalize\.",
     "exit": r"exit code 3 without MPI_Finalize\.",
     "main": r"exit code 3 without MPI_Finalize\.",
     "exit_twice": r"exit code 6 without MPI_Finalize\.",
     "_exit": r"exit code 4 without MPI_Finalize\.",
 }
+# The processes of the job have a limit of their own.
+LIMIT_KIB = 8 << 20
+LIMITED = ["sh", "-c", f'ulimit -v {LIMIT_KIB}; exec "$0" "$@"'] if way == "limit" else []
 # What only another rank sees. MPICH's launcher kills that one, too, often before it has run.
 SEEN = ("abort", "terminate", "segv", "kill", "first", "_exit")
 
@@ -48,7 +52,7 @@ def run(folder, ranks, *before):
     MPI_Finalize, Open MPI's launcher has slept for ever in 4 after all ranks had ended: then the end is "launcher hung".
     """
     try:
-        done = watched.run([*launcher.split(), "-n", str(ranks), *before, program, way], capture_output=True, text=True,
+        done = watched.run([*launcher.split(), "-n", str(ranks), *LIMITED, *before, program, way], capture_output=True, text=True,
                            stdin=subprocess.DEVNULL, cwd=folder)
     except watched.Hung as hung:
         if way != "finalize" or MPICH or os.path.basename(program) in str(hung):
@@ -75,7 +79,7 @@ def see_the_end(folder, ranks):
                            stderr=subprocess.DEVNULL, env=watch.environment)
 
     def is_over():
-        done = subprocess.run([sluice, "report", folder, "--json"], capture_output=True, text=True)
+        done = watched.run([sluice, "report", folder, "--json"], capture_output=True, text=True)
         if done.returncode != 0:
             return job.poll() is not None  # it has just begun
         summary = json.loads(done.stdout)
@@ -138,7 +142,15 @@ def ended(folder, ranks):
     text = re.sub(r"\n {11}", " ", report_of(report))
     first = re.search(r"^why +(.*)$", text, re.M)
     check(first is not None and re.match("Rank 1 " + AT + EXPECTED[way], first[1]), f"{ranks} ranks: what is said first:\n{text}")
+    if LIMITED:
+        why = (r"Its own limit of address space is 8 GiB \(ulimit -v\), and it had taken [78](\.\d+)? GiB of that: most likely an "
+               "allocation failed")
+        check(re.search(why, text), f"{ranks} ranks: the limit is named:\n{text}")
     ends = json.loads(report_of(report, "--json"))["ends"]
+    if LIMITED:
+        own = next(end["own_limit"] for end in ends if end["how"] == "exit")
+        check(own["is_address_space"] == 1 and own["limit_bytes"] == LIMIT_KIB << 10 and
+              own["limit_bytes"] * 0.9 < own["used_bytes"] <= own["limit_bytes"], f"{ranks} ranks: JSON: {own}")
     known = [end for end in ends if end["how"] != "unknown"]
     earliest = min(known, key=lambda end: end["at_us"]["min"], default=None)
     check(earliest is not None and earliest["at_us"]["min_rank"] == 1, f"{ranks} ranks: JSON: {ends}")

@@ -6,6 +6,8 @@ with what the program says of itself, exactly:
     flight FUNCTION PLACE BYTES         the most that a rank had in flight there
     object FUNCTION PLACE MADE LEFT     by each rank that says so
     kind KIND MADE LEFT                 of all places, by each rank that says so
+    everywhere MADE LEFT CALLS          added up over more places than are kept, which make nothing but types: of these, and
+                                        of them and the row of the others
     traffic FUNCTION PLACE OUT IN       by each rank that says so
     cell FROM TO BYTES                  of the matrix
     grown FUNCTION PLACE MOST           bytes of MPI's memory: no rank has more there, and no place more than its rank's peak
@@ -46,7 +48,7 @@ def sums_of(lines, word, keys):
 def main():
     report, lines, said = reported()
     told = collections.Counter(words[0] for words in lines if words)
-    check(sum(told[word] for word in ("flight", "object", "traffic")) > 5 or told["pinned"] or told["grown"], f"the program tells its figures: {told}")
+    check(sum(told[word] for word in ("flight", "object", "traffic")) > 5 or told["pinned"] or told["grown"] or told["everywhere"], f"the program tells its figures: {told}")
 
     def at(function, place):
         return [site for site in report["sites"]
@@ -81,6 +83,15 @@ def main():
         if want[1] > 0:
             how_many = f"{found[0]['left']['max']} of {found[0]['made_there']} {kind.replace('_', ' ')}"
             check(how_many in re.sub(r"\s+", " ", said), f"the summary says “{how_many}”:\n{said}")
+    for want in sums_of(lines, "everywhere", 0).values():
+        kept = [site for site in report["sites"] if site["function"] == "MPI_Type_contiguous"]
+        others = [site for site in report["sites"] if site["function"] == "other calls"]
+        check(100 < len(kept) < 256 and len(others) == 1, f"{len(kept)} places are kept, and {len(others)} row has the others")
+        made_and_left = [sum(site["made"] for site in kept + others), sum(site["left"]["sum"] for site in kept + others)]
+        compare("types of all places", made_and_left, want[:2])
+        calls = sum(site["calls"] for site in kept)
+        check(calls == sum(site["made"] for site in kept) and 0 < want[2] - calls <= others[0]["calls"],
+              f"each call at the places that are kept made one, {calls} of {want[2]}")
     for (function, place), want in sums_of(lines, "traffic", 2).items():
         sites = at(function, place)
         compare(f"bytes of {function} at {place}", [sum(site[key] for site in sites) for key in ("bytes_out", "bytes_in")], want)

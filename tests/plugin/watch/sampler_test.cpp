@@ -2,14 +2,22 @@
 /// The sampler shares the helper thread with other jobs.
 #include "plugin/watch/sampler.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "kernel/files/descriptor.hpp"
 #include "kernel/files/read_text.hpp"
 #include "kernel/proc_text.hpp"
 #include "plugin/services/job.hpp"
@@ -94,6 +102,55 @@ TEST(Sampler, knows_a_peak_that_no_sample_has_seen_and_its_parts_add_up) {
     EXPECT_EQ(job.watch.record().head.peak_seen, record::PeakSeen::between_samples);
     EXPECT_NEAR(static_cast<double>(peak.resident), static_cast<double>(most_held()), 300.0);
     EXPECT_GE(peak.resident, peak.mpi_private + peak.mpi_shared + peak.files + peak.sluice + (64U << 10));
+}
+
+/// Two reserved huge pages more than the machine has, where it lets this process have them; given back at the end.
+/// Tests that do so wait for each other.
+class TwoHugePages {
+  public:
+    static constexpr std::size_t k_bytes = std::size_t{4} << 20;
+
+    TwoHugePages() : number_(open("/proc/sys/vm/nr_hugepages", O_RDWR | O_CLOEXEC)) {
+        if (!number_.is_open() || flock(number_.get(), LOCK_EX) != 0) return;
+        kernel::KernelText room;
+        std::string_view const size = kernel::read_text("/proc/meminfo", room);
+        if (kernel::bytes_after(size, "Hugepagesize:") != k_bytes / 2) return;
+        before_ = kernel::number_in(kernel::read_text("/proc/sys/vm/nr_hugepages", room));
+        if (!before_) return;
+        reserve(*before_ + 2);
+        void* const mapped =
+            mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+        if (mapped != MAP_FAILED) memory_ = static_cast<char*>(mapped);
+    }
+    TwoHugePages(TwoHugePages const&) = delete;
+    TwoHugePages& operator=(TwoHugePages const&) = delete;
+    ~TwoHugePages() {
+        if (memory_ != nullptr) munmap(memory_, k_bytes);
+        if (before_) reserve(*before_);
+    }
+    char* memory() const { return memory_; }
+
+  private:
+    void reserve(std::uint64_t pages) const {
+        std::string const text = std::to_string(pages);
+        // It keeps what it had if it cannot have more; then the mapping fails.
+        static_cast<void>(pwrite(number_.get(), text.data(), text.size(), 0) == 0);
+    }
+
+    kernel::Descriptor number_;
+    std::optional<std::uint64_t> before_;
+    char* memory_ = nullptr;
+};
+
+TEST(Sampler, tells_of_reserved_huge_pages_and_counts_them_nowhere_else) {
+    TwoHugePages const huge;
+    if (huge.memory() == nullptr) GTEST_SKIP() << "the machine reserves no huge pages for this process";
+    Job job{Settings{}};
+    job.watch.clock().start();
+    huge.memory()[0] = huge.memory()[TwoHugePages::k_bytes / 2] = 'x';
+    static_cast<void>(Sampler(*job.helper_thread, job.watch, job.memory));
+    EXPECT_EQ(job.watch.record().head.huge_kib, TwoHugePages::k_bytes / 1024);
+    EXPECT_NEAR(static_cast<double>(job.watch.record().head.peak.resident), static_cast<double>(most_held()), 300.0);
 }
 
 TEST(Sampler, leaves_a_curve_and_a_last_sample_however_short_it_lives) {

@@ -235,11 +235,38 @@ TEST(Advice, tells_what_the_option_memory_did_not_bound) {
     EXPECT_THAT(all_advice(summary), HasSubstr("--memory 4GiB bounded nothing, because Sluice served no call"));
 }
 
+TEST(Advice, on_a_reduction_says_that_operators_of_the_program_may_have_taken_the_memory) {
+    Summary summary = job(4, Story::healthy);
+    SiteSum& site = site_of(summary, "MPI_Alltoallv");
+    site.function = "MPI_Allreduce";
+    site.grown = Spread::of(std::uint64_t{350} << 20, 2);
+    EXPECT_THAT(all_advice(summary), HasSubstr("The MPI takes it for its own part of this collective call."));
+    auto const told = [&summary] {
+        return all_advice(summary).find("own operators (MPI_Op_create) may run in this call") != std::string::npos;
+    };
+    EXPECT_FALSE(told());
+    EXPECT_EQ(consumers_of(summary)[0].how, "MPI's memory grew");
+    ObjectSum operations;
+    operations.kind = record::Object::operation;
+    operations.made = Spread::of(1, 0);
+    summary.objects.push_back(operations);
+    EXPECT_TRUE(told());
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("for its own part")));
+    EXPECT_EQ(consumers_of(summary)[0].how, "MPI's memory grew, with what the program's operators took");
+    site.function = "MPI_Allgather";
+    EXPECT_FALSE(told()) << "no operator runs in it";
+    site.function = "MPI_Waitall";
+    site.kind = record::Kind::completion;
+    EXPECT_FALSE(told());
+    site_of(summary, "MPI_Comm_dup").function = "MPI_Iexscan";
+    EXPECT_TRUE(told()) << "an operator may run where the reduction is completed";
+}
+
 TEST(Advice, leaves_room_for_the_launcher_beside_a_small_need) {
     Summary summary = job(2, Story::healthy);
     NodeSum& node = summary.nodes[0];
     node.peaks_own_kib = 7 << 10;
-    node.peaks_shared_kib = 0;
+    node.peaks_shared_kib = node.most_kib = 0;
     EXPECT_THAT(all_advice(summary), HasSubstr("--memory 23MiB holds it"));
     node.peaks_own_kib = 1000 << 10;
     EXPECT_THAT(all_advice(summary), HasSubstr("--memory 1100MiB holds it"));

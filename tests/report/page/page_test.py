@@ -55,6 +55,11 @@ const rows = [...document.querySelectorAll('#calls tbody tr')].map((r) => at < 0
 const note = document.getElementById('hidden');
 return {column: at, cells: rows.filter((cell) => cell && cell !== '–'), note: note ? note.innerText : ''};
 """
+OBJECTS = """
+const rows = (id) => { const t = document.getElementById(id); return t ? [...t.tBodies[0].rows].map((r) => [...r.cells].map((c) => c.textContent.replace(/\\u00a0/g, ' '))) : null; };
+return [rows('objects'), rows('places-of-objects')];
+"""
+COMMUNICATORS = ["communicator", "2rank 0", "2"]
 FAILURES = []
 
 
@@ -96,6 +101,7 @@ def check_page(browser, page, kind, size):
           f"{name}: reserved huge pages, where there are some: {lead}")
     check_time(browser, name, kind)
     check_hidden(browser, name, kind)
+    check_objects(browser, name, kind)
     services = browser.run("const t = document.getElementById('services'); return t ? t.innerText : ''")
     did = kind in ("ended", "early", "large")
     check(("calls compared" in services) == did, f"{name}: figures of services that did something: {services}")
@@ -136,6 +142,17 @@ def check_hidden(browser, name, kind):
         return
     check(hidden["cells"] == ["1.80 s166 receives, 80.0 ms left"], f"{name}: what was hidden, at the place that hid it: {hidden}")
     check("1.80 s of waiting in 166 receives, 80.0 ms left" in hidden["note"], f"{name}: a note on it: {hidden}")
+
+
+def check_objects(browser, name, kind):
+    """What was never freed, by kind and by the place that made it, most first."""
+    found = browser.run(OBJECTS)
+    if kind == "ended":
+        check(found == [[[*COMMUNICATORS, "16", "192 KiB"]], []], f"{name}: kinds of objects: {found}")
+    if kind == "early":
+        kinds = [["datatype", "40rank 0", "60", "160", "about 3 MiB"], [*COMMUNICATORS, "8", "192 KiB"]]
+        places = [row[1:] for row in found[1] if row[0].endswith("setup</script><b>&(app)")]
+        check(found[0] == kinds and len(found[1]) == 1 and places == [["communicator", "2rank 0", "8", "192 KiB"]], f"{name}: objects by kind and by place: {found}")
 
 
 def check_alone(browser, page):

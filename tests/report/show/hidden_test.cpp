@@ -108,7 +108,8 @@ TEST(Hidden, keeps_the_name_of_a_place_whose_time_is_small_because_it_is_hidden)
 }
 
 TEST(Hidden, has_a_row_in_the_text) {
-    Summary const whole = job(2, Story::early);
+    Summary whole = job(2, Story::early);
+    whole.objects.clear();  // their row would take the room of the time
     EXPECT_EQ(hidden_line(whole),
               "0.70 s of waiting in 81 receives, 40.0 ms left, 1.4 ms for moving pages; "
               "most in MPI_Recv at drain+0x1c (app)");

@@ -285,13 +285,46 @@ TEST(Summary, counts_the_time_of_a_call_that_never_returned) {
 
 TEST(Summary, has_no_place_that_held_more_than_its_rank) {
     RecordPointer const record = make_record(1, 4);
-    std::uint64_t const peak = std::uint64_t{record->head.peak.resident} * 1024;
-    record->sites[1].in_flight_peak = 2 * peak;  // of memory that was never written
+    record::Sample const& peak = record->head.peak;
+    std::uint64_t const bytes = std::uint64_t{peak.resident} << 10;
+    record->sites[1].in_flight_peak = 2 * bytes;  // of memory that was never written
+    record->sites[1].grown_private = 2 * bytes;   // given back in calls of other places
+    record->sites[1].estimated = 2 * bytes;
     Summary const summary = summary_of(*record, {k_names, 0, {}, 0, 0});
-    std::uint64_t most = 0;
-    for (SiteSum const& site : summary.sites)
-        most = std::max(most, site.in_flight.most);
-    EXPECT_EQ(most, peak);
+    std::uint64_t in_flight = 0, grown = 0, estimated = 0;
+    for (SiteSum const& site : summary.sites) {
+        in_flight = std::max(in_flight, site.in_flight.most);
+        grown = std::max(grown, site.grown.most);
+        estimated = std::max(estimated, site.estimated);
+    }
+    EXPECT_EQ(in_flight, bytes - (std::uint64_t{peak.mpi_private} + peak.mpi_shared + peak.files + peak.sluice) * 1024);
+    EXPECT_EQ(grown, bytes);
+    EXPECT_EQ(estimated, bytes);
+}
+
+TEST(Summary, has_no_objects_that_took_more_than_their_rank_had) {
+    RecordPointer const record = make_record(1, 4);
+    std::uint64_t const bytes = std::uint64_t{record->head.peak.resident} << 10;
+    record::ObjectCount& made = record->head.objects[static_cast<std::size_t>(record::Object::communicator)];
+    made.grown = made.estimated = 2 * bytes;
+    Summary const summary = summary_of(*record, {k_names, 0, {}, 0, 0});
+    EXPECT_EQ(summary.objects[0].grown.most, bytes);
+    EXPECT_EQ(summary.objects[0].estimated, bytes);
+}
+
+TEST(Summary, needs_for_a_node_what_its_highest_rank_had) {
+    RecordPointer const record = make_record(1, 4);
+    record::RankHead& head = record->head;
+    std::uint32_t const shared = head.peak.mpi_shared;
+    head.peak_segments = head.segments = shared;
+    head.segments_part = shared / 4;  // shared with ranks whose peaks are at other times
+    NodeSum node;
+    add_rank(node, *record);
+    EXPECT_EQ(node.need_kib(), head.peak.resident);
+    EXPECT_LT(node.peaks_own_kib + node.peaks_shared_kib, node.need_kib());
+    add_rank(node, *record);
+    EXPECT_EQ(node.need_kib(), node.peaks_own_kib + node.peaks_shared_kib);
+    EXPECT_EQ(node.repeated_kib(), 2 * (shared - shared / 4));
 }
 
 TEST(Summary, puts_ranks_into_the_bins_of_the_record) {
@@ -351,7 +384,7 @@ TEST(Summary, refuses_the_JSON_of_the_version_before) {
     for (char const* name :
          {"pinned_kib", "left_pinned_kib", "used_at_once_kib", "huge_kib", "init_files_bytes", "init_compiler_bytes"})
         ASSERT_EQ(json.erase(name), 1U) << name;
-    EXPECT_EQ(refusal_of(json), "report.json: its format is 9, this version reads 10");
+    EXPECT_EQ(refusal_of(json), "report.json: its format is 10, this version reads 11");
 }
 
 TEST(Summary, refuses_JSON_with_a_name_that_this_version_does_not_know) {

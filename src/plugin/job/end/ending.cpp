@@ -10,6 +10,7 @@
 #include "groups/tags.hpp"
 #include "mpi/mpi.hpp"
 #include "plugin/binding/installation.hpp"
+#include "report/read/sum_contradictions.hpp"
 #include "report/show/files.hpp"
 #include "report/show/text.hpp"
 #include "report/summary/summary.hpp"
@@ -103,12 +104,14 @@ std::string report_at_end(MPI_Comm all, record::RankRecord const& record, Settin
     try {
         report::Summary const summary = summary_of_job(all, record);
         if (mpi::rank_in(all) != 0) return lines;
+        for (std::string const& line : report::lines_of_contradictions(summary))
+            lines += line + "\n";
         if (settings.watch == Switch::off) {
             for (std::string const& line : report::service_lines(summary))
                 lines += line + "\n";
             return lines;
         }
-        lines = report::to_screen(summary);
+        lines += report::to_screen(summary);
         if (folder.empty()) return lines;
         report::write_report(folder, summary, page_template());
         return lines + "report written to " + folder + "\n";

@@ -62,9 +62,12 @@ std::vector<ObjectSum> objects_of(record::RankRecord const& record) {
         record::ObjectCount const count = kind == record::Object::request ? requests_of(record) : head.objects[i];
         if (count.made == 0) continue;
         std::uint32_t const rank = head.world_rank;
+        // What was given back elsewhere may still be counted.
+        std::uint64_t const grown =
+            head.peak.resident > 0 ? std::min(count.grown, std::uint64_t{head.peak.resident} << 10) : count.grown;
         objects.push_back({kind, Spread::of(count.made, rank),
                            Spread::of(count.made - std::min(count.made, count.freed), rank), count.made,
-                           Spread::of(count.grown, rank), count.estimated});
+                           Spread::of(grown, rank), std::min(count.estimated, grown)});
     }
     return objects;
 }
