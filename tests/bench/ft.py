@@ -39,6 +39,17 @@ def every_form_has_its_rows():
     check(f"everything at once holds {everything} MiB", everything > 2 * 2 * 4 * part)
 
 
+def launches_take_turns_and_have_ratios():
+    printed = rows("--case", "S", "--node-mib", "0", "--form", "plain,in_place,streamed", "--pairs", "2")
+    launches = [row["method"] for row in printed if "method" in row]
+    check(f"{launches}", launches == ["plain", "in_place", "streamed"] * 2)
+    ratios = printed[len(launches):]
+    check(f"{ratios}", [row["ratio"] for row in ratios] == ["in_place/plain", "streamed/plain"])
+    for row in ratios:
+        time = row["time"]
+        check(f"{row}", row["pairs"] == 2 and 0 < time["min"] <= time["median"] <= time["max"])
+
+
 def two_small_nodes_have_a_wire_and_rows():
     limited = ["--case", "W", "--nodes", "2", "--node-mib", "200", "--form", "plain,in_place,streamed", "--swap-mib", "64"]
     command = [sluice, "bench", "ft", "--mpi", mpi, "--json", "--ranks", str(RANKS), *limited]
@@ -54,4 +65,5 @@ def two_small_nodes_have_a_wire_and_rows():
 
 
 every_form_has_its_rows()
+launches_take_turns_and_have_ratios()
 two_small_nodes_have_a_wire_and_rows()
