@@ -107,7 +107,7 @@ class SLUICE_API PackedPlan {
                                              std::vector<std::uint64_t, SizesAllocator>& sizes,
                                              std::span<int const> ranks, Resize resize,
                                              RedistributeOptions const& options);
-    struct State;
+    struct [[gnu::visibility("hidden")]] State;
     /// For one move, whose report tells of this call, too.
     struct Once {};
     PackedPlan(Once, Context& context, PackedBlocks const& blocks, RedistributeOptions const& options);

@@ -24,7 +24,6 @@ namespace {
 constexpr std::uint64_t k_each = 130;  // blocks for each partner
 constexpr int k_most_partners = 40;
 constexpr Bytes k_small_staging = 256_KiB;  // 28 places for packets of 65 entries: 40 partners take two turns
-constexpr int k_most_to_move = 64;          // more ranks, which are simulated, only make a plan
 
 /// Two numbers, as of an address that travels.
 struct Entry {
@@ -65,14 +64,10 @@ class AddressMessages : public testing::TestWithParam<char const*> {
     }
     std::uint64_t counted() { return state().counters().named("addresses.messages").value(); }
 
-    /// Collective: the messages of this rank for this map, which also moves the blocks if there are few ranks.
+    /// Collective: moves the blocks, and returns the messages of this rank with addresses.
     std::uint64_t messages(std::vector<Block>& array, std::vector<Destination> const& to, Bytes staging) {
         RedistributeOptions const options{Strategy::token, staging};
         std::uint64_t const before = counted();
-        if (context_.size() > k_most_to_move) {
-            Plan const plan(context_, array.size(), to, options);
-            return counted() - before;
-        }
         RedistributionReport const report = redistribute(context_, blocks_of(array), to, options);
         auto const counter = std::ranges::find(report.counters, "addresses.messages", &CounterValue::name);
         EXPECT_NE(counter, report.counters.end());
@@ -97,7 +92,6 @@ class AddressMessages : public testing::TestWithParam<char const*> {
         std::uint64_t const most = entries_a_message(staging);
         ASSERT_GE(most, 64U);
         expect(messages(array, to, staging), partners_ * messages_for(k_each, most));
-        if (context_.size() > k_most_to_move) return;
         for (std::uint64_t slot = 0; slot < array.size(); ++slot) {
             std::uint64_t const distance = slot / k_each + 1;
             ASSERT_EQ(array[slot], (Block{(rank_ + ranks_ - distance) % ranks_, distance, slot % k_each}));
@@ -154,7 +148,7 @@ TEST_P(AddressMessages, are_full_if_one_rank_is_the_target_of_all) {
     }
     std::uint64_t const must = rank_ == 0 ? 0 : messages_for(k_each, entries_a_message(k_small_staging));
     expect(messages(array, to, k_small_staging), must);
-    if (rank_ != 0 || context_.size() > k_most_to_move) return;
+    if (rank_ != 0) return;
     for (std::uint64_t slot = 0; slot < array.size(); ++slot)
         ASSERT_EQ(array[slot], (Block{slot % ranks_, 0, slot / ranks_}));
 }
