@@ -30,12 +30,16 @@ struct Options {
     bool is_in_tasks() const { return form == "tasks" || form == "tasks_normal"; }
 };
 
+/// As an MPI program that knows nothing of this library.
+fft3d::Solution solve_plainly(fft3d::Problem const& problem) {
+    fft3d::PackedTransposes transposes(problem, mpi::rank_in(MPI_COMM_WORLD), mpi::size_of(MPI_COMM_WORLD));
+    return solve(problem, transposes, [](std::size_t, fft3d::Complex) {});
+}
+
 /// The fft3d form with one part of the array on each rank.
 fft3d::Solution solve_by_ranks(Context& context, fft3d::Problem const& problem, std::string const& form) {
     std::unique_ptr<fft3d::Transposes> transposes;
-    if (form == "plain")
-        transposes = std::make_unique<fft3d::PackedTransposes>(problem, context.rank(), context.size());
-    else if (form == "streamed")
+    if (form == "streamed")
         transposes = std::make_unique<fft3d::StreamedTransposes>(context, problem);
     else
         transposes = std::make_unique<fft3d::PlannedTransposes>(context, problem, form == "in_place");
@@ -43,6 +47,7 @@ fft3d::Solution solve_by_ranks(Context& context, fft3d::Problem const& problem, 
 }
 
 fft3d::Solution solution_of(Options const& options, fft3d::Problem const& problem) {
+    if (options.form == "plain") return solve_plainly(problem);
     Settings settings = Settings::from_environment();
     if (options.tokens > 0) settings.set("tokens", std::to_string(options.tokens));
     fft3d::Scheme const scheme = options.form == "tasks_normal" ? fft3d::Scheme::normal : fft3d::Scheme::tokens;

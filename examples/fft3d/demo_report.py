@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The verdicts of demo.sh: `limit FOLDER` prints the size of the small node; `show FOLDER` what became of the four runs, and fails
-unless the form in place ended there with the right sums and less paging than the plain form."""
+unless the form in place ended there with the right sums and hardly a major fault, and the plain form paged or had no memory: that
+it was ended for its time alone proves nothing."""
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import sys
 order, folder = sys.argv[1:]
 MIB = 1 << 20
 FEW_FAULTS = 1000  # files of the programs are read again in a small node
+FEW_OF_THE_SOLVER = 10
 
 
 def verdict(name):
@@ -18,6 +20,7 @@ def verdict(name):
     with open(os.path.join(folder, name + ".txt"), encoding="utf-8") as file:
         report["verified"] = "verified" in (text := file.read())
         report["solved"] = float(found[1]) if (found := re.search(r"([\d.]+) s,", text)) else None
+        report["solver_faults"] = int(found[1]) if (found := re.search(r"(\d+) major faults on the worst rank", text)) else None
     return report
 
 
@@ -44,4 +47,6 @@ for form in free:
 fits, plain = small["in-place"], small["plain"]
 require(f"in place in the small node: {fits['outcome']}", fits["outcome"] == "ok" and fits["verified"])
 require(f"in place: {fits['major_faults']} major faults", fits["major_faults"] < FEW_FAULTS)
-require("the plain form fits, too", plain["outcome"] != "ok" or plain["major_faults"] > 10 * max(fits["major_faults"], FEW_FAULTS))
+require(f"in place: {fits['solver_faults']} major faults in the solver", fits["solver_faults"] <= FEW_OF_THE_SOLVER)
+pages = plain["major_faults"] > 10 * max(fits["major_faults"], FEW_FAULTS)
+require(f"the plain form: {plain['outcome']}, {plain['major_faults']} major faults", pages or plain["outcome"] in ("killed", "failed"))

@@ -39,14 +39,13 @@ double wrapped(double x) {
 
 void add_body(Bodies& bodies, std::uint64_t id) {
     std::uint64_t state = id * 0x2545f4914f6cdd1d;
-    std::size_t const slot = bodies.count++;
-    bodies.id[slot] = id;
-    bodies.position[slot] = {drawn(state), drawn(state)};
-    bodies.velocity[slot] = {2 * drawn(state) - 1, 2 * drawn(state) - 1};
+    bodies.id.push_back(id);
+    bodies.position.push_back({drawn(state), drawn(state)});
+    bodies.velocity.push_back({2 * drawn(state) - 1, 2 * drawn(state) - 1});
 }
 
 void advance(Bodies& bodies, double time_step) {
-    for (std::size_t i = 0; i < bodies.count; ++i) {
+    for (std::size_t i = 0; i < bodies.count(); ++i) {
         Vector& position = bodies.position[i];
         Vector& velocity = bodies.velocity[i];
         Vector const before = force(position);
@@ -62,7 +61,7 @@ void advance(Bodies& bodies, double time_step) {
 
 double energy(Bodies const& bodies) {
     double sum = 0;
-    for (std::size_t i = 0; i < bodies.count; ++i) {
+    for (std::size_t i = 0; i < bodies.count(); ++i) {
         Vector const v = bodies.velocity[i];
         sum += (v.x * v.x + v.y * v.y) / 2 + potential(bodies.position[i]);
     }

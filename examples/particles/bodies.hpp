@@ -14,16 +14,12 @@ struct Vector {
     bool operator==(Vector const&) const = default;
 };
 
-/// `slots` of each array are allocated, the first `count` hold bodies.
 struct Bodies {
-    explicit Bodies(std::size_t slots) : position(slots), velocity(slots), id(slots) {}
-
-    std::size_t slots() const { return id.size(); }
+    std::size_t count() const { return id.size(); }
 
     std::vector<Vector> position;
     std::vector<Vector> velocity;
     std::vector<std::uint64_t> id;
-    std::size_t count = 0;
 };
 
 /// Appends body `id` as it is at time 0, which does not depend on the rank.

@@ -21,14 +21,14 @@ std::size_t cell_of(Vector at) {
 
 }  // namespace
 
-std::vector<sluice::Destination> balanced_along_curve(Bodies const& bodies, std::uint64_t total, MPI_Comm comm) {
+std::vector<int> balanced_along_curve(Bodies const& bodies, std::uint64_t total, MPI_Comm comm) {
     int ranks = 0;
     MPI_Comm_size(comm, &ranks);
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
 
     std::vector<std::uint64_t> here(k_cells);
-    for (std::size_t i = 0; i < bodies.count; ++i)
+    for (std::size_t i = 0; i < bodies.count(); ++i)
         ++here[cell_of(bodies.position[i])];
     std::vector<std::uint64_t> next(k_cells);  // first: the bodies of each cell on lower ranks
     MPI_Exscan(here.data(), next.data(), static_cast<int>(k_cells), MPI_UINT64_T, MPI_SUM, comm);
@@ -40,17 +40,17 @@ std::vector<sluice::Destination> balanced_along_curve(Bodies const& bodies, std:
         before += here[cell];
     }
 
-    std::vector<sluice::Destination> destinations;
-    for (std::size_t i = 0; i < bodies.count; ++i) {
+    std::vector<int> owners;
+    for (std::size_t i = 0; i < bodies.count(); ++i) {
         std::uint64_t const place = next[cell_of(bodies.position[i])]++;
         int owner = static_cast<int>(place * static_cast<std::uint64_t>(ranks) / total);
         while (place < share_begin(total, owner, ranks))
             --owner;
         while (place >= share_begin(total, owner + 1, ranks))
             ++owner;
-        destinations.push_back({owner, static_cast<std::int64_t>(place - share_begin(total, owner, ranks))});
+        owners.push_back(owner);
     }
-    return destinations;
+    return owners;
 }
 
 }  // namespace particles

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "bodies.hpp"
-#include "sluice/redistribute.hpp"
 
 namespace particles {
 
@@ -21,8 +20,8 @@ constexpr std::uint64_t share_begin(std::uint64_t total, int rank, int ranks) {
                static_cast<std::uint64_t>(ranks);
 }
 
-/// Collective. Returns where each body of this rank goes. Bodies are counted by cell of the curve, so that each body
-/// gets its place in the order of all. Takes two counts for each of 4096 cells, and the result.
-std::vector<sluice::Destination> balanced_along_curve(Bodies const& bodies, std::uint64_t total, MPI_Comm comm);
+/// Collective. Returns the rank that each body of this rank goes to. Bodies are counted by cell of the curve, so that
+/// each body gets its place in the order of all. Takes two counts for each of 4096 cells, and the result.
+std::vector<int> balanced_along_curve(Bodies const& bodies, std::uint64_t total, MPI_Comm comm);
 
 }  // namespace particles

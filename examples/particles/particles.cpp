@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bodies move through time in a periodic box; every few steps they are distributed again along a Hilbert curve, so that
-// each rank holds equally many and a compact region. Positions, velocities and ids are arrays of their own: one plan
-// moves all three in place at each rebalance. The arrays have only the slots that the shares need.
+// each rank holds equally many and a compact region. The program knows only the rank that each body goes to. Positions,
+// velocities and ids are vectors of their own: one plan chooses the slots and moves all three in place at each
+// rebalance. A rank's share has always the same size, so none of them grows.
 //
 //     mpirun -n 4 particles [bodies [steps]]
 //
@@ -9,15 +10,13 @@
 // conserved, and that in the end each body is, to the last bit, where it would be if it had never left its first rank.
 #include <mpi.h>
 
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <span>
 
 #include "bodies.hpp"
 #include "curve_balance.hpp"
-#include "sluice/redistribute.hpp"
+#include "sluice/rank_plan.hpp"
 
 namespace {
 
@@ -33,29 +32,23 @@ T sum_over_ranks(T value, MPI_Datatype type) {
     return value;
 }
 
-std::uint64_t share(sluice::Context const& context, std::uint64_t total) {
-    return share_begin(total, context.rank() + 1, context.size()) - share_begin(total, context.rank(), context.size());
-}
-
 Bodies first_share(sluice::Context const& context, std::uint64_t total) {
-    Bodies bodies(share(context, total));
-    std::uint64_t const begin = share_begin(total, context.rank(), context.size());
-    for (std::uint64_t i = 0; i < bodies.slots(); ++i)
-        particles::add_body(bodies, begin + i);
+    Bodies bodies;
+    std::uint64_t const end = share_begin(total, context.rank() + 1, context.size());
+    for (std::uint64_t id = share_begin(total, context.rank(), context.size()); id < end; ++id)
+        particles::add_body(bodies, id);
     return bodies;
 }
 
 sluice::RedistributionReport rebalance(sluice::Context& context, Bodies& bodies, std::uint64_t total) {
-    sluice::Plan plan(context, bodies.slots(), particles::balanced_along_curve(bodies, total, MPI_COMM_WORLD));
-    return plan.apply(std::array{sluice::blocks_of(std::span(bodies.position)),
-                                 sluice::blocks_of(std::span(bodies.velocity)),
-                                 sluice::blocks_of(std::span(bodies.id))});
+    sluice::RankPlan plan(context, particles::balanced_along_curve(bodies, total, MPI_COMM_WORLD));
+    return plan.apply(sluice::Resize::must_fit, bodies.position, bodies.velocity, bodies.id);
 }
 
 /// Counts ids that are out of range, twice on this rank or, by the sum over all ranks, missing.
 std::uint64_t lost_or_doubled(Bodies const& bodies, std::uint64_t total) {
     std::vector<unsigned char> seen(total);
-    for (std::size_t i = 0; i < bodies.count; ++i)
+    for (std::size_t i = 0; i < bodies.count(); ++i)
         if (bodies.id[i] < total) seen[bodies.id[i]] = static_cast<unsigned char>(seen[bodies.id[i]] + 1);
     MPI_Allreduce(MPI_IN_PLACE, seen.data(), static_cast<int>(total), MPI_UNSIGNED_CHAR, MPI_SUM, MPI_COMM_WORLD);
     std::uint64_t wrong = 0;
@@ -66,13 +59,13 @@ std::uint64_t lost_or_doubled(Bodies const& bodies, std::uint64_t total) {
 
 /// Counts bodies that are not exactly where they would be without rebalancing.
 std::uint64_t strayed(Bodies const& bodies, int steps) {
-    Bodies alone(bodies.count);
-    for (std::size_t i = 0; i < bodies.count; ++i)
+    Bodies alone;
+    for (std::size_t i = 0; i < bodies.count(); ++i)
         particles::add_body(alone, bodies.id[i]);
     for (int step = 0; step < steps; ++step)
         particles::advance(alone, k_time_step);
     std::uint64_t wrong = 0;
-    for (std::size_t i = 0; i < bodies.count; ++i)
+    for (std::size_t i = 0; i < bodies.count(); ++i)
         wrong += alone.position[i] != bodies.position[i] || alone.velocity[i] != bodies.velocity[i];
     return sum_over_ranks(wrong, MPI_UINT64_T);
 }

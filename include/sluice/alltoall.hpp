@@ -75,6 +75,8 @@ SLUICE_API AlltoallOutcome alltoall(Context& context, void const* from, std::int
                                     AlltoallOptions const& options = {});
 
 /// Sends blocks of different sizes. As in MPI, both ranks of a pair pass the same number of bytes; blocks may be empty.
+/// No rank knows the sizes of other pairs, so the MPI's own call, which is faster for blocks of a few bytes, is never
+/// made: an AlltoallPlan, whose ranks have compared their sizes, can make it.
 /// @param context               the ranks that exchange; one thread at once may use it
 /// @param from                  the address from which displacements of `send_displacements` count
 /// @param send_counts           for each rank of the context, the elements of the block for it
@@ -88,8 +90,7 @@ SLUICE_API AlltoallOutcome alltoall(Context& context, void const* from, std::int
 /// @param options               what this call overrides
 /// @return what the call did on this rank
 /// @throws Error as alltoall(); also invalid_argument on the calling rank alone for lists that do not have one entry
-/// for
-///         each rank
+///         for each rank
 SLUICE_API AlltoallOutcome alltoallv(Context& context, void const* from, std::span<std::int64_t const> send_counts,
                                      std::span<std::int64_t const> send_displacements, MPI_Datatype send_type, void* to,
                                      std::span<std::int64_t const> receive_counts,

@@ -56,8 +56,9 @@ struct ExchangeReport {
 
 /// Sends the parts of this rank and gives those that come to `take`, in any order. Collective over the context; returns
 /// when every rank has all of its parts. Several parts may go to one rank; empty ones are left out. Memory: what the
-/// budget has tokens for (Settings::fetch_memory, Settings::serve_memory; one part is always under way) and about 400
-/// bytes for each part of this rank, sent or received.
+/// budget has tokens for, apart for parts that come (Settings::fetch_memory) and parts that are produced
+/// (Settings::serve_memory), or twice Settings::tokens × the largest part; one part of each kind is always under way;
+/// and about 400 bytes for each part of this rank, sent or received.
 /// @param context the ranks that exchange; one thread at once may use it
 /// @param parts   what this rank sends; the list and its functions must live until the call returns
 /// @param take    is called for each part that has come, on the calling thread

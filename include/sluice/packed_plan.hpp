@@ -32,6 +32,21 @@ struct PackedBlocks {
     Bytes element_bytes{1};                ///< bytes of an element, equal on all ranks, at least 1
 };
 
+/// Moves packed blocks of different sizes whose destinations are known by rank. Collective over the context; see
+/// PackedPlan.
+/// @param context the ranks that hold the array
+/// @param data    the blocks of this rank, behind one another; afterwards those that came to it
+/// @param sizes   the number of elements of each block; afterwards of those that came
+/// @param ranks   one for each block: the rank that it goes to; negative: it is dropped
+/// @param resize  what becomes of the capacity of both vectors
+/// @param options equal on all ranks
+/// @return what the call did on this rank, the growth of the vectors included
+/// @throws Error as PackedPlan and PackedPlan::apply()
+template <class Element, class Allocator, class SizesAllocator>
+RedistributionReport redistribute(Context& context, std::vector<Element, Allocator>& data,
+                                  std::vector<std::uint64_t, SizesAllocator>& sizes, std::span<int const> ranks,
+                                  Resize resize = Resize::grow, RedistributeOptions const& options = {});
+
 /// Where blocks of different sizes go, to be applied to one array or several that are divided alike. Afterwards the
 /// blocks of a rank lie packed again, as in the whole array before: by the rank that they come from, and there in their
 /// order. It keeps 12 bytes for each block of this rank and 64 for each rank that this one exchanges blocks with.
@@ -87,7 +102,15 @@ class SLUICE_API PackedPlan {
                                std::vector<std::uint64_t, SizesAllocator>& sizes);
 
   private:
-    struct State;
+    template <class Element, class Allocator, class SizesAllocator>
+    friend RedistributionReport redistribute(Context& context, std::vector<Element, Allocator>& data,
+                                             std::vector<std::uint64_t, SizesAllocator>& sizes,
+                                             std::span<int const> ranks, Resize resize,
+                                             RedistributeOptions const& options);
+    struct [[gnu::visibility("hidden")]] State;
+    /// For one move, whose report tells of this call, too.
+    struct Once {};
+    PackedPlan(Once, Context& context, PackedBlocks const& blocks, RedistributeOptions const& options);
     /// apply(), with what this rank found wrong before.
     RedistributionReport apply(std::span<std::byte> data, std::span<std::uint64_t> sizes,
                                std::optional<Error> const& fault);
@@ -110,21 +133,12 @@ RedistributionReport PackedPlan::apply(Resize resize, std::vector<Element, Alloc
         VectorInMove<std::vector<std::uint64_t, SizesAllocator>>{sizes, blocks_before(), most_blocks, blocks_after()});
 }
 
-/// Moves packed blocks of different sizes whose destinations are known by rank. Collective over the context; see
-/// PackedPlan.
-/// @param context the ranks that hold the array
-/// @param data    the blocks of this rank, behind one another; afterwards those that came to it
-/// @param sizes   the number of elements of each block; afterwards of those that came
-/// @param ranks   one for each block: the rank that it goes to; negative: it is dropped
-/// @param resize  what becomes of the capacity of both vectors
-/// @param options equal on all ranks
-/// @return what the call did on this rank
-/// @throws Error as PackedPlan and PackedPlan::apply()
 template <class Element, class Allocator, class SizesAllocator>
 RedistributionReport redistribute(Context& context, std::vector<Element, Allocator>& data,
                                   std::vector<std::uint64_t, SizesAllocator>& sizes, std::span<int const> ranks,
-                                  Resize resize = Resize::grow, RedistributeOptions const& options = {}) {
-    return PackedPlan(context, {sizes, ranks, {sizeof(Element)}}, options).apply(resize, data, sizes);
+                                  Resize resize, RedistributeOptions const& options) {
+    return PackedPlan(PackedPlan::Once{}, context, {sizes, ranks, {sizeof(Element)}}, options)
+        .apply(resize, data, sizes);
 }
 
 }  // namespace sluice

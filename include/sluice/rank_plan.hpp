@@ -38,6 +38,20 @@ struct RankPlanOptions {
     RedistributeOptions redistribute;  ///< equal on all ranks
 };
 
+/// Moves the blocks of one array whose destinations are known by rank. Collective over the context. Memory in addition
+/// to the vector: that of redistribute() with a rule, and at most 192 bytes for each rank that this one exchanges
+/// blocks with and, before the vector grows, 64 KiB.
+/// @param context the ranks that hold the array
+/// @param array   the blocks of this rank; afterwards those that came to it, as many as there are
+/// @param ranks   one for each element: the rank that it goes to; negative: it is dropped
+/// @param resize  what becomes of the capacity
+/// @param options see RankPlanOptions
+/// @return what the call did on this rank, the choice of the slots and the growth of the vector included
+/// @throws Error as RankPlan and RankPlan::apply()
+template <class Element, class Allocator>
+RedistributionReport redistribute(Context& context, std::vector<Element, Allocator>& array, std::span<int const> ranks,
+                                  Resize resize = Resize::grow, RankPlanOptions const& options = {});
+
 /// The slots of blocks of which only the ranks are known, to be applied to several arrays (structure of arrays) or many
 /// times. It keeps what a Plan keeps. Threads and lifetime are those of a Plan.
 class SLUICE_API RankPlan {
@@ -77,7 +91,13 @@ class SLUICE_API RankPlan {
     RedistributionReport apply(Resize resize, std::vector<Elements, Allocators>&... vectors);
 
   private:
+    template <class Element, class Allocator>
+    friend RedistributionReport redistribute(Context& context, std::vector<Element, Allocator>& array,
+                                             std::span<int const> ranks, Resize resize, RankPlanOptions const& options);
     struct State;
+    /// For one move of one array, whose report tells of this call, too. Until then the arguments must last.
+    struct Once {};
+    RankPlan(Once, Context& context, std::span<int const> ranks, RankPlanOptions const& options);
     /// apply(), with what this rank found wrong before.
     RedistributionReport apply(std::span<Blocks const> arrays, std::optional<Error> const& fault);
     std::unique_ptr<State> state_;
@@ -95,18 +115,10 @@ RedistributionReport RankPlan::apply(Resize resize, std::vector<Elements, Alloca
         VectorInMove<std::vector<Elements, Allocators>>{vectors, count_before(), slots(), count_after()}...);
 }
 
-/// Moves the blocks of one array whose destinations are known by rank. Collective over the context; see RankPlan.
-/// @param context the ranks that hold the array
-/// @param array   the blocks of this rank; afterwards those that came to it, as many as there are
-/// @param ranks   one for each element: the rank that it goes to; negative: it is dropped
-/// @param resize  what becomes of the capacity
-/// @param options see RankPlanOptions
-/// @return what the call did on this rank
-/// @throws Error as RankPlan and RankPlan::apply()
 template <class Element, class Allocator>
 RedistributionReport redistribute(Context& context, std::vector<Element, Allocator>& array, std::span<int const> ranks,
-                                  Resize resize = Resize::grow, RankPlanOptions const& options = {}) {
-    return RankPlan(context, ranks, options).apply(resize, array);
+                                  Resize resize, RankPlanOptions const& options) {
+    return RankPlan(RankPlan::Once{}, context, ranks, options).apply(resize, array);
 }
 
 }  // namespace sluice

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/context_state.hpp"
+#include "redistribution/strategies/moving/step_clock.hpp"
 #include "sluice/redistribute.hpp"
 
 namespace sluice::redistribution {
@@ -34,6 +35,22 @@ class MeasuredCall {
     engine::ContextState& context_;
     Bytes held_by_others_;
     std::map<std::string, std::uint64_t> counted_before_;
+};
+
+/// A call and its report, which tells of all that was done from the construction on.
+struct ReportedCall {
+    ReportedCall(engine::ContextState& context, Bytes held_by_others) : measured(context, held_by_others) {}
+    ReportedCall(ReportedCall const&) = delete;
+    ReportedCall& operator=(ReportedCall const&) = delete;
+
+    RedistributionReport& finish() {
+        measured.finish(report);
+        return report;
+    }
+
+    MeasuredCall measured;
+    RedistributionReport report;
+    StepClock clock{report};
 };
 
 }  // namespace sluice::redistribution

@@ -3,9 +3,7 @@
 #include "base/checks_data.hpp"
 #include "groups/agreement.hpp"
 #include "redistribution/arguments.hpp"
-#include "redistribution/measured_call.hpp"
 #include "redistribution/plan_state.hpp"
-#include "redistribution/strategies/moving/step_clock.hpp"
 #include "sluice/redistribute.hpp"
 
 namespace sluice {
@@ -53,9 +51,7 @@ Plan& Plan::operator=(Plan&&) noexcept = default;
 RedistributionReport Plan::apply(std::span<Blocks const> arrays) {
     engine::ContextState& context = rd::existing(state_, "Plan").context;
     engine::Entry const entry(context, "Plan::apply");
-    rd::MeasuredCall const call(context, {0});
-    RedistributionReport report;
-    rd::StepClock clock(report);
+    rd::ReportedCall call(context, {0});
     std::optional<Error> fault;
     for (Blocks const& blocks : arrays) {
         if (!fault) fault = rd::fault_of(blocks);
@@ -75,11 +71,10 @@ RedistributionReport Plan::apply(std::span<Blocks const> arrays) {
         context.agree(same_blocks);
         state_->share(are_shared != 0 ? &blocks : nullptr);
         state_->prepare(blocks.block_bytes.count);
-        clock.step("prepare");
-        state_->move(static_cast<std::byte*>(blocks.data), report);
+        call.clock.step("prepare");
+        state_->move(static_cast<std::byte*>(blocks.data), call.report);
     }
-    call.finish(report);
-    return report;
+    return std::move(call.finish());
 }
 
 Bytes Plan::memory() const {

@@ -52,7 +52,7 @@ bool Plan::State::may_copy(std::uint64_t live, Blocks const& blocks) const {
 }
 
 bool Plan::State::move_packed(std::uint64_t live, rd::DestinationsFrom const& destinations, std::uint64_t most_slots,
-                              Blocks const& blocks, RedistributionReport& report) {
+                              Blocks const& blocks, rd::ReportedCall& call) {
     node_ = context.node(staging / 4);
     std::uint64_t const block_bytes = blocks.block_bytes.count;
     facts_ = {.node = node_.get(),
@@ -78,9 +78,12 @@ bool Plan::State::move_packed(std::uint64_t live, rd::DestinationsFrom const& de
         choice = packed->open(*node_, facts);
     }
     if (!choice) return false;
-    if (choice->way == rd::Way::alltoallv && packed->move(report)) {
-        report.why = choice->why;
-        return true;
+    if (choice->way == rd::Way::alltoallv) {
+        call.clock.step("count");
+        if (packed->move(call.report)) {
+            call.report.why = choice->why;
+            return true;
+        }
     }
     is_chosen_ = choice->way == rd::Way::token;
     why_ = choice->why;

@@ -16,6 +16,7 @@
 #include "engine/context_state.hpp"
 #include "redistribution/address_exchange.hpp"
 #include "redistribution/address_map.hpp"
+#include "redistribution/measured_call.hpp"
 #include "redistribution/strategies/strategy.hpp"
 #include "sluice/budget.hpp"
 #include "sluice/redistribute.hpp"
@@ -41,7 +42,7 @@ struct Plan::State {
     /// Moves the blocks by packed copies if that is predicted to be fastest. Returns false if the other steps are to
     /// follow; the strategy may be chosen then.
     bool move_packed(std::uint64_t live, redistribution::DestinationsFrom const& destinations, std::uint64_t most_slots,
-                     Blocks const& blocks, RedistributionReport& report);
+                     Blocks const& blocks, redistribution::ReportedCall& call);
 
     /// Local: whether this rank's array may be mapped by the others, for the strategy of this plan.
     bool may_share(Blocks const& blocks) const noexcept;
@@ -103,6 +104,11 @@ namespace redistribution {
 std::unique_ptr<Plan::State> make_plan(Context const& context, std::uint64_t count, std::optional<Error> const& fault,
                                        std::uint64_t live, DestinationsFrom const& destinations,
                                        RedistributeOptions const& options);
+
+/// Collective: moves `blocks` once, without a plan that stays, and adds what it does to the report of `call`. The
+/// blocks below `live` have destinations. `fault`: what this rank found wrong.
+void move_once(Context const& context, Blocks const& blocks, std::optional<Error> fault, std::uint64_t live,
+               DestinationsFrom const& destinations, RedistributeOptions const& options, ReportedCall& call);
 
 }  // namespace redistribution
 

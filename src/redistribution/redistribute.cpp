@@ -3,28 +3,20 @@
 #include "sluice/redistribute.hpp"
 
 #include <functional>
+#include <utility>
 
 #include "base/checks_data.hpp"
 #include "groups/agreement.hpp"
 #include "redistribution/arguments.hpp"
-#include "redistribution/measured_call.hpp"
 #include "redistribution/plan_state.hpp"
-#include "redistribution/strategies/moving/step_clock.hpp"
 
 namespace sluice {
 
 namespace rd = redistribution;
 
-namespace {
-
-RedistributionReport redistribute_once(Context& context, Blocks const& blocks, std::optional<Error> fault,
-                                       std::uint64_t live, rd::DestinationsFrom const& destinations,
-                                       RedistributeOptions const& options) {
+void rd::move_once(Context const& context, Blocks const& blocks, std::optional<Error> fault, std::uint64_t live,
+                   DestinationsFrom const& destinations, RedistributeOptions const& options, ReportedCall& call) {
     engine::ContextState& state = engine::ContextState::of(context);
-    engine::Entry const entry(state, "redistribute");
-    rd::MeasuredCall const call(state, state.meter().held());
-    RedistributionReport report;
-    rd::StepClock clock(report);
     Plan::State plan(context, blocks.count, options);
     if (!fault) fault = rd::fault_of(blocks);
     groups::Agreement agreement;
@@ -38,25 +30,32 @@ RedistributionReport redistribute_once(Context& context, Blocks const& blocks, s
     std::uint64_t const& may_copy = agreement.least(!fault && plan.may_copy(live, blocks) ? 1 : 0);
     state.meet("redistribute", agreement);
     bool const packs = may_copy != 0 && are_shared == 0 && !options.inverse;
-    if (packs && plan.move_packed(live, destinations, most_slots, blocks, report)) {
-        call.finish(report);
-        return report;
-    }
+    if (packs && plan.move_packed(live, destinations, most_slots, blocks, call)) return;
     plan.take_map(live, destinations, most_slots, &blocks, are_shared != 0, options.inverse);
-    clock.step("addresses");
+    call.clock.step("addresses");
     plan.prepare(blocks.block_bytes.count);
-    clock.step("prepare");
-    plan.move(static_cast<std::byte*>(blocks.data), report);
-    call.finish(report);
-    return report;
+    call.clock.step("prepare");
+    plan.move(static_cast<std::byte*>(blocks.data), call.report);
+}
+
+namespace {
+
+RedistributionReport redistribute_by(Context& context, Blocks const& blocks, std::optional<Error> const& fault,
+                                     std::uint64_t live, rd::DestinationsFrom const& destinations,
+                                     RedistributeOptions const& options) {
+    engine::ContextState& state = engine::ContextState::of(context);
+    engine::Entry const entry(state, "redistribute");
+    rd::ReportedCall call(state, state.meter().held());
+    rd::move_once(context, blocks, fault, live, destinations, options, call);
+    return std::move(call.finish());
 }
 
 }  // namespace
 
 RedistributionReport redistribute(Context& context, Blocks blocks, std::span<Destination const> destinations,
                                   RedistributeOptions const& options) {
-    return redistribute_once(context, blocks, rd::fault_of(blocks.count, destinations), destinations.size(),
-                             rd::listed(destinations), options);
+    return redistribute_by(context, blocks, rd::fault_of(blocks.count, destinations), destinations.size(),
+                           rd::listed(destinations), options);
 }
 
 RedistributionReport redistribute(Context& context, Blocks blocks, DestinationFunction const& destination,
@@ -73,7 +72,7 @@ RedistributionReport redistribute(Context& context, Blocks blocks, DestinationFu
     if (!fault) fault = rd::fault_of(blocks);
     if (!fault && base::checks_data(context.settings().check))
         fault = rd::fault_of_rule(context.rank(), blocks.count, by_reference);
-    return redistribute_once(context, blocks, fault, blocks.count, rd::computed(by_reference), options);
+    return redistribute_by(context, blocks, fault, blocks.count, rd::computed(by_reference), options);
 }
 
 }  // namespace sluice

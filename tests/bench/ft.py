@@ -30,13 +30,24 @@ def every_form_has_its_rows():
     by_form = dict(zip(forms, printed))
     for row in printed:
         check(f"{row}", row["outcome"] == "ok" and row["bed"] == "local" and row["nodes"] == 1 and row["base_mib"] == 8 / RANKS)
-    # 8 MiB between 8 tasks: a part has 128 KiB. A token holds one that comes and one that leaves.
+    # 8 MiB between 8 tasks: a part has 128 KiB. As many as there are tokens come, and as many are packed to leave.
     part = 8 / 8 / 8
     for tokens in (1, 4):
         held = by_form[("tasks", 4, tokens)]["message_mib"]
-        check(f"{tokens} tokens hold {held} MiB", 0 < held <= 2 * max(tokens, 2) * part)
+        check(f"{tokens} tokens hold {held} MiB", 0 < held <= 2 * tokens * part)
     everything = by_form[("tasks_normal", 4, None)]["message_mib"]
     check(f"everything at once holds {everything} MiB", everything > 2 * 2 * 4 * part)
+
+
+def launches_take_turns_and_have_ratios():
+    printed = rows("--case", "S", "--node-mib", "0", "--form", "plain,in_place,streamed", "--pairs", "2")
+    launches = [row["method"] for row in printed if "method" in row]
+    check(f"{launches}", launches == ["plain", "in_place", "streamed"] * 2)
+    ratios = printed[len(launches):]
+    check(f"{ratios}", [row["ratio"] for row in ratios] == ["in_place/plain", "streamed/plain"])
+    for row in ratios:
+        time = row["time"]
+        check(f"{row}", row["pairs"] == 2 and 0 < time["min"] <= time["median"] <= time["max"])
 
 
 def two_small_nodes_have_a_wire_and_rows():
@@ -54,4 +65,5 @@ def two_small_nodes_have_a_wire_and_rows():
 
 
 every_form_has_its_rows()
+launches_take_turns_and_have_ratios()
 two_small_nodes_have_a_wire_and_rows()

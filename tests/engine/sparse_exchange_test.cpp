@@ -72,6 +72,7 @@ class SparseExchangeTest : public testing::TestWithParam<Way> {
     }
 
     /// Collective. The same for items in the order in which `order` puts their targets, which go over again in turns.
+    /// As many must come to a rank as leave it.
     template <typename Order>
     void exchange_in_turns(std::uint64_t count, Bytes bytes, Order const& order) {
         auto const ranks = static_cast<std::uint64_t>(state().size());
@@ -93,12 +94,18 @@ class SparseExchangeTest : public testing::TestWithParam<Way> {
             }
         } while (letters.next_turn());
         letters.finish();
-        EXPECT_EQ(left, count * (ranks - 1));
-        EXPECT_EQ(letters.received(), count * (ranks - 1));
-        if (GetParam() == Way::messages) {
-            std::uint64_t const most = letters.items_a_message();
-            EXPECT_EQ(letters.messages(), (ranks - 1) * ((count + most - 1) / most));
+        std::map<std::uint64_t, std::uint64_t> for_each;
+        for (std::uint64_t const target : targets)
+            if (target != rank) ++for_each[target];
+        std::uint64_t all = 0;
+        std::uint64_t full = 0;
+        for (auto const& [target, number] : for_each) {
+            all += number;
+            if (GetParam() == Way::messages) full += (number - 1) / letters.items_a_message() + 1;
         }
+        EXPECT_EQ(left, all);
+        EXPECT_EQ(letters.received(), all);
+        EXPECT_EQ(letters.messages(), full);
         EXPECT_TRUE(state().all_true(true));  // the ranks meet before the next exchange
     }
 
@@ -126,6 +133,13 @@ TEST_P(SparseExchangeTest, many_follow_each_other) {
     for (int round = 0; round < 20; ++round)
         exchange([round](int from, int to) { return static_cast<std::uint64_t>((from * 7 + to * 3 + round) % 5); },
                  4_KiB);
+}
+
+TEST_P(SparseExchangeTest, packets_are_full_to_a_single_target) {
+    auto const ranks = static_cast<std::uint64_t>(state().size());
+    std::uint64_t const next = (static_cast<std::uint64_t>(state().rank()) + 1) % ranks;
+    for (Bytes const bytes : {1_KiB, 400_KiB})
+        exchange_in_turns(50, bytes, [next](auto& targets) { std::ranges::fill(targets, next); });
 }
 
 /// More targets than there are places for packets (eight with so little memory), in each order.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/context_state.hpp"
+#include "sluice/rank_plan.hpp"
 #include "sluice/redistribute.hpp"
 #include "support/needs_ranks.hpp"
 
@@ -91,6 +92,31 @@ TEST_F(KeptCopies, of_small_blocks_serve_call_after_call) {
         EXPECT_TRUE(packs(move()));
     EXPECT_EQ(copies().peak(), peak) << "no call has taken new memory";
     EXPECT_EQ(copies().kept(), kept);
+}
+
+SLUICE_NEEDS_RANKS(2, KeptCopies, serve_a_call_by_rank_without_maps);
+TEST_F(KeptCopies, serve_a_call_by_rank_without_maps) {
+    std::vector<int> ranks;
+    for (std::uint64_t slot = 0; slot < k_slots; ++slot)
+        ranks.push_back(to(slot).rank);
+    RankPlanOptions const options{BlockOrder::by_source, std::nullopt, options_};
+    RedistributionReport const report = redistribute(context_, array_, ranks, Resize::grow, options);
+    EXPECT_TRUE(packs(report)) << report.why;
+    EXPECT_EQ(report.strategy, Strategy::alltoallv);
+    std::vector<std::string> steps;
+    for (StepTime const& step : report.steps)
+        steps.push_back(step.name);
+    std::vector<std::string> const without_maps{"slots", "resize", "count", "pack", "addresses", "exchange", "unpack"};
+    EXPECT_EQ(steps, without_maps);
+    std::uint64_t const n = number_of_ranks();
+    std::vector<std::uint64_t> came;
+    for (std::uint64_t source = 0; source < n; ++source)
+        for (std::uint64_t slot = 0; slot < k_slots; ++slot)
+            if (slot % 10 != 9 && (source + slot) % n == static_cast<std::uint64_t>(context_.rank()))
+                came.push_back(source * k_slots + slot);
+    ASSERT_EQ(array_.size(), came.size());
+    for (std::size_t slot = 0; slot < came.size(); ++slot)
+        ASSERT_EQ(array_[slot][3], came[slot]) << "slot " << slot;
 }
 
 SLUICE_NEEDS_RANKS(2, KeptCopies, go_back_when_the_budget_asks_and_come_again);

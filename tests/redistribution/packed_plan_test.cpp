@@ -100,7 +100,7 @@ class PackedPlans : public testing::Test {
         MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
         return mine;
     }
-    /// The extra memory that the header promises for this rank, without what the plan keeps.
+    /// The extra memory that the header promises for this rank, with what a plan keeps.
     std::uint64_t promise(ListsOf const& all, std::uint64_t staging, std::uint64_t element) const {
         std::uint64_t most_bytes = 0;
         std::uint64_t most_partners = 0;
@@ -129,7 +129,8 @@ class PackedPlans : public testing::Test {
                 ++partners;
         auto const units = static_cast<std::uint64_t>(
             8 * std::sqrt(static_cast<double>(most_bytes) * static_cast<double>(most_partners)));
-        return std::max<std::uint64_t>(staging, 32 << 10) + 320 * partners + units + (64 << 10);
+        std::uint64_t const kept = 12 * all(rank_).sizes.size() + 64 * partners;
+        return std::max<std::uint64_t>(staging, 32 << 10) + 320 * partners + units + (64 << 10) + kept;
     }
     static std::optional<ErrorCode> code_of(std::function<void()> const& call, std::string const& says) {
         try {
@@ -400,6 +401,18 @@ TEST_F(PackedPlans, are_one_error_on_all_ranks_whichever_allocation_fails) {
     }
     EXPECT_TRUE(went_through);
     expect_moved<std::uint8_t>(all);
+}
+
+TEST_F(PackedPlans, report_all_that_the_one_call_does) {
+    RedistributionReport const report = expect_moved<std::uint8_t>(random_lists(71, 200, 300));
+    std::vector<std::string> steps;
+    for (StepTime const& step : report.steps)
+        steps.push_back(step.name);
+    ASSERT_GE(steps.size(), 4U);
+    steps.resize(4);
+    EXPECT_EQ(steps, (std::vector<std::string>{"counts", "resize", "addresses", "prepare"}));
+    // What the plan keeps counts: 8 bytes for each block at least.
+    EXPECT_GE(report.extra_peak.count, 8 * random_lists(71, 200, 300)(rank_).sizes.size() + (64U << 10));
 }
 
 class PackedPlansByMessage : public PackedPlans {

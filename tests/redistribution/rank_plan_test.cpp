@@ -12,9 +12,12 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "engine/context_state.hpp"
+#include "memory/meter.hpp"
 #include "support/needs_ranks.hpp"
 
 namespace sluice::tests {
@@ -39,7 +42,8 @@ using Lists = std::function<std::vector<int>(int rank)>;
 
 class RankPlans : public testing::Test {
   protected:
-    RankPlans() : context_(MPI_COMM_WORLD, Settings{}), rank_(context_.rank()), ranks_(context_.size()) {}
+    explicit RankPlans(Settings const& settings = {})
+        : context_(MPI_COMM_WORLD, settings), rank_(context_.rank()), ranks_(context_.size()) {}
 
     Lists random_lists(unsigned seed, std::uint64_t most, double stay) const {
         return [=, this](int rank) {
@@ -65,6 +69,17 @@ class RankPlans : public testing::Test {
                 if (list[i] == rank_) ids.push_back(id_of(source, i));
         }
         return ids;
+    }
+    /// The same map by rank and slot: the slots of order by_source.
+    std::vector<Destination> in_order(Lists const& lists) const {
+        std::vector<std::int64_t> next(static_cast<std::size_t>(ranks_), 0);
+        for (int source = 0; source < rank_; ++source)
+            for (int const to : lists(source))
+                if (to >= 0) ++next[static_cast<std::size_t>(to)];
+        std::vector<Destination> destinations;
+        for (int const to : lists(rank_))
+            destinations.push_back(to < 0 ? free_block : Destination{to, next[static_cast<std::size_t>(to)]++});
+        return destinations;
     }
     void expect_in_order(Lists const& lists, RedistributeOptions const& how = {}) {
         std::vector<int> const list = lists(rank_);
@@ -186,6 +201,87 @@ TEST_F(RankPlans, resize_as_they_are_told) {
     redistribute(context_, roomy, list, Resize::must_fit);
     EXPECT_EQ(roomy.data(), data);
     EXPECT_EQ(roomy.size(), rank_ == ranks_ - 1 ? (ranks_ > 1 ? 1010U : 1000U) : (rank_ == 0 ? 0U : 10U));
+}
+
+/// The last rank lacks memory for its n-th allocation, in a call and in a plan of which nothing is made.
+TEST_F(RankPlans, are_one_error_on_all_ranks_whichever_allocation_fails) {
+    Lists const lists = random_lists(13, 200, 0.3);
+    std::vector<int> const list = lists(rank_);
+    expect_in_order(lists);
+    memory::Meter& meter = engine::ContextState::of(context_).meter();
+    Bytes const held = meter.held();
+    for (Strategy const strategy : {Strategy::token, Strategy::automatic}) {
+        for (bool const as_plan : {false, true}) {
+            RankPlanOptions const options{BlockOrder::by_source, std::nullopt, {strategy, std::nullopt}};
+            bool went_through = false;
+            for (std::uint64_t allowed = 0; allowed < 400 && !went_through; ++allowed) {
+                std::vector<std::uint64_t> array = ids_before(list, rank_);
+                if (rank_ == ranks_ - 1) meter.fail_after(allowed);
+                auto const code = code_of(
+                    [&] {
+                        if (as_plan)
+                            RankPlan(context_, list, options).apply(Resize::grow, array);
+                        else
+                            redistribute(context_, array, list, Resize::grow, options);
+                    },
+                    "no memory");
+                meter.never_fail();
+                EXPECT_EQ(meter.held(), held);
+                int refused = code ? 1 : 0;
+                MPI_Allreduce(MPI_IN_PLACE, &refused, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+                ASSERT_EQ(refused, code ? ranks_ : 0) << "when allocation " << allowed << " fails";
+                went_through = !code;
+                ASSERT_EQ(array, code ? ids_before(list, rank_) : coming(lists)) << "allocation " << allowed;
+                EXPECT_EQ(code.value_or(ErrorCode::out_of_memory), ErrorCode::out_of_memory);
+            }
+            EXPECT_TRUE(went_through);
+        }
+    }
+}
+
+class RankPlansByMessage : public RankPlans {
+  protected:
+    RankPlansByMessage() : RankPlans(by_message()) {}
+    static Settings by_message() {
+        Settings settings;
+        settings.set("transport", "message");
+        return settings;
+    }
+    static std::uint64_t counter(RedistributionReport const& report, std::string_view name) {
+        for (CounterValue const& value : report.counters)
+            if (value.name == name) return value.value;
+        return 0;
+    }
+    static std::vector<std::string> names_of_steps(RedistributionReport const& report) {
+        std::vector<std::string> names;
+        for (StepTime const& step : report.steps)
+            names.push_back(step.name);
+        return names;
+    }
+};
+
+TEST_F(RankPlansByMessage, report_all_that_the_one_call_does) {
+    Lists const lists = random_lists(9, 2000, 0.1);
+    std::vector<int> const list = lists(rank_);
+    std::vector<std::uint64_t> array = ids_before(list, rank_);
+    std::vector<std::uint64_t> by_slot = array;
+    RedistributeOptions const how{Strategy::token, 64_KiB};
+    RedistributionReport const report =
+        redistribute(context_, array, list, Resize::grow, {BlockOrder::by_source, std::nullopt, how});
+    by_slot.resize(std::max(array.size(), list.size()));
+    RedistributionReport const listed = redistribute(context_, blocks_of(by_slot), in_order(lists), how);
+    by_slot.resize(array.size());
+    EXPECT_EQ(by_slot, array);
+
+    EXPECT_EQ(counter(report, "addresses.messages"), counter(listed, "addresses.messages"));
+    EXPECT_EQ(counter(report, "addresses.messages") > 0, listed.blocks_sent > 0);
+    std::vector<std::string> steps = names_of_steps(listed);
+    steps.insert(steps.begin(), {"slots", "resize"});
+    EXPECT_EQ(names_of_steps(report), steps);
+    // The choice of the slots takes about 64 KiB and some tables for a moment, less for few partners; the move what it
+    // takes with a list.
+    EXPECT_GE(report.extra_peak, ranks_ < 4 ? listed.extra_peak : std::max(listed.extra_peak, 56_KiB));
+    EXPECT_LE(report.extra_peak, std::max(listed.extra_peak, 68_KiB));
 }
 
 SLUICE_NEEDS_RANKS(2, RankPlans, refuse_on_all_ranks_what_one_rank_cannot_hold);

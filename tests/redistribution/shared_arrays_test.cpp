@@ -3,8 +3,11 @@
 /// rank alone.
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -29,7 +32,8 @@ constexpr std::string_view k_mapped = "arrays that all ranks of the node map";
 
 class SharedArrays : public testing::Test {
   protected:
-    SharedArrays() : context_(MPI_COMM_WORLD), rank_(context_.rank()), ranks_(context_.size()) {}
+    explicit SharedArrays(Settings const& settings = Settings::from_environment())
+        : context_(MPI_COMM_WORLD, settings), rank_(context_.rank()), ranks_(context_.size()) {}
 
     static constexpr std::uint64_t k_slots = 300;
 
@@ -265,6 +269,57 @@ TEST_F(SharedArrays, of_large_blocks_move_in_pieces) {
     if (is_mapped(report)) {
         EXPECT_EQ(report.rounds, 2U);
     }
+}
+
+namespace {
+
+/// Each process has a limit of its own.
+class SharedArraysWithinALimit : public SharedArrays {
+  protected:
+    SharedArraysWithinALimit() : SharedArrays(with_a_limit()) {}
+    static Settings with_a_limit() {
+        Settings settings;
+        settings.memory = 1_GiB;
+        return settings;
+    }
+    Bytes room() { return engine::ContextState::of(context_).process().memory().room(); }
+    static std::uint64_t resident() {
+        std::uint64_t pages = 0;
+        std::ifstream("/proc/self/statm") >> pages >> pages;
+        return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    }
+    std::uint64_t sum(std::uint64_t mine) const {
+        MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+        return mine;
+    }
+};
+
+}  // namespace
+
+SLUICE_NEEDS_RANKS(2, SharedArraysWithinALimit, are_counted_once_by_the_rank_that_owns_them);
+TEST_F(SharedArraysWithinALimit, are_counted_once_by_the_rank_that_owns_them) {
+    constexpr std::uint64_t k_bytes = 16 << 20;
+    constexpr std::uint64_t k_numbers = k_bytes / sizeof(std::uint64_t);
+    auto small = allocate<std::uint64_t>(context_, k_slots);
+    move(small, 1);  // the context has its rings, and ranks have met
+    Bytes const room_before = room();
+    std::uint64_t const resident_before = resident();
+    auto array = allocate<std::uint64_t>(context_, k_numbers);
+    std::ranges::fill(array, rank_);
+    auto const next = [&](std::uint64_t i, std::span<std::byte const>) {
+        return Destination{(rank_ + 1) % ranks_, static_cast<std::int64_t>(k_numbers - 1 - i)};
+    };
+    RedistributionReport const report = redistribute(context_, blocks_of(array), next);
+    ASSERT_TRUE(is_mapped(report)) << report.why;
+    EXPECT_EQ(std::ranges::count(array, static_cast<std::uint64_t>((rank_ + ranks_ - 1) % ranks_)),
+              static_cast<std::ptrdiff_t>(k_numbers));
+    std::uint64_t const resident_by = sum(resident() - resident_before);
+    Bytes const room_after = room();
+    MPI_Barrier(MPI_COMM_WORLD);  // the arrays are there until all have looked
+    EXPECT_GE(room_before, room_after + Bytes{k_bytes});
+    EXPECT_LE(room_before, room_after + Bytes{k_bytes} + 4_MiB);
+    // The kernel counts a page in each process that has copied to or from it.
+    EXPECT_GE(resident_by, static_cast<std::uint64_t>(ranks_) * k_bytes * 3 / 2);
 }
 
 }  // namespace sluice::tests

@@ -49,8 +49,9 @@ Sampler::Sampler(kernel::HelperThread& helper, Watch& watch, budget::ProcessBudg
 Sampler::~Sampler() {
     helper_.remove(*this);
     watch_.memory().own().look();
-    read_proportional();
     take();
+    read_proportional();  // of the shared memory that the last sample has: the program may have freed some since the
+                          // one before
 }
 
 kernel::HelperThread::Clock::duration Sampler::run() noexcept {

@@ -37,6 +37,9 @@ struct PackedPlan::State {
     State(State const&) = delete;
     State& operator=(State const&) = delete;
 
+    /// Collective, in the call of this name.
+    void make(PackedBlocks const& blocks, char const* call);
+
     std::uint64_t elements(std::uint64_t bytes) const noexcept { return bytes / element_bytes; }
     std::uint64_t bytes() const noexcept { return std::max(bytes_before, bytes_after); }
 
@@ -51,6 +54,7 @@ struct PackedPlan::State {
     std::uint64_t blocks_after = 0;
     std::uint64_t unit_bytes = 0;
     Lease lease;
+    std::optional<rd::ReportedCall> once;  // the call whose only move is the next one
 };
 
 namespace {
@@ -81,11 +85,7 @@ Error no_memory(engine::ContextState const& context, std::string const& what) {
 
 }  // namespace
 
-PackedPlan::PackedPlan(Context& context, PackedBlocks const& blocks, RedistributeOptions const& options)
-    : state_(std::make_unique<State>(engine::ContextState::another_of(context), options)) {
-    State& state = *state_;
-    engine::ContextState& shared = state.shared;
-    engine::Entry const entry(shared, "PackedPlan");
+void PackedPlan::State::make(PackedBlocks const& blocks, char const* call) {
     std::optional<Error> fault = rd::fault_of(blocks);
     if (!fault) fault = rd::fault_of_ranks(blocks.ranks, shared.rank(), shared.size());
     if (!fault) fault = rd::fault_of_options_by_rank(options);
@@ -94,19 +94,19 @@ PackedPlan::PackedPlan(Context& context, PackedBlocks const& blocks, Redistribut
     agreement.alike("element_bytes", blocks.element_bytes.count);
     agreement.alike("staging", options.staging.value_or(shared.settings().staging));
     agreement.alike("strategy", name_of(options.strategy.value_or(shared.settings().strategy)));
-    shared.meet("PackedPlan", agreement);
+    shared.meet(call, agreement);
 
-    state.element_bytes = blocks.element_bytes.count;
+    element_bytes = blocks.element_bytes.count;
     try {
-        state.outgoing.emplace(blocks, shared.budget(), shared.meter());
+        outgoing.emplace(blocks, shared.budget(), shared.meter());
     } catch (std::bad_alloc const&) {
         fault = no_memory(shared, "the sizes of " + std::to_string(blocks.sizes.size()) + " packed blocks");
     }
     rd::ToldByPartners<ToldOfStream> told(shared);
     rd::tell_partners(shared, told, fault, [&](auto const& send) {
-        for (std::size_t which = 0; which < state.outgoing->streams().size(); ++which) {
-            rd::OutgoingStream const& stream = state.outgoing->streams()[which];
-            ToldOfStream const mine{state.outgoing->sizes_of(which).size(), stream.bytes};
+        for (std::size_t which = 0; which < outgoing->streams().size(); ++which) {
+            rd::OutgoingStream const& stream = outgoing->streams()[which];
+            ToldOfStream const mine{outgoing->sizes_of(which).size(), stream.bytes};
             if (stream.rank == shared.rank())
                 told.accept(stream.rank, mine);
             else
@@ -115,28 +115,43 @@ PackedPlan::PackedPlan(Context& context, PackedBlocks const& blocks, Redistribut
     });
     constexpr std::uint64_t k_most = std::numeric_limits<std::uint64_t>::max() / 2;
     try {
-        state.incoming.reserve(told.items().size());
+        incoming.reserve(told.items().size());
         for (auto const& [source, stream] : told.items()) {
-            state.incoming.push_back({source, stream.blocks, stream.bytes});
-            if (stream.bytes > k_most - state.bytes_after)
+            incoming.push_back({source, stream.blocks, stream.bytes});
+            if (stream.bytes > k_most - bytes_after)
                 fault = rd::invalid("the blocks that come to rank " + std::to_string(shared.rank()) +
                                     " do not fit into an address space");
             else
-                state.bytes_after += stream.bytes;
-            state.blocks_after += stream.blocks;
+                bytes_after += stream.bytes;
+            blocks_after += stream.blocks;
         }
-        std::ranges::sort(state.incoming, {}, &rd::IncomingStream::rank);
+        std::ranges::sort(incoming, {}, &rd::IncomingStream::rank);
     } catch (std::bad_alloc const&) {
         fault = no_memory(shared, "the counts of its partners");
     }
-    state.bytes_before = state.outgoing->bytes();
+    bytes_before = outgoing->bytes();
     groups::Agreement units;
     units.fault(fault);
-    std::uint64_t const& most_bytes = units.most(state.bytes());
-    std::uint64_t const& most_partners = units.most(state.outgoing->streams().size());
+    std::uint64_t const& most_bytes = units.most(bytes());
+    std::uint64_t const& most_partners = units.most(outgoing->streams().size());
     shared.agree(units);
-    state.unit_bytes = rd::unit_bytes_for(most_bytes, most_partners);
-    state.lease = shared.budget().lease_beyond(state.outgoing->memory(), Purpose::bookkeeping);
+    unit_bytes = rd::unit_bytes_for(most_bytes, most_partners);
+    lease = shared.budget().lease_beyond(outgoing->memory(), Purpose::bookkeeping);
+}
+
+PackedPlan::PackedPlan(Context& context, PackedBlocks const& blocks, RedistributeOptions const& options)
+    : state_(std::make_unique<State>(engine::ContextState::another_of(context), options)) {
+    engine::Entry const entry(state_->shared, "PackedPlan");
+    state_->make(blocks, "PackedPlan");
+}
+
+PackedPlan::PackedPlan(Once, Context& context, PackedBlocks const& blocks, RedistributeOptions const& options)
+    : state_(std::make_unique<State>(engine::ContextState::another_of(context), options)) {
+    engine::ContextState& shared = state_->shared;
+    engine::Entry const entry(shared, "redistribute");
+    rd::ReportedCall& once = state_->once.emplace(shared, shared.meter().held());
+    state_->make(blocks, "redistribute packed blocks");
+    once.clock.step("counts");
 }
 
 PackedPlan::~PackedPlan() = default;
@@ -208,10 +223,11 @@ RedistributionReport PackedPlan::apply(std::span<std::byte> data, std::span<std:
                                        std::optional<Error> const& fault_before) {
     State& state = rd::existing(state_, "PackedPlan");
     engine::ContextState& context = state.shared;
-    engine::Entry const entry(context, "PackedPlan::apply");
-    rd::MeasuredCall const call(context, context.meter().held());
-    RedistributionReport report;
-    rd::StepClock before(report);
+    engine::Entry const entry(context, state.once ? "redistribute" : "PackedPlan::apply");
+    std::optional<rd::ReportedCall> own;
+    rd::ReportedCall& call = state.once ? *state.once : own.emplace(context, context.meter().held());
+    RedistributionReport& report = call.report;
+    if (state.once) call.clock.step("resize");
     rd::OutgoingStreams& outgoing = *state.outgoing;
     std::uint64_t const unit_bytes = state.unit_bytes;
 
@@ -238,12 +254,12 @@ RedistributionReport PackedPlan::apply(std::span<std::byte> data, std::span<std:
     std::uint64_t const& are_shared = agreement.least(plan.may_share(blocks) ? 1 : 0);
     context.agree(agreement);
     plan.take_map(units, std::ref(slots), most_slots, &blocks, are_shared != 0, {});
-    before.step("addresses");
+    call.clock.step("addresses");
     plan.prepare(unit_bytes);
-    before.step("prepare");
+    call.clock.step("prepare");
 
     std::uint64_t const packed = outgoing.pack(data.data(), unit_bytes, memory->tails.data());
-    before.step("pack");
+    call.clock.step("pack");
     plan.move(data.data(), report);
     rd::StepClock after(report);
     std::uint64_t const apart = rd::spread(data.data(), unit_bytes, state.incoming);
@@ -254,8 +270,7 @@ RedistributionReport PackedPlan::apply(std::span<std::byte> data, std::span<std:
     report.requests_peak = std::max(report.requests_peak, memory->exchange.requests_peak());
     report.why += "; packed blocks in units of " + std::to_string(unit_bytes) + " bytes";
     count_blocks(report, context.rank(), outgoing, state.incoming);
-    call.finish(report);
-    return report;
+    return std::move(call.finish());
 }
 
 }  // namespace sluice

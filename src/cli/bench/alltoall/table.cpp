@@ -10,6 +10,9 @@ namespace sluice::cli {
 
 namespace {
 
+constexpr char const* k_columns =
+    "  {:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {:<9} {:<24} {:<24} {:>10}  {:<9} {:<24} {:>12}\n";
+
 /// The rows of one line of the table.
 struct AlltoallLine {
     std::map<std::string, Row const*> ways;
@@ -36,15 +39,19 @@ std::string extra_kib(AlltoallLine const& line, char const* method) {
                                     : fmt::format("{:.0f}", found->second->at("extra_bytes").get<double>() / 1024);
 }
 
+std::string algorithm_of(AlltoallLine const& line, std::string const& method) {
+    auto const found = line.ways.find(method);
+    return found == line.ways.end() ? "–" : found->second->at("algorithm").get<std::string>();
+}
+
 std::string drawn_line(std::string const& buffers, std::uint64_t bytes, AlltoallLine const& line) {
-    // A plan knows what a single call does not.
+    // A plan knows what a single call does not, so it has the columns of the choice, and the call stands beside it.
     std::string const chooser = line.ways.contains("plan") ? "plan" : "auto";
-    auto const choice = line.ways.find(chooser);
-    return fmt::format("  {:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {:<9} {:<24} {:<24} {:>12}\n", buffers,
-                       bytes, median_us(line, "mpi"), median_us(line, "log_step"), median_us(line, "window"),
-                       median_us(line, "pull"), median_us(line, chooser.c_str()),
-                       choice == line.ways.end() ? "–" : choice->second->at("algorithm").get<std::string>(),
-                       ratio_spread(line, chooser + "/mpi"), ratio_spread(line, chooser + "/best"),
+    return fmt::format(k_columns, buffers, bytes, median_us(line, "mpi"), median_us(line, "log_step"),
+                       median_us(line, "window"), median_us(line, "pull"), median_us(line, chooser.c_str()),
+                       algorithm_of(line, chooser), ratio_spread(line, chooser + "/mpi"),
+                       ratio_spread(line, chooser + "/best"), median_us(line, "auto"), algorithm_of(line, "auto"),
+                       ratio_spread(line, "auto/mpi"),
                        extra_kib(line, chooser.c_str()) + " / " + extra_kib(line, "mpi"));
 }
 
@@ -56,9 +63,9 @@ std::string alltoall_table(std::vector<Row> const& rows) {
     std::string text = fmt::format("{} · {} ranks · {} · bed {}; times in µs\n", first.at("case").get<std::string>(),
                                    first.at("ranks").get<int>(), first.at("mpi").get<std::string>(),
                                    first.at("bed").get<std::string>());
-    text += fmt::format("  {:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {:<9} {:<24} {:<24} {:>12}\n", "", "bytes",
-                        "mpi", "log_step", "window", "pull", "choice", "", "choice/mpi (min … max)",
-                        "choice/best (min … max)", "extra KiB");
+    text +=
+        fmt::format(k_columns, "", "bytes", "mpi", "log_step", "window", "pull", "choice", "", "choice/mpi (min … max)",
+                    "choice/best (min … max)", "auto", "", "auto/mpi (min … max)", "extra KiB");
     std::vector<std::pair<std::string, std::uint64_t>> order;
     std::map<std::pair<std::string, std::uint64_t>, AlltoallLine> lines;
     for (Row const& row : rows) {

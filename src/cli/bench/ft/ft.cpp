@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `sluice bench ft`: the problem FT of the NAS Parallel Benchmarks, one launch for each form and each limit of memory,
-// on one node or on several that are joined by wires.
+// `sluice bench ft`: the problem FT of the NAS Parallel Benchmarks, launches of each form in turns under each limit of
+// memory, on one node or on several that are joined by wires.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <utility>
 
 #include "cli/bench/bench.hpp"
 #include "cli/bench/ft/plan.hpp"
+#include "cli/bench/ft/ratios.hpp"
 #include "cli/bench/ft/table.hpp"
 #include "cli/bench/launch.hpp"
 #include "cli/bench/limited_bed.hpp"
@@ -32,6 +34,8 @@ struct FtOptions {
     double rate_mbit = 1000;
     int swap_mib = 1024;
     int seconds = 60;
+    int pairs = 1;
+    double minutes = 0;
     bool json = false;
 };
 
@@ -109,25 +113,54 @@ Row run_ft(FtCell const& cell, FtOptions const& options) {
     return row;
 }
 
-int run_ft_table(FtTable const& table, FtOptions const& options) {
-    int worst = 0;
-    FtCell const& first = table.cells.front();
-    if (!options.json)
-        std::cout << fmt::format("class {} · {} ranks · {} node{} · {}\n", options.problem, first.ranks, first.nodes,
-                                 first.nodes == 1 ? "" : "s", first.mpi)
-                  << ft_columns();
-    std::vector<Row> rows;
-    for (FtCell const& cell : table.cells) {
-        Row const row = run_ft(cell, options);
-        rows.push_back(row);
-        if (row.is_null())
-            worst = 1;
-        else
-            std::cout << (options.json ? row.dump() + "\n" : ft_line(cell, row)) << std::flush;
+/// One table while its launches are made.
+class RunningFtTable {
+  public:
+    RunningFtTable(FtTable table, FtOptions const& options)
+        : table_(std::move(table)),
+          options_(options),
+          order_(ft_launches(table_, options.pairs)),
+          launches_(table_.cells.size()) {}
+
+    std::size_t size() const { return order_.size(); }
+
+    int run(std::size_t at) {
+        if (at == 0) print_head();
+        FtCell const& cell = table_.cells[order_[at]];
+        Row const row = run_ft(cell, options_);
+        launches_[order_[at]].push_back(row);
+        if (!row.is_null()) std::cout << (options_.json ? row.dump() + "\n" : ft_line(cell, row)) << std::flush;
+        return row.is_null() ? 1 : 0;
     }
-    if (!options.json) std::cout << "\n" << ft_matrices(table, rows) << std::flush;
-    return worst;
-}
+    /// What follows the launches that were made.
+    void print_end() const {
+        std::vector<Row> const ratios = options_.pairs > 1 ? ft_ratios(table_, launches_) : std::vector<Row>();
+        if (options_.json) {
+            for (Row const& row : ratios)
+                std::cout << row.dump() << "\n";
+        } else if (std::ranges::any_of(launches_, [](auto const& of_cell) { return !of_cell.empty(); })) {
+            std::vector<Row> typical;
+            for (std::vector<Row> const& of_cell : launches_)
+                typical.push_back(ft_typical(of_cell));
+            std::cout << "\n" << ft_matrices(table_, typical) << ft_ratio_lines(ratios);
+        }
+        std::cout << std::flush;
+    }
+
+  private:
+    void print_head() const {
+        FtCell const& first = table_.cells.front();
+        if (!options_.json)
+            std::cout << fmt::format("class {} · {} ranks · {} node{} · {}\n", options_.problem, first.ranks,
+                                     first.nodes, first.nodes == 1 ? "" : "s", first.mpi)
+                      << ft_columns();
+    }
+
+    FtTable table_;
+    FtOptions const& options_;
+    std::vector<std::size_t> order_;
+    FtLaunches launches_;
+};
 
 void add_ft_options(command_line::CommandLine& line, FtOptions& options) {
     FtChoice& choice = options.choice;
@@ -153,6 +186,12 @@ void add_ft_options(command_line::CommandLine& line, FtOptions& options) {
         .not_negative();
     line.option("--swap-mib", options.swap_mib, "swap of the nodes").not_negative().shows_default();
     line.option("--rate", options.rate_mbit, "Mbit/s of each wire").positive().shows_default();
+    line.option("--pairs", options.pairs, "launches of each form; those that are compared take turns")
+        .between(1, 1000)
+        .shows_default();
+    line.option("--minutes", options.minutes, "begin no launch after this number of minutes; 0: no limit")
+        .not_negative()
+        .shows_default();
     line.option("--seconds", options.seconds, "end a limited run after so many seconds").positive().shows_default();
     line.option("--mpi", options.mpis, "openmpi, mpich (those found)").separated_by_commas();
     line.flag("--json", options.json, "one JSON object on each line instead of tables");
@@ -172,10 +211,21 @@ int bench_ft(std::vector<std::string> const& arguments) {
     for (std::string const& form : options.choice.forms)
         if (std::ranges::find(k_ft_forms, form) == std::end(k_ft_forms)) throw unknown("form", form, k_ft_forms);
     if (options.mpis.empty()) options.mpis = mpis_with_program(k_ft_program, false);
-    int worst = 0;
+    std::vector<RunningFtTable> tables;
+    std::vector<std::pair<std::size_t, std::size_t>> launches;  // of which table, and which of it
     for (std::string const& mpi : options.mpis)
-        for (FtTable const& table : plan_ft(options.choice, mpi))
-            worst = std::max(worst, run_ft_table(table, options));
+        for (FtTable& table : plan_ft(options.choice, mpi)) {
+            RunningFtTable const& added = tables.emplace_back(std::move(table), options);
+            for (std::size_t launch = 0; launch < added.size(); ++launch)
+                launches.emplace_back(tables.size() - 1, launch);
+        }
+    std::size_t at = 0;
+    int const worst = run_cells(launches.size(), options.minutes, [&](std::size_t launch) {
+        auto const [table, of_table] = launches[launch];
+        if (table != at) tables[std::exchange(at, table)].print_end();
+        return tables[table].run(of_table);
+    });
+    if (!tables.empty()) tables[at].print_end();
     return worst;
 }
 

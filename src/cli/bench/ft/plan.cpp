@@ -79,6 +79,24 @@ std::vector<FtTable> plan_ft(FtChoice const& choice, std::string const& mpi) {
     return tables;
 }
 
+std::vector<std::size_t> ft_launches(FtTable const& table, int pairs) {
+    std::vector<std::size_t> launches;
+    auto const are_compared = [&](FtCell const& one, FtCell const& other) {
+        return table.by_tasks ? one.tasks == other.tasks : one.node_mib == other.node_mib;
+    };
+    std::size_t first = 0;
+    while (first < table.cells.size()) {
+        std::size_t end = first;
+        while (end < table.cells.size() && are_compared(table.cells[first], table.cells[end]))
+            ++end;
+        for (int pair = 0; pair < pairs; ++pair)
+            for (std::size_t cell = first; cell < end; ++cell)
+                launches.push_back(cell);
+        first = end;
+    }
+    return launches;
+}
+
 std::string name_of_ft_form(FtCell const& cell, bool by_tasks) {
     std::string name = cell.form;
     if (cell.tasks > 0 && !by_tasks) name += fmt::format(", {} a rank", cell.tasks);

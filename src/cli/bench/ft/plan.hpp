@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,9 @@ struct FtTable {
 /// by limit, with eight tasks a rank (Table 3, Figure 6a), and the forms with tasks by their number under one limit
 /// (Figure 6b).
 std::vector<FtTable> plan_ft(FtChoice const& choice, std::string const& mpi);
+
+/// The cells of a table in the order of their launches: those that are compared take turns, `pairs` times.
+std::vector<std::size_t> ft_launches(FtTable const& table, int pairs);
 
 /// "tasks, 8 a rank, 4 tokens"; without the tasks if the table is by their number.
 std::string name_of_ft_form(FtCell const& cell, bool by_tasks);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cli/bench/ft/ratios.hpp"
 #include "cli/bench/ft/table.hpp"
 
 namespace sluice::cli {
@@ -61,6 +62,48 @@ TEST(BenchFtTable, shows_outcomes_where_there_are_no_seconds) {
     EXPECT_NE(text.find("none      240\n"), std::string::npos) << text;
     EXPECT_NE(text.find("0    55580\n"), std::string::npos) << text;
     EXPECT_NE(text.find("1.50  timeout\n"), std::string::npos) << text;
+}
+
+TEST(BenchFtPlan, lets_the_forms_of_a_limit_take_turns) {
+    FtChoice choice;
+    choice.forms = {"plain", "in_place"};
+    choice.node_mib = {0, 300};
+    auto const tables = plan_ft(choice, "openmpi");
+    ASSERT_EQ(tables.size(), 1u);
+    EXPECT_EQ(ft_launches(tables.front(), 1), (std::vector<std::size_t>{0, 1, 2, 3}));
+    EXPECT_EQ(ft_launches(tables.front(), 2), (std::vector<std::size_t>{0, 1, 0, 1, 2, 3, 2, 3}));
+}
+
+TEST(BenchFtRatios, are_taken_turn_by_turn_where_both_have_seconds) {
+    FtTable table;
+    table.cells = {{"openmpi", 4, 1, 0, "plain", 0, 0},
+                   {"openmpi", 4, 1, 0, "in_place", 0, 0},
+                   {"openmpi", 4, 1, 240, "plain", 0, 0},
+                   {"openmpi", 4, 1, 240, "in_place", 0, 0}};
+    auto const took = [](double seconds) { return Row{{"bench", "ft"}, {"seconds", seconds}, {"outcome", "ok"}}; };
+    Row const killed{{"bench", "ft"}, {"outcome", "killed"}};
+    FtLaunches const launches{{took(2), took(4), took(10), took(8)},
+                              {took(1), took(3), {}, took(7.2)},
+                              {killed, killed, killed, killed},
+                              {took(1), took(1), took(1), took(1)}};
+    std::vector<Row> const ratios = ft_ratios(table, launches);
+    ASSERT_EQ(ratios.size(), 1u);
+    EXPECT_EQ(ratios[0].at("ratio"), "in_place/plain");
+    EXPECT_EQ(ratios[0].at("pairs"), 3);
+    EXPECT_DOUBLE_EQ(ratios[0].at("time").at("min").get<double>(), 0.5);
+    EXPECT_DOUBLE_EQ(ratios[0].at("time").at("median").get<double>(), 0.75);
+    EXPECT_DOUBLE_EQ(ratios[0].at("time").at("max").get<double>(), 0.9);
+    std::string const text = ft_ratio_lines(ratios);
+    EXPECT_NE(text.find("none in_place/plain"), std::string::npos) << text;
+    EXPECT_NE(text.find("0.750 (0.500 … 0.900)"), std::string::npos) << text;
+    EXPECT_EQ(ft_ratio_lines({}), "");
+}
+
+TEST(BenchFtRatios, are_beside_the_launch_of_the_median_or_one_without_seconds) {
+    auto const took = [](double seconds) { return Row{{"seconds", seconds}, {"outcome", "ok"}}; };
+    EXPECT_EQ(ft_typical({took(3), {}, took(1), took(2)}).at("seconds"), 2.0);
+    EXPECT_EQ(ft_typical({took(3), Row{{"outcome", "timeout"}}}).at("outcome"), "timeout");
+    EXPECT_TRUE(ft_typical(std::vector<Row>(2)).is_null());
 }
 
 }  // namespace
