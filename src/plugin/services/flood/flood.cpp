@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "groups/tags.hpp"
 #include "kernel/device/device_memory.hpp"
@@ -33,14 +34,12 @@ class FloodService final : public Service {
     char const* name() const noexcept override { return "flood control"; }
     char const* setting() const noexcept override { return "flood"; }
     Needs needs() const noexcept override { return {.all_ranks = true}; }
-    /// A program that computes on a device may send memory that the processor cannot copy.
-    bool wanted(Job const& job) const noexcept override {
-        return job.settings.flood == Switch::on && kernel::device_library() == nullptr;
-    }
+    bool wanted(Job const& job) const noexcept override { return job.settings.flood == Switch::on; }
 
     std::optional<std::string> prepare(Job& job) override {
+        // Also of a rank that cannot: the report's advice sees by them that it was asked for.
         auto const counter = [&](char const* what) -> std::uint64_t& { return job.counter(name(), what); };
-        flood_ = std::make_unique<Flood>(
+        auto flood = std::make_unique<Flood>(
             job,
             FloodControl::Terms{job.settings.flood_share.count, std::chrono::milliseconds(job.settings.flood_hold),
                                 largest_tag_of(MPI_COMM_WORLD)},
@@ -49,6 +48,10 @@ class FloodService final : public Service {
                                  counter("sends let go after flood-hold"), counter("sends without memory for a copy"),
                                  counter("answers to senders of other nodes")},
             RootedCalls::Counts{counter("barriers of rooted collectives"), counter("barriers let go")});
+        if (char const* const library = kernel::device_library())
+            return std::string(library) +
+                   " is loaded, so messages may be in memory that the processor cannot copy: no rank is held";
+        flood_ = std::move(flood);
         return std::nullopt;
     }
     void start(Job& job) noexcept override {
