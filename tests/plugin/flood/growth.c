@@ -97,9 +97,15 @@ int main(int argc, char** argv) {
                 if (is_last) break;
                 continue;
             }
+            MPI_Request request;
             MPI_Status status;
             int received = 0;
-            MPI_Recv(data, bytes, MPI_CHAR, rank, 0, MPI_COMM_WORLD, &status);
+            if (strcmp(how, "irecv") == 0) {  // as its receiver receives
+                MPI_Irecv(data, bytes, MPI_CHAR, rank, 0, MPI_COMM_WORLD, &request);
+                MPI_Wait(&request, &status);
+            } else {
+                MPI_Recv(data, bytes, MPI_CHAR, rank, 0, MPI_COMM_WORLD, &status);
+            }
             MPI_Get_count(&status, MPI_CHAR, &received);
             if (received == 0) break;
             if (i % 64 != 0) continue;
