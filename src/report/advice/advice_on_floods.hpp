@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Advice on messages that wait in the MPI for their receive: who sends them, by which call, and what bounds them.
+/// Advice on messages that wait in the MPI for their receive: which ranks send them, by which call, and what bounds
+/// them.
 #pragma once
 
 #include <string>

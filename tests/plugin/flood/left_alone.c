@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Sends that flood control leaves alone: to oneself and to nobody, ready, buffered and synchronous ones, large ones,
-// and those on intercommunicators.
+// Sends that flood control leaves alone: to oneself and to MPI_PROC_NULL, ready, buffered and synchronous ones, large
+// ones, and those on intercommunicators.
 #include <stdlib.h>
 #include <string.h>
 

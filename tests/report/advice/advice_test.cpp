@@ -235,7 +235,7 @@ TEST(Advice, on_a_flood_of_rooted_calls_is_not_that_of_a_part_of_the_call) {
     EXPECT_THAT(all_advice(summary), HasSubstr("its own part")) << "so few messages do not take so much";
     site.calls = 4 * 100'000;
     site.function = "MPI_Allreduce";
-    EXPECT_THAT(all_advice(summary), HasSubstr("its own part")) << "nobody runs ahead";
+    EXPECT_THAT(all_advice(summary), HasSubstr("its own part")) << "no rank runs ahead";
 }
 
 TEST(Advice, with_flood_control_says_what_can_help) {
