@@ -33,7 +33,7 @@ run() { # picture, options of sluice run
 echo "== bands: 3 ranks send rows of a picture to rank 0, which takes them rank by rank"
 plain=$(run plain.pgm --report "$folder/bands-report")
 echo "sluice run             $plain"
-sed -n '/^sluice: advice/,/(an estimate)/p' "$said"
+sed -n '/^sluice: advice/,/estimate)\./p' "$said"
 sed 's/^sluice: *//' "$said" | tr '\n' ' ' | grep -q -- '--flood on' || give_up "the report does not say what bounds the flood"
 held=$(run held.pgm --flood on --report "$folder/bands-held-report")
 echo "sluice run --flood on  $held"
