@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # An unmodified program whose rank 0 is flooded by the others, without and with `sluice run --flood on`: the picture is the same, and
-# rank 0 does not grow. The report of the run without says what to do.
+# rank 0 does not grow. The report of the run without says what to do; both are compared, and kept with their pages.
 #
 #     demo.sh FOLDER
 #
@@ -33,9 +33,9 @@ run() { # picture, options of sluice run
 echo "== bands: 3 ranks send rows of a picture to rank 0, which takes them rank by rank"
 plain=$(run plain.pgm --report "$folder/bands-report")
 echo "sluice run             $plain"
-sed -n '/^sluice: advice/,/--flood on/p' "$said"
-grep -q -- '--flood on' "$said" || give_up "the report does not say what bounds the flood"
-held=$(run held.pgm --flood on)
+sed -n '/^sluice: advice/,/estimate)\./p' "$said"
+sed 's/^sluice: *//' "$said" | tr '\n' ' ' | grep -q -- '--flood on' || give_up "the report does not say what bounds the flood"
+held=$(run held.pgm --flood on --report "$folder/bands-held-report")
 echo "sluice run --flood on  $held"
 cmp "$folder/plain.pgm" "$folder/held.pgm" || give_up "the pictures differ"
 python3 - "$plain" "$held" <<'PYTHON'
@@ -47,3 +47,5 @@ if held > 1 or held > plain / 4:
     sys.exit(f"demo: rank 0 grew by {held} MiB with flood control, by {plain} MiB without")
 print(f"The same picture, and {plain - held:.1f} MiB less in rank 0.")
 PYTHON
+echo "== the flood without and with, as sluice report compares them"
+"$sluice" report "$folder/bands-report" "$folder/bands-held-report"

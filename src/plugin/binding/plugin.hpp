@@ -37,8 +37,6 @@ struct Plugin {
     int level_of_program = -1;
     /// The program has started a generalized request: calls that complete requests run its functions.
     std::atomic<bool> has_generalized_requests{false};
-    /// The program has made an error handler of its own: any call may run it.
-    std::atomic<bool> has_error_functions{false};
     /// The program has MPI_THREAD_MULTIPLE. Set in MPI_Init before anything is watched.
     bool several_threads = false;
     /// The job whose calls are watched: from the end of MPI_Init to the start of MPI_Finalize. Null also where all that

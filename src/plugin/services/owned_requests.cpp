@@ -38,6 +38,11 @@ OwnedRequest::Part OwnedRequest::part(std::size_t i) const {
 void OwnedRequest::set_part(std::size_t i, MPI_Request request) {
     std::lock_guard const lock(changing_);
     parts_[i].request = request;
+    note_whose_handle();
+}
+
+void OwnedRequest::note_whose_handle() noexcept {
+    is_mpi_request_ = parts_.size() == 1 && parts_[0].request == handle_;
 }
 
 void OwnedRequest::start() {
@@ -124,7 +129,7 @@ void OwnedRequests::add(MPI_Request handle, std::shared_ptr<OwnedRequest> reques
     Link before;  // is destroyed after the lock is given back
     std::lock_guard const lock(changing_);
     request->handle_ = handle;
-    request->is_mpi_request_ = request->parts() == 1 && request->part(0).request == handle;
+    request->note_whose_handle();
     before = take(handle, nullptr);
     grow();
     put(std::move(request));

@@ -64,11 +64,14 @@ class OwnedRequest {
         int number;
     };
     virtual Partition find_partition(int partition) const noexcept { return {0, partition}; }
+    /// A call from inside another one asks for it, such as an error handler of the program that waits: no link acts
+    /// there, so what only links would complete is to be complete when this returns.
+    virtual void asked_inside() noexcept {}
 
     MPI_Request handle() const noexcept { return handle_; }
     bool persistent() const noexcept { return persistent_; }
     bool active() const noexcept { return active_.load(std::memory_order_acquire); }
-    /// The program's handle is MPI's request.
+    /// The program's handle is MPI's request: now, for a persistent one may have another part each time.
     bool is_mpi_request() const noexcept { return is_mpi_request_; }
     std::size_t parts() const noexcept { return parts_.size(); }
     Part part(std::size_t i) const;
@@ -82,6 +85,7 @@ class OwnedRequest {
 
   private:
     friend class OwnedRequests;
+    void note_whose_handle() noexcept;
     MPI_Request handle_;
     std::shared_ptr<OwnedRequest> next_;  // in the table
     mutable std::mutex changing_;         // the program may cancel a request while another thread waits for it

@@ -8,6 +8,7 @@ namespace sluice::plugin {
 
 std::shared_ptr<OwnedRequest> Owners::find(MPI_Request handle) const {
     std::shared_ptr<OwnedRequest> found = table.find(handle);
+    if (nested && found) found->asked_inside();
     if (nested && found && found->is_mpi_request()) return nullptr;
     return found;
 }
@@ -18,6 +19,7 @@ std::vector<std::shared_ptr<OwnedRequest>> Owners::find_all(MPI_Request const* h
     if (any && nested) {
         any = false;
         for (auto& owned : found) {
+            if (owned) owned->asked_inside();
             if (owned && owned->is_mpi_request()) owned = nullptr;
             any = any || owned;
         }

@@ -11,10 +11,8 @@ def noted(what):
     return f"    g_plugin.{what}.store(true, std::memory_order_relaxed);\n"
 
 
-# What is known of the program from calls of these on: functions of its own that MPI calls, when a request is completed or in
-# any call that fails.
-NOTED = {"Grequest_start": noted("has_generalized_requests"), "Comm_create_errhandler": noted("has_error_functions"),
-         "Errhandler_create": noted("has_error_functions")}
+# What is known of the program from calls of these on: functions of its own that MPI calls when a request is completed.
+NOTED = {"Grequest_start": noted("has_generalized_requests")}
 DECLARATION = re.compile(r"\bint\s+MPI_([A-Z][a-z]\w*)\s*\(([^;{()]*)\)")
 
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/advice/advice_on_calls.hpp"
+#include "report/advice/advice_on_floods.hpp"
 #include "report/advice/kinds_of_calls.hpp"
 #include "report/advice/largest_site.hpp"
 #include "report/show/words.hpp"
@@ -36,37 +37,13 @@ std::string about_file(SiteSum const& site) {
            "others: the hint cb_buffer_size of MPI_File_open sets their size, and cb_nodes the number of these ranks.";
 }
 
-/// What floods a rank: the rank with the most messages to it, and the call that most of them may come from. Empty where
-/// the matrix joins several ranks, or there are few messages.
-std::string flood_of(Summary const& summary, std::uint32_t rank) {
-    if (summary.world_size > record::k_peers) return {};
-    Cell const* most = nullptr;
-    for (Cell const& cell : summary.matrix)
-        if (cell.to == rank && cell.from != rank && (most == nullptr || cell.messages > most->messages)) most = &cell;
-    if (most == nullptr || most->messages < 1000) return {};
-    SiteSum const* const sends = greatest(summary, [](SiteSum const& s) { return s.kind == Kind::send ? s.calls : 0; });
-    std::string const call = sends != nullptr ? fmt::format(", most by {}", call_of(*sends)) : std::string();
-    return fmt::format("Rank {} sent it {} messages of {}{}. ", most->from, count_text(most->messages),
-                       size_text(most->bytes / most->messages), call);
-}
-
-std::string how_to_bound(Summary const& summary) {
-    bool const on = std::any_of(summary.counters.begin(), summary.counters.end(),
-                                [](CounterSum const& counter) { return counter.service == "flood control"; });
-    return on ? "give `sluice run` a smaller --flood-share." : "run it with `sluice run --flood on`.";
-}
-
 /// Of calls through which messages pass.
 std::string about_messages(Summary const& summary, SiteSum const& site) {
-    std::string const bound = how_to_bound(summary);
-    if (site.kind == Kind::send) return "The MPI keeps there what is sent and that no receive has taken yet: " + bound;
+    if (site.kind == Kind::send) return about_messages_sent(summary, site);
     if (!receives_messages(summary)) return k_own_part;
     if (site.kind != Kind::receive && were_posted(summary, site.grown.most))
         return "The receives were posted in time; the MPI takes it for messages that are on their way.";
-    if (site.kind == Kind::collective)
-        return "A barrier has no data: messages wait there that came before their receive was posted: " + bound;
-    return flood_of(summary, site.grown.most_rank) +
-           "Messages that come before their receive wait there: post receives earlier, or " + bound;
+    return about_messages_received(summary, site);
 }
 
 /// Messages can wait inside the call for their receive: it is point-to-point, or moves nothing itself.
@@ -88,6 +65,7 @@ std::string what_it_is(Summary const& summary, SiteSum const& site) {
         return "The program's own operators (MPI_Op_create) may run in this call. What they take counts there: it is "
                "not known how much of it is the MPI's.";
     if (can_hold_messages(site)) return about_messages(summary, site);
+    if (is_flood_of_rooted_calls(summary, site)) return about_rooted_calls(summary, site);
     if (site.kind == Kind::file) return about_file(site);
     if (is_blocking_alltoall(site) && is_in_place(site) && summary.served_calls == 0)
         return "The call is in place, and the MPI makes a copy for it. Sluice served no call of this job: with "

@@ -23,9 +23,14 @@ WAITING = "wait for each other"
 UNRELATED = {"earlier": EARLIER, "in place": IN_PLACE, "half": HALF, "waiting": WAITING, "larger": "more than the others",
              "requests": "never completed", "communicators": "communicators", "types": "datatypes"}
 # MPICH keeps a flood in memory that both ranks share, whose pages the sender is the first to touch.
-FLOODED = "MPI_Send at flood.* on rank 0.*--flood on" if "mpich" in launcher else rf"MPI_Recv at flood.* on rank 1.*{EARLIER}"
+MPICH = "mpich" in launcher
+SENT = r"6001 messages of 3\.91 KiB"
+ESTIMATE = r"run it with `sluice run --flood on`, with which about 384 KiB would wait \(an estimate\)"
+FLOODED = (rf"MPI_Send at flood.* on rank 0.*It sent rank 1 {SENT}\. .*about \d+ at once \(an estimate\): {ESTIMATE}" if MPICH else
+           rf"MPI_Recv at flood.* on rank 1.*Rank 0 sent it {SENT}, most by MPI_Send at flood.*"
+           rf"about \d+ at once \(an estimate\): {EARLIER}, or {ESTIMATE}")
 # ROMIO has a buffer of its own for each file; Open MPI gives it back before a sample sees it.
-GATHERED = [r"MPI_File_write_at_all at collective_file.*cb_buffer_size"] if "mpich" in launcher else []
+GATHERED = [r"MPI_File_write_at_all at collective_file.*cb_buffer_size"] if MPICH else []
 
 
 def left(number, kind, call, remedy, made=None):
@@ -38,7 +43,11 @@ MODES = {
     "late_receiver": ([], [r"most in MPI_Ssend at late_receiver.*, which returns when its receiver has begun to take the message.*Rank 1 waits least"], ["waiting"]),
     "imbalance": ([], [r"most in MPI_Allreduce at imbalance.*Rank 1 waits least.*share of the work"], ["waiting"]),
     "polling": ([], [r"most in MPI_Iprobe at polling.*Rank 0 waits least"], ["waiting"]),
-    "flood": ([], [rf"MPI's memory grew by (about )?\S+ MiB in {FLOODED}"], ["waiting", "larger"] + ([] if "mpich" in launcher else ["earlier"])),
+    "flood": ([], [rf"MPI's memory grew by (about )?\S+ MiB in {FLOODED}"], ["waiting", "larger"] + ([] if MPICH else ["earlier"])),
+    "rooted": ([], [rf"MPI's memory grew by (about )?\S+ MiB in MPI_Reduce at reduce_ahead.*The others do not wait for the root.*, or {ESTIMATE}"],
+               ["waiting", "larger"]),
+    "burst": (["--flood", "on"], [r"Flood control (let \d+ messages go|holds the calls that complete nonblocking sends)"],
+              ["waiting", "larger", "earlier"]),
     "larger": ([], [r"Rank 1 holds \S+ MiB.* more than the others.*application"], ["larger", "waiting"]),
     "requests": ([], [r"200 requests of MPI_Irecv at requests.* on rank 1 were never completed"], ["requests", "waiting"]),
     "communicators": ([], [r"120 communicators, and 120 were never freed, most of MPI_Comm_dup at communicators.*MPI_Comm_free"], ["communicators", "waiting"]),
@@ -67,7 +76,7 @@ MODES = {
 
 
 def command(mode, folder, options=()):
-    return [*launcher.split(), "-n", "2", sluice, "run", *options, "--report", folder + "/report", program, mode, folder]
+    return [*launcher.split(), "-n", "3" if mode == "rooted" else "2", sluice, "run", *options, "--report", folder + "/report", program, mode, folder]
 
 
 def report(folder):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs whose faults are known, one for each mode, for two ranks: known_advice MODE FOLDER. Ranks tell each other in
- * files of FOLDER what MPI must not carry. A rank that is late outlives many times what the job has lived so far, so
- * the share of waiting depends on no clock. */
+/* Programs whose faults are known, one for each mode, for two ranks unless a mode says otherwise: known_advice MODE
+ * FOLDER. Ranks tell each other in files of FOLDER what MPI must not carry. A rank that is late outlives many times
+ * what the job has lived so far, so the share of waiting depends on no clock. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -97,6 +97,32 @@ NAMED static void flood(int rank) {
         for (int i = 0; i < messages; ++i)
             MPI_Send(buffer, bytes, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
         MPI_Send(&go, 1, MPI_INT, 1, 2, MPI_COMM_WORLD);
+        return;
+    }
+    MPI_Recv(&go, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < messages; ++i)
+        MPI_Recv(buffer, bytes, MPI_CHAR, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+/* For three ranks: rank 2 is far ahead of rank 1, for which the root waits. */
+NAMED static void reduce_ahead(int rank) {
+    enum { calls = 30000, slow = 1000 };
+    for (int i = 0; i < calls; ++i) {
+        double values[8] = {rank}, sums[8];
+        MPI_Reduce(values, sums, 8, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        if (rank == 1 && i < slow) usleep(1000);
+    }
+}
+/* All sends are started before the first of them is waited for. */
+NAMED static void burst(int rank) {
+    enum { messages = 12000, bytes = 1000 };
+    static MPI_Request open[messages];
+    char* buffer = touched(bytes);
+    int go = 1;
+    if (rank == 0) {
+        for (int i = 0; i < messages; ++i)
+            MPI_Isend(buffer, bytes, MPI_CHAR, 1, 1, MPI_COMM_WORLD, &open[i]);
+        MPI_Send(&go, 1, MPI_INT, 1, 2, MPI_COMM_WORLD);
+        MPI_Waitall(messages, open, MPI_STATUSES_IGNORE);
         return;
     }
     MPI_Recv(&go, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -382,6 +408,10 @@ int main(int argc, char** argv) {
         polling(rank);
     else if (!strcmp(mode, "flood"))
         flood(rank);
+    else if (!strcmp(mode, "rooted"))
+        reduce_ahead(rank);
+    else if (!strcmp(mode, "burst"))
+        burst(rank);
     else if (!strcmp(mode, "larger"))
         larger(rank);
     else if (!strcmp(mode, "requests"))

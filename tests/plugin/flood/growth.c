@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// growth HOW BYTES MESSAGES MOST_KIB, growth for BYTES SECONDS MOST_KIB: many ranks send to rank 0, which takes their
-// messages source by source, and says how much its memory has grown: wrong if that is more than MOST_KIB. At its end it
-// says what senders hold.
+// growth HOW BYTES MESSAGES MOST_KIB [BEFORE], growth for BYTES SECONDS MOST_KIB: many ranks send to rank 0, which
+// takes their messages source by source, and says how much its memory has grown: wrong if that is more than MOST_KIB.
+// At its end it says what senders hold. BEFORE is what each rank does once before: it cancels a receive, frees a
+// persistent one, or makes an error handler.
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +19,38 @@ static long resident_kib(void) {
     return resident * 4;
 }
 
+static void no_handler(MPI_Comm* comm, int* code, ...) {
+    (void)comm;
+    (void)code;
+}
+
+static void do_before(char const* what) {
+    char byte = 0;
+    MPI_Request request;
+    MPI_Errhandler handler;
+    if (strcmp(what, "cancel_receive") == 0) {
+        MPI_Irecv(&byte, 1, MPI_CHAR, me, 9, MPI_COMM_WORLD, &request);
+        MPI_Cancel(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (strcmp(what, "free_receive") == 0) {
+        MPI_Recv_init(&byte, 1, MPI_CHAR, me, 9, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request);
+    } else if (strcmp(what, "handler") == 0) {
+        MPI_Comm_create_errhandler(no_handler, &handler);
+        MPI_Errhandler_free(&handler);
+    } else {
+        exit(2);
+    }
+}
+
 static void send_one(char const* how, void* data, int bytes) {
     MPI_Request request;
     if (strcmp(how, "isend") == 0) {
         MPI_Isend(data, bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (strcmp(how, "freed") == 0) {
+        MPI_Isend(data, bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request);
     } else if (strcmp(how, "persistent") == 0) {
         MPI_Send_init(data, bytes, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &request);
         MPI_Start(&request);
@@ -43,6 +71,7 @@ int main(int argc, char** argv) {
     long const messages = by_time ? LONG_MAX : atol(argv[3]);
     long const most_kib = atol(argv[4]);
     begin(&argc, &argv);
+    if (argc > 5) do_before(argv[5]);
     char* data = room((size_t)bytes);
     fill(data, (size_t)bytes, 1);
     // The first messages make MPI's buffers.
@@ -68,9 +97,15 @@ int main(int argc, char** argv) {
                 if (is_last) break;
                 continue;
             }
+            MPI_Request request;
             MPI_Status status;
             int received = 0;
-            MPI_Recv(data, bytes, MPI_CHAR, rank, 0, MPI_COMM_WORLD, &status);
+            if (strcmp(how, "irecv") == 0) {  // as its receiver receives
+                MPI_Irecv(data, bytes, MPI_CHAR, rank, 0, MPI_COMM_WORLD, &request);
+                MPI_Wait(&request, &status);
+            } else {
+                MPI_Recv(data, bytes, MPI_CHAR, rank, 0, MPI_COMM_WORLD, &status);
+            }
             MPI_Get_count(&status, MPI_CHAR, &received);
             if (received == 0) break;
             if (i % 64 != 0) continue;

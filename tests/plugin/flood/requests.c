@@ -102,13 +102,25 @@ static void complete(enum how how, int n) {
                 MPI_Request_free(&requests[i]);
             MPI_Wait(&requests[n - 1], MPI_STATUS_IGNORE);
             break;
-        default:
-            for (int i = 0; i < n - 1; ++i)
-                MPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
+        default:  // what is left after cancel_some
             MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
     }
     for (int i = 0; i < n; ++i)
         if (requests[i] != MPI_REQUEST_NULL) say("request %d is not null", i);
+}
+
+// Waits for some sends that were cancelled, whatever the receiver does, and tells it which of them do not come.
+static void cancel_some(int to) {
+    int cancelled[k_many] = {0};
+    for (int i = 0; i < k_many; i += 5)
+        MPI_Cancel(&requests[i]);
+    for (int i = 0; i < k_many; i += 5) {
+        MPI_Status status = untouched_status();
+        MPI_Wait(&requests[i], &status);
+        MPI_Test_cancelled(&status, &cancelled[i]);
+        say("send %d: cancelled %d", i, cancelled[i]);
+    }
+    MPI_Send(cancelled, k_many, MPI_INT, to, 3, MPI_COMM_WORLD);
 }
 
 static void send_side(int to, enum how how) {
@@ -119,16 +131,19 @@ static void send_side(int to, enum how how) {
         MPI_Isend(data[i], k_bytes, MPI_CHAR, to, 1, MPI_COMM_WORLD, &requests[i]);
     }
     MPI_Irecv(&answer, 1, MPI_CHAR, to, 2, MPI_COMM_WORLD, &requests[k_many]);
+    if (how == k_cancel) cancel_some(to);
     complete(how, k_many + 1);
     say("way %d: answer %c", (int)how, answer);
 }
 
-static void receive_side(int from) {
+static void receive_side(int from, enum how how) {
     char data[k_bytes];
+    int cancelled[k_many] = {0};
     uint64_t sum = 0;
+    if (how == k_cancel) MPI_Recv(cancelled, k_many, MPI_INT, from, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int i = 0; i < k_many; ++i) {
         if (i % 8 == 0) usleep(2000);
-        MPI_Recv(data, k_bytes, MPI_CHAR, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (cancelled[i] == 0) MPI_Recv(data, k_bytes, MPI_CHAR, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         sum = sum * 31 + checksum(data, sizeof data);
         if (i == k_many / 2) MPI_Send("y", 1, MPI_CHAR, from, 2, MPI_COMM_WORLD);
     }
@@ -180,15 +195,20 @@ static void handler(MPI_Comm* comm, int* code, ...) {
     MPI_Waitall(k_many, requests, MPI_STATUSES_IGNORE);
 }
 
-// An error handler waits for requests: those that were started before it was made, and after.
+// An error handler waits for requests, of which every third is persistent: those that were started before it was made,
+// and after.
 static void wait_in_a_handler(int partner, int sends) {
     static char data[k_many][k_bytes];
     MPI_Comm copy;
     MPI_Errhandler made;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-    for (int round = 0; round < 3; ++round) {
+    for (int i = 0; sends && i < k_many; i += 3)
+        MPI_Send_init(data[i], k_bytes, MPI_CHAR, partner, i, MPI_COMM_WORLD, &requests[i]);
+    for (int round = 0; round < 6; ++round) {
         for (int i = 0; i < k_many; ++i)
-            if (sends)
+            if (sends && i % 3 == 0)
+                MPI_Start(&requests[i]);
+            else if (sends)
                 MPI_Isend(data[i], k_bytes, MPI_CHAR, partner, i, MPI_COMM_WORLD, &requests[i]);
             else
                 MPI_Recv(data[i], k_bytes, MPI_CHAR, partner, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -200,14 +220,56 @@ static void wait_in_a_handler(int partner, int sends) {
         if (sends) MPI_Send(data[0], 1, MPI_CHAR, ranks + 7, 0, copy);
         if (!sends) usleep(2000);
     }
+    for (int i = 0; sends && i < k_many; i += 3)
+        MPI_Request_free(&requests[i]);
     say("waits in the handler: %d", waits_in_handler);
+    MPI_Comm_free(&copy);
+}
+
+static void tell(MPI_Comm* comm, int* code, ...) {
+    int class = 0;
+    int result = MPI_UNEQUAL;
+    MPI_Error_class(*code, &class);
+    MPI_Comm_compare(*comm, MPI_COMM_WORLD, &result);
+    say("handler: %s on %s", class == MPI_ERR_TRUNCATE ? "truncated" : "refused",
+        result == MPI_CONGRUENT ? "the copy" : "another");
+}
+
+// What fails is told to the handler of its communicator as often as without marks, and the other sends go on.
+static void count_in_a_handler(int partner, int sends) {
+    static char data[k_many][k_bytes];
+    MPI_Comm copy;
+    MPI_Errhandler made;
+    MPI_Datatype not_committed;
+    MPI_Request refused;
+    MPI_Type_contiguous(100, MPI_CHAR, &not_committed);
+    MPI_Comm_create_errhandler(tell, &made);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_set_errhandler(copy, made);
+    MPI_Errhandler_free(&made);
+    for (int round = 0; round < 3; ++round) {
+        for (int i = 0; sends && i < k_many; ++i) {
+            MPI_Isend(data[i], k_bytes, MPI_CHAR, partner, i, copy, &requests[i]);
+            if (i % 6 == 0) MPI_Isend(data[i], 1, not_committed, partner, i, copy, &refused);
+            if (i % 6 == 1) MPI_Isend(data[i], k_bytes, MPI_CHAR, ranks + 7, i, copy, &refused);
+            if (i % 6 == 2) MPI_Send(data[i], k_bytes, MPI_CHAR, partner, -20, copy);
+            if (i % 6 == 3) MPI_Send(data[i], -1, MPI_CHAR, partner, i, copy);
+        }
+        if (sends) MPI_Waitall(k_many, requests, MPI_STATUSES_IGNORE);
+        for (int i = 0; !sends && i < k_many; ++i) {
+            if (i % 8 == 0) usleep(2000);
+            MPI_Recv(data[i], i % 3 == 0 ? k_bytes / 2 : k_bytes, MPI_CHAR, partner, i, copy, MPI_STATUS_IGNORE);
+        }
+    }
+    MPI_Type_free(&not_committed);
     MPI_Comm_free(&copy);
 }
 
 int main(int argc, char** argv) {
     begin(&argc, &argv);
     if (argc > 1) {
-        if ((me ^ 1) < ranks) wait_in_a_handler(me ^ 1, me % 2 == 0);
+        void (*const act)(int, int) = strcmp(argv[1], "counts") == 0 ? count_in_a_handler : wait_in_a_handler;
+        if ((me ^ 1) < ranks) act(me ^ 1, me % 2 == 0);
         MPI_Barrier(MPI_COMM_WORLD);
         return end();
     }
@@ -219,7 +281,7 @@ int main(int argc, char** argv) {
                 if (me % 2 == 0)
                     send_side(partner, (enum how)way);
                 else
-                    receive_side(partner);
+                    receive_side(partner, (enum how)way);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     return end();

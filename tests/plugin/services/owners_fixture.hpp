@@ -11,6 +11,7 @@ namespace sluice::plugin::tests {
 
 /// What became of a request.
 struct Fate {
+    int asked_inside = 0;
     int completed = 0;
     int destroyed = 0;
 };
@@ -19,6 +20,7 @@ class Owned final : public OwnedRequest {
   public:
     Owned(Fate& fate, std::size_t parts, bool persistent) : OwnedRequest(parts, persistent), fate_(&fate) {}
     ~Owned() override { ++fate_->destroyed; }
+    void asked_inside() noexcept override { ++fate_->asked_inside; }
     int complete(std::span<Part const> parts) noexcept override {
         ++fate_->completed;
         return OwnedRequest::complete(parts);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -350,6 +351,38 @@ TEST(Translation, a_nested_call_leaves_requests_of_mpi_to_the_outer_one) {
     EXPECT_EQ(kept.completed, 0);
     EXPECT_EQ(calls.wait(&ticket, MPI_STATUS_IGNORE), MPI_SUCCESS);
     EXPECT_EQ(owned.completed, 1);
+}
+
+TEST(Translation, a_nested_call_tells_the_requests_that_it_asks_for) {
+    Fate fate;
+    Fate other;
+    for (bool const nested : {false, true}) {
+        Calls calls(nested);
+        fate = other = Fate();
+        MPI_Request of_mpi = calls.keep_for(fate, 4);
+        std::array requests{calls.own(fate, 10, 2), calls.keep_for(fate, 20)};
+        calls.own(other, 30, 1);
+        EXPECT_EQ(calls.wait(&of_mpi, MPI_STATUS_IGNORE), MPI_SUCCESS);
+        EXPECT_EQ(calls.waitall(2, requests.data(), MPI_STATUSES_IGNORE), MPI_SUCCESS);
+        EXPECT_EQ(fate.asked_inside, nested ? 3 : 0);
+        EXPECT_EQ(other.asked_inside, 0);
+    }
+}
+
+TEST(Translation, a_persistent_request_is_not_that_of_mpi_while_another_is_its_part) {
+    Fate fate;
+    Calls calls(true);
+    MPI_Request handle = calls.mpi.make(4, true);
+    auto const owned = std::make_shared<Owned>(fate, 1, true);
+    owned->set_part(0, handle);
+    calls.table.add(handle, owned);
+    EXPECT_TRUE(owned->is_mpi_request());
+    owned->set_part(0, calls.mpi.make(5));
+    owned->start();
+    EXPECT_FALSE(owned->is_mpi_request());
+    EXPECT_EQ(calls.wait(&handle, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    EXPECT_EQ(fate.completed, 1);
+    EXPECT_FALSE(owned->active());
 }
 
 TEST(Translation, partitions_go_to_the_part_that_holds_them) {

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "report/jobs.hpp"
 
@@ -163,6 +164,97 @@ TEST(Advice, on_memory_that_grows_depends_on_the_kind_of_call_and_its_side) {
     EXPECT_THAT(grows("MPI_Waitall", Kind::file, "MPI_File_write_at"), Not(HasSubstr("hint")));
     EXPECT_THAT(grows("MPI_Waitall", Kind::file, "MPI_File_write_at_all"),
                 AllOf(HasSubstr("cb_buffer_size"), HasSubstr("cb_nodes")));
+}
+
+/// Rank 0 grows in MPI_Recv, to which the others send.
+Summary flooded_by(std::uint32_t ranks, std::vector<Cell> cells) {
+    Summary summary = job(ranks, Story::healthy);
+    SiteSum& site = site_of(summary, "MPI_Recv");
+    site.grown = Spread::of(std::uint64_t{300} << 20, 0);
+    summary.matrix = std::move(cells);
+    SiteSum& sends = site_of(summary, "MPI_Isend");
+    sends.function = "MPI_Send";
+    sends.calls = 9000;
+    sends.bytes_out = 9000 * 1000;
+    return summary;
+}
+
+TEST(Advice, on_a_flood_names_all_who_send_about_as_much) {
+    Summary summary = flooded_by(4, {{1, 0, 3'000'000, 3000}, {2, 0, 3'100'000, 3100}, {3, 0, 90'000, 90}});
+    EXPECT_THAT(
+        all_advice(summary),
+        AllOf(HasSubstr("2 ranks sent it 6100 messages of 1000 B (rank 2 sent 3100 of them), most by MPI_Send at "),
+              HasSubstr("receive wait there, about 6100 at once (an estimate): post")));
+    site_of(summary, "MPI_Recv").grown = Spread::of(std::uint64_t{20} << 20, 0);
+    EXPECT_THAT(all_advice(summary), HasSubstr("about 5211 at once (an estimate)"));
+    summary.matrix[1].messages = 1;
+    EXPECT_THAT(all_advice(summary), HasSubstr("Rank 1 sent it 3000 messages of 1000 B, most by MPI_Send at "));
+    summary.matrix[0].messages = 900;
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("sent it"))) << "they are few";
+}
+
+TEST(Advice, on_a_flood_names_no_place_whose_messages_are_others) {
+    Summary summary = flooded_by(2, {{1, 0, 3'000'000, 3000}});
+    SiteSum& sends = site_of(summary, "MPI_Send");
+    sends.bytes_out = sends.calls * 64;
+    EXPECT_THAT(all_advice(summary), HasSubstr("Rank 1 sent it 3000 messages of 1000 B. Messages"));
+    sends.bytes_out = sends.calls * 1000;
+    sends.function = "MPI_Ssend";
+    EXPECT_THAT(all_advice(summary), HasSubstr("Rank 1 sent it 3000 messages of 1000 B. Messages"))
+        << "a synchronous send waits for its receive";
+}
+
+TEST(Advice, on_a_flood_names_parts_of_large_jobs) {
+    Summary summary = flooded_by(2, {{1, 0, 3'000'000, 3000}, {0, 0, 4'000'000, 4000}});
+    summary.world_size = 512;
+    EXPECT_THAT(all_advice(summary),
+                HasSubstr("About 4 ranks sent ranks 0 to 1 7000 messages of 1000 B (ranks 0 to 1 sent 4000 of them)"));
+}
+
+TEST(Advice, on_a_flood_that_its_sender_keeps_names_who_takes_too_little) {
+    Summary summary = flooded_by(4, {{0, 1, 3'000'000, 3000}, {0, 2, 2'000'000, 2000}});
+    site_of(summary, "MPI_Recv").grown = Spread::of(0, 0);
+    site_of(summary, "MPI_Send").grown = Spread::of(std::uint64_t{300} << 20, 0);
+    EXPECT_THAT(all_advice(summary), HasSubstr("It sent 2 ranks 5000 messages of 1000 B (3000 of them to rank 1). The "
+                                               "MPI keeps there what is sent"));
+    EXPECT_THAT(all_advice(summary), HasSubstr("--flood on`, with which about 768 KiB would wait (an estimate)"));
+}
+
+TEST(Advice, on_a_flood_of_rooted_calls_is_not_that_of_a_part_of_the_call) {
+    Summary summary = flooded_by(4, {{1, 0, 3'000'000, 3000}, {2, 0, 3'000'000, 3000}});
+    SiteSum& site = site_of(summary, "MPI_Recv");
+    site.function = "MPI_Reduce";
+    site.kind = record::Kind::collective;
+    site.calls = 4 * 100'000;
+    site.bytes.sum = site.calls * 64;
+    EXPECT_THAT(all_advice(summary),
+                AllOf(HasSubstr("2 ranks sent it 6000 messages of 1000 B (rank 1 sent 3000 of them). The others do not "
+                                "wait for the root"),
+                      HasSubstr("about 384 KiB would wait (an estimate)"), Not(HasSubstr("own part"))));
+    site.calls = 40;
+    EXPECT_THAT(all_advice(summary), HasSubstr("its own part")) << "so few messages do not take so much";
+    site.calls = 4 * 100'000;
+    site.function = "MPI_Allreduce";
+    EXPECT_THAT(all_advice(summary), HasSubstr("its own part")) << "no rank runs ahead";
+}
+
+TEST(Advice, with_flood_control_says_what_can_help) {
+    Summary summary = flooded_by(2, {{1, 0, 3'000'000, 3000}});
+    auto const count = [&summary](char const* what, std::uint64_t n) {
+        summary.counters.push_back({"flood control", what, Spread::of(n, 1)});
+    };
+    EXPECT_THAT(all_advice(summary), HasSubstr("with which about 384 KiB would wait (an estimate)"));
+    count("synchronous sends", 0);
+    EXPECT_THAT(all_advice(summary), AllOf(HasSubstr("Flood control bounded none of them"), Not(HasSubstr("--flood"))));
+    summary.counters.clear();
+    count("synchronous sends", 700);
+    EXPECT_THAT(all_advice(summary), HasSubstr("or give `sluice run` a smaller --flood-share"));
+    SiteSum& sends = site_of(summary, "MPI_Send");
+    sends.function = "MPI_Isend";
+    EXPECT_THAT(all_advice(summary), AllOf(HasSubstr("start fewer of them at once"), Not(HasSubstr("--flood-share"))));
+    count("sends let go after flood-hold", 7);
+    EXPECT_THAT(all_advice(summary), HasSubstr("let 7 messages go to receivers that took nothing for long: a longer "
+                                               "--flood-hold"));
 }
 
 TEST(Advice, to_post_receives_earlier_is_not_for_those_that_were_posted) {

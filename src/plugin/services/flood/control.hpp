@@ -78,12 +78,6 @@ class FloodControl {
     void received() noexcept;
     /// Tells a rank of another node that asks how far this one is; at each call of the program.
     void reply() noexcept;
-    /// The program cancels or frees requests: its nonblocking sends go as they are from now on.
-    void use_plain_requests() noexcept { plain_requests_ = true; }
-    /// Also where an error handler may wait for one: only links complete what is held, and it runs inside a call.
-    bool uses_plain_requests() const noexcept {
-        return plain_requests_ || g_plugin.has_error_functions.load(std::memory_order_relaxed);
-    }
 
     /// In MPI_Finalize, by all ranks: MPI moves until all have come.
     void finish(MPI_Comm all, RootedCalls& rooted) noexcept;
@@ -112,7 +106,6 @@ class FloodControl {
     std::uint64_t const reply_pause_;  // in ticks
     std::uint64_t replied_at_ = 0;
     std::uint64_t const eager_within_node_;
-    bool plain_requests_ = false;
 };
 
 }  // namespace sluice::plugin

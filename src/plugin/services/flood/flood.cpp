@@ -4,15 +4,13 @@
 #include <chrono>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
 
-#include "functions.hpp"
 #include "groups/tags.hpp"
 #include "kernel/device/device_memory.hpp"
 #include "plugin/binding/tally.hpp"
 #include "plugin/services/flood/links.hpp"
 #include "plugin/services/job.hpp"
-#include "plugin/watch/call.hpp"
 
 namespace sluice::plugin {
 
@@ -36,15 +34,13 @@ class FloodService final : public Service {
     char const* name() const noexcept override { return "flood control"; }
     char const* setting() const noexcept override { return "flood"; }
     Needs needs() const noexcept override { return {.all_ranks = true}; }
-    /// A program that computes on a device may send memory that the processor cannot copy.
-    bool wanted(Job const& job) const noexcept override {
-        return job.settings.flood == Switch::on && kernel::device_library() == nullptr;
-    }
+    bool wanted(Job const& job) const noexcept override { return job.settings.flood == Switch::on; }
 
     std::optional<std::string> prepare(Job& job) override {
+        // Also of a rank that cannot: the report's advice sees by them that it was asked for.
         auto const counter = [&](char const* what) -> std::uint64_t& { return job.counter(name(), what); };
-        flood_ = std::make_unique<Flood>(
-            job, *this,
+        auto flood = std::make_unique<Flood>(
+            job,
             FloodControl::Terms{job.settings.flood_share.count, std::chrono::milliseconds(job.settings.flood_hold),
                                 largest_tag_of(MPI_COMM_WORLD)},
             FloodControl::Counts{counter("synchronous sends"), counter("sends held"),
@@ -52,6 +48,10 @@ class FloodService final : public Service {
                                  counter("sends let go after flood-hold"), counter("sends without memory for a copy"),
                                  counter("answers to senders of other nodes")},
             RootedCalls::Counts{counter("barriers of rooted collectives"), counter("barriers let go")});
+        if (char const* const library = kernel::device_library())
+            return std::string(library) +
+                   " is loaded, so messages may be in memory that the processor cannot copy: no rank is held";
+        flood_ = std::move(flood);
         return std::nullopt;
     }
     void start(Job& job) noexcept override {
@@ -60,24 +60,11 @@ class FloodService final : public Service {
     }
     void stop(Job& job, Ending ending) override {
         remove_flood_links(job, *flood_);
-        job.before.remove(*this);
         job.progress.remove(*this);
         // A process that ends without MPI_Finalize leaves all to MPI, which may be in another thread's call.
         if (ending != Ending::finalize) return static_cast<void>(flood_.release());
         flood_->held.release_all();
         flood_->control.finish(job.all.get(), flood_->rooted);
-    }
-    /// These may run functions of the program, which may wait for a request that only links complete.
-    void before(Call& call, TouchedBy const&) noexcept override {
-        using record::Kind;
-        Kind const kind = k_function_kinds[static_cast<std::size_t>(call.function())];
-        if (kind != Kind::send && kind != Kind::receive && kind != Kind::completion && kind != Kind::collective)
-            flood_->held.release_all();
-    }
-    void before_unwatched(Job&, char const* function) noexcept override {
-        std::string_view const name = function;
-        if (name.find("attr") != name.npos || name.find("errhandler") != name.npos || name.starts_with("MPI_Type_"))
-            flood_->held.release_all();
     }
     bool poll() override {
         if (flood_ != nullptr) flood_->control.reply();

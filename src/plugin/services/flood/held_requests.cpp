@@ -12,10 +12,19 @@ namespace sluice::plugin {
 
 namespace {
 
-/// A persistent request. While it is held its part is the ticket, otherwise MPI's own.
-class PersistentSend final : public OwnedRequest {
+class HeldSend : public OwnedRequest {
   public:
-    explicit PersistentSend(MPI_Request own) : OwnedRequest(1, true), own_(own) { set_part(0, own); }
+    HeldSend(HeldRequests& held, bool persistent) : OwnedRequest(1, persistent), held_(held) {}
+    void asked_inside() noexcept override { held_.release(handle()); }
+
+  private:
+    HeldRequests& held_;
+};
+
+/// A persistent request. While it is held its part is the ticket, otherwise MPI's own.
+class PersistentSend final : public HeldSend {
+  public:
+    PersistentSend(HeldRequests& held, MPI_Request own) : HeldSend(held, true), own_(own) { set_part(0, own); }
     int complete(std::span<Part const> parts) noexcept override {
         int const code = OwnedRequest::complete(parts);
         set_part(0, own_);
@@ -45,15 +54,15 @@ bool HeldRequests::begin(Call& call, Message const& message, Held& held) noexcep
 
 void HeldRequests::keep(Held& held, MPI_Request request) noexcept {
     held.request = request;
-    if (held_.fetch_add(1, std::memory_order_release) == 0) job_.before.add(service_);
+    held_.fetch_add(1, std::memory_order_release);
 }
 
 bool HeldRequests::isend(Call& call, Message const& message, MPI_Request* request) noexcept {
     CallersLock const lock(changing_);
     Held* const held = place();
-    if (held == nullptr || control_.uses_plain_requests()) return false;
+    if (held == nullptr) return false;
     try {
-        auto owned = std::make_shared<OwnedRequest>(1, false);
+        auto owned = std::make_shared<HeldSend>(*this, false);
         if (!begin(call, message, *held)) return false;
         owned->set_part(0, held->ticket);
         job_.owned.add(held->ticket, std::move(owned));
@@ -68,11 +77,11 @@ bool HeldRequests::isend(Call& call, Message const& message, MPI_Request* reques
 bool HeldRequests::start(Call& call, Message const& message, MPI_Request persistent) noexcept {
     CallersLock const lock(changing_);
     Held* const held = place();
-    if (held == nullptr || control_.uses_plain_requests()) return false;
+    if (held == nullptr) return false;
     auto owned = job_.owned.find(persistent);
     try {
         if (!owned) {
-            owned = std::make_shared<PersistentSend>(persistent);
+            owned = std::make_shared<PersistentSend>(*this, persistent);
             job_.owned.add(persistent, owned);
         }
     } catch (std::bad_alloc const&) {
@@ -88,7 +97,7 @@ bool HeldRequests::start(Call& call, Message const& message, MPI_Request persist
 void HeldRequests::complete(Held& held) noexcept {
     MPI_Request const ticket = held.ticket;
     held = Held();
-    if (held_.fetch_sub(1, std::memory_order_release) == 1) job_.before.remove(service_);
+    held_.fetch_sub(1, std::memory_order_release);
     MPI_Grequest_complete(ticket);
 }
 

@@ -5,8 +5,9 @@
 ///     MPI_Start          ── due ──> mark; the persistent request stays inactive in MPI, a ticket is its part
 ///     MPI_Wait, Test, …  ── hold over? ── MPI_Grequest_complete ──> MPI's own call completes the request
 ///
-/// Each is registered with the owned requests, so other services and calls from inside others know that MPI alone does
-/// not complete it. There are few at a time; with more the sends go as they are.
+/// Each is registered with the owned requests, so other services know that MPI alone does not complete it, and a call
+/// from inside another one that asks for it, where no link acts, ends its hold. There are few at a time; with more the
+/// sends go as they are.
 #pragma once
 
 #include <mpi.h>
@@ -22,15 +23,11 @@
 
 namespace sluice::plugin {
 
-class Service;
-
 class HeldRequests {
   public:
     static constexpr std::size_t k_most = 64;
 
-    /// `service` acts before each call of the program while something is held.
-    HeldRequests(Job& job, FloodControl& control, Service& service) noexcept
-        : job_(job), control_(control), service_(service) {}
+    HeldRequests(Job& job, FloodControl& control) noexcept : job_(job), control_(control) {}
 
     bool empty() const noexcept { return held_.load(std::memory_order_acquire) == 0; }
     /// Sends the message; `request` becomes the program's. False: nothing was sent.
@@ -62,7 +59,6 @@ class HeldRequests {
 
     Job& job_;
     FloodControl& control_;
-    Service& service_;
     mutable std::mutex changing_;
     std::atomic<std::size_t> held_{0};
     std::array<Held, k_most> all_{};

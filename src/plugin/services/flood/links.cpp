@@ -233,20 +233,19 @@ struct FloodLinks {
     static constexpr auto Testsome = k_ask;
     static constexpr auto Request_get_status = k_ask;
 
+    // The program does not wait for what it frees, so the hold is here.
     static constexpr auto Request_free = [](Flood& flood, Call&, auto next, MPI_Request* request) {
         MPI_Request const freed = request != nullptr ? *request : MPI_REQUEST_NULL;
-        // A nonblocking send whose completion the program does not ask for cannot be held.
-        if (!persistent_message(flood, freed)) flood.control.use_plain_requests();
-        if (!flood.held.empty()) flood.held.release(freed);
-        int const code = next(request);
+        int const code = wait_for_all(
+            flood, [&] { return next(request); }, request, 1);
         if (code == MPI_SUCCESS && flood.persistent.any()) {
             CallersLock const lock(flood.changing_persistent);
             flood.persistent.freed(freed);
         }
         return code;
     };
+    // A wait for what is cancelled may not depend on another rank. The message has left, so it is not cancelled.
     static constexpr auto Cancel = [](Flood& flood, Call&, auto next, MPI_Request* request) {
-        flood.control.use_plain_requests();
         if (!flood.held.empty() && request != nullptr) flood.held.release(*request);
         return next(request);
     };

@@ -11,10 +11,9 @@
 namespace sluice::plugin {
 
 struct Flood {
-    Flood(Job& job, Service& service, FloodControl::Terms terms, FloodControl::Counts counts,
-          RootedCalls::Counts rooted_counts)
+    Flood(Job& job, FloodControl::Terms terms, FloodControl::Counts counts, RootedCalls::Counts rooted_counts)
         : control(job, terms, counts),
-          held(job, control, service),
+          held(job, control),
           rooted(job.memory.budget(), job.watch.communicators(), terms.share / 2, terms.hold, rooted_counts) {}
     FloodControl control;
     HeldRequests held;
