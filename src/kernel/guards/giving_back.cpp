@@ -49,12 +49,13 @@ void GuardedPages::tell_afterwards(Aside const& part) const noexcept {
     if (reserve(part.bytes, part.aside) != nullptr) hooked_.unmap(part.aside, part.bytes);
 }
 
-/// A library may have split the pages aside into several mappings (madvise), which mremap moves one by one. What it has
-/// registered it has kept from children of fork(); that would go to the program with the mapping, and the library takes
-/// it back only where the pages were. No page is
+/// A library may have split the pages aside into several mappings (madvise), which mremap moves one by one. No page is
 /// missing in between: each part replaces its part of the guard in one step, and the rest of the guard stays. The
 /// mapping is looked up first, for an mremap of more than one is refused by kernels before Linux 6.17 only after they
 /// have unmapped the whole target, the guard.
+///
+/// A library that registers memory for RDMA keeps it from children of fork(). A mapping that is moved stays so for
+/// good, because the library ends this at the address where it registered: it is ended here.
 void GuardedPages::remap_back(Aside& left) noexcept {
     while (left.bytes != 0) {
         auto const mapping = mappings_.at(left.aside);

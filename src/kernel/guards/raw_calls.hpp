@@ -34,7 +34,7 @@ inline void unmap(std::byte* from, std::size_t bytes) noexcept {
     if (bytes != 0) syscall(SYS_munmap, from, bytes);
 }
 
-/// Children of fork() have the pages, too.
+/// Ends what MADV_DONTFORK began: children of fork() have the pages.
 inline void leave_to_children(std::byte* from, std::size_t bytes) noexcept {
     syscall(SYS_madvise, from, bytes, MADV_DOFORK);
 }

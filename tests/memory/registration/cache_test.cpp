@@ -67,6 +67,26 @@ TEST_F(CacheTest, nothing_in_use_is_given_back) {
     EXPECT_EQ(pinned_.held(), Bytes{});
 }
 
+/// Before a fork: forgotten ones, too, and those whose next use is known.
+TEST_F(CacheTest, all_that_is_not_in_use_is_given_back) {
+    used(buffer(1));
+    cache_.set_next_use(buffer(1), ms(1));
+    used(buffer(2));
+    EXPECT_TRUE(cache_.warm(buffer(3), ms(1)).done);
+    used(buffer(4));
+    cache_.forget(buffer(4));
+    Use const in_use = cache_.begin_use(buffer(5));
+    Use const forgotten_in_use = cache_.begin_use(buffer(6));
+    cache_.forget(buffer(6));
+    cache_.give_back_unused();
+    EXPECT_EQ(registrar_.pinned(), buffer(5).bytes + buffer(6).bytes);
+    EXPECT_TRUE(cache_.region_of(buffer(5)));
+    EXPECT_TRUE(cache_.end_use(in_use));
+    EXPECT_TRUE(cache_.end_use(forgotten_in_use));
+    cache_.give_back_unused();
+    EXPECT_EQ(registrar_.pinned(), 0U);
+}
+
 TEST_F(CacheTest, registered_ahead_is_found) {
     EXPECT_TRUE(cache_.warm(buffer(1), ms(1)).done);
     EXPECT_FALSE(cache_.warm(buffer(1), ms(1)).done);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // forks ROUNDS BYTES: between messages the program forks children, which write into the buffers, unmap them, end, or
 // become another program. The messages of the parent stay right, and so do the children's copies. In the second half
-// of the rounds a handler of the program's, the last before fork(), takes the time of a round: what registers memory by
-// then registers it in the child's absence.
+// of the rounds the handler that runs last before fork() takes the time of a round. A helper that registers the next
+// buffer meanwhile would keep it from the child.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>

@@ -87,13 +87,16 @@ void Registering::stop(bool ucx_is_there) noexcept {
     published();
     watch_.close();
     if (!ucx_is_there) return;
+    mapper_->pause();  // another thread of the program may fork just now
     UcxRegistrar::Helping const helping;
     cache_.reset();  // gives back all regions
     registrar_.settle();
+    mapper_->go_on();
 }
 
 void Registering::before_fork() noexcept {
     mapper_->pause();
+    if (!cache_) return;  // another thread ends the job meanwhile
     UcxRegistrar::Helping const helping;
     cache_->give_back_unused();
     registrar_.settle();
