@@ -19,6 +19,7 @@ namespace {
 
 /// What the kernel adds up for each thread in batches makes two readings of the same memory differ by some hundred KiB.
 constexpr std::uint64_t k_near_kib = 1024;
+constexpr std::uint64_t k_no_bound_kib = std::uint64_t{1} << 43;
 constexpr std::uint64_t k_below_0 = std::uint64_t{1} << 63;
 
 /// least <= mean <= most; without ranks all is 0.
@@ -195,14 +196,17 @@ class JobContradictions {
         return found != summary_.ranks.end() ? &*found : nullptr;
     }
 
+    /// A rank whose memory was not watched has a peak of 0, which bounds nothing.
+    static std::uint64_t bound_of(std::uint64_t kib) noexcept { return kib > 0 ? kib : k_no_bound_kib; }
+
     /// In KiB; of a rank that is not kept in full, that of the highest.
     std::uint64_t peak_of(std::uint32_t rank) const {
         RankDetail const* const detail = detail_of(rank);
-        return detail != nullptr ? detail->peak_kib : summary_.peak_kib.most;
+        return bound_of(detail != nullptr ? detail->peak_kib : summary_.peak_kib.most);
     }
 
     void look_at_memory(SiteSum const& site) {
-        if (site.id == k_other_places || summary_.peak_kib.most == 0) return;
+        if (site.id == k_other_places) return;
         std::uint64_t const peak = peak_of(site.grown.most_rank);
         unless(site.grown.most <= (peak + k_near_kib) << 10, "grown",
                "{} took {} bytes on rank {}, whose peak is {} KiB", name_of_place(site), site.grown.most,
@@ -210,8 +214,8 @@ class JobContradictions {
         unless(site.estimated <= site.grown.sum, "estimate", "{} took {} bytes, of which {} are estimated",
                name_of_place(site), site.grown.sum, site.estimated);
         RankDetail const* const detail = detail_of(site.in_flight.most_rank);
-        std::uint64_t const most =
-            detail != nullptr ? most_of_application(detail->curve, detail->peak_kib) : site.in_flight_peak_kib;
+        std::uint64_t const most = bound_of(
+            detail != nullptr ? most_of_application(detail->curve, detail->peak_kib) : site.in_flight_peak_kib);
         unless(site.in_flight.most <= most << 10, "in flight of a place",
                "{} had {} bytes in flight on rank {}, whose application had at most {} KiB", name_of_place(site),
                site.in_flight.most, site.in_flight.most_rank, most);

@@ -11,9 +11,11 @@
 namespace sluice::report {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 constexpr std::uint64_t k_minus_1 = ~std::uint64_t{0};
@@ -224,6 +226,16 @@ TEST_F(SumContradictions, more_in_flight_at_a_place_than_its_application_can_hav
     EXPECT_THAT(contradictions_of(job_), IsEmpty());
     transpose().in_flight = Spread::of((most << 10) + 1, 1);
     expect("whose application had at most");
+}
+
+TEST_F(SumContradictions, a_rank_whose_memory_was_not_watched_has_no_bound) {
+    SiteSum& site = transpose();
+    RankDetail& rank = job_.ranks[1];
+    site.grown = site.in_flight = Spread::of((rank.peak_kib + 2000) << 10, 1);
+    EXPECT_THAT(contradictions_of(job_), Contains(HasSubstr("MPI_Alltoallv")).Times(2));
+    rank.peak_kib = 0;
+    rank.curve.clear();
+    EXPECT_THAT(contradictions_of(job_), Not(Contains(HasSubstr("MPI_Alltoallv"))));
 }
 
 TEST_F(SumContradictions, more_in_flight_than_the_peak_of_a_rank_that_is_not_kept_in_full) {
