@@ -282,7 +282,12 @@ class SharedArraysWithinALimit : public SharedArrays {
         settings.memory = 1_GiB;
         return settings;
     }
-    Bytes room() { return engine::ContextState::of(context_).process().memory().room(); }
+    /// What this process may lease at all: what others of the node have leased comes and goes.
+    Bytes limit() {
+        budget::ProcessBudget& memory = engine::ContextState::of(context_).process().memory();
+        memory.look();
+        return memory.budget().limit();
+    }
     static std::uint64_t resident() {
         std::uint64_t pages = 0;
         std::ifstream("/proc/self/statm") >> pages >> pages;
@@ -302,7 +307,7 @@ TEST_F(SharedArraysWithinALimit, are_counted_once_by_the_rank_that_owns_them) {
     constexpr std::uint64_t k_numbers = k_bytes / sizeof(std::uint64_t);
     auto small = allocate<std::uint64_t>(context_, k_slots);
     move(small, 1);  // the context has its rings, and ranks have met
-    Bytes const room_before = room();
+    Bytes const limit_before = limit();
     std::uint64_t const resident_before = resident();
     auto array = allocate<std::uint64_t>(context_, k_numbers);
     std::ranges::fill(array, rank_);
@@ -314,10 +319,10 @@ TEST_F(SharedArraysWithinALimit, are_counted_once_by_the_rank_that_owns_them) {
     EXPECT_EQ(std::ranges::count(array, static_cast<std::uint64_t>((rank_ + ranks_ - 1) % ranks_)),
               static_cast<std::ptrdiff_t>(k_numbers));
     std::uint64_t const resident_by = sum(resident() - resident_before);
-    Bytes const room_after = room();
+    Bytes const limit_after = limit();
     MPI_Barrier(MPI_COMM_WORLD);  // the arrays are there until all have looked
-    EXPECT_GE(room_before, room_after + Bytes{k_bytes});
-    EXPECT_LE(room_before, room_after + Bytes{k_bytes} + 4_MiB);
+    EXPECT_GE(limit_before, limit_after + Bytes{k_bytes});
+    EXPECT_LE(limit_before, limit_after + Bytes{k_bytes} + 4_MiB);
     // The kernel counts a page in each process that has copied to or from it.
     EXPECT_GE(resident_by, static_cast<std::uint64_t>(ranks_) * k_bytes * 3 / 2);
 }

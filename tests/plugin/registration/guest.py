@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs in the guest of the RDMA bed, with real pinning: guest.py CASE MPI BED SLUICE COUNTS PROGRAM…
+"""Programs in the guest of the RDMA bed, with real pinning: guest.py CASES MPI BED SLUICE COUNTS PROGRAMS
 
-COUNTS is the preload library that counts registrations. The last PROGRAM is periodic, reuse or forks.
+The jobs of all CASES, joined by "+", run one after the other in one guest, whose start takes as long as a job. COUNTS is
+the preload library that counts registrations; the programs of the folder PROGRAMS are periodic, reuse and forks.
   periodic  after two rounds most messages find their buffer registered ahead, by another thread; less is pinned than all
             buffers; nothing is wrong, and nothing stays pinned after MPI_Finalize
   persistent  the first with requests that are made once: MPI_Start uses their buffers
@@ -22,7 +23,8 @@ import sys
 import watched
 from checks import check, conclude
 
-case, mpi, bed, sluice, counts, program = sys.argv[1:]
+cases, mpi, bed, sluice, counts, programs = sys.argv[1:]
+PERIODIC, REUSE, FORKS = (os.path.join(programs, f"registration-{name}") for name in ("periodic", "reuse", "forks"))
 # One job each: the end of the heap has no room for two.
 WAYS = ("munmap raw_munmap raw_map_over mremap raw_mremap dontneed raw_dontneed raw_half", "brk", "raw_brk")
 BUFFERS, BYTES, ROUNDS = 8, 4 << 20, 12
@@ -30,37 +32,44 @@ BUFFERS, BYTES, ROUNDS = 8, 4 << 20, 12
 LOCKED = 40 << 20
 
 
-def run(how, options, *command):
-    settings = {"SLUICE_WATCH": "off", **os.environ, "SLUICE_REGISTRATION": how}
-    done = watched.run([bed, "--mpi", mpi, *options, "--", *command], capture_output=True, text=True,
-                       env=settings)
-    if done.returncode == 3 and "rdma bed: " in done.stderr:
-        print("skipped:", next(line for line in done.stderr.splitlines() if "rdma bed: " in line))
-        sys.exit(0)
-    print(done.stdout + done.stderr)
-    said = done.stdout + done.stderr
-    check("registration: off" not in said and "plainly" not in said, "the service runs")
-    return done
-
-
-class Job:
-    """One of several jobs of a guest."""
+class Ended:
+    """One of the jobs of a guest."""
 
     def __init__(self, stdout, code):
         self.stdout, self.returncode = stdout, int(code)  # with what it wrote on standard error
 
 
-def run_jobs(options, *commands):
-    """Jobs of 2 ranks, one after the other in one guest, whose start takes as long as two jobs."""
-    lines = [f"{how} $RDMA_BED_LAUNCHER -n 2 {command} 2>&1; echo == ended $?" for how, command in commands]
-    parts = re.split(r"^== ended (\d+)\n", run("ucx", options, *script(lines)).stdout, flags=re.MULTILINE)
-    check(len(parts) == 2 * len(commands) + 1, f"all jobs have ended: {parts}")
-    return [Job(*parts[at:at + 2]) for at in range(0, len(parts) - 1, 2)]
+def run_jobs(options, jobs):
+    """Runs the jobs, lines of the shell, in one guest."""
+    lines = [line for job in jobs for line in (f"({job}) 2>&1", "echo == ended $?")]
+    settings = {"SLUICE_WATCH": "off", **os.environ, "SLUICE_REGISTRATION": "ucx"}
+    done = watched.run([bed, "--mpi", mpi, *options, "--", "bash", "-c", "\n".join(lines)], capture_output=True,
+                       text=True, env=settings)
+    if done.returncode == 3 and "rdma bed: " in done.stderr:
+        print("skipped:", next(line for line in done.stderr.splitlines() if "rdma bed: " in line))
+        sys.exit(0)
+    said = done.stdout + done.stderr
+    print(said)
+    check("registration: off" not in said and "plainly" not in said, "the service runs")
+    parts = re.split(r"^== ended (\d+)\n", done.stdout, flags=re.MULTILINE)
+    check(len(parts) == 2 * len(jobs) + 1, f"all jobs have ended: {parts}")
+    return [Ended(*parts[at:at + 2]) for at in range(0, len(parts) - 1, 2)]
+
+
+def job(command, settings=""):
+    """A job of two ranks; `settings` are those of its environment."""
+    return f"{settings} $RDMA_BED_LAUNCHER -n 2 {command}"
+
+
+def reported(command, settings=""):
+    """The same, whose report is its last line."""
+    settings += " SLUICE_WATCH=on SLUICE_REPORT=/tmp/report"
+    return f"{job(command, settings)}; code=$?; tr -d '\\n' </tmp/report/report.json; echo; exit $code"
 
 
 def periodic_command(rounds=ROUNDS, buffers=BUFFERS, pause=50, more=()):
-    return " ".join(["env", f"LD_PRELOAD={counts}", sluice, "run", program, str(rounds), str(buffers), str(BYTES), str(pause),
-                     *more])
+    return " ".join(["env", f"LD_PRELOAD={counts}", sluice, "run", PERIODIC, str(rounds), str(buffers), str(BYTES),
+                     str(pause), *more])
 
 
 def ranks_of(done):
@@ -70,8 +79,17 @@ def ranks_of(done):
     return [{name: int(number) for name, number in re.findall(r"(\w+) (\d+)", line)} for line in lines]
 
 
+def counters_of(done):
+    """Those in the report, which is the last line that the job has printed."""
+    report = json.loads(done.stdout.strip().splitlines()[-1])
+    return {(row["service"], row["what"]): row["count"]["sum"] for row in report["counters"]}
+
+
+# Each case gives its jobs, is sent what they did, and checks it.
+
+
 def periodic(more=()):
-    done, = run_jobs([], ("", periodic_command(more=more)))
+    done, = yield [job(periodic_command(more=more))]
     check(done.returncode == 0, f"the program ends with {done.returncode}")
     check(done.stdout.count("after MPI_Finalize 0 KiB pinned") == 2, "nothing stays pinned")
     left_pinned = BUFFERS * BYTES // 1024  # by the MPI alone, from the end of the first round on
@@ -87,18 +105,12 @@ def periodic(more=()):
         check(rank["average_kib"] < 0.75 * left_pinned, "less is pinned")
 
 
-def counters_of(done):
-    """Those in the report, which is the last line that the job has printed."""
-    report = json.loads(done.stdout.strip().splitlines()[-1])
-    return {(row["service"], row["what"]): row["count"]["sum"] for row in report["counters"]}
+def persistent():
+    return periodic(("persistent",))
 
 
-def script(commands):
-    return ["bash", "-c", "\n".join(commands)]
-
-
-def replaced():
-    for ways, done in zip(WAYS, run_jobs([], *(("", f"{sluice} run {program} 40 1048576 {ways}") for ways in WAYS))):
+def reuse():
+    for ways, done in zip(WAYS, (yield [job(f"{sluice} run {REUSE} 40 1048576 {ways}") for ways in WAYS])):
         check(done.returncode == 0, f"{ways}: ended with {done.returncode}")
         for way in ways.split():
             wrong = re.findall(rf"^rank \d way {way} rounds 40 wrong (\d+)$", done.stdout, re.MULTILINE)
@@ -108,28 +120,25 @@ def replaced():
 def forks():
     overlap = "SLUICE_OVERLAP=on SLUICE_OVERLAP_FROM=64KiB"
     services = ("", overlap, overlap + " SLUICE_REGISTRATION=off")
-    for others, done in zip(services, run_jobs([], *((others, f"{sluice} run {program} 24 1048576") for others in services))):
+    dones = yield [job(f"{sluice} run {FORKS} 24 1048576", others) for others in services]
+    for others, done in zip(services, dones):
         wrong = re.findall(r"^rank \d rounds 24 wrong (\d+)$", done.stdout, re.MULTILINE)
         check(done.returncode == 0 and wrong == ["0", "0"], f"{others}: ended with {done.returncode}, wrong {wrong}")
 
 
 def starved():
     burners = "for i in 1 2; do while :; do :; done & done"
-    job = f"$RDMA_BED_LAUNCHER -n 2 {sluice} run {program} 5 {BUFFERS} {BYTES} 0"
-    done = run("ucx", [], *script([burners, job, "code=$?", "kill $(jobs -p)", "exit $code"]))
+    command = job(f"{sluice} run {PERIODIC} 5 {BUFFERS} {BYTES} 0")
+    done, = yield [f"{burners}; {command}; code=$?; kill $(jobs -p); exit $code"]
     check(done.returncode == 0, f"ended with {done.returncode}")
     check(all(rank["wrong"] == 0 for rank in ranks_of(done)), "no byte is wrong")
     check(done.stdout.count("after MPI_Finalize 0 KiB pinned") == 2, "nothing stays pinned")
 
 
 def together():
-    more = {"SLUICE_OVERLAP": "on", "SLUICE_OVERLAP_FROM": "64KiB", "SLUICE_CHECK": "collectives", "SLUICE_WATCH": "on",
-            "SLUICE_FLOOD": "on"}
-    os.environ.update(more)
-    for way in ((), ("nonblocking",)):
-        job = f"$RDMA_BED_LAUNCHER -n 2 env LD_PRELOAD={counts} SLUICE_REPORT=/tmp/report {sluice} run {program}"
-        done = run("ucx", [], *script([f"{job} 6 {BUFFERS} {BYTES} 50 {' '.join(way)}", "code=$?",
-                                       "tr -d '\\n' </tmp/report/report.json", "exit $code"]))
+    others = "SLUICE_OVERLAP=on SLUICE_OVERLAP_FROM=64KiB SLUICE_CHECK=collectives SLUICE_FLOOD=on"
+    dones = yield [reported(periodic_command(rounds=6, more=way), others) for way in ((), ("nonblocking",))]
+    for done in dones:
         check(done.returncode == 0, f"ended with {done.returncode}")
         ranks = ranks_of(done)
         check(all(rank["wrong"] == 0 for rank in ranks), "no byte is wrong")
@@ -140,24 +149,23 @@ def together():
 
 
 def aside():
-    settings = "env SLUICE_REGISTRATION=off SLUICE_WATCH=on SLUICE_REPORT=/tmp/report"
     # The addresses of blocks of the second size are 4 MiB apart: all of them have the same place aside.
-    resends = f"{os.path.join(os.path.dirname(program), 'registration-reuse')} 24 {BYTES} same"
-    jobs = [("remap", f"{program} 3 {BUFFERS} {BYTES} 20"), ("remap", f"{program} 3 {BUFFERS} {BYTES - 8192} 20"),
+    resends = f"{REUSE} 24 {BYTES} same"
+    ways = [("remap", f"{PERIODIC} 3 {BUFFERS} {BYTES} 20"), ("remap", f"{PERIODIC} 3 {BUFFERS} {BYTES - 8192} 20"),
             ("remap", resends), ("copy", resends)]
-    report = "code=$?; tr -d '\\n' </tmp/report/report.json; echo; (exit $code)"
-    commands = [("", f"{settings} SLUICE_OVERLAP_PAGES={way} {sluice} run --overlap on {job}; {report}") for way, job in jobs]
-    for (way, job), done in zip(jobs, run_jobs([], *commands)):
-        check(done.returncode == 0, f"{way}: {job}: ended with {done.returncode}")
+    dones = yield [reported(f"{sluice} run --overlap on {command}", f"SLUICE_REGISTRATION=off SLUICE_OVERLAP_PAGES={way}")
+                   for way, command in ways]
+    for (way, command), done in zip(ways, dones):
+        check(done.returncode == 0, f"{way}: {command}: ended with {done.returncode}")
         wrong = re.findall(r"^rank \d .*wrong (\d+)", done.stdout, re.MULTILINE)
-        check(wrong == ["0", "0"], f"{way}: {job}: wrong bytes of both ranks are {wrong}")
+        check(wrong == ["0", "0"], f"{way}: {command}: wrong bytes of both ranks are {wrong}")
         early = counters_of(done)["overlap", "receives that returned early"]
-        check(early >= 20, f"{way}: {job}: {early} receives returned early")
+        check(early >= 20, f"{way}: {command}: {early} receives returned early")
 
 
 def limited():
     command = periodic_command(4, 16, 10, ("nonblocking", "one"))
-    plain, served = run_jobs(["--locked", str(LOCKED)], ("SLUICE_REGISTRATION=off", command), ("", command))
+    plain, served = yield [job(command, "SLUICE_REGISTRATION=off"), job(command)]
     check(plain.returncode != 0, "without Sluice the buffers do not fit")
     check(served.returncode == 0, f"ended with {served.returncode}")
     for rank in ranks_of(served):
@@ -165,7 +173,14 @@ def limited():
         check(rank["start_kib"] + rank["peak_kib"] <= LOCKED / 1024, f"the limit holds: {rank}")
 
 
-CASES = {"periodic": periodic, "persistent": lambda: periodic(("persistent",)), "reuse": replaced, "forks": forks,
-         "starved": starved, "together": together, "aside": aside, "limited": limited}
-CASES[case]()
+CASES = {case.__name__: case for case in (periodic, persistent, reuse, forks, starved, together, aside, limited)}
+running = [CASES[name]() for name in cases.split("+")]
+wanted = [next(case) for case in running]
+ended = run_jobs(["--locked", str(LOCKED)] if cases == "limited" else [], [each for jobs in wanted for each in jobs])
+for case, jobs in zip(running, wanted):
+    own, ended = ended[:len(jobs)], ended[len(jobs):]
+    try:
+        case.send(own)
+    except StopIteration:
+        pass
 conclude()
