@@ -66,4 +66,5 @@ def two_small_nodes_have_a_wire_and_rows():
 
 every_form_has_its_rows()
 launches_take_turns_and_have_ratios()
-two_small_nodes_have_a_wire_and_rows()
+if mpi == "openmpi":  # jobs of MPICH over the bed's wires now and then never end, also without Sluice
+    two_small_nodes_have_a_wire_and_rows()

@@ -163,6 +163,15 @@ int main(int argc, char** argv) {
     if (strcmp(mode, "first") == 0) all_send_first();
     if (strcmp(mode, "ring") == 0) ring();
     if (strcmp(mode, "random") == 0) random_rounds(seed);
+    if (strcmp(mode, "in_turn") == 0) {
+        random_rounds(seed);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (ranks > 2) tells_when_to_stop();
+        MPI_Barrier(MPI_COMM_WORLD);
+        all_send_first();
+        MPI_Barrier(MPI_COMM_WORLD);
+        ring();
+    }
     if (strcmp(mode, "behind") == 0) leaves_messages_behind();
     if (strcmp(mode, "receiver_dies") == 0) dies(1);
     if (strcmp(mode, "sender_dies") == 0) dies(0);
