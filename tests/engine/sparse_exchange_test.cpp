@@ -101,8 +101,7 @@ class SparseExchangeTest : public testing::TestWithParam<Way> {
         std::uint64_t full = 0;
         for (auto const& [target, number] : for_each) {
             all += number;
-            bool const by_ring =
-                node != nullptr && node->has_rings() && node->local_of(static_cast<int>(target)) >= 0;
+            bool const by_ring = node != nullptr && node->has_rings() && node->local_of(static_cast<int>(target)) >= 0;
             if (!by_ring) full += (number - 1) / letters.items_a_message() + 1;
         }
         EXPECT_EQ(left, all);

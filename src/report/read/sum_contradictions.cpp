@@ -214,8 +214,8 @@ class JobContradictions {
         unless(site.estimated <= site.grown.sum, "estimate", "{} took {} bytes, of which {} are estimated",
                name_of_place(site), site.grown.sum, site.estimated);
         RankDetail const* const detail = detail_of(site.in_flight.most_rank);
-        std::uint64_t const most = bound_of(
-            detail != nullptr ? most_of_application(detail->curve, detail->peak_kib) : site.in_flight_peak_kib);
+        std::uint64_t const most = bound_of(detail != nullptr ? most_of_application(detail->curve, detail->peak_kib)
+                                                              : site.in_flight_peak_kib);
         unless(site.in_flight.most <= most << 10, "in flight of a place",
                "{} had {} bytes in flight on rank {}, whose application had at most {} KiB", name_of_place(site),
                site.in_flight.most, site.in_flight.most_rank, most);
