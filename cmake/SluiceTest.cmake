@@ -45,11 +45,12 @@ if(SLUICE_MPI STREQUAL "mpich")
   set(SLUICE_QUICK_NAMES "^(bench|c|cli|collectives|examples|paged|plugin|probes|redistribution|report)/|^fetch/(store|wire)$")
 endif()
 # What ctest counts for a job of 2 to 4 ranks. Its PROCESSORS are halves of a processor, and cmake/run_tests.sh gives it two
-# for each. A job of Open MPI sleeps for half of its time, in its launch, and its ranks give the processor away while they
-# wait, so four of them fill two processors. Ranks of MPICH spin: their job has both. COST is about what a long test takes
-# in seconds: ctest begins with those, so that none is left alone at the end.
+# for each. A job sleeps for half of its time, in its launch, and its ranks leave the processor to others while they wait, so
+# four of them fill two processors. Without patience ranks of MPICH spin: their job has both. COST is about what a long test
+# takes in seconds: ctest begins with those, so that none is left alone at the end.
+option(SLUICE_TEST_PATIENCE "Preload into tests what lets ranks sleep while they wait" ON)
 set(SLUICE_JOB_PROCESSORS 2)
-if(SLUICE_MPI STREQUAL "openmpi")
+if(SLUICE_MPI STREQUAL "openmpi" OR SLUICE_MPI STREQUAL "mpich" AND SLUICE_TEST_PATIENCE)
   set(SLUICE_JOB_PROCESSORS 1)
 elseif(SLUICE_MPI STREQUAL "mpich")
   set(SLUICE_JOB_PROCESSORS 4)
@@ -110,6 +111,17 @@ if(SLUICE_MPI STREQUAL "simgrid")
   file(WRITE ${SLUICE_TEST_HOSTS} "${hosts}")
 endif()
 
+# Ranks that wait leave the processors to other tests.
+if(SLUICE_TEST_PATIENCE AND SLUICE_MPI MATCHES "^(openmpi|mpich)$")
+  add_library(sluice_test_patience MODULE ${_support}/main/patience.c)
+  # The launcher, which has no sanitizer, loads it, too.
+  target_compile_options(sluice_test_patience PRIVATE $<$<BOOL:${SLUICE_SANITIZE}>:-fno-sanitize=all>)
+  target_link_options(sluice_test_patience PRIVATE $<$<BOOL:${SLUICE_SANITIZE}>:-fno-sanitize=all>)
+  target_link_libraries(sluice_test_patience PRIVATE ${CMAKE_DL_LIBS} sluice_warnings)
+  set_target_properties(sluice_test_patience PROPERTIES C_STANDARD 11 C_EXTENSIONS ON UNITY_BUILD OFF
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+endif()
+
 # _sluice_test_environment(VARIABLE [PROCESSOR_SECONDS]): the environment of every test. A rank may use more processor
 # time with sanitizers, and under the simulator, which runs all ranks in one process.
 function(_sluice_test_environment result)
@@ -130,6 +142,9 @@ function(_sluice_test_environment result)
          OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_rmaps_base_oversubscribe=1)
   elseif(SLUICE_MPI STREQUAL "mpich")
     list(APPEND environment MPIR_CVAR_POLLS_BEFORE_YIELD=1)
+  endif()
+  if(TARGET sluice_test_patience)
+    list(APPEND environment LD_PRELOAD=$<TARGET_FILE:sluice_test_patience>)
   endif()
   if(SLUICE_SANITIZE)
     # Some tests make threads in a child of fork(); the watchdog is a thread of the parent.

@@ -5,6 +5,7 @@
     watched.py COMMAND…     ends as the command, or with 124 after saying which process hung
     watched.run(command, …) as subprocess.run; raises watched.Hung
     watched.lines_of(command)
+    watched.preload(library, …)   LD_PRELOAD of a process that is to have these before what each process of a test has
 
 A command hangs if one of its processes has used SLUICE_TEST_SECONDS (200) of processor time, or if all have slept for
 SLUICE_TEST_ASLEEP_SECONDS (60). The rules are those of hang_judge.hpp; a step is here a process that was started and
@@ -173,6 +174,10 @@ def run(command, env=None, input=None, capture_output=False, **options):
     results = watch.wait(process, lambda: process.communicate(input))
     repeat_faults(results)
     return subprocess.CompletedProcess(command, process.returncode, *results)
+
+
+def preload(*libraries):
+    return ":".join(library for library in [*libraries, os.environ.get("LD_PRELOAD", "")] if library)
 
 
 def lines_of(command):

@@ -20,7 +20,7 @@ faults = 0
 
 def run(program, *arguments, **settings):
     environment = {**os.environ, "SLUICE_CHECK": "collectives", "SLUICE_WATCH": "off", **settings}
-    command = shlex.split(launcher) + ["-n", str(ranks), "env", f"LD_PRELOAD={plugin}", program, *arguments]
+    command = shlex.split(launcher) + ["-n", str(ranks), "env", f"LD_PRELOAD={watched.preload(plugin)}", program, *arguments]
     return watched.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
 

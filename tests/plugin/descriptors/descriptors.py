@@ -82,8 +82,8 @@ def none_free(folder):
 
 def no_table(folder):
     """Where the kernel gives the helper thread no descriptors of its own it is not there, and one line says so."""
-    plain = Run(folder, layer=["env", f"LD_PRELOAD={sys.argv[5]}"])
-    other = Run(folder, layer=["env", f"LD_PRELOAD={sys.argv[5]}", sluice, "run"])
+    plain = Run(folder, layer=["env", f"LD_PRELOAD={watched.preload(sys.argv[5])}"])
+    other = Run(folder, layer=["env", f"LD_PRELOAD={watched.preload(sys.argv[5])}", sluice, "run"])
     check(plain.code == 0, f"the program runs: {plain.errors}")
     compare(plain, other, "no table", MOST_KEPT + 1)  # that of the line
     lines = [line for line in other.said if "no samples are taken: " in line]

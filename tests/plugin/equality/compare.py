@@ -66,8 +66,8 @@ class Run:
     def __init__(self, arguments, layered):
         self.layered = layered
         preload = [arguments.both_preload_first, arguments.preload if layered else None, arguments.both_preload]
-        preload = ":".join(library for library in preload if library)
-        between = ["env", f"LD_PRELOAD={preload}"] if preload else []
+        preload = [library for library in preload if library]
+        between = ["env", f"LD_PRELOAD={watched.preload(*preload)}"] if preload else []
         if layered and arguments.run:
             between = shlex.split(arguments.run) + between if preload else shlex.split(arguments.run)
         command = shlex.split(arguments.launcher)

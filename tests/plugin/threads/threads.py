@@ -16,7 +16,7 @@ layer, launcher, ranks, program, rounds = sys.argv[1:]
 
 def command(folder):
     if layer.endswith(".so"):
-        between = ["env", f"LD_PRELOAD={layer}", f"SLUICE_REPORT={folder}"]
+        between = ["env", f"LD_PRELOAD={watched.preload(layer)}", f"SLUICE_REPORT={folder}"]
     else:
         between = [*layer.split(), "--report", folder]
     return [*launcher.split(), "-n", ranks, *between, program, rounds]

@@ -12,7 +12,7 @@ launcher, plugin, program = sys.argv[1:]
 
 
 def run(*arguments, **environment):
-    command = [*launcher.split(), "-n", "2", "env", f"LD_PRELOAD={plugin}",
+    command = [*launcher.split(), "-n", "2", "env", f"LD_PRELOAD={watched.preload(plugin)}",
                *[f"{name}={value}" for name, value in environment.items()], program, *arguments]
     done = watched.run(command, capture_output=True, text=True, env=os.environ)
     print(done.stdout, done.stderr, sep="")

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+import watched
+
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -26,7 +28,7 @@ def options():
 def start(arguments, words, layered, folder):
     environment = dict(os.environ, SCRATCH=folder, SLUICE_QUIET="on")
     if layered:
-        environment["LD_PRELOAD"] = arguments.plugin
+        environment["LD_PRELOAD"] = watched.preload(arguments.plugin)
     done = subprocess.run([arguments.program] + words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True, errors="replace")
     return done.returncode, done.stdout.splitlines()
