@@ -114,9 +114,10 @@ endif()
 # Ranks that wait leave the processors to other tests.
 if(SLUICE_TEST_PATIENCE AND SLUICE_MPI MATCHES "^(openmpi|mpich)$")
   add_library(sluice_test_patience MODULE ${_support}/main/patience.c)
-  # The launcher, which has no sanitizer, loads it, too.
-  target_compile_options(sluice_test_patience PRIVATE $<$<BOOL:${SLUICE_SANITIZE}>:-fno-sanitize=all>)
-  target_link_options(sluice_test_patience PRIVATE $<$<BOOL:${SLUICE_SANITIZE}>:-fno-sanitize=all>)
+  if(SLUICE_SANITIZE)  # the launcher, which has no sanitizer, loads it, too
+    target_compile_options(sluice_test_patience PRIVATE -fno-sanitize=all)
+    target_link_options(sluice_test_patience PRIVATE -fno-sanitize=all)
+  endif()
   target_link_libraries(sluice_test_patience PRIVATE ${CMAKE_DL_LIBS} sluice_warnings)
   set_target_properties(sluice_test_patience PROPERTIES C_STANDARD 11 C_EXTENSIONS ON UNITY_BUILD OFF
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

@@ -31,7 +31,7 @@ class SumContradictions : public testing::Test {
 
 TEST_F(SumContradictions, none_in_jobs_whose_figures_agree) {
     for (Story const story : {Story::healthy, Story::early, Story::flooded, Story::stood})
-        for (std::uint32_t const ranks : {1, 2, 3, 7, 40})
+        for (std::uint32_t const ranks : {1U, 2U, 3U, 7U, 40U})
             EXPECT_THAT(contradictions_of(job(ranks, story)), IsEmpty());
 }
 
