@@ -23,6 +23,7 @@
 #include "support/rounds.hpp"
 #include "support/rows.hpp"
 #include "support/statistics.hpp"
+#include "support/wire.hpp"
 
 namespace sluice::bench {
 
@@ -145,31 +146,13 @@ class CellRows {
     double wire_rate_ = 0;
 };
 
-/// Returns the bytes that the busiest node sends to or receives from other nodes. A node is a set of ranks that can
-/// share memory.
-double busiest_node_bytes(Workload const& workload) {
-    mpi::Communicator const node = mpi::Communicator::of_node(workload.comm);
-    int leader = workload.rank;
-    mpi::check(MPI_Bcast(&leader, 1, MPI_INT, 0, node.get()), "MPI_Bcast");
-    std::vector<int> node_of(static_cast<std::size_t>(workload.ranks));
-    mpi::check(MPI_Allgather(&leader, 1, MPI_INT, node_of.data(), 1, MPI_INT, workload.comm), "MPI_Allgather");
-    std::vector<double> out_in(2 * node_of.size(), 0.0);
-    for (Destination const& to : workload.destinations) {
-        if (to.rank < 0) continue;
-        int const target = node_of[static_cast<std::size_t>(to.rank)];
-        if (target == leader) continue;
-        out_in[2 * static_cast<std::size_t>(leader)] += static_cast<double>(workload.blocks.block_bytes.count);
-        out_in[2 * static_cast<std::size_t>(target) + 1] += static_cast<double>(workload.blocks.block_bytes.count);
-    }
-    mpi::check(
-        MPI_Allreduce(MPI_IN_PLACE, out_in.data(), static_cast<int>(out_in.size()), MPI_DOUBLE, MPI_SUM, workload.comm),
-        "MPI_Allreduce");
-    return *std::max_element(out_in.begin(), out_in.end());
-}
-
-/// The shaper counts the 1514 bytes of an Ethernet frame, of which 1448 are payload of TCP with timestamps.
-double payload_rate(double rate_mbit) {
-    return rate_mbit * 1e6 / 8 * 1448 / 1514;
+/// Returns the bytes of the workload that the busiest node sends to or receives from other nodes.
+double bytes_on_wires(Workload const& workload) {
+    std::vector<double> sent(static_cast<std::size_t>(workload.ranks));
+    for (Destination const& to : workload.destinations)
+        if (to.rank >= 0)
+            sent[static_cast<std::size_t>(to.rank)] += static_cast<double>(workload.blocks.block_bytes.count);
+    return busiest_node_bytes(workload.comm, sent);
 }
 
 std::vector<MethodEntry const*> chosen_methods(Options const& options) {
@@ -245,7 +228,7 @@ void run_cell(std::string const& case_name, std::uint64_t block_bytes, Options c
     std::uint64_t const live = groups::sum_of(MPI_COMM_WORLD, count_live(*map, rank));
     CellRows rows(cell, groups::most_of(MPI_COMM_WORLD, leaving * block_bytes),
                   live * block_bytes / static_cast<std::uint64_t>(ranks));
-    if (options.rate_mbit > 0) rows.set_wire(busiest_node_bytes(workload), payload_rate(options.rate_mbit));
+    if (options.rate_mbit > 0) rows.set_wire(bytes_on_wires(workload), payload_rate(options.rate_mbit));
 
     std::vector<MethodEntry const*> able;
     for (MethodEntry const* entry : chosen) {

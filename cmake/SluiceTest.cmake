@@ -23,8 +23,8 @@
 # A test labelled quick is quick at one number of ranks, the first of SLUICE_QUICK_RANKS that it has, and long at its
 # other ones, so that `make test` stays short; `make test-all` runs it at all of them. With MPICH only the tests that
 # SLUICE_QUICK_NAMES matches are quick: those of what differs most between MPIs. Tests that SLUICE_LONG_NAMES matches are
-# never quick: they test the tests, the benchmarks and the models, and nothing that is installed. If SLUICE_LONG_TESTS is
-# OFF, a program is not built that has no quick test.
+# never quick: they test the tests, the benchmarks and the models, and nothing that is installed, or programs of a kind that
+# few users have. If SLUICE_LONG_TESTS is OFF, a program is not built that has no quick test.
 
 include(SluiceTestRanks)
 sluice_needs(GTest libgtest-dev SLUICE_TESTS)
@@ -39,7 +39,10 @@ endif()
 
 set(SLUICE_QUICK_RANKS 4 2)
 set(SLUICE_QUICK_NAMES .)
-set(SLUICE_LONG_NAMES "^(bench/cases|bench/support|model|support)(/|$)")
+set(SLUICE_LONG_NAMES "^(bench/cases|bench/support|model|support)(/|$)|^exchanges/exchange_faults$")
+# Programs of odd ends, other tools, ranks that differ; all services at once; what a failing rank leaves.
+string(APPEND SLUICE_LONG_NAMES "|^plugin/equality/(odd|tool|differ|split)_|^plugin/overlap/(ends|pointers|all_services)/"
+              "|^plugin/flood/(all_services/|growth_after/|(receiver|sender)_dies$|spawned$|unsafe/(behind|random))")
 if(SLUICE_MPI STREQUAL "mpich")
   set(SLUICE_QUICK_RANKS 2)
   set(SLUICE_QUICK_NAMES "^(bench|c|cli|collectives|examples|paged|plugin|probes|redistribution|report)/|^fetch/(store|wire)$")

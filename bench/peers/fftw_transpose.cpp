@@ -20,6 +20,7 @@
 #include "support/program.hpp"
 #include "support/rows.hpp"
 #include "support/statistics.hpp"
+#include "support/wire.hpp"
 
 namespace sluice::bench {
 
@@ -32,6 +33,8 @@ struct Options {
     std::int64_t extent(std::size_t axis) const { return static_cast<std::int64_t>(extents[axis]); }
     int pairs = 7;
     std::string rigor = "estimate";
+    std::string bed = "local";
+    double rate_mbit = 0;
 };
 
 class Pair {
@@ -75,6 +78,7 @@ class Pair {
             by_fftw.push_back(b);
         }
         fftw_destroy_plan(peer);
+        wire_bytes_ = busiest_node_bytes(MPI_COMM_WORLD, sent());
         if (context_.rank() == 0) print(by_us, by_fftw);
     }
 
@@ -100,14 +104,26 @@ class Pair {
         if (!groups::all_true(MPI_COMM_WORLD, same))
             throw Error(ErrorCode::internal, "the transposes of FFTW and of this library differ");
     }
+    /// The bytes that this rank sends to each.
+    std::vector<double> sent() const {
+        std::int64_t const planes = part_of(shape_.extents, planes_, context_.rank()).extent(0);
+        std::vector<double> bytes;
+        for (int rank = 0; rank < context_.size(); ++rank) {
+            std::int64_t const lines = part_of(shape_.extents, lines_, rank).extent(1);
+            bytes.push_back(static_cast<double>(planes * lines * options_.extent(2)) * sizeof(Complex));
+        }
+        return bytes;
+    }
     void print(std::vector<double> const& by_us, std::vector<double> const& by_fftw) const {
         Row const cell{{"bench", "transpose"},     {"case", in_place_ ? "in_place" : "out_of_place"},
                        {"ranks", context_.size()}, {"mpi", SLUICE_BENCH_MPI},
-                       {"bed", "local"},           {"bytes_per_rank", had_ * sizeof(Complex)}};
+                       {"bed", options_.bed},      {"bytes_per_rank", had_ * sizeof(Complex)}};
         auto const row = [&](std::string const& method, std::vector<double> const& seconds) {
             Row line = cell;
             line["method"] = method;
             line["seconds"] = spread_row(seconds);
+            if (options_.rate_mbit > 0)
+                line["wire_fraction"] = wire_bytes_ / spread_of(seconds).median / payload_rate(options_.rate_mbit);
             print_row(line);
         };
         row("sluice", by_us);
@@ -126,6 +142,7 @@ class Pair {
     ArrayLayout lines_;
     std::size_t had_ = 0;
     std::size_t has_ = 0;
+    double wire_bytes_ = 0;
     std::vector<Complex> ours_;
     std::vector<Complex> theirs_;
     std::vector<Complex> ours_to_;
@@ -152,5 +169,7 @@ int main(int argc, char** argv) {
     line.option("--extents", options.extents, "elements along the three axes").separated_by_commas().positive();
     line.option("--pairs", options.pairs, "rounds measured after the warm-up").between(1, 1000);
     line.option("--rigor", options.rigor, "how FFTW plans").one_of({"estimate", "measure"});
+    line.option("--bed", options.bed, "name of the bed, for the rows");
+    line.option("--rate", options.rate_mbit, "Mbit/s of the bed's wire; 0: no wire");
     return sluice::bench::run_program(argc, argv, line, [&] { sluice::bench::run(options); });
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the tables of four pages of docs/results (alltoall, ft, flood, registration) from the JSON lines of `sluice bench NAME --json`.
+"""Makes the tables of pages of docs/results (alltoall, transpose, ft, flood, registration) from the JSON lines of tables.sh.
 
     tables.py NAME FOLDER [PAGE.md]
 
@@ -38,7 +38,7 @@ WAYS = ["log_step", "window", "pull", "auto", "plan", "measured"]
 
 
 def alltoall(folder):
-    rows = rows_of(folder, "alltoall")
+    rows = rows_of(folder, "openmpi") + rows_of(folder, "mpich")
     lines = []
     for (mpi, ranks, case, buffers, count), cell in groups(rows, ALLTOALL_CELL).items():
         times = {row["method"]: row for row in of_kind(cell, "method")}
@@ -65,13 +65,45 @@ def alltoall(folder):
     return made
 
 
+# --- transpose
+
+TRANSPOSE_CELL = ["bed", "ranks", "case"]
+
+
+def transpose(folder):
+    rows = rows_of(folder, "node") + rows_of(folder, "wire")
+    made = {}
+    for (bed,), here in groups(rows, ["bed"]).items():
+        lines = []
+        for (_, ranks, case), cell in groups(here, TRANSPOSE_CELL).items():
+            peers = [row for row in of_kind(cell, "method") if row["method"] != "sluice"]
+            ours = [row for row in of_kind(cell, "method") if row["method"] == "sluice"]
+            for mine, peer in zip(ours, peers):
+                ratio = next(row["time"] for row in of_kind(cell, "ratio") if row["ratio"] == "sluice/" + peer["method"])
+                line = [case.replace("_", " "), str(ranks), peer["method"].replace("fftw_", "FFTW_").upper(),
+                        f"{mine['seconds']['median'] * 1e3:.1f}", f"{peer['seconds']['median'] * 1e3:.1f}", spread(ratio, 1, 2)]
+                line += [f"{row['wire_fraction']:.2f}" for row in (mine, peer) if "wire_fraction" in row]
+                lines.append(line)
+        head = ["arrays", "ranks", "the peer plans by", "Sluice, ms", "FFTW, ms", "Sluice / FFTW"]
+        head += ["share of the wire", "FFTW's share"] if bed == "cluster" else []
+        made["wire" if bed == "cluster" else "node"] = table(head, lines)
+
+    def ratios_of(bed, case):
+        return [row["time"]["median"] for row in of_kind(rows, "ratio") if row["bed"] == bed and row["case"] == case]
+
+    judgements = judged("in place in a node, over FFTW", ratios_of("local", "in_place"), 0.7, True)
+    judgements += judged("into another array in a node, over FFTW", ratios_of("local", "out_of_place"), 1.0, True)
+    shares = [row["wire_fraction"] for row in of_kind(rows, "wire_fraction") if row["method"] == "sluice"]
+    judgements += judged("share of the wire, two nodes", shares, 0.95, False)
+    if judgements:
+        made["targets"] = table(TARGETS, judgements)
+    return made
+
+
 # --- ft
 
 def form_of(row):
-    text = row["method"]
-    if "tasks" in row:
-        text += f", {row['tasks']} tasks"
-    return text + (f", {row['tokens']} tokens" if "tokens" in row else "")
+    return row["method"] + (f", {row['tokens']} tokens" if "tokens" in row else "")
 
 
 def fate(row):
@@ -80,6 +112,10 @@ def fate(row):
         return row["outcome"]
     faults = row.get("node_major_faults", row.get("major_faults", 0))
     return f"{row['seconds']:.2f} [{faults:,.0f}]"
+
+
+def tasks_of(row):
+    return f"{row['tasks']} tasks"
 
 
 def limit_of(row):
@@ -95,9 +131,9 @@ def matrix(rows, column, head):
 
 def ft(folder):
     made = {}
-    for name in ("limits", "two_nodes", "tasks"):
+    for name, column in (("limits", limit_of), ("two_nodes", limit_of), ("tasks", tasks_of)):
         for mpi, rows in groups(rows_of(folder, name), ["mpi"]).items():
-            made[f"{name}, {mpi[0]}"] = matrix(of_kind(rows, "method"), limit_of, "form, seconds [major faults]")
+            made[f"{name}, {mpi[0]}"] = matrix(of_kind(rows, "method"), column, "form, seconds [major faults]")
     pairs = rows_of(folder, "pairs")
     lines = [[MPIS[row["mpi"]], row["case"], str(row["ranks"]), row["ratio"], spread(row["time"], 1, 2)] for row in of_kind(pairs, "ratio")]
     if lines:
@@ -111,7 +147,7 @@ FLOOD_CELL = ["bed", "mpi", "case", "bytes", "ranks"]
 
 
 def flood(folder):
-    rows = [row for name in ("local", "mpich", "cluster", "idle", "long") for row in rows_of(folder, name)]
+    rows = [row for name in ("small", "large", "two", "two_small", "ping_pong", "mpich", "cluster", "cluster_small", "idle", "long") for row in rows_of(folder, name)]
     lines = []
     for (bed, mpi, case, count, ranks), cell in groups(rows, FLOOD_CELL).items():
         times = {row["method"]: row for row in of_kind(cell, "method")}
@@ -139,6 +175,14 @@ def flood(folder):
     judgements += judged("the receiver computes", times_of(["computes"]), 1.02, True)
     judgements += judged("ping-pong", times_of(["ping_pong"]), 1.02, True)
     judgements += judged("rooted collectives", times_of(["bcast", "reduce", "gather"]), 1.02, True)
+    kernels = [row["time"]["median"] for row in of_kind(rows_of(folder, "kernel"), "ratio")]
+    judgements += judged("FT of the NAS Parallel Benchmarks, classes W and A", kernels, 1.02, True)
+    idle = []
+    for cell in groups([row for row in of_kind(rows, "method") if row["case"] == "idle"], ["mpi"]).values():
+        each = {row["method"]: row["seconds"]["median"] / row["messages"] * 1e6 for row in cell}
+        if len(each) == 2:
+            idle.append(each["sluice"] - each["mpi"])
+    judgements += judged("a send that is not held, µs more", idle, 0.05, True)
     if judgements:
         made["targets"] = table(TARGETS, judgements)
     return made
@@ -177,10 +221,15 @@ def registration(folder):
             real.append([name, row["case"], row["ratio"], spread(row["time"], 1, 3) if isinstance(row["time"], dict) else f"{row['time']:.3f}", f"{row['peak_pinned']:.2f}" if "peak_pinned" in row else "–"])
     if real:
         made["real"] = table(["registrar", "shape", "ratio", "time", "peak"], real)
+    guest = [[MPIS[row["mpi"]], f"`{row['method']}`", str(row["messages"]), str(row["registered_by_main"]), str(row["removed_by_main"]),
+              f"{100 * row['found']:.0f}", f"{row['peak_pinned'] / MIB:.1f}", f"{row['average_pinned'] / MIB:.1f}"] for row in rows_of(folder, "rdma")]
+    if guest:
+        made["rdma"] = table(["MPI", "method", "messages", "registered by the main thread", "removed by it", "found registered, %",
+                              "peak MiB", "average MiB"], guest)
     return made
 
 
-MAKERS = {"alltoall": alltoall, "ft": ft, "flood": flood, "registration": registration}
+MAKERS = {"alltoall": alltoall, "transpose": transpose, "ft": ft, "flood": flood, "registration": registration}
 
 
 def main():

@@ -3,8 +3,10 @@
 # tables.sh: measures all that a page of docs/results tells of `sluice bench NAME`, one file of rows a table, and refreshes the tables
 # of the page. Needs a machine with nothing else to do, and root where a bed is limited or a cluster.
 #
-#     tables.sh alltoall|ft|flood|registration FOLDER [TABLE…]      FOLDER: for the rows. TABLE: some of those below; all without it
-#     tables.sh NAME FOLDER none                                    refreshes from the rows that are there
+#     tables.sh alltoall|transpose|ft|flood|registration FOLDER [TABLE…]    FOLDER: for the rows. TABLE: some of those below, or all
+#     tables.sh NAME FOLDER none                                            refreshes from the rows that are there
+#
+# `transpose` is a program with a peer: make build PEERS=ON.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 name=$1
@@ -12,45 +14,107 @@ folder=$2
 shift 2
 mkdir -p "$folder"
 case $name in
-alltoall) all="alltoall" ;;
-ft) all="limits two_nodes tasks" ;;
-flood) all="local mpich cluster idle long" ;;
-registration) all="counting mlock io_uring" ;;
+alltoall) all="openmpi mpich" ;;
+transpose) all="node wire" ;;
+ft) all="pairs limits tasks two_nodes" ;;
+flood) all="small large two two_small ping_pong mpich cluster cluster_small idle long kernel" ;;
+registration) all="counting mlock io_uring rdma" ;;
 *)
-    echo "tables.sh: there are alltoall, ft, flood and registration" >&2
+    echo "tables.sh: there are alltoall, transpose, ft, flood and registration" >&2
     exit 2
     ;;
 esac
 read -r -a tables <<<"${*:-$all}"
 code=0
+mpich_ranks=2 # that spin: no more than processors
+floods=many_to_one,turns,computes,bcast,reduce,gather
+wire_floods=many_to_one,computes,bcast,reduce
 
-bench() { # file, options…
+rows() { # file, command…
     local file=$folder/$1.jsonl
     shift
-    echo "sluice bench $name $*" >&2
-    build/bin/sluice bench "$name" --json "$@" >"$file.part" || {
+    echo "$*" >&2
+    "$@" >"$file.part" || {
         code=$?
         echo "tables.sh: that ended with code $code" >&2
     }
     mv "$file.part" "$file"
 }
 
+bench() { # file, options…
+    rows "$1" build/bin/sluice bench "$name" --json "${@:2}"
+}
+
+# 64 MiB a rank, FFTW's two ways to plan.
+transposes() { # ranks, options…
+    local rigor
+    for rigor in estimate measure; do
+        "${launcher[@]}" -n "$1" "${program[@]}" build/openmpi/bin/sluice-bench-transpose-fftw --extents "256,256,$((64 * $1))" \
+            --pairs 15 --rigor $rigor "${@:2}"
+    done
+}
+
+transposes_in_a_node() {
+    local ranks
+    launcher=(env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi --oversubscribe) program=()
+    for ranks in 2 4 8; do transposes $ranks; done
+}
+
+transposes_on_a_wire() {
+    local ranks
+    launcher=(bench/beds/cluster --mpi openmpi --rate 1000) program=(--)
+    for ranks in 2 4; do transposes $ranks --bed cluster --rate 1000; done
+}
+
+ft_of_both() { # options…
+    build/bin/sluice bench ft --json --mpi openmpi "$@"
+    build/bin/sluice bench ft --json --mpi mpich --ranks "$mpich_ranks" "$@"
+}
+
+# Memory is ample: launches of the forms in turn, by class.
+ft_pairs() {
+    local class
+    for class in S W A; do
+        ft_of_both --case $class --node-mib 0 --form plain,in_place,out_of_place,streamed --pairs 7
+    done
+}
+
+# A kernel of the NAS Parallel Benchmarks in which nothing floods.
+flood_kernel() {
+    SLUICE_FLOOD=on build/bin/sluice bench ft --json --mpi openmpi --ranks 2,4 --case W --node-mib 0 --form plain,plain_run --pairs 15
+    SLUICE_FLOOD=on build/bin/sluice bench ft --json --mpi openmpi --ranks 2,4 --case A --node-mib 0 --form plain,plain_run --pairs 9
+}
+
 for one in "${tables[@]}"; do
     case $name/$one in
     */none) ;;
-    alltoall/alltoall) bench alltoall --minutes 0 ;;
-    ft/limits) bench limits --tasks 8 ;;
-    ft/two_nodes) bench two_nodes --tasks 8 --nodes 2 ;;
-    ft/tasks) bench tasks --form tasks_normal,tasks --tasks 2,4,8,16,32 --node-mib 400 ;;
-    flood/local) bench local --minutes 0 --mpi openmpi ;;
-    # Ranks of MPICH spin: no more than processors.
-    flood/mpich) bench mpich --minutes 0 --mpi mpich --ranks 2 --mib 64 --case many_to_one,computes,bcast,reduce,gather,ping_pong ;;
-    flood/cluster) bench cluster --minutes 0 --bed cluster --case many_to_one,computes,bcast,reduce,ping_pong --bytes 64,1024,4000 ;;
-    flood/idle) bench idle --minutes 0 --bed local --case idle --bytes 64 ;;
-    flood/long) bench long --minutes 0 --case many_to_one --bytes 1024 --seconds 10 ;;
+    alltoall/openmpi) bench openmpi --minutes 0 --pairs 25 --mpi openmpi ;;
+    alltoall/mpich) bench mpich --minutes 0 --pairs 25 --mpi mpich --ranks "$mpich_ranks" ;;
+    transpose/node) rows node transposes_in_a_node ;;
+    transpose/wire) rows wire transposes_on_a_wire ;;
+    ft/pairs) rows pairs ft_pairs ;;
+    ft/limits) rows limits ft_of_both --tasks 8 ;;
+    ft/tasks) rows tasks ft_of_both --form tasks_normal,tasks --tasks 2,4,8,16,32 --node-mib 400 ;;
+    ft/two_nodes) bench two_nodes --mpi openmpi --tasks 8 --nodes 2 --node-mib 0,200,150,130,110,95 ;;
+    # A flood of 8 MiB in large messages is over in milliseconds, one of 64 MiB in small ones takes gigabytes.
+    flood/small) bench small --minutes 0 --mpi openmpi --case "$floods" --bytes 64 ;;
+    flood/large) bench large --minutes 0 --mpi openmpi --case "$floods" --bytes 1024,4000,16384 --mib 64 ;;
+    # A processor for each rank.
+    flood/two) bench two --minutes 0 --mpi openmpi --ranks 2 --case "$floods" --bytes 1024,4000,16384 --mib 64 ;;
+    flood/two_small) bench two_small --minutes 0 --mpi openmpi --ranks 2 --case "$floods" --bytes 64 ;;
+    # More ranks than these two would wait for the end on their processors.
+    flood/ping_pong) bench ping_pong --minutes 0 --mpi openmpi --ranks 2 --case ping_pong --bytes 64,1024,4000,16384 --mib 64 ;;
+    flood/mpich) bench mpich --minutes 0 --mpi mpich --ranks "$mpich_ranks" --case "$floods,ping_pong" --mib 64 ;;
+    # Jobs of MPICH over these wires now and then never end. Ranks on the bed spin: no more than processors.
+    flood/cluster) bench cluster --minutes 0 --mpi openmpi --bed cluster --ranks 2 --case "$wire_floods" --bytes 1024,4000 --mib 64 ;;
+    flood/cluster_small) bench cluster_small --minutes 0 --mpi openmpi --bed cluster --ranks 2 --case "$wire_floods" --bytes 64 ;;
+    flood/idle) bench idle --minutes 0 --bed local --ranks 2 --case idle --bytes 64 ;;
+    flood/long) bench long --minutes 0 --mpi openmpi --case many_to_one --bytes 1024 --seconds 10 --pairs 1 ;;
+    flood/kernel) rows kernel flood_kernel ;;
     registration/counting) bench counting ;;
     registration/mlock) bench mlock --registrar mlock ;;
     registration/io_uring) bench io_uring --registrar io_uring ;;
+    registration/rdma) rows rdma bench/beds/rdma_table --json ;;
     *)
         echo "tables.sh: no table of $name is called '$one'; known are $all" >&2
         exit 2

@@ -129,6 +129,7 @@ Facts facts_of(engine::ContextState const& state, Problem const& problem, bool e
     // Bytes are equal on all ranks, counts are not; a count is at most the bytes.
     if (even) facts.is_narrow = facts.bytes <= static_cast<std::uint64_t>(std::numeric_limits<int>::max());
     facts.one_node = state.is_one_node();
+    facts.room = state.least_limit().count;
     return facts;
 }
 

@@ -120,7 +120,9 @@ ContextState::ContextState(MPI_Comm comm, Settings settings)
     std::uint64_t const& first_without = agreement.least(has_none ? me : ~std::uint64_t{0});
     std::uint64_t const& first_node = agreement.least(remote_memory_.card().node);
     std::uint64_t const& last_node = agreement.most(remote_memory_.card().node);
+    std::uint64_t const& least_limit = agreement.least(budget().limit().count);
     agreement.run(comm_.get());
+    least_limit_ = Bytes{least_limit};
     is_one_node_ = first_node == last_node && first_node != 0;
     if (first_without == me) process_->tell_want_of_memory(rank_);
     progress_.add(budget_look_);

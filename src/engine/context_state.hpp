@@ -70,6 +70,8 @@ class ContextState {
     int size() const noexcept { return size_; }
     /// Whether all ranks run on one machine whose kernel lets them name each other's memory; the same on all ranks.
     bool is_one_node() const noexcept { return is_one_node_; }
+    /// The least limit that the budget of a rank had when the Context was made; the same on all ranks.
+    Bytes least_limit() const noexcept { return least_limit_; }
     Settings const& settings() const noexcept { return settings_; }
     Process& process() noexcept { return *process_; }
     Budget& budget() noexcept { return process_->memory().budget(); }
@@ -135,6 +137,7 @@ class ContextState {
     int rank_;
     int size_;
     bool is_one_node_ = false;
+    Bytes least_limit_{};
     Error no_memory_;
     Settings settings_;
     std::shared_ptr<Process> process_;

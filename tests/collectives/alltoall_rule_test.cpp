@@ -69,6 +69,24 @@ TEST(AlltoallRule, knows_what_each_cannot_do) {
     EXPECT_EQ(granted(AlltoallAlgorithm::pull, facts), AlltoallAlgorithm::window);
 }
 
+TEST(AlltoallRule, takes_the_window_where_the_budget_has_no_room_for_messages_of_all_ranks) {
+    Facts facts;
+    facts.ranks = 8;
+    facts.bytes = 4096;
+    facts.room = 2 * 7 * 4096;
+    EXPECT_EQ(choose(facts), AlltoallAlgorithm::plain);  // between nodes
+    facts.room -= 1;
+    EXPECT_EQ(choose(facts), AlltoallAlgorithm::window);
+    EXPECT_EQ(granted(AlltoallAlgorithm::plain, facts), AlltoallAlgorithm::plain);  // as wished
+    Trials trials(facts);
+    for (int call = 0; call < 12; ++call) {
+        EXPECT_NE(trials.next(), AlltoallAlgorithm::plain);
+        if (trials.take(1)) break;
+    }
+    facts.one_node = true;
+    EXPECT_NE(choose(facts), AlltoallAlgorithm::plain);
+}
+
 TEST(AlltoallTrials, keep_the_fastest_and_the_plain_call_if_none_is_clearly_faster) {
     Facts facts;
     facts.ranks = 8;

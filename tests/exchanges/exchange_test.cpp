@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The streamed exchange: every byte of random parts, the bound of memory, producers that throw, takers that stop.
+/// The streamed exchange: every byte of random parts, the bound of memory, producers that are late or throw, takers
+/// that stop.
 #include "sluice/exchange.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -48,6 +51,13 @@ class Exchanges : public testing::Test {
     }
     OutgoingPart produced(int to, std::uint64_t part, std::uint64_t bytes) const {
         return {to, {}, Bytes{bytes}, [=, from = rank_](std::span<std::byte> out) { write(from, to, part, out); }};
+    }
+    /// Its producer takes so long that others wait for it.
+    OutgoingPart produced_late(int to, std::uint64_t part, std::uint64_t bytes, std::chrono::microseconds time) const {
+        return {to, {}, Bytes{bytes}, [=, from = rank_](std::span<std::byte> out) {
+                    std::this_thread::sleep_for(time);
+                    write(from, to, part, out);
+                }};
     }
 
     std::optional<Context> context_;
@@ -91,6 +101,29 @@ TEST_F(Exchanges, bring_every_byte_of_random_parts_produced_or_in_memory) {
         std::uint64_t totals[2]{report.sent.count, report.received.count};
         MPI_Allreduce(MPI_IN_PLACE, totals, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
         EXPECT_EQ(totals[0], totals[1]);
+    }
+}
+
+TEST_F(Exchanges, bring_every_byte_of_producers_that_are_late_with_little_memory_and_with_much) {
+    for (int seed = 0; seed < effort(6); ++seed) {
+        Settings settings;
+        settings.fetch_memory = settings.serve_memory = seed % 2 == 0 ? 1_B : 4_MiB;
+        make(settings);
+        std::mt19937 random(static_cast<unsigned>(seed * 64 + rank_));
+        std::vector<OutgoingPart> parts;
+        std::size_t expected = 0;
+        for (int to = 0; to < ranks_; ++to) {
+            for (std::uint64_t const bytes : sizes(seed, rank_, to))
+                parts.push_back(produced_late(to, bytes, bytes, std::chrono::microseconds(random() % 3 * 700)));
+            for (std::uint64_t const bytes : sizes(seed, to, rank_))
+                if (bytes > 0) ++expected;
+        }
+        std::size_t taken = 0;
+        exchange(*context_, parts, [&](int from, FetchResult part) {
+            EXPECT_TRUE(holds(from, rank_, part[0].size(), part[0])) << "from rank " << from;
+            ++taken;
+        });
+        EXPECT_EQ(taken, expected);
     }
 }
 

@@ -25,7 +25,7 @@ constexpr std::array<std::uint64_t, 5> k_stagings{4096, 10'000, 64 << 10, 256 <<
 
 /// Numbers from which a transpose is made: small ones make simple transposes, so a failing case shrinks to one.
 struct Drawn {
-    static constexpr std::size_t k_numbers = 13;
+    static constexpr std::size_t k_numbers = 14;
     std::vector<std::uint64_t> numbers;
 
     std::vector<std::uint64_t> encode() const { return numbers; }
@@ -63,6 +63,9 @@ struct Drawn {
         return one;
     }
 
+    /// Whether memory of other ranks may not be read.
+    bool sends() const { return number(13, 3) == 2; }
+
   private:
     /// Blocks of FFTW, or larger ones, in place of even parts.
     static void block(ArrayLayout& layout, ArrayShape const& shape, std::size_t axis, int how) {
@@ -77,7 +80,8 @@ std::ostream& operator<<(std::ostream& out, Drawn const& drawn) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     TransposeCase const one = drawn.made(ranks);
     return out << transposes::text_of(one.shape, one.before, one.after) << ", staging " << one.staging.count
-               << (one.wire == WireType::as_stored ? "" : ", floats for doubles");
+               << (one.wire == WireType::as_stored ? "" : ", floats for doubles")
+               << (drawn.sends() ? ", messages" : "");
 }
 
 TEST(Transpose, of_any_array_is_the_sequential_result) {
@@ -85,12 +89,16 @@ TEST(Transpose, of_any_array_is_the_sequential_result) {
     int ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    Context context(MPI_COMM_WORLD, Settings{});
+    Context usual(MPI_COMM_WORLD, Settings{});
+    Settings settings;
+    settings.transport = Transport::message;
+    Context sending(MPI_COMM_WORLD, settings);
     auto const numbers =
         rc::gen::container<std::vector<std::uint64_t>>(Drawn::k_numbers, rc::gen::inRange<std::uint64_t>(0, 240));
     auto const generator = rc::gen::map(numbers, [](std::vector<std::uint64_t> const& all) { return Drawn{all}; });
     check_on_all_ranks<Drawn>("transpose", generator, effort(300), [&](Drawn const& drawn) {
         TransposeCase const one = drawn.made(ranks);
+        Context& context = drawn.sends() ? sending : usual;
         TransposeOptions const options{one.staging, one.wire};
         std::string problem = problem_of_transpose(one, rank, [&](std::byte const* from, std::byte* to) {
             transpose(context, one.shape, one.before, one.after, from, to, options);

@@ -34,6 +34,7 @@ struct Facts {
     bool is_narrow = true;    ///< all counts and displacements are 32-bit numbers
     bool one_node = false;    ///< all ranks may read each other's memory, as far as is known
     bool has_lists = false;   ///< the MPI's own call would be MPI_Alltoallv
+    std::uint64_t room = ~std::uint64_t{0};  ///< bytes: the least limit of all ranks' budgets
 };
 
 /// One exchange. The datatypes of both sides live as long as it does. Copies are cheap.
@@ -71,6 +72,9 @@ struct Problem {
         return static_cast<std::uint64_t>(to.counts.at(member)) * to_element;
     }
 };
+
+/// An MPI may hold a small message as a whole, and so much of a large one.
+inline constexpr std::uint64_t k_held_of_message = 64 << 10;
 
 struct AlgorithmEntry {
     AlltoallAlgorithm id;

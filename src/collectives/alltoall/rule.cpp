@@ -108,14 +108,21 @@ double cost_of_pull(Facts const& facts) {
     return k_costs.pull.of(peers_of(facts), peers_of(facts) * static_cast<double>(facts.bytes));
 }
 
+bool is_candidate(AlgorithmEntry const& entry, Facts const& facts) {
+    if (!entry.serves(facts)) return false;
+    if (entry.id != AlltoallAlgorithm::plain) return true;
+    auto const peers = static_cast<std::uint64_t>(facts.ranks - 1);
+    return 2 * peers * std::min(facts.bytes, k_held_of_message) <= facts.room;
+}
+
 AlltoallAlgorithm choose(Facts const& facts) {
     // Costs are known inside a node only.
     AlgorithmEntry const& plain = algorithm_entry(AlltoallAlgorithm::plain);
-    if (!facts.one_node && plain.serves(facts)) return plain.id;
+    if (!facts.one_node && is_candidate(plain, facts)) return plain.id;
     AlgorithmEntry const* best = nullptr;
     double least = 0;
     for (AlgorithmEntry const& entry : algorithms()) {
-        if (!entry.serves(facts)) continue;
+        if (!is_candidate(entry, facts)) continue;
         double const cost = entry.cost(facts) * (entry.id == AlltoallAlgorithm::plain ? k_margin : 1);
         if (best == nullptr || cost < least) {
             best = &entry;

@@ -13,7 +13,11 @@ double cost_of_log_step(Facts const& facts);
 double cost_of_window(Facts const& facts);
 double cost_of_pull(Facts const& facts);
 
-/// The cheapest algorithm that serves; the MPI's own unless another one is cheaper by k_margin.
+/// Whether the rule may take it: it serves, and what it may have under way fits into the budget. The window has as many
+/// messages under way as the budget has tokens for; the MPI's own call may have those of all ranks.
+bool is_candidate(AlgorithmEntry const& entry, Facts const& facts);
+
+/// The cheapest candidate; the MPI's own unless another one is cheaper by k_margin.
 AlltoallAlgorithm choose(Facts const& facts);
 
 /// `wished`, if it serves; `window`, if it does not; the choice of the rule for `automatic` and `measured`.

@@ -10,14 +10,12 @@
 
 namespace sluice::collectives {
 
-/// The MPI may hold a small message as a whole, and a part of a large one. The tokens are leased while the exchange
-/// lasts; if the budget is short, there are fewer, and one always.
+/// The tokens are leased while the exchange lasts; if the budget is short, there are fewer, and one always.
 ///
-///     window | token | token | …      a token is one message to a rank and one from a rank, of up to 64 KiB each
+///     window | token | token | …      a token is what the MPI may hold of a message to a rank and of one from a rank
 class Tokens {
   public:
     static constexpr std::uint64_t k_most = 32;
-    static constexpr std::uint64_t k_held_of_message = 64 << 10;
     /// So little is not worth a lease.
     static constexpr std::uint64_t k_without_lease = 4096;
 

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
+#include "collectives/alltoall/rule.hpp"
+
 namespace sluice::collectives {
 
 Trials::Trials(Facts const& facts) {
     for (AlgorithmEntry const& entry : algorithms())
-        if (entry.serves(facts)) tried_.at(count_++) = entry.id;
+        if (is_candidate(entry, facts)) tried_.at(count_++) = entry.id;
 }
 
 bool Trials::take(double seconds) noexcept {

@@ -134,6 +134,29 @@ static void random_rounds(unsigned seed) {
     }
 }
 
+// Each rank starts many sends to each other one before it receives, again and again.
+static void bursts(void) {
+    enum { k_burst = 150 };
+    MPI_Request* const requests = malloc((size_t)(k_burst * ranks) * sizeof *requests);
+    char(*const data)[64] = malloc((size_t)k_burst * sizeof *data);
+    for (int round = 0; round < 8; ++round) {
+        int open = 0;
+        for (int i = 0; i < k_burst; ++i) {
+            fill(data[i], sizeof data[i], (unsigned)(round * 1000 + me * 100 + i));
+            for (int to = 0; to < ranks; ++to)
+                if (to != me) MPI_Isend(data[i], sizeof data[i], MPI_CHAR, to, i, MPI_COMM_WORLD, &requests[open++]);
+        }
+        uint64_t sum = 0;
+        for (int from = 0; from < ranks; ++from)
+            for (int i = 0; i < k_burst && from != me; ++i)
+                sum = sum * 31 + receive_from(from, i);
+        MPI_Waitall(open, requests, MPI_STATUSES_IGNORE);
+        say("round %d: %llx", round, (unsigned long long)sum);
+    }
+    free(data);
+    free(requests);
+}
+
 // What is sent last is never received.
 static void leaves_messages_behind(void) {
     for (int i = 0; i < 200; ++i)
@@ -162,6 +185,7 @@ int main(int argc, char** argv) {
     if (strcmp(mode, "stop") == 0) tells_when_to_stop();
     if (strcmp(mode, "first") == 0) all_send_first();
     if (strcmp(mode, "ring") == 0) ring();
+    if (strcmp(mode, "bursts") == 0) bursts();
     if (strcmp(mode, "random") == 0) random_rounds(seed);
     if (strcmp(mode, "in_turn") == 0) {
         random_rounds(seed);

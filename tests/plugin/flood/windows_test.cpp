@@ -54,6 +54,26 @@ TEST(SendWindows, widen_up_to_half_of_the_share_and_narrow_to_the_least) {
     EXPECT_EQ(window.spacing, Table::k_least_spacing);
 }
 
+TEST(SendWindows, hold_bursts_to_silent_receivers_ever_less_often_until_one_is_matched) {
+    Table table(k_share);
+    auto& window = table.of(1);
+    int held = 0;
+    for (int burst = 0; burst < 10000; ++burst)
+        if (window.holds_burst()) {
+            ++held;
+            window.was_silent_in_burst();
+        }
+    EXPECT_GE(held, 5);
+    EXPECT_LE(held, 14);
+    while (window.silent_bursts > 0)
+        window.was_matched_in_burst();
+    window.bursts_let_go = 0;
+    for (int burst = 0; burst < 100; ++burst) {
+        EXPECT_TRUE(window.holds_burst());
+        window.was_matched_in_burst();
+    }
+}
+
 /// The receiver had few bytes before the mark: it may have more. It had many: from many senders.
 TEST(SendWindows, follow_what_the_receiver_had_before_the_mark) {
     Table table(k_share);

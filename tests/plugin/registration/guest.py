@@ -13,6 +13,7 @@ the preload library that counts registrations; the programs of the folder PROGRA
   together  the first with all other services: registration serves the sends, overlap the receives, and no byte is wrong
   aside     overlap alone: pages aside that come to one address one after the other, and sends from the pages that were
             given back: no byte is wrong, by each way back
+  endless   40,000 messages: the process grows no more after the first of them
   limited   a normal user may lock less than the buffers take: the job ends as it should, and without Sluice it fails
 """
 import json
@@ -163,6 +164,14 @@ def aside():
         check(early >= 20, f"{way}: {command}: {early} receives returned early")
 
 
+def endless():
+    done, = yield [job(f"{sluice} run {PERIODIC} 5000 {BUFFERS} 65536 0")]
+    check(done.returncode == 0, f"ended with {done.returncode}")
+    for rank in ranks_of(done):
+        check(rank["wrong"] == 0 and rank["messages"] >= 39_000, f"all messages are right: {rank}")
+        check(rank["grown_kib"] <= 512, f"nothing grows: {rank}")
+
+
 def limited():
     command = periodic_command(4, 16, 10, ("nonblocking", "one"))
     plain, served = yield [job(command, "SLUICE_REGISTRATION=off"), job(command)]
@@ -173,7 +182,7 @@ def limited():
         check(rank["start_kib"] + rank["peak_kib"] <= LOCKED / 1024, f"the limit holds: {rank}")
 
 
-CASES = {case.__name__: case for case in (periodic, persistent, reuse, forks, starved, together, aside, limited)}
+CASES = {case.__name__: case for case in (periodic, persistent, reuse, forks, starved, together, aside, endless, limited)}
 running = [CASES[name]() for name in cases.split("+")]
 wanted = [next(case) for case in running]
 ended = run_jobs(["--locked", str(LOCKED)] if cases == "limited" else [], [each for jobs in wanted for each in jobs])

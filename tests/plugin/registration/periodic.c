@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking] [persistent] [one]: rank 0 sends, round by round, each of
-// its buffers to rank 1, with that much work between messages, by one call, by two, or by a request that is made once;
-// with `one` it sends from one buffer, and rank 1 receives into all. Prints what each rank registered after the first
-// two rounds, and its pinned memory over all rounds.
+// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking] [persistent] [one] [multiple]: rank 0 sends, round by round,
+// each of its buffers to rank 1, with that much work between messages, by one call, by two, or by a request that is
+// made once; with `one` it sends from one buffer, and rank 1 receives into all. Prints what each rank registered after
+// the first two rounds, its pinned memory over all rounds, and by how much it has grown since a tenth of them.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,9 @@ int main(int count, char** arguments) {
     int const nonblocking = has_word(arguments + 5, "nonblocking");
     int const persistent = has_word(arguments + 5, "persistent");
     int const from_one = has_word(arguments + 5, "one");
-    MPI_Init(&count, &arguments);
+    int given = MPI_THREAD_SINGLE;
+    MPI_Init_thread(&count, &arguments, has_word(arguments + 5, "multiple") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &given);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     unsigned char** const memory = malloc((size_t)buffers * sizeof *memory);
@@ -90,8 +92,10 @@ int main(int count, char** arguments) {
     size_t wrong = 0;
     struct Pinned pinned = begin_pinned();
     struct Registrations learnt = count_registrations();
+    unsigned long resident = 0;
     for (int round = 0; round < rounds; ++round) {
         if (round == 2) learnt = count_registrations();
+        if (round == rounds / 10) resident = status_kib("VmRSS:");
         for (int i = 0; i < buffers; ++i) {
             unsigned char* const buffer = memory[rank == 0 && from_one ? 0 : i];
             if (rank == 0) fill(buffer, (size_t)bytes, round, i);
@@ -105,6 +109,7 @@ int main(int count, char** arguments) {
             see_pinned(&pinned);
         }
     }
+    unsigned long const grown = above(status_kib("VmRSS:"), resident);
     struct Registrations const all = count_registrations();
     for (int i = 0; i < buffers && persistent; ++i)
         MPI_Request_free(&requests[i]);
@@ -114,10 +119,10 @@ int main(int count, char** arguments) {
         printf(
             "rank %d wrong %zu messages %d main %lu others %lu removed_main %lu removed_others %lu start_kib %lu "
             "peak_kib "
-            "%lu average_kib %lu\n",
+            "%lu average_kib %lu grown_kib %lu\n",
             rank, wrong, (rounds - 2) * buffers, all.main - learnt.main, all.others - learnt.others,
             all.removed_by_main - learnt.removed_by_main, all.removed_by_others - learnt.removed_by_others,
-            pinned.begin, above(pinned.peak, pinned.begin), above(pinned.sum / pinned.looks, pinned.begin));
+            pinned.begin, above(pinned.peak, pinned.begin), above(pinned.sum / pinned.looks, pinned.begin), grown);
         fflush(stdout);
     }
     MPI_Finalize();

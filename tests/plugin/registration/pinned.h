@@ -8,14 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static inline unsigned long pinned_kib(void) {
+// A figure of this process in /proc/self/status, whose name ends with a colon.
+static inline unsigned long status_kib(char const* name) {
     FILE* const status = fopen("/proc/self/status", "r");
     char line[256];
     unsigned long kib = 0;
     while (status != NULL && fgets(line, sizeof line, status) != NULL)
-        if (sscanf(line, "VmPin: %lu", &kib) == 1) break;
+        if (strncmp(line, name, strlen(name)) == 0) {
+            kib = strtoul(line + strlen(name), NULL, 10);
+            break;
+        }
     if (status != NULL) fclose(status);
     return kib;
+}
+
+static inline unsigned long pinned_kib(void) {
+    return status_kib("VmPin:");
 }
 
 struct Pinned {

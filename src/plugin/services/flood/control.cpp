@@ -48,7 +48,6 @@ FloodControl::FloodControl(Job& job, Terms terms, Counts counts)
       reply_pause_(job.watch.clock().ticks_in_us(k_reply_pause_us)),
       eager_within_node_(eager_limit_within_a_node()) {}
 
-/// In MPI_COMM_WORLD; −1: it is not known, or not one that can be flooded.
 int FloodControl::receiver_of(Call& call, Message const& message) const noexcept {
     int const rank = call.watch().communicators().world_rank(message.comm, message.destination);
     return rank == job_.rank ? -1 : rank;
@@ -182,6 +181,35 @@ void FloodControl::pause(HoldRule::Time begin) noexcept {
 void FloodControl::wait(Hold& hold) noexcept {
     while (!is_over(hold))
         pause(hold.begin);
+}
+
+std::optional<Hold> FloodControl::begin_burst(int rank) noexcept {
+    CallersLock const lock(changing_);
+    SendWindow<Mark>& window = windows_.of(rank);
+    if (!window.holds_burst()) return std::nullopt;
+    windows_.narrow_for_burst(window);
+    auto const now = Clock::now();
+    add(counts_.held, 1);
+    held_time_.begin(now);
+    return Hold{rank, nullptr, HoldRule(std::min(k_first_patience, terms_.hold), terms_.hold, now, completed(rank)),
+                now};
+}
+
+bool FloodControl::is_let_go(Hold& burst) noexcept {
+    CallersLock const lock(changing_);
+    auto const now = Clock::now();
+    if (now - burst.begin >= k_before_question && !receivers_.completed(burst.rank)) questions_.ask(burst.rank, now);
+    burst.verdict = burst.rule.ask(now, completed(burst.rank));
+    return burst.verdict != HoldRule::Verdict::keep;
+}
+
+void FloodControl::end_burst(Hold const& burst) noexcept {
+    CallersLock const lock(changing_);
+    count_end(Clock::now());
+    SendWindow<Mark>& window = windows_.of(burst.rank);
+    if (burst.verdict == HoldRule::Verdict::keep) return window.was_matched_in_burst();
+    if (burst.verdict == HoldRule::Verdict::silent) window.was_silent_in_burst();
+    add(burst.verdict == HoldRule::Verdict::silent ? counts_.silent : counts_.too_long, 1);
 }
 
 void FloodControl::received() noexcept {

@@ -35,6 +35,7 @@ struct Hold {
     HoldRule rule;
     HoldRule::Time begin;
     bool was_looked_at = false;
+    HoldRule::Verdict verdict = HoldRule::Verdict::keep;  ///< of a burst
 };
 
 class FloodControl {
@@ -72,6 +73,18 @@ class FloodControl {
     bool is_over(Hold& hold) noexcept;
     /// Ends the hold whatever the receiver does.
     void release(Hold const& hold) noexcept;
+    /// In MPI_COMM_WORLD; −1: it is not known, or not one that can be flooded.
+    int receiver_of(Call& call, Message const& message) const noexcept;
+    /// Holds a burst of nonblocking sends to a receiver as long as `is_held()`, which looks at those that are held, and
+    /// the receiver completes receives.
+    template <class IsHeld>
+    void hold_burst(int rank, IsHeld const& is_held) noexcept {
+        auto burst = begin_burst(rank);
+        if (!burst) return;
+        while (is_held() && !is_let_go(*burst))
+            pause(burst->begin);
+        end_burst(*burst);
+    }
     /// Lets the processor do something else, the longer the caller has waited since `begin`.
     static void pause(HoldRule::Time begin) noexcept;
     /// A receive of the program is complete.
@@ -90,7 +103,9 @@ class FloodControl {
     std::optional<Message> due_message(Call& call, Message message, MPI_Count count) noexcept;
     std::optional<std::uint64_t> completed(int rank) noexcept;
     bool is_eager(SendWindow<Mark>& window, std::uint64_t bytes) noexcept;
-    int receiver_of(Call& call, Message const& message) const noexcept;
+    std::optional<Hold> begin_burst(int rank) noexcept;
+    bool is_let_go(Hold& burst) noexcept;
+    void end_burst(Hold const& burst) noexcept;
     void adapt(SendWindow<Mark>& window, Hold const& hold, HoldRule::Duration waited) noexcept;
     void ends(Hold const& hold, HoldRule::Verdict verdict, HoldRule::Time now) noexcept;
 

@@ -57,7 +57,27 @@ void HeldRequests::keep(Held& held, MPI_Request request) noexcept {
     held_.fetch_add(1, std::memory_order_release);
 }
 
+bool HeldRequests::holds_to(int rank) const noexcept {
+    CallersLock const lock(changing_);
+    return std::any_of(all_.begin(), all_.end(),
+                       [&](Held const& held) { return held.hold && held.hold->rank == rank; });
+}
+
+/// A share is with the receiver if another send to it is held.
+void HeldRequests::wait_for_room(Call& call, Message const& message) noexcept {
+    if (empty()) return;
+    int const rank = control_.receiver_of(call, message);
+    if (!holds_to(rank)) return;
+    settle();
+    if (!holds_to(rank)) return;
+    control_.hold_burst(rank, [this, rank] {
+        settle();
+        return holds_to(rank);
+    });
+}
+
 bool HeldRequests::isend(Call& call, Message const& message, MPI_Request* request) noexcept {
+    wait_for_room(call, message);
     CallersLock const lock(changing_);
     Held* const held = place();
     if (held == nullptr) return false;
@@ -75,6 +95,7 @@ bool HeldRequests::isend(Call& call, Message const& message, MPI_Request* reques
 }
 
 bool HeldRequests::start(Call& call, Message const& message, MPI_Request persistent) noexcept {
+    wait_for_room(call, message);
     CallersLock const lock(changing_);
     Held* const held = place();
     if (held == nullptr) return false;

@@ -3,6 +3,7 @@
 ///
 ///     MPI_Isend          ── due ──> mark; the program gets a ticket (services/ticket.hpp)
 ///     MPI_Start          ── due ──> mark; the persistent request stays inactive in MPI, a ticket is its part
+///     a second one due   ── hold of the first over, or the rule for bursts lets go ──> as above
 ///     MPI_Wait, Test, …  ── hold over? ── MPI_Grequest_complete ──> MPI's own call completes the request
 ///
 /// Each is registered with the owned requests, so other services know that MPI alone does not complete it, and a call
@@ -46,6 +47,9 @@ class HeldRequests {
     HoldRule::Time held_since() const noexcept;
 
   private:
+    void wait_for_room(Call& call, Message const& message) noexcept;
+    bool holds_to(int rank) const noexcept;
+
     struct Held {
         MPI_Request request = MPI_REQUEST_NULL;  // the program's; null: unused
         MPI_Request ticket = MPI_REQUEST_NULL;

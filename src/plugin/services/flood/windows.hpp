@@ -31,8 +31,10 @@ struct SendWindow {
     std::uint32_t messages = 0;    ///< sent since then
     std::uint32_t used_at = 0;
     enum class Node : std::uint8_t { unknown, same, other } node = Node::unknown;
-    int silence = 0;             ///< how often a hold ended because the receiver completed nothing, in quarters
-    std::shared_ptr<Mark> mark;  ///< the last one; null: none yet, or it is matched
+    int silence = 0;                  ///< how often a hold ended because the receiver completed nothing, in quarters
+    std::shared_ptr<Mark> mark;       ///< the last one; null: none yet, or it is matched
+    std::uint32_t bursts_let_go = 0;  ///< so many of the next bursts are not held
+    std::uint32_t silent_bursts = 0;
 
     /// A hold ended by silence, or by a match, which leaves one silence at most, that some more matches make up for:
     /// so where a receiver often waits for its processor, its silence is waited for a little longer.
@@ -40,6 +42,16 @@ struct SendWindow {
     void was_matched() noexcept { silence = std::clamp(silence - 1, 0, k_quarters); }
     int silences() const noexcept { return silence / k_quarters; }
     static constexpr int k_quarters = 4;
+
+    /// A burst: nonblocking sends that are started while one to this receiver is held. It is not held if the receiver
+    /// was silent in bursts before, and so seldom that they cost nothing in a program whose ranks all send first.
+    bool holds_burst() noexcept { return bursts_let_go == 0 || --bursts_let_go == 0; }
+    void was_silent_in_burst() noexcept {
+        constexpr std::uint32_t k_most_doublings = 12;
+        silent_bursts = std::min(silent_bursts + 1, k_most_doublings);
+        bursts_let_go = 1U << silent_bursts;
+    }
+    void was_matched_in_burst() noexcept { silent_bursts -= silent_bursts > 0 ? 1 : 0; }
 
     /// Counts a message. True if it is to be a mark.
     bool sends(std::uint64_t bytes) noexcept {
@@ -92,6 +104,10 @@ class SendWindows {
     /// It does not: it has many senders, or is slow.
     void narrow(SendWindow<Mark>& window) const noexcept {
         window.spacing = std::max(std::min(window.spacing, least_), window.spacing / 2);
+    }
+    /// In a burst three spacings are on their way.
+    void narrow_for_burst(SendWindow<Mark>& window) const noexcept {
+        window.spacing = std::min(window.spacing, std::max(least_, most_ / 2));
     }
     void begin_again(SendWindow<Mark>& window) const noexcept { window.spacing = std::min(window.spacing, least_); }
     /// It takes from others, and what was held is let go all the same: less each time, or a flood that lasts for long
