@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "pinned.h"
@@ -75,6 +76,8 @@ int main(int count, char** arguments) {
     int const persistent = has_word(arguments + 5, "persistent");
     int const from_one = has_word(arguments + 5, "one");
     int const seen = !has_word(arguments + 5, "unseen");
+    // A page that the kernel makes a huge one, 2 MiB, is no growth of the process.
+    if (!seen) prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     int given = MPI_THREAD_SINGLE;
     MPI_Init_thread(&count, &arguments, has_word(arguments + 5, "multiple") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
                     &given);
