@@ -57,23 +57,26 @@ void HeldRequests::keep(Held& held, MPI_Request request) noexcept {
     held_.fetch_add(1, std::memory_order_release);
 }
 
-bool HeldRequests::holds_to(int rank) const noexcept {
+/// Whether none to a receiver is held. Asks MPI about the first one only: the others wait for marks that came after its
+/// own, and there may be many of them at each send of a burst.
+bool HeldRequests::has_room(int rank) noexcept {
     CallersLock const lock(changing_);
-    return std::any_of(all_.begin(), all_.end(),
-                       [&](Held const& held) { return held.hold && held.hold->rank == rank; });
+    for (;;) {
+        Held* first = nullptr;
+        for (Held& held : all_)
+            if (held.hold && held.hold->rank == rank && (first == nullptr || held.hold->begin < first->hold->begin))
+                first = &held;
+        if (first == nullptr) return true;
+        if (!control_.is_over(*first->hold)) return false;
+        complete(*first);
+    }
 }
 
 /// A share is with the receiver if another send to it is held.
 void HeldRequests::wait_for_room(Call& call, Message const& message) noexcept {
     if (empty()) return;
     int const rank = control_.receiver_of(call, message);
-    if (!holds_to(rank)) return;
-    settle();
-    if (!holds_to(rank)) return;
-    control_.hold_burst(rank, [this, rank] {
-        settle();
-        return holds_to(rank);
-    });
+    if (!has_room(rank)) control_.hold_burst(rank, [this, rank] { return !has_room(rank); });
 }
 
 bool HeldRequests::isend(Call& call, Message const& message, MPI_Request* request) noexcept {

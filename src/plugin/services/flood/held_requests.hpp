@@ -48,7 +48,7 @@ class HeldRequests {
 
   private:
     void wait_for_room(Call& call, Message const& message) noexcept;
-    bool holds_to(int rank) const noexcept;
+    bool has_room(int rank) noexcept;
 
     struct Held {
         MPI_Request request = MPI_REQUEST_NULL;  // the program's; null: unused

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace sluice::plugin {
 
@@ -30,14 +31,14 @@ bool Marks::copy(Message const& message, Mark& mark, Message& sent) const {
 std::shared_ptr<Mark> Marks::send(Message const& message) noexcept {
     try {
         auto mark = std::make_shared<Mark>();
-        pending_.reserve(pending_.size() + 1);
         Message sent{};
         if (!copy(message, *mark, sent)) return nullptr;
-        if (MPI_Issend(sent.buffer, sent.count, sent.type, sent.destination, sent.tag, sent.comm, &mark->request) !=
-            MPI_SUCCESS)
-            return nullptr;
         pending_.push_back(mark);
-        return mark;
+        if (MPI_Issend(sent.buffer, sent.count, sent.type, sent.destination, sent.tag, sent.comm, &mark->request) ==
+            MPI_SUCCESS)
+            return mark;
+        pending_.pop_back();
+        return nullptr;
     } catch (std::bad_alloc const&) {
         return nullptr;
     }
@@ -54,12 +55,20 @@ bool Marks::look(Mark& mark) noexcept {
 }
 
 void Marks::sweep() noexcept {
-    std::erase_if(pending_, [](std::shared_ptr<Mark> const& mark) { return look(*mark); });
+    for (std::size_t looks = std::min(pending_.size(), k_looks); looks > 0; --looks) {
+        if (next_ >= pending_.size()) next_ = 0;
+        if (!look(*pending_[next_])) {
+            ++next_;
+            continue;
+        }
+        std::swap(pending_[next_], pending_.back());
+        pending_.pop_back();
+    }
 }
 
 void Marks::leave_to_mpi() noexcept {
-    sweep();
     for (auto const& mark : pending_) {
+        if (look(*mark)) continue;
         MPI_Request_free(&mark->request);
         static_cast<void>(mark->copy.release());
     }

@@ -45,10 +45,9 @@ class Marks {
     std::shared_ptr<Mark> send(Message const& message) noexcept;
     /// Asks MPI about one.
     static bool look(Mark& mark) noexcept;
-    /// Asks MPI about all, and frees the copies of those that are done.
+    /// Asks MPI about the next few in turn, and frees the copies of those that are done: of thousands that a receiver
+    /// leaves waiting, each call costs no more than of a few.
     void sweep() noexcept;
-    bool empty() const noexcept { return pending_.empty(); }
-    std::size_t pending() const noexcept { return pending_.size(); }
     /// In MPI_Finalize, after all ranks have come there. The copies stay.
     void leave_to_mpi() noexcept;
 
@@ -56,7 +55,10 @@ class Marks {
     using Allocator = memory::LeasedAllocator<std::shared_ptr<Mark>>;
     bool copy(Message const& message, Mark& mark, Message& sent) const;
 
+    static constexpr std::size_t k_looks = 4;
+
     Budget const& budget_;
+    std::size_t next_ = 0;
     memory::LeasedVector<std::shared_ptr<Mark>> pending_;
 };
 
