@@ -10,7 +10,8 @@ the preload library that counts registrations; the programs of the folder PROGRA
   reuse     memory is replaced between messages in each way that there is: no byte is wrong
   forks     children write, unmap and end between messages, also while receives are overlapped: they have all memory
   starved   messages follow each other without a pause, and other processes want the processors: nothing is wrong
-  together  the first with all other services: registration serves the sends, overlap the receives, and no byte is wrong
+  together  the first with all other services: registration serves the large sends, overlap their receives, flood control
+            small messages, and an all-to-all is in place; no byte is wrong
   aside     overlap alone: pages aside that come to one address one after the other, and sends from the pages that were
             given back: no byte is wrong, by each way back
   endless   10,000 messages: the process grows no more after the first of them
@@ -138,7 +139,7 @@ def starved():
 
 def together():
     others = "SLUICE_OVERLAP=on SLUICE_OVERLAP_FROM=64KiB SLUICE_CHECK=collectives SLUICE_FLOOD=on"
-    dones = yield [reported(periodic_command(rounds=6, more=way), others) for way in ((), ("nonblocking",))]
+    dones = yield [reported(periodic_command(rounds=6, more=way), others) for way in (("beside",), ("nonblocking", "beside"))]
     for done in dones:
         check(done.returncode == 0, f"ended with {done.returncode}")
         ranks = ranks_of(done)
@@ -146,6 +147,8 @@ def together():
         check(any(rank["others"] > 0 for rank in ranks), "another thread registers for the sends")
         seen = counters_of(done)
         check(seen["overlap", "receives that returned early"] > 0, f"overlap serves receives: {seen}")
+        check(seen["flood control", "synchronous sends"] >= 6, f"flood control marks small messages: {seen}")
+        check(seen["all-to-alls in place", "calls served"] >= 2 * 6, f"all-to-alls are in place: {seen}")
         check(seen["registration", "receives left to overlap"] >= 6 * BUFFERS, f"registration leaves them alone: {seen}")
 
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking] [persistent] [one] [multiple] [unseen]: rank 0 sends, round
-// by round, each of its buffers to rank 1, with that much work between messages, by one call, by two, or by a request
-// that is made once; with `unseen` its pinned memory is not looked at; with `one` it sends from one buffer, and rank 1
-// receives into all. Prints what each rank registered after the first two rounds, its pinned memory over all rounds,
-// and by how much it has grown in their second half.
+// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking] [persistent] [one] [multiple] [unseen] [beside]: rank 0
+// sends, round by round, each of its buffers to rank 1, with that much work between messages, by one call, by two, or
+// by a request that is made once; with `unseen` its pinned memory is not looked at; with `one` it sends from one
+// buffer, and rank 1 receives into all; with `beside` each round has a stream of small messages and an all-to-all in
+// place, too. Prints what each rank registered after the first two rounds, its pinned memory over all rounds, and by
+// how much it has grown in their second half.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,36 @@ static void exchange(int rank, unsigned char* buffer, int bytes, int nonblocking
     if (nonblocking) MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/// A stream of small messages to rank 1.
+static size_t stream(int rank, int round) {
+    enum { messages = 64, bytes = 2000 };
+    unsigned char small[bytes];
+    size_t wrong = 0;
+    for (int i = 0; i < messages; ++i) {
+        if (rank == 0) {
+            fill(small, bytes, round, i);
+            MPI_Send(small, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+        } else if (rank == 1) {
+            MPI_Recv(small, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            wrong += wrong_bytes(small, bytes, round, i);
+        }
+    }
+    return wrong;
+}
+
+/// Block `to` of rank `from` is pattern 2 · from + to.
+static size_t all_to_all(int rank, int round) {
+    enum { ranks = 2, bytes = 400000 };
+    static unsigned char blocks[ranks][bytes];
+    for (int to = 0; to < ranks; ++to)
+        fill(blocks[to], bytes, round, ranks * rank + to);
+    MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, blocks, bytes, MPI_BYTE, MPI_COMM_WORLD);
+    size_t wrong = 0;
+    for (int from = 0; from < ranks; ++from)
+        wrong += wrong_bytes(blocks[from], bytes, round, ranks * from + rank);
+    return wrong;
+}
+
 /// What is pinned at the begin may go away later: a registration of freed memory ends with the next one.
 static unsigned long above(unsigned long now, unsigned long begin) {
     return now > begin ? now - begin : 0;
@@ -76,6 +107,7 @@ int main(int count, char** arguments) {
     int const persistent = has_word(arguments + 5, "persistent");
     int const from_one = has_word(arguments + 5, "one");
     int const seen = !has_word(arguments + 5, "unseen");
+    int const beside = has_word(arguments + 5, "beside");
     // A page that the kernel makes a huge one, 2 MiB, is no growth of the process.
     if (!seen) prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     int given = MPI_THREAD_SINGLE;
@@ -113,6 +145,7 @@ int main(int count, char** arguments) {
             work(milliseconds);
             if (seen) see_pinned(&pinned);
         }
+        if (beside) wrong += stream(rank, round) + all_to_all(rank, round);
     }
     unsigned long const grown = above(status_kib("VmRSS:"), resident);
     struct Registrations const all = count_registrations();
