@@ -2,15 +2,8 @@
 /* 10,000 communicators made and freed: after the first 100, the process may grow by at most 512 kB. */
 #include <mpi.h>
 #include <stdio.h>
-#include <unistd.h>
 
-static long resident_kib(void) {
-    long size = 0, all = 0;
-    FILE* file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%ld %ld", &size, &all) != 2) all = -1;
-    if (file) fclose(file);
-    return all * (sysconf(_SC_PAGESIZE) / 1024);
-}
+#include "../memory_kib.h"
 
 static void make_and_free(int times) {
     for (int i = 0; i < times; ++i) {
@@ -26,9 +19,9 @@ static void make_and_free(int times) {
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     make_and_free(100);
-    long before = resident_kib();
+    long before = memory_kib();
     make_and_free(10000);
-    long grown = resident_kib() - before;
+    long grown = memory_kib() - before;
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     printf("rank %d grew by %ld KiB\n", rank, grown);

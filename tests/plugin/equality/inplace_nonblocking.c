@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../memory_kib.h"
 #include "transcript.h"
 
 typedef struct {
@@ -152,14 +153,6 @@ static void complete(int way, MPI_Request* open) {
     }
 }
 
-static long resident_kib(void) {
-    long pages = 0;
-    FILE* file = fopen("/proc/self/statm", "r");
-    if (file == NULL || fscanf(file, "%*d %ld", &pages) != 1) abort();
-    fclose(file);
-    return pages * sysconf(_SC_PAGESIZE) / 1024;
-}
-
 // Three calls are under way at once on three communicators, and two more in turns on the first.
 static int round_of(int way, int items, MPI_Comm const* comms) {
     Exchange x[k_open];
@@ -206,10 +199,10 @@ int main(int argc, char** argv) {
     long before = 0;
     int wrong = 0;
     for (int i = 0; i < 60; ++i) {  // the layer makes three copies at once, with 40 KB for each pair
-        if (i == 10) before = resident_kib();
+        if (i == 10) before = memory_kib();
         wrong += round_of(i % k_ways, 10000, same);
     }
-    long const grown = resident_kib() - before;
+    long const grown = memory_kib() - before;
     say("sixty rounds: truth %d wrong", wrong);
     if (grown > 4096) say("grown by %ld KiB: truth 1 wrong", grown);
     MPI_Comm_free(&comms[1]);

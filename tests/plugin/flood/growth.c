@@ -9,16 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../memory_kib.h"
 #include "transcript.h"
-
-static long resident_kib(void) {
-    long pages = 0;
-    long resident = 0;
-    FILE* file = fopen("/proc/self/statm", "r");
-    if (file == NULL || fscanf(file, "%ld %ld", &pages, &resident) != 2) exit(3);
-    fclose(file);
-    return resident * 4;
-}
 
 static void no_handler(MPI_Comm* comm, int* code, ...) {
     (void)comm;
@@ -96,7 +88,7 @@ int main(int argc, char** argv) {
                 send_one(how, data, bytes);
     end_burst();
     MPI_Barrier(MPI_COMM_WORLD);
-    long const before = resident_kib();
+    long const before = memory_kib();
     long most = before;
     uint64_t const right = checksum(data, (size_t)bytes);
     long wrong = 0;
@@ -124,14 +116,14 @@ int main(int argc, char** argv) {
             if (received == 0) break;
             if (i % 64 != 0) continue;
             if (checksum(data, (size_t)bytes) != right) ++wrong;
-            long const now = resident_kib();
+            long const now = memory_kib();
             if (now > most) most = now;
         }
     }
     end_burst();
     MPI_Barrier(MPI_COMM_WORLD);
     // What a burst takes of its sender are the program's requests.
-    long const grown = me == 0 ? most - before : strcmp(how, "burst") == 0 ? 0 : resident_kib() - before;
+    long const grown = me == 0 ? most - before : strcmp(how, "burst") == 0 ? 0 : memory_kib() - before;
     if (grown > most_kib) {
         ++wrong;
         say("grown by %ld KiB, at most %ld KiB were expected", grown, most_kib);

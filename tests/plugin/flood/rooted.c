@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../memory_kib.h"
 #include "transcript.h"
 
 enum { k_ints = 200 };
@@ -67,27 +68,18 @@ static void on_each_communicator(void) {
     }
 }
 
-static long resident_kib(void) {
-    long pages = 0;
-    long resident = 0;
-    FILE* file = fopen("/proc/self/statm", "r");
-    if (file == NULL || fscanf(file, "%ld %ld", &pages, &resident) != 2) exit(3);
-    fclose(file);
-    return resident * 4;
-}
-
 static void run_ahead(long calls, long most_kib) {
     char data[1024];
     memset(data, me, sizeof data);
     for (int i = 0; i < 300; ++i)
         MPI_Bcast(data, sizeof data, MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
-    long const before = resident_kib();
+    long const before = memory_kib();
     for (long i = 0; i < calls; ++i) {
         MPI_Bcast(data, sizeof data, MPI_CHAR, 0, MPI_COMM_WORLD);
         if (me == ranks - 1 && i % 64 == 0) usleep(100);
     }
-    long grown = resident_kib() - before;
+    long grown = memory_kib() - before;
     long most = 0;
     MPI_Reduce(&grown, &most, 1, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
     if (me == 0 && most > most_kib) say("grown by %ld KiB, at most %ld KiB were expected", most, most_kib);
