@@ -74,7 +74,7 @@ add_library(sluice_test_options INTERFACE)
 target_compile_options(sluice_test_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-missing-braces>)  # a size is a number in them
 if(NOT SLUICE_SANITIZE)
   # With so little optimization GCC warns of variables that are in fact initialized.
-  target_compile_options(sluice_test_options INTERFACE -O1 -g1 $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  target_compile_options(sluice_test_options INTERFACE -O1 -g0 $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 # The headers of most tests are compiled once, except for the simulator, whose headers change their meaning.
 set(SLUICE_TEST_PRECOMPILE ON)

@@ -11,7 +11,7 @@ namespace {
 
 using Choice = FluctuationChoice;
 using Launch = FluctuationLaunch;
-using Launches = std::vector<Launch>;
+using LaunchList = std::vector<Launch>;
 
 template <typename T>
 std::vector<T> asked_or(std::vector<T> const& asked, std::vector<T> const& usual) {
@@ -66,7 +66,7 @@ std::vector<std::string> const k_policies{
 };
 
 /// Adds launches whose ranks share processors and memory, or are connected by a network.
-void add_plain(Launches& launches, Choice const& choice, std::string const& mpi, std::string const& bed,
+void add_plain(LaunchList& launches, Choice const& choice, std::string const& mpi, std::string const& bed,
                std::string const& name) {
     int const base = bed == "cluster" ? 24 : 80;
     for (int const ranks : asked_or(choice.ranks, {2})) {
@@ -93,7 +93,7 @@ void add_plain(Launches& launches, Choice const& choice, std::string const& mpi,
 
 /// Adds launches with sizes below and above the limit, with each method alone: in one node, or in two that are joined
 /// by a wire, each with half of its memory.
-void add_limited(Launches& launches, Choice const& choice, std::string const& mpi, std::string const& name, int nodes) {
+void add_limited(LaunchList& launches, Choice const& choice, std::string const& mpi, std::string const& name, int nodes) {
     std::string const bed = nodes > 1 ? "limited_cluster" : "limited";
     for (int const ranks : asked_or(choice.ranks, {2}))
         for (int const mib : asked_or(choice.base_mib, {64, 72, 80, 88, 96, 104, 112})) {
@@ -114,7 +114,7 @@ void add_limited(Launches& launches, Choice const& choice, std::string const& mp
 }
 
 /// In this case the cubes of all ranks take less than 40 % of the node; meanwhile another process takes half of it.
-void add_adaptation(Launches& launches, Choice const& choice, std::string const& mpi) {
+void add_adaptation(LaunchList& launches, Choice const& choice, std::string const& mpi) {
     int const ranks = asked_or(choice.ranks, {2}).front();
     int const node = choice.node_mib * 8 / 3;
     for (std::string const& method : asked_or(choice.methods, {"fetch", "fetch:fetch_memory=1TiB"})) {
@@ -132,7 +132,7 @@ void add_adaptation(Launches& launches, Choice const& choice, std::string const&
 
 /// In this case the points of all ranks take twice the node's memory; one method works out of core, the other is
 /// swapped.
-void add_outofcore(Launches& launches, Choice const& choice, std::string const& mpi) {
+void add_outofcore(LaunchList& launches, Choice const& choice, std::string const& mpi) {
     int const ranks = asked_or(choice.ranks, {2}).front();
     for (int const mib : asked_or(choice.base_mib, {2 * choice.node_mib / ranks})) {
         Launch launch = launch_of(choice, mpi, "local", "jacobi13", ranks, mib);
@@ -166,7 +166,7 @@ std::array<int, 3> simulated_box(int ranks) {
     return {(cubes + layer - 1) / layer, side, side};
 }
 
-void add_simulated(Launches& launches, Choice const& choice, std::string const& name) {
+void add_simulated(LaunchList& launches, Choice const& choice, std::string const& name) {
     for (int const ranks : asked_or(choice.ranks, {512})) {
         Launch launch = launch_of(choice, "simgrid", "simulated", name == "policies" ? "jacobi13" : name, ranks, 0);
         launch.edge = 16;
@@ -201,8 +201,8 @@ std::array<int, 3> box_of(std::uint64_t cubes) {
     return {2, 2, 2};
 }
 
-Launches plan_fluctuation(Choice const& choice, std::vector<std::string> const& mpis) {
-    Launches launches;
+LaunchList plan_fluctuation(Choice const& choice, std::vector<std::string> const& mpis) {
+    LaunchList launches;
     for (std::string const& bed : asked_or(choice.beds, {"local", "limited"}))
         for (std::string const& mpi : bed == "simulated" ? std::vector<std::string>{"simgrid"} : mpis) {
             std::vector<std::string> usual{"jacobi13", "jacobi7"};

@@ -35,9 +35,9 @@ struct Wish {
 };
 
 /// Starts the program of one MPI.
-class Launches {
+class WatchedLaunches {
   public:
-    Launches(std::string const& mpi, int ranks)
+    WatchedLaunches(std::string const& mpi, int ranks)
         : plain_(local_launcher(mpi, ranks)), environment_(local_environment()) {
         auto const program = program_for(mpi, "sluice-bench-overhead");
         if (!program) throw std::runtime_error("no benchmark program for " + mpi + " beside this command");
@@ -78,7 +78,7 @@ struct Measured {
 };
 
 /// The launches alternate, and so does the launch that comes first in each pair.
-Measured measure(Launches const& launches, int pairs, std::vector<std::string> arguments,
+Measured measure(WatchedLaunches const& launches, int pairs, std::vector<std::string> arguments,
                  std::vector<std::string> const& cases) {
     arguments.insert(arguments.end(), cases.begin(), cases.end());
     Measured measured;
@@ -96,7 +96,7 @@ void print(std::vector<OverheadRow> const& rows, std::string const& table, bool 
 }
 
 void measure_mpi(OverheadPlace const& place, Wish const& wish, bool json) {
-    Launches const launches(place.mpi, place.ranks);
+    WatchedLaunches const launches(place.mpi, place.ranks);
     Measured const blocks = measure(
         launches, wish.launches, {"paired", std::to_string(wish.blocks), fmt::format("{}", wish.block_ms)}, wish.cases);
     auto const of_blocks = block_rows(place, blocks.watched, blocks.plain);

@@ -136,7 +136,7 @@ void* caller_behind_library(Kind kind, std::uint64_t via, std::uint64_t base) no
     return direct;
 }
 
-void add(WrappingCode& code, WrappingCode::Range const& range) noexcept {
+void add_range(WrappingCode& code, WrappingCode::Range const& range) noexcept {
     int const count = code.count.load(std::memory_order_relaxed);
     if (count == WrappingCode::k_ranges || code.kind_of(range.from) != Kind::none) return;
     code.ranges[count] = range;
@@ -154,7 +154,7 @@ void add_object(WrappingCode& code, dl_phdr_info const& object) noexcept {
         std::uint64_t const from = object.dlpi_addr + part.p_vaddr;
         std::uint64_t const to = from + part.p_memsz;
         see_interpreter(from, to);
-        if (kind != Kind::none) add(code, {from, to, kind});
+        if (kind != Kind::none) add_range(code, {from, to, kind});
     }
 }
 
