@@ -93,7 +93,8 @@ void add_plain(LaunchList& launches, Choice const& choice, std::string const& mp
 
 /// Adds launches with sizes below and above the limit, with each method alone: in one node, or in two that are joined
 /// by a wire, each with half of its memory.
-void add_limited(LaunchList& launches, Choice const& choice, std::string const& mpi, std::string const& name, int nodes) {
+void add_limited(LaunchList& launches, Choice const& choice, std::string const& mpi, std::string const& name,
+                 int nodes) {
     std::string const bed = nodes > 1 ? "limited_cluster" : "limited";
     for (int const ranks : asked_or(choice.ranks, {2}))
         for (int const mib : asked_or(choice.base_mib, {64, 72, 80, 88, 96, 104, 112})) {
