@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 folder=$1
 shift
 mkdir -p "$folder"
-all="local edges limited13 limited7 noswap curves adaptation outofcore cluster1000 cluster100 policies simulated"
+all="local edges limited13 limited7 noswap curves adaptation outofcore cluster1000 cluster100 limited_cluster policies simulated"
 read -r -a tables <<<"${*:-$all}"
 
 bench() { # file, options…
@@ -47,6 +47,10 @@ for name in "${tables[@]}"; do
     outofcore) bench outofcore --bed limited --mpi openmpi --case outofcore ;;
     cluster1000) bench cluster1000 --bed cluster --mpi openmpi --case jacobi13,jacobi7 --tokens 8,16 ;;
     cluster100) bench cluster100 --bed cluster --mpi openmpi --case jacobi13 --rate 100 --base 8 --pairs 3 --steps 6 --tokens 8,16 ;;
+    limited_cluster)
+        bench limited_cluster --bed limited_cluster --mpi openmpi --case jacobi13 --base 64,72,80,88,96 \
+            --method at_once,fetch,fetch:tokens=8,send --limit 20
+        ;;
     policies)
         bench policies-local --bed local --mpi openmpi --case policies
         bench policies-cluster --bed cluster --mpi openmpi --case policies --base 16 --steps 6

@@ -72,8 +72,9 @@ def fate(row):
 
 
 def across_the_limit(rows, case):
+    """Rows of a launch each, in one small node or in two."""
     rows = [row for row in rows if row["case"] == case]
-    limited = [row for row in rows if row.get("bed") == "limited" and "method" in row]
+    limited = [row for row in rows if row.get("bed") in ("limited", "limited_cluster") and "method" in row]
     if not limited:
         return None
     sizes = sorted({row["base_mib"] for row in limited})
@@ -144,6 +145,7 @@ def tables(folder):
         "noswap": alone(rows_of(folder, "noswap")),
         "cluster1000": in_turns(rows_of(folder, "cluster1000")),
         "cluster100": in_turns(rows_of(folder, "cluster100")),
+        "limited_cluster": across_the_limit(rows_of(folder, "limited_cluster"), "jacobi13"),
         "simulated": in_turns(rows_of(folder, "simulated")),
         "policies": policies(rows_of(folder, "policies")),
         "adaptation": alone(rows_of(folder, "adaptation")),

@@ -17,6 +17,19 @@ def rows_of(folder, name):
         return [json.loads(line) for line in lines if line.startswith("{")]
 
 
+def of_kind(rows, kind):
+    """Rows with this field: methods, ratios or targets."""
+    return [row for row in rows if kind in row]
+
+
+def groups(rows, fields):
+    """The rows by these fields, in their order."""
+    found = {}
+    for row in rows:
+        found.setdefault(tuple(row.get(field) for field in fields), []).append(row)
+    return found
+
+
 def size(count):
     if count >= MIB and count % MIB == 0:
         return f"{count // MIB} MiB"

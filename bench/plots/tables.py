@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the tables of pages of docs/results (alltoall, transpose, ft, flood, registration) from the JSON lines of tables.sh.
+"""Makes the tables of pages of docs/results (redistribute, alltoall, transpose, …) from the JSON lines of tables.sh.
 
     tables.py NAME FOLDER [PAGE.md]
 
@@ -9,26 +9,14 @@ FOLDER holds the files of tables.sh. Prints the tables, or puts each between its
 """
 import sys
 
-from pages import MIB, MPIS, judged, put_into, rows_of, size, spread, table
+from pages import MIB, MPIS, groups, judged, of_kind, put_into, rows_of, size, spread, table
+from redistribute_tables import redistribute
 
 TARGETS = ["", "target", "worst cell", "cells that meet it"]
 
 
 def same(row, other, fields):
     return all(row.get(field) == other.get(field) for field in fields)
-
-
-def of_kind(rows, kind):
-    """Rows with this field: methods, ratios or targets."""
-    return [row for row in rows if kind in row]
-
-
-def groups(rows, fields):
-    """The rows by these fields, in their order."""
-    found = {}
-    for row in rows:
-        found.setdefault(tuple(row.get(field) for field in fields), []).append(row)
-    return found
 
 
 # --- alltoall
@@ -229,7 +217,7 @@ def registration(folder):
     return made
 
 
-MAKERS = {"alltoall": alltoall, "transpose": transpose, "ft": ft, "flood": flood, "registration": registration}
+MAKERS = {"redistribute": redistribute, "alltoall": alltoall, "transpose": transpose, "ft": ft, "flood": flood, "registration": registration}
 
 
 def main():

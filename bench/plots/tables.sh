@@ -3,10 +3,11 @@
 # tables.sh: measures all that a page of docs/results tells of `sluice bench NAME`, one file of rows a table, and refreshes the tables
 # of the page. Needs a machine with nothing else to do, and root where a bed is limited or a cluster.
 #
-#     tables.sh alltoall|transpose|ft|flood|registration FOLDER [TABLE…]    FOLDER: for the rows. TABLE: some of those below, or all
-#     tables.sh NAME FOLDER none                                            refreshes from the rows that are there
+#     tables.sh NAME FOLDER [TABLE…]    NAME: redistribute, alltoall, transpose, ft, flood or registration. FOLDER: for the rows. TABLE:
+#                                       some of those below, or all
+#     tables.sh NAME FOLDER none        refreshes from the rows that are there
 #
-# `transpose` is a program with a peer: make build PEERS=ON.
+# `transpose`, and `peers` of `redistribute`, are programs with a peer: make build PEERS=ON.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 name=$1
@@ -14,13 +15,14 @@ folder=$2
 shift 2
 mkdir -p "$folder"
 case $name in
+redistribute) all="openmpi mpich strategies ranks peers wire launches" ;;
 alltoall) all="openmpi mpich" ;;
 transpose) all="node wire" ;;
 ft) all="pairs limits tasks two_nodes" ;;
 flood) all="small large two two_small ping_pong mpich cluster cluster_small idle long kernel" ;;
 registration) all="counting mlock io_uring rdma" ;;
 *)
-    echo "tables.sh: there are alltoall, transpose, ft, flood and registration" >&2
+    echo "tables.sh: there are redistribute, alltoall, transpose, ft, flood and registration" >&2
     exit 2
     ;;
 esac
@@ -28,6 +30,8 @@ read -r -a tables <<<"${*:-$all}"
 code=0
 mpich_ranks=2 # that spin: no more than processors
 floods=many_to_one,turns,computes,bcast,reduce,gather
+moves=next,next20,hotspot,transpose,random,skewed
+hand_written=token,token_shared,auto,alltoallv_warm,alltoallv_lean
 wire_floods=many_to_one,computes,bcast,reduce
 
 rows() { # file, command…
@@ -88,6 +92,31 @@ flood_kernel() {
 for one in "${tables[@]}"; do
     case $name/$one in
     */none) ;;
+    redistribute/openmpi)
+        bench openmpi --minutes 0 --mpi openmpi --ranks 2,4,8 --case "$moves" --block 64,1024,16000,1048576 --pairs 7 \
+            --method "$hand_written,alltoallv_cold,copy_limit"
+        ;;
+    redistribute/mpich)
+        bench mpich --minutes 0 --mpi mpich --ranks "$mpich_ranks" --case "$moves" --block 64,1024,16000,1048576 --pairs 7 \
+            --method "$hand_written,alltoallv_cold,copy_limit"
+        ;;
+    redistribute/strategies)
+        bench strategies --minutes 0 --mpi openmpi --ranks 4 --case "$moves" --block 1024,16000 --mib 20 --pairs 3 \
+            --method token,auto,parking,cyclic,alltoallv,alltoallv_warm,alltoallv_lean
+        ;;
+    redistribute/ranks)
+        bench ranks --minutes 0 --mpi openmpi --ranks 16,48 --case random --block 64,1024,16000 --mib 5 --pairs 3 \
+            --method token,alltoallv_warm,alltoallv_lean
+        ;;
+    redistribute/peers)
+        bench peers --minutes 0 --mpi openmpi --ranks 4 --case random,rebalance --block 16000 --mib 40 --pairs 3 \
+            --method "$hand_written,alltoallv_cold,alltoallv,zoltan_migrate,petsc_sf,p4est_transfer"
+        ;;
+    redistribute/wire)
+        bench wire --minutes 0 --mpi openmpi --bed cluster --ranks 2,4 --case random,next --block 1024,16000,1048576 --pairs 3 \
+            --method token,alltoallv_warm,alltoallv_lean
+        ;;
+    redistribute/launches) bench launches --minutes 0 --mpi openmpi --launches 40 ;;
     alltoall/openmpi) bench openmpi --minutes 0 --pairs 25 --mpi openmpi ;;
     alltoall/mpich) bench mpich --minutes 0 --pairs 25 --mpi mpich --ranks "$mpich_ranks" ;;
     transpose/node) rows node transposes_in_a_node ;;
