@@ -14,7 +14,7 @@ void DueQueue::put(Prediction const& prediction, bool waits) {
     if (dues_.size() == k_capacity) dues_.pop_back();
     auto const at = std::upper_bound(dues_.begin(), dues_.end(), prediction.deadline,
                                      [](Time deadline, Due const& due) { return deadline < due.prediction.deadline; });
-    dues_.insert(at, Due{prediction, prediction.deadline, prediction.deadline, waits, false, false});
+    dues_.insert(at, Due{prediction, prediction.deadline, prediction.deadline, waits});
 }
 
 bool DueQueue::erase(std::uint64_t signature) {

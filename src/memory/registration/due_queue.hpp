@@ -4,6 +4,7 @@
 /// of a region is that of all its signatures.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -20,6 +21,12 @@ struct Due {
     bool waits = false;  ///< the message before has not come yet, and leaves time enough: no registration until then
     bool is_pending = false;  ///< it will be registered, at `begin`
     bool is_done = false;     ///< it was registered, or refused: not again before its next prediction
+    bool is_missed = false;   ///< it was wrong; its range stays registered for a while (Prediction::kept_until)
+
+    /// The next moment at which the helper must look whether the use has come.
+    Time looked_at() const noexcept {
+        return is_missed ? std::max(prediction.given_up, prediction.kept_until) : prediction.given_up;
+    }
 };
 
 class DueQueue {

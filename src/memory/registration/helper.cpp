@@ -53,7 +53,7 @@ void Helper::learn(Event const& event) {
         else
             ++counters_.unprepared.unknown;
     }
-    if (due != nullptr) {
+    if (due != nullptr && !due->is_missed) {
         accuracy_.judge(due->prediction.expected, due->prediction.period, event.at);
         learn_margin(event, *due);
     }
@@ -69,7 +69,7 @@ void Helper::learn_margin(Event const& event, Due const& due) noexcept {
 
 void Helper::count_unprepared(Event const& event, Due const* due) noexcept {
     Unprepared& why = counters_.unprepared;
-    if (due == nullptr)
+    if (due == nullptr || due->is_missed)
         ++why.given_up;
     else if (due->waits)
         ++why.unannounced;
@@ -159,11 +159,16 @@ void Helper::sweep() {
 /// Not while something is told that was not heard yet: it may be the use.
 void Helper::give_up_overdue() {
     if (!events_->is_empty()) return;
-    for (Due const& due : due_.all()) {
-        if (due.prediction.given_up + options_.reaction > clock_) continue;
+    for (Due& due : due_.all()) {
+        if (due.looked_at() + options_.reaction > clock_) continue;
         Prediction const wrong = due.prediction;
-        accuracy_.miss();
-        predictor_->missed(wrong.signature);
+        if (!due.is_missed) {
+            accuracy_.miss();
+            predictor_->missed(wrong.signature);
+        }
+        due.is_missed = true;
+        due.is_pending = false;
+        if (due.looked_at() + options_.reaction > clock_) return;
         due_.erase(wrong.signature);
         begins_known_ = false;
         consider_giving_back(wrong.range, false);
@@ -186,7 +191,7 @@ void Helper::find_begins() {
     std::span<Due> const dues = due_.all();
     for (auto due = dues.rbegin(); due != dues.rend(); ++due) {
         Range const range = due->prediction.range;
-        due->is_pending = !due->waits && !due->is_done && !cache_->region_of(range);
+        due->is_pending = !due->waits && !due->is_done && !due->is_missed && !cache_->region_of(range);
         if (!due->is_pending) continue;
         if (next < due->prediction.deadline) ++counters_.spread;
         due->begin = std::min(due->prediction.deadline, next) - remove_cost(range) - to_register_again(range);
@@ -244,7 +249,7 @@ Time Helper::next_moment() const {
     Time next = k_never;
     if (lingering_first_ != lingering_end_) next = lingering_[lingering_first_ % lingering_.size()].until;
     for (Due const& due : due_.all()) {
-        next = std::min(next, due.prediction.given_up + options_.reaction);
+        next = std::min(next, due.looked_at() + options_.reaction);
         if (due.is_pending) next = std::min(next, moment_of(due));
     }
     if (cache_->pinned().count > 0) next = std::min(next, swept_ + k_between_sweeps);

@@ -82,6 +82,24 @@ TEST(Helper, a_margin_makes_up_for_a_helper_that_comes_late) {
 }
 
 /// What comes at random moments is another matter than what comes a little too soon.
+TEST(Helper, a_program_that_is_held_up_once_finds_its_buffers) {
+    TurnedBed plain;
+    ContextOptions options;
+    options.preparation = [&plain](std::uint64_t bytes) { return plain.costs.add.of(pages_of({0, bytes})) + us(100); };
+    TurnedBed bed(~std::uint64_t{0}, options);
+    std::uint64_t learnt = 0;
+    for (int round = 0; round < 24; ++round) {
+        if (round == 8) learnt = bed.by_main();
+        for (std::uint64_t i = 0; i < 8; ++i) {
+            bed.pass(ms(50));
+            if (round == 12 && i == 3) bed.pass(ms(40));  // a tenth of the period
+            bed.message(buffer(i), i + 1);
+        }
+    }
+    EXPECT_EQ(bed.by_main(), learnt);
+    EXPECT_LE(bed.cache.peak().count, 2 * k_mib);
+}
+
 TEST(Margin, balances_where_two_of_a_hundred_come_too_soon_and_leaves_other_patterns_alone) {
     std::mt19937 random(5);
     Margin margin;

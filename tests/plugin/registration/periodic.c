@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking] [persistent] [one] [multiple] [unseen] [beside]: rank 0
-// sends, round by round, each of its buffers to rank 1, with that much work between messages, by one call, by two, or
-// by a request that is made once; with `unseen` its pinned memory is not looked at; with `one` it sends from one
-// buffer, and rank 1 receives into all; with `beside` each round has a stream of small messages and an all-to-all in
-// place, too. Prints what each rank registered after the first two rounds, its pinned memory over all rounds, and by
-// how much it has grown in their second half.
+// periodic ROUNDS BUFFERS BYTES MILLISECONDS [nonblocking] [persistent] [one] [multiple] [unseen] [beside]
+// [each_round]: rank 0 sends, round by round, each of its buffers to rank 1, with that much work between messages, by
+// one call, by two, or by a request that is made once; with `unseen` its pinned memory is not looked at; with `one` it
+// sends from one buffer, and rank 1 receives into all; with `beside` each round has a stream of small messages and an
+// all-to-all in place, too. Prints what each rank registered after the first two rounds, its pinned memory over all
+// rounds, and by how much it has grown in their second half; with `each_round` also how many buffers it registered in
+// each round.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +109,7 @@ int main(int count, char** arguments) {
     int const from_one = has_word(arguments + 5, "one");
     int const seen = !has_word(arguments + 5, "unseen");
     int const beside = has_word(arguments + 5, "beside");
+    int const each_round = has_word(arguments + 5, "each_round");
     // A page that the kernel makes a huge one, 2 MiB, is no growth of the process.
     if (!seen) prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     int given = MPI_THREAD_SINGLE;
@@ -130,8 +132,10 @@ int main(int count, char** arguments) {
     struct Pinned pinned = begin_pinned();
     struct Registrations learnt = count_registrations();
     unsigned long resident = 0;
+    unsigned long* const by_round = malloc((size_t)(rounds + 1) * sizeof *by_round);
     for (int round = 0; round < rounds; ++round) {
         if (round == 2) learnt = count_registrations();
+        by_round[round] = count_registrations().main;
         if (round == rounds / 2) resident = status_kib("VmRSS:");
         for (int i = 0; i < buffers; ++i) {
             unsigned char* const buffer = memory[rank == 0 && from_one ? 0 : i];
@@ -149,6 +153,7 @@ int main(int count, char** arguments) {
     }
     unsigned long const grown = above(status_kib("VmRSS:"), resident);
     struct Registrations const all = count_registrations();
+    by_round[rounds] = all.main;
     for (int i = 0; i < buffers && persistent; ++i)
         MPI_Request_free(&requests[i]);
     for (int turn = 0; turn < 2; ++turn) {
@@ -162,6 +167,10 @@ int main(int count, char** arguments) {
             all.removed_by_main - learnt.removed_by_main, all.removed_by_others - learnt.removed_by_others,
             pinned.begin, above(pinned.peak, pinned.begin), above(seen ? pinned.sum / pinned.looks : 0, pinned.begin),
             grown);
+        if (each_round) printf("each round of rank %d:", rank);
+        for (int round = 0; round < rounds && each_round; ++round)
+            printf(" %lu", by_round[round + 1] - by_round[round]);
+        if (each_round) printf("\n");
         fflush(stdout);
     }
     MPI_Finalize();

@@ -10,6 +10,13 @@
 
 namespace sluice::memory::registration {
 
+namespace {
+
+constexpr int k_late_part = 8;             // of the period, as for a use without an anchor (Intervals::high)
+constexpr std::uint64_t k_well_known = 8;  // intervals
+
+}  // namespace
+
 ContextPredictor::ContextPredictor(ContextOptions options, Budget const& tables)
     : options_(std::move(options)),
       signatures_(LeasedAllocator<std::uint64_t>(tables)),
@@ -158,6 +165,8 @@ Prediction ContextPredictor::from_anchor(std::uint64_t signature, Known const& k
     next.expected = anchored + known.leads.expected();
     next.deadline = anchored + std::min(known.leads.low(), known.leads.expected());
     next.given_up = anchored + known.leads.high();
+    // A program that is held up is late for all that follows: as late as a use without an anchor may be.
+    if (known.rhythm.count() >= k_well_known) next.kept_until = next.expected + next.period / k_late_part;
     next.lead = known.leads.typical();
     next.follows = true;
     next.is_guess = known.was_missed;

@@ -23,8 +23,13 @@ void PeriodicityPredictor::learn(Event const& use, std::vector<Prediction>& pred
     for (std::size_t back = *period; back-- > 0;) {
         if (past(back).id != hash.value()) continue;
         Time const until = past(back).at - same.at;
-        predictions.push_back({hash.value(), use.range, use.at + until, use.at + until, use.at + until + until / 8,
-                               until, Time(0), false, false});
+        Prediction next;
+        next.signature = hash.value();
+        next.range = use.range;
+        next.expected = next.deadline = use.at + until;
+        next.given_up = use.at + until + until / 8;
+        next.period = until;
+        predictions.push_back(next);
         return;
     }
 }

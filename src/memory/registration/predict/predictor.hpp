@@ -13,11 +13,12 @@ namespace sluice::memory::registration {
 struct Prediction {
     std::uint64_t signature = 0;
     Range range;
-    Time expected{};  ///< the most likely moment, by which predictions are judged
-    Time deadline{};  ///< the range must be registered by then; not after `expected`
-    Time given_up{};  ///< no use until then: the prediction was wrong
-    Time period{};    ///< from one use of the signature to the next
-    Time lead{};      ///< a message before will tell the moment again, as a rule so long before the use; 0: none will
+    Time expected{};    ///< the most likely moment, by which predictions are judged
+    Time deadline{};    ///< the range must be registered by then; not after `expected`
+    Time given_up{};    ///< no use until then: the prediction was wrong
+    Time kept_until{};  ///< until then the range stays registered all the same, if that is later: all may be held up
+    Time period{};      ///< from one use of the signature to the next
+    Time lead{};        ///< a message before will tell the moment again, as a rule so long before the use; 0: none will
     bool follows = false;   ///< it is told again by such a message, which was not of this range
     bool is_guess = false;  ///< one period was seen, or the last prediction was wrong
 };
