@@ -135,7 +135,7 @@ FLOOD_CELL = ["bed", "mpi", "case", "bytes", "ranks"]
 
 
 def flood(folder):
-    rows = [row for name in ("small", "large", "two", "two_small", "ping_pong", "mpich", "cluster", "cluster_small", "idle", "long") for row in rows_of(folder, name)]
+    rows = [row for name in ("small", "large", "two", "two_small", "ping_pong", "mpich", "cluster", "cluster_small", "idle") for row in rows_of(folder, name)]
     lines = []
     for (bed, mpi, case, count, ranks), cell in groups(rows, FLOOD_CELL).items():
         times = {row["method"]: row for row in of_kind(cell, "method")}
@@ -152,10 +152,14 @@ def flood(folder):
     head = ["bed", "MPI", "case", "bytes", "ranks", "plain, s", "time with `--flood on`", "growth, MiB, plain", "with"]
     made = {"cells": table(head, lines)} if lines else {}
 
+    floods = [[row["bed"], MPIS[row["mpi"]], f"{row['messages']:,}", f"{row['extra_bytes'] / MIB:.2f}"] for row in of_kind(rows_of(folder, "long"), "method")]
+    if floods:
+        made["long"] = table(["bed", "MPI", "messages", "growth, MiB"], floods)
+
     def times_of(cases, least=0, most=1 << 40):
         return [row["time"]["median"] for row in of_kind(rows, "ratio") if row["case"] in cases and least <= row["bytes"] <= most]
 
-    grown = [row["extra_bytes"] / MIB for row in of_kind(rows, "method")
+    grown = [row["extra_bytes"] / MIB for row in of_kind(rows + rows_of(folder, "long"), "method")
              if row["method"] == "sluice" and row["outcome"] == "ok" and row["case"] in ("many_to_one", "computes", "bcast", "reduce", "gather")]
     judgements = judged("growth with `--flood on`, MiB", grown, 1, True)
     judgements += judged("many to one from 4000 bytes on", times_of(["many_to_one"], 4000), 1.0, True)
@@ -204,11 +208,20 @@ def registration(folder):
     if judgements:
         made["targets"] = table(["figure", "target", "shapes that meet it", "those that do not"], judgements)
     real = []
-    for name in ("mlock", "io_uring"):
-        for row in of_kind(rows_of(folder, name), "ratio"):
-            real.append([name, row["case"], row["ratio"], spread(row["time"], 1, 3) if isinstance(row["time"], dict) else f"{row['time']:.3f}", f"{row['peak_pinned']:.2f}" if "peak_pinned" in row else "–"])
+    for name in ("mlock", "io_uring", "own_pace"):
+        for (case,), cell in groups(rows_of(folder, name), ["case"]).items():
+            by = {row["method"]: row for row in of_kind(cell, "method")}
+            ratios = {row["ratio"]: row for row in of_kind(cell, "ratio")}
+            if "sluice/leave_pinned" not in ratios:
+                continue
+            over = ratios["sluice/leave_pinned"]
+            registered = [str(by[method]["main_registrations"]) for method in ("leave_pinned", "sluice", "direct")]
+            own_pace = 1 + (over["time"]["median"] - 1) / over["faster"]
+            real.append([over["registrar"], case, f"{over['faster']:.0f}", spread(over["time"], 1, 3), f"{own_pace:.4f}", " / ".join(registered),
+                         spread(ratios["sluice/direct"]["time"], 1, 2), f"{over['peak_pinned']:.2f}", f"{over['average_pinned']:.2f}"])
     if real:
-        made["real"] = table(["registrar", "shape", "ratio", "time", "peak"], real)
+        made["real"] = table(["registrar", "shape", "times faster", "time over leave pinned", "at its own pace", "registered by the main thread: leave pinned / Sluice / direct",
+                              "time over direct", "peak over leave pinned", "average"], real)
     guest = [[MPIS[row["mpi"]], f"`{row['method']}`", str(row["messages"]), str(row["registered_by_main"]), str(row["removed_by_main"]),
               f"{100 * row['found']:.0f}", f"{row['peak_pinned'] / MIB:.1f}", f"{row['average_pinned'] / MIB:.1f}"] for row in rows_of(folder, "rdma")]
     if guest:

@@ -20,7 +20,7 @@ alltoall) all="openmpi mpich" ;;
 transpose) all="node wire" ;;
 ft) all="pairs limits tasks two_nodes" ;;
 flood) all="small large two two_small ping_pong mpich cluster cluster_small idle long kernel" ;;
-registration) all="counting mlock io_uring rdma" ;;
+registration) all="counting mlock io_uring own_pace rdma" ;;
 *)
     echo "tables.sh: there are redistribute, alltoall, transpose, ft, flood and registration" >&2
     exit 2
@@ -143,6 +143,7 @@ for one in "${tables[@]}"; do
     registration/counting) bench counting ;;
     registration/mlock) bench mlock --registrar mlock ;;
     registration/io_uring) bench io_uring --registrar io_uring ;;
+    registration/own_pace) bench own_pace --registrar mlock --case lu,cg,is --seconds 10000 --pairs 1 ;;
     registration/rdma) rows rdma bench/beds/rdma_table --json ;;
     *)
         echo "tables.sh: no table of $name is called '$one'; known are $all" >&2
