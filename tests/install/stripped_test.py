@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The installed tree is small and contains no paths of the machine that built it: stripped_test.py PREFIX SOURCE BUILD
 
-All files of PREFIX together have at most 21 MB, and the pages and examples beside them 2 MB. No program or library holds debug
+All files of PREFIX together have at most 21 MB, and the pages and examples beside them 2.1 MB. No program or library holds debug
 information; each names the file that holds it, which the component `debug` installs. No file, not even of that component, names a folder of the build.
 """
 import pathlib
@@ -17,7 +17,7 @@ MOST_BYTES = 21_000_000  # of the command and the libraries for two MPIs, with p
                          # benchmarks came since, and all-to-alls with their benchmark (1.2 MB);
                          # shared arrays, packed blocks, inverses, exchange plans and packing by `auto` (0.4 MB); growth of places and the last
                          # words of a job (0.1 MB).
-MOST_BYTES_OF_PAGES = 2_000_000
+MOST_BYTES_OF_PAGES = 2_100_000  # the tables of results of registration, floods, FT and all-to-alls are 0.1 MB
 FAILURES = []
 
 
