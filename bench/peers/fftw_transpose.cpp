@@ -69,7 +69,7 @@ class Pair {
         std::vector<double> by_fftw;
         for (int round = -1; round < options_.pairs; ++round) {
             fill(ours_);
-            double const a = timed([&] { plan.apply(ours_.data(), (in_place_ ? ours_ : ours_to_).data()); });
+            double const a = timed([&] { report_ = plan.apply(ours_.data(), (in_place_ ? ours_ : ours_to_).data()); });
             fill(theirs_);
             double const b = timed([&] { fftw_execute(peer); });
             compare();
@@ -115,9 +115,13 @@ class Pair {
         return bytes;
     }
     void print(std::vector<double> const& by_us, std::vector<double> const& by_fftw) const {
-        Row const cell{{"bench", "transpose"},     {"case", in_place_ ? "in_place" : "out_of_place"},
-                       {"ranks", context_.size()}, {"mpi", SLUICE_BENCH_MPI},
-                       {"bed", options_.bed},      {"bytes_per_rank", had_ * sizeof(Complex)}};
+        Row const cell{{"bench", "transpose"},
+                       {"case", in_place_ ? "in_place" : "out_of_place"},
+                       {"ranks", context_.size()},
+                       {"mpi", SLUICE_BENCH_MPI},
+                       {"bed", options_.bed},
+                       {"bytes_per_rank", had_ * sizeof(Complex)},
+                       {"staging", report_.staging.count}};
         auto const row = [&](std::string const& method, std::vector<double> const& seconds) {
             Row line = cell;
             line["method"] = method;
@@ -143,6 +147,7 @@ class Pair {
     std::size_t had_ = 0;
     std::size_t has_ = 0;
     double wire_bytes_ = 0;
+    TransposeReport report_;  // of the last one
     std::vector<Complex> ours_;
     std::vector<Complex> theirs_;
     std::vector<Complex> ours_to_;

@@ -57,16 +57,14 @@ def plain(axes, ticks):
 
 
 def memory_of_peers(axes, page):
-    """Draws the memory that each method holds in addition to the data, divided by the data, from the rows `method ms …
-    cnt / res` in the page's listing.
-    """
-    data = 40.0  # MiB a rank, as the command above the listing says
+    """Draws the memory that each method holds in addition to the data, divided by the data."""
+    data = 40.0  # MiB a rank, as the text above the table says
     names = {"token": "Sluice", "p4est_transfer": "p4est (keeps order)", "alltoallv_warm": "pack, Alltoallv, unpack",
              "zoltan_migrate": "Zoltan", "petsc_sf": "PETSc star forest"}
     held = {}
-    for method, counted, resident in re.findall(r"^  (\w+) .*?\)\s+\d+\s+([\d.–]+) / ([\d.]+)", page, flags=re.M):
+    for _, method, _, memory, _ in the_tables(page, "method", "extra MiB, counted / resident")[0][1:]:
         if method in names and method not in held:
-            held[method] = max(float(figure) for figure in (counted, resident) if figure != "–") / data
+            held[method] = max(float(figure) for figure in memory.split(" / ") if figure != "–") / data
     shown = sorted(held, key=held.get, reverse=True)
     bars = axes.barh([names[method] for method in shown], [held[method] for method in shown],
                      color=[BLUE if method == "token" else GREY for method in shown])
@@ -97,11 +95,9 @@ def ratios(axes, cells, title, peer):
 
 def redistribution_times(axes, page):
     cells = []
-    for mpi, table in zip(("Open MPI", "MPICH"), the_tables(page, "case", "block", "token / warm")):
-        column = table[0].index("token / warm")
+    for mpi, table in zip(("Open MPI", "MPICH"), the_tables(page, "case", "block", "token / best", "token / cold")):
+        column = table[0].index("token / best")
         cells += [(int(row[1]), number(row[column]), BLUE if mpi == "Open MPI" else ORANGE, mpi) for row in table[1:]]
-    for row in the_tables(page, "case", "block", "2 ranks", "8 ranks")[0][1:]:
-        cells += [(int(row[1]), number(cell), BLUE, "Open MPI") for cell in row[2:]]
     ratios(axes, cells, "Redistribution: time by block size", "pack, Alltoallv, unpack")
 
 

@@ -55,7 +55,7 @@ def alltoall(folder):
 
 # --- transpose
 
-TRANSPOSE_CELL = ["bed", "ranks", "case"]
+TRANSPOSE_CELL = ["bed", "ranks", "staging", "case"]
 
 
 def transpose(folder):
@@ -63,16 +63,16 @@ def transpose(folder):
     made = {}
     for (bed,), here in groups(rows, ["bed"]).items():
         lines = []
-        for (_, ranks, case), cell in groups(here, TRANSPOSE_CELL).items():
+        for (_, ranks, staging, case), cell in groups(here, TRANSPOSE_CELL).items():
             peers = [row for row in of_kind(cell, "method") if row["method"] != "sluice"]
             ours = [row for row in of_kind(cell, "method") if row["method"] == "sluice"]
             for mine, peer in zip(ours, peers):
                 ratio = next(row["time"] for row in of_kind(cell, "ratio") if row["ratio"] == "sluice/" + peer["method"])
-                line = [case.replace("_", " "), str(ranks), peer["method"].replace("fftw_", "FFTW_").upper(),
+                line = [case.replace("_", " "), str(ranks), size(staging), peer["method"].replace("fftw_", "FFTW_").upper(),
                         f"{mine['seconds']['median'] * 1e3:.1f}", f"{peer['seconds']['median'] * 1e3:.1f}", spread(ratio, 1, 2)]
                 line += [f"{row['wire_fraction']:.2f}" for row in (mine, peer) if "wire_fraction" in row]
                 lines.append(line)
-        head = ["arrays", "ranks", "the peer plans by", "Sluice, ms", "FFTW, ms", "Sluice / FFTW"]
+        head = ["arrays", "ranks", "staging", "the peer plans by", "Sluice, ms", "FFTW, ms", "Sluice / FFTW"]
         head += ["share of the wire", "FFTW's share"] if bed == "cluster" else []
         made["wire" if bed == "cluster" else "node"] = table(head, lines)
 

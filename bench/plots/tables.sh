@@ -68,6 +68,7 @@ transposes_on_a_wire() {
     local ranks
     launcher=(bench/beds/cluster --mpi openmpi --rate 1000) program=(--)
     for ranks in 2 4; do transposes $ranks --bed cluster --rate 1000; done
+    SLUICE_STAGING=8MiB transposes 4 --bed cluster --rate 1000
 }
 
 ft_of_both() { # options…

@@ -179,10 +179,10 @@ void Exchange::steps() {
     report_.steps += static_cast<std::uint64_t>(steps);
     copy_ahead(-1);
     for (std::int64_t step = 0; step < steps; ++step) {
-        if (!straight) post(Direction::in, step, 1);
         post(Direction::out, step, 1);
         copy_ahead(step);
-        if (straight) post(Direction::in, step, 1);
+        // Not before the copies, with which what comes would share the cores (docs/decisions/0109-late-receives.md).
+        post(Direction::in, step, 1);
         keep_own(step);
         if (!straight && step > 0) take_in(step - 1);
         wait();

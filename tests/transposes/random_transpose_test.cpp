@@ -103,8 +103,7 @@ TEST(Transpose, of_any_array_is_the_sequential_result) {
         std::string problem = problem_of_transpose(one, rank, [&](std::byte const* from, std::byte* to) {
             transpose(context, one.shape, one.before, one.after, from, to, options);
         });
-        if (!problem.empty()) return problem;
-        // There and back, twice, with plans.
+        // There and back, twice, with plans. Also after a problem, which other ranks may not have.
         TransposePlan forth(context, one.shape, one.before, one.after, options);
         TransposePlan back(context, one.shape, one.after, one.before, options);
         GuardedPart array(std::max(bytes_of_part(one, one.before, rank), bytes_of_part(one, one.after, rank)));
