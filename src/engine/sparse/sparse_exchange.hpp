@@ -33,7 +33,13 @@ class SparseExchange {
         : node_(node) {
         if (node != nullptr && node->has_rings()) rings_.emplace(*node, taker);
         if (!rings_ || node->size() < context.size()) messages_.emplace(context, taker, bytes, tags);
+        if (!rings_ || !messages_) return;
+        // Ranks may wait for each other in a circle of rings and messages: each takes both while it waits for one.
+        rings_->while_waiting([this] { messages_->receive(); });
+        messages_->while_waiting([this] { rings_->receive(); });
     }
+    SparseExchange(SparseExchange const&) = delete;
+    SparseExchange& operator=(SparseExchange const&) = delete;
 
     /// Sends an item to another rank of the context. Returns true if it goes by message.
     bool send(int to, Item const& item) {
@@ -81,7 +87,7 @@ class SparseExchange {
         if (rings_) rings_->flush_all();
         if (messages_) messages_->flush_all();
         for (;;) {
-            bool done = !rings_ || rings_->finish(!messages_);
+            bool done = !rings_ || rings_->finish();
             if (messages_) done = messages_->finish() && done;
             if (done) return;
             sched_yield();  // with more ranks than cores others have to send first

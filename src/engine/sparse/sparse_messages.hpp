@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -36,6 +37,9 @@ class SparseMessages {
                     memory::MeteredAllocator<Arriving>(context.meter())),
           received_(arriving_.size() * packets_.most_items(), Item{}, memory::MeteredAllocator<Item>(context.meter())) {
     }
+
+    /// The same as SparseRings::while_waiting(), while a packet is under way.
+    void while_waiting(std::function<void()> look) { look_ = std::move(look); }
 
     /// Sends an item, in a packet that is not full if there are more targets than places.
     void send(int target, Item const& item) {
@@ -94,29 +98,6 @@ class SparseMessages {
         return true;
     }
 
-    std::uint64_t received() const noexcept { return count_; }
-    /// Messages of this rank so far.
-    std::uint64_t sent() const noexcept { return sent_; }
-    std::size_t most_items() const noexcept { return packets_.most_items(); }
-
-  private:
-    bool is_done(int target) const noexcept {
-        return !is_done_.empty() &&
-               (is_done_[static_cast<std::size_t>(target) / 64] >> (target % 64) & std::uint64_t{1}) != 0;
-    }
-    void put(int target, Item const& item) {
-        std::size_t const place = packets_.place_of(target);
-        if (packets_.is_full(place)) flush(place);
-        packets_.add(place, item);
-    }
-    void flush(std::size_t place) {
-        do
-            receive();
-        while (!mpi::is_complete(packets_.sending(place)));
-        packets_.send(place, comm_, tags_[0]);
-        ++sent_;
-    }
-
     /// Starts to receive the packets that MPI has announced. Several are under way at once: one after the other, each
     /// would cost the latency of the network.
     void receive() {
@@ -136,6 +117,31 @@ class SparseMessages {
                 MPI_Irecv(packet_at(at), packet.bytes, MPI_BYTE, packet.source, tags_[0], comm_, &packet.request),
                 "MPI_Irecv");
         }
+    }
+
+    std::uint64_t received() const noexcept { return count_; }
+    /// Messages of this rank so far.
+    std::uint64_t sent() const noexcept { return sent_; }
+    std::size_t most_items() const noexcept { return packets_.most_items(); }
+
+  private:
+    bool is_done(int target) const noexcept {
+        return !is_done_.empty() &&
+               (is_done_[static_cast<std::size_t>(target) / 64] >> (target % 64) & std::uint64_t{1}) != 0;
+    }
+    void put(int target, Item const& item) {
+        std::size_t const place = packets_.place_of(target);
+        if (packets_.is_full(place)) flush(place);
+        packets_.add(place, item);
+    }
+    void flush(std::size_t place) {
+        for (;;) {
+            receive();
+            if (mpi::is_complete(packets_.sending(place))) break;
+            if (look_) look_();
+        }
+        packets_.send(place, comm_, tags_[0]);
+        ++sent_;
     }
 
     void take_oldest() {
@@ -170,6 +176,7 @@ class SparseMessages {
     std::size_t oldest_ = 0;
     std::size_t arriving_count_ = 0;
     std::optional<groups::NonblockingBarrier> all_sent_;
+    std::function<void()> look_;
     bool finished_ = false;
     std::uint64_t count_ = 0;
 };

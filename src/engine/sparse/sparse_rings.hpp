@@ -2,10 +2,14 @@
 /// The part of a sparse exchange that goes through the rings of a node.
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "node/node.hpp"
@@ -25,6 +29,10 @@ class SparseRings {
           most_items_(std::max<std::size_t>(1, std::min<std::size_t>(rings_.largest_body() / 2, 32768) / sizeof(Item))),
           filling_(static_cast<std::size_t>(node.size())) {}
 
+    /// While a ring is full, `look` is called again and again, and this rank does not sleep: a peer may need it in
+    /// another way before it takes what is in the ring.
+    void while_waiting(std::function<void()> look) { look_ = std::move(look); }
+
     void send(int local, Item const& item) {
         Filling& filling = filling_[static_cast<std::size_t>(local)];
         if (filling.packet == nullptr) filling.packet = reserve(local, most_items_ * sizeof(Item));
@@ -41,35 +49,12 @@ class SparseRings {
         }
     }
 
-    /// Returns true once all ranks of the node have sent their last item. `alone`: the caller waits for nothing else,
-    /// so this may sleep.
-    bool finish(bool alone) {
+    /// Returns true once all ranks of the node have sent their last item. Sleeps unless there is something to look for
+    /// meanwhile.
+    bool finish() {
         if (finished_ == node_.size() - 1) return true;
-        node::sleep_unless(rings_, [&] { return receive() || !alone; });
+        node::sleep_unless(rings_, [&] { return receive() || look_; });
         return finished_ == node_.size() - 1;
-    }
-
-    std::uint64_t received() const noexcept { return count_; }
-
-  private:
-    enum Kind : std::uint32_t { k_items = 101, k_all_sent = 102 };
-    static constexpr std::uint64_t k_pass = ~std::uint64_t{0};
-    static constexpr std::uint32_t k_ahead = 16;
-
-    std::byte* reserve(int local, std::size_t bytes) {
-        for (;;) {
-            if (std::byte* const packet = rings_.reserve(local, bytes)) return packet;
-            node::sleep_unless(rings_, [&] { return receive() || rings_.room(local) >= bytes; });
-        }
-    }
-
-    void flush(int local) {
-        Filling& filling = filling_[static_cast<std::size_t>(local)];
-        if (filling.count > 0)
-            rings_.commit(local, k_items, static_cast<std::uint32_t>(filling.count), k_pass,
-                          filling.count * sizeof(Item));
-        filling = {};
-        receive();
     }
 
     bool receive() {
@@ -96,6 +81,32 @@ class SparseRings {
         return any;
     }
 
+    std::uint64_t received() const noexcept { return count_; }
+
+  private:
+    enum Kind : std::uint32_t { k_items = 101, k_all_sent = 102 };
+    static constexpr std::uint64_t k_pass = ~std::uint64_t{0};
+    static constexpr std::uint32_t k_ahead = 16;
+
+    std::byte* reserve(int local, std::size_t bytes) {
+        for (;;) {
+            if (std::byte* const packet = rings_.reserve(local, bytes)) return packet;
+            node::sleep_unless(rings_, [&] { return receive() || rings_.room(local) >= bytes || look_; });
+            if (!look_) continue;
+            look_();
+            sched_yield();
+        }
+    }
+
+    void flush(int local) {
+        Filling& filling = filling_[static_cast<std::size_t>(local)];
+        if (filling.count > 0)
+            rings_.commit(local, k_items, static_cast<std::uint32_t>(filling.count), k_pass,
+                          filling.count * sizeof(Item));
+        filling = {};
+        receive();
+    }
+
     struct Filling {
         std::byte* packet = nullptr;
         std::size_t count = 0;
@@ -105,6 +116,7 @@ class SparseRings {
     Taker& taker_;
     std::size_t most_items_;
     std::vector<Filling> filling_;
+    std::function<void()> look_;
     int finished_ = 0;
     std::uint64_t count_ = 0;
 };
