@@ -69,7 +69,7 @@ TEST_F(SeveralNodes, all_to_the_next_rank) {
 TEST_F(SeveralNodes, to_all_ranks) {
     auto const ranks = static_cast<std::uint64_t>(ranks_);
     for (Transport const transport : {Transport::automatic, Transport::ring})
-        for (std::size_t const words : {1, 128})
+        for (std::size_t const words : {std::size_t{1}, std::size_t{128}})
             move(transport, 2'000 * ranks, words, [&](int rank, std::uint64_t block) {
                 auto const to = (static_cast<std::uint64_t>(rank) + block) % ranks;
                 return Destination{static_cast<int>(to), static_cast<std::int64_t>(block)};
