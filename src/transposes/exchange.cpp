@@ -181,7 +181,7 @@ void Exchange::steps() {
     for (std::int64_t step = 0; step < steps; ++step) {
         post(Direction::out, step, 1);
         copy_ahead(step);
-        // Not before the copies, with which what comes would share the cores (docs/decisions/0109-late-receives.md).
+        // Not before the copies: then less of a wire is used (docs/decisions/0109-late-receives.md).
         post(Direction::in, step, 1);
         keep_own(step);
         if (!straight && step > 0) take_in(step - 1);
