@@ -117,11 +117,29 @@ def matrix(rows, column, head):
     return table([head] + columns, lines)
 
 
+def message_memory(rows):
+    """A line for each number of tasks: messages held at once on the rank that held most, in MiB."""
+    lines = []
+    for (mpi, tasks), cell in groups(rows, ["mpi", "tasks"]).items():
+        # Each task has an array, which is divided between all tasks.
+        message = cell[0]["base_mib"] / tasks / (tasks * cell[0]["ranks"])
+        line = [MPIS[mpi], str(tasks), size(message * MIB)]
+        for tokens in (None, *sorted({row["tokens"] for row in cell if "tokens" in row})):
+            held = [row["message_mib"] for row in cell if row.get("tokens") == tokens and row["outcome"] == "ok"]
+            share = f" ({max(held) / (tokens * message):.2f})" if held and tokens else ""
+            line.append(f"{max(held):.2f}{share}" if held else "–")
+        lines.append(line)
+    return table(["MPI", "tasks", "a message", "normal", "4 tokens", "8 tokens"], lines)
+
+
 def ft(folder):
     made = {}
     for name, column in (("limits", limit_of), ("two_nodes", limit_of), ("tasks", tasks_of)):
         for mpi, rows in groups(rows_of(folder, name), ["mpi"]).items():
             made[f"{name}, {mpi[0]}"] = matrix(of_kind(rows, "method"), column, "form, seconds [major faults]")
+    tasks = of_kind(rows_of(folder, "tasks"), "method")
+    if tasks:
+        made["memory"] = message_memory(tasks)
     pairs = rows_of(folder, "pairs")
     lines = [[MPIS[row["mpi"]], row["case"], str(row["ranks"]), row["ratio"], spread(row["time"], 1, 2)] for row in of_kind(pairs, "ratio")]
     if lines:
