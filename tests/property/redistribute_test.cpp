@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "mpi/mpi.hpp"
 #include "property/map_case.hpp"
 #include "redistribution/strategies/strategy.hpp"
 #include "sluice/context.hpp"
@@ -35,6 +36,13 @@ std::vector<Strategy> all_strategies() {
         all.push_back(entry.id);
     all.push_back(Strategy::automatic);
     return all;
+}
+
+/// Collective at the first call.
+bool ranks_are_on_one_node() {
+    static bool const are =
+        mpi::size_of(mpi::Communicator::of_node(MPI_COMM_WORLD).get()) == mpi::size_of(MPI_COMM_WORLD);
+    return are;
 }
 
 /// A Context for each transport and staging, kept from case to case, because programs use them in this way.
@@ -156,6 +164,7 @@ class Attempt {
     /// Checks the promises of the report: how many blocks were moved, and how much memory and how many requests that
     /// took.
     void check_report() {
+        bool const is_one_node = ranks_are_on_one_node();
         std::uint64_t const sent = sum(report_.blocks_sent);
         std::uint64_t const received = sum(report_.blocks_received);
         std::uint64_t const least = case_.remote_blocks() * arrays_.size();
@@ -165,7 +174,7 @@ class Attempt {
         if (report_.why.empty()) problem_ << "the report does not say why; ";
         bool const walks = report_.why.find("arrays that all ranks of the node map") != std::string::npos;
         bool const may_walk = options_.strategy == Strategy::token || options_.strategy == Strategy::automatic;
-        if (may_walk && case_.arrays == Arrays::shared && context_.size() > 1 && !walks)
+        if (may_walk && case_.arrays == Arrays::shared && context_.size() > 1 && is_one_node && !walks)
             problem_ << "shared arrays were not mapped: " << report_.why << "; ";
         check_form();
         // For several arrays the report names the strategy of the last, and each block size may have its own strategy.
@@ -196,9 +205,9 @@ class Attempt {
         std::uint64_t const pieces = counter("node.place_pieces");
         if ((form == redistribution::TokenForm::chain || !may_share) && pieces > 0)
             problem_ << pieces << " blocks went through places; ";
-        bool const is_pool = form == redistribution::TokenForm::pool && may_share && context_.size() > 1 &&
-                             case_.arrays == Arrays::own && case_.staging >= 2 << 20 && arrays_.size() == 1 &&
-                             report_.strategy == Strategy::token;
+        bool const is_pool = form == redistribution::TokenForm::pool && may_share && ranks_are_on_one_node() &&
+                             context_.size() > 1 && case_.arrays == Arrays::own && case_.staging >= 2 << 20 &&
+                             arrays_.size() == 1 && report_.strategy == Strategy::token;
         if (is_pool && pieces != report_.blocks_received)
             problem_ << pieces << " blocks went through places, but " << report_.blocks_received << " came; ";
     }

@@ -24,12 +24,16 @@ Chain::Chain(AddressMap& inverse, int rank, ChainMemory const& memory, memory::M
       spares_(most_spares(memory), meter),
       lanes_(memory.lanes, Lane{}, memory::MeteredAllocator<Lane>(meter)),
       entries_(memory.lanes * memory.lane_entries, engine::Fetch{}, memory::MeteredAllocator<engine::Fetch>(meter)),
+      vacant_(memory.lanes + 1, meter),
+      occupied_(memory.lanes + 1, meter),
       ahead_counter_(counters.named("token.fetched_ahead")) {}
 
 void Chain::begin_pass(engine::Slots const& slots, std::uint64_t live_leaving) {
     slots_ = slots;
     leaving_ = live_leaving;
-    unsettled_ = backlog_ = occupied_wanting_ = 0;
+    unsettled_ = 0;
+    vacant_.clear();
+    occupied_.clear();
     spares_.clear();
     for (std::size_t spare = 0; spare < spare_count_; ++spare)
         spares_.add(inverse_.size() + spare);
@@ -45,7 +49,7 @@ void Chain::begin_pass(engine::Slots const& slots, std::uint64_t live_leaving) {
             continue;
         }
         ++unsettled_;
-        ++(live ? occupied_wanting_ : backlog_);
+        (live ? occupied_ : vacant_).add(lane_of(inverse_[slot].rank));
         set(slot, live ? SlotState::occupied : SlotState::vacant);
     }
     something_changed();
@@ -98,11 +102,13 @@ bool Chain::push(Destination const& source, std::uint64_t slot) {
     std::size_t const first = static_cast<std::size_t>(lane - lanes_.data()) * lane_entries_;
     entries_[first + lane->count++] = {static_cast<std::uint64_t>(source.index), slot};
     ++queued_;
+    if (lane->count == lane_entries_) lane_is_full(lane_of(source.rank), true);
     return true;
 }
 
 std::span<engine::Fetch const> Chain::take(std::size_t i, std::size_t n) {
     Lane& lane = lanes_[i];
+    if (n > 0) lane_is_full(i, false);
     lane.count -= n;
     queued_ -= n;
     something_changed();
@@ -122,12 +128,12 @@ void Chain::left(std::uint64_t slot) {
             offer_as_spare(slot);
             return;
         }
-        --occupied_wanting_;
         Destination const source = inverse_[slot];
+        occupied_.remove(lane_of(source.rank));
         if (source.rank != rank_) {
             bool const queued = push(source, slot);
             set(slot, queued ? SlotState::settled : SlotState::vacant);
-            if (!queued) ++backlog_;
+            if (!queued) vacant_.add(lane_of(source.rank));
             return;
         }
         slot = settle_from_here(slot, static_cast<std::uint64_t>(source.index));
@@ -172,16 +178,16 @@ void Chain::vacated(std::uint64_t slot) {
 bool Chain::fetch_vacant() {
     bool any = false;
     std::uint64_t const to_look_at = std::min(k_most_slots_looked_at, inverse_.size());
-    for (std::uint64_t looked = 0; looked < to_look_at && backlog_ > 0; ++looked) {
+    for (std::uint64_t looked = 0; looked < to_look_at && vacant_.within_reach() > 0; ++looked) {
         ++vacant_in_vain_;
         std::uint64_t const slot = vacant_visits_.next();
         if (state(slot) != SlotState::vacant || !wants(slot)) continue;
         Destination const source = inverse_[slot];
         if (source.rank == rank_) {
-            --backlog_;
+            vacant_.remove(lane_of(rank_));
             left(settle_from_here(slot, static_cast<std::uint64_t>(source.index)));
         } else if (push(source, slot)) {
-            --backlog_;
+            vacant_.remove(lane_of(source.rank));
             set(slot, SlotState::settled);
         } else {
             continue;
@@ -195,14 +201,15 @@ bool Chain::fetch_vacant() {
 bool Chain::fetch_ahead() {
     bool any = false;
     std::uint64_t const to_look_at = std::min(k_most_slots_looked_at, inverse_.size());
-    for (std::uint64_t looked = 0; looked < to_look_at && occupied_wanting_ > 0 && spares_.any_free(); ++looked) {
+    for (std::uint64_t looked = 0; looked < to_look_at && occupied_.within_reach() > 0 && spares_.any_free();
+         ++looked) {
         ++ahead_in_vain_;
         std::uint64_t const slot = ahead_visits_.next();
         if (state(slot) != SlotState::occupied || !wants(slot)) continue;
         Destination const source = inverse_[slot];
         if (source.rank != rank_ && !push(source, slot)) continue;
         any = true;
-        --occupied_wanting_;
+        occupied_.remove(lane_of(source.rank));
         set(slot, SlotState::ahead);
         std::uint64_t const place = spares_.take(slot);
         ahead_counter_.add();
@@ -224,8 +231,8 @@ bool Chain::queue_fetches() {
 }
 
 bool Chain::has_more_to_look_at() const noexcept {
-    if (backlog_ > 0 && vacant_in_vain_ < inverse_.size()) return true;
-    return may_fetch_ahead() && occupied_wanting_ > 0 && spares_.any_free() && ahead_in_vain_ < inverse_.size();
+    if (vacant_.within_reach() > 0 && vacant_in_vain_ < inverse_.size()) return true;
+    return may_fetch_ahead() && occupied_.within_reach() > 0 && spares_.any_free() && ahead_in_vain_ < inverse_.size();
 }
 
 }  // namespace sluice::redistribution

@@ -38,6 +38,7 @@
 #include "redistribution/strategies/token/slot_state.hpp"
 #include "redistribution/strategies/token/spares.hpp"
 #include "redistribution/strategies/token/visit_order.hpp"
+#include "redistribution/strategies/token/wanting_slots.hpp"
 
 namespace sluice::redistribution {
 
@@ -92,7 +93,15 @@ class Chain final : public engine::FetchListener {
     SlotState state(std::uint64_t slot) const noexcept { return static_cast<SlotState>(inverse_.state(slot)); }
     void set(std::uint64_t slot, SlotState state) noexcept { inverse_.set_state(slot, static_cast<unsigned>(state)); }
     bool wants(std::uint64_t slot) const noexcept { return !inverse_.is_nowhere(slot); }
+    /// Blocks of this rank need no lane: they are counted as those of one that is never full.
+    std::size_t lane_of(int source) const noexcept {
+        return source == rank_ ? lanes_.size() : static_cast<std::size_t>(source) % lanes_.size();
+    }
     Lane* lane_for(int source);
+    void lane_is_full(std::size_t lane, bool full) noexcept {
+        vacant_.lane_is_full(lane, full);
+        occupied_.lane_is_full(lane, full);
+    }
     bool push(Destination const& source, std::uint64_t slot);
     void left(std::uint64_t slot);
     /// Slots that stay free are spares, too, if the spares are not places of others.
@@ -109,7 +118,7 @@ class Chain final : public engine::FetchListener {
     void copy(std::byte* to, std::byte const* from);
     void order_visits();
     void something_changed() noexcept { vacant_in_vain_ = ahead_in_vain_ = 0; }
-    bool may_fetch_ahead() const noexcept { return backlog_ == 0 && queued_ < spare_count_; }
+    bool may_fetch_ahead() const noexcept { return vacant_.all() == 0 && queued_ < spare_count_; }
     bool fetch_vacant();
     bool fetch_ahead();
 
@@ -128,12 +137,12 @@ class Chain final : public engine::FetchListener {
     std::size_t queued_ = 0;                        // fetches in all lanes
     std::uint64_t unsettled_ = 0;                   // slots that still lack their final content
     std::uint64_t leaving_ = 0;                     // blocks of ours that other ranks still have to fetch
-    std::uint64_t backlog_ = 0;                     // vacant slots that lack content and are in no lane
-    std::uint64_t vacant_in_vain_ = 0;              // slots looked at without success since the last success or event
+    WantingSlots vacant_;                           // the backlog
+    WantingSlots occupied_;
+    std::uint64_t vacant_in_vain_ = 0;  // slots looked at without success since the last success or event
     std::uint64_t ahead_in_vain_ = 0;
     VisitOrder vacant_visits_;
     VisitOrder ahead_visits_;
-    std::uint64_t occupied_wanting_ = 0;  // occupied slots that lack their final content
     std::uint64_t bytes_copied_ = 0;
     base::Counter& ahead_counter_;
 };

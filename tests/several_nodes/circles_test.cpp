@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Redistribution by rings inside nodes and by messages between them. The ranks of this job are divided into nodes of
-/// two: MPI_Comm_split_type() of this program says so.
+/// Redistribution by rings inside nodes and by messages between them, where ranks may wait for each other in a circle.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -11,12 +10,6 @@
 
 #include "sluice/redistribute.hpp"
 #include "sluice/settings.hpp"
-
-extern "C" int MPI_Comm_split_type(MPI_Comm comm, int, int key, MPI_Info, MPI_Comm* made) {
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
-    return PMPI_Comm_split(comm, rank / 2, key, made);
-}
 
 namespace sluice::tests {
 namespace {
