@@ -120,16 +120,17 @@ def matrix(rows, column, head):
 def message_memory(rows):
     """A line for each number of tasks: messages held at once on the rank that held most, in MiB."""
     lines = []
+    allowed = [None, *sorted({row["tokens"] for row in rows if "tokens" in row})]
     for (mpi, tasks), cell in groups(rows, ["mpi", "tasks"]).items():
         # Each task has an array, which is divided between all tasks.
         message = cell[0]["base_mib"] / tasks / (tasks * cell[0]["ranks"])
         line = [MPIS[mpi], str(tasks), size(message * MIB)]
-        for tokens in (None, *sorted({row["tokens"] for row in cell if "tokens" in row})):
+        for tokens in allowed:
             held = [row["message_mib"] for row in cell if row.get("tokens") == tokens and row["outcome"] == "ok"]
             share = f" ({max(held) / (tokens * message):.2f})" if held and tokens else ""
             line.append(f"{max(held):.2f}{share}" if held else "–")
         lines.append(line)
-    return table(["MPI", "tasks", "a message", "normal", "4 tokens", "8 tokens"], lines)
+    return table(["MPI", "tasks", "a message"] + [f"{tokens} tokens" if tokens else "normal" for tokens in allowed], lines)
 
 
 def ft(folder):

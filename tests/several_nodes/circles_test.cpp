@@ -50,6 +50,16 @@ class SeveralNodes : public testing::Test {
     }
 };
 
+/// Otherwise the tests of this folder would be those of one node again.
+TEST_F(SeveralNodes, have_two_ranks_each) {
+    MPI_Comm node = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    int ranks_of_node = 0;
+    MPI_Comm_size(node, &ranks_of_node);
+    MPI_Comm_free(&node);
+    EXPECT_EQ(ranks_of_node, rank_ == ranks_ - 1 && ranks_ % 2 == 1 ? 1 : 2);
+}
+
 /// A circle: rings and messages in turns. All addresses of a rank go to one other, so each way is full at once.
 TEST_F(SeveralNodes, all_to_the_next_rank) {
     for (Transport const transport : {Transport::automatic, Transport::ring, Transport::message})

@@ -102,13 +102,13 @@ bool Chain::push(Destination const& source, std::uint64_t slot) {
     std::size_t const first = static_cast<std::size_t>(lane - lanes_.data()) * lane_entries_;
     entries_[first + lane->count++] = {static_cast<std::uint64_t>(source.index), slot};
     ++queued_;
-    if (lane->count == lane_entries_) lane_is_full(lane_of(source.rank), true);
+    if (lane->count == lane_entries_) set_full(lane_of(source.rank), true);
     return true;
 }
 
 std::span<engine::Fetch const> Chain::take(std::size_t i, std::size_t n) {
     Lane& lane = lanes_[i];
-    if (n > 0) lane_is_full(i, false);
+    if (n > 0) set_full(i, false);
     lane.count -= n;
     queued_ -= n;
     something_changed();

@@ -98,9 +98,9 @@ class Chain final : public engine::FetchListener {
         return source == rank_ ? lanes_.size() : static_cast<std::size_t>(source) % lanes_.size();
     }
     Lane* lane_for(int source);
-    void lane_is_full(std::size_t lane, bool full) noexcept {
-        vacant_.lane_is_full(lane, full);
-        occupied_.lane_is_full(lane, full);
+    void set_full(std::size_t lane, bool full) noexcept {
+        vacant_.set_full(lane, full);
+        occupied_.set_full(lane, full);
     }
     bool push(Destination const& source, std::uint64_t slot);
     void left(std::uint64_t slot);

@@ -34,7 +34,7 @@ class WantingSlots {
         --all_;
         if (is_full_[lane] == 0) --within_reach_;
     }
-    void lane_is_full(std::size_t lane, bool full) noexcept {
+    void set_full(std::size_t lane, bool full) noexcept {
         if ((is_full_[lane] != 0) == full) return;
         is_full_[lane] = full ? 1 : 0;
         if (full)

@@ -16,16 +16,16 @@ constexpr std::uint64_t k_slots = 100'000;
 constexpr std::uint64_t k_word = sizeof(std::uint64_t);
 constexpr std::size_t k_entries = 4;
 
-/// Rank 0 of four, all of whose slots want a block of some rank.
+/// Rank 0 of four, all of whose slots want blocks of rank 1.
 class ChainOfManySlots : public testing::Test {
   protected:
-    /// `spares`: of the staging. Slots hold blocks that leave, or are vacant.
-    void begin(int source, bool live, std::size_t lanes = 4, std::size_t spares = 8) {
+    /// The slots hold blocks that leave, or are vacant.
+    void begin(bool live, std::size_t lanes = 4) {
         for (std::uint64_t slot = 0; slot < k_slots; ++slot) {
-            inverse_.set(slot, {source, static_cast<std::int64_t>(k_slots - 1 - slot)});
+            inverse_.set(slot, {1, static_cast<std::int64_t>(k_slots - 1 - slot)});
             if (live) inverse_.set_mark(slot);
         }
-        chain_.emplace(inverse_, 0, ChainMemory{k_word, spares, lanes, k_entries}, meter_, counters_);
+        chain_.emplace(inverse_, 0, ChainMemory{k_word, 2 * k_entries, lanes, k_entries}, meter_, counters_);
     }
     Chain& start() {
         chain_->begin_pass({reinterpret_cast<std::byte*>(array_.data()), k_word, 0, k_word}, 0);
@@ -41,7 +41,7 @@ class ChainOfManySlots : public testing::Test {
 
 TEST_F(ChainOfManySlots, looks_no_further_than_lanes_have_room) {
     for (bool const live : {false, true}) {
-        begin(1, live);
+        begin(live);
         Chain& chain = start();
         EXPECT_TRUE(chain.queue_fetches());
         EXPECT_EQ(chain.lane(1).count, k_entries);
@@ -58,7 +58,7 @@ TEST_F(ChainOfManySlots, looks_no_further_than_lanes_have_room) {
 
 /// One slot at the end wants a block of another rank, whose lane has room: the search for it goes on.
 TEST_F(ChainOfManySlots, finds_the_slot_whose_lane_has_room) {
-    begin(1, false);
+    begin(false);
     inverse_.set(k_slots - 1, {2, 0});
     Chain& chain = start();
     while (chain.has_more_to_look_at())
@@ -69,7 +69,7 @@ TEST_F(ChainOfManySlots, finds_the_slot_whose_lane_has_room) {
 
 /// Ranks 1 and 3 have one lane. It collects for one of them at a time, and a look at all slots in vain ends the search.
 TEST_F(ChainOfManySlots, sources_that_share_a_lane_take_turns) {
-    begin(1, false, 2);
+    begin(false, 2);
     inverse_.set(k_slots - 1, {3, 0});
     Chain& chain = start();
     std::uint64_t of_rank_3 = 0;
@@ -86,7 +86,7 @@ TEST_F(ChainOfManySlots, sources_that_share_a_lane_take_turns) {
 
 /// The own blocks need no lane. With one lane they would be counted as those of rank 1, whose lane is full.
 TEST_F(ChainOfManySlots, blocks_of_its_own_wait_for_no_lane) {
-    begin(1, false, 1);
+    begin(false, 1);
     inverse_.set(k_slots - 1, {0, k_slots - 2});
     inverse_.set_mark(k_slots - 2);
     Chain& chain = start();
