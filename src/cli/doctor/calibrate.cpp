@@ -65,8 +65,8 @@ std::optional<Calibration::Costs> measure(MpiBuild const& build, int ranks, std:
     FewProcessors const few(k_roomy_ranks);
     std::vector<std::string> command = local_launcher(build.name, ranks);
     command.insert(command.end(), {bench_program(build.name, k_program), "--case", "random", "--block",
-                                   fmt::format("{}", fmt::join(Calibration::k_sizes, ",")), "--mib", "16", "--pairs",
-                                   "7", "--limit", "30", "--method", "token,alltoallv_warm,alltoallv_lean"});
+                                   fmt::format("{}", fmt::join(Calibration::k_sizes, ",")), "--mib", "64", "--pairs",
+                                   "5", "--limit", "30", "--method", "token,alltoallv_warm,alltoallv_lean"});
     std::vector<Row> rows;
     Ended const ended = launch(command, launch_environment(), k_silent_seconds, [&](std::string const& line) {
         Row row = Row::parse(line, nullptr, false);

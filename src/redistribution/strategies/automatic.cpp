@@ -24,6 +24,9 @@ constexpr double k_clearly_faster = 0.8;
 /// With room for copies token must be predicted to take at most this share of alltoallv's time: alltoallv does what
 /// programs do without this library, so a wrong choice of it costs little.
 constexpr double k_surely_faster = 0.9;
+/// The share that a block in order costs token of one in random order, which the curves are of. Packed copies gain
+/// less.
+constexpr double k_in_order = 0.55;
 
 /// Prices in seconds, where no curve has measured ones. Costs that all strategies share matter little; the prices of a
 /// block, a copy and a wait make the difference.
@@ -53,10 +56,30 @@ std::uint64_t over_rounded_up(std::uint64_t count, std::uint64_t by) {
     return count / by + (count % by != 0 ? 1 : 0);
 }
 
+/// Those of the rank that has most. Blocks that stay on the rank cost token, too; the curves are of ranks on which half
+/// of the blocks do, or less.
+double blocks_of_token(Facts const& facts) {
+    return number(std::max(facts.most_moved, facts.most_live / 2));
+}
+
+/// What a block costs a rank that copies while others wait, as a share of what it costs while all copy: they share the
+/// memory and, if there are more of them, the processors.
+constexpr double k_alone = 0.75;
+constexpr double k_alone_if_crowded = 0.33;
+
+/// Those of all ranks, in equal shares, unless one rank has so many that the others wait for it.
+double blocks_of_packed(Facts const& facts) {
+    double const alone = facts.is_crowded ? k_alone_if_crowded : k_alone;
+    return std::max(number(facts.all_live) / facts.ranks, alone * number(facts.most_live));
+}
+
 double predict_token(Facts const& facts) {
     Prices const& price = prices_of(facts);
-    if (facts.has_curves)
-        return 10 * price.latency + number(facts.most_moved) * seconds_of(facts.curves.token, facts.block_bytes);
+    if (facts.has_curves) {
+        double const in_order = number(facts.least_in_order) / 1000;
+        return 10 * price.latency + blocks_of_token(facts) * (1 - (1 - k_in_order) * in_order) *
+                                        seconds_of(facts.curves.token, facts.block_bytes);
+    }
     double const block = facts.token == TokenForm::scan ? price.scanned_block : price.chained_block;
     return 10 * price.latency + number(facts.most_moved) * (block + number(facts.block_bytes) * price.token_byte);
 }
@@ -65,7 +88,7 @@ double predict_alltoallv(Facts const& facts) {
     if (!facts.room_for_copies) return k_never;
     Prices const& price = prices_of(facts);
     double const latency = (10 + number(facts.most_partners)) * price.latency;
-    if (facts.has_curves) return latency + number(facts.most_live) * seconds_of(facts.curves.packed, facts.block_bytes);
+    if (facts.has_curves) return latency + blocks_of_packed(facts) * seconds_of(facts.curves.packed, facts.block_bytes);
     double const byte = price.message_byte + 2 * price.copy_byte;
     return latency + number(facts.most_moved) * (price.alltoallv_block + number(facts.block_bytes) * byte);
 }
@@ -129,6 +152,10 @@ std::string milliseconds(double seconds) {
 
 }  // namespace
 
+std::uint64_t MovesInMap::share_in_order(std::uint64_t moving) const noexcept {
+    return moving == 0 ? 1000 : static_cast<std::uint64_t>(1000 * number(in_order) / number(moving));
+}
+
 std::uint64_t predict_phases(Facts const& facts) {
     if (facts.all_moved == 0) return 0;
     if (facts.all_free == 0) return facts.all_moved;  // one spare slot is made, and each phase moves one block
@@ -175,7 +202,8 @@ Choice choose_form(Facts const& facts) {
 }
 
 std::optional<Choice> choose_token_at_once(Facts facts, std::uint64_t most_live) {
-    facts.all_moved = facts.most_moved = facts.most_live = most_live;
+    facts.most_moved = facts.most_live = most_live;
+    facts.all_moved = facts.all_live = most_live * static_cast<std::uint64_t>(facts.ranks);
     facts.most_partners = std::min(most_live, static_cast<std::uint64_t>(facts.ranks - 1));
     facts.room_for_copies = true;
     Choice choice = choose_form(facts);
@@ -230,6 +258,13 @@ std::uint64_t partners_of(Problem const& problem) {
     }
 }
 
+MovesInMap moves_in(Problem const& problem) noexcept {
+    MovesInMap moves;
+    for (std::uint64_t slot = 0; slot < problem.slots; ++slot)
+        if (Destination const to = (*problem.forward)[slot]; to.rank >= 0) moves.add(problem.context.rank(), slot, to);
+    return moves;
+}
+
 /// Whether the copies of `alltoallv` fit.
 bool has_room_for_copies(Problem const& problem) {
     std::uint64_t const sharers =
@@ -255,6 +290,7 @@ Facts early_facts(MapFacts const& map, std::uint64_t block_bytes, Bytes staging)
     Facts facts;
     facts.ranks = map.ranks;
     facts.one_node = map.node != nullptr && map.node->size() == map.ranks;
+    facts.is_crowded = map.node != nullptr && map.node->is_crowded();
     facts.has_curves = scan_is_possible(map);
     facts.token = token_form(map, block_bytes);
     facts.block_bytes = block_bytes;
@@ -273,18 +309,23 @@ Facts gather_facts(Problem const& problem, bool may_copy) {
     std::uint64_t const& least_free = agreement.least(takes_part ? free : std::numeric_limits<std::uint64_t>::max());
     std::uint64_t const& most_phases = agreement.most(phases);
     std::uint64_t const& room_everywhere = agreement.least(may_copy && has_room_for_copies(problem) ? 1 : 0);
-    std::uint64_t const& most_live = agreement.most(std::max(problem.incoming, problem.outgoing) + problem.staying);
+    MovesInMap const moves = moves_in(problem);
+    std::uint64_t const moving_inside = problem.staying - moves.in_place;
+    std::uint64_t const& most_live = agreement.most(std::max(problem.incoming, problem.outgoing) + moving_inside);
+    std::uint64_t const& least_in_order = agreement.least(moves.share_in_order(problem.outgoing + moving_inside));
     bool const has_curves = scan_is_possible(map_facts(problem));
     bool const tells = has_curves && problem.context.rank() == 0;
     AgreedCurves const curves(agreement, tells ? curves_of_this_machine(problem.node->is_crowded()) : Curves{});
     std::uint64_t const& most_by_message = agreement.most(problem.outgoing_by_message);
     MPI_Comm const comm = problem.context.comm();
     agreement.run(comm);
-    std::array<std::uint64_t, 3> sums{problem.incoming, free, std::min(problem.incoming, free)};
+    std::array<std::uint64_t, 4> sums{problem.incoming, free, std::min(problem.incoming, free),
+                                      problem.outgoing + moving_inside};
     mpi::check(MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_UINT64_T, MPI_SUM, comm),
                "MPI_Allreduce");
     return {.ranks = problem.context.size(),
             .one_node = most_by_message == 0,
+            .is_crowded = problem.node != nullptr && problem.node->is_crowded(),
             .has_curves = has_curves,
             .curves = curves.get(),
             .token = token_form(map_facts(problem), problem.block_bytes),
@@ -294,6 +335,8 @@ Facts gather_facts(Problem const& problem, bool may_copy) {
             .most_moved = most_moved,
             .most_live = most_live,
             .all_moved = sums[0],
+            .all_live = sums[3],
+            .least_in_order = least_in_order,
             .most_partners = most_partners,
             .least_free = sums[0] > 0 ? least_free : 0,
             .all_free = sums[1],

@@ -16,21 +16,44 @@ namespace sluice::redistribution {
 struct Facts {
     int ranks = 1;
     bool one_node = true;     ///< no block leaves its node
+    bool is_crowded = false;  ///< the node has more ranks than processors
     bool has_curves = false;  ///< the node has rings and is the whole context: `curves` are its costs
     Curves curves{};
     TokenForm token = TokenForm::chain;  ///< the form that token would use
     std::uint64_t block_bytes = 1;
-    std::uint64_t staging = 0;        ///< bytes
-    std::uint64_t most_slots = 0;     ///< of any rank
-    std::uint64_t most_moved = 0;     ///< blocks that come to or leave any one rank
-    std::uint64_t most_live = 0;      ///< the same and those that stay on the rank
-    std::uint64_t all_moved = 0;      ///< blocks that change their rank
-    std::uint64_t most_partners = 0;  ///< ranks that any one rank sends to
-    std::uint64_t least_free = 0;     ///< free slots of any one rank that sends or receives
+    std::uint64_t staging = 0;         ///< bytes
+    std::uint64_t most_slots = 0;      ///< of any rank
+    std::uint64_t most_moved = 0;      ///< blocks that come to or leave any one rank
+    std::uint64_t most_live = 0;       ///< the same and those that change their slot on the rank
+    std::uint64_t all_moved = 0;       ///< blocks that change their rank
+    std::uint64_t all_live = 0;        ///< blocks that leave their slots
+    std::uint64_t least_in_order = 0;  ///< on any one rank, MovesInMap::share_in_order()
+    std::uint64_t most_partners = 0;   ///< ranks that any one rank sends to
+    std::uint64_t least_free = 0;      ///< free slots of any one rank that sends or receives
     std::uint64_t all_free = 0;
     std::uint64_t first_phase = 0;  ///< blocks for which their new rank has free slots at the start
     std::uint64_t most_phases = 0;  ///< incoming blocks divided by free slots, on the worst rank, rounded up
     bool room_for_copies = false;   ///< every rank has memory for the copies of `alltoallv`
+};
+
+/// What the blocks of a rank cost depends on, counted block by block.
+struct MovesInMap {
+    std::uint64_t in_place = 0;  ///< blocks that stay in their slots
+    std::uint64_t in_order = 0;  ///< blocks that move and go right behind the block before them
+    Destination next{-1, 0};     ///< right behind the last block
+
+    static bool is_in_place(int rank, std::uint64_t slot, Destination const& to) noexcept {
+        return to.rank == rank && static_cast<std::uint64_t>(to.index) == slot;
+    }
+    /// `slot`: of a block of this rank with a destination.
+    void add(int rank, std::uint64_t slot, Destination const& to) noexcept {
+        bool const stays = is_in_place(rank, slot, to);
+        in_place += stays ? 1 : 0;
+        in_order += !stays && to == next ? 1 : 0;
+        next = {to.rank, static_cast<std::int64_t>(static_cast<std::uint64_t>(to.index) + 1)};
+    }
+    /// Of a thousand of the `moving` blocks; all of none.
+    std::uint64_t share_in_order(std::uint64_t moving) const noexcept;
 };
 
 /// Predicted seconds, or infinity if the strategy must not be taken.

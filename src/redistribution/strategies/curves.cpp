@@ -21,8 +21,8 @@ constexpr auto const& k_sizes = kernel::Calibration::k_sizes;
 
 /// Of a virtual machine of two cores with 2 ranks and with 4.
 constexpr kernel::Calibration k_built_in{
-    .roomy = {.token = {122e-9F, 690e-9F, 4500e-9F}, .packed = {32e-9F, 587e-9F, 6900e-9F}},
-    .crowded = {.token = {200e-9F, 1400e-9F, 7000e-9F}, .packed = {73e-9F, 1106e-9F, 12700e-9F}}};
+    .roomy = {.token = {81e-9F, 437e-9F, 3290e-9F}, .packed = {24e-9F, 286e-9F, 3764e-9F}},
+    .crowded = {.token = {143e-9F, 729e-9F, 6108e-9F}, .packed = {47e-9F, 641e-9F, 7066e-9F}}};
 
 /// Simulated time is not that of this machine. Other ranks wait for this one, so it goes on without memory for texts.
 std::optional<kernel::Calibration> calibration_on_file() noexcept {

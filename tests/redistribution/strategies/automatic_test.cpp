@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -100,6 +101,7 @@ Facts measured(double token, double packed) {
     Facts facts = transpose(1024);
     facts.has_curves = true;
     facts.most_live = 20'000;
+    facts.all_live = 80'000;
     facts.curves.token.fill(static_cast<float>(token));
     facts.curves.packed.fill(static_cast<float>(packed));
     return facts;
@@ -111,16 +113,64 @@ TEST(AutomaticForm, follows_the_measured_costs) {
     EXPECT_EQ(choose_strategy(measured(2e-6, 1e-6)).way, Way::alltoallv);
 }
 
-TEST(AutomaticForm, counts_blocks_that_stay_for_packed_copies_alone) {
+TEST(AutomaticForm, counts_blocks_that_stay_for_packed_copies) {
     Facts facts = measured(1e-6, 1e-6);  // 15,000 blocks change their rank, 20,000 are packed
     EXPECT_EQ(choose_form(facts).way, Way::token);
     facts.most_live = 15'000;
+    facts.all_live = 60'000;
     EXPECT_EQ(choose_form(facts).way, Way::alltoallv);
 }
 
 TEST(AutomaticForm, is_token_only_if_that_is_faster_beyond_doubt) {
     EXPECT_EQ(choose_form(measured(0.95e-6 * 20 / 15, 1e-6)).way, Way::alltoallv);
     EXPECT_EQ(choose_form(measured(0.85e-6 * 20 / 15, 1e-6)).way, Way::token);
+}
+
+TEST(AutomaticForm, takes_token_for_blocks_in_order_where_it_would_pack_others) {
+    Facts facts = measured(1.5e-6, 1e-6);
+    facts.most_live = facts.most_moved;
+    facts.all_live = facts.all_moved;
+    EXPECT_EQ(choose_form(facts).way, Way::alltoallv);
+    facts.least_in_order = 1000;
+    EXPECT_EQ(choose_form(facts).way, Way::token);
+    facts.least_in_order = 500;
+    EXPECT_EQ(choose_form(facts).way, Way::alltoallv);
+}
+
+TEST(AutomaticForm, counts_half_of_the_blocks_that_stay_for_token) {
+    Facts facts = measured(1e-6, 0.5e-6);
+    facts.most_moved = 1'000;
+    EXPECT_EQ(choose_form(facts).way, Way::alltoallv);
+    facts.most_live = 2'000;
+    facts.all_live = 8'000;
+    facts.curves.packed.fill(0.6e-6F);
+    EXPECT_EQ(choose_form(facts).way, Way::token);
+}
+
+TEST(AutomaticForm, shares_the_blocks_of_packed_copies_among_the_ranks) {
+    Facts facts = measured(1.3e-6, 1e-6);
+    facts.most_moved = facts.most_live = 40'000;  // of one rank; token waits for it
+    facts.all_live = 4 * 20'000;
+    EXPECT_EQ(choose_form(facts).way, Way::alltoallv);
+    EXPECT_GT(predict(facts).alltoallv, 0.029);  // the others wait for it, too, but leave it the memory
+    facts.is_crowded = true;
+    EXPECT_LT(predict(facts).alltoallv, 0.021);  // and the processors
+}
+
+TEST(AutomaticForm, counts_blocks_in_order_of_those_that_leave_their_slots) {
+    MovesInMap moves;
+    EXPECT_EQ(moves.share_in_order(0), 1000U);
+    moves.add(0, 0, {0, 0});
+    moves.add(0, 1, {0, 1});
+    moves.add(0, 2, {1, 7});
+    moves.add(0, 3, {1, 8});
+    moves.add(0, 4, {1, 9});
+    moves.add(0, 5, {2, 10});
+    moves.add(0, 6, {1, std::numeric_limits<std::int64_t>::max()});
+    moves.add(0, 7, {1, 0});
+    EXPECT_EQ(moves.in_place, 2U);
+    EXPECT_EQ(moves.in_order, 2U);
+    EXPECT_EQ(moves.share_in_order(6), 333U);
 }
 
 TEST(AutomaticForm, is_known_before_counting_where_token_wins_even_if_all_blocks_move) {

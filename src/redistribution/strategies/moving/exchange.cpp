@@ -31,6 +31,14 @@ class ByteType {
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
+// The bytes are bounded, and not only MPI's int counts, because some networks below MPI do not take more in one
+// message.
+bool fit_one_call(std::uint64_t unit_bytes, std::span<std::uint64_t const> counts, std::uint64_t most_bytes) {
+    std::uint64_t const most = *std::max_element(counts.begin(), counts.end());
+    std::uint64_t const sum = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    return sum <= INT_MAX && unit_bytes <= most_bytes && most <= most_bytes / unit_bytes;
+}
+
 }  // namespace
 
 Exchange::Exchange(engine::ContextState& context, memory::Meter& meter)
@@ -41,21 +49,23 @@ Exchange::Exchange(engine::ContextState& context, memory::Meter& meter)
 
 void Exchange::run(std::uint64_t unit_bytes, std::byte const* send, std::span<std::uint64_t const> send_counts,
                    std::byte* receive, std::span<std::uint64_t const> receive_counts, std::uint64_t most_bytes) {
-    bool const fits =
-        fits_one_call(unit_bytes, send_counts, most_bytes) && fits_one_call(unit_bytes, receive_counts, most_bytes);
-    if (groups::all_true(context_.comm(), fits))
+    bool const fits = fits_one_call(unit_bytes, send_counts, receive_counts, most_bytes);
+    run_agreed(groups::all_true(context_.comm(), fits), unit_bytes, send, send_counts, receive, receive_counts,
+               most_bytes);
+}
+
+void Exchange::run_agreed(bool fits_everywhere, std::uint64_t unit_bytes, std::byte const* send,
+                          std::span<std::uint64_t const> send_counts, std::byte* receive,
+                          std::span<std::uint64_t const> receive_counts, std::uint64_t most_bytes) {
+    if (fits_everywhere)
         in_one_call(unit_bytes, send, send_counts, receive, receive_counts);
     else
         in_pieces(unit_bytes, send, send_counts, receive, receive_counts, most_bytes);
 }
 
-// The bytes are bounded, and not only MPI's int counts, because some networks below MPI do not take more in one
-// message.
-bool Exchange::fits_one_call(std::uint64_t unit_bytes, std::span<std::uint64_t const> counts,
-                             std::uint64_t most_bytes) const {
-    std::uint64_t const most = *std::max_element(counts.begin(), counts.end());
-    std::uint64_t const sum = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-    return sum <= INT_MAX && unit_bytes <= most_bytes && most <= most_bytes / unit_bytes;
+bool Exchange::fits_one_call(std::uint64_t unit_bytes, std::span<std::uint64_t const> send_counts,
+                             std::span<std::uint64_t const> receive_counts, std::uint64_t most_bytes) const {
+    return fit_one_call(unit_bytes, send_counts, most_bytes) && fit_one_call(unit_bytes, receive_counts, most_bytes);
 }
 
 void Exchange::in_one_call(std::uint64_t unit_bytes, std::byte const* send, std::span<std::uint64_t const> send_counts,

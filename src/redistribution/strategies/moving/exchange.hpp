@@ -25,12 +25,19 @@ class Exchange {
              std::byte* receive, std::span<std::uint64_t const> receive_counts,
              std::uint64_t most_bytes = k_most_bytes);
 
+    /// Local: whether the exchange of this rank can be one call.
+    bool fits_one_call(std::uint64_t unit_bytes, std::span<std::uint64_t const> send_counts,
+                       std::span<std::uint64_t const> receive_counts, std::uint64_t most_bytes = k_most_bytes) const;
+    /// run() where the ranks have agreed already whether it fits one call on each of them.
+    void run_agreed(bool fits_everywhere, std::uint64_t unit_bytes, std::byte const* send,
+                    std::span<std::uint64_t const> send_counts, std::byte* receive,
+                    std::span<std::uint64_t const> receive_counts, std::uint64_t most_bytes = k_most_bytes);
+
     std::uint64_t requests_peak() const noexcept { return window_.peak(); }
 
     static constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 30;
 
   private:
-    bool fits_one_call(std::uint64_t unit_bytes, std::span<std::uint64_t const> counts, std::uint64_t most_bytes) const;
     void in_one_call(std::uint64_t unit_bytes, std::byte const* send, std::span<std::uint64_t const> send_counts,
                      std::byte* receive, std::span<std::uint64_t const> receive_counts);
     void in_pieces(std::uint64_t unit_bytes, std::byte const* send, std::span<std::uint64_t const> send_counts,

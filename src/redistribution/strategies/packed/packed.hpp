@@ -47,24 +47,30 @@ class Packed {
     bool move(RedistributionReport& report);
 
   private:
-    bool is_in_place(Destination const& to, std::uint64_t block) const noexcept {
-        return to.rank == rank_ && static_cast<std::uint64_t>(to.index) == block;
-    }
     template <typename Visit>
     bool each(Visit const& visit) const;
+    template <bool CountsOrder>
+    bool count_moves();
     bool count();
     void exchange_counts();
     Bytes lay_out(std::uint64_t most_slots);
+    bool fits_one_call(std::uint64_t block_bytes) const;
     bool take_copies(Bytes bytes);
     static bool mark(std::uint64_t* taken, std::uint64_t slots, std::uint64_t slot) noexcept;
-    template <typename Index, std::size_t Fixed>
+    static constexpr std::size_t k_marked_at_once = 8;
+    template <typename Index>
+    static bool is_run(std::span<Index const, k_marked_at_once> indices) noexcept;
+    static bool mark_run(std::uint64_t* taken, std::uint64_t first) noexcept;
+    template <typename Index, typename Copy>
     bool pack();
     template <typename Index>
     bool check_indices();
-    template <typename Index, std::size_t Fixed>
+    template <typename Index, typename Copy>
     void unpack();
-    template <typename Index, std::size_t Fixed>
+    template <typename Index, typename Pack, typename Unpack>
     bool move_as(RedistributionReport& report);
+    template <std::size_t Fixed>
+    bool move_fixed(RedistributionReport& report);
     template <typename T>
     T* at(std::uint64_t offset) const noexcept {
         return reinterpret_cast<T*>(copies_->bytes().data() + offset);
@@ -81,10 +87,11 @@ class Packed {
     memory::MeteredVector<std::uint64_t> next_;  // where the next block for each rank goes
     std::uint64_t outgoing_ = 0;
     std::uint64_t incoming_ = 0;
-    std::uint64_t staying_ = 0;   // blocks that stay on this rank and move
-    std::uint64_t in_place_ = 0;  // blocks that stay where they are
+    std::uint64_t staying_ = 0;  // blocks that stay on this rank and move
+    MovesInMap moves_;
     bool has_fault_ = false;
     bool has_long_indices_ = false;
+    bool fits_everywhere_ = false;   // each exchange into one call
     std::uint64_t indices_out_ = 0;  // these are offsets in the copies
     std::uint64_t indices_in_ = 0;
     std::uint64_t blocks_out_ = 0;
