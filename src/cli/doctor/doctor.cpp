@@ -74,8 +74,9 @@ int run_doctor(std::vector<std::string> const& arguments) {
     bool json = false;
     bool calibrates = false;
     line.flag("--json", json, "one JSON object on each line");
-    line.flag("--calibrate", calibrates,
-              "in place of that: measures, in about ten seconds, what strategy auto chooses by, and keeps it for this user");
+    line.flag(
+        "--calibrate", calibrates,
+        "in place of that: measures, in about ten seconds, what strategy auto chooses by, and keeps it for this user");
     if (!line.parse(arguments)) return 0;
     if (calibrates) return calibrate(json);
     std::array<int, 4> counts{};

@@ -43,9 +43,10 @@ struct First {
     std::string_view help;
 };
 constexpr std::array k_first{
-    First{"report",
-          "folder for the report: a page, JSON, a timeline; it is made if it does not exist (default: no files, a "
-          "summary at exit)"},
+    First{
+        "report",
+        "folder for the report: a page, JSON, a timeline; it is made if it does not exist (off, the default: no files, "
+        "a summary at exit)"},
     First{"memory",
           "memory that the ranks of a node may use together, as 2GiB; each gets an equal part; 0: the limits are "
           "detected"},

@@ -15,6 +15,7 @@ the preload library that counts registrations; the programs of the folder PROGRA
   aside     overlap alone: pages aside that come to one address one after the other, and sends from the pages that were
             given back: no byte is wrong, by each way back
   endless   10,000 messages: the process grows no more after the first of them
+  capped    buffers may take what two of them do: those that are registered ahead are found, and no more is pinned
   limited   a normal user may lock less than the buffers take: the job ends as it should, and without Sluice it fails
 """
 import json
@@ -175,6 +176,16 @@ def endless():
         check(rank["grown_kib"] <= 128, f"nothing grows: {rank}")
 
 
+def capped():
+    room = 2 * BYTES + (1 << 20)
+    done, = yield [job(periodic_command(), f"SLUICE_REGISTRATION_MEMORY={room}")]
+    check(done.returncode == 0, f"ended with {done.returncode}")
+    for rank in ranks_of(done):
+        check(rank["wrong"] == 0, "no byte is wrong")
+        check(rank["peak_kib"] <= room / 1024, f"the limit holds: {rank}")
+        check(rank["removed_main"] <= rank["messages"] / 10, f"UCX keeps what was registered ahead: {rank}")
+
+
 def limited():
     command = periodic_command(4, 16, 10, ("nonblocking", "one"))
     plain, served = yield [job(command, "SLUICE_REGISTRATION=off"), job(command)]
@@ -185,7 +196,7 @@ def limited():
         check(rank["start_kib"] + rank["peak_kib"] <= LOCKED / 1024, f"the limit holds: {rank}")
 
 
-CASES = {case.__name__: case for case in (periodic, persistent, reuse, forks, starved, together, aside, endless, limited)}
+CASES = {case.__name__: case for case in (periodic, persistent, reuse, forks, starved, together, aside, endless, capped, limited)}
 running = [CASES[name]() for name in cases.split("+")]
 wanted = [next(case) for case in running]
 ended = run_jobs(["--locked", str(LOCKED)] if cases == "limited" else [], [each for jobs in wanted for each in jobs])

@@ -329,12 +329,12 @@ class Inplace final : public Service {
     char const* name() const noexcept override { return "all-to-alls in place"; }
     char const* setting() const noexcept override { return "inplace"; }
     Needs needs() const noexcept override { return {.all_ranks = true, .one_thread = true, .calls_of_many = true}; }
+    bool wanted(Job const& job) const noexcept override { return job.settings.inplace == Switch::on; }
     /// A rank that has loaded the library of a device in MPI_Init or before may pass memory of the device, which is for
     /// an MPI that knows it; the ranks agree that none serves then.
-    bool wanted(Job const& job) const noexcept override {
-        return job.settings.inplace == Switch::on && kernel::device_library() == nullptr;
-    }
     std::optional<std::string> prepare(Job& job) override {
+        if (char const* const library = kernel::device_library())
+            return std::string(library) + " is loaded, so buffers may be on a device: they are left to the MPI";
         // Lives on: peers read the nonce in it until they have left their last call.
         serving_ = std::make_unique<Serving>(
             job.memory, job.all.get(), job.settings,

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -26,11 +27,22 @@ namespace {
 
 constexpr std::uint64_t k_no_limit = std::numeric_limits<std::uint64_t>::max();
 
-/// The most bytes that UCX's cache of registrations keeps: a second guard, for buffers that are too small to be served.
+/// The most bytes that UCX's cache of registrations keeps: a second guard, for buffers that are not served.
 constexpr char k_cache_limit[] = "UCX_IB_RCACHE_MAX_SIZE";
 
-/// What UCX's cache holds beside the buffers that are served: without it, it would remove one of those.
-constexpr std::uint64_t k_beside_buffers = std::uint64_t{1} << 20;
+/// What UCX's cache holds beside the buffers that are served: its own rings and connections, 31 MiB with two ranks. If
+/// these alone exceed the limit, each registration removes every buffer that no message uses.
+constexpr std::uint64_t k_beside_buffers = std::uint64_t{256} << 20;
+
+/// Nothing if nothing limits what is pinned.
+std::optional<std::uint64_t> limit_of_cache(Bytes setting) noexcept {
+    std::uint64_t const locked = memory::registration::pinned_limit(Bytes{0}).count;
+    std::uint64_t const served = setting.count == 0 || setting.count > k_no_limit - k_beside_buffers
+                                     ? k_no_limit
+                                     : setting.count + k_beside_buffers;
+    std::uint64_t const most = std::min(locked, served);
+    return most == k_no_limit ? std::nullopt : std::optional(most);
+}
 
 bool has_rdma_device() noexcept {
     std::error_code unseen;
@@ -52,10 +64,10 @@ class Registration final : public Service {
 
     void before_init(Job& job) noexcept override {
         share_ucx_contexts();
-        std::uint64_t const most = memory::registration::pinned_limit(job.settings.registration_memory).count;
-        if (most == k_no_limit || !has_rdma_device()) return;  // UCX would complain about what no device of it reads
-        limits_cache_ = std::getenv(k_cache_limit) == nullptr &&
-                        setenv(k_cache_limit, std::to_string(most + k_beside_buffers).c_str(), 0) == 0;
+        std::optional<std::uint64_t> const most = limit_of_cache(job.settings.registration_memory);
+        if (!most || !has_rdma_device()) return;  // UCX would complain about what no device of it reads
+        limits_cache_ =
+            std::getenv(k_cache_limit) == nullptr && setenv(k_cache_limit, std::to_string(*most).c_str(), 0) == 0;
     }
 
     std::optional<std::string> prepare(Job& job) override {
