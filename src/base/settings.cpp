@@ -104,8 +104,10 @@ void read(SettingRow const& row, std::string_view text, std::uint64_t& value) {
     value = parsed;
 }
 
-void read(SettingRow const&, std::string_view text, std::string& value) {
-    value = text;
+/// A folder for the report switches it on, so off switches it off, as in other settings; ./off is a folder of that
+/// name.
+void read(SettingRow const& row, std::string_view text, std::string& value) {
+    value = row.name == "report" && text == "off" ? std::string_view() : text;
 }
 
 template <typename Type>

@@ -48,6 +48,15 @@ TEST(Settings, have_the_defaults_of_the_table) {
     EXPECT_EQ(settings.outstanding_requests, 128u);
 }
 
+TEST(Settings, report_is_switched_off_as_others_are) {
+    Settings settings;
+    settings.set("report", "folder");
+    settings.set("report", "off");
+    EXPECT_EQ(settings.report, "");
+    settings.set("report", "./off");
+    EXPECT_EQ(settings.report, "./off");
+}
+
 TEST(Settings, table_describes_every_row) {
     std::set<std::string_view> names;
     for (SettingRow const& row : setting_rows()) {

@@ -263,9 +263,7 @@ int run_run(std::vector<std::string> const& arguments) {
     for (auto const& [row, text] : options->settings) {
         if (row.name == "memory") {
             share_memory(text);
-        } else if (row.name == "report" && text == "off") {
-            unsetenv("SLUICE_REPORT");  // as other services are switched off; a folder of that name is ./off
-        } else if (row.name == "report") {
+        } else if (row.name == "report" && text != "off") {
             if (auto const folder = report_folder(text)) set("SLUICE_REPORT", folder->string());
         } else {
             set(std::string(row.variable), text);

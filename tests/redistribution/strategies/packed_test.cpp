@@ -55,7 +55,8 @@ class PackedBlocks : public testing::Test {
     Context context_;
 };
 
-/// Bytes of a block, and of the array's distance from a cache line.
+/// Of 16 MiB, so that what is packed, arrives and stays takes more. Parameters: bytes of a block, and of the array's
+/// distance from a cache line.
 class LargeArrays : public PackedBlocks,
                     public testing::WithParamInterface<std::tuple<std::uint64_t, std::uint64_t>> {};
 
@@ -63,7 +64,7 @@ SLUICE_NEEDS_RANKS(2, LargeArrays, arrive_past_the_caches);
 TEST_P(LargeArrays, arrive_past_the_caches) {
     auto const [bytes, offset] = GetParam();
     std::uint64_t const words = bytes / 8;
-    std::uint64_t const slots = (std::uint64_t{10} << 20) / bytes;
+    std::uint64_t const slots = (std::uint64_t{16} << 20) / bytes;
     Array array(slots * words, offset);
     std::vector<std::uint64_t> order(slots);  // slot i goes to slot order[i] of rank + i
     std::iota(order.begin(), order.end(), std::uint64_t{0});
@@ -88,29 +89,38 @@ TEST_P(LargeArrays, arrive_past_the_caches) {
 INSTANTIATE_TEST_SUITE_P(OfTwoSizes, LargeArrays,
                          testing::Combine(testing::Values(64U, 128U, 192U, 200U), testing::Values(0U, 8U, 16U)));
 
-/// Maps of blocks that go to the next rank in their order, of which one is changed.
+/// Maps of blocks that go to the next rank in their order, from slot 5 on, so that runs of bits cross from word to
+/// word; one map is changed.
 class Faults : public PackedBlocks {
   protected:
     static constexpr std::uint64_t k_slots = 2000;
+    static constexpr std::uint64_t k_first = 5;
+
+    Faults() : array_(k_slots), to_(k_slots) {
+        std::iota(array_.begin(), array_.end(), rank() * k_slots);
+        for (std::uint64_t slot = 0; slot < k_slots; ++slot)
+            to_[slot] = {static_cast<int>((rank() + 1) % ranks()),
+                         static_cast<std::int64_t>((slot + k_first) % k_slots)};
+    }
+    /// Without a change the blocks are packed.
+    void SetUp() override { EXPECT_EQ(move(array_.data(), 1, to_).strategy, Strategy::alltoallv); }
 
     void expect_fault(std::function<void(std::vector<Destination>&)> const& change, std::string const& what) {
-        std::vector<std::uint64_t> array(k_slots);
-        std::vector<Destination> to(k_slots);
-        for (std::uint64_t slot = 0; slot < k_slots; ++slot) {
-            array[slot] = rank() * k_slots + slot;
-            to[slot] = {static_cast<int>((rank() + 1) % ranks()), static_cast<std::int64_t>(slot)};
-        }
-        std::vector<std::uint64_t> const before = array;
+        std::vector<std::uint64_t> const before = array_;
+        std::vector<Destination> to = to_;
         if (rank() == 0) change(to);
-        EXPECT_THROW(move(array.data(), 1, to), Error) << what;
-        EXPECT_EQ(array, before) << what;
+        EXPECT_THROW(move(array_.data(), 1, to), Error) << what;
+        EXPECT_EQ(array_, before) << what;
     }
+
+    std::vector<std::uint64_t> array_;
+    std::vector<Destination> to_;
 };
 
 SLUICE_NEEDS_RANKS(2, Faults, of_two_blocks_for_a_slot_are_seen_wherever_runs_begin_and_end);
 TEST_F(Faults, of_two_blocks_for_a_slot_are_seen_wherever_runs_begin_and_end) {
     for (std::uint64_t at = 0; at < 150; at += 7)
-        for (std::uint64_t const other : {at + 1, at + 8, at + 64, k_slots - 1})
+        for (std::uint64_t const other : {at + 1, at + 8, at + 64, k_slots - 1, (at + k_slots - 8) % k_slots})
             expect_fault([&](std::vector<Destination>& to) { to[at].index = to[other].index; },
                          std::to_string(at) + " as " + std::to_string(other));
     for (std::uint64_t first = 0; first < 140; first += 9)
@@ -125,13 +135,21 @@ TEST_F(Faults, of_two_blocks_for_a_slot_are_seen_wherever_runs_begin_and_end) {
 
 SLUICE_NEEDS_RANKS(2, Faults, of_slots_behind_the_last_are_seen);
 TEST_F(Faults, of_slots_behind_the_last_are_seen) {
-    for (std::uint64_t first = k_slots - 20; first < k_slots; ++first)
+    constexpr std::uint64_t k_end = k_slots - k_first;  // the block behind that for the last slot
+    for (std::uint64_t first = k_end - 20; first < k_end; ++first)
         expect_fault(
             [&](std::vector<Destination>& to) {
-                for (std::uint64_t i = first; i < k_slots; ++i)
-                    to[i].index += static_cast<std::int64_t>(k_slots - first);
+                for (std::uint64_t i = first; i < k_end; ++i)
+                    to[i].index += static_cast<std::int64_t>(k_end - first);
             },
             "from " + std::to_string(first));
+    for (std::uint64_t const first : {0U, 8U, 64U})  // alone they are a run
+        expect_fault(
+            [&](std::vector<Destination>& to) {
+                for (std::uint64_t i = 0; i < 8; ++i)
+                    to[first + i].index = static_cast<std::int64_t>(k_slots + i);
+            },
+            "8 from " + std::to_string(first));
 }
 
 }  // namespace
