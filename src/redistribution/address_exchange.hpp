@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "engine/context_state.hpp"
 #include "memory/meter.hpp"
@@ -23,15 +24,37 @@ struct AddressCounts {
     std::uint64_t staying = 0;              ///< blocks that stay on this rank, moved or not
 };
 
+/// The addresses that some rank can have.
+class PossibleAddresses {
+  public:
+    /// `most_slots` is the size of the largest local array.
+    PossibleAddresses(int ranks, std::uint64_t most_slots) : ranks_(ranks), most_slots_(most_slots) {}
+
+    /// True for an address that is none, too.
+    bool has(Destination const& address) const noexcept {
+        return address.rank < 0 ||
+               (address.rank < ranks_ && address.index >= 0 && static_cast<std::uint64_t>(address.index) < most_slots_);
+    }
+    std::string why_not(Destination const& address) const;
+
+  private:
+    int ranks_;
+    std::uint64_t most_slots_;
+};
+
+/// The error that a block cannot go where the caller says.
+Error wrong_destination(int rank, std::uint64_t block, Destination const& to, std::string const& why);
+
 /// Returns the destinations of the `room.size()` blocks from `first` on, either in `room` or where they are stored
 /// already. One call for each block would cost as much as all other work on its address.
 using DestinationsFrom = std::function<std::span<Destination const>(std::uint64_t first, std::span<Destination> room)>;
 
-/// Collective. Asks `destinations` for the blocks below `live`. Fills `inverse` (its marks are the live blocks) and, if
-/// not null, `forward`. Throws the same Error on every rank if a rank or an index is out of range or two blocks go to
-/// one slot. Memory: a fixed part of `staging`, taken from `meter`.
+/// Collective. `most_slots` is the size of the largest local array. Asks `destinations` for the blocks below `live`.
+/// Fills `inverse` (its marks are the live blocks) and, if not null, `forward`. Throws the same Error on every rank if
+/// a rank or an index is out of range or two blocks go to one slot. Memory: a fixed part of `staging`, taken from
+/// `meter`.
 AddressCounts exchange_addresses(engine::ContextState& context, node::Node* node, std::uint64_t live,
-                                 DestinationsFrom const& destinations, AddressMap* inverse, AddressMap* forward,
-                                 Bytes staging);
+                                 std::uint64_t most_slots, DestinationsFrom const& destinations, AddressMap* inverse,
+                                 AddressMap* forward, Bytes staging);
 
 }  // namespace sluice::redistribution

@@ -12,9 +12,12 @@
 /// Entries have 5 bytes if every address of the context fits into 37 bits.
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "memory/meter.hpp"
 #include "sluice/redistribute.hpp"
@@ -33,8 +36,11 @@ class AddressMap {
           index_bits_(width_ * 8 - 3 - rank_bits_),
           nowhere_rank_((std::uint64_t{1} << rank_bits_) - 1),
           entries_(slots * width_ + 8, std::byte{0}, memory::MeteredAllocator<std::byte>(meter)) {
-        for (std::uint64_t slot = 0; slot < slots_; ++slot)
+        std::uint64_t const first = std::min(slots_, k_cleared_singly);
+        for (std::uint64_t slot = 0; slot < first; ++slot)
             clear(slot);
+        for (std::uint64_t slot = first; slot < slots_; slot += first)
+            std::memcpy(entries_.data() + slot * width_, entries_.data(), std::min(slots_ - slot, first) * width_);
     }
 
     std::uint64_t size() const noexcept { return slots_; }
@@ -57,6 +63,19 @@ class AddressMap {
         store(slot,
               (static_cast<std::uint64_t>(address.rank) << index_bits_) | static_cast<std::uint64_t>(address.index));
     }
+    /// The same for the slots from `first` on, without those whose address is no address.
+    void set_fresh(std::uint64_t first, std::span<Destination const> addresses) noexcept {
+        for (std::size_t i = 0; i < addresses.size(); ++i)
+            if (addresses[i].rank >= 0) set_fresh(first + i, addresses[i]);
+    }
+    /// Returns false, and changes nothing, if the slot has an address.
+    bool set_if_nowhere(std::uint64_t slot, Destination address) noexcept {
+        std::uint64_t const word = load(slot);
+        if (rank_field(word) != nowhere_rank_) return false;
+        store(slot, (word & top_mask()) | (static_cast<std::uint64_t>(address.rank) << index_bits_) |
+                        static_cast<std::uint64_t>(address.index));
+        return true;
+    }
     /// Changes only the index.
     void set_index(std::uint64_t slot, std::uint64_t index) noexcept {
         store(slot, (load(slot) & ~((std::uint64_t{1} << index_bits_) - 1)) | index);
@@ -66,6 +85,12 @@ class AddressMap {
         store(slot, (load(slot) & ~state_mask()) | (std::uint64_t{state} << (width_ * 8 - 3)));
     }
     void set_mark(std::uint64_t slot) noexcept { store(slot, load(slot) | (std::uint64_t{1} << (width_ * 8 - 1))); }
+
+    /// Marks the slots from `first` on whose addresses are addresses.
+    void set_marks(std::uint64_t first, std::span<Destination const> addresses) noexcept {
+        for (std::size_t i = 0; i < addresses.size(); ++i)
+            if (addresses[i].rank >= 0) set_mark(first + i);
+    }
 
     /// Forced inline because GCC 12 drops calls of functions that only prefetch.
     [[gnu::always_inline]] void prefetch(std::uint64_t slot) const noexcept {
@@ -99,6 +124,8 @@ class AddressMap {
         std::memcpy(at, &low, 4);
         std::memcpy(at + 4, &high, 1);
     }
+
+    static constexpr std::uint64_t k_cleared_singly = 2048;  // their bytes stay in the fastest cache
 
     std::uint64_t slots_;
     unsigned rank_bits_;

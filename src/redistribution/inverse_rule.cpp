@@ -48,9 +48,9 @@ class BothWays {
   public:
     BothWays(engine::ContextState& context, node::Node const* node, ArraySizes const& sizes)
         : rank_(context.rank()),
-          ranks_(context.size()),
           node_(node != nullptr && node->has_rings() ? node : nullptr),
-          sizes_(sizes) {}
+          slots_here_(sizes.slots),
+          possible_(context.size(), sizes.most_slots) {}
 
     void take_destinations(std::uint64_t live, DestinationsFrom const& destinations, AddressMap* inverse,
                            AddressMap* forward) {
@@ -64,13 +64,13 @@ class BothWays {
     }
 
     void take_sources(InverseFunction const& source_of, AddressMap* inverse) {
-        for (std::uint64_t slot = 0; slot < sizes_.slots; ++slot) {
+        for (std::uint64_t slot = 0; slot < slots_here_; ++slot) {
             Destination const source = source_of(slot);
             if (source.rank < 0) continue;
-            if (!can_be(source))
+            if (!possible_.has(source))
                 throw invalid("the inverse says that the block for slot " + std::to_string(slot) + " of rank " +
                               std::to_string(rank_) + " comes from " + text_of_source(source) + ": " +
-                              why_it_cannot_be(source));
+                              possible_.why_not(source));
             slots_.add(source.rank, static_cast<std::uint64_t>(source.index), rank_, slot);
             if (source.rank != rank_) ++counts_.incoming;
             if (inverse != nullptr) inverse->set(slot, source);
@@ -81,21 +81,9 @@ class BothWays {
     AddressCounts const& counts() const noexcept { return counts_; }
 
   private:
-    bool can_be(Destination const& address) const noexcept {
-        return address.rank < ranks_ && address.index >= 0 &&
-               static_cast<std::uint64_t>(address.index) < sizes_.most_slots;
-    }
-    std::string why_it_cannot_be(Destination const& address) const {
-        if (address.rank >= ranks_) return "there are " + std::to_string(ranks_) + " ranks";
-        if (address.index < 0) return "indices start at 0";
-        return "no rank has more than " + std::to_string(sizes_.most_slots) + " slots";
-    }
     void take_destination(std::uint64_t block, Destination const& to, AddressMap* inverse, AddressMap* forward) {
         if (to.rank < 0) return;
-        if (!can_be(to))
-            throw invalid("block " + std::to_string(block) + " of rank " + std::to_string(rank_) + " is sent to rank " +
-                          std::to_string(to.rank) + ", index " + std::to_string(to.index) + ": " +
-                          why_it_cannot_be(to));
+        if (!possible_.has(to)) throw wrong_destination(rank_, block, to, possible_.why_not(to));
         blocks_.add(rank_, block, to.rank, static_cast<std::uint64_t>(to.index));
         if (inverse != nullptr) inverse->set_mark(block);
         if (forward != nullptr) forward->set_fresh(block, to);
@@ -108,9 +96,9 @@ class BothWays {
     }
 
     int rank_;
-    int ranks_;
     node::Node const* node_;  // null if all goes by message
-    ArraySizes sizes_;
+    std::uint64_t slots_here_;
+    PossibleAddresses possible_;
     SetSums blocks_;
     SetSums slots_;
     AddressCounts counts_;

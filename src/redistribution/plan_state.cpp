@@ -127,7 +127,8 @@ void Plan::State::take_map(std::uint64_t live, rd::DestinationsFrom const& desti
                                      inverse_map, forward_map);
         return;
     }
-    counts_ = rd::exchange_addresses(context, node_.get(), live, destinations, inverse_map, forward_map, staging);
+    counts_ =
+        rd::exchange_addresses(context, node_.get(), live, most_slots, destinations, inverse_map, forward_map, staging);
     if (is_inverse_checked) rd::check_inverse(context, *inverse_, inverse);
     if (!needs.inverse) inverse_.reset();
 }

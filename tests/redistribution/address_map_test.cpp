@@ -74,5 +74,45 @@ TEST(AddressMap, the_last_rank_and_the_last_index_are_not_taken_for_nowhere) {
     }
 }
 
+TEST(AddressMap, new_entries_are_nowhere_whatever_their_number) {
+    memory::Meter meter;
+    for (std::uint64_t const slots : {0U, 1U, 2047U, 2048U, 2049U, 5000U})
+        for (std::uint64_t const most_slots : {std::uint64_t{5000}, std::uint64_t{1} << 40}) {
+            AddressMap map(slots, 3, most_slots, meter);
+            for (std::uint64_t slot = 0; slot < slots; ++slot) {
+                ASSERT_TRUE(map.is_nowhere(slot)) << slot;
+                ASSERT_EQ(map.state(slot), 0U);
+                ASSERT_FALSE(map.mark(slot));
+            }
+        }
+}
+
+TEST(AddressMap, a_slot_with_an_address_keeps_it) {
+    memory::Meter meter;
+    AddressMap map(3, 4, 1000, meter);
+    map.set_state(1, 2);
+    map.set_mark(1);
+    EXPECT_TRUE(map.set_if_nowhere(1, {3, 999}));
+    EXPECT_FALSE(map.set_if_nowhere(1, {2, 5}));
+    EXPECT_EQ(map[1], (Destination{3, 999}));
+    EXPECT_EQ(map.state(1), 2U);
+    EXPECT_TRUE(map.mark(1));
+    EXPECT_TRUE(map.is_nowhere(0));
+    EXPECT_TRUE(map.is_nowhere(2));
+}
+
+TEST(AddressMap, lists_leave_out_what_has_no_address) {
+    memory::Meter meter;
+    AddressMap map(4, 4, 1000, meter);
+    std::vector<Destination> const addresses{{2, 7}, free_block, {0, 0}};
+    map.set_fresh(1, addresses);
+    map.set_marks(1, addresses);
+    for (std::uint64_t slot = 0; slot < 4; ++slot) {
+        bool const has = slot == 1 || slot == 3;
+        EXPECT_EQ(map[slot], has ? addresses[slot - 1] : free_block);
+        EXPECT_EQ(map.mark(slot), has);
+    }
+}
+
 }  // namespace
 }  // namespace sluice::redistribution

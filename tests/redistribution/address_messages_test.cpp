@@ -23,12 +23,12 @@ namespace {
 
 constexpr std::uint64_t k_each = 130;  // blocks for each partner
 constexpr int k_most_partners = 40;
-constexpr Bytes k_small_staging = 256_KiB;  // 28 places for packets of 65 entries: 40 partners take two turns
+constexpr Bytes k_small_staging = 128_KiB;  // 28 places for packets of 65 entries: 40 partners take two turns
 
 /// Two numbers, as of an address that travels.
 struct Entry {
-    std::uint64_t slot;
-    std::uint64_t block;
+    std::uint32_t slot;
+    std::uint32_t block;
 };
 
 /// A block on its way from a rank to the one that is `distance` after it.
@@ -78,17 +78,27 @@ class AddressMessages : public testing::TestWithParam<char const*> {
         EXPECT_EQ(messages, state().node(k_small_staging / 4)->has_rings() ? 0 : must);
     }
 
-    /// Each rank has blocks for the `partners_` ranks after it, which `order` puts into the order of the list.
-    void expect_full_messages(Bytes staging, std::function<void(std::vector<Block>&)> const& order) {
+    /// Each rank has blocks for the `partners_` ranks after it.
+    std::vector<Block> blocks_for_partners() const {
         std::vector<Block> array;
         for (std::uint64_t number = 0; number < k_each; ++number)
             for (std::uint64_t distance = 1; distance <= partners_; ++distance)
                 array.push_back({rank_, distance, number});
-        order(array);
+        return array;
+    }
+    std::vector<Destination> destinations_of(std::vector<Block> const& array) const {
         std::vector<Destination> to;
         for (Block const& block : array)
             to.push_back({static_cast<int>((rank_ + block.distance) % ranks_),
                           static_cast<std::int64_t>((block.distance - 1) * k_each + block.number)});
+        return to;
+    }
+
+    /// Moves these blocks, which `order` puts into the order of the list.
+    void expect_full_messages(Bytes staging, std::function<void(std::vector<Block>&)> const& order) {
+        std::vector<Block> array = blocks_for_partners();
+        order(array);
+        std::vector<Destination> const to = destinations_of(array);
         std::uint64_t const most = entries_a_message(staging);
         ASSERT_GE(most, 64U);
         expect(messages(array, to, staging), partners_ * messages_for(k_each, most));
@@ -124,6 +134,14 @@ TEST_P(AddressMessages, are_full_if_the_list_is_reversed) {
 TEST_P(AddressMessages, are_full_in_random_order) {
     expect_full_messages(k_small_staging, shuffle);
     expect_full_messages(2_MiB, shuffle);
+}
+
+TEST_P(AddressMessages, of_a_plan_are_full) {
+    std::vector<Block> array = blocks_for_partners();
+    shuffle(array);
+    std::uint64_t const before = counted();
+    Plan const plan(context_, array.size(), destinations_of(array), {Strategy::token, k_small_staging});
+    expect(counted() - before, partners_ * messages_for(k_each, entries_a_message(k_small_staging)));
 }
 
 SLUICE_NEEDS_RANKS(2, AddressMessages, are_full_to_a_single_target);
