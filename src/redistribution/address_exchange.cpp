@@ -129,9 +129,11 @@ AddressCounts exchange_entries(engine::ContextState& context, node::Node* node, 
     AddressCounts counts;
     int const rank = context.rank();
     OwnEntries<Index> own(taken, rank);
-    auto const record = [&](std::uint64_t first, std::span<Destination const> to) {
+    auto const check = [&](std::uint64_t first, std::span<Destination const> to) {
         for (std::size_t i = 0; i < to.size(); ++i)
             if (!possible.has(to[i])) throw wrong_destination(rank, first + i, to[i], possible.why_not(to[i]));
+    };
+    auto const record = [&](std::uint64_t first, std::span<Destination const> to) {
         if (inverse != nullptr) inverse->set_marks(first, to);
         if (forward != nullptr) forward->set_fresh(first, to);
     };
@@ -152,6 +154,7 @@ AddressCounts exchange_entries(engine::ContextState& context, node::Node* node, 
             for (std::uint64_t first = 0; first < live; first += room.size()) {
                 auto const wanted = static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), live - first));
                 std::span<Destination const> const to = destinations(first, std::span(room).first(wanted));
+                check(first, to);  // in each turn: a rule may answer differently when it is asked again
                 if (exchange.turn() == 0) record(first, to);
                 for (std::size_t i = 0; i < to.size(); ++i)
                     send(first + i, to[i]);

@@ -54,11 +54,11 @@ class AddressMessages : public testing::TestWithParam<char const*> {
     }
     engine::ContextState& state() { return engine::ContextState::of(context_); }
 
-    /// Entries of a message with this staging.
-    std::uint64_t entries_a_message(Bytes staging) {
+    engine::SparsePackets<Entry> packets(Bytes staging) {
         Bytes const bytes = staging / 4;
-        return engine::SparsePackets<Entry>(context_.size(), bytes - bytes / 9, state().meter()).most_items();
+        return {context_.size(), bytes - bytes / 9, state().meter()};
     }
+    std::uint64_t entries_a_message(Bytes staging) { return packets(staging).most_items(); }
     static std::uint64_t messages_for(std::uint64_t entries, std::uint64_t entries_a_message) {
         return (entries + entries_a_message - 1) / entries_a_message;
     }
@@ -142,6 +142,22 @@ TEST_P(AddressMessages, of_a_plan_are_full) {
     std::uint64_t const before = counted();
     Plan const plan(context_, array.size(), destinations_of(array), {Strategy::token, k_small_staging});
     expect(counted() - before, partners_ * messages_for(k_each, entries_a_message(k_small_staging)));
+}
+
+TEST_P(AddressMessages, of_a_rule_that_names_no_rank_when_asked_again_are_an_error) {
+    std::vector<Destination> const to = destinations_of(blocks_for_partners());
+    std::vector<int> asked(to.size());
+    auto const rule = [&](std::uint64_t block) {
+        bool const is_wrong = asked[block]++ > 0 && block == to.size() - 1 && rank_ == ranks_ - 1;
+        return is_wrong ? Destination{context_.size(), 0} : to[block];
+    };
+    auto const plan = [&] { Plan::computed(context_, to.size(), rule, {Strategy::token, k_small_staging}); };
+    bool const has_turns =
+        !state().node(k_small_staging / 4)->has_rings() && !packets(k_small_staging).has_place_for_all();
+    if (has_turns)
+        EXPECT_THROW(plan(), Error);
+    else
+        plan();
 }
 
 SLUICE_NEEDS_RANKS(2, AddressMessages, are_full_to_a_single_target);
