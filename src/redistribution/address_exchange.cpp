@@ -191,12 +191,13 @@ Error wrong_destination(int rank, std::uint64_t block, Destination const& to, st
 AddressCounts exchange_addresses(engine::ContextState& context, node::Node* node, std::uint64_t live,
                                  std::uint64_t most_slots, DestinationsFrom const& destinations, AddressMap* inverse,
                                  AddressMap* forward, Bytes staging) {
-    PossibleAddresses const possible(context.size(), most_slots);
-    bool const are_short = most_slots <= std::numeric_limits<std::uint32_t>::max();
-    return are_short
-               ? exchange_entries<std::uint32_t>(context, node, live, possible, destinations, inverse, forward, staging)
-               : exchange_entries<std::uint64_t>(context, node, live, possible, destinations, inverse, forward,
-                                                 staging);
+    // The sender refuses what an entry cannot hold; the receiver knows how many slots it has, and says it.
+    auto const exchange = [&]<typename Index>(Index most) {
+        PossibleAddresses const possible(context.size(), std::uint64_t{most});
+        return exchange_entries<Index>(context, node, live, possible, destinations, inverse, forward, staging);
+    };
+    constexpr std::uint32_t k_most = std::numeric_limits<std::uint32_t>::max();
+    return most_slots <= k_most ? exchange(k_most) : exchange(std::numeric_limits<std::uint64_t>::max());
 }
 
 }  // namespace sluice::redistribution

@@ -27,7 +27,7 @@ struct AddressCounts {
 /// The addresses that some rank can have.
 class PossibleAddresses {
   public:
-    /// `most_slots` is the size of the largest local array.
+    /// No local array has more than `most_slots` slots.
     PossibleAddresses(int ranks, std::uint64_t most_slots) : ranks_(ranks), most_slots_(most_slots) {}
 
     /// True for an address that is none, too.
