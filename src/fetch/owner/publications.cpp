@@ -115,4 +115,18 @@ void Publications::close(std::uint64_t epoch) {
     closed_ = std::max(epoch, closed_.value_or(epoch));
 }
 
+void Publications::find_oldest(int rank, OldestWait& oldest) const {
+    for (auto const& [name, publication] : published_) {
+        int const have = publication.readers - publication.readers_left - publication.on_their_way;
+        for (auto const& wait : publication.waiting)
+            if (oldest.is_older(wait->seen))
+                oldest.set({.what = LongWait::For::readers,
+                            .since = wait->seen,
+                            .key = {rank, name.id, name.epoch},
+                            .waiting = wait,
+                            .have = have,
+                            .readers = publication.readers});
+    }
+}
+
 }  // namespace sluice::fetch

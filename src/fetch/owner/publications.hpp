@@ -16,6 +16,7 @@
 #include <unordered_map>
 
 #include "fetch/data_check.hpp"
+#include "fetch/long_waits.hpp"
 #include "fetch/recent_keys.hpp"
 #include "fetch/wire.hpp"
 #include "sluice/fetch.hpp"
@@ -90,6 +91,8 @@ class Publications {
     bool has(Name const& name) const { return published_.contains(name); }
     /// Whether a reader, which may come at any time, runs code of the program or ends a wait here.
     bool may_call() const noexcept;
+    /// Sets `oldest` to what has waited longest for readers, if that is older. `rank` is this one.
+    void find_oldest(int rank, OldestWait& oldest) const;
     template <typename Act>
     void for_each_early_of(int peer, Act const& act) const {
         for (auto const& [name, requests] : early_)

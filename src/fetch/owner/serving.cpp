@@ -16,38 +16,10 @@ namespace sluice::fetch {
 
 using base::text_of;
 
-void Serving::wake(DeliveryWaits&& waits) {
-    woken_.splice(woken_.end(), waits);
-}
-
-bool Serving::wake_up() {
-    DeliveryWaits waits = std::exchange(woken_, {});  // callbacks may add further waits
-    bool const any = !waits.empty();
-    while (!waits.empty()) {
-        std::shared_ptr<DeliveryWait> const wait = std::move(waits.front());
-        waits.pop_front();
-        if (--wait->missing > 0) continue;
-        if (wait->task != nullptr) detail::make_ready(*wait->task);
-        if (!wait->done) continue;
-        try {
-            wait->done();
-        } catch (...) {
-            woken_.splice(woken_.end(), waits);  // the rest is told next time
-            throw;
-        }
-    }
-    return any;
-}
-
 void Serving::add_wait(Name const& name, std::shared_ptr<DeliveryWait> const& wait) {
     Publication* const publication = publications_.find(name);
     if (publication == nullptr) return;
     publication->waiting.push_back(wait);
-    ++wait->missing;
-}
-
-void Serving::call_soon(std::shared_ptr<DeliveryWait> const& wait) {
-    woken_.push_back(wait);
     ++wait->missing;
 }
 
@@ -91,7 +63,7 @@ void Serving::tell_hash(Request const& request, DataHash const& hash) {
 }
 
 void Serving::withdraw(Name const& name) {
-    wake(publications_.withdraw(name));
+    ended_.add(publications_.withdraw(name));
     refuse_what_will_not_come();
 }
 
@@ -209,7 +181,7 @@ Serving::Outcome Serving::serve_here(Request const& request, Publication& public
         tell_hash(request, publication.hash);
         local_->local_complete(request.control.slot);
     }
-    wake(publications_.arrived(request.control.name));
+    ended_.add(publications_.arrived(request.control.name));
     return Outcome::served;
 }
 
@@ -280,7 +252,7 @@ void Serving::brought(std::uint64_t ticket, std::span<std::byte const> bytes, st
         return;
     }
     under_way_.erase(ticket);
-    wake(publications_.arrived(request.control.name));
+    ended_.add(publications_.arrived(request.control.name));
 }
 
 /// Lists need little memory: if there is none for them, there may be none for ever, and the reader gets an error. Then
@@ -355,7 +327,7 @@ bool Serving::point(Request const& request, Publication& publication) {
 
 void Serving::has_read(std::uint64_t ticket) {
     Name const name = pointed_.extract(ticket).mapped().control.name;
-    wake(publications_.arrived(name));
+    ended_.add(publications_.arrived(name));
 }
 
 void Serving::cannot_read(std::uint64_t ticket) {
@@ -364,10 +336,10 @@ void Serving::cannot_read(std::uint64_t ticket) {
     --counts_.served;
     try {
         queue_.push_front(request);
-        wake(publications_.take_back(request.control.name));
+        ended_.add(publications_.take_back(request.control.name));
     } catch (std::bad_alloc const&) {
         refuse(request, ErrorCode::out_of_memory, "it has no memory to send the data, which could not be read");
-        wake(publications_.arrived(request.control.name));
+        ended_.add(publications_.arrived(request.control.name));
     }
 }
 
@@ -399,7 +371,7 @@ bool Serving::serve() {
 /// fetches of this one remain, which Fetching tells.
 void Serving::tell_endless(kernel::EndlessWaits& waits) const {
     bool const has_peers = wire_->size() > 1;
-    if (!woken_.empty() || !queue_.empty() || !coming_.empty() || (has_peers && publications_.may_call())) {
+    if (!ended_.empty() || !queue_.empty() || !coming_.empty() || (has_peers && publications_.may_call())) {
         waits.may_end();
         return;
     }
@@ -410,20 +382,6 @@ void Serving::tell_endless(kernel::EndlessWaits& waits) const {
     publications_.for_each([&waits](Name const& name, Publication const& publication) {
         for (auto const& wait : publication.waiting)
             if (wait->task != nullptr) waits.add({wait->task, kernel::EndlessWaits::For::readers, name.id, name.epoch});
-    });
-}
-
-void Serving::find_oldest(OldestWait& oldest) const {
-    publications_.for_each([&](Name const& name, Publication const& publication) {
-        int const have = publication.readers - publication.readers_left - publication.on_their_way;
-        for (auto const& wait : publication.waiting)
-            if (oldest.is_older(wait->seen))
-                oldest.set({.what = LongWait::For::readers,
-                            .since = wait->seen,
-                            .key = {wire_->rank(), name.id, name.epoch},
-                            .waiting = wait,
-                            .have = have,
-                            .readers = publication.readers});
     });
 }
 
@@ -443,7 +401,7 @@ void Serving::sent(std::uint64_t ticket) {
     auto const job = under_way_.find(ticket);
     Name const name = job->second.name;
     under_way_.erase(job);  // gives back its memory and its tokens
-    wake(publications_.arrived(name));
+    ended_.add(publications_.arrived(name));
 }
 
 }  // namespace sluice::fetch

@@ -16,6 +16,7 @@
 
 #include "budget/token_pool.hpp"
 #include "fetch/long_waits.hpp"
+#include "fetch/owner/ended_waits.hpp"
 #include "fetch/owner/publications.hpp"
 #include "fetch/reader/fetch_set.hpp"
 #include "fetch/wire.hpp"
@@ -67,8 +68,8 @@ class Serving {
     /// `wait` waits for the readers of `name`, too, if that is published; wake_up() ends it.
     void add_wait(Name const& name, std::shared_ptr<DeliveryWait> const& wait);
     /// The next wake_up() ends `wait`, which waits for nothing.
-    void call_soon(std::shared_ptr<DeliveryWait> const& wait);
-    void read_too(Name const& name) { wake(publications_.count_reader(name)); }
+    void call_soon(std::shared_ptr<DeliveryWait> const& wait) { ended_.add_at_once(wait); }
+    void read_too(Name const& name) { ended_.add(publications_.count_reader(name)); }
     /// The data of `ticket` have left.
     void sent(std::uint64_t ticket);
     /// A reader has read the data that it was pointed to, or could not.
@@ -80,11 +81,10 @@ class Serving {
     /// Serves contiguous data only, so that no code of the program runs.
     bool serve_plain();
     /// Resumes the tasks and calls the callbacks that waited until a publication was read.
-    bool wake_up();
+    bool wake_up() { return ended_.tell(); }
 
     void tell_endless(kernel::EndlessWaits& waits) const;
-    /// The oldest task or callback that waits for readers.
-    void find_oldest(OldestWait& oldest) const;
+    void find_oldest(OldestWait& oldest) const { publications_.find_oldest(wire_->rank(), oldest); }
     /// Why the data do not come that `reader` has asked for.
     LongWaits::State state_of(int reader, Name const& name) const;
     void tell_state(int reader, Name const& name) {
@@ -128,7 +128,6 @@ class Serving {
     bool pack(Request const& request, Publication& publication, std::span<std::byte> out);
     Outcome bring(Request const& request, Publication& publication);
     void brought(std::uint64_t ticket, std::span<std::byte const> bytes, std::exception_ptr const& error);
-    void wake(DeliveryWaits&& waits);
 
     Wire* wire_;
     budget::TokenPool* tokens_;
@@ -138,7 +137,7 @@ class Serving {
     DirectReads const* reads_ = nullptr;
     std::function<std::unique_lock<std::recursive_mutex>()> hold_;
     Publications publications_;
-    DeliveryWaits woken_;                                 // to be woken by wake_up()
+    EndedWaits ended_;
     Requests queue_;                                      // for published data
     std::unordered_map<std::uint64_t, Coming> coming_;    // data that are being brought from elsewhere to be sent
     std::unordered_map<std::uint64_t, Job> under_way_;    // also data that are being packed or brought to be sent
