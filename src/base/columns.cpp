@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/columns.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace sluice::base {
 
 namespace {
@@ -22,6 +25,21 @@ std::string shortened(std::string_view word, std::size_t columns) {
     return std::string(head) + "…" + std::string(tail);
 }
 
+bool is_unit(std::string_view word) {
+    static constexpr std::string_view units[] = {"B", "KiB", "MiB", "GiB", "TiB", "s", "ms", "µs", "%"};
+    std::string_view const bare = word.substr(0, word.find_last_not_of(".,:;)") + 1);
+    return std::find(std::begin(units), std::end(units), bare) != std::end(units);
+}
+
+/// How long the part is with which the text begins and which is not broken: a word, or a number and its unit.
+std::size_t unbroken(std::string_view text) {
+    std::size_t const end = std::min(text.find(' '), text.size());
+    bool const number = end > 0 && text[end - 1] >= '0' && text[end - 1] <= '9';
+    if (!number || end == text.size()) return end;
+    std::size_t const second = std::min(text.find(' ', end + 1), text.size());
+    return is_unit(text.substr(end + 1, second - end - 1)) ? second : end;
+}
+
 }  // namespace
 
 std::size_t columns_of(std::string_view text) {
@@ -37,9 +55,8 @@ std::string wrapped(std::string_view label, std::string_view text, std::size_t c
     std::size_t used = indent;
     bool empty = true;
     while (!text.empty()) {
-        std::size_t const end = text.find(' ');
-        std::string_view const raw = text.substr(0, end);
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        std::string_view const raw = text.substr(0, unbroken(text));
+        text.remove_prefix(std::min(raw.size() + 1, text.size()));
         std::string const word = shortened(raw, columns - indent);
         std::size_t const width = columns_of(word);
         if (!empty && used + 1 + width > columns) {
