@@ -34,7 +34,7 @@ namespace sluice::record {
 
 inline constexpr std::uint64_t k_magic = 0x3165'6369'756c'73ULL;  // "sluice1"
 /// One more also when functions.txt changes: sites name functions by their places there.
-inline constexpr std::uint32_t k_format = 12;
+inline constexpr std::uint32_t k_format = 13;
 inline constexpr std::size_t k_sites = 256;
 inline constexpr std::size_t k_peers = 256;
 inline constexpr std::size_t k_comms = 256;
@@ -143,6 +143,8 @@ struct Site {
     std::uint64_t grown_private = 0;  ///< what it held when that was most: private memory
     std::uint64_t grown_shared = 0;   ///< and shared segments
     std::uint64_t estimated = 0;      ///< of both: not measured around a call, but a part of what several calls brought
+    std::uint64_t read_calls = 0;     ///< calls with a reading of memory at both ends, without the first call of all
+    std::uint64_t read_bytes = 0;     ///< that MPI took in these
     std::uint64_t grown_own = 0;      ///< pages of the application's buffers that became resident in these calls
     std::uint64_t in_flight_peak = 0;  ///< the most bytes of the application's buffers that were in calls and open
                                        ///< requests of this site at once

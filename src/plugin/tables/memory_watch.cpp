@@ -15,6 +15,7 @@
 #include "plugin/binding/clock.hpp"
 #include "plugin/tables/growth/makings.hpp"
 #include "plugin/tables/open/lent_buffers.hpp"
+#include "record/evidence.hpp"
 
 namespace sluice::plugin {
 
@@ -254,6 +255,33 @@ double MemoryWatch::part_of_call() const noexcept {
     return now ? now->part_since(at_entry()) : 1;
 }
 
+namespace {
+
+std::optional<std::uint64_t> most_taken(record::Site const& site) noexcept {
+    return record::most_taken(look_at(site.calls), look_at(site.read_calls), look_at(site.read_bytes));
+}
+
+}  // namespace
+
+/// What a call may have by its share of the time.
+std::uint64_t MemoryWatch::without_doubt(record::Site& site, std::uint64_t of_call) noexcept {
+    if (of_call >= k_growth) {
+        put(doubtful_, static_cast<record::Site const*>(&site));
+        reads_left_ = record::k_enough_reads;
+    }
+    auto const most = most_taken(site);
+    return most ? std::min(of_call, above(*most, look_at(site.estimated))) : of_call;
+}
+
+/// A call of the site had readings at both ends. What the first one of all takes is there for the others.
+void MemoryWatch::note_read(record::Site& site, std::uint64_t taken) noexcept {
+    if (look_at(site.calls) == 0) return;
+    add(site.read_calls, 1);
+    add(site.read_bytes, taken);
+    if (auto const most = most_taken(site)) untake_share(site, above(look_at(site.estimated), *most));
+    if (is_in_doubt(site) && --reads_left_ == 0) put(doubtful_, static_cast<record::Site const*>(nullptr));
+}
+
 /// A reading after a stretch in which the program ran and calls that had no readings of their own. The last of them, of
 /// `site` if any, took `elapsed` of it.
 std::optional<std::uint64_t> MemoryWatch::share_out(std::uint64_t now, record::Site* site, std::uint64_t elapsed,
@@ -274,7 +302,7 @@ std::optional<std::uint64_t> MemoryWatch::share_out(std::uint64_t now, record::S
     }
     std::uint64_t const others = grown.mpi_private - made.bytes;
     auto const stretch = static_cast<std::int64_t>(now - last_ticks_ - made.ticks);
-    std::uint64_t const of_call = site != nullptr ? part(others, share_of(elapsed, stretch)) : 0;
+    std::uint64_t const of_call = site != nullptr ? without_doubt(*site, part(others, share_of(elapsed, stretch))) : 0;
     give(made.bytes + part(others, share_of(above(in_calls, made.ticks), stretch)), site, of_call);
     // Shared memory that appears around calls is that of MPI's segments, as much as calls can have touched.
     std::uint64_t const shared = std::min(grown.mpi_shared, most_in(in_calls));
@@ -320,6 +348,7 @@ MemoryWatch::Change MemoryWatch::read_at_exit(std::uint64_t now, record::Site& s
         take(site, taken, is.private_bytes + is.shared_bytes, start_us, Measured::exactly);
         if (taken.all() > 0) holders_.took(site);
     }
+    note_read(site, taken.all());
     keep(reading, before, now);
     return {taken.all(), back.all()};
 }

@@ -92,6 +92,9 @@ class MemoryWatch {
 
     /// Whether a call that begins now should have readings of its own.
     bool is_due(std::uint64_t now) const noexcept { return now - look_at(last_ticks_) >= look_at(gap_); }
+    /// Whether calls of the site should have them because it is in doubt what they take: a long one that had no reading
+    /// at its begin ended a stretch in which memory grew.
+    bool is_in_doubt(record::Site const& site) const noexcept { return look_at(doubtful_) == &site; }
     /// At the begin of such a call, at `now_us`. False where another thread is reading; otherwise `leave` must be told.
     bool enter(std::uint64_t now, std::uint64_t now_us) noexcept;
     /// Whether a call that took `elapsed` ticks has a reading at its end, had it one at its begin or not.
@@ -171,6 +174,8 @@ class MemoryWatch {
                                            std::uint64_t start_us) noexcept;
     Change read_at_exit(std::uint64_t now, record::Site& site, Freed const& freed, std::uint64_t start_us) noexcept;
     double most_in_a_tick() const noexcept;
+    std::uint64_t without_doubt(record::Site& site, std::uint64_t of_call) noexcept;
+    void note_read(record::Site& site, std::uint64_t taken) noexcept;
     std::uint64_t leased() const noexcept { return leases_ != nullptr ? leases_->resident().count : 0; }
     Resident last() const noexcept {
         return {look_at(last_.private_bytes), look_at(last_.shared_bytes), look_at(last_.file_bytes)};
@@ -215,9 +220,11 @@ class MemoryWatch {
     LentBuffers* lent_ = nullptr;
     Makings* makings_ = nullptr;
     Holders holders_;
-    std::uint64_t unlooked_ = 0;   // growth since the last look at lent buffers
-    std::uint64_t next_look_ = 0;  // in ticks
-    std::uint64_t given_ = 0;      // private bytes that went to the MPI since then
+    record::Site const* doubtful_ = nullptr;
+    std::uint64_t reads_left_ = 0;  // of this site, until it is not in doubt any more
+    std::uint64_t unlooked_ = 0;    // growth since the last look at lent buffers
+    std::uint64_t next_look_ = 0;   // in ticks
+    std::uint64_t given_ = 0;       // private bytes that went to the MPI since then
     record::Site* given_site_ = nullptr;
     std::uint64_t given_at_site_ = 0;
 };

@@ -34,7 +34,8 @@ Call::Call(Job& job, Watch& watch, Function function, void const* caller) noexce
     site_ = watch.sites().of(function, caller);
     start_ = ticks();
     Reads const reads = k_reads_memory[static_cast<std::size_t>(function)];
-    reading_ = watch.memory().is_due(start_) || reads == Reads::always;
+    reading_ = watch.memory().is_due(start_) || reads == Reads::always ||
+               watch.memory().is_in_doubt(watch.record().sites[site_]);
     if (reads == Reads::some) {
         reading_ = watch.begins_making(site_, start_);
     } else if (reading_) [[unlikely]] {

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t k_mib = 1 << 20;
 constexpr std::size_t k_most_advice = 6;
+constexpr std::uint64_t k_least_unplaced = 1 << 20;
 // Launchers of two ranks on one node had 5 to 8 MiB.
 constexpr std::uint64_t k_least_beside_kib = 16 << 10;
 
@@ -159,6 +160,8 @@ std::vector<Consumer> consumers_of(Summary const& summary) {
     put("Sluice", summary.sluice_kib.most << 10, summary.sluice_kib.most_rank, "records, staging, tables");
     if (SiteSum const* const site = site_of_peak(summary))
         put(call_of(*site), passing_mpi_memory(summary), peak.rank, "MPI's memory at the peak, given back later");
+    if (std::uint64_t const bytes = unplaced_mpi_memory(summary); bytes >= k_least_unplaced)
+        put("the MPI", bytes, peak.rank, "its memory grew, it is not known in which calls");
     for (SiteSum const& site : summary.sites) {
         std::string grew = is_estimated(site) ? "MPI's memory grew, estimated" : "MPI's memory grew";
         if (may_run_operators(site, summary)) grew += ", with what the program's operators took";

@@ -48,18 +48,34 @@ inline SiteSum const* site_of_peak(Summary const& summary) {
     return found == summary.sites.end() ? nullptr : &*found;
 }
 
+/// Bytes of the MPI at the highest peak.
+inline std::uint64_t mpi_memory_then(Summary const& summary) {
+    record::Sample const& sample = summary.highest.sample;
+    return (std::uint64_t{sample.mpi_private} + sample.mpi_shared) << 10;
+}
+
+/// Bytes that the MPI has taken for good on any rank, in MPI_Init and in calls that are known.
+inline std::uint64_t mpi_memory_of_calls(Summary const& summary) {
+    std::uint64_t bytes = summary.init_private.most + summary.init_shared.most;
+    for (SiteSum const& each : summary.sites)
+        bytes += each.kind == record::Kind::setup ? 0 : each.grown.most;
+    return bytes;
+}
+
 /// Bytes of the MPI at the highest peak that it gave back before its call was over: more than it has taken for good on
-/// any rank, in MPI_Init and since. 0 if that rank was not in a call that moves data.
+/// any rank, and than that rank has at the end. 0 if that rank was not in a call that moves data.
 inline std::uint64_t passing_mpi_memory(Summary const& summary) {
     SiteSum const* const site = site_of_peak(summary);
     if (site == nullptr || site->bytes.sum == 0) return 0;
-    std::uint64_t kept = 0;
-    for (SiteSum const& each : summary.sites)
-        kept += each.kind == record::Kind::setup ? 0 : each.grown.most;
-    kept += summary.init_private.most + summary.init_shared.most;
-    record::Sample const& sample = summary.highest.sample;
-    std::uint64_t const then = (std::uint64_t{sample.mpi_private} + sample.mpi_shared) << 10;
+    std::uint64_t const kept = std::max(mpi_memory_of_calls(summary), summary.highest.kept_mpi_kib << 10);
+    std::uint64_t const then = mpi_memory_then(summary);
     return then - std::min(then, kept);
+}
+
+/// Bytes of the MPI at the highest peak that stay, and of which it is not known in which calls they came.
+inline std::uint64_t unplaced_mpi_memory(Summary const& summary) {
+    std::uint64_t const stays = std::min(mpi_memory_then(summary), summary.highest.kept_mpi_kib << 10);
+    return stays - std::min(stays, mpi_memory_of_calls(summary));
 }
 
 }  // namespace sluice::report

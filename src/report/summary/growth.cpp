@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 namespace sluice::report {
 
@@ -117,19 +118,26 @@ std::optional<Growth> climb(std::vector<record::Sample> const& samples, Owner ow
     return Growth{low->time_us, until.back().time_us, value(*low), value(samples.back())};
 }
 
-std::vector<std::uint64_t> sampled_growth(std::vector<record::Sample> const& samples, std::size_t sites) {
-    std::vector<std::int64_t> grown(sites, 0);
+std::vector<std::uint64_t> sampled_growth(std::vector<record::Sample> const& samples,
+                                          std::vector<SampledSite> const& sites) {
+    std::vector<std::int64_t> in_long(sites.size(), 0), in_short(sites.size(), 0);
     auto const of_mpi = [](record::Sample const& s) { return std::int64_t{s.mpi_private} + s.mpi_shared; };
     for (std::size_t i = 1; i < samples.size(); ++i) {
         // Growth between two calls belongs to the call before.
         std::uint32_t const site = samples[i].site != record::k_no_site ? samples[i].site : samples[i - 1].site;
-        if (site < sites) grown[site] += of_mpi(samples[i]) - of_mpi(samples[i - 1]);
+        if (site >= sites.size()) continue;
+        std::uint64_t const between = samples[i].time_us - std::min(samples[i - 1].time_us, samples[i].time_us);
+        bool const is_long = 2 * sites[site].mean_us >= between;
+        (is_long ? in_long : in_short)[site] += of_mpi(samples[i]) - of_mpi(samples[i - 1]);
     }
     std::int64_t const left =
         samples.empty() ? 0 : std::max<std::int64_t>(0, of_mpi(samples.back()) - of_mpi(samples.front()));
-    std::vector<std::uint64_t> result(sites, 0);
-    for (std::size_t i = 0; i < sites; ++i)
-        result[i] = static_cast<std::uint64_t>(std::clamp<std::int64_t>(grown[i], 0, left));
+    std::vector<std::uint64_t> result(sites.size(), 0);
+    for (std::size_t i = 0; i < sites.size(); ++i) {
+        std::uint64_t const most = std::min<std::uint64_t>(sites[i].most_kib, std::numeric_limits<std::int64_t>::max());
+        std::int64_t const grown = in_long[i] + std::min(in_short[i], static_cast<std::int64_t>(most));
+        result[i] = static_cast<std::uint64_t>(std::clamp<std::int64_t>(grown, 0, left));
+    }
     return result;
 }
 

@@ -42,9 +42,18 @@ std::optional<Growth> steady_growth(std::vector<record::Sample> const& samples, 
 /// growth ends in time where it came within a 50th of what it held at the end.
 std::optional<Growth> climb(std::vector<record::Sample> const& samples, Owner owner);
 
-/// Returns for each site (by index, `sites` of them) the KiB by which MPI's memory grew for good while the rank was in
-/// it, as far as samples tell. This finds growth that no exact measurement around a call has seen. A site gets at most
-/// the part of its growth that was still there at the end.
-std::vector<std::uint64_t> sampled_growth(std::vector<record::Sample> const& samples, std::size_t sites);
+/// What is known of a site beside samples.
+struct SampledSite {
+    std::uint64_t mean_us = 0;   ///< how long a call is
+    std::uint64_t most_kib = 0;  ///< what its calls can have taken, if they are shorter than the time between samples
+};
+
+/// Returns for each site the KiB by which MPI's memory grew for good while the rank was in it, as far as samples tell.
+/// This finds growth that no exact measurement around a call has seen. Between two samples many calls may come and go:
+/// growth is that of the call at the second one if calls of the site take at least half that time; otherwise the place
+/// of a sample tells how long a site takes, and not what, so that what it gets is bounded by `most_kib`. A site gets at
+/// most the part of its growth that was still there at the end.
+std::vector<std::uint64_t> sampled_growth(std::vector<record::Sample> const& samples,
+                                          std::vector<SampledSite> const& sites);
 
 }  // namespace sluice::report

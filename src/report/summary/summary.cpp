@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <utility>
 
 #include "base/hash.hpp"
+#include "record/evidence.hpp"
 #include "report/summary/figures/figures.hpp"
 #include "report/summary/matrix.hpp"
 #include "report/summary/merge.hpp"
@@ -34,6 +36,25 @@ void leave_out_objects(record::RankRecord const& record, std::vector<record::Sam
         kib = std::min(kib, others);
 }
 
+/// What its calls can have taken, in KiB. If hardly any was measured, a site that has nine tenths of the time in MPI
+/// after MPI_Init may have taken everything, and any other nothing.
+std::uint64_t most_taken_kib(record::Site const& site, std::uint64_t time_ns) {
+    if (auto const most = record::most_taken(site.calls, site.read_calls, site.read_bytes)) return *most >> 10;
+    return site.time_ns / 9 >= time_ns / 10 ? std::numeric_limits<std::uint64_t>::max() : 0;
+}
+
+std::vector<SampledSite> sampled_sites(record::RankRecord const& record, OpenCall const& open) {
+    std::uint64_t time_ns = 0;
+    for (record::Site const& site : record.sites)
+        if (site.kind != record::Kind::setup) time_ns += site.time_ns;
+    std::vector<SampledSite> sites;
+    sites.reserve(record::k_sites);
+    for (record::Site const& site : record.sites)
+        sites.push_back({site.calls > 0 ? site.time_ns / site.calls / 1000 : 0, most_taken_kib(site, time_ns)});
+    if (open.site < sites.size()) sites[open.site].mean_us = std::max(sites[open.site].mean_us, open.ns / 1000);
+    return sites;
+}
+
 /// Several addresses may be one place, and each had its most at another time; memory that was given back elsewhere may
 /// still be counted. A place has never held more than its rank.
 void bound_growth(Summary& summary, record::RankHead const& head) {
@@ -49,13 +70,13 @@ void bound_growth(Summary& summary, record::RankHead const& head) {
 void add_sites(Summary& summary, record::RankRecord const& record, Scope const& scope,
                std::vector<record::Sample> const& samples, std::vector<record::Sample> const& curve,
                std::vector<std::uint64_t>& ids) {
-    std::vector<std::uint64_t> sampled = sampled_growth(samples, record::k_sites);
+    OpenCall const open = open_call_of(record);
+    std::vector<std::uint64_t> sampled = sampled_growth(samples, sampled_sites(record, open));
     leave_out_objects(record, samples, sampled);
     std::optional<Growth> const steady = steady_growth(samples, Owner::mpi_private);
     std::size_t const grower =
         static_cast<std::size_t>(std::max_element(sampled.begin(), sampled.end()) - sampled.begin());
     std::uint64_t const used = std::min<std::uint64_t>(record.head.sites, record::k_sites);
-    OpenCall const open = open_call_of(record);
     std::uint64_t const peak_kib = record.head.peak.resident;
     std::uint64_t const application = most_of_application(curve, peak_kib) << 10;
     ids.assign(record::k_sites, k_outside);
@@ -265,20 +286,6 @@ void add_end(Summary& summary, record::RankHead const& head, std::vector<std::ui
     summary.ends.push_back(std::move(sum));
 }
 
-void add_peak(Summary& summary, record::RankRecord const& record, std::vector<std::uint64_t> const& ids) {
-    PeakOf& peak = summary.highest;
-    peak.rank = record.head.world_rank;
-    peak.kib = summary.peak_kib.most;
-    peak.sample = record.head.peak;
-    peak.sluice_fixed_kib = record.head.peak_sluice_fixed;
-    peak.seen = checked(record.head.peak_seen);
-    if (SiteSum const* const site = site_at(summary, ids, peak.sample.site)) {
-        peak.function = site->function;
-        peak.place = site->place;
-    }
-    peak.sample.site = record::k_no_site;
-}
-
 std::uint32_t resident(record::Sample const& sample) {
     return sample.resident;
 }
@@ -286,6 +293,22 @@ std::uint32_t resident(record::Sample const& sample) {
 std::uint32_t of_mpi(record::Sample const& sample) {
     std::uint64_t const both = std::uint64_t{sample.mpi_private} + sample.mpi_shared;
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(both, 0xffff'ffff));
+}
+
+void add_peak(Summary& summary, record::RankRecord const& record, std::vector<record::Sample> const& samples,
+              std::vector<std::uint64_t> const& ids) {
+    PeakOf& peak = summary.highest;
+    peak.rank = record.head.world_rank;
+    peak.kib = summary.peak_kib.most;
+    peak.sample = record.head.peak;
+    peak.sluice_fixed_kib = record.head.peak_sluice_fixed;
+    if (!samples.empty()) peak.kept_mpi_kib = of_mpi(samples.back());
+    peak.seen = checked(record.head.peak_seen);
+    if (SiteSum const* const site = site_at(summary, ids, peak.sample.site)) {
+        peak.function = site->function;
+        peak.place = site->place;
+    }
+    peak.sample.site = record::k_no_site;
 }
 
 }  // namespace
@@ -326,7 +349,7 @@ Summary summary_of(record::RankRecord const& record, Scope const& scope) {
     std::vector<record::Sample> curve = curve_of(record);
     add_sites(summary, record, scope, samples, curve, ids);
     add_figures(summary, record);
-    add_peak(summary, record, ids);
+    add_peak(summary, record, samples, ids);
     add_comms(summary, record, scope, ids);
     add_counters(summary, record);
     summary.matrix = cells_of(record);

@@ -38,7 +38,7 @@
 
 namespace sluice::report {
 
-inline constexpr std::uint32_t k_summary_format = 11;
+inline constexpr std::uint32_t k_summary_format = 12;
 inline constexpr std::uint32_t k_full_ranks = 32;
 inline constexpr std::size_t k_kept_events = 1000;
 inline constexpr std::size_t k_nodes = 32;
@@ -149,6 +149,7 @@ struct PeakOf {
     std::uint64_t kib = 0;  ///< the most resident memory, also between two samples: sample.resident
     record::Sample sample;
     std::uint64_t sluice_fixed_kib = 0;  ///< the part of sample.sluice that is no lease
+    std::uint64_t kept_mpi_kib = 0;      ///< MPI's memory of the rank in its last sample
     record::PeakSeen seen = record::PeakSeen::at_sample;
     std::string function, place;  ///< the call that the sample was in; empty outside MPI
     bool operator==(PeakOf const&) const = default;

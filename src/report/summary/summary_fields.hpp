@@ -117,6 +117,7 @@ inline void fields(auto& a, PeakOf& p) {
     a("kib", p.kib);
     a("sample", p.sample);
     a("sluice_fixed_kib", p.sluice_fixed_kib);
+    a("kept_mpi_kib", p.kept_mpi_kib);
     a("seen", p.seen);
     a("function", p.function);
     a("place", p.place);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -273,6 +274,7 @@ TEST(Advice, names_memory_that_the_MPI_has_only_during_a_call) {
     Summary summary = job(4, Story::healthy);
     summary.highest.sample.mpi_private = 100 << 10;  // KiB; 12 + 16 MiB are those of MPI_Init
     summary.highest.sample.mpi_shared = 0;
+    summary.highest.kept_mpi_kib = 28 << 10;
     EXPECT_THAT(all_advice(summary), HasSubstr("memory was 71.8 MiB more at the peak of rank 3, in MPI_Alltoallv"));
     Summary outside = summary;
     outside.highest.function.clear();
@@ -325,6 +327,29 @@ TEST(Advice, tells_what_the_option_memory_did_not_bound) {
     summary.served_calls = 0;
     summary.counters.clear();
     EXPECT_THAT(all_advice(summary), HasSubstr("--memory 4GiB bounded nothing, because Sluice served no call"));
+}
+
+TEST(Advice, memory_that_the_mpi_kept_was_not_given_back_by_the_call_of_the_peak) {
+    Summary summary = job(4, Story::healthy);
+    SiteSum& site = site_of(summary, "MPI_Alltoallv");
+    site.grown = {};
+    PeakOf& peak = summary.highest;
+    peak.function = site.function;
+    peak.place = site.place;
+    peak.sample.mpi_private = 400 << 10;
+    summary.init_private = summary.init_shared = {};
+    EXPECT_THAT(all_advice(summary), HasSubstr("gave it back later"));
+    peak.kept_mpi_kib = 399 << 10;
+    EXPECT_THAT(all_advice(summary), Not(HasSubstr("gave it back later")));
+    std::vector<Consumer> const consumers = consumers_of(summary);
+    auto const told = std::find_if(consumers.begin(), consumers.end(),
+                                   [](Consumer const& consumer) { return consumer.who == "the MPI"; });
+    ASSERT_NE(told, consumers.end());
+    EXPECT_EQ(told->how, "its memory grew, it is not known in which calls");
+    EXPECT_EQ(told->rank, peak.rank);
+    site.grown = Spread::of(told->bytes - (1 << 20) + 1, peak.rank);
+    for (Consumer const& consumer : consumers_of(summary))
+        EXPECT_NE(consumer.who, "the MPI") << "less than 1 MiB is not told";
 }
 
 TEST(Advice, on_a_reduction_says_that_operators_of_the_program_may_have_taken_the_memory) {

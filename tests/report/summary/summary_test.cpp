@@ -384,7 +384,7 @@ TEST(Summary, refuses_the_JSON_of_the_version_before) {
     for (char const* name :
          {"pinned_kib", "left_pinned_kib", "used_at_once_kib", "huge_kib", "init_files_bytes", "init_compiler_bytes"})
         ASSERT_EQ(json.erase(name), 1U) << name;
-    EXPECT_EQ(refusal_of(json), "report.json: its format is 10, this version reads 11");
+    EXPECT_EQ(refusal_of(json), "report.json: its format is 11, this version reads 12");
 }
 
 TEST(Summary, refuses_JSON_with_a_name_that_this_version_does_not_know) {

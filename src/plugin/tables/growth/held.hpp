@@ -82,6 +82,16 @@ inline void untake(record::Site& site, std::uint64_t private_bytes) noexcept {
         put(*bytes, look_at(*bytes) - std::min(look_at(*bytes), private_bytes));
 }
 
+/// It was not the site's: a share by time.
+inline void untake_share(record::Site& site, std::uint64_t bytes) noexcept {
+    if (bytes == 0) return;
+    put(site.estimated, look_at(site.estimated) - std::min(look_at(site.estimated), bytes));
+    std::uint64_t const of_private = std::min(bytes, look_at(site.grown_private));
+    untake(site, of_private);
+    for (std::uint64_t* const shared : {&site.held_shared, &site.grown_shared})
+        put(*shared, look_at(*shared) - std::min(look_at(*shared), bytes - of_private));
+}
+
 /// The places that took memory lately.
 class Holders {
   public:
