@@ -28,6 +28,8 @@ constexpr std::uint64_t k_rarest = 64;
 constexpr std::uint64_t k_long = 8;
 // What a call can make resident in k_gap_us at most: no memory is cleared faster than 40 GB/s.
 constexpr double k_most_in_gap = 8 << 20;
+// The gap behind a call is measured if memory changed in one of the last two readings.
+constexpr std::uint64_t k_changes_lately = 2;
 // A look at lent buffers takes at most this part of the time.
 constexpr std::uint64_t k_look_part = 10;
 
@@ -163,6 +165,8 @@ void MemoryWatch::keep(Reading const& reading, Resident const& before, std::uint
     put(last_.shared_bytes, is.shared_bytes);
     put(last_.file_bytes, is.file_bytes);
     put(last_ticks_, now);
+    put(reads_gap_, false);
+    stretch_.restart();
     last_all_ = reading.all.all();
     version_.fetch_add(1, std::memory_order_release);
 }
@@ -275,7 +279,11 @@ std::uint64_t MemoryWatch::without_doubt(record::Site& site, std::uint64_t of_ca
 
 /// A call of the site had readings at both ends. What the first one of all takes is there for the others.
 void MemoryWatch::note_read(record::Site& site, std::uint64_t taken) noexcept {
-    if (look_at(site.calls) == 0) return;
+    bool const is_first = look_at(site.calls) == 0;
+    // Of a stretch the makings have had their part already.
+    bool const makes = makings_ != nullptr && makings_->is_measuring();
+    stretch_.read_call(makes ? 0 : taken, !is_first);
+    if (is_first) return;
     add(site.read_calls, 1);
     add(site.read_bytes, taken);
     if (auto const most = most_taken(site)) untake_share(site, above(look_at(site.estimated), *most));
@@ -302,16 +310,26 @@ std::optional<std::uint64_t> MemoryWatch::share_out(std::uint64_t now, record::S
     }
     std::uint64_t const others = grown.mpi_private - made.bytes;
     auto const stretch = static_cast<std::int64_t>(now - last_ticks_ - made.ticks);
-    std::uint64_t const of_call = site != nullptr ? without_doubt(*site, part(others, share_of(elapsed, stretch))) : 0;
-    give(made.bytes + part(others, share_of(above(in_calls, made.ticks), stretch)), site, of_call);
+    // What cannot have come in the rest of the time.
+    std::uint64_t const certain = site != nullptr
+                                      ? above(others, most_in(static_cast<std::uint64_t>(std::max<std::int64_t>(
+                                                          stretch - static_cast<std::int64_t>(elapsed), 0))))
+                                      : 0;
+    std::uint64_t const of_mpi =
+        std::max(certain, stretch_.part_of_mpi(others, share_of(above(in_calls, made.ticks), stretch)));
+    std::uint64_t const by_time = site != nullptr ? std::min(of_mpi, part(others, share_of(elapsed, stretch))) : 0;
+    std::uint64_t const in_doubt = site != nullptr ? without_doubt(*site, above(by_time, certain)) : 0;
+    if (site == nullptr) stretch_.begins(others);
+    give(made.bytes + of_mpi, site, certain + in_doubt);
     // Shared memory that appears around calls is that of MPI's segments, as much as calls can have touched.
     std::uint64_t const shared = std::min(grown.mpi_shared, most_in(in_calls));
     mpi_shared += shared;
     std::uint64_t taken = 0;
     if (site != nullptr) {
-        Taken const bytes{of_call, part(shared, share_of(elapsed, stretch))};
+        Taken const bytes{in_doubt, part(shared, share_of(elapsed, stretch))};
+        take(*site, {certain, 0}, most, start_us, Measured::exactly);
         take(*site, bytes, most, start_us, Measured::by_share);
-        taken = bytes.all();
+        taken = certain + bytes.all();
         if (taken > 0) holders_.took(*site);
     } else {
         note_thread();
@@ -350,6 +368,7 @@ MemoryWatch::Change MemoryWatch::read_at_exit(std::uint64_t now, record::Site& s
     }
     note_read(site, taken.all());
     keep(reading, before, now);
+    put(reads_gap_, gap_ <= k_changes_lately * least_gap_);
     return {taken.all(), back.all()};
 }
 
@@ -364,12 +383,14 @@ record::Sample MemoryWatch::sample(Reading const& reading, std::uint64_t now, bo
     Makings::Part made;
     if (makings_ != nullptr && !in_call_since_reading)
         made = makings_->part_of(above(of_private, own), most_in_a_tick());
-    double const share =
-        in_call_since_reading
-            ? part_of_call()
-            : share_of(above(look_at(mpi_ticks_) + open_ticks, made.ticks),
-                       static_cast<std::int64_t>(now - look_at(last_ticks_)) - static_cast<std::int64_t>(made.ticks));
-    mine += made.bytes + part(above(of_private, own) - made.bytes, share);
+    std::uint64_t const others = above(of_private, own) - made.bytes;
+    mine += made.bytes;
+    if (in_call_since_reading)
+        mine += part(others, part_of_call());
+    else
+        mine += stretch_.part_of_mpi(others, share_of(above(look_at(mpi_ticks_) + open_ticks, made.ticks),
+                                                      static_cast<std::int64_t>(now - look_at(last_ticks_)) -
+                                                          static_cast<std::int64_t>(made.ticks)));
     std::uint64_t const all_shared = above(is.shared_bytes, before.shared_bytes);
     std::uint64_t const of_shared = above(all_shared, above(own, of_private));
     mine = above(mine, std::min(above(own, of_private + all_shared), look_at(given_)));

@@ -6,9 +6,10 @@
 ///                    ^ reading          ^ reading              no reading: less than k_gap_us since the last
 ///
 /// A reading costs 0.4 microseconds and drives others' lines out of the cache, so calls that follow each other closely
-/// share one; growth over such a stretch goes to MPI by its share of the time. While nothing grows or shrinks, readings
-/// become rarer, down to a 64th; the first that sees a change has them back at once. A call that turns out to be long
-/// although it had no reading has one at its end. Makings of objects have a rule of their own (growth/makings.hpp).
+/// share one; of growth over such a stretch goes to MPI what measured calls explain, and of the rest its share of the
+/// time (growth/stretch.hpp). While nothing grows or shrinks, readings become rarer, down to a 64th; the first that
+/// sees a change has them back at once. A call that turns out to be long although it had no reading has one at its end.
+/// Makings of objects have a rule of their own (growth/makings.hpp).
 ///
 /// The cheap reading (statm) tells shared memory and pages of files as one number. Only shared memory is MPI's, so
 /// where that number has changed, a second one is read that takes 4 microseconds (status).
@@ -35,6 +36,7 @@
 #include "kernel/thread/faults.hpp"
 #include "plugin/binding/tally.hpp"
 #include "plugin/tables/growth/held.hpp"
+#include "plugin/tables/growth/stretch.hpp"
 #include "plugin/tables/own_pages.hpp"
 #include "record/record.hpp"
 #include "sluice/budget.hpp"
@@ -95,6 +97,9 @@ class MemoryWatch {
     /// Whether calls of the site should have them because it is in doubt what they take: a long one that had no reading
     /// at its begin ended a stretch in which memory grew.
     bool is_in_doubt(record::Site const& site) const noexcept { return look_at(doubtful_) == &site; }
+    /// Whether the next call begins with a reading, whatever it has at its end: the gap behind a call with readings is
+    /// measured, too, while memory changes.
+    bool is_in_gap() const noexcept { return look_at(reads_gap_); }
     /// At the begin of such a call, at `now_us`. False where another thread is reading; otherwise `leave` must be told.
     bool enter(std::uint64_t now, std::uint64_t now_us) noexcept;
     /// Whether a call that took `elapsed` ticks has a reading at its end, had it one at its begin or not.
@@ -117,6 +122,7 @@ class MemoryWatch {
         if (own_pages > 0) add(own_pages_, own_pages);
         if (read_at_entry) return read_at_exit(now, site, freed, start_us());
         add(mpi_ticks_, elapsed);
+        stretch_.unread_call();
         if (!is_long(elapsed)) return {};
         return {share_out(now, &site, elapsed, start_us()).value_or(0), 0};
     }
@@ -209,6 +215,8 @@ class MemoryWatch {
     std::uint64_t last_ticks_ = 0;
     std::atomic<bool> shrunk_{false};
     std::uint64_t mpi_ticks_ = 0;  // in calls since the last reading
+    Stretch stretch_;
+    bool reads_gap_ = false;
     std::uint64_t own_pages_ = 0;  // since then
     // The thread that entered the last call with a reading, and where others run the faults until then.
     std::atomic<bool> others_run_{false};

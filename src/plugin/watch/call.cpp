@@ -38,9 +38,9 @@ Call::Call(Job& job, Watch& watch, Function function, void const* caller) noexce
                watch.memory().is_in_doubt(watch.record().sites[site_]);
     if (reads == Reads::some) {
         reading_ = watch.begins_making(site_, start_);
-    } else if (reading_) [[unlikely]] {
+    } else if (reading_ || watch.memory().is_in_gap()) [[unlikely]] {
         watch.requests().find_own_pages();
-        reading_ = watch.memory().enter(start_, watch.clock().us_since_start(start_));
+        reading_ = watch.memory().enter(start_, watch.clock().us_since_start(start_)) && reading_;
     }
     if (watch.memory().take_shrunk()) [[unlikely]]
         watch.forget_pages();

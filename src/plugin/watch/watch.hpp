@@ -130,7 +130,7 @@ class Watch {
             return false;
         requests_.find_own_pages();
         if (!memory_.enter(now, clock_.us_since_start(now))) return false;
-        makings_.begins();
+        makings_.begins(is_measured);
         return is_measured;
     }
     /// After it has made one of `kind` and MemoryWatch::leave has told what the MPI has taken.

@@ -47,6 +47,22 @@ static void application(int rank) {
     touched((size_t)(rank + 1) << 25);
 }
 
+/* The same a page at a time, between calls that wait for the other ranks and take nothing. */
+static void between(int rank) {
+    enum { own = 8 << 20, page = 4096, calls = 3 };
+    char* memory = mmap(NULL, own, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(memory, own, MADV_NOHUGEPAGE);
+    for (int i = 0; i < own; i += page) {
+        memory[i] = 1;
+        for (int k = 0; k < calls; ++k) {
+            if (rank == 1)
+                for (double const until = MPI_Wtime() + 50e-6; MPI_Wtime() < until;) {
+                }
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+    }
+}
+
 /* Messages wait in MPI until they are received. */
 static void unexpected(int rank, int size) {
     enum { messages = 8000, bytes = 4000 };
@@ -271,6 +287,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (!strcmp(what, "application")) application(rank);
+    if (!strcmp(what, "between")) between(rank);
     if (!strcmp(what, "unexpected")) unexpected(rank, size);
     if (!strcmp(what, "fresh")) fresh_buffers(rank, size);
     if (!strcmp(what, "untouched")) untouched(rank, size);

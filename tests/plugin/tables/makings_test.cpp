@@ -38,7 +38,7 @@ class MakingsOfTypes : public testing::Test {
     void read() {
         makings.grew_outside(grown);
         makings.share_out(grown, k_quick, k_all, 1);
-        makings.begins();
+        makings.begins(true);
         grown = 0;
     }
     std::uint64_t of(std::uint32_t site) const { return record->sites[site].grown_private; }

@@ -17,6 +17,7 @@ void Makings::measured(std::uint32_t site, std::uint64_t bytes) noexcept {
         put(inside_, inside_ + bytes);
     }
     put(is_outside_, true);
+    put(is_measuring_, false);
     // Not in the rhythm in which the program makes objects, or the MPI takes memory for several of them.
     std::uint64_t const stride = std::clamp(unread_ / 16, k_often, k_seldom);
     put(left_, stride + (unread_ * base::k_golden >> 32) % (stride / 2));

@@ -36,8 +36,13 @@ class Makings {
     }
     /// Whether the next making, measured or not, begins with a reading: the stretch behind a measured one ends there.
     bool is_outside() const noexcept { return look_at(is_outside_); }
-    /// One has begun with a reading.
-    void begins() noexcept { put(is_outside_, false); }
+    /// One has begun with a reading, and is measured or not.
+    void begins(bool is_measured) noexcept {
+        put(is_outside_, false);
+        put(is_measuring_, is_measured);
+    }
+    /// Whether the call that ends with a reading is one that is measured.
+    bool is_measuring() const noexcept { return look_at(is_measuring_); }
     /// It is over, and the MPI has taken `bytes` in it.
     void measured(std::uint32_t site, std::uint64_t bytes) noexcept;
     /// Memory grew outside MPI's measured calls.
@@ -91,6 +96,7 @@ class Makings {
     std::uint64_t outside_ = 0;
     std::uint64_t left_ = k_often;  // makings until the next is measured
     bool is_outside_ = false;       // behind a measured making
+    bool is_measuring_ = false;     // inside one
 };
 
 }  // namespace sluice::plugin
