@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// What calls with readings of their own say of the others of their place. Where only a stretch of several calls was
-/// read, its time tells who ran, not who took memory:
+/// read, its time tells which call ran, not which took memory:
 ///
 ///     | Startall: 272 KiB | Waitall ................................ |     most of the time is Waitall's, and no
 ///     memory
