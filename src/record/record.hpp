@@ -261,9 +261,11 @@ struct RankHead {
     // it has more is the application's.
     Sample peak;
     PeakSeen peak_seen = PeakSeen::at_sample;
-    // In KiB. Of peak.sluice what is no lease: this record, code, tables, the thread; and of Sluice's memory the pages
-    // of the plugin's file, which the ranks of a node share.
+    // In KiB. Of peak.sluice what is no lease: this record, code, tables, the thread; of that the pages of files, which
+    // this record is among where its folder is on a disk; and of Sluice's memory the pages of the plugin's file, which
+    // the ranks of a node share.
     std::uint32_t peak_sluice_fixed = 0;
+    std::uint32_t peak_sluice_files = 0;
     std::uint32_t sluice_code = 0;
     std::uint32_t huge_kib = 0;  ///< the most that was in reserved huge pages, which are no part of resident memory
     // Shared memory in KiB, the program's and the MPI's: at the peak, and now.

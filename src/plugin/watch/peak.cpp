@@ -36,8 +36,11 @@ void keep_peak(Watch& watch, record::Sample const& sample, KernelSays const& ker
     peak.resident = most;
     head.peak = peak;
     head.peak_segments = std::min(segments, most);
-    std::uint64_t const fixed = watch.memory().fixed() / 1024;
-    head.peak_sluice_fixed = static_cast<std::uint32_t>(std::min<std::uint64_t>(fixed, peak.sluice));
+    auto const of_sluice = [&peak](std::uint64_t bytes) {
+        return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes / 1024, peak.sluice));
+    };
+    head.peak_sluice_fixed = of_sluice(watch.memory().fixed());
+    head.peak_sluice_files = of_sluice(watch.memory().own().found().file_bytes);
 }
 
 }  // namespace sluice::plugin

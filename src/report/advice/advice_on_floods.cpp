@@ -10,6 +10,7 @@
 #include "base/message_memory.hpp"
 #include "report/advice/kinds_of_calls.hpp"
 #include "report/advice/largest_site.hpp"
+#include "report/advice/point_to_point.hpp"
 #include "report/show/words.hpp"
 #include "sluice/settings.hpp"
 
@@ -121,6 +122,14 @@ std::string who_sent(Summary const& summary, Flow const& flow, SiteSum const* pl
                        receiver, messages_text(flow), busiest, count_text(flow.busiest.messages), by);
 }
 
+/// "The ranks sent each other 9000 messages of 1000 B, without those of collective calls, most by MPI_Send at f+0x3
+/// (app). "
+std::string all_sent(Messages const& sent, SiteSum const* place) {
+    return fmt::format("The ranks sent each other {} messages of {}, without those of collective calls{}. ",
+                       count_text(sent.number), size_text(sent.bytes_each()),
+                       place != nullptr ? ", most by " + call_of(*place) : std::string());
+}
+
 /// The same of a rank whose own messages wait.
 std::string to_whom(Summary const& summary, Flow const& flow) {
     if (!flow.is_flood()) return {};
@@ -194,16 +203,34 @@ std::string about_messages_sent(Summary const& summary, SiteSum const& site) {
 }
 
 std::string about_messages_received(Summary const& summary, SiteSum const& site) {
-    bool const moves_nothing = site.kind == Kind::collective;
     Flow const flow = flow_to(summary, site.grown.most_rank);
     SiteSum const* const place = place_of(summary, flow);
     std::uint64_t const others = flow.pairs > 1 ? flow.pairs - 1 : 0;
-    return who_sent(summary, flow, place) +
-           (moves_nothing ? "A barrier has no data: messages wait there that came before their receive was posted"
-                          : "Messages that come before their receive wait there") +
+    return who_sent(summary, flow, place) + "Messages that come before their receive wait there" +
            waiting_text(flow, site.grown.most) +
-           what_bounds_them(summary, moves_nothing ? "" : "post receives earlier", bounded_messages(summary),
+           what_bounds_them(summary, "post receives earlier", bounded_messages(summary),
                             default_share() + others * k_of_other_senders, place);
+}
+
+bool is_flood_in_barrier(Summary const& summary, SiteSum const& site) {
+    if (site.function != "MPI_Barrier") return false;
+    Messages const there = at_least_to(summary, site.grown.most_rank, sent_point_to_point(summary, k_most_eager));
+    return there.bytes > 0 && there.number >= k_few_messages && there.memory() >= site.grown.most;
+}
+
+std::string about_barrier(Summary const& summary, SiteSum const& site) {
+    Messages const sent = sent_point_to_point(summary, k_most_eager);
+    Flow flow = flow_to(summary, site.grown.most_rank);
+    bool const alone = sent == in_matrix(summary);
+    flow.messages = alone ? flow.messages : at_least_to(summary, site.grown.most_rank, sent).number;
+    flow.bytes = alone ? flow.bytes : flow.messages * sent.bytes_each();
+    SiteSum const* const place = place_of(summary, flow);
+    std::uint64_t const others = flow.pairs > 1 ? flow.pairs - 1 : 0;
+    return (alone ? who_sent(summary, flow, place) : all_sent(sent, place)) +
+           "A barrier has no data: messages wait there that came before their receive was posted" +
+           waiting_text(flow, site.grown.most) +
+           what_bounds_them(summary, "", bounded_messages(summary), default_share() + others * k_of_other_senders,
+                            place);
 }
 
 bool is_flood_of_rooted_calls(Summary const& summary, SiteSum const& site) {

@@ -43,7 +43,7 @@ std::string about_messages(Summary const& summary, SiteSum const& site) {
     if (!receives_messages(summary)) return k_own_part;
     if (site.kind != Kind::receive && were_posted(summary, site.grown.most))
         return "The receives were posted in time; the MPI takes it for messages that are on their way.";
-    return about_messages_received(summary, site);
+    return site.kind == Kind::collective ? about_barrier(summary, site) : about_messages_received(summary, site);
 }
 
 /// Messages can wait inside the call for their receive: it is point-to-point, or moves nothing itself.
@@ -64,7 +64,9 @@ std::string what_it_is(Summary const& summary, SiteSum const& site) {
     if (may_run_operators(site, summary))
         return "The program's own operators (MPI_Op_create) may run in this call. What they take counts there: it is "
                "not known how much of it is the MPI's.";
-    if (can_hold_messages(site)) return about_messages(summary, site);
+    bool const holds_them =
+        site.kind == Kind::collective ? is_flood_in_barrier(summary, site) : can_hold_messages(site);
+    if (holds_them) return about_messages(summary, site);
     if (is_flood_of_rooted_calls(summary, site)) return about_rooted_calls(summary, site);
     if (site.kind == Kind::file) return about_file(site);
     if (is_blocking_alltoall(site) && is_in_place(site) && summary.served_calls == 0)

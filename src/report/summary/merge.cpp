@@ -223,16 +223,17 @@ void add_comm_table(std::vector<CommSum>& into, std::vector<CommSum> const& from
 }
 
 /// A rank's memory in KiB: what adds up over the ranks of its node, shared memory of which it is not known how many
-/// ranks have it, and pages of files, the code of Sluice among them.
+/// ranks have it, and pages of files, those of Sluice among them.
 struct Shares {
     std::uint64_t own, shared, files;
 };
 
 /// Of shared memory it is the kernel that knows which ranks share it: a rank has its proportional part, as large as at
 /// the reading of it. Where the kernel does not tell, all is the same memory.
-Shares shares_of(record::RankHead const& head, record::Sample const& sample, std::uint32_t segments_kib) {
+Shares shares_of(record::RankHead const& head, record::Sample const& sample, std::uint32_t segments_kib,
+                 std::uint32_t sluice_files_kib) {
     std::uint64_t const files = std::min<std::uint64_t>(
-        std::uint64_t{sample.files} + std::min(head.sluice_code, sample.sluice), sample.resident);
+        std::uint64_t{sample.files} + std::min(sluice_files_kib, sample.sluice), sample.resident);
     std::uint64_t const segments =
         std::min<std::uint64_t>(std::max(segments_kib, sample.mpi_shared), sample.resident - files);
     std::uint64_t const rest = sample.resident - files - segments;
@@ -244,8 +245,9 @@ void add_rank(NodeSum& sum, record::RankRecord const& record) {
     std::vector<record::Sample> const samples = samples_of(record);
     record::Sample const last = samples.empty() ? record.head.peak : samples.back();
     record::Sample const& peak = record.head.peak;
-    Shares const at_end = shares_of(record.head, last, record.head.segments_now);
-    Shares const at_peak = shares_of(record.head, peak, record.head.peak_segments);
+    // At the end only the code of Sluice is among the files, because it is there once: each rank has its own record.
+    Shares const at_end = shares_of(record.head, last, record.head.segments_now, record.head.sluice_code);
+    Shares const at_peak = shares_of(record.head, peak, record.head.peak_segments, record.head.peak_sluice_files);
     if (sum.ranks++ == 0) text_of(record.head.host).copy(sum.host.data(), sum.host.size() - 1);
     sum.processors = std::max(sum.processors, record.head.processors);
     if (record.head.memory_limit > 0)

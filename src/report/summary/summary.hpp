@@ -157,7 +157,8 @@ struct PeakOf {
 
 /// All ranks of a node together. Shared memory counts by each rank's proportional part, which is among its own; where
 /// the kernel does not tell that, once, as the rank with most of it has it. What the ranks held at the end has pages of
-/// files (libraries, mapped files, the code of Sluice) once in `shared`. The need has none: the kernel can drop them.
+/// files (libraries, mapped files, the code of Sluice) once in `shared`. The need has none, also not of Sluice's
+/// records on a disk: the kernel can drop them.
 struct NodeSum {
     std::uint32_t node = 0;
     std::uint32_t ranks = 0;

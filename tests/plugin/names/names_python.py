@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""names_python.py SLUICE LAUNCHER PYTHON PROGRAM: calls through mpi4py, MPI_Init too, have places in the program, with lines;
-with a Python whose frames are not known they have places in mpi4py.
+"""names_python.py SLUICE LAUNCHER PYTHON PROGRAM: calls through mpi4py, MPI_Init too, have places in the program, with lines,
+also if it lies in a folder of that name; with a Python whose frames are not known they have places in mpi4py.
 """
 import json
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 
@@ -20,7 +21,8 @@ if watched.run([python, "-c", "import mpi4py"], capture_output=True).returncode 
     print("skipped: needs mpi4py (Debian: python3-mpi4py)")
     sys.exit(0)
 
-with tempfile.TemporaryDirectory() as folder:
+
+def check_places(folder, program):
     report = folder + "/report"
     done = watched.run([*launcher.split(), "-n", "2", sluice, "run", "--report", report, python, program], capture_output=True, text=True)
     check(done.returncode == 0, f"it ended with {done.returncode}\n{done.stdout}{done.stderr}")
@@ -35,5 +37,12 @@ with tempfile.TemporaryDirectory() as folder:
         check(len(begins) == 1 and begins[0].startswith(f"<module>@{file}:"), f"the import initializes MPI: {begins}")
     else:
         check(len(barriers) == 1 and next(iter(barriers)).startswith("MPI."), f"Python {version}: {barriers}")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    check_places(folder, program)
+    inside = pathlib.Path(folder) / "mpi4py"
+    inside.mkdir()
+    check_places(str(inside), shutil.copy(program, inside))
 
 conclude()

@@ -239,6 +239,42 @@ TEST(Advice, on_a_flood_of_rooted_calls_is_not_that_of_a_part_of_the_call) {
     EXPECT_THAT(all_advice(summary), HasSubstr("its own part")) << "no rank runs ahead";
 }
 
+/// What grows in MPI_Recv of flooded_by() grows in a barrier.
+Summary flooded_barrier(std::vector<Cell> cells, std::uint64_t grown) {
+    Summary summary = flooded_by(4, std::move(cells));
+    SiteSum barrier = site_of(summary, "MPI_Recv");
+    site_of(summary, "MPI_Recv").grown = Spread::of(0, 0);
+    site_of(summary, "MPI_Recv").bytes_out = 0;
+    barrier.id = 77;
+    barrier.function = "MPI_Barrier";
+    barrier.kind = record::Kind::collective;
+    barrier.bytes_in = barrier.bytes_out = 0;
+    barrier.grown = Spread::of(grown, 0);
+    summary.sites.push_back(barrier);
+    return summary;
+}
+
+TEST(Advice, on_a_flood_in_a_barrier_is_for_messages_from_rank_to_rank) {
+    Summary summary = flooded_barrier({{1, 0, 6'000'000, 6000}, {2, 0, 3'000'000, 3000}}, 20 << 20);
+    EXPECT_THAT(all_advice(summary), AllOf(HasSubstr("in MPI_Barrier at "),
+                                           HasSubstr("2 ranks sent it 9000 messages of 1000 B (rank 1 sent 6000"),
+                                           HasSubstr("A barrier has no data"), HasSubstr("--flood on")));
+    site_of(summary, "MPI_Barrier").grown = Spread::of(80 << 20, 0);
+    EXPECT_THAT(all_advice(summary), AllOf(HasSubstr("its own part of this collective"), Not(HasSubstr("--flood"))))
+        << "9000 messages of 1000 B do not take so much";
+}
+
+TEST(Advice, on_a_flood_in_a_barrier_leaves_out_messages_of_collective_calls) {
+    // Of 9800 messages 9000 went from rank to rank.
+    Summary summary = flooded_barrier({{1, 0, 6'500'000, 6500}, {0, 1, 3'300'000, 3300}}, 20 << 20);
+    EXPECT_THAT(all_advice(summary),
+                AllOf(HasSubstr("The ranks sent each other 9000 messages of 1000 B, without those of collective calls"),
+                      HasSubstr("A barrier has no data"), Not(HasSubstr("sent it 6500"))));
+    // Of 99000, these may all have gone to others.
+    summary.matrix = {{1, 0, 306'900'000, 99'000}, {0, 1, 306'900'000, 99'000}};
+    EXPECT_THAT(all_advice(summary), AllOf(HasSubstr("its own part of this collective"), Not(HasSubstr("--flood"))));
+}
+
 TEST(Advice, with_flood_control_says_what_can_help) {
     Summary summary = flooded_by(2, {{1, 0, 3'000'000, 3000}});
     auto const count = [&summary](char const* what, std::uint64_t n) {

@@ -312,6 +312,20 @@ TEST(Summary, has_no_objects_that_took_more_than_their_rank_had) {
     EXPECT_EQ(summary.objects[0].estimated, bytes);
 }
 
+TEST(Summary, of_the_need_of_a_node_are_no_pages_of_records_on_a_disk) {
+    NodeSum node, without;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+        RecordPointer const record = make_record(rank, 2);
+        add_rank(without, *record);
+        record->head.sluice_code = 100;
+        record->head.peak_sluice_files = 100 + 240;  // its code, and the record
+        add_rank(node, *record);
+    }
+    EXPECT_EQ(node.need_kib(), without.need_kib() - 2 * 340);
+    EXPECT_EQ(node.peaks_files_kib, without.peaks_files_kib + 2 * 340);
+    EXPECT_EQ(node.last_kib(), without.last_kib() - 100) << "the code once, the records of both";
+}
+
 TEST(Summary, needs_for_a_node_what_its_highest_rank_had) {
     RecordPointer const record = make_record(1, 4);
     record::RankHead& head = record->head;

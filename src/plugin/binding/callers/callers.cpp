@@ -28,14 +28,17 @@ constexpr std::array<std::string_view, 20> k_libraries{
     "libfftw3",  "libscalapack", "libHYPRE",     "libsuperlu_", "libsmumps",    "libdmumps",  "libcmumps",
     "libzmumps", "libptscotch",  "libparmetis",  "libp4est",    "libtrilinos_", "libepetra"};
 
+bool is_mpi4py(std::string_view path) noexcept {
+    return path.substr(path.rfind('/') + 1).starts_with("MPI.") && path.find("/mpi4py/") != path.npos;
+}
+
 Kind kind_of_file(std::string_view path) noexcept {
     std::string_view const file = path.substr(path.rfind('/') + 1);
     auto const begins = [file](std::string_view name) { return file.starts_with(name); };
     if (std::any_of(k_bindings.begin(), k_bindings.end(), begins)) return Kind::binding;
     if (std::any_of(k_libraries.begin(), k_libraries.end(), begins)) return Kind::library;
-    bool const module = (begins("MPI.") && path.find("/mpi4py/") != path.npos) ||
-                        (begins("PETSc.") && path.find("/petsc4py/") != path.npos);
-    if (module || begins("libffi.")) return Kind::glue;
+    bool const is_petsc4py = begins("PETSc.") && path.find("/petsc4py/") != path.npos;
+    if (is_mpi4py(path) || is_petsc4py || begins("libffi.")) return Kind::glue;
     return begins("libc.so") || begins("libpthread") ? Kind::system : Kind::none;
 }
 
@@ -147,7 +150,9 @@ void add_range(WrappingCode& code, WrappingCode::Range const& range) noexcept {
 }
 
 void add_object(WrappingCode& code, dl_phdr_info const& object) noexcept {
-    Kind const kind = kind_of_file(object.dlpi_name != nullptr ? object.dlpi_name : "");
+    std::string_view const path = object.dlpi_name != nullptr ? object.dlpi_name : "";
+    Kind const kind = kind_of_file(path);
+    if (is_mpi4py(path)) see_mpi4py(path);
     for (int i = 0; i < object.dlpi_phnum; ++i) {
         ElfW(Phdr) const& part = object.dlpi_phdr[i];
         if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;

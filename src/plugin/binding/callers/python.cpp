@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <string>
@@ -39,6 +41,14 @@ struct Python {
     std::uint64_t from = 0, to = 0;
 };
 constinit Python g_python;
+
+/// The folder of mpi4py, with a slash at its end. Its length is written last.
+constinit std::array<char, 4096> g_package{};
+constinit std::atomic<std::size_t> g_length_of_package = 0;
+
+std::string_view package() noexcept {
+    return {g_package.data(), g_length_of_package.load(std::memory_order_acquire)};
+}
 
 template <class T>
 T find(char const* name) noexcept {
@@ -115,6 +125,13 @@ bool is_interpreter(std::uint64_t address) noexcept {
     return address >= g_python.from && address < g_python.to;
 }
 
+void see_mpi4py(std::string_view file) noexcept {
+    std::string_view const folder = file.substr(0, file.rfind('/') + 1);
+    if (!package().empty() || folder.size() > g_package.size()) return;
+    folder.copy(g_package.data(), folder.size());
+    g_length_of_package.store(folder.size(), std::memory_order_release);
+}
+
 void const* python_instruction() noexcept {
     return pointer_at(newest_frame(), k_instruction);
 }
@@ -127,7 +144,8 @@ bool describe_python(std::span<char> text) noexcept {
             void const* const code = pointer_at(frame, k_code_of_frame);
             if (pointer_at(code, k_type_of_object) != g_python.type_of_code) return false;
             std::string const path = text_of(pointer_at(code, k_file_of_code));
-            if (path.starts_with("<frozen importlib") || path.find("/mpi4py/") != path.npos) continue;
+            bool const is_mpi4py = !package().empty() && path.starts_with(package());
+            if (is_mpi4py || path.starts_with("<frozen importlib")) continue;
             std::string const name = text_of(pointer_at(code, k_name_of_code));
             std::snprintf(text.data(), text.size(), "%s@%s:%d (Python)", name.c_str(),
                           path.substr(path.rfind('/') + 1).c_str(), line_of(frame, code));

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace sluice::plugin {
 
@@ -16,6 +17,10 @@ void find_python() noexcept;
 /// Notes the interpreter's text, if this is it.
 void see_interpreter(std::uint64_t from, std::uint64_t to) noexcept;
 bool is_interpreter(std::uint64_t address) noexcept;
+
+/// Notes the file of the module of mpi4py that calls MPI: the package is the folder that it lies in. The first one
+/// counts.
+void see_mpi4py(std::string_view file) noexcept;
 
 /// The instruction that this thread runs, which tells places apart; null if it runs none.
 void const* python_instruction() noexcept;
