@@ -267,6 +267,13 @@ std::optional<std::uint64_t> most_taken(record::Site const& site) noexcept {
 
 }  // namespace
 
+/// Of what a stretch brought that ended with a long call: what cannot have come in the rest of the time. Where threads
+/// of the program run beside the call, that is not known.
+std::uint64_t MemoryWatch::certain_of(std::uint64_t bytes, std::int64_t rest) const noexcept {
+    if (others_run_.load(std::memory_order_relaxed)) return 0;
+    return above(bytes, most_in(static_cast<std::uint64_t>(std::max<std::int64_t>(rest, 0))));
+}
+
 /// What a call may have by its share of the time.
 std::uint64_t MemoryWatch::without_doubt(record::Site& site, std::uint64_t of_call) noexcept {
     if (of_call >= k_growth) {
@@ -310,11 +317,8 @@ std::optional<std::uint64_t> MemoryWatch::share_out(std::uint64_t now, record::S
     }
     std::uint64_t const others = grown.mpi_private - made.bytes;
     auto const stretch = static_cast<std::int64_t>(now - last_ticks_ - made.ticks);
-    // What cannot have come in the rest of the time.
-    std::uint64_t const certain = site != nullptr
-                                      ? above(others, most_in(static_cast<std::uint64_t>(std::max<std::int64_t>(
-                                                          stretch - static_cast<std::int64_t>(elapsed), 0))))
-                                      : 0;
+    std::uint64_t const certain =
+        site != nullptr ? certain_of(others, stretch - static_cast<std::int64_t>(elapsed)) : 0;
     std::uint64_t const of_mpi =
         std::max(certain, stretch_.part_of_mpi(others, share_of(above(in_calls, made.ticks), stretch)));
     std::uint64_t const by_time = site != nullptr ? std::min(of_mpi, part(others, share_of(elapsed, stretch))) : 0;

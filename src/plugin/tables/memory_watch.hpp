@@ -180,6 +180,7 @@ class MemoryWatch {
                                            std::uint64_t start_us) noexcept;
     Change read_at_exit(std::uint64_t now, record::Site& site, Freed const& freed, std::uint64_t start_us) noexcept;
     double most_in_a_tick() const noexcept;
+    std::uint64_t certain_of(std::uint64_t bytes, std::int64_t rest) const noexcept;
     std::uint64_t without_doubt(record::Site& site, std::uint64_t of_call) noexcept;
     void note_read(record::Site& site, std::uint64_t taken) noexcept;
     std::uint64_t leased() const noexcept { return leases_ != nullptr ? leases_->resident().count : 0; }
