@@ -87,14 +87,16 @@ TEST(SteadyGrowth, is_of_the_owner_that_grows) {
     EXPECT_FALSE(steady_growth({}, Owner::application));
 }
 
+/// A sample in a call of the site, or outside MPI.
+record::Sample at(std::uint64_t time, std::uint32_t mpi_kib, std::uint32_t site) {
+    record::Sample sample;
+    sample.time_us = time;
+    sample.mpi_private = mpi_kib;
+    sample.site = site;
+    return sample;
+}
+
 TEST(SampledGrowth, goes_to_the_call_that_the_rank_was_in) {
-    auto const at = [](std::uint64_t time, std::uint32_t kib, std::uint32_t site) {
-        record::Sample sample;
-        sample.time_us = time;
-        sample.mpi_private = kib;
-        sample.site = site;
-        return sample;
-    };
     // Site 3 grows permanently; site 5 gives back what it took; growth between two calls belongs to the call before.
     auto const grown = sampled_growth({at(0, 100, record::k_no_site), at(1, 400, 3), at(2, 900, 5), at(3, 400, 5),
                                        at(4, 700, 3), at(5, 800, record::k_no_site), at(6, 800, 0xffff)},
@@ -104,13 +106,6 @@ TEST(SampledGrowth, goes_to_the_call_that_the_rank_was_in) {
 }
 
 TEST(SampledGrowth, of_short_calls_is_at_most_what_they_can_have_taken) {
-    auto const at = [](std::uint64_t time, std::uint32_t kib, std::uint32_t site) {
-        record::Sample sample;
-        sample.time_us = time;
-        sample.mpi_private = kib;
-        sample.site = site;
-        return sample;
-    };
     // Samples every 10 ms: calls of sites 0 and 2 last 4.9, those of site 1 5.
     std::vector<record::Sample> const samples{at(0, 0, 0), at(10'000, 64, 0), at(20'000, 164, 1), at(30'000, 328, 0),
                                               at(40'000, 428, 2)};
