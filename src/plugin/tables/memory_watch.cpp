@@ -15,7 +15,6 @@
 #include "plugin/binding/clock.hpp"
 #include "plugin/tables/growth/makings.hpp"
 #include "plugin/tables/open/lent_buffers.hpp"
-#include "record/evidence.hpp"
 
 namespace sluice::plugin {
 
@@ -45,11 +44,6 @@ void take_back(std::atomic<std::uint64_t>& from, std::uint64_t bytes) noexcept {
 /// What was summed up until now; the sum begins again, and nothing that is added meanwhile is lost.
 std::uint64_t take(std::uint64_t& sum) noexcept {
     return look_at(sum) == 0 ? 0 : std::atomic_ref(sum).exchange(0, std::memory_order_relaxed);
-}
-
-double share_of(std::uint64_t in_calls, std::int64_t elapsed) noexcept {
-    // Another thread's reading may be newer than this call.
-    return std::min(1.0, static_cast<double>(in_calls) / static_cast<double>(std::max<std::int64_t>(elapsed, 1)));
 }
 
 std::uint64_t part(std::uint64_t bytes, double share) noexcept {
@@ -159,7 +153,10 @@ void MemoryWatch::start(std::uint64_t gap) noexcept {
 void MemoryWatch::keep(Reading const& reading, Resident const& before, std::uint64_t now) noexcept {
     Resident const& is = reading.others;
     if (reading.all.all() < last_all_) shrunk_.store(true, std::memory_order_relaxed);
-    put(gap_, is == before ? std::min(2 * gap_, k_rarest * least_gap_) : least_gap_);
+    if (is != before)
+        put(gap_, least_gap_);
+    else if (now - last_ticks_ >= gap_)
+        put(gap_, std::min(2 * gap_, k_rarest * least_gap_));
     put(long_, std::min(gap_, k_long * least_gap_));
     put(last_.private_bytes, is.private_bytes);
     put(last_.shared_bytes, is.shared_bytes);
@@ -259,29 +256,11 @@ double MemoryWatch::part_of_call() const noexcept {
     return now ? now->part_since(at_entry()) : 1;
 }
 
-namespace {
-
-std::optional<std::uint64_t> most_taken(record::Site const& site) noexcept {
-    return record::most_taken(look_at(site.calls), look_at(site.read_calls), look_at(site.read_bytes));
-}
-
-}  // namespace
-
 /// Of what a stretch brought that ended with a long call: what cannot have come in the rest of the time. Where threads
 /// of the program run beside the call, that is not known.
 std::uint64_t MemoryWatch::certain_of(std::uint64_t bytes, std::int64_t rest) const noexcept {
     if (others_run_.load(std::memory_order_relaxed)) return 0;
     return above(bytes, most_in(static_cast<std::uint64_t>(std::max<std::int64_t>(rest, 0))));
-}
-
-/// What a call may have by its share of the time.
-std::uint64_t MemoryWatch::without_doubt(record::Site& site, std::uint64_t of_call) noexcept {
-    if (of_call >= k_growth) {
-        put(doubtful_, static_cast<record::Site const*>(&site));
-        reads_left_ = record::k_enough_reads;
-    }
-    auto const most = most_taken(site);
-    return most ? std::min(of_call, above(*most, look_at(site.estimated))) : of_call;
 }
 
 /// A call of the site had readings at both ends. What the first one of all takes is there for the others.
@@ -290,11 +269,7 @@ void MemoryWatch::note_read(record::Site& site, std::uint64_t taken) noexcept {
     // Of a stretch the makings have had their part already.
     bool const makes = makings_ != nullptr && makings_->is_measuring();
     stretch_.read_call(makes ? 0 : taken, !is_first);
-    if (is_first) return;
-    add(site.read_calls, 1);
-    add(site.read_bytes, taken);
-    if (auto const most = most_taken(site)) untake_share(site, above(look_at(site.estimated), *most));
-    if (is_in_doubt(site) && --reads_left_ == 0) put(doubtful_, static_cast<record::Site const*>(nullptr));
+    if (!is_first) doubt_.read(site, taken);
 }
 
 /// A reading after a stretch in which the program ran and calls that had no readings of their own. The last of them, of
@@ -319,18 +294,20 @@ std::optional<std::uint64_t> MemoryWatch::share_out(std::uint64_t now, record::S
     auto const stretch = static_cast<std::int64_t>(now - last_ticks_ - made.ticks);
     std::uint64_t const certain =
         site != nullptr ? certain_of(others, stretch - static_cast<std::int64_t>(elapsed)) : 0;
-    std::uint64_t const of_mpi =
-        std::max(certain, stretch_.part_of_mpi(others, share_of(above(in_calls, made.ticks), stretch)));
-    std::uint64_t const by_time = site != nullptr ? std::min(of_mpi, part(others, share_of(elapsed, stretch))) : 0;
-    std::uint64_t const in_doubt = site != nullptr ? without_doubt(*site, above(by_time, certain)) : 0;
-    if (site == nullptr) stretch_.begins(others);
-    give(made.bytes + of_mpi, site, certain + in_doubt);
+    Stretch::Growth const shared_out{others, stretch, above(in_calls, made.ticks),
+                                     above(stretch_.unknown(), made.ticks)};
+    std::uint64_t const of_mpi = std::max(certain, stretch_.part_of_mpi(shared_out));
+    stretch_.wait_for_proof(shared_out, now, k_rarest * least_gap_);
+    std::uint64_t const by_time = site != nullptr ? std::min(of_mpi, part(others, Stretch::share_of(elapsed, stretch))) : 0;
+    std::uint64_t const in_doubt = site != nullptr ? doubt_.allowed(*site, above(by_time, certain)) : 0;
+    std::uint64_t const proven = site == nullptr ? stretch_.begins(others) : 0;
+    give(made.bytes + of_mpi + proven, site, certain + in_doubt);
     // Shared memory that appears around calls is that of MPI's segments, as much as calls can have touched.
     std::uint64_t const shared = std::min(grown.mpi_shared, most_in(in_calls));
     mpi_shared += shared;
     std::uint64_t taken = 0;
     if (site != nullptr) {
-        Taken const bytes{in_doubt, part(shared, share_of(elapsed, stretch))};
+        Taken const bytes{in_doubt, part(shared, Stretch::share_of(elapsed, stretch))};
         take(*site, {certain, 0}, most, start_us, Measured::exactly);
         take(*site, bytes, most, start_us, Measured::by_share);
         taken = certain + bytes.all();
@@ -392,9 +369,9 @@ record::Sample MemoryWatch::sample(Reading const& reading, std::uint64_t now, bo
     if (in_call_since_reading)
         mine += part(others, part_of_call());
     else
-        mine += stretch_.part_of_mpi(others, share_of(above(look_at(mpi_ticks_) + open_ticks, made.ticks),
-                                                      static_cast<std::int64_t>(now - look_at(last_ticks_)) -
-                                                          static_cast<std::int64_t>(made.ticks)));
+        mine += stretch_.part_of_mpi({others, static_cast<std::int64_t>(now - look_at(last_ticks_) - made.ticks),
+                                      above(look_at(mpi_ticks_) + open_ticks, made.ticks),
+                                      above(stretch_.unknown() + open_ticks, made.ticks)});
     std::uint64_t const all_shared = above(is.shared_bytes, before.shared_bytes);
     std::uint64_t const of_shared = above(all_shared, above(own, of_private));
     mine = above(mine, std::min(above(own, of_private + all_shared), look_at(given_)));

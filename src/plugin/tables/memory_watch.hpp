@@ -35,6 +35,7 @@
 #include "kernel/proc_text.hpp"
 #include "kernel/thread/faults.hpp"
 #include "plugin/binding/tally.hpp"
+#include "plugin/tables/growth/doubt.hpp"
 #include "plugin/tables/growth/held.hpp"
 #include "plugin/tables/growth/stretch.hpp"
 #include "plugin/tables/own_pages.hpp"
@@ -94,9 +95,10 @@ class MemoryWatch {
 
     /// Whether a call that begins now should have readings of its own.
     bool is_due(std::uint64_t now) const noexcept { return now - look_at(last_ticks_) >= look_at(gap_); }
-    /// Whether calls of the site should have them because it is in doubt what they take: a long one that had no reading
-    /// at its begin ended a stretch in which memory grew.
-    bool is_in_doubt(record::Site const& site) const noexcept { return look_at(doubtful_) == &site; }
+    /// Whether calls of the site should have them because it is not known what they take.
+    bool is_in_doubt(record::Site const& site) const noexcept {
+        return doubt_.is_of(site) || stretch_.reads_all();
+    }
     /// Whether the next call begins with a reading, whatever it has at its end: the gap behind a call with readings is
     /// measured, too, while memory changes.
     bool is_in_gap() const noexcept { return look_at(reads_gap_); }
@@ -122,8 +124,11 @@ class MemoryWatch {
         if (own_pages > 0) add(own_pages_, own_pages);
         if (read_at_entry) return read_at_exit(now, site, freed, start_us());
         add(mpi_ticks_, elapsed);
-        stretch_.unread_call();
-        if (!is_long(elapsed)) return {};
+        if (!is_long(elapsed)) [[likely]] {
+            stretch_.unread_call(elapsed, Doubt::most_in_call(site));
+            return {};
+        }
+        stretch_.unread_call(elapsed, std::nullopt);
         return {share_out(now, &site, elapsed, start_us()).value_or(0), 0};
     }
 
@@ -181,7 +186,6 @@ class MemoryWatch {
     Change read_at_exit(std::uint64_t now, record::Site& site, Freed const& freed, std::uint64_t start_us) noexcept;
     double most_in_a_tick() const noexcept;
     std::uint64_t certain_of(std::uint64_t bytes, std::int64_t rest) const noexcept;
-    std::uint64_t without_doubt(record::Site& site, std::uint64_t of_call) noexcept;
     void note_read(record::Site& site, std::uint64_t taken) noexcept;
     std::uint64_t leased() const noexcept { return leases_ != nullptr ? leases_->resident().count : 0; }
     Resident last() const noexcept {
@@ -229,8 +233,7 @@ class MemoryWatch {
     LentBuffers* lent_ = nullptr;
     Makings* makings_ = nullptr;
     Holders holders_;
-    record::Site const* doubtful_ = nullptr;
-    std::uint64_t reads_left_ = 0;  // of this site, until it is not in doubt any more
+    Doubt doubt_;
     std::uint64_t unlooked_ = 0;    // growth since the last look at lent buffers
     std::uint64_t next_look_ = 0;   // in ticks
     std::uint64_t given_ = 0;       // private bytes that went to the MPI since then

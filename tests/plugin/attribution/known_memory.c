@@ -63,6 +63,20 @@ static void between(int rank) {
     }
 }
 
+/* The same at once, after many short calls in which nothing changed. */
+static void arrays(int rank) {
+    enum { own = 1 << 20, times = 24, calls = 500 };
+    for (int i = 0; i < times; ++i) {
+        for (int k = 0; k < calls; ++k) {
+            if (rank == 1)
+                for (double const until = MPI_Wtime() + 20e-6; MPI_Wtime() < until;) {
+                }
+            MPI_Barrier(MPI_COMM_WORLD);
+            if (k == calls / 2) touched(own);
+        }
+    }
+}
+
 /* Messages wait in MPI until they are received. */
 static void unexpected(int rank, int size) {
     enum { messages = 8000, bytes = 4000 };
@@ -76,6 +90,28 @@ static void unexpected(int rank, int size) {
     }
     for (int source = 1; source < size; ++source)
         INSIDE_MPI(0, MPI_Recv(&go, 1, MPI_INT, source, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    char* buffer = touched(bytes);
+    for (int i = 0; i < messages * (size - 1); ++i)
+        INSIDE_MPI(0, MPI_Recv(buffer, bytes, MPI_CHAR, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+/* The same while the receiver asks for another message again and again, at first for long in vain. */
+static void polled(int rank, int size) {
+    enum { messages = 4000, bytes = 4000 };
+    int go = 1;
+    if (rank > 0) {
+        char* buffer = touched(bytes);
+        usleep(200000);
+        for (int i = 0; i < messages; ++i)
+            INSIDE_MPI(0, MPI_Send(buffer, bytes, MPI_CHAR, 0, 1, MPI_COMM_WORLD));
+        INSIDE_MPI(0, MPI_Send(&go, 1, MPI_INT, 0, 2, MPI_COMM_WORLD));
+        return;
+    }
+    for (int source = 1; source < size; ++source) {
+        int is_there = 0;
+        INSIDE_MPI(0, while (!is_there) MPI_Iprobe(source, 2, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE));
+        INSIDE_MPI(0, MPI_Recv(&go, 1, MPI_INT, source, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
     char* buffer = touched(bytes);
     for (int i = 0; i < messages * (size - 1); ++i)
         INSIDE_MPI(0, MPI_Recv(buffer, bytes, MPI_CHAR, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
@@ -288,7 +324,9 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (!strcmp(what, "application")) application(rank);
     if (!strcmp(what, "between")) between(rank);
+    if (!strcmp(what, "arrays")) arrays(rank);
     if (!strcmp(what, "unexpected")) unexpected(rank, size);
+    if (!strcmp(what, "polled")) polled(rank, size);
     if (!strcmp(what, "fresh")) fresh_buffers(rank, size);
     if (!strcmp(what, "untouched")) untouched(rank, size);
     if (!strcmp(what, "late")) late(rank, size);

@@ -6,44 +6,98 @@
 ///     ^      ^     ^                                          ^ readings
 ///      inside outside            so many times inside and outside explain a growth, what is more is shared by time
 ///
-/// Time alone would give the MPI what the program takes itself: a rank that waits is in MPI nearly all the time.
+/// Time alone would give the MPI what the program takes itself: a rank that waits is in MPI nearly all the time. So the
+/// MPI has no more than the calls of the stretch can have taken: those of places that have been read often enough what
+/// these reads say, those of others their share of the time.
+///
+/// What it does not have for this reason waits for the calls that come next, which are all read. It is the MPI's as far
+/// as memory grows inside these and not between them, as in a flood of messages while the rank asks for another one. An
+/// array that the program has taken stays the program's.
+///
 /// Written under the lock of readings (memory_watch.hpp); samples look at it.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "plugin/binding/tally.hpp"
+#include "plugin/tables/growth/held.hpp"
 
 namespace sluice::plugin {
 
 class Stretch {
   public:
+    /// Bytes that came in `ticks` since the last reading, of them `in_calls` in calls, and `unknown` in calls of which
+    /// it is not known what they can have taken.
+    struct Growth {
+        std::uint64_t bytes;
+        std::int64_t ticks;
+        std::uint64_t in_calls, unknown;
+    };
+    static double share_of(std::uint64_t in_calls, std::int64_t ticks) noexcept {
+        // Another thread's reading may be newer than this call.
+        return std::min(1.0, static_cast<double>(in_calls) / static_cast<double>(std::max<std::int64_t>(ticks, 1)));
+    }
+
     /// A call with readings at both ends is over, in which the MPI took `bytes`. `counts`: it is not the first of its
     /// place, which takes what is there for all.
     void read_call(std::uint64_t bytes, bool counts) noexcept {
         taken_ = bytes;
         is_behind_ = counts;
     }
-    /// A call without them is over.
-    void unread_call() noexcept { add(unread_, 1); }
-    /// A reading at the begin of a call: the process has grown by `bytes` since the one before.
-    void begins(std::uint64_t bytes) noexcept {
-        if (is_behind_ && look_at(unread_) == 0) {
-            put(inside_, inside_ + taken_);
-            put(outside_, outside_ + bytes);
-            put(visits_, visits_ + 1);
-            if (visits_ >= k_remembered)
-                for (std::uint64_t* const each : {&inside_, &outside_, &visits_})
-                    put(*each, *each / 2);
-        }
+    /// A call without them is over. `most`: bytes that it can have taken, if that is known.
+    void unread_call(std::uint64_t elapsed, std::optional<std::uint64_t> most) noexcept {
+        add(unread_, 1);
+        if (!most)
+            add(unknown_, elapsed);
+        else if (*most > 0)
+            add(most_, *most);
+    }
+    /// Ticks of calls of which it is not known.
+    std::uint64_t unknown() const noexcept { return look_at(unknown_); }
+    /// A reading at the begin of a call: the process has grown by `bytes` since the one before. Returns bytes that
+    /// waited and turn out to be the MPI's.
+    std::uint64_t begins(std::uint64_t bytes) noexcept {
+        bool const is_gap = is_behind_ && look_at(unread_) == 0;
         is_behind_ = false;
+        if (!is_gap) return 0;
+        put(inside_, inside_ + taken_);
+        put(outside_, outside_ + bytes);
+        put(visits_, visits_ + 1);
+        if (visits_ >= k_remembered)
+            for (std::uint64_t* const each : {&inside_, &outside_, &visits_})
+                put(*each, *each / 2);
+        return reads_left_ > 0 ? proven(static_cast<double>(bytes)) : 0;
     }
     /// A reading: the next stretch begins.
-    void restart() noexcept { put(unread_, std::uint64_t{0}); }
+    void restart() noexcept {
+        put(unread_, 0);
+        put(unknown_, 0);
+        put(most_, 0);
+    }
 
-    /// The MPI's part of `bytes` by which the process has grown since the last reading. `share`: of the time, in calls.
-    std::uint64_t part_of_mpi(std::uint64_t bytes, double share) const noexcept {
+    /// The MPI's part of a growth.
+    std::uint64_t part_of_mpi(Growth const& growth) const noexcept {
+        return static_cast<std::uint64_t>(std::min(likely(growth), most(growth)));
+    }
+    /// The stretch is over at `now`, in ticks. All calls are read once in so many `ticks` at most.
+    void wait_for_proof(Growth const& growth, std::uint64_t now, std::uint64_t ticks) noexcept {
+        double const beyond = likely(growth) - most(growth);
+        if (beyond <= 0) return;
+        waiting_ += beyond;
+        waiting_calls_ += static_cast<double>(look_at(unread_));
+        if (reads_left_ > 0 || waiting_ < k_growth || now < next_) return;
+        next_ = now + ticks;
+        put(reads_left_, k_reads);
+    }
+    /// Whether all calls are to be read.
+    bool reads_all() const noexcept { return look_at(reads_left_) > 0; }
+
+  private:
+    /// By what was measured, and by time.
+    double likely(Growth const& growth) const noexcept {
+        auto const bytes = static_cast<double>(growth.bytes);
         std::uint64_t const visits = look_at(visits_);
         double const inside = static_cast<double>(look_at(inside_));
         double const both = inside + static_cast<double>(look_at(outside_));
@@ -51,21 +105,43 @@ class Stretch {
         double of_mpi = 0;
         if (visits >= k_enough && both > 0) {
             double const times = k_times * static_cast<double>(look_at(unread_) + 1) / static_cast<double>(visits);
-            explained = std::min(static_cast<double>(bytes), times * both);
+            explained = std::min(bytes, times * both);
             of_mpi = explained * inside / both;
         }
-        return static_cast<std::uint64_t>(of_mpi + (static_cast<double>(bytes) - explained) * share);
+        return of_mpi + (bytes - explained) * share_of(growth.in_calls, growth.ticks);
+    }
+    /// What its calls can have taken.
+    double most(Growth const& growth) const noexcept {
+        return static_cast<double>(look_at(most_)) +
+               static_cast<double>(growth.bytes) * share_of(growth.unknown, growth.ticks);
+    }
+    /// One more of the calls that are all read, and the gap behind it, which grew by `outside`.
+    std::uint64_t proven(double outside) noexcept {
+        grown_inside_ += static_cast<double>(taken_);
+        grown_outside_ += outside;
+        put(reads_left_, reads_left_ - 1);
+        if (reads_left_ > 0) return 0;
+        double of_mpi = 0;
+        if (grown_inside_ > 0)
+            of_mpi = std::min(waiting_ * grown_inside_ / (grown_inside_ + grown_outside_),
+                              waiting_calls_ * k_times * grown_inside_ / k_reads);
+        waiting_ = waiting_calls_ = grown_inside_ = grown_outside_ = 0;
+        return static_cast<std::uint64_t>(of_mpi);
     }
 
-  private:
     static constexpr std::uint64_t k_enough = 8;
     static constexpr std::uint64_t k_remembered = 256;
     static constexpr double k_times = 4;
+    static constexpr std::uint64_t k_reads = 64;
 
-    std::uint64_t taken_ = 0;  // in the read call that a gap follows
-    bool is_behind_ = false;   // the next stretch begins behind such a call
-    std::uint64_t unread_ = 0;
+    std::uint64_t taken_ = 0;   // in the read call that a gap follows
+    bool is_behind_ = false;    // the next stretch begins behind such a call
+    std::uint64_t unread_ = 0;  // calls since the last reading
+    std::uint64_t unknown_ = 0, most_ = 0;
     std::uint64_t inside_ = 0, outside_ = 0, visits_ = 0;  // of read calls whose gaps were read, too
+    double waiting_ = 0, waiting_calls_ = 0;
+    std::uint64_t reads_left_ = 0, next_ = 0;
+    double grown_inside_ = 0, grown_outside_ = 0;  // in calls that are all read
 };
 
 }  // namespace sluice::plugin
