@@ -263,13 +263,14 @@ std::uint64_t MemoryWatch::certain_of(std::uint64_t bytes, std::int64_t rest) co
     return above(bytes, most_in(static_cast<std::uint64_t>(std::max<std::int64_t>(rest, 0))));
 }
 
-/// A call of the site had readings at both ends. What the first one of all takes is there for the others.
+/// A call of the site had readings at both ends. What the first one of all takes is there for the others. Makings take
+/// memory for many objects at once, so a few of them say nothing of the others.
 void MemoryWatch::note_read(record::Site& site, std::uint64_t taken) noexcept {
     bool const is_first = look_at(site.calls) == 0;
     // Of a stretch the makings have had their part already.
     bool const makes = makings_ != nullptr && makings_->is_measuring();
     stretch_.read_call(makes ? 0 : taken, !is_first);
-    if (!is_first) doubt_.read(site, taken);
+    if (!is_first && !makes) doubt_.read(site, taken);
 }
 
 /// A reading after a stretch in which the program ran and calls that had no readings of their own. The last of them, of
@@ -298,7 +299,8 @@ std::optional<std::uint64_t> MemoryWatch::share_out(std::uint64_t now, record::S
                                      above(stretch_.unknown(), made.ticks)};
     std::uint64_t const of_mpi = std::max(certain, stretch_.part_of_mpi(shared_out));
     stretch_.wait_for_proof(shared_out, now, k_rarest * least_gap_);
-    std::uint64_t const by_time = site != nullptr ? std::min(of_mpi, part(others, Stretch::share_of(elapsed, stretch))) : 0;
+    std::uint64_t const by_time =
+        site != nullptr ? std::min(of_mpi, part(others, Stretch::share_of(elapsed, stretch))) : 0;
     std::uint64_t const in_doubt = site != nullptr ? doubt_.allowed(*site, above(by_time, certain)) : 0;
     std::uint64_t const proven = site == nullptr ? stretch_.begins(others) : 0;
     give(made.bytes + of_mpi + proven, site, certain + in_doubt);

@@ -96,9 +96,7 @@ class MemoryWatch {
     /// Whether a call that begins now should have readings of its own.
     bool is_due(std::uint64_t now) const noexcept { return now - look_at(last_ticks_) >= look_at(gap_); }
     /// Whether calls of the site should have them because it is not known what they take.
-    bool is_in_doubt(record::Site const& site) const noexcept {
-        return doubt_.is_of(site) || stretch_.reads_all();
-    }
+    bool is_in_doubt(record::Site const& site) const noexcept { return doubt_.is_of(site) || stretch_.reads_all(); }
     /// Whether the next call begins with a reading, whatever it has at its end: the gap behind a call with readings is
     /// measured, too, while memory changes.
     bool is_in_gap() const noexcept { return look_at(reads_gap_); }
@@ -234,9 +232,9 @@ class MemoryWatch {
     Makings* makings_ = nullptr;
     Holders holders_;
     Doubt doubt_;
-    std::uint64_t unlooked_ = 0;    // growth since the last look at lent buffers
-    std::uint64_t next_look_ = 0;   // in ticks
-    std::uint64_t given_ = 0;       // private bytes that went to the MPI since then
+    std::uint64_t unlooked_ = 0;   // growth since the last look at lent buffers
+    std::uint64_t next_look_ = 0;  // in ticks
+    std::uint64_t given_ = 0;      // private bytes that went to the MPI since then
     record::Site* given_site_ = nullptr;
     std::uint64_t given_at_site_ = 0;
 };

@@ -181,10 +181,12 @@ std::vector<std::string> advice_for(Summary const& summary) {
     for (auto const about : {about_waiting, about_balance, about_init})
         add_unless_empty(list, about(summary));
     if (list.size() >= k_most_advice) list.resize(k_most_advice - 1);  // one more follows
-    if (list.empty() && summary.all_ended())
-        list.push_back(fmt::format(
-            "Nothing in the communication stands out: {} of the highest peak are the application's own memory.",
-            percent_text(part_of(summary.highest.sample, Owner::application), summary.highest.sample.resident)));
+    if (list.empty() && summary.all_ended()) {
+        record::Sample const& highest = summary.highest.sample;
+        auto const most = std::ranges::max(k_owners, {}, [&](Owner owner) { return part_of(highest, owner); });
+        list.push_back(fmt::format("Nothing in the communication stands out: {} of the highest peak are {}.",
+                                   percent_text(part_of(highest, most), highest.resident), name_of(most)));
+    }
     add_unless_empty(list, about_budget(summary));
     return list;
 }

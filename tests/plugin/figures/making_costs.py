@@ -17,6 +17,8 @@ MAKINGS = {"group": 2}
 # Reads of the program's own, and those when memory grows all the time: a pair each 200 microseconds.
 MOST_READS = 0.1
 NEAR = 0.2
+# What the place has of it that makes them: its measured calls and its share of the others.
+OF_PLACE = 0.5
 # Where the program takes memory, too: the MPI may take its own for hundreds of objects at once, of which few are measured.
 MOST_OF_ALL = 0.9
 SLACK_KIB = 512
@@ -53,6 +55,9 @@ def main():
     else:
         check(abs(have - took) <= NEAR * took + SLACK_KIB, f"{have:.0f} KiB for the objects, {took} KiB in truth")
         check(abs(last - took) <= NEAR * took + 8 * SLACK_KIB, f"MPI has {last:.0f} KiB more than after MPI_Init, {took} in truth")
+        if kind == "request":
+            place = max(site["grown_bytes"]["max"] for site in report["sites"] if site["function"] == "MPI_Recv_init") / 1024
+            check(place >= OF_PLACE * took - SLACK_KIB, f"{place:.0f} KiB at the place that makes them, {took} in truth")
     told = told_by("--watch", "off")
     check(max(reads for _, reads, _, _ in told) < 100, f"nothing is read without watching: {told}")
     conclude()

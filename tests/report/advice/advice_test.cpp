@@ -425,6 +425,15 @@ TEST(Advice, leaves_room_for_the_launcher_beside_a_small_need) {
     EXPECT_THAT(all_advice(summary), HasSubstr("--memory 1100MiB holds it"));
 }
 
+TEST(Advice, names_whose_most_of_the_memory_is_where_nothing_stands_out) {
+    Summary summary = job(2, Story::healthy);
+    record::Sample& highest = summary.highest.sample;
+    EXPECT_THAT(all_advice(summary), HasSubstr("of the highest peak are the application's memory."));
+    highest.files = highest.resident * 3 / 4;
+    highest.mpi_private = highest.mpi_shared = highest.sluice = 0;
+    EXPECT_THAT(all_advice(summary), HasSubstr("75 % of the highest peak are memory of libraries and mapped files."));
+}
+
 TEST(Advice, of_a_job_that_did_not_end_says_nothing_of_what_is_in_order) {
     Summary summary = job(4, Story::flooded);
     for (SiteSum& site : summary.sites)
