@@ -115,6 +115,19 @@ TEST(Stretch, is_the_mpis_as_far_as_the_next_calls_explain_it) {
     EXPECT_EQ(proven(stretch, k_page / 16, 0), 25 * k_page);
 }
 
+TEST(Stretch, does_not_have_all_calls_read_for_ever_where_others_are_between_them) {
+    Stretch stretch;
+    stretch.unread_call(1, 0);
+    stretch.wait_for_proof(k_array, k_interval, k_interval);
+    for (int i = 0; i < 64; ++i) {
+        stretch.restart();
+        stretch.read_call(0, true);
+        stretch.unread_call(1, 0);
+        EXPECT_EQ(stretch.begins(k_page), 0U);
+    }
+    EXPECT_FALSE(stretch.reads_all());
+}
+
 TEST(Stretch, has_all_calls_read_for_large_growth_only_and_not_too_often) {
     Stretch stretch;
     stretch.unread_call(1, 0);

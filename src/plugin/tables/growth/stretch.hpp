@@ -45,6 +45,9 @@ class Stretch {
     void read_call(std::uint64_t bytes, bool counts) noexcept {
         taken_ = bytes;
         is_behind_ = counts;
+        if (reads_left_ == 0) return;
+        put(reads_left_, reads_left_ - 1);
+        if (counts) grown_inside_ += static_cast<double>(bytes);
     }
     /// A call without them is over. `most`: bytes that it can have taken, if that is known.
     void unread_call(std::uint64_t elapsed, std::optional<std::uint64_t> most) noexcept {
@@ -59,16 +62,17 @@ class Stretch {
     /// A reading at the begin of a call: the process has grown by `bytes` since the one before. Returns bytes that
     /// waited and turn out to be the MPI's.
     std::uint64_t begins(std::uint64_t bytes) noexcept {
-        bool const is_gap = is_behind_ && look_at(unread_) == 0;
+        if (is_behind_ && look_at(unread_) == 0) {
+            put(inside_, inside_ + taken_);
+            put(outside_, outside_ + bytes);
+            put(visits_, visits_ + 1);
+            if (visits_ >= k_remembered)
+                for (std::uint64_t* const each : {&inside_, &outside_, &visits_})
+                    put(*each, *each / 2);
+            if (is_proving_) grown_outside_ += static_cast<double>(bytes);
+        }
         is_behind_ = false;
-        if (!is_gap) return 0;
-        put(inside_, inside_ + taken_);
-        put(outside_, outside_ + bytes);
-        put(visits_, visits_ + 1);
-        if (visits_ >= k_remembered)
-            for (std::uint64_t* const each : {&inside_, &outside_, &visits_})
-                put(*each, *each / 2);
-        return reads_left_ > 0 ? proven(static_cast<double>(bytes)) : 0;
+        return is_proving_ && reads_left_ == 0 ? proven() : 0;
     }
     /// A reading: the next stretch begins.
     void restart() noexcept {
@@ -87,8 +91,9 @@ class Stretch {
         if (beyond <= 0) return;
         waiting_ += beyond;
         waiting_calls_ += static_cast<double>(look_at(unread_));
-        if (reads_left_ > 0 || waiting_ < k_growth || now < next_) return;
+        if (is_proving_ || waiting_ < k_growth || now < next_) return;
         next_ = now + ticks;
+        is_proving_ = true;
         put(reads_left_, k_reads);
     }
     /// Whether all calls are to be read.
@@ -115,16 +120,13 @@ class Stretch {
         return static_cast<double>(look_at(most_)) +
                static_cast<double>(growth.bytes) * share_of(growth.unknown, growth.ticks);
     }
-    /// One more of the calls that are all read, and the gap behind it, which grew by `outside`.
-    std::uint64_t proven(double outside) noexcept {
-        grown_inside_ += static_cast<double>(taken_);
-        grown_outside_ += outside;
-        put(reads_left_, reads_left_ - 1);
-        if (reads_left_ > 0) return 0;
+    /// After the calls that are all read.
+    std::uint64_t proven() noexcept {
         double of_mpi = 0;
         if (grown_inside_ > 0)
             of_mpi = std::min(waiting_ * grown_inside_ / (grown_inside_ + grown_outside_),
                               waiting_calls_ * k_times * grown_inside_ / k_reads);
+        is_proving_ = false;
         waiting_ = waiting_calls_ = grown_inside_ = grown_outside_ = 0;
         return static_cast<std::uint64_t>(of_mpi);
     }
@@ -132,7 +134,7 @@ class Stretch {
     static constexpr std::uint64_t k_enough = 8;
     static constexpr std::uint64_t k_remembered = 256;
     static constexpr double k_times = 4;
-    static constexpr std::uint64_t k_reads = 64;
+    static constexpr std::uint64_t k_reads = 32;
 
     std::uint64_t taken_ = 0;   // in the read call that a gap follows
     bool is_behind_ = false;    // the next stretch begins behind such a call
@@ -141,6 +143,7 @@ class Stretch {
     std::uint64_t inside_ = 0, outside_ = 0, visits_ = 0;  // of read calls whose gaps were read, too
     double waiting_ = 0, waiting_calls_ = 0;
     std::uint64_t reads_left_ = 0, next_ = 0;
+    bool is_proving_ = false;
     double grown_inside_ = 0, grown_outside_ = 0;  // in calls that are all read
 };
 
