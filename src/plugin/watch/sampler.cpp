@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/watch/sampler.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -41,6 +43,13 @@ void keep_own_limit(record::RankHead& head) noexcept {
 bool is_near(std::uint64_t before_kib, std::uint64_t after_kib) noexcept {
     std::uint64_t const apart = before_kib > after_kib ? before_kib - after_kib : after_kib - before_kib;
     return apart <= std::max(before_kib / 64, k_segments_near_kib);
+}
+
+/// On a processor: on a busy machine much more time passes.
+std::uint64_t time_of_thread_us() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
 }
 
 }  // namespace
@@ -93,9 +102,9 @@ void Sampler::share_out_segments(std::uint64_t now_us) {
     bool const grows = head.segments_now > head.segments + head.segments / 8 + k_segments_grow_kib;
     if (grows) proportional_interval_us_ = k_first_proportional_us;
     if (now_us < (grows ? soonest_proportional_us_ : next_proportional_us_)) return;
-    std::uint64_t const begin = ticks();
+    std::uint64_t const begin_us = time_of_thread_us();
     read_proportional();
-    std::uint64_t const took = watch_.clock().ns(ticks() - begin) / 1000;
+    std::uint64_t const took = time_of_thread_us() - begin_us;
     bool const rests = proportional_interval_us_ == k_proportional_interval_us;
     soonest_proportional_us_ = now_us + 200 * took;
     next_proportional_us_ = now_us + std::max(proportional_interval_us_, (rests ? 2000 : 200) * took);

@@ -229,7 +229,8 @@ struct Shares {
 };
 
 /// Of shared memory it is the kernel that knows which ranks share it: a rank has its proportional part, as large as at
-/// the reading of it. Where the kernel does not tell, all is the same memory.
+/// the reading of it. Where the kernel does not tell, all is the same memory; so is what is more than twice that of the
+/// reading, which was of other segments then.
 Shares shares_of(record::RankHead const& head, record::Sample const& sample, std::uint32_t segments_kib,
                  std::uint32_t sluice_files_kib) {
     std::uint64_t const files = std::min<std::uint64_t>(
@@ -238,7 +239,8 @@ Shares shares_of(record::RankHead const& head, record::Sample const& sample, std
         std::min<std::uint64_t>(std::max(segments_kib, sample.mpi_shared), sample.resident - files);
     std::uint64_t const rest = sample.resident - files - segments;
     if (head.segments == 0 || head.segments_part == 0) return {rest, segments, files};
-    return {rest + segments * std::min(head.segments_part, head.segments) / head.segments, 0, files};
+    std::uint64_t const known = std::min<std::uint64_t>(segments, 2 * std::uint64_t{head.segments});
+    return {rest + known * std::min(head.segments_part, head.segments) / head.segments, segments - known, files};
 }
 
 void add_rank(NodeSum& sum, record::RankRecord const& record) {

@@ -427,6 +427,7 @@ TEST(Advice, leaves_room_for_the_launcher_beside_a_small_need) {
 
 TEST(Advice, names_whose_most_of_the_memory_is_where_nothing_stands_out) {
     Summary summary = job(2, Story::healthy);
+    summary.sites.clear();
     record::Sample& highest = summary.highest.sample;
     EXPECT_THAT(all_advice(summary), HasSubstr("of the highest peak are the application's memory."));
     highest.files = highest.resident * 3 / 4;

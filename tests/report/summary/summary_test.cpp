@@ -326,6 +326,26 @@ TEST(Summary, of_the_need_of_a_node_are_no_pages_of_records_on_a_disk) {
     EXPECT_EQ(node.last_kib(), without.last_kib() - 100) << "the code once, the records of both";
 }
 
+TEST(Summary, takes_the_part_of_a_rank_for_no_more_than_twice_the_segments_it_was_read_of) {
+    RecordPointer const record = make_record(1, 4);
+    record::RankHead& head = record->head;
+    std::uint32_t const read = head.peak.resident / 16;
+    head.peak = {};
+    head.peak.resident = 16 * read;
+    head.segments = read;
+    head.segments_part = read / 4;
+    head.peak_segments = 2 * read;
+    NodeSum near;
+    add_rank(near, *record);
+    EXPECT_EQ(near.peaks_own_kib, 14 * read + 2 * (read / 4));
+    EXPECT_EQ(near.peaks_shared_kib, 0U);
+    head.peak_segments = 12 * read;
+    NodeSum far;
+    add_rank(far, *record);
+    EXPECT_EQ(far.peaks_own_kib, 4 * read + 2 * (read / 4));
+    EXPECT_EQ(far.peaks_shared_kib, 10 * read);
+}
+
 TEST(Summary, needs_for_a_node_what_its_highest_rank_had) {
     RecordPointer const record = make_record(1, 4);
     record::RankHead& head = record->head;
