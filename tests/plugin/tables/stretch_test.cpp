@@ -107,12 +107,14 @@ TEST(Stretch, is_the_mpis_if_the_next_calls_take_as_much) {
     Stretch stretch;
     EXPECT_EQ(proven(stretch, k_page, 0), 80 * k_page);
     Stretch other;
-    EXPECT_EQ(proven(other, k_page, 3 * k_page), 20 * k_page);
+    EXPECT_EQ(proven(other, k_page, 3 * k_page), 80 * k_page * 31 / (31 + 3 * 32));
 }
 
 TEST(Stretch, is_the_mpis_as_far_as_the_next_calls_explain_it) {
     Stretch stretch;
-    EXPECT_EQ(proven(stretch, k_page / 16, 0), 25 * k_page);
+    EXPECT_EQ(proven(stretch, k_page / 16, 0), 25 * k_page / 2);
+    Stretch other;
+    EXPECT_EQ(proven(other, k_page / 32, 0), 0U) << "a page comes by chance";
 }
 
 TEST(Stretch, does_not_have_all_calls_read_for_ever_where_others_are_between_them) {

@@ -123,9 +123,10 @@ class Stretch {
     /// After the calls that are all read.
     std::uint64_t proven() noexcept {
         double of_mpi = 0;
-        if (grown_inside_ > 0)
-            of_mpi = std::min(waiting_ * grown_inside_ / (grown_inside_ + grown_outside_),
-                              waiting_calls_ * k_times * grown_inside_ / k_reads);
+        double const inside = grown_inside_ - k_chance;
+        if (inside > 0)
+            of_mpi =
+                std::min(waiting_ * inside / (inside + grown_outside_), waiting_calls_ * k_times * inside / k_reads);
         is_proving_ = false;
         waiting_ = waiting_calls_ = grown_inside_ = grown_outside_ = 0;
         return static_cast<std::uint64_t>(of_mpi);
@@ -135,6 +136,7 @@ class Stretch {
     static constexpr std::uint64_t k_remembered = 256;
     static constexpr double k_times = 4;
     static constexpr std::uint64_t k_reads = 32;
+    static constexpr double k_chance = 4096;  // a page comes by chance
 
     std::uint64_t taken_ = 0;   // in the read call that a gap follows
     bool is_behind_ = false;    // the next stretch begins behind such a call
