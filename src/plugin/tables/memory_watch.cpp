@@ -180,7 +180,8 @@ bool MemoryWatch::enter(std::uint64_t now, std::uint64_t now_us) noexcept {
 MemoryWatch::Growth MemoryWatch::growth(Resident const& is, Resident const& before, std::uint64_t now) noexcept {
     std::uint64_t const of_private = above(is.private_bytes, before.private_bytes);
     std::uint64_t const of_shared = above(is.shared_bytes, before.shared_bytes);
-    std::uint64_t own = take(own_pages_);
+    std::uint64_t const late = take(late_pages_);
+    std::uint64_t own = take(own_pages_) + late;
     unlooked_ += of_private + of_shared;
     bool const looks = lent_ != nullptr && unlooked_ >= k_growth && now >= next_look_;
     if (looks) {
@@ -191,7 +192,7 @@ MemoryWatch::Growth MemoryWatch::growth(Resident const& is, Resident const& befo
     }
     std::uint64_t const own_private = std::min(own, of_private);
     std::uint64_t const own_shared = std::min(own - own_private, of_shared);
-    if (looks) ungive(own - own_private - own_shared);
+    if (looks || late > 0) ungive(own - own_private - own_shared);
     return {own_private + own_shared, of_private - own_private, of_shared - own_shared};
 }
 
@@ -204,7 +205,9 @@ void MemoryWatch::give(std::uint64_t private_bytes, record::Site* site, std::uin
     given_at_site_ = of_site;
 }
 
+/// Pages that are the program's: the MPI was given them, or they wait for a proof that they are the MPI's.
 void MemoryWatch::ungive(std::uint64_t bytes) noexcept {
+    stretch_.are_the_programs(bytes);
     take_back(mpi_private, std::min(bytes, given_));
     if (given_site_ != nullptr) untake(*given_site_, std::min(bytes, given_at_site_));
     put(given_, std::uint64_t{0});
@@ -365,7 +368,7 @@ record::Sample MemoryWatch::sample(Reading const& reading, std::uint64_t now, bo
     std::uint64_t mine = mpi_private.load(std::memory_order_relaxed);
     std::uint64_t segments = mpi_shared.load(std::memory_order_relaxed);
     std::uint64_t const of_private = above(is.private_bytes, before.private_bytes);
-    std::uint64_t const own = look_at(own_pages_) + own_pages;
+    std::uint64_t const own = look_at(own_pages_) + look_at(late_pages_) + own_pages;
     Makings::Part made;
     if (makings_ != nullptr && !in_call_since_reading)
         made = makings_->part_of(above(of_private, own), most_in_a_tick());

@@ -134,6 +134,12 @@ class MemoryWatch {
     /// completed).
     void own_pages(std::uint64_t bytes) noexcept { add(own_pages_, bytes); }
 
+    /// The same of buffers that were lent, when their owner gives them back: they may have come before the last
+    /// reading.
+    void late_pages(std::uint64_t bytes) noexcept {
+        if (bytes > 0) add(late_pages_, bytes);
+    }
+
     /// Whether memory was given back since the last question.
     bool take_shrunk() noexcept {
         return shrunk_.load(std::memory_order_relaxed) && shrunk_.exchange(false, std::memory_order_relaxed);
@@ -220,7 +226,7 @@ class MemoryWatch {
     std::uint64_t mpi_ticks_ = 0;  // in calls since the last reading
     Stretch stretch_;
     bool reads_gap_ = false;
-    std::uint64_t own_pages_ = 0;  // since then
+    std::uint64_t own_pages_ = 0, late_pages_ = 0;  // since then
     // The thread that entered the last call with a reading, and where others run the faults until then.
     std::atomic<bool> others_run_{false};
     std::atomic<bool> knows_faults_{false};

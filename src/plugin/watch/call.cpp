@@ -248,8 +248,19 @@ void Call::owns(void const* pointer, MPI_Aint bytes, std::uint64_t window) noexc
 }
 
 void Call::releases(std::uint64_t window) noexcept {
+    watch_->late_pages(window);
     Windows::Allocated const memory = watch_->windows().memory_of(window);
     frees_.own = memory.bytes - std::min(memory.bytes, MemoryWatch::absent(memory.from, memory.bytes));
+}
+
+void Call::gives_back(std::uint64_t owner) noexcept {
+    watch_->late_pages(owner);
+    watch_->lent().give_back_all(owner);
+}
+
+void Call::gives_back(std::uint64_t owner, void const* from) noexcept {
+    watch_->late_pages(owner);
+    watch_->lent().give_back(owner, from);
 }
 
 void Call::frees_window(std::uint64_t window) noexcept {

@@ -64,6 +64,9 @@ class Call {
     /// Memory that MPI has allocated for the program with a window: `pointer` is where MPI wrote its address. It is the
     /// application's, no matter which rank touches it first, until the window is freed.
     void owns(void const* pointer, MPI_Aint bytes, std::uint64_t window) noexcept;
+    /// The owner gives all of them back, or the one that begins at `from`.
+    void gives_back(std::uint64_t owner) noexcept;
+    void gives_back(std::uint64_t owner, void const* from) noexcept;
     /// Before the window is freed.
     void releases(std::uint64_t window) noexcept;
     /// Blocks that lie far apart are not looked at: the kernel would be asked about all pages between them.

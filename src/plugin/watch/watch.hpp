@@ -159,6 +159,8 @@ class Watch {
     void lends(std::uint64_t owner, void const* from, std::uint64_t bytes) noexcept {
         if (std::uint64_t const missing = absent(from, bytes); missing > 0) lent_.lend(owner, from, bytes, missing);
     }
+    /// Before an owner gives its buffers back.
+    void late_pages(std::uint64_t owner) noexcept { memory_.late_pages(lent_.find(owner)); }
     /// Pages of the program's own buffers became resident inside MPI: they are the application's.
     void own_pages(std::uint64_t bytes) noexcept { memory_.own_pages(bytes); }
     /// Bytes of a buffer that are not resident.

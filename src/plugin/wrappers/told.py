@@ -134,7 +134,7 @@ def after(function):
     if "owns" in watches:
         lines.append(f"call.owns({watches['owns']});")
     if "gives_back" in watches:
-        lines.append(f"call.watch().lent().{watches['gives_back']};")
+        lines.append(f"call.gives_back({watches['gives_back']});")
     if "frees_window" in watches:
         lines.append("call.frees_window(freed);")
     for key in ("starts", "persistent"):

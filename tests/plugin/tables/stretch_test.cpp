@@ -117,6 +117,24 @@ TEST(Stretch, is_the_mpis_as_far_as_the_next_calls_explain_it) {
     EXPECT_EQ(proven(other, k_page / 32, 0), 0U) << "a page comes by chance";
 }
 
+TEST(Stretch, has_no_proof_for_what_is_known_to_be_the_programs) {
+    Stretch stretch;
+    for (int i = 0; i < 100; ++i)
+        stretch.unread_call(1, 0);
+    stretch.wait_for_proof(k_array, k_interval, k_interval);
+    stretch.are_the_programs(70 * k_page);
+    std::uint64_t proven = 0;
+    while (stretch.reads_all()) {
+        stretch.restart();
+        stretch.read_call(k_page, true);
+        stretch.restart();
+        proven = stretch.begins(0);
+    }
+    EXPECT_EQ(proven, 10 * k_page);
+    stretch.are_the_programs(k_page);
+    EXPECT_EQ(stretch.begins(0), 0U);
+}
+
 TEST(Stretch, does_not_have_all_calls_read_for_ever_where_others_are_between_them) {
     Stretch stretch;
     stretch.unread_call(1, 0);

@@ -124,7 +124,8 @@ TEST(MemoryWatch, what_is_fixed_is_counted_beside_the_leases) {
 /// A mapping of Sluice's own that the test touches.
 class Mapping {
   public:
-    Mapping() : at_(mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    explicit Mapping(int kind = MAP_SHARED)
+        : at_(mmap(nullptr, k_bytes, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0)) {
         if (at_ == MAP_FAILED) throw std::bad_alloc();
     }
     ~Mapping() { munmap(at_, k_bytes); }
@@ -153,30 +154,50 @@ TEST(MemoryWatch, own_pages_that_are_touched_late_are_sluices_not_mpis) {
     EXPECT_GE(sample.sluice, k_bytes / 2 / 1024);
 }
 
-TEST(MemoryWatch, pages_of_lent_buffers_that_are_looked_for_late_are_taken_back_from_mpi) {
+/// A buffer that is lent, and filled in a call when no look at it is due, so that the MPI has it.
+class Lent {
+  public:
+    explicit Lent(std::uint64_t owner) {
+        watch.start(0);
+        watch.follow(lent);
+        Mapping other;
+        // A look at this time of the test's own clock seems to have taken long, so that no other one is due for long.
+        call(watch, [&] { other.touch(k_bytes / 2); });
+        EXPECT_NE(lent.lend(owner, buffer.at(), k_bytes, MemoryWatch::absent(buffer.at(), k_bytes)),
+                  LentBuffers::k_unknown);
+        EXPECT_TRUE(watch.enter(3000, 1));
+        buffer.touch(k_bytes);
+        watch.leave(4000, 1000, true, 0, site, [] { return std::uint64_t{1}; }, {});
+        EXPECT_GT(watch.mpi_private.load(), k_bytes / 8 * 7) << "no look";
+        EXPECT_GT(site.grown_private, k_bytes / 8 * 7);
+    }
+    void is_the_applications_at(std::uint64_t reading) {
+        EXPECT_LT(sampled(watch, lent.come()).mpi_private, k_bytes / 1024 / 8) << "samples know it";
+        ASSERT_TRUE(watch.enter(reading, 1));
+        EXPECT_LT(watch.mpi_private.load(), k_bytes / 8);
+        EXPECT_LT(site.grown_private, k_bytes / 8);
+        EXPECT_LT(sampled(watch, lent.come()).mpi_private, k_bytes / 1024 / 8);
+    }
+
     MemoryWatch watch;
     LentBuffers lent;
-    watch.start(0);
-    watch.follow(lent);
-    Mapping other;
-    // A look at this time of the test's own clock seems to have taken long, so that no other one is due for long.
-    call(watch, [&] { other.touch(k_bytes / 2); });
-    std::vector<char> buffer;
-    buffer.reserve(k_bytes);
-    ASSERT_NE(lent.lend(LentBuffers::k_late_data, buffer.data(), k_bytes, MemoryWatch::absent(buffer.data(), k_bytes)),
-              LentBuffers::k_unknown);
     record::Site site{};
-    ASSERT_TRUE(watch.enter(3000, 1));
-    buffer.assign(k_bytes, 1);
-    watch.leave(4000, 1000, true, 0, site, [] { return std::uint64_t{1}; }, {});
-    ASSERT_GT(watch.mpi_private.load(), k_bytes / 8 * 7) << "no look";
-    ASSERT_GT(site.grown_private, k_bytes / 8 * 7);
-    EXPECT_LT(sampled(watch, lent.come()).mpi_private, k_bytes / 1024 / 8) << "samples know it";
-    std::uint64_t const late = ~std::uint64_t{0} - 1000;
-    ASSERT_TRUE(watch.enter(late, 1));
-    EXPECT_LT(watch.mpi_private.load(), k_bytes / 8);
-    EXPECT_LT(site.grown_private, k_bytes / 8);
-    EXPECT_LT(sampled(watch, lent.come()).mpi_private, k_bytes / 1024 / 8);
+
+  private:
+    Mapping buffer{MAP_PRIVATE};
+};
+
+TEST(MemoryWatch, pages_of_lent_buffers_that_are_looked_for_late_are_taken_back_from_mpi) {
+    Lent late(LentBuffers::k_late_data);
+    late.is_the_applications_at(~std::uint64_t{0} - 1000);
+}
+
+TEST(MemoryWatch, pages_of_lent_buffers_that_are_given_back_before_a_look_are_taken_back_from_mpi) {
+    std::uint64_t const window = 77;
+    Lent given_back(window);
+    given_back.watch.late_pages(given_back.lent.find(window));
+    given_back.lent.give_back_all(window);
+    given_back.is_the_applications_at(5000);
 }
 
 TEST(MemoryWatch, what_a_call_gives_back_is_taken_from_the_place_that_made_it) {

@@ -96,6 +96,10 @@ class Stretch {
         is_proving_ = true;
         put(reads_left_, k_reads);
     }
+    /// So much of what waits may be.
+    void are_the_programs(std::uint64_t bytes) noexcept {
+        waiting_ = std::max(0.0, waiting_ - static_cast<double>(bytes));
+    }
     /// Whether all calls are to be read.
     bool reads_all() const noexcept { return look_at(reads_left_) > 0; }
 

@@ -56,13 +56,25 @@ std::uint64_t LentBuffers::find() noexcept {
     if (look_at(used_) == 0) return 0;
     std::lock_guard const lock(changing_);
     std::uint64_t found = 0;
-    for (Entry& entry : entries_) {
-        if (entry.owner <= k_request) continue;
-        std::uint64_t const still = std::min(MemoryWatch::absent(entry.from, entry.span), entry.missing);
-        found += entry.missing - still;
-        entry.missing = still;
-        if (still == 0) free(entry);
-    }
+    for (Entry& entry : entries_)
+        if (entry.owner > k_request) found += find_in(entry);
+    return found;
+}
+
+std::uint64_t LentBuffers::find(std::uint64_t owner) noexcept {
+    if (look_at(used_) == 0 || owner <= k_request) return 0;
+    std::lock_guard const lock(changing_);
+    std::uint64_t found = 0;
+    for (Entry& entry : entries_)
+        if (entry.owner == owner) found += find_in(entry);
+    return found;
+}
+
+std::uint64_t LentBuffers::find_in(Entry& entry) noexcept {
+    std::uint64_t const still = std::min(MemoryWatch::absent(entry.from, entry.span), entry.missing);
+    std::uint64_t const found = entry.missing - still;
+    entry.missing = still;
+    if (still == 0) free(entry);
     return found;
 }
 

@@ -36,6 +36,8 @@ class LentBuffers {
 
     /// Bytes that became resident since the last look, of all that are not of requests.
     std::uint64_t find() noexcept;
+    /// The same of one owner, before it gives its buffers back.
+    std::uint64_t find(std::uint64_t owner) noexcept;
     /// The same for all, without that they are found: for a sample.
     std::uint64_t come() const noexcept;
 
@@ -48,6 +50,7 @@ class LentBuffers {
         bool operator==(Entry const&) const = default;
     };
     void free(Entry& entry) noexcept;
+    std::uint64_t find_in(Entry& entry) noexcept;
 
     // The helper thread looks, too. Pages are asked for only of entries, so this is taken seldom.
     mutable std::mutex changing_;
