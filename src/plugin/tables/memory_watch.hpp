@@ -7,7 +7,8 @@
 ///
 /// A reading costs 0.4 microseconds and drives others' lines out of the cache, so calls that follow each other closely
 /// share one; of growth over such a stretch goes to MPI what measured calls explain, and of the rest its share of the
-/// time (growth/stretch.hpp). While nothing grows or shrinks, readings become rarer, down to a 64th; the first that
+/// time, as far as its calls can have taken that (growth/stretch.hpp). The first calls of every place have readings of
+/// their own (growth/doubt.hpp). While nothing grows or shrinks, readings become rarer, down to a 64th; the first that
 /// sees a change has them back at once. A call that turns out to be long although it had no reading has one at its end.
 /// Makings of objects have a rule of their own (growth/makings.hpp).
 ///

@@ -2,7 +2,7 @@
 /// Buffers of the program whose pages may become resident inside MPI after the call that named them: those of open
 /// requests, of windows, of buffered sends, and where one-sided and split collective calls put their data.
 ///
-///     lend ──> pages are missing ── some come in a later call, or between two samples ──> give_back
+///     lend ──> pages are missing ── some come in a later call, or between two samples ──> find, give_back
 ///              └── find: they are the application's, although it was inside MPI when they came
 ///
 /// Requests look at theirs themselves and tell what is still missing; the others are found here. At most k_room are
