@@ -103,7 +103,7 @@ class SLUICE_API Budget {
     /// @param purpose what they are for
     /// @param go      is called with the lease: inside this function, or by the thread that gives bytes back. It must
     ///                not throw and must not wait for another `go`; it may use the budget.
-    /// @throws Error out_of_memory if `amount` can never fit
+    /// @throws Error out_of_memory if `amount` can never fit; invalid_argument for an empty function
     void when_free(Bytes amount, Purpose purpose, std::function<void(Lease)> go);
 
     /// Takes a lease whatever the limit, for a request that must be granted so that the program makes progress. Other

@@ -103,9 +103,9 @@ struct [[nodiscard]] SLUICE_API DeliveryAwaiter {
     DeliveryAwaiter(DeliveryAwaiter const&) = delete;
     DeliveryAwaiter& operator=(DeliveryAwaiter const&) = delete;
     ~DeliveryAwaiter();
-    bool await_ready() const noexcept { return wait == nullptr; }
+    bool await_ready() const noexcept;
     void await_suspend(detail::SuspendedTask waiting) const noexcept;
-    void await_resume() const noexcept {}
+    void await_resume() const;
     std::shared_ptr<fetch::DeliveryWait> wait;  // null: all readers have it already
 };
 
@@ -145,7 +145,7 @@ class SLUICE_API Store {
     /// throw: the reader's fetch then fails (of a send: the call).
     using Packer = std::function<void(std::span<std::byte> out)>;
     /// Takes the data that a DataSource was asked for, once: `bytes`, which need only be valid during the call, or
-    /// `error`, which is null otherwise.
+    /// `error`, which is null otherwise. Throws Error invalid_argument when it is called again.
     using DataSink = std::function<void(std::span<std::byte const> bytes, std::exception_ptr error)>;
     /// Starts to bring data into memory, and calls `sink` at once, or later on the same thread from a poll of the
     /// context.
@@ -170,9 +170,8 @@ class SLUICE_API Store {
     /// With Settings::check "data" or "all" it is called here, too, once and into a leased buffer of that size, so that
     /// readers can compare what arrives with what was published. The same holds for contiguous data, without a call,
     /// and for publish_lazily() from the first time on that its data are brought.
-    /// @throws Error invalid_argument for a key that is already published or belongs to another rank, a closed epoch or
-    /// a
-    ///         finished store
+    /// @throws Error invalid_argument for a key that is already published or belongs to another rank, no reader, an
+    ///         empty function, a closed epoch or a finished store
     void publish(Key const& key, Bytes bytes, Packer pack, int readers = 1);
     /// Publishes contiguous data. They are sent from their place without a copy.
     /// @param key     their name; `key.owner` must be this rank
@@ -192,7 +191,8 @@ class SLUICE_API Store {
     /// `co_await store.all_have_it(key)` goes on when all readers of a publication have it, or when it is withdrawn; at
     /// once if nothing of that key is published here (any more).
     /// @param key a publication of this rank
-    /// @return what a task awaits; it must not outlive the store
+    /// @return what a task awaits
+    /// @throws Error at the co_await: invalid_argument if the store is destroyed before
     DeliveryAwaiter all_have_it(Key const& key);
     /// The same without coroutines.
     /// @param key  a publication of this rank
@@ -203,7 +203,8 @@ class SLUICE_API Store {
     /// `co_await store.all_have_them(keys)` goes on when all readers have all these publications, as all_have_it() for
     /// each of them.
     /// @param keys publications of this rank; the list may be changed after the call
-    /// @return what a task awaits; it must not outlive the store
+    /// @return what a task awaits
+    /// @throws Error as all_have_it()
     DeliveryAwaiter all_have_them(std::span<Key const> keys);
     /// `all_have_them(Key{…}, …)`.
     template <std::same_as<Key>... Keys>
@@ -288,8 +289,7 @@ class SLUICE_API Store {
     /// because peers wait for the data that this rank serves.
     /// @return true if something moved
     /// @throws Error mpi if an MPI call fails; with Settings::check "data" or "all" invalid_argument if a reader got
-    /// other
-    ///         data than this rank has published (internal: than it has sent); and what a callback throws
+    ///         other data than this rank has published (internal: than it has sent); and what a callback throws
     bool progress();
     /// Makes progress, and so serves peers and calls back, until `over()` returns true; for programs without tasks.
     /// @param over is called after each look

@@ -49,12 +49,13 @@ struct TaskPromise;
 
 /// What a spawned task shares with its handles.
 struct JoinState {
-    std::size_t place = 0;     // index in the list of spawned tasks
-    std::uint64_t number = 0;  // in the order of spawn()
+    tasks::Scheduler* scheduler = nullptr;  // runs the task
+    std::size_t place = 0;                  // index in the list of spawned tasks
+    std::uint64_t number = 0;               // in the order of spawn()
     bool done = false;
     bool observed = false;  // a task has awaited it
     std::exception_ptr error;
-    std::vector<TaskPromise*> waiting;
+    std::vector<TaskPromise*> waiting;  // tasks of the same scheduler
 };
 
 /// Room for the value of a task; it stays empty if the task throws.
@@ -104,6 +105,11 @@ SLUICE_API void wait_for(MPI_Request& request, MPI_Status& status, TaskPromise& 
 SLUICE_API void wait_until(double wtime, TaskPromise& task);
 /// or has ended, and its frame is destroyed.
 SLUICE_API void end(TaskPromise& task) noexcept;
+/// The task goes on when the one of `join` has ended. Throws Error(invalid_argument) if that is one of another Tasks.
+SLUICE_API void wait_for(JoinState& join, TaskPromise& task);
+/// MPI_Wtime(). Throws Error(invalid_argument) before MPI_Init and after MPI_Finalize.
+SLUICE_API double now();
+[[noreturn]] SLUICE_API void refuse_moved_handle();
 
 }  // namespace detail
 
@@ -151,19 +157,34 @@ using Task = TaskOf<void>;
 template <typename T>
 class TaskHandleOf {
   public:
-    bool is_done() const noexcept { return state_->done; }
+    /// Whether the task has ended, or was destroyed with its Tasks.
+    /// @throws Error invalid_argument if the handle was moved from
+    bool is_done() const { return state().done; }
 
     struct Awaiter;
     struct MovingAwaiter;
-    /// The awaiting task goes on when the spawned one has ended. Gives a reference to its value, which lives as long as
-    /// a handle; rethrows its exception.
-    Awaiter operator co_await() const& noexcept { return Awaiter{{state_}}; }
+    /// The awaiting task, one of the same Tasks, goes on when the spawned one has ended. Gives a reference to its
+    /// value, which lives as long as a handle.
+    /// @throws the task's exception; Error invalid_argument if the handle was moved from, if the task was destroyed
+    /// with
+    ///         its Tasks before it had ended, and for a task of another Tasks that has not ended: it cannot run now
+    Awaiter operator co_await() const& {
+        state();
+        return Awaiter{{state_}};
+    }
     /// `co_await std::move(handle)` moves the value out instead; no other task may await a copy of the handle then.
-    MovingAwaiter operator co_await() && noexcept { return MovingAwaiter{{std::move(state_)}}; }
+    MovingAwaiter operator co_await() && {
+        state();
+        return MovingAwaiter{{std::move(state_)}};
+    }
 
   private:
     friend class Tasks;
     explicit TaskHandleOf(std::shared_ptr<detail::JoinValue<T>> state) : state_(std::move(state)) {}
+    detail::JoinValue<T>& state() const {
+        if (!state_) detail::refuse_moved_handle();
+        return *state_;
+    }
     std::shared_ptr<detail::JoinValue<T>> state_;
 };
 
@@ -185,7 +206,8 @@ class SLUICE_API Tasks {
     /// @param context its communication is moved between tasks; the scheduler keeps what it needs of it
     /// @param failure whether readers learn of an exception that leaves run()
     explicit Tasks(Context& context, TaskFailure failure = TaskFailure::told);
-    /// Destroys the tasks that have not ended, wherever they wait.
+    /// Destroys the tasks that have not ended, wherever they wait. Inside one of them: when that one waits or ends, and
+    /// run() throws Error(invalid_argument).
     ~Tasks();
     Tasks(Tasks const&) = delete;
     Tasks& operator=(Tasks const&) = delete;
@@ -213,7 +235,8 @@ class SLUICE_API Tasks {
     ///         they are. If a handle exists but is never awaited, it is thrown at the end. Also Error(mpi) if an MPI
     ///         call fails, and Error(invalid_argument), which names the tasks and what each waits for, if they wait for
     ///         each other for ever: no task can run, each waits for another task or for data of this rank that are not
-    ///         published, and no request, time, callback or other rank can change that.
+    ///         published, and no request, time, callback or other rank can change that. Error(invalid_argument) also if
+    ///         one of its tasks calls run(), and if one calls MPI_Finalize or destroys the Tasks.
     void run();
 
     /// The number of spawned tasks that have not ended.
@@ -225,7 +248,7 @@ class SLUICE_API Tasks {
     /// Takes over the frame of a task, whose end is told to `state`.
     void own(detail::TaskPromise* task, std::shared_ptr<detail::JoinState> state);
 
-    std::unique_ptr<tasks::Scheduler> scheduler_;
+    std::shared_ptr<tasks::Scheduler> scheduler_;  // run() keeps it, too
 };
 
 namespace detail {
@@ -294,7 +317,7 @@ template <typename T>
 struct TaskHandleOf<T>::Awaiter {
     std::shared_ptr<detail::JoinValue<T>> state;
     bool await_ready() const noexcept { return state->done; }
-    void await_suspend(detail::SuspendedTask waiting) const { state->waiting.push_back(&waiting.promise()); }
+    void await_suspend(detail::SuspendedTask waiting) const { detail::wait_for(*state, waiting.promise()); }
     std::conditional_t<std::is_void_v<T>, void, std::add_lvalue_reference_t<T const>> await_resume() const {
         state->observed = true;
         if (state->error) std::rethrow_exception(state->error);
@@ -356,8 +379,9 @@ inline RequestAwaiter completed(MPI_Request& request) noexcept {
 
 /// `co_await sluice::after(2ms)` goes on when at least that time has passed.
 /// @param seconds the time from now on; any std::chrono duration converts
-inline TimeAwaiter after(std::chrono::duration<double> seconds) noexcept {
-    return TimeAwaiter(MPI_Wtime() + seconds.count());
+/// @throws Error invalid_argument before MPI_Init and after MPI_Finalize
+inline TimeAwaiter after(std::chrono::duration<double> seconds) {
+    return TimeAwaiter(detail::now() + seconds.count());
 }
 
 /// `co_await sluice::yielded()` lets the other ready tasks go first, and communication advance.

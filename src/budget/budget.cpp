@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/given_function.hpp"
 #include "base/units.hpp"
 #include "budget/allowance.hpp"
 #include "kernel/keeper.hpp"
@@ -191,6 +192,7 @@ std::optional<Lease> Budget::try_lease(Bytes amount, Purpose purpose) {
 }
 
 void Budget::when_free(Bytes amount, Purpose purpose, std::function<void(Lease)> go) {
+    base::require(go, "Budget::when_free");
     // The copy keeps the state alive, because the callback may destroy the Budget.
     std::shared_ptr<detail::BudgetState> const state = state_;
     std::unique_lock lock(state->mutex);

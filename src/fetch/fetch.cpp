@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/given_function.hpp"
 #include "engine/told_line.hpp"
 #include "fetch/store_state.hpp"
 #include "kernel/device/device_memory.hpp"
@@ -25,6 +26,13 @@ void check_owner(Key const& key, int rank, char const* verb = " publishes ") {
     if (key.owner != rank)
         throw Error(ErrorCode::invalid_argument,
                     "rank " + std::to_string(rank) + verb + fetch::text_of(key) + ": the key belongs to another rank");
+}
+
+void check_readers(Key const& key, int readers) {
+    if (readers < 1)
+        throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(key.owner) + " publishes " +
+                                                     fetch::text_of(key) + " for " + std::to_string(readers) +
+                                                     " readers: there is at least one");
 }
 
 void check_memory(Key const& key, std::span<std::byte const> data) {
@@ -76,6 +84,17 @@ DeliveryAwaiter::~DeliveryAwaiter() {
     if (wait) wait->task = nullptr;  // the task has gone on, or is destroyed while it waits
 }
 
+bool DeliveryAwaiter::await_ready() const noexcept {
+    return !wait || wait->is_left_behind;
+}
+
+void DeliveryAwaiter::await_resume() const {
+    if (wait && wait->is_left_behind)
+        throw Error(ErrorCode::invalid_argument,
+                    "a task waits for the readers of data whose Store was destroyed before they had them: keep the "
+                    "Store until its tasks have ended");
+}
+
 void DeliveryAwaiter::await_suspend(detail::SuspendedTask waiting) const noexcept {
     wait->task = &waiting.promise();
 }
@@ -107,6 +126,8 @@ Store::~Store() {
 void Store::publish(Key const& key, Bytes bytes, Packer pack, int readers) {
     auto const call = state_->enter("Store::publish");
     check_owner(key, state_->rank());
+    check_readers(key, readers);
+    base::require(pack, "Store::publish");
     fetch::Publication publication;
     publication.bytes = bytes.count;
     publication.pack = std::move(pack);
@@ -117,6 +138,8 @@ void Store::publish(Key const& key, Bytes bytes, Packer pack, int readers) {
 void Store::publish_lazily(Key const& key, Bytes bytes, DataSource source, int readers) {
     auto const call = state_->enter("Store::publish_lazily");
     check_owner(key, state_->rank());
+    check_readers(key, readers);
+    base::require(source, "Store::publish_lazily");
     fetch::Publication publication;
     publication.bytes = bytes.count;
     publication.bring = std::move(source);
@@ -127,6 +150,7 @@ void Store::publish_lazily(Key const& key, Bytes bytes, DataSource source, int r
 void Store::publish(Key const& key, std::span<std::byte const> data, int readers) {
     auto const call = state_->enter("Store::publish");
     check_owner(key, state_->rank());
+    check_readers(key, readers);
     fetch::Publication publication;
     publication.bytes = data.size();
     check_memory(key, data);
@@ -154,6 +178,7 @@ void Store::when_all_have_it(Key const& key, std::function<void()> done) {
 
 void Store::when_all_have_them(std::span<Key const> keys, std::function<void()> done) {
     auto const call = state_->enter("Store::when_all_have_it");
+    base::require(done, "Store::when_all_have_it");
     for (Key const& key : keys)
         check_owner(key, state_->rank(), " waits for the readers of ");
     auto const wait = std::make_shared<fetch::DeliveryWait>();
@@ -185,6 +210,7 @@ FetchAwaiter Store::fetch_all(std::span<FetchRequest const> requests) {
 void Store::fetch_all(std::span<FetchRequest const> requests,
                       std::function<void(FetchResult, std::exception_ptr)> done) {
     auto const call = state_->enter("Store::fetch_all");
+    base::require(done, "Store::fetch_all");
     auto const set = set_of(*state_, requests);
     set->done = std::move(done);
     state_->fetching().post(set);
@@ -193,6 +219,7 @@ void Store::fetch_all(std::span<FetchRequest const> requests,
 void Store::send(int reader, Key const& key, Bytes bytes, Packer const& pack) {
     auto const call = state_->enter("Store::send");
     check_owner(key, state_->rank(), " sends ");
+    base::require(pack, "Store::send");
     state_->sending().send(reader, name_of(key), bytes.count, pack);
 }
 
@@ -211,6 +238,7 @@ FetchAwaiter Store::receive_all(std::span<FetchRequest const> requests) {
 void Store::receive_all(std::span<FetchRequest const> requests,
                         std::function<void(FetchResult, std::exception_ptr)> done) {
     auto const call = state_->enter("Store::receive_all");
+    base::require(done, "Store::receive_all");
     auto const set = set_of(*state_, requests);
     set->done = std::move(done);
     state_->receiving().post(set);
@@ -222,6 +250,7 @@ bool Store::progress() {
 }
 
 void Store::wait_until(std::function<bool()> const& over) {
+    base::require(over, "Store::wait_until");
     state_->wait_until(over);
 }
 

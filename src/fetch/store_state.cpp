@@ -87,6 +87,7 @@ StoreState::StoreState(Context& context)
 
 StoreState::~StoreState() {
     background_.reset();
+    serving_.leave_waits_behind();
     context_->progress().remove(*this);
     context_->tell_if_late("a Store");
 }
@@ -238,7 +239,7 @@ void StoreState::wait_until(std::function<bool()> const& over) {
 
 bool StoreState::is_quiet() {
     Hold const held = hold();
-    return nothing_moves();
+    return nothing_moves() && !serving_.will_wake_up();
 }
 
 /// An answer that this rank waits for says why something came late; it is not waited for.

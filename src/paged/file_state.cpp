@@ -50,8 +50,24 @@ FileState::FileState(Context& context, std::span<Bytes const> block_sizes)
 }
 
 FileState::~FileState() {
+    for (std::shared_ptr<UseSet> const& set : queue_)
+        leave_behind(*set);
+    for (auto const& [block, sets] : waiting_)
+        for (std::shared_ptr<UseSet> const& set : sets)
+            leave_behind(*set);
     context_->progress().remove(*this);
     context_->tell_if_late("a PagedFile");
+}
+
+/// The task of a set that is not complete goes on with an error.
+void FileState::leave_behind(UseSet& set) noexcept {
+    if (set.complete) return;
+    set.error =
+        std::make_exception_ptr(Error(ErrorCode::invalid_argument,
+                                      "a task waits for blocks of a PagedFile that was destroyed: keep the file "
+                                      "until its tasks have ended"));
+    set.complete = true;
+    set.resume();
 }
 
 std::string FileState::text_of(std::size_t block) const {

@@ -103,6 +103,7 @@ class FileState final : public kernel::Pollable, public std::enable_shared_from_
     PagedBlocks blocks_of(UseSet const& set);
     void bring_in(std::shared_ptr<UseSet> const& set, std::vector<memory::BlockRoom> rooms);
     void complete(std::shared_ptr<UseSet> const& set);
+    static void leave_behind(UseSet& set) noexcept;
     bool call_back();
 
     memory::BlockRoom make_room(std::uint64_t bytes, std::optional<std::uint64_t> needed_after);

@@ -2,7 +2,9 @@
 #include <string>
 #include <utility>
 
+#include "base/given_function.hpp"
 #include "engine/patience.hpp"
+#include "engine/told_line.hpp"
 #include "paged/file_state.hpp"
 #include "sluice/paged.hpp"
 
@@ -38,7 +40,12 @@ std::span<std::byte> PagedBlocks::operator[](std::size_t i) const {
 }
 
 void PagedBlocks::release() noexcept {
-    if (auto const file = std::exchange(file_, nullptr)) file->release(uses_);
+    if (auto const file = std::exchange(file_, nullptr)) {
+        if (file->context().guard().is_taken_by_another())
+            engine::tell_that_it_is_in_use("PagedBlocks", file->context().rank());  // they stay in use
+        else
+            file->release(uses_);
+    }
     uses_.clear();
     bytes_.clear();
 }
@@ -84,6 +91,7 @@ BlocksAwaiter PagedFile::use(std::span<BlockUse const> uses) {
 
 void PagedFile::use(std::span<BlockUse const> uses, std::function<void(PagedBlocks, std::exception_ptr)> done) {
     engine::Entry const entry(state_->context(), "PagedFile::use");
+    base::require(done, "PagedFile::use");
     auto const set = set_of(uses);
     set->done = std::move(done);
     state_->post(set);

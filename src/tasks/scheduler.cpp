@@ -5,12 +5,15 @@
 #include <cstddef>
 #include <functional>
 #include <new>
+#include <string>
 #include <utility>
 
-#include "base/exception_text.hpp"
+#include "base/text/exception_text.hpp"
 #include "engine/context_state.hpp"
 #include "engine/patience.hpp"
+#include "kernel/progress.hpp"
 #include "mpi/mpi.hpp"
+#include "sluice/error.hpp"
 #include "tasks/endless.hpp"
 
 namespace sluice::tasks {
@@ -39,6 +42,13 @@ Scheduler::Scheduler(std::shared_ptr<engine::ContextState> context, TaskFailure 
 
 Scheduler::~Scheduler() {
     context_->tell_if_late("Tasks");
+    if (spawned_.empty()) return;
+    std::exception_ptr const gone = std::make_exception_ptr(
+        Error(ErrorCode::invalid_argument, "a task is awaited that was destroyed with its Tasks before it had ended"));
+    for (detail::TaskPromise* const task : spawned_) {
+        task->join->done = true;
+        task->join->error = gone;
+    }
     // Destroying a frame destroys the frames it awaits; the objects in it may touch peers' queues, but not this one.
     for (detail::TaskPromise* const task : spawned_)
         task->handle().destroy();
@@ -46,6 +56,7 @@ Scheduler::~Scheduler() {
 }
 
 void Scheduler::spawn(detail::TaskPromise& task, std::shared_ptr<detail::JoinState> join) {
+    join->scheduler = this;
     join->place = spawned_.size();
     join->number = spawned_ever_++;
     spawned_.push_back(&task);
@@ -158,6 +169,11 @@ bool Scheduler::look_around() {
 
 /// Readers of other ranks would wait for ever for what the task would have published.
 void Scheduler::run() {
+    if (runs_)
+        throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(context_->rank()) +
+                                                     ": a task calls Tasks::run of a Tasks that runs already: co_await "
+                                                     "the task that it waits for");
+    kernel::Polling const running(runs_);
     context_->progress().give_up({});  // another scheduler may have given up
     try {
         run_to_the_end();
@@ -168,6 +184,7 @@ void Scheduler::run() {
 }
 
 void Scheduler::tell_readers(std::exception_ptr const& error) noexcept {
+    if (context_->process().mpi_has_ended()) return;
     try {
         context_->progress().give_up(base::text_of(error));
     } catch (std::exception const&) {
@@ -183,6 +200,7 @@ void Scheduler::run_to_the_end() {
     while (alive_ > 0) {
         if (first_ready_ != nullptr) {
             resume_next();
+            throw_if_over();
             if (switches_ < next_look) continue;
         }
         next_look = switches_ + k_switches_between_looks;
@@ -198,6 +216,15 @@ void Scheduler::run_to_the_end() {
         patience.after(moved, beside_others ? k_stall_beside_others : engine::ProgressPatience::k_stall);
     }
     throw_unobserved();
+}
+
+/// Nothing can be looked at any more after a task has called MPI_Finalize.
+void Scheduler::throw_if_over() const {
+    bool const mpi_has_ended = context_->process().mpi_has_ended();
+    if (!is_left_ && !mpi_has_ended) return;
+    throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(context_->rank()) + ": a task " +
+                                                 (is_left_ ? "destroys its Tasks" : "calls MPI_Finalize") +
+                                                 " while Tasks::run is under way: do it when run() has returned");
 }
 
 void Scheduler::throw_if_endless() {

@@ -29,6 +29,8 @@ class Scheduler {
     /// Takes over the frame of `task`, whose handles share `join`.
     void spawn(detail::TaskPromise& task, std::shared_ptr<detail::JoinState> join);
     void run();
+    /// The Tasks has gone: run() ends by an error, if a task of it called this.
+    void leave() noexcept { is_left_ = true; }
     engine::ContextState& context() noexcept { return *context_; }
 
     void make_ready(detail::TaskPromise& task) noexcept;
@@ -63,10 +65,13 @@ class Scheduler {
     void throw_unobserved();
     void throw_if_endless();
     void run_to_the_end();
+    void throw_if_over() const;
     void tell_readers(std::exception_ptr const& error) noexcept;
 
     std::shared_ptr<engine::ContextState> context_;  // a scheduler may outlive its Context
     TaskFailure failure_is_;
+    bool runs_ = false;
+    bool is_left_ = false;
     detail::TaskPromise* first_ready_ = nullptr;
     detail::TaskPromise* last_ready_ = nullptr;
     std::vector<detail::TaskPromise*> spawned_;  // the living tasks, each at the index in its JoinState

@@ -2,9 +2,11 @@
 #include "sluice/tasks.hpp"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "engine/context_state.hpp"
+#include "engine/told_line.hpp"
 #include "sluice/error.hpp"
 #include "tasks/scheduler.hpp"
 
@@ -28,12 +30,44 @@ void end(TaskPromise& task) noexcept {
     task.scheduler->end(task);
 }
 
+void wait_for(JoinState& join, TaskPromise& task) {
+    if (join.scheduler != task.scheduler)
+        throw Error(
+            ErrorCode::invalid_argument,
+            "a task waits for a task of another Tasks object, which cannot run meanwhile: spawn both on one Tasks");
+    join.waiting.push_back(&task);
+}
+
+double now() {
+    int begun = 0;
+    int ended = 0;
+    MPI_Initialized(&begun);
+    MPI_Finalized(&ended);
+    if (begun == 0 || ended != 0)
+        throw Error(ErrorCode::invalid_argument,
+                    std::string("sluice::after is called ") + (ended != 0 ? "after MPI_Finalize" : "before MPI_Init"));
+    return MPI_Wtime();
+}
+
+void refuse_moved_handle() {
+    throw Error(ErrorCode::invalid_argument,
+                "a TaskHandle is used that was moved from: use the one that it was moved to, or await a copy");
+}
+
 }  // namespace detail
 
 Tasks::Tasks(Context& context, TaskFailure failure)
-    : scheduler_(std::make_unique<tasks::Scheduler>(engine::ContextState::shared_by(context), failure)) {}
+    : scheduler_(std::make_shared<tasks::Scheduler>(engine::ContextState::shared_by(context), failure)) {}
 
-Tasks::~Tasks() = default;
+Tasks::~Tasks() {
+    engine::ContextState& context = scheduler_->context();
+    if (!context.guard().is_taken_by_another()) {
+        scheduler_->leave();
+        return;
+    }
+    engine::tell_that_it_is_in_use("Tasks", context.rank());
+    static_cast<void>(new std::shared_ptr<tasks::Scheduler>(scheduler_));  // that thread goes on with it
+}
 
 TaskHandle Tasks::spawn(Task task) {
     auto state = std::make_shared<detail::JoinValue<void>>();
@@ -50,8 +84,9 @@ void Tasks::own(detail::TaskPromise* task, std::shared_ptr<detail::JoinState> st
 }
 
 void Tasks::run() {
-    engine::Entry const entry(scheduler_->context(), "Tasks::run");
-    scheduler_->run();
+    std::shared_ptr<tasks::Scheduler> const kept = scheduler_;  // a task may destroy this object
+    engine::Entry const entry(kept->context(), "Tasks::run");
+    kept->run();
 }
 
 std::uint64_t Tasks::alive() const noexcept {

@@ -7,12 +7,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <semaphore>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "fault/misuse.hpp"
 #include "sluice/alltoall.hpp"
 #include "sluice/collectives.hpp"
 #include "sluice/exchange.hpp"
@@ -28,6 +31,10 @@ namespace sluice {
 namespace {
 
 Task nothing() {
+    co_return;
+}
+Task call(std::function<void()> action) {
+    action();
     co_return;
 }
 
@@ -152,6 +159,34 @@ TEST(SecondThread, inside_a_context_gets_an_error_from_every_call_and_the_first_
     alltoall_in_place(context, numbers);
     for (std::size_t i = 0; i < numbers.size(); ++i)
         EXPECT_EQ(numbers[i], static_cast<std::int64_t>(i));
+}
+
+/// While one thread is inside, another destroys what belongs to the same context: it is said, and nothing is touched.
+TEST(SecondThread, destroys_what_the_first_one_uses_and_that_goes_on) {
+    Context context(MPI_COMM_SELF);
+    auto tasks = std::make_unique<Tasks>(context);
+    PagedFile file(context, 1, 4_KiB);
+    std::vector<BlockUse> const uses{{0, BlockAccess::write}};
+    std::optional<PagedBlocks> blocks(file.use_now(uses));
+    std::binary_semaphore inside{0};
+    std::binary_semaphore go_on{0};
+    bool all_ran = false;
+    tasks->spawn(call([&] {
+        inside.release();
+        go_on.acquire();
+    }));
+    tasks->spawn(call([&] { all_ran = true; }));
+    std::thread first([&its = *tasks] { its.run(); });
+    inside.acquire();
+    std::string const said = misuse::standard_error_of([&] {
+        tasks.reset();
+        blocks.reset();
+    });
+    go_on.release();
+    first.join();
+    EXPECT_TRUE(all_ran);
+    for (std::string const object : {"Tasks", "PagedBlocks"})
+        EXPECT_NE(said.find("destroys a " + object + " while another thread is inside"), std::string::npos) << said;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,23 @@ Task fetch_one_by_one(Store& store, int owner, int& fetched) {
             co_await yielded();
         FetchResult const got = co_await store.fetch_all(FetchRequest{{owner, id, 0}, 100});
     }
+}
+
+TEST_F(PublicationEnd, is_told_in_finish_at_the_latest) {
+    Store store(context);
+    publish_ids(store, 1);
+    bool has_come = false;
+    int called = 0;
+    store.when_all_have_it({rank, 0, 0}, [&] { ++called; });
+    std::vector<FetchRequest> const wants{{{peer(), 0, 0}, Bytes{100}}};
+    store.fetch_all(wants, [&](FetchResult, std::exception_ptr const& error) {
+        EXPECT_EQ(error, nullptr);
+        has_come = true;
+        store.when_all_have_it({rank, 0, 0}, [&] { ++called; });
+    });
+    store.wait_until([&] { return has_come; });
+    store.finish();
+    EXPECT_EQ(called, 2);
 }
 
 TEST_F(PublicationEnd, of_several_is_told_once_when_the_last_reader_has_the_last_one) {

@@ -19,6 +19,11 @@ class EndedWaits {
         ended_.push_back(wait);
         ++wait->missing;
     }
+    /// Ends the waits that miss others, too, by an error.
+    void leave_behind() noexcept {
+        for (std::shared_ptr<DeliveryWait> const& wait : ended_)
+            wait->leave_behind();
+    }
     bool empty() const noexcept { return ended_.empty(); }
 
     /// Resumes the tasks and calls the callbacks that miss nothing any more. Returns false if nothing was added. After

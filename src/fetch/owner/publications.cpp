@@ -111,6 +111,12 @@ DeliveryWaits Publications::withdraw(Name const& name) {
     return forget_if_over(name);
 }
 
+void Publications::leave_waits_behind() noexcept {
+    for (auto& [name, publication] : published_)
+        for (std::shared_ptr<DeliveryWait> const& wait : publication.waiting)
+            wait->leave_behind();
+}
+
 void Publications::close(std::uint64_t epoch) {
     closed_ = std::max(epoch, closed_.value_or(epoch));
 }

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "fetch/data_check.hpp"
 #include "fetch/long_waits.hpp"
@@ -29,6 +30,12 @@ struct DeliveryWait {
     double seen = -1;                     // when LongWaits found it
     detail::TaskPromise* task = nullptr;  // null if no task waits, or
     std::function<void()> done;
+    bool is_left_behind = false;  // the store was destroyed before all readers had them
+
+    void leave_behind() noexcept {
+        is_left_behind = true;
+        if (task != nullptr) detail::make_ready(*std::exchange(task, nullptr));
+    }
 };
 using DeliveryWaits = std::list<std::shared_ptr<DeliveryWait>>;  // moves from list to list without an allocation
 
@@ -77,6 +84,8 @@ class Publications {
     /// waited for that.
     DeliveryWaits count_reader(Name const& name);
     DeliveryWaits withdraw(Name const& name);
+    /// Ends all waits by an error. The store is destroyed.
+    void leave_waits_behind() noexcept;
     /// Counts a message as arrived.
     DeliveryWaits arrived(Name const& name);
     /// A message on its way was refused: its reader must be served again.

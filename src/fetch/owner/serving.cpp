@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-#include "base/exception_text.hpp"
+#include "base/text/exception_text.hpp"
 #include "fetch/reader/direct_reads.hpp"
 #include "sluice/error.hpp"
 
@@ -214,6 +214,8 @@ Serving::Outcome Serving::bring(Request const& request, Publication& publication
                                                                     std::exception_ptr const& error) {
         if (!alive.lock()) return;
         auto const held = hold_();
+        if (!coming_.contains(ticket))
+            throw Error(ErrorCode::invalid_argument, "a DataSink is called again: it takes its data once");
         brought(ticket, bytes, error);
     };
     try {

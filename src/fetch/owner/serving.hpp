@@ -82,6 +82,13 @@ class Serving {
     bool serve_plain();
     /// Resumes the tasks and calls the callbacks that waited until a publication was read.
     bool wake_up() { return ended_.tell(); }
+    /// Tasks or callbacks have not been told yet that their publications were read.
+    bool will_wake_up() const noexcept { return !ended_.empty(); }
+    /// The store is destroyed: tasks that wait for readers get an error.
+    void leave_waits_behind() noexcept {
+        publications_.leave_waits_behind();
+        ended_.leave_behind();
+    }
 
     void tell_endless(kernel::EndlessWaits& waits) const;
     void find_oldest(OldestWait& oldest) const { publications_.find_oldest(wire_->rank(), oldest); }
