@@ -13,6 +13,7 @@
 #include <string>
 
 #include "record/jobs_folder.hpp"
+#include "support/limits/file_size.hpp"
 
 namespace sluice::record {
 namespace {
@@ -104,6 +105,24 @@ TEST_F(RecordFiles, a_job_that_finds_each_name_taken_keeps_its_record_in_memory_
     RecordFile const one_more = claim();
     EXPECT_FALSE(one_more.shares_node());
     EXPECT_EQ(one_more.why(), path() + ": it belongs to another job");
+}
+
+TEST_F(RecordFiles, a_rank_that_may_not_make_the_file_larger_shares_its_head_and_says_why) {
+    RecordFile const first = claim();
+    tests::FileSizeLimit const limit(600'000);  // SIGXFSZ would end this process
+    RecordFile const second = claim();
+    EXPECT_TRUE(second.shares_node());
+    EXPECT_FALSE(second.in_file());
+    EXPECT_EQ(second.why(), path() + ": File too large (RLIMIT_FSIZE), and a record has 500 KiB");
+    EXPECT_EQ(first.node().arrived, 2u);
+}
+
+TEST_F(RecordFiles, a_rank_that_may_make_no_file_keeps_its_record_in_memory_and_says_why) {
+    tests::FileSizeLimit const limit(1000);
+    RecordFile const file = claim();
+    EXPECT_FALSE(file.shares_node());
+    EXPECT_EQ(file.why(), path() + ": File too large (RLIMIT_FSIZE)");
+    EXPECT_FALSE(fs::exists(path()));
 }
 
 TEST_F(RecordFiles, a_file_of_another_version_is_left_as_it_is) {
