@@ -76,16 +76,32 @@ bool declared(pmix::Proc const& proc) {
     return yes;
 }
 
-bool all_put_their_keys(int size) {
-    char const* const job = std::getenv("PMIX_NAMESPACE");
-    if (declaration().stage != Stage::put || job == nullptr) return false;
+/// The job whose ranks put keys that this rank can look up; null if there is none.
+char const* job_with_keys() {
+    return declaration().stage == Stage::put ? std::getenv("PMIX_NAMESPACE") : nullptr;
+}
+
+bool put_its_key(char const* job, int rank) {
     pmix::Proc proc;
     std::strncpy(proc.nspace, job, sizeof proc.nspace - 1);
+    proc.rank = static_cast<std::uint32_t>(rank);
+    return declared(proc);
+}
+
+bool all_put_their_keys(int size) {
+    char const* const job = job_with_keys();
+    if (job == nullptr) return false;
     // From the far end, where in a job of two kinds the other kind often is: one look then suffices.
-    for (int rank = size - 1; rank >= 0; --rank) {
-        proc.rank = static_cast<std::uint32_t>(rank);
-        if (!declared(proc)) return false;
-    }
+    for (int rank = size - 1; rank >= 0; --rank)
+        if (!put_its_key(job, rank)) return false;
+    return true;
+}
+
+bool may_speak(int rank, int size) {
+    char const* const job = job_with_keys();
+    if (job == nullptr) return rank == 0 || kernel::ranks_of_node() == static_cast<std::uint32_t>(size);
+    for (int lower = 0; lower < rank; ++lower)
+        if (put_its_key(job, lower)) return false;
     return true;
 }
 
@@ -123,10 +139,11 @@ void keep_fence_to_ourselves() {
         unsetenv(name);
 }
 
-bool all_ranks_declared(record::RecordFile& file, int size) {
-    bool const yes = size == 1 || decide(file, size);
+Declared who_declared(record::RecordFile& file, int rank, int size) {
+    bool const all = size == 1 || decide(file, size);
+    Declared const found{all, !all && may_speak(rank, size)};
     let_go_of_pmix();
-    return yes;
+    return found;
 }
 
 }  // namespace sluice::plugin

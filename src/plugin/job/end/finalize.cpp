@@ -113,11 +113,8 @@ int all_has_been_said(int code) {
 /// The lines to print of a job whose ranks are not all on this node, or do not all take part.
 std::string report(Job& job, record::RankRecord const& record) {
     if (job.all) return report_at_end(job.all.get(), record, job.settings);
-    if (job.rank != 0 || job.settings.watch != Switch::on) return {};
-    return std::string("no report was gathered, because ") +
-           (job.watch.file().shares_node() ? "not all ranks run under sluice"
-                                           : "the ranks do not know whether all run under sluice") +
-           "\n";
+    if (!job.speaks_for_strangers || job.settings.watch != Switch::on) return {};
+    return "no report was gathered, because the ranks do not know whether all run under sluice\n";
 }
 
 }  // namespace
