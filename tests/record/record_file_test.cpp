@@ -243,6 +243,15 @@ TEST_F(JobsFolders, are_below_TMPDIR_first_and_below_no_folder_twice) {
     EXPECT_EQ(temporary_folders(), (std::vector<std::string>{"/tmp", "/dev/shm"}));
 }
 
+TEST_F(JobsFolders, stay_where_they_are_if_the_program_goes_to_another_folder) {
+    fs::path const before = fs::current_path();
+    fs::current_path(folder_);
+    setenv("TMPDIR", "relative", 1);
+    std::string const named = temporary_folders().front();
+    fs::current_path(before);
+    EXPECT_EQ(named, folder_ + "/relative");
+}
+
 TEST_F(JobsFolders, are_none_if_all_names_are_taken) {
     for (int i = 1; i <= 20; ++i)
         std::ofstream(i == 1 ? first_ : first_ + "-" + std::to_string(i)) << "x";

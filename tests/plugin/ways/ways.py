@@ -227,6 +227,15 @@ def no_room(bed):
         subprocess.run(["umount", disk], check=True)
 
 
+def leaves(bed):
+    """Records in a TMPDIR that is no absolute path are found by a program that goes to another folder."""
+    (bed.folder / "relative").mkdir()
+    code, _, lines, text = bed.start([program, "leave", "/"], [], TMPDIR="relative")
+    check(code == 0 and bed.short(lines) == ["summary"], f"{code}\n{text}")
+    left = [str(path) for path in bed.folder.glob("relative/sluice-*/*")]
+    check(not left, f"nothing is left: {left}")
+
+
 def no_growth(bed):
     """Where files may not become as large as records and reports, the program runs, the reason is said once, and there is a
     summary."""
