@@ -38,22 +38,9 @@ bool fence_tells_all() {
            says("OMPI_MCA_pmix_base_collect_data", {"1", "true", "yes"});
 }
 
-/// The PMIx below the caller, for there may be several in a process: that which the caller's library is linked to.
-template <class Function>
-Function below(void* library, char const* name) {
-    void* found = library != nullptr ? dlsym(library, name) : nullptr;
-    return reinterpret_cast<Function>(found);
-}
-
-void* library_of(void const* address) {
-    Dl_info where{};
-    if (dladdr(address, &where) == 0 || where.dli_fname == nullptr) return nullptr;
-    return dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-}
-
 void put_key(void* library) {
-    auto const put = below<pmix::Put>(library, "PMIx_Put");
-    auto const get = below<pmix::Get>(library, "PMIx_Get");
+    auto const put = pmix::below<pmix::Put>(library, "PMIx_Put");
+    auto const get = pmix::below<pmix::Get>(library, "PMIx_Get");
     if (put == nullptr || get == nullptr || !fence_tells_all()) return;
     pmix::Value value;
     value.type = pmix::k_uint32;
@@ -151,13 +138,14 @@ Declared who_declared(record::RecordFile& file, int rank, int size) {
 /// Called by the MPI within MPI_Init, before its fence. Any later commit, or one of the program's own, just passes.
 extern "C" [[gnu::visibility("default")]] int PMIx_Commit() {
     using namespace sluice::plugin;
-    void* const library = library_of(__builtin_return_address(0));
-    auto commit = below<pmix::Commit>(library, "PMIx_Commit");
+    void* const library = pmix::library_of(__builtin_return_address(0));
+    auto commit = pmix::below<pmix::Commit>(library, "PMIx_Commit");
     if (commit == nullptr || commit == &PMIx_Commit)
         commit = reinterpret_cast<pmix::Commit>(dlsym(RTLD_NEXT, "PMIx_Commit"));
     Declaration& declaration = g_plugin.declaration;
     auto armed = Declaration::Stage::armed;
     if (commit != nullptr && declaration.stage.compare_exchange_strong(armed, Declaration::Stage::idle)) {
+        declaration.abort = pmix::below<pmix::Abort>(library, "PMIx_Abort");
         put_key(library);
         if (declaration.stage == Declaration::Stage::put) declaration.library = library;
     }
