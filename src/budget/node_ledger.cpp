@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "kernel/files/descriptor.hpp"
+#include "kernel/files/without_signals.hpp"
 #include "kernel/machine.hpp"
 
 namespace sluice::budget {
@@ -101,8 +102,8 @@ bool NodeLedger::lock_patiently(int file, off_t byte) noexcept {
 /// Makes the table under the header's lock. All its pages are allocated now: touching a page that /dev/shm has no room
 /// for would raise SIGBUS.
 bool NodeLedger::make_table(int file, Table*& table, std::string& why) {
-    if (int const error = posix_fallocate(file, 0, sizeof(Table)); error != 0) {
-        why = std::string("no shared memory for the node's ledger: ") + std::strerror(error);
+    if (int const error = kernel::allocate_blocks(file, 0, sizeof(Table)); error != 0) {
+        why = std::string("no shared memory for the node's ledger: ") + kernel::why_not_written(error);
         return false;
     }
     void* const where = mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -165,7 +166,11 @@ std::shared_ptr<NodeLedger> NodeLedger::join(std::string const& identity, std::s
     if (!name.empty()) opened = open_locked(memory, name, why);
     int const file = opened.file.get();
     Table* table = nullptr;
-    if (!opened || !make_table(file, table, why)) return nullptr;
+    if (!opened) return nullptr;
+    if (!make_table(file, table, why)) {
+        if (struct stat now{}; fstat(file, &now) == 0 && now.st_size == 0) memory.remove(name);
+        return nullptr;
+    }
     // The first pass takes a slot that looks free, the second one whose owner may have died.
     for (bool const used : {false, true})
         for (std::size_t i = 0; i < k_slots; ++i) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace sluice::record {
@@ -37,12 +39,19 @@ kernel::Folder find_or_make(std::string const& temporary) {
     return found.is_open() ? std::move(found) : first_of(temporary, kernel::Folder::own);
 }
 
+/// Programs may change their folder before the job ends.
+std::string absolute(std::string const& folder) {
+    std::error_code failed;
+    std::filesystem::path const path = std::filesystem::absolute(folder, failed);
+    return failed ? folder : path.string();
+}
+
 }  // namespace
 
 std::vector<std::string> temporary_folders() {
     char const* const named = std::getenv("TMPDIR");
     std::vector<std::string> folders;
-    if (named != nullptr && *named != '\0') folders.emplace_back(named);
+    if (named != nullptr && *named != '\0') folders.push_back(absolute(named));
     for (char const* const other : {"/tmp", "/dev/shm"})
         if (std::find(folders.begin(), folders.end(), other) == folders.end()) folders.emplace_back(other);
     return folders;

@@ -23,7 +23,7 @@ struct JobsFolder {
     std::string why_other;  ///< "PATH: reason" if the folder does not have the first name; else empty
 };
 
-/// The folders in which that of jobs may be: TMPDIR, then /tmp and /dev/shm, each once.
+/// The folders in which that of jobs may be, as absolute paths: TMPDIR, then /tmp and /dev/shm, each once.
 std::vector<std::string> temporary_folders();
 
 /// Opens the folder of jobs in a temporary folder; makes it if there is none.

@@ -85,7 +85,7 @@ enum class State : std::uint32_t {
     finalizing,  ///< inside MPI_Finalize
     ended,       ///< MPI_Finalize returned
     exited,      ///< the process ended in an orderly way without MPI_Finalize
-    aborted,     ///< MPI_Abort was called
+    aborted,     ///< MPI_Abort was called, or an error of MPI was fatal
     // A reader derives these states; no rank writes them.
     gone,     ///< killed, or ended without MPI_Finalize: the process no longer exists
     unknown,  ///< it was running at its last sign of life, and its process cannot be asked from here
@@ -250,6 +250,7 @@ struct RankHead {
     std::int32_t exit_code = k_not_told;  ///< of a process that exited, as its parent is told it
     std::uint32_t awaited = k_no_rank;    ///< the world rank that this call waits for; k_no_rank: several, or unknown
     std::uint32_t processors = 0;         ///< that the node has
+    std::uint32_t aborted_by_mpi = 0;     ///< 1: State::aborted, and the MPI ended the job because of an error
     std::uint64_t current_since_us = 0;
     std::uint64_t memory_limit = 0;  ///< bytes that the kernel lets this rank's node have: its control group or machine
     std::uint64_t asked_memory = 0;  ///< of `sluice run --memory`; 0: it was not given

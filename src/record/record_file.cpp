@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/record_file.hpp"
 
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -20,6 +19,7 @@
 
 #include "base/hash.hpp"
 #include "base/units.hpp"
+#include "kernel/files/without_signals.hpp"
 
 namespace sluice::record {
 
@@ -167,8 +167,8 @@ RecordFile::Claim RecordFile::claim(kernel::Folder const& folder, std::string co
 RecordFile::Claim RecordFile::claim_in(int file, off_t bytes, std::string const& name) {
     bool const fresh = bytes == 0;
     if (!fresh && bytes < static_cast<off_t>(sizeof(NodeHeader))) return refuse(name, "it is not a file of Sluice");
-    if (int const error = fresh ? posix_fallocate(file, 0, sizeof(NodeHeader)) : 0; error != 0) {
-        refuse(name, std::strerror(error));
+    if (int const error = fresh ? kernel::allocate_blocks(file, 0, sizeof(NodeHeader)) : 0; error != 0) {
+        refuse(name, kernel::why_not_written(error));
         return Claim::no_room;
     }
     auto* const node = static_cast<NodeHeader*>(map_shared(file, 0, sizeof(NodeHeader)));
@@ -203,11 +203,12 @@ RecordFile::Claim RecordFile::claim_in(int file, off_t bytes, std::string const&
 /// The caller holds the file's lock.
 void RecordFile::claim_record(int file) {
     std::size_t const offset = offset_of_record(node_->claimed);
-    int error = posix_fallocate(file, static_cast<off_t>(offset), k_record_room);
+    int error = kernel::allocate_blocks(file, static_cast<off_t>(offset), k_record_room);
     void* const record = error == 0 ? map_shared(file, offset, k_record_room) : nullptr;
     if (record == nullptr) {
         if (error == 0) error = errno;
-        why_ = path() + ": " + std::strerror(error) + ", and a record has " + base::format_bytes({k_record_room});
+        why_ = path() + ": " + kernel::why_not_written(error) + ", and a record has " +
+               base::format_bytes({k_record_room});
         return;
     }
     record_ = begin_record(record, status_.st_size > static_cast<off_t>(offset));

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "budget/ledger_bed.hpp"
+#include "support/limits/file_size.hpp"
 
 namespace sluice::tests {
 namespace {
@@ -361,6 +362,14 @@ TEST_F(NodeLedgerTest, never_grants_more_than_the_bound_to_processes_that_fight)
     EXPECT_EQ(watch->sums().claimed, 0_B);
     EXPECT_EQ(granted->load(), 0U);
     munmap(shared, 4096);
+}
+
+TEST_F(NodeLedgerTest, is_none_where_a_file_may_not_be_as_large) {
+    FileSizeLimit const limit(4096);  // SIGXFSZ would end this process
+    std::string why;
+    EXPECT_EQ(budget::NodeLedger::join(identity_, why), nullptr);
+    EXPECT_EQ(why, "no shared memory for the node's ledger: File too large (RLIMIT_FSIZE)");
+    EXPECT_FALSE(exists());
 }
 
 TEST_F(NodeLedgerTest, comes_and_goes_with_processes_that_join_at_the_same_time) {

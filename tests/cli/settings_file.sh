@@ -34,6 +34,14 @@ expect "SLUICE_STAGING +32MiB +$folder/other:1" env SLUICE_CONFIG="$folder/other
 cd "$folder"
 expect "^$folder/other\$" env SLUICE_CONFIG=other "$sluice" run --watch off sh -c 'cd / && echo $SLUICE_CONFIG'
 
+# A line of the command itself obeys the file, and so does what is said before the plugin reads it.
+echo 'quiet = on' >"$folder/other"
+expect "no report: /dev/null/x: " "$sluice" run --report /dev/null/x true
+said=$(SLUICE_CONFIG=$folder/other "$sluice" run --report /dev/null/x sh -c 'echo $SLUICE_QUIET' 2>&1)
+[ "$said" = on ] || { echo "quiet by the file says: $said"; exit 1; }
+expect "no report: /dev/null/x: " env SLUICE_CONFIG="$folder/other" "$sluice" run --quiet off --report /dev/null/x true
+expect "no report: /dev/null/x: " env SLUICE_CONFIG="$folder/other" SLUICE_QUIET=off "$sluice" run --report /dev/null/x true
+
 expect "missing: No such file" env SLUICE_CONFIG="$folder/missing" "$sluice" info
 echo 'stagging = 8MiB' >"$folder/other"
 expect "$folder/other:1: no setting is called 'stagging'; the nearest is 'staging'" env SLUICE_CONFIG="$folder/other" "$sluice" info

@@ -4,15 +4,20 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <string>
 
 #include "kernel/files/descriptor.hpp"
+#include "kernel/files/without_signals.hpp"
+#include "support/limits/file_size.hpp"
 
 namespace sluice::kernel {
 namespace {
@@ -80,6 +85,30 @@ TEST(PatientWrite, keeps_a_signal_that_the_program_has_pending) {
     int taken = 0;
     sigwait(&sigpipe, &taken);
     pthread_sigmask(SIG_UNBLOCK, &sigpipe, nullptr);
+}
+
+TEST(PatientWrite, writes_what_a_file_may_hold_and_goes_on_without_the_rest) {
+    std::FILE* const file = std::tmpfile();
+    ASSERT_NE(file, nullptr);
+    {
+        tests::FileSizeLimit const limit(4);  // SIGXFSZ would end this process
+        EXPECT_FALSE(write_patiently(fileno(file), "hello", k_moment));
+    }
+    struct stat status {};
+    EXPECT_EQ(fstat(fileno(file), &status), 0);
+    EXPECT_EQ(status.st_size, 4);
+    std::fclose(file);
+}
+
+TEST(AllocateBlocks, is_an_error_where_a_file_may_not_grow) {
+    std::FILE* const file = std::tmpfile();
+    ASSERT_NE(file, nullptr);
+    EXPECT_EQ(allocate_blocks(fileno(file), 0, 8192), 0);
+    tests::FileSizeLimit const limit(4096);
+    EXPECT_EQ(allocate_blocks(fileno(file), 0, 8192), 0) << "it is as large already";
+    EXPECT_EQ(allocate_blocks(fileno(file), 8192, 1), EFBIG);
+    EXPECT_EQ(why_not_written(EFBIG), "File too large (RLIMIT_FSIZE)");
+    std::fclose(file);
 }
 
 TEST(PatientWrite, gives_up_at_a_full_pipe_and_leaves_its_flags) {

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "record/jobs_folder.hpp"
+#include "support/limits/file_size.hpp"
 
 namespace sluice::record {
 namespace {
@@ -104,6 +105,24 @@ TEST_F(RecordFiles, a_job_that_finds_each_name_taken_keeps_its_record_in_memory_
     RecordFile const one_more = claim();
     EXPECT_FALSE(one_more.shares_node());
     EXPECT_EQ(one_more.why(), path() + ": it belongs to another job");
+}
+
+TEST_F(RecordFiles, a_rank_that_may_not_make_the_file_larger_shares_its_head_and_says_why) {
+    RecordFile const first = claim();
+    tests::FileSizeLimit const limit(600'000);  // SIGXFSZ would end this process
+    RecordFile const second = claim();
+    EXPECT_TRUE(second.shares_node());
+    EXPECT_FALSE(second.in_file());
+    EXPECT_EQ(second.why(), path() + ": File too large (RLIMIT_FSIZE), and a record has 500 KiB");
+    EXPECT_EQ(first.node().arrived, 2u);
+}
+
+TEST_F(RecordFiles, a_rank_that_may_make_no_file_keeps_its_record_in_memory_and_says_why) {
+    tests::FileSizeLimit const limit(1000);
+    RecordFile const file = claim();
+    EXPECT_FALSE(file.shares_node());
+    EXPECT_EQ(file.why(), path() + ": File too large (RLIMIT_FSIZE)");
+    EXPECT_FALSE(fs::exists(path()));
 }
 
 TEST_F(RecordFiles, a_file_of_another_version_is_left_as_it_is) {
@@ -222,6 +241,15 @@ TEST_F(JobsFolders, are_below_TMPDIR_first_and_below_no_folder_twice) {
     EXPECT_EQ(temporary_folders(), (std::vector<std::string>{"/dev/shm", "/tmp"}));
     unsetenv("TMPDIR");
     EXPECT_EQ(temporary_folders(), (std::vector<std::string>{"/tmp", "/dev/shm"}));
+}
+
+TEST_F(JobsFolders, stay_where_they_are_if_the_program_goes_to_another_folder) {
+    fs::path const before = fs::current_path();
+    fs::current_path(folder_);
+    setenv("TMPDIR", "relative", 1);
+    std::string const named = temporary_folders().front();
+    fs::current_path(before);
+    EXPECT_EQ(named, folder_ + "/relative");
 }
 
 TEST_F(JobsFolders, are_none_if_all_names_are_taken) {

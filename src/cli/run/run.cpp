@@ -251,6 +251,11 @@ void check_program(fs::path const& file) {
     std::exit(error == ENOENT ? k_no_program : k_program_cannot_run);
 }
 
+/// What is said before the plugin reads the settings obeys the settings file, too.
+void make_quiet_setting_a_variable() {
+    if (Settings::from_environment().quiet == Switch::on) set("SLUICE_QUIET", "on");
+}
+
 }  // namespace
 
 int run_run(std::vector<std::string> const& arguments) {
@@ -260,6 +265,7 @@ int run_run(std::vector<std::string> const& arguments) {
     if (kernel::is_of_other_job()) unsetenv("SLUICE_REPORT");  // the folder is that of the job whose rank starts this
     for (auto const& [row, text] : options->settings)
         if (row.name == "quiet") set(std::string(row.variable), text);  // before anything is said
+    make_quiet_setting_a_variable();
     for (auto const& [row, text] : options->settings) {
         if (row.name == "memory") {
             share_memory(text);

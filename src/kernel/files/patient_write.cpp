@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,44 +11,14 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstdio>
-#include <ctime>
 
 #include "kernel/files/descriptor.hpp"
+#include "kernel/files/without_signals.hpp"
 
 namespace sluice::kernel {
 
 namespace {
-
-/// A write to a pipe without a reader sends SIGPIPE to the writing thread. It is blocked meanwhile and taken back,
-/// unless the program had one pending before.
-class WithoutSigpipe {
-  public:
-    WithoutSigpipe() noexcept {
-        sigset_t pending;
-        sigemptyset(&pending);
-        sigpending(&pending);
-        was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-        sigemptyset(&sigpipe_);
-        sigaddset(&sigpipe_, SIGPIPE);
-        pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
-    }
-    WithoutSigpipe(WithoutSigpipe const&) = delete;
-    WithoutSigpipe& operator=(WithoutSigpipe const&) = delete;
-    ~WithoutSigpipe() {
-        timespec const at_once{0, 0};
-        if (!was_pending_)
-            while (sigtimedwait(&sigpipe_, nullptr, &at_once) < 0 && errno == EINTR) {
-            }
-        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    }
-
-  private:
-    sigset_t sigpipe_{};
-    sigset_t before_{};
-    bool was_pending_ = false;
-};
 
 /// Where a text goes. Writes to it do not block if the kernel offers that.
 class Target {
@@ -96,7 +65,7 @@ class Target {
 }  // namespace
 
 bool write_patiently(int file, std::string_view text, std::chrono::milliseconds patience) noexcept {
-    WithoutSigpipe const quiet;
+    WithoutFileSignals const quiet;
     Target const target(file);
     while (!text.empty()) {
         if (target.must_ask_first() && !target.has_room(patience)) return false;

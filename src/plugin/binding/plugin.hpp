@@ -24,6 +24,8 @@ struct Declaration {
     // The MPI's PMIx, known from its first commit until all ranks were looked up.
     void* library = nullptr;
     pmix::Get get = nullptr;
+    /// By which the MPI ends the job: known from the same commit until MPI_Finalize.
+    pmix::Abort abort = nullptr;
 };
 
 struct Plugin {

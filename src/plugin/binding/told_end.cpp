@@ -19,6 +19,11 @@ void tell_end(record::RecordFile& file, std::uint32_t rank, report::How how,
         say("no report: MPI_Abort(%d) by rank %u%s%s", static_cast<int>(code.value_or(0)), rank, records, folder);
         return;
     }
+    if (how == report::How::failed) {
+        say("no report: rank %u ended by a fatal error of MPI (code %d)%s%s", rank, static_cast<int>(code.value_or(0)),
+            records, folder);
+        return;
+    }
     try {
         std::string const way = report::way_text(how, code);
         if (how == report::How::exited)

@@ -38,22 +38,9 @@ bool fence_tells_all() {
            says("OMPI_MCA_pmix_base_collect_data", {"1", "true", "yes"});
 }
 
-/// The PMIx below the caller, for there may be several in a process: that which the caller's library is linked to.
-template <class Function>
-Function below(void* library, char const* name) {
-    void* found = library != nullptr ? dlsym(library, name) : nullptr;
-    return reinterpret_cast<Function>(found);
-}
-
-void* library_of(void const* address) {
-    Dl_info where{};
-    if (dladdr(address, &where) == 0 || where.dli_fname == nullptr) return nullptr;
-    return dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-}
-
 void put_key(void* library) {
-    auto const put = below<pmix::Put>(library, "PMIx_Put");
-    auto const get = below<pmix::Get>(library, "PMIx_Get");
+    auto const put = pmix::below<pmix::Put>(library, "PMIx_Put");
+    auto const get = pmix::below<pmix::Get>(library, "PMIx_Get");
     if (put == nullptr || get == nullptr || !fence_tells_all()) return;
     pmix::Value value;
     value.type = pmix::k_uint32;
@@ -76,16 +63,32 @@ bool declared(pmix::Proc const& proc) {
     return yes;
 }
 
-bool all_put_their_keys(int size) {
-    char const* const job = std::getenv("PMIX_NAMESPACE");
-    if (declaration().stage != Stage::put || job == nullptr) return false;
+/// The job whose ranks put keys that this rank can look up; null if there is none.
+char const* job_with_keys() {
+    return declaration().stage == Stage::put ? std::getenv("PMIX_NAMESPACE") : nullptr;
+}
+
+bool put_its_key(char const* job, int rank) {
     pmix::Proc proc;
     std::strncpy(proc.nspace, job, sizeof proc.nspace - 1);
+    proc.rank = static_cast<std::uint32_t>(rank);
+    return declared(proc);
+}
+
+bool all_put_their_keys(int size) {
+    char const* const job = job_with_keys();
+    if (job == nullptr) return false;
     // From the far end, where in a job of two kinds the other kind often is: one look then suffices.
-    for (int rank = size - 1; rank >= 0; --rank) {
-        proc.rank = static_cast<std::uint32_t>(rank);
-        if (!declared(proc)) return false;
-    }
+    for (int rank = size - 1; rank >= 0; --rank)
+        if (!put_its_key(job, rank)) return false;
+    return true;
+}
+
+bool may_speak(int rank, int size) {
+    char const* const job = job_with_keys();
+    if (job == nullptr) return rank == 0 || kernel::ranks_of_node() == static_cast<std::uint32_t>(size);
+    for (int lower = 0; lower < rank; ++lower)
+        if (put_its_key(job, lower)) return false;
     return true;
 }
 
@@ -123,10 +126,11 @@ void keep_fence_to_ourselves() {
         unsetenv(name);
 }
 
-bool all_ranks_declared(record::RecordFile& file, int size) {
-    bool const yes = size == 1 || decide(file, size);
+Declared who_declared(record::RecordFile& file, int rank, int size) {
+    bool const all = size == 1 || decide(file, size);
+    Declared const found{all, !all && may_speak(rank, size)};
     let_go_of_pmix();
-    return yes;
+    return found;
 }
 
 }  // namespace sluice::plugin
@@ -134,13 +138,14 @@ bool all_ranks_declared(record::RecordFile& file, int size) {
 /// Called by the MPI within MPI_Init, before its fence. Any later commit, or one of the program's own, just passes.
 extern "C" [[gnu::visibility("default")]] int PMIx_Commit() {
     using namespace sluice::plugin;
-    void* const library = library_of(__builtin_return_address(0));
-    auto commit = below<pmix::Commit>(library, "PMIx_Commit");
+    void* const library = pmix::library_of(__builtin_return_address(0));
+    auto commit = pmix::below<pmix::Commit>(library, "PMIx_Commit");
     if (commit == nullptr || commit == &PMIx_Commit)
         commit = reinterpret_cast<pmix::Commit>(dlsym(RTLD_NEXT, "PMIx_Commit"));
     Declaration& declaration = g_plugin.declaration;
     auto armed = Declaration::Stage::armed;
     if (commit != nullptr && declaration.stage.compare_exchange_strong(armed, Declaration::Stage::idle)) {
+        declaration.abort = pmix::below<pmix::Abort>(library, "PMIx_Abort");
         put_key(library);
         if (declaration.stage == Declaration::Stage::put) declaration.library = library;
     }

@@ -30,10 +30,19 @@ namespace sluice::plugin {
 /// Before MPI_Init, after the record was claimed: this rank runs under us.
 void declare();
 
-/// After MPI_Init, once, by each rank of MPI_COMM_WORLD, which has `size`. Gives the same answer on all of them; waits
-/// for no rank. Takes at most `size` look-ups in memory of this node, by those ranks of the node that come first; keeps
-/// nothing allocated.
-bool all_ranks_declared(record::RecordFile& file, int size);
+/// What a rank knows of the others.
+struct Declared {
+    bool all;     ///< all ranks of the job run under us; the same on all of them
+    bool speaks;  ///< if not: may this rank say so for the job? Several may that can find out on their node which is
+                  ///< first
+};
+
+/// After MPI_Init, once, by rank `rank` of MPI_COMM_WORLD, which has `size`. Waits for no rank. Takes at most 2 `size`
+/// look-ups in memory of this node, `size` by those ranks of the node that come first; keeps nothing allocated.
+///
+/// Where keys tell, the lowest rank that has put one speaks; on one node without them any rank; else rank 0, which may
+/// be one that does not run under us.
+Declared who_declared(record::RecordFile& file, int rank, int size);
 
 /// After MPI_Init: takes out of the environment what `sluice run` has set for the fence. Children that the program
 /// starts get the rest of the environment, and may have no plugin.

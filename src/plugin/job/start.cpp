@@ -45,14 +45,15 @@ void describe_job(Job& job) {
 
 /// Until here no rank may send anything of ours.
 void meet_the_others(Job& job) {
-    bool const all = all_ranks_declared(job.watch.file(), job.size);
-    if (all) job.all = mpi::Communicator::twin_of(MPI_COMM_WORLD);
-    if (all || job.rank != 0) return;
+    Declared const declared = who_declared(job.watch.file(), job.rank, job.size);
+    if (declared.all) job.all = mpi::Communicator::twin_of(MPI_COMM_WORLD);
+    job.speaks_for_strangers = declared.speaks && kernel::is_first_to_say("strangers");
+    if (!job.speaks_for_strangers) return;
     if (!job.watch.file().shares_node())
         say("the ranks share no file of their node, so they do not know whether all run under sluice: watching only");
     else
-        say("only some of the %d ranks run under sluice, or they could not tell each other over their nodes: watching "
-            "only",
+        say("the %d ranks do not know whether all run under sluice, because some run without it, keep their records in "
+            "another folder (TMPDIR, --report) or are on another node: watching only",
             job.size);
 }
 

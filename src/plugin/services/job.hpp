@@ -55,8 +55,9 @@ struct Job {
     bool started = false;
     bool is_watched = false;  ///< calls of the program were watched or served
     bool ended = false;
-    bool reported = false;             ///< its report was printed
-    std::atomic<bool> aborted{false};  ///< this rank has called MPI_Abort
+    bool reported = false;              ///< its report was printed
+    bool speaks_for_strangers = false;  ///< the ranks do not know of each other: this one says what that costs
+    std::atomic<bool> aborted{false};   ///< this rank has called MPI_Abort
 
     /// A figure of a service, which adds to it with add() (tally.hpp). It is in the record of the rank, and reports add
     /// it up over the ranks. `what` is in the plural: "calls compared".

@@ -33,6 +33,7 @@ function tiles(report) {
     tile("served by Sluice", served ? countText(report.served_calls) : "–", !served ? "watched only" : report.saved_bytes.max ? `saved up to ${sizeText(report.saved_bytes.max)} a rank` : "all-to-alls in place"));
 }
 function headline(report) {
+  if (!report.ended && report.outcome === "ended") return "The ranks that left a record ended";
   if (!report.ended) return report.outcome === "still running" ? "The job is still running" : report.cause ? report.cause.split(":")[0].replace(/\.$/, "") : "The job did not end";
   const at = report.highest;
   if (report.world_size > 1 && report.peak_kib.max < 1.02 * mean(report.peak_kib) && report.peak_kib.min > .98 * mean(report.peak_kib))

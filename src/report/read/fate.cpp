@@ -24,7 +24,8 @@ record::State fate_of(record::RankHead const& head, std::uint64_t now_unix_us) n
 
 std::optional<RankEnd> end_of(record::RankHead const& head) noexcept {
     bool const exited = head.state == record::State::exited;
-    if (head.state == record::State::aborted) return RankEnd{How::aborted, head.abort_code, head.end_unix_us};
+    if (head.state == record::State::aborted)
+        return RankEnd{head.aborted_by_mpi != 0 ? How::failed : How::aborted, head.abort_code, head.end_unix_us};
     if (!exited && head.state != record::State::gone) return std::nullopt;
     record::EndSeen const& seen = head.end_seen;
     RankEnd end;

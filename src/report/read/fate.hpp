@@ -22,13 +22,15 @@ enum class How : std::uint32_t {
     aborted,  ///< it called MPI_Abort
     exited,   ///< without MPI_Finalize
     killed,   ///< by a signal, that of abort() included
+    failed,   ///< an error of MPI was fatal
     unknown   ///< one of these
 };
 
 struct RankEnd {
     How how = How::unknown;
-    std::optional<std::int64_t> code;  ///< of MPI_Abort, the exit code, or the number of the signal; none: not known
-    std::uint64_t unix_us = 0;         ///< when; of an end of which nothing is known, the last sign of life
+    std::optional<std::int64_t>
+        code;  ///< of MPI_Abort or of the error, the exit code, or the number of the signal; none: not known
+    std::uint64_t unix_us = 0;  ///< when; of an end of which nothing is known, the last sign of life
 };
 
 /// Returns how a rank ended whose head has the state that fate_of() gives; nothing if it has not ended, or ended in

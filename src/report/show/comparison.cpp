@@ -118,9 +118,9 @@ std::string padded(std::string const& text, std::size_t columns, bool right) {
 std::vector<Compared> compared(Summary const& before, Summary const& after) {
     std::vector<Compared> rows;
     rows.push_back(of_count("ranks", before.world_size, after.world_size));
-    rows.push_back({"outcome", before.all_ended() ? "ended" : "did not end",
-                    after.all_ended() ? "ended" : "did not end",
-                    before.all_ended() == after.all_ended() ? "same" : ""});
+    rows.push_back({"outcome", before.all_seen_ended() ? "ended" : "did not end",
+                    after.all_seen_ended() ? "ended" : "did not end",
+                    before.all_seen_ended() == after.all_seen_ended() ? "same" : ""});
     rows.push_back(of_time("run time", before.duration_us, after.duration_us));
     for (Figure const& figure : figures())
         if (figure.words != nullptr) add_figure(rows, figure, before.*figure.of_ranks, after.*figure.of_ranks);

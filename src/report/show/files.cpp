@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "kernel/files/folder.hpp"
+#include "kernel/files/without_signals.hpp"
 #include "report/show/page.hpp"
 #include "report/show/trace.hpp"
 #include "report/summary/summary_json.hpp"
@@ -29,7 +30,7 @@ constexpr std::uint64_t k_most_bytes = std::uint64_t{256} << 20;
 }
 
 [[noreturn]] void fail(std::string const& path, int reason) {
-    fail(path, std::generic_category().message(reason));
+    fail(path, kernel::why_not_written(reason));
 }
 
 /// A temporary file that is removed unless it is kept; a stream buffer that remembers why a write failed.
@@ -68,6 +69,7 @@ class TemporaryFile : public std::streambuf {
 
   private:
     bool flush() {
+        kernel::WithoutFileSignals const quiet;
         for (char const* next = pbase(); next < pptr() && reason_ == 0;) {
             ssize_t const written = ::write(file_.get(), next, static_cast<std::size_t>(pptr() - next));
             if (written >= 0)

@@ -209,7 +209,7 @@ std::vector<std::string> service_lines(Summary const& s) {
 std::string outcome_text(Summary const& s) {
     std::uint64_t const alive =
         s.in_state(record::State::running).count() + s.in_state(record::State::finalizing).count();
-    if (s.all_ended()) return "ended";
+    if (s.all_seen_ended()) return "ended";
     return alive > 0 && alive + s.in_state(record::State::ended).count() == s.ranks_seen ? "still running"
                                                                                          : "did not end";
 }

@@ -21,7 +21,8 @@ std::string to_screen(Summary const& summary);
 /// counters that are 0.
 std::vector<std::string> service_lines(Summary const& summary);
 
-/// Returns "ended", "still running" if all ranks that did not end live, else "did not end".
+/// Returns "ended" if all ranks did that left a record, "still running" if all ranks that did not end live, else "did
+/// not end".
 std::string outcome_text(Summary const& summary);
 
 /// Returns "ended", or the ranks by state: "ranks 0-2 gone, rank 3 aborted".

@@ -253,6 +253,8 @@ struct Summary {
 
     RankSet const& in_state(record::State state) const { return states[static_cast<std::size_t>(state)]; }
     bool all_ended() const { return in_state(record::State::ended).count() == world_size; }
+    /// True if no rank that left a record did anything else than end; others may have left none.
+    bool all_seen_ended() const { return ranks_seen > 0 && in_state(record::State::ended).count() == ranks_seen; }
     /// True if some rank lives, as far as this process can tell.
     bool may_run() const {
         return in_state(record::State::running).count() + in_state(record::State::finalizing).count() +

@@ -24,7 +24,7 @@ constexpr std::array k_object_names{"none",   "request",   "datatype", "communic
                                     "window", "operation", "info",     "error_handler", "file"};
 static_assert(k_object_names.size() == record::k_objects);
 constexpr std::array k_seen_names{"at a sample", "between samples", "before MPI_Init"};
-constexpr std::array k_how_names{"abort", "exit", "signal", "unknown"};
+constexpr std::array k_how_names{"abort", "exit", "signal", "error", "unknown"};
 constexpr std::array k_state_names{"running", "finalizing", "ended", "exited", "aborted", "gone", "unknown"};
 static_assert(k_kind_names.size() == k_kinds && k_state_names.size() == k_states);
 

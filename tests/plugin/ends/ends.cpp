@@ -4,6 +4,7 @@
 ///   MPI_Abort(…, 42) in     handler (an error handler), signal (a handler of a signal, inside MPI_Recv), op (a
 ///   reduction
 ///                           operation), copy (an attribute copy function), finalize (an attribute delete function)
+///   a fatal error of MPI    fatal (of MPI_Send)
 ///   MPI_Abort with          large (300, on a duplicated communicator), negative (-1)
 ///   by a signal             abort, terminate, segv, kill, first (killed before its first call)
 ///   without MPI_Finalize    exit (3), main (returns 3), limit (exit 3, when no address is left), exit_twice (a handler
@@ -56,12 +57,16 @@ void set_attribute(MPI_Comm_copy_attr_function* copy_it, MPI_Comm_delete_attr_fu
     MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
 }
 
+void send_to_no_rank() {
+    int nothing = 0;
+    MPI_Send(&nothing, 1, MPI_INT, 77, 0, MPI_COMM_WORLD);
+}
+
 void fail_to_send() {
     MPI_Errhandler handler;
     MPI_Comm_create_errhandler(on_error, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-    int nothing = 0;
-    MPI_Send(&nothing, 1, MPI_INT, 77, 0, MPI_COMM_WORLD);
+    send_to_no_rank();
 }
 
 void reduce() {
@@ -130,6 +135,7 @@ int end_by(char const* way) {
         setitimer(ITIMER_REAL, &soon, nullptr);
         wait_for_ever();
     }
+    if (is("fatal")) send_to_no_rank();
     if (is("op")) reduce();
     if (is("copy")) duplicate();
     if (is("large")) abort_on_a_duplicate();

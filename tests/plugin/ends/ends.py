@@ -29,6 +29,7 @@ EXPECTED = {
     "finalize": r"MPI_Abort\(42\)\.",
     "large": r"MPI_Abort\(300\)\.",
     "negative": r"MPI_Abort\(-1\)\.",
+    "fatal": r"a fatal error of MPI \(code 6\), inside MPI_Send" + PLACE + r"\.",
     "abort": r"signal 6 \(abort\), outside MPI\.",
     "terminate": r"signal 6 \(abort\), outside MPI\.",
     "segv": r"signal 11 \(segmentation fault\), outside MPI\.",

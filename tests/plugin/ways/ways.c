@@ -2,6 +2,7 @@
 // ways MODE [COMMAND]
 //   start    rank 0 runs COMMAND between MPI_Init and MPI_Finalize
 //   early    both ranks run COMMAND before MPI_Init
+//   leave    each rank goes to the folder COMMAND between MPI_Init and MPI_Finalize
 //   hello    rank 0 prints the number of ranks
 //   threads  MPI_THREAD_MULTIPLE and no all-to-all; with COMMAND "inplace" three all-to-alls in place of 128 KiB a pair
 #include <mpi.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static int rank, ranks;
 
@@ -38,6 +40,7 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (strcmp(mode, "start") == 0 && rank == 0) run(command);
+    if (strcmp(mode, "leave") == 0 && chdir(command) != 0) exit(3);
     if (strcmp(mode, "hello") == 0 && rank == 0) printf("hello from %d\n", ranks);
     if (threads && strcmp(command, "inplace") == 0) exchange();
     MPI_Barrier(MPI_COMM_WORLD);

@@ -227,6 +227,35 @@ def no_room(bed):
         subprocess.run(["umount", disk], check=True)
 
 
+def leaves(bed):
+    """Records in a TMPDIR that is no absolute path are found by a program that goes to another folder."""
+    (bed.folder / "relative").mkdir()
+    code, _, lines, text = bed.start([program, "leave", "/"], [], TMPDIR="relative")
+    check(code == 0 and bed.short(lines) == ["summary"], f"{code}\n{text}")
+    left = [str(path) for path in bed.folder.glob("relative/sluice-*/*")]
+    check(not left, f"nothing is left: {left}")
+
+
+def no_growth(bed):
+    """Where files may not become as large as records and reports, the program runs, the reason is said once, and there is a
+    summary."""
+    reason = "File too large (RLIMIT_FSIZE)"
+    lacks = f"if this job is killed, its report will lack ranks: {bed.folder}/sluice-"
+    report = ["--report", str(bed.report)]
+    for kib, ranks, options, begins in ((600, 2, [], [lacks]), (100, 2, [], [lacks]), (1, 2, [], ["no record is kept in a file: "]),
+                                        (100, 1, report, [lacks[:40], f"no report: cannot write {bed.report}/report.html: "])):
+        what = f"files of {kib} KiB, {ranks} ranks, {options}"
+        limited = ["bash", "-c", f'ulimit -f {kib}; exec "$0" "$@"', sluice, "run", *options, program]
+        # Open MPI's own files would be larger.
+        code, _, lines, text = bed.start(limited, [], ranks, layer=False, OMPI_MCA_btl="self,tcp", PMIX_MCA_gds="hash")
+        said = [line for line in bed.short(lines) if line != "summary"]
+        check(code == 0 and bed.short(lines).count("summary") == 1, f"{what}: {code}\n{text}")
+        check(len(said) == len(begins) and all(line.startswith(begin) and reason in line for line, begin in zip(said, begins)),
+              f"{what}: {said}")
+        left = [str(path) for path in bed.folder.glob("sluice-*/*")]
+        check(not left, f"{what}: nothing is left: {left}")
+
+
 with tempfile.TemporaryDirectory(prefix="sluice-ways-") as temporary:
     {name: value for name, value in globals().items() if callable(value)}[case](Bed(temporary))
 conclude()

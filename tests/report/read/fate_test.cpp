@@ -146,6 +146,9 @@ TEST(Fate, of_a_rank_is_what_it_says_itself_and_then_what_was_seen) {
     head.abort_code = -1;
     EXPECT_EQ(end_of(head)->how, How::aborted);
     EXPECT_EQ(end_of(head)->code, -1);
+    head.aborted_by_mpi = 1;
+    EXPECT_EQ(end_of(head)->how, How::failed);
+    EXPECT_EQ(end_of(head)->code, -1);
     for (record::State const state :
          {record::State::running, record::State::finalizing, record::State::ended, record::State::unknown}) {
         head.state = state;

@@ -34,12 +34,16 @@ struct Ended {
     std::int32_t exit_code = record::k_not_told;
     std::int32_t status = record::k_not_told;  // that the neighbour saw
     std::uint32_t site = k_outside_mpi;
+    bool by_mpi = false;
 };
 Ended in_order() {
     return {.state = State::ended, .at_us = 12'000'000};
 }
 Ended aborted(std::int32_t code, std::uint64_t at_us, std::uint32_t site = k_outside_mpi) {
     return {.state = State::aborted, .at_us = at_us, .abort_code = code, .site = site};
+}
+Ended failed(std::int32_t code, std::uint64_t at_us, std::uint32_t site) {
+    return {.state = State::aborted, .at_us = at_us, .abort_code = code, .site = site, .by_mpi = true};
 }
 Ended exited(std::int32_t code, std::uint64_t at_us, std::uint32_t site = k_outside_mpi) {
     return {.state = State::exited, .at_us = at_us, .exit_code = code, .site = site};
@@ -61,6 +65,7 @@ Summary job(std::vector<Ended> const& ranks) {
         head.state = ended.state;
         head.current_site = ended.site;
         head.abort_code = ended.abort_code;
+        head.aborted_by_mpi = ended.by_mpi ? 1 : 0;
         head.exit_code = ended.exit_code;
         bool const seen = ended.status != record::k_not_told;
         if (seen) head.end_seen = {1, ended.status, k_start + ended.at_us};
@@ -85,6 +90,8 @@ TEST(Ends, begin_with_the_rank_that_ended_first_and_how) {
               "Rank 0 ended first, at 1.15 s: MPI_Abort(42), called inside MPI_Recv at drain+0x1c (app).");
     EXPECT_EQ(first_line({aborted(-1, 1'150'000), aborted(300, 1'160'000)}),
               "Rank 0 ended first, at 1.15 s: MPI_Abort(-1).");
+    EXPECT_EQ(first_line({failed(6, 1'150'000, k_in_recv), last_seen(1'160'000)}),
+              "Rank 0 ended first, at 1.15 s: a fatal error of MPI (code 6), inside MPI_Recv at drain+0x1c (app).");
     EXPECT_EQ(first_line({exited(3, 1'150'000), killed(SIGKILL, 1'160'000)}),
               "Rank 0 ended first, at 1.15 s: exit code 3 without MPI_Finalize.");
     EXPECT_EQ(first_line({exited(record::k_not_told, 1'150'000), killed(SIGKILL, 1'160'000)}),

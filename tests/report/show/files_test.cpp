@@ -3,12 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstddef>
 #include <cstring>
 #include <fstream>
@@ -26,6 +24,7 @@
 #include "report/show/trace.hpp"
 #include "report/summary/summary_json.hpp"
 #include "sluice/error.hpp"
+#include "support/limits/file_size.hpp"
 
 namespace sluice::report {
 namespace {
@@ -264,17 +263,14 @@ TEST_F(Files, that_cannot_be_written_leave_nothing) {
 
 TEST_F(Files, on_a_full_disk_leave_nothing) {
     // A limit on the size of a file makes write() fail as a full disk does.
-    rlimit old{};
-    getrlimit(RLIMIT_FSIZE, &old);
-    rlimit small = old;
-    small.rlim_cur = 10'000;
-    auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
-    setrlimit(RLIMIT_FSIZE, &small);
-    std::string const why = reason(
-        [&] { write_whole(folder_ / "report.json", [](std::ostream& out) { out << std::string(1'000'000, 'x'); }); });
-    setrlimit(RLIMIT_FSIZE, &old);
-    std::signal(SIGXFSZ, handler);
-    EXPECT_THAT(why, HasSubstr("report.json: File too large"));
+    std::string why;
+    {
+        tests::FileSizeLimit const limit(10'000);
+        why = reason([&] {
+            write_whole(folder_ / "report.json", [](std::ostream& out) { out << std::string(1'000'000, 'x'); });
+        });
+    }
+    EXPECT_THAT(why, HasSubstr("report.json: File too large (RLIMIT_FSIZE)"));
     EXPECT_EQ(files_in(folder_), 0U);
 }
 

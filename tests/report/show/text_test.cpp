@@ -311,6 +311,16 @@ TEST(Text, names_ranks_without_record_and_aborts) {
     EXPECT_THAT(line, HasSubstr("1 of 4 ranks left no record"));
 }
 
+TEST(Text, says_of_ranks_that_ended_that_they_did_although_others_left_no_record) {
+    RecordPointer const record = make_record(1, 2);
+    record->head.state = record::State::ended;
+    Summary const half = summary_of(*record, {k_names, 0, {}, 0, 0});
+    std::string const line = flat(to_screen(half));
+    EXPECT_THAT(line, HasSubstr("· ended\nstate      rank 1 ended, last sign of life"));
+    EXPECT_THAT(line, HasSubstr("1 of 2 ranks left no record"));
+    EXPECT_EQ(compared(half, job(2, Story::healthy))[1].before, "ended");
+}
+
 TEST(Text, has_a_line_for_each_service_that_counted_anything_without_what_is_0) {
     std::string const line = flat(to_screen(job(2, Story::healthy)));
     EXPECT_THAT(line, HasSubstr("all-to-alls in place: 60 calls served"));

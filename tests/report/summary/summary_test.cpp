@@ -44,6 +44,7 @@ RecordPointer drawn_record(std::uint32_t rank, std::uint32_t size, std::mt19937_
         count = {random() % 4, random() % 4, random() % 1'000'000};
     record->head.state = static_cast<record::State>(random() % k_states);
     record->head.abort_code = static_cast<std::int32_t>(random() % 9) - 4;
+    record->head.aborted_by_mpi = static_cast<std::uint32_t>(random() % 2);
     record->head.exit_code = static_cast<std::int32_t>(random() % 4) - 1;
     record->head.end_unix_us = record->head.start_unix_us + random() % 9'000'000;
     if (random() % 2 == 0)

@@ -4,12 +4,15 @@
 #include <array>
 #include <cstdint>
 #include <exception>
+#include <string_view>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "functions.hpp"
 #include "groups/tags.hpp"
 #include "mpi/mpi.hpp"
 #include "plugin/binding/installation.hpp"
+#include "plugin/binding/say.hpp"
 #include "report/read/sum_contradictions.hpp"
 #include "report/show/files.hpp"
 #include "report/show/text.hpp"
@@ -96,12 +99,23 @@ report::Summary summary_of_job(MPI_Comm all, record::RankRecord const& record) {
     return summary;
 }
 
+/// The report is one, and rank 0 writes it. A rank that was given another folder says that it gets none.
+void say_whose_folder_it_is(MPI_Comm all, std::string const& folder) {
+    std::uint64_t const mine = base::Fnv1a().add(std::string_view(folder)).value();
+    std::uint64_t first = mine;
+    mpi::check(MPI_Bcast(&first, 1, MPI_UINT64_T, 0, all), "MPI_Bcast");
+    if (!folder.empty() && first != mine)
+        say_once_a_node("no report in %s: it is written where the --report of rank 0 says, which is not the same",
+                        folder.c_str());
+}
+
 }  // namespace
 
 std::string report_at_end(MPI_Comm all, record::RankRecord const& record, Settings const& settings) {
     std::string const& folder = settings.report;
     std::string lines;
     try {
+        say_whose_folder_it_is(all, folder);
         report::Summary const summary = summary_of_job(all, record);
         if (mpi::rank_in(all) != 0) return lines;
         for (std::string const& line : report::lines_of_contradictions(summary))

@@ -10,6 +10,7 @@
 #include "plugin/binding/gate.hpp"
 #include "plugin/binding/told_end.hpp"
 #include "plugin/job/end/ending.hpp"
+#include "plugin/job/end/fatal_error.hpp"
 #include "plugin/job/end/last_words.hpp"
 #include "plugin/job/end/local_report.hpp"
 #include "plugin/job/end/unwatched.hpp"
@@ -82,14 +83,15 @@ void end_of_process(int status, void*) {
 }
 
 /// The first call of a rank counts: layers of MPI call one another, and a handler may call MPI_Abort again.
-void note_abort(int code) noexcept {
+void note_abort(report::How how, int code) noexcept {
     Job* const job = own_job();
     if (job == nullptr || !job->started || job->watch.record().head.state == record::State::ended) return;
     if (job->aborted.exchange(true)) return;
     job->watch.record().head.abort_code = code;
+    job->watch.record().head.aborted_by_mpi = how == report::How::failed ? 1 : 0;
     end_state(job->watch, record::State::aborted);
     if (job->reported || !job->is_watched) return;
-    tell_end(job->watch.file(), static_cast<std::uint32_t>(job->rank), report::How::aborted, code);
+    tell_end(job->watch.file(), static_cast<std::uint32_t>(job->rank), how, code);
 }
 
 /// What grew then counts as grown later.
@@ -113,11 +115,8 @@ int all_has_been_said(int code) {
 /// The lines to print of a job whose ranks are not all on this node, or do not all take part.
 std::string report(Job& job, record::RankRecord const& record) {
     if (job.all) return report_at_end(job.all.get(), record, job.settings);
-    if (job.rank != 0 || job.settings.watch != Switch::on) return {};
-    return std::string("no report was gathered, because ") +
-           (job.watch.file().shares_node() ? "not all ranks run under sluice"
-                                           : "the ranks do not know whether all run under sluice") +
-           "\n";
+    if (!job.speaks_for_strangers || job.settings.watch != Switch::on) return {};
+    return "no report was gathered, because the ranks do not know whether all run under sluice\n";
 }
 
 }  // namespace
@@ -148,6 +147,7 @@ int finalize(int (*below)(), void*) {
     if (on_one_node) note_written(job->watch.file().node());
     give_back_startup_pages();  // the end of the services needed other code than what follows
     int const code = below();
+    g_plugin.declaration.abort = nullptr;
     job->watch.record().head.state = record::State::ended;
     if (on_one_node && job->rank == 0) lines = report_of_node(*job);
     if (!lines.empty()) keep_last_words(lines, job->watch.file());
@@ -155,8 +155,12 @@ int finalize(int (*below)(), void*) {
     return all_has_been_said(code);
 }
 
+void note_fatal_error(int code) noexcept {
+    note_abort(report::How::failed, code);
+}
+
 int abort_job(int (*below)(MPI_Comm, int), MPI_Comm comm, int code) {
-    note_abort(code);
+    note_abort(report::How::aborted, code);
     if (is_inside()) return below(comm, code);
     Inside const inside;
     return below(comm, code);

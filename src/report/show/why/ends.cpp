@@ -117,6 +117,8 @@ std::string way_text(How how, std::optional<std::int64_t> code) {
             return (code ? fmt::format("exit code {}", *code) : std::string("an exit")) + " without MPI_Finalize";
         case How::killed:
             return signal_text(code.value_or(0));
+        case How::failed:
+            return fmt::format("a fatal error of MPI (code {})", code.value_or(0));
         case How::unknown:
             break;
     }
