@@ -2,6 +2,7 @@
 #include "tasks/scheduler.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <new>
@@ -11,7 +12,6 @@
 #include "base/text/exception_text.hpp"
 #include "engine/context_state.hpp"
 #include "engine/patience.hpp"
-#include "kernel/progress.hpp"
 #include "mpi/mpi.hpp"
 #include "sluice/error.hpp"
 #include "tasks/endless.hpp"
@@ -28,6 +28,17 @@ constexpr std::uint64_t k_looks_before_yield = 50;
 constexpr std::uint64_t k_looks_before_question = 64;
 // Seconds until a stall. More than usual, because other tasks of this rank wait for an operation that ends by itself.
 constexpr double k_stall_beside_others = 0.1;
+
+class Running {
+  public:
+    explicit Running(std::atomic<bool>& now) noexcept : now_(&now) { now.store(true, std::memory_order_release); }
+    ~Running() { now_->store(false, std::memory_order_release); }
+    Running(Running const&) = delete;
+    Running& operator=(Running const&) = delete;
+
+  private:
+    std::atomic<bool>* now_;
+};
 
 /// Makes room for `size` elements, so that resize() allocates nothing.
 template <typename T>
@@ -169,11 +180,11 @@ bool Scheduler::look_around() {
 
 /// Readers of other ranks would wait for ever for what the task would have published.
 void Scheduler::run() {
-    if (runs_)
+    if (runs())
         throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(context_->rank()) +
                                                      ": a task calls Tasks::run of a Tasks that runs already: co_await "
                                                      "the task that it waits for");
-    kernel::Polling const running(runs_);
+    Running const running(runs_);
     context_->progress().give_up({});  // another scheduler may have given up
     try {
         run_to_the_end();

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -29,6 +30,7 @@ class Scheduler {
     /// Takes over the frame of `task`, whose handles share `join`.
     void spawn(detail::TaskPromise& task, std::shared_ptr<detail::JoinState> join);
     void run();
+    bool runs() const noexcept { return runs_.load(std::memory_order_acquire); }
     /// The Tasks has gone: run() ends by an error, if a task of it called this.
     void leave() noexcept { is_left_ = true; }
     engine::ContextState& context() noexcept { return *context_; }
@@ -70,7 +72,7 @@ class Scheduler {
 
     std::shared_ptr<engine::ContextState> context_;  // a scheduler may outlive its Context
     TaskFailure failure_is_;
-    bool runs_ = false;
+    std::atomic<bool> runs_ = false;  // another thread may ask
     bool is_left_ = false;
     detail::TaskPromise* first_ready_ = nullptr;
     detail::TaskPromise* last_ready_ = nullptr;

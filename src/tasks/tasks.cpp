@@ -66,7 +66,8 @@ Tasks::~Tasks() {
         return;
     }
     engine::tell_that_it_is_in_use("Tasks", context.rank());
-    static_cast<void>(new std::shared_ptr<tasks::Scheduler>(scheduler_));  // that thread goes on with it
+    // That thread goes on: its run() keeps the scheduler. Inside another call nothing of the tasks may be destroyed.
+    if (!scheduler_->runs()) static_cast<void>(new std::shared_ptr<tasks::Scheduler>(scheduler_));
 }
 
 TaskHandle Tasks::spawn(Task task) {
