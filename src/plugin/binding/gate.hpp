@@ -74,9 +74,14 @@ inline Below const& below() {
     return g_plugin.below;
 }
 
-[[gnu::always_inline]] inline bool stands_below() {
+/// MPI was found, and is the one that this plugin was built for.
+[[gnu::always_inline]] inline bool acts() {
     if (!g_plugin.located.load(std::memory_order_acquire)) locate_below();
-    return !g_plugin.acting || is_inside();
+    return g_plugin.acting;
+}
+
+[[gnu::always_inline]] inline bool stands_below() {
+    return !acts() || is_inside();
 }
 
 /// The job that a wrapper acts for; null if it hands the call on.

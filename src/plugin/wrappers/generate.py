@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # the folder is one of sources
+import listed
 import told
-import touches
 import unlisted
 
 
@@ -26,11 +26,16 @@ class Parameter:
         match = re.fullmatch(r"(.*?)\s*(\w+)((?:\[\d*\])*)", text.strip())
         self.type, self.name, self.array = match.groups()
 
-    def declaration(self, large):
+    def written(self, large):
         swap = {"COUNT": "MPI_Count" if large else "int", "DISPL": "MPI_Aint" if large else "int",
                 "SIZE": "MPI_Count" if large else "MPI_Aint"}
-        written = re.sub(r"\b(COUNT|DISPL|SIZE)\b", lambda found: swap[found.group()], self.type)
-        return f"{written} {self.name}{self.array}"
+        return re.sub(r"\b(COUNT|DISPL|SIZE)\b", lambda found: swap[found.group()], self.type)
+
+    def declaration(self, large):
+        return f"{self.written(large)} {self.name}{self.array}"
+
+    def as_passed(self, large):
+        return f"Passed<{self.written(large)}{self.array}> {self.name}"
 
 
 class Function:
@@ -45,8 +50,24 @@ class Function:
     def declarations(self):
         return ", ".join(parameter.declaration(self.large) for parameter in self.parameters) or "void"
 
+    def passed(self):
+        """The parameters of the exported function, each as wide as a register."""
+        return ", ".join(parameter.as_passed(self.large) for parameter in self.parameters) or ""
+
     def arguments(self):
-        return ", ".join(parameter.name for parameter in self.parameters)
+        """Led by commas, as they came."""
+        return "".join(f", {parameter.name}" for parameter in self.parameters)
+
+    def typed(self, text=None):
+        """The same as what the MPI of the plugin takes; or what `text` has of them."""
+        if text is None:
+            return "".join(f", Argument{{{parameter.name}}}" for parameter in self.parameters)
+        return re.sub(r"\w+", lambda found: f"Argument{{{found.group()}}}" if self.has(found.group()) else found.group(), text)
+
+    def cast(self, name):
+        """A parameter in its own type."""
+        parameter = next(parameter for parameter in self.parameters if parameter.name == name)
+        return f"static_cast<std::decay_t<{parameter.written(self.large)}{parameter.array}>>(Argument{{{name}}})"
 
     def has(self, name):
         return any(parameter.name == name for parameter in self.parameters)
@@ -248,107 +269,6 @@ struct Chains {{
 """
 
 
-def counted(function, prefix):
-    """A wrapper that counts an object that is made or freed, at every entry."""
-    name, watches = function.name, function.watches
-    what = f"below().{prefix}MPI_{name}"
-    call = f"{watches['through']}({what}, {function.arguments()})" if "through" in watches else f"{what}({function.arguments()})"
-    if "destroys" in watches:
-        counts = f"frees({told.object_of(watches['destroys'])}, next)"
-    elif "contents" in watches:
-        counts = f"gives_contents(Function::{name}, SLUICE_CALLER, {watches['contents']}, next)"
-    else:
-        counts = f"makes(Function::{name}, SLUICE_CALLER, {told.object_of(watches['creates'])}, next)"
-    noted = unlisted.NOTED.get(name, "")
-    return f"""SLUICE_EXPORTED int {prefix}MPI_{name}({function.declarations()}) {{
-{noted}    act_before("MPI_{name}");
-    return {counts.replace("next", f"[&] {{ return {call}; }}")};
-}}
-"""
-
-
-def wrapper(function):
-    name, watches = function.name, function.watches
-    declarations = "".join(f", {parameter.declaration(function.large)}" for parameter in function.parameters)
-    arguments = function.arguments()
-    if "beside" in watches:
-        return "".join(f"""SLUICE_EXPORTED int {prefix}MPI_{name}({function.declarations()}) {{
-    act_before("MPI_{name}");
-    return {watches['beside']}(below().{prefix}MPI_{name}, {arguments});
-}}
-""" for prefix in ("", "P"))
-    if "counted" in watches:
-        return "".join(counted(function, prefix) for prefix in ("", "P"))
-    if "around" in watches:
-        enter = "    if (stands_below())"
-        job_parameter = job_argument = ""
-        body = f"    act_before(\"MPI_{name}\");\n    return {watches['around']}(below, caller{', ' if arguments else ''}{arguments});\n"
-    else:
-        of_many = "_of_many" if function.kind in ("collective", "communicator") else ""
-        if "takes_requests" in watches:
-            of_many = "_for_requests"
-        enter = f"    Job* const job = acting_job{of_many}();\n    if (job == nullptr)"
-        job_parameter, job_argument = "Job& job, ", "*job, "
-        indented = lambda lines, by: "".join(f"{by}{line}\n" for line in lines)
-        after = told.after(function)
-        passed = f", {arguments}" if arguments else ""
-        run = f"job.chains.{name}.run(call, below{passed})"
-        if "takes_requests" in watches:
-            run = (f"job.owned.empty() ? {run}\n"
-                   f"        : job.chains.{name}.run_translated(call, Translated<false>::{name}, below{passed})")
-        before = touches.before(function)
-        before += told.measuring(function) + told.before(function)
-        if kept := told.completing(watches):
-            # The list of requests may be memory of Sluice: it must be gone when call.end() reads the memory again.
-            middle = (f"    int code = MPI_SUCCESS;\n    {{\n        {kept}\n        code = {run};\n"
-                      f"        if (code == MPI_SUCCESS) {{\n{indented(after, ' ' * 12)}        }}\n    }}\n")
-        else:
-            middle = (f"    int const code = {run};\n"
-                      + (f"    if (code == MPI_SUCCESS) {{\n{indented(after, '        ')}    }}\n" if after else ""))
-        body = (f"    Call call(job, job.watch, Function::{name}, caller);\n    job.poll();\n" + indented(before, "    ")
-                + middle + "    return call.end(code);\n")
-    text = f"""
-static int watched_{name}({job_parameter}decltype(&::MPI_{name}) below, void* caller{declarations}) {{
-{body}}}
-"""
-    for prefix in ("", "P"):
-        aside = f"below().{prefix}MPI_{name}({arguments})"
-        if "takes_requests" in watches:
-            aside = (f"!owns_some(g_plugin.job) ? {aside}\n"
-                     f"        : Translated<true>::{name}(below().{prefix}MPI_{name}, {arguments})")
-        if "destroys" in watches:
-            aside = f"frees({told.object_of(watches['destroys'])}, [&] {{ return {aside}; }})"
-        text += f"""SLUICE_EXPORTED int {prefix}MPI_{name}({function.declarations()}) {{
-{enter} return {aside};
-{"    find_wrapping_code();  // a module of Python was opened after the plugin" + chr(10) if name in ("Init", "Init_thread") else ""}    return watched_{name}({job_argument}below().{prefix}MPI_{name}, SLUICE_CALLER{', ' if arguments else ''}{arguments});
-}}
-"""
-    return text
-
-
-def wrappers_cpp(functions):
-    return NOTE + """#include "plugin/binding/callers/callers.hpp"
-#include "plugin/services/job.hpp"
-#include "plugin/services/translated.hpp"
-#include "plugin/services/type_calls.hpp"
-#include "plugin/tables/message_bytes.hpp"
-#include "plugin/watch/call.hpp"
-#include "plugin/watch/objects/freeing.hpp"
-#include "plugin/watch/requests.hpp"
-#include "plugin/watch/touching.hpp"
-#include "plugin/wrappers/around.hpp"
-#include "plugin/wrappers/counted.hpp"
-#include "plugin/wrappers/unlisted.hpp"
-
-using namespace sluice::plugin;
-namespace mpi = sluice::mpi;
-namespace record = sluice::record;
-
-#define SLUICE_EXPORTED extern "C" __attribute__((visibility("default")))
-#define SLUICE_CALLER caller_of_program(__builtin_return_address(0), __builtin_dwarf_cfa())
-""" + "".join(wrapper(function) for function in functions)
-
-
 def main():
     table, folder, headers = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
     rows = read_table(table)
@@ -364,7 +284,7 @@ def main():
             "libmpi.hpp": libmpi_hpp(functions, declared, handles, others),
             "chains.hpp": chains_hpp(functions),
             "straight.h": straight_h(functions, declared, handles, others),
-            "wrappers.cpp": wrappers_cpp(functions),
+            "wrappers.cpp": listed.wrappers_cpp(NOTE, functions),
             "unlisted.cpp": unlisted.unlisted_cpp(NOTE, others),
         }
     for name, text in files.items():
@@ -372,4 +292,5 @@ def main():
             (folder / name).write_text(text)
 
 
-main()
+if __name__ == "__main__":
+    main()

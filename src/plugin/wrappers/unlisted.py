@@ -39,22 +39,27 @@ def functions(text, listed):
     return found
 
 
-def wrapper(name, types):
-    declared = ", ".join(f"{before} a{i}{behind}" for i, (before, behind) in enumerate(types)) or "void"
-    unnamed = ", ".join(f"decltype(a{i})" for i in range(len(types)))
-    arguments = ", ".join(f"a{i}" for i in range(len(types)))
-    text = ""
-    for prefix in ("", "P"):
-        text += f"""#undef {prefix}MPI_{name}
-SLUICE_EXPORTED int {prefix}MPI_{name}({declared}) {{
-    auto* const function = reinterpret_cast<int (*)({unnamed})>(below().{prefix}MPI_{name});
-{NOTED.get(name, "")}    if (acts_before()) [[unlikely]] {{
-        ActingBefore const acting("MPI_{name}");
-        return function({arguments});
-    }}
-    return function({arguments});
+def exported(symbol, parameters, body):
+    """A function of the name `symbol` for the linker. In a namespace, because mpi.h declares it with other parameters."""
+    return f"""namespace sluice::plugin::entries {{
+__attribute__((visibility("default"))) int {symbol}({parameters}) __asm__("{symbol}");
+int {symbol}({parameters}) {{
+{body}}}
 }}
 """
+
+
+def wrapper(name, types):
+    parameters = ", ".join(f"Passed<{before}{behind}> a{i}" for i, (before, behind) in enumerate(types))
+    arguments = "".join(f", a{i}" for i in range(len(types)))
+    text = ""
+    for prefix in ("", "P"):
+        text += f"#undef {prefix}MPI_{name}\n" + exported(f"{prefix}MPI_{name}", parameters, f"""{NOTED.get(name, "")}    if (acts_before()) [[unlikely]] {{
+        ActingBefore const acting("MPI_{name}");
+        return pass_on(below().{prefix}MPI_{name}{arguments});
+    }}
+    return pass_on(below().{prefix}MPI_{name}{arguments});
+""")
     return text
 
 
@@ -63,11 +68,11 @@ def unlisted_cpp(note, found):
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 0
 #include <mpi.h>
 
+#include "plugin/wrappers/entry.hpp"
 #include "plugin/wrappers/unlisted.hpp"
 
 using namespace sluice::plugin;
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-#define SLUICE_EXPORTED extern "C" __attribute__((visibility("default")))
 
 """ + "".join(wrapper(name, types) for name, types in found.items())
