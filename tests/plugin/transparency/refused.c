@@ -8,16 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transcript.h"
+#include "handled.h"
 
-static int handled = 0;
 static jmp_buf back;
 
-static void count_comm(MPI_Comm* comm, int* code, ...) {
-    (void)comm;
-    (void)code;
-    ++handled;
-}
 static void count_window(MPI_Win* window, int* code, ...) {
     (void)window;
     (void)code;
@@ -32,42 +26,6 @@ static void jump(MPI_Comm* comm, int* code, ...) {
     (void)comm;
     (void)code;
     longjmp(back, 1);
-}
-
-#define HANDLED(expression)                      \
-    do {                                         \
-        handled = 0;                             \
-        CALL(expression);                        \
-        say("handler called %d times", handled); \
-    } while (0)
-
-// A handle that MPI finds to be wrong by looking at it.
-static MPI_Datatype wrong_type(void) {
-#ifdef MPICH_VERSION
-    return (MPI_Datatype)0x0c00fff1;
-#else
-    return MPI_DATATYPE_NULL;
-#endif
-}
-
-static MPI_Comm wrong_comm(void) {
-#ifdef MPICH_VERSION
-    return (MPI_Comm)0x0400fff1;
-#else
-    return MPI_COMM_NULL;
-#endif
-}
-
-// Large enough that Sluice serves it where all members go along.
-static void all_to_all(MPI_Comm comm, char const* when) {
-    enum { k_block = 1 << 16 };
-    int const size = ranks * k_block;
-    int* data = room((size_t)size * sizeof *data);
-    for (int i = 0; i < size; ++i)
-        data[i] = me * 1000003 + i;
-    MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, k_block, MPI_INT, comm);
-    say_bytes(when, data, (size_t)size * sizeof *data);
-    free(data);
 }
 
 static void bad_collectives(MPI_Comm comm) {

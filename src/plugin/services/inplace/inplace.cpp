@@ -16,11 +16,11 @@
 #include "kernel/device/device_memory.hpp"
 #include "memory/leased.hpp"
 #include "plugin/binding/tally.hpp"
+#include "plugin/services/inplace/blocks_of_call.hpp"
 #include "plugin/services/inplace/host_copy.hpp"
 #include "plugin/services/inplace/sent_copy.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/services/owned_requests.hpp"
-#include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/call.hpp"
 #include "sluice/collectives.hpp"
 #include "sluice/error.hpp"
@@ -149,38 +149,12 @@ class LeftToMpi {
     std::uint64_t& left_;
 };
 
-/// What a call says of its blocks. MPI has not seen the call yet, so only types that are known to be valid are served.
-MessageBytes sizes_of(Call& call) {
-    return {call.watch().communicators(), call.watch().datatypes()};
-}
-
-/// A block at address 0 has a type whose bytes are elsewhere (MPI_BOTTOM); one without gaps is for MPI to refuse.
-bool has_place(void const* buffer, MPI_Datatype type) {
-    return buffer != nullptr || g_plugin.dense_types.size_of(type) == 0;
-}
-
-/// Bytes of the largest block, or nothing where a count is negative or a type unknown: that is for MPI to refuse.
-template <class Count>
-std::optional<std::uint64_t> largest_of(MessageBytes& sizes, void const* buffer, Count const counts[],
-                                        MPI_Datatype const* types, MPI_Datatype type, int size) {
-    std::uint64_t largest = 0;
-    for (int i = 0; i < size; ++i) {
-        MPI_Datatype const its = types != nullptr ? types[i] : type;
-        if (counts[i] < 0 || (counts[i] > 0 && !has_place(buffer, its))) return std::nullopt;
-        largest = std::max(largest, sizes.bytes(counts[i], its));
-    }
-    if (sizes.left_out()) return std::nullopt;
-    return largest;
-}
-
 /// Where blocks differ in size a threshold cannot be agreed on without speaking first, so all are served; but two ranks
 /// have one pair, whose bytes are the same on both.
-template <class Count>
-bool is_worth(MessageBytes& sizes, groups::Members const& members, Count const counts[], MPI_Datatype const* types,
-              MPI_Datatype type) {
+template <class Count, class Types>
+bool is_worth(BlocksOfCall& blocks, groups::Members const& members, Count const counts[], Types types) {
     if (members.size != 2) return members.size > 2;
-    int const other = 1 - members.rank;
-    return collectives::worth_serving_alltoall(sizes.bytes(counts[other], types != nullptr ? types[other] : type), 2);
+    return collectives::worth_serving_alltoall(blocks.bytes_of(1 - members.rank, counts, types), 2);
 }
 
 /// The program's arguments, for both kinds of counts. What is not served goes on to `next`. `Server`: Serving or
@@ -188,14 +162,13 @@ bool is_worth(MessageBytes& sizes, groups::Members const& members, Count const c
 template <class Server, class Next, class Count>
 int alltoall(Server& serving, Call& call, Next next, void const* sendbuf, Count sendcount, MPI_Datatype sendtype,
              void* recvbuf, Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-    if (placed(sendbuf) && recvcount > 0 && has_place(recvbuf, recvtype)) {
+    if (placed(sendbuf) && recvcount > 0) {
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
-        MessageBytes sizes = sizes_of(call);
-        std::uint64_t const pair = sizes.bytes(recvcount, recvtype);
-        if (members.size > 1 && !sizes.left_out() && collectives::worth_serving_alltoall(pair, members.size)) {
+        auto const pair = BlocksOfCall(call).bytes_at(recvbuf, 0, recvcount, recvtype);
+        if (members.size > 1 && pair && collectives::worth_serving_alltoall(*pair, members.size)) {
             InplaceBlocks const blocks = InplaceBlocks::alltoall(recvbuf, recvcount, recvtype);
-            if (auto const code = serving.serve(call, comm, members, blocks, pair)) return *code;
+            if (auto const code = serving.serve(call, comm, members, blocks, *pair)) return *code;
         }
     }
     return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -208,9 +181,9 @@ int alltoallv(Server& serving, Call& call, Next next, void const* sendbuf, Count
     if (placed(sendbuf) && recvcounts != nullptr && rdispls != nullptr) {
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
-        MessageBytes sizes = sizes_of(call);
-        if (auto const largest = largest_of(sizes, recvbuf, recvcounts, nullptr, recvtype, members.size);
-            largest && is_worth(sizes, members, recvcounts, nullptr, recvtype)) {
+        BlocksOfCall of(call);
+        auto const largest = of.largest_at(recvbuf, recvcounts, rdispls, recvtype, members.size);
+        if (largest && is_worth(of, members, recvcounts, recvtype)) {
             InplaceBlocks const blocks = InplaceBlocks::alltoallv(recvbuf, recvcounts, rdispls, recvtype);
             if (auto const code = serving.serve(call, comm, members, blocks, *largest)) return *code;
         }
@@ -225,9 +198,9 @@ int alltoallw(Server& serving, Call& call, Next next, void const* sendbuf, Count
     if (placed(sendbuf) && recvcounts != nullptr && rdispls != nullptr && recvtypes != nullptr) {
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
-        MessageBytes sizes = sizes_of(call);
-        auto const largest = largest_of(sizes, recvbuf, recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size);
-        if (largest && is_worth(sizes, members, recvcounts, recvtypes, MPI_DATATYPE_NULL)) {
+        BlocksOfCall of(call);
+        auto const largest = of.largest_at(recvbuf, recvcounts, rdispls, recvtypes, members.size);
+        if (largest && is_worth(of, members, recvcounts, recvtypes)) {
             InplaceBlocks const blocks = InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes);
             if (auto const code = serving.serve(call, comm, members, blocks, *largest)) return *code;
         }
@@ -294,8 +267,7 @@ int ialltoallw(Server& serving, Call& call, Next next, void const* sendbuf, Coun
     if (placed(sendbuf) && recvcounts != nullptr && rdispls != nullptr && recvtypes != nullptr && request != nullptr) {
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
-        MessageBytes sizes = sizes_of(call);
-        if (members.size > 1 && largest_of(sizes, recvbuf, recvcounts, recvtypes, MPI_DATATYPE_NULL, members.size)) {
+        if (members.size > 1 && BlocksOfCall(call).largest_at(recvbuf, recvcounts, rdispls, recvtypes, members.size)) {
             if constexpr (std::is_same_v<Server, Serving>)
                 return ialltoallw_of_copy(serving, call, next, members, recvbuf, recvcounts, rdispls, recvtypes, comm,
                                           request);
