@@ -64,11 +64,15 @@ bool frame_is_open() noexcept;
 /// The paths of the MPI libraries that are loaded.
 std::vector<std::string> loaded_mpis();
 
+/// The next tool's function of this name, or that of the one MPI that is loaded; null if there is none.
+void* function_below(char const* name);
+
 /// Looks for what lies below us; says once on standard error why we stand aside, if we do. Nothing is said in a rank of
 /// another job than the one that `sluice run` stands in, which has the preload by inheritance.
 void locate_below();
 
-/// Functions of the next tool or of libmpi; found at the first call, for MPI may be loaded late.
+/// Functions of the next tool or of libmpi; found at the first call, for MPI may be loaded late. What nothing has
+/// returns an error.
 inline Below const& below() {
     if (!g_plugin.located.load(std::memory_order_acquire)) locate_below();
     return g_plugin.below;

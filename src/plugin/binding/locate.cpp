@@ -3,8 +3,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <cstdio>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -13,6 +13,7 @@
 #include "kernel/job/run_mark.hpp"
 #include "plugin/binding/gate.hpp"
 #include "plugin/binding/say.hpp"
+#include "sluice/settings.hpp"
 
 namespace sluice::plugin {
 
@@ -34,13 +35,34 @@ void look_up(void* handle, Names const& names, void* table) {
         pointers[i] = dlsym(handle, names[i]);
 }
 
+/// In the place of a function that nothing below us has. A program that asks whether a function is there (a weak
+/// reference, dlsym) finds ours.
+int is_absent() noexcept {
+    return MPI_ERR_OTHER;
+}
+
 /// Below us comes the next in the order of symbols: another tool, or libmpi. There is none where MPI was loaded late
 /// and privately (a Python module): then it is that library.
-void fill_below(void* libmpi) {
-    look_up(RTLD_NEXT, k_below_names, &g_plugin.below);
+void* next_function(char const* name, void* libmpi) {
+    void* const next = dlsym(RTLD_NEXT, name);
+    return next == nullptr && libmpi != nullptr ? dlsym(libmpi, name) : next;
+}
+
+/// False if there is none.
+bool fill_below(void* libmpi) {
+    bool found = false;
     auto* const pointers = reinterpret_cast<void**>(&g_plugin.below);
-    for (std::size_t i = 0; i < k_below_names.size(); ++i)
-        if (pointers[i] == nullptr && libmpi != nullptr) pointers[i] = dlsym(libmpi, k_below_names[i]);
+    for (std::size_t i = 0; i < k_below_names.size(); ++i) {
+        void* const next = next_function(k_below_names[i], libmpi);
+        found = found || next != nullptr;
+        pointers[i] = next != nullptr ? next : reinterpret_cast<void*>(&is_absent);
+    }
+    return found;
+}
+
+/// The one MPI library that is loaded; null if there is none, or if there are several.
+void* only_mpi(std::vector<std::string> const& mpis) {
+    return mpis.size() == 1 ? dlopen(mpis.front().c_str(), RTLD_LAZY | RTLD_NOLOAD) : nullptr;
 }
 
 /// libmpi itself, past other tools. Its data, the handles' addresses, may have been moved into the program by the
@@ -51,6 +73,20 @@ void fill_libmpi(void* libmpi) {
     for (std::size_t i = 0; i < k_straight_names.size(); ++i)
         if (std::string_view(k_straight_names[i]).starts_with("ompi_"))
             if (void* const seen = dlsym(RTLD_DEFAULT, k_straight_names[i]); seen != nullptr) pointers[i] = seen;
+}
+
+/// MPI_Init, which reads the settings, may be far.
+bool is_to_be_quiet() noexcept {
+    try {
+        return Settings::from_environment().quiet == Switch::on;
+    } catch (std::exception const&) {
+        return false;  // `sluice run` has complained of them
+    }
+}
+
+template <class... Values>
+void complain(char const* format, Values... values) {
+    if (!is_to_be_quiet()) say_once_a_node(format, values...);
 }
 
 bool is_ours(std::string const& library) {
@@ -71,19 +107,29 @@ std::vector<std::string> loaded_mpis() {
     return found;
 }
 
+void* function_below(char const* name) {
+    return next_function(name, only_mpi(loaded_mpis()));
+}
+
 void locate_below() {
     std::lock_guard const lock(g_plugin.locating);
     if (g_plugin.located) return;
     std::vector<std::string> const mpis = loaded_mpis();
-    void* const libmpi = mpis.size() == 1 ? dlopen(mpis.front().c_str(), RTLD_LAZY | RTLD_NOLOAD) : nullptr;
-    fill_below(libmpi);
+    void* const libmpi = only_mpi(mpis);
+    bool const found = fill_below(libmpi);
+    if (mpis.empty() && !found) {
+        // The program may load one yet: its next call looks again.
+        if (!g_plugin.called_in_vain.exchange(true) && !kernel::is_of_other_job())
+            complain("stands aside: MPI was called, but no MPI library is loaded: the call returns an error");
+        return;
+    }
+    g_plugin.called_in_vain = false;
     if (kernel::is_of_other_job()) {
         // Its calls pass.
     } else if (mpis.size() > 1) {
-        say_once_a_node("stands aside: the program has loaded two MPI libraries, %s and %s", mpis[0].c_str(),
-                        mpis[1].c_str());
+        complain("stands aside: the program has loaded two MPI libraries, %s and %s", mpis[0].c_str(), mpis[1].c_str());
     } else if (libmpi == nullptr) {
-        say_once_a_node("stands aside: MPI was called, but no MPI library is loaded (a static one?)");
+        complain("stands aside: the MPI that was called has no PMPI_Init (a stub?)");
     } else {
         fill_libmpi(libmpi);
         std::string text(8192, '\0');
@@ -93,8 +139,7 @@ void locate_below() {
         text.resize(std::strlen(text.c_str()));
         g_plugin.acting = is_ours(text);
         if (!g_plugin.acting)
-            say_once_a_node("stands aside: this plugin is for %s, the program uses %.40s", SLUICE_MPI_MARK,
-                            text.c_str());
+            complain("stands aside: this plugin is for %s, the program uses %.40s", SLUICE_MPI_MARK, text.c_str());
     }
     g_plugin.located.store(true, std::memory_order_release);
 }

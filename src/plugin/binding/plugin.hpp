@@ -33,6 +33,8 @@ struct Plugin {
     std::atomic<bool> located{false};
     /// MPI was found, once and of the kind this plugin was built for. Before that every call passes.
     bool acting = false;
+    /// MPI was called, and nothing is loaded that has its functions.
+    std::atomic<bool> called_in_vain{false};
     /// The process that started MPI by MPI_Session_init; 0: none did.
     std::atomic<int> with_sessions{0};
     /// The thread level that the program sees at most, if the MPI was asked for a higher one; -1: it was not.

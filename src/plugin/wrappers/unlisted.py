@@ -3,7 +3,8 @@
 act before these, too, and nothing else is done."""
 import re
 
-# They touch nothing of the program but their arguments, and wait for nothing; or they are no functions of MPI's interface.
+# They touch nothing of the program but their arguments, and wait for nothing (some are in ANYTIME); or they are no functions of
+# MPI's interface.
 LEFT_OUT = re.compile(r"MPI_(T_\w+|Pcontrol|Wtime|Wtick|Aint_\w+|Initialized|Finalized|\w+_(c2f|f2c|c2f08|f082c|f082f|f2f08))")
 
 
@@ -39,11 +40,11 @@ def functions(text, listed):
     return found
 
 
-def exported(symbol, parameters, body):
+def exported(symbol, parameters, body, answer="int"):
     """A function of the name `symbol` for the linker. In a namespace, because mpi.h declares it with other parameters."""
     return f"""namespace sluice::plugin::entries {{
-__attribute__((visibility("default"))) int {symbol}({parameters}) __asm__("{symbol}");
-int {symbol}({parameters}) {{
+__attribute__((visibility("default"))) {answer} {symbol}({parameters}) __asm__("{symbol}");
+{answer} {symbol}({parameters}) {{
 {body}}}
 }}
 """
@@ -63,11 +64,25 @@ def wrapper(name, types):
     return text
 
 
+# Function of anytime.hpp and what it returns.
+ANYTIME = {"Initialized": ("tell_no", "int"), "Finalized": ("tell_no", "int"), "Wtime": ("tell_time", "double"),
+           "Wtick": ("tell_tick", "double")}
+
+
+def anytime(name):
+    otherwise, answer = ANYTIME[name]
+    parameters, argument = ("Passed<int*> flag", ", flag") if otherwise == "tell_no" else ("", "")
+    return "".join(f"#undef {prefix}MPI_{name}\n" + exported(f"{prefix}MPI_{name}", parameters, f"""    static constinit Anytime below("{prefix}MPI_{name}");
+    return below.call_or(&{otherwise}{argument});
+""", answer) for prefix in ("", "P"))
+
+
 def unlisted_cpp(note, found):
     return note + """// Functions that MPI has removed are wrapped for programs that were built when MPI had them.
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 0
 #include <mpi.h>
 
+#include "plugin/wrappers/anytime.hpp"
 #include "plugin/wrappers/entry.hpp"
 #include "plugin/wrappers/unlisted.hpp"
 
@@ -75,4 +90,4 @@ using namespace sluice::plugin;
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-""" + "".join(wrapper(name, types) for name, types in found.items())
+""" + "".join(wrapper(name, types) for name, types in found.items()) + "".join(map(anytime, ANYTIME))

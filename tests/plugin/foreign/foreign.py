@@ -77,6 +77,7 @@ def words(folder):
     check(got[:2] == (code, out), f"with the plugin: {got[0]}, {differing(got[1], out)}")
     aside = f"sluice: stands aside: this plugin is for {OURS}, the program uses a stand-in"
     check(got[2] == [aside], f"{got[2]} in place of {aside}")
+    check(run([made, "all"], LD_PRELOAD=plugin, SLUICE_QUIET="on")[:3] == (code, out, []), "quiet")
 
 
 def program_(folder):

@@ -183,6 +183,26 @@ def several_threads(bed):
     check("MULTIPLE" not in str(lines), f"what is turned off is left to nothing: {lines}")
 
 
+NONE = ["stands aside: MPI was called, but no MPI library is loaded: the call returns an error"]
+
+
+def absent(bed):
+    """A program without MPI finds the functions of the plugin. They say that there is no MPI, and end nothing."""
+    error = ["MPI_Comm_rank", "MPI_Comm_rank", "MPI_Init", "MPI_Sendrecv", "MPI_Abort"]
+    told = [f"{name}: an error" for name in error] + ["MPI_Initialized: success", "initialized 0", "MPI_Finalized: success",
+                                                      "finalized 0", "time goes on, tick seconds"]
+    found = ["PMPI_Initialized: 0, 0", "MPI_Comm_rank: an error", "done"]
+    # Whether MPI runs is asked of no MPI in silence.
+    for words, plain, wanted, line in (([], ["no MPI"], told, NONE), (["find"], ["done"], found, NONE), (["ask"], ["0"], ["0"], [])):
+        for ranks in (2, 0):
+            each = lambda lines: "".join(sorted("".join(f"{line}\n" for line in lines) * max(ranks, 1)))
+            got = bed.start([program, *words], [], ranks, layer=False)
+            check(got[:3] == (0, each(plain), []), f"plain {words}: {got}")
+            got = bed.start([program, *words], [], ranks)
+            check(got[:2] == (0, each(wanted)) and set(got[2]) == set(line), f"{words}, {ranks} ranks: {got}")
+            check(bed.start([program, *words], ["--quiet", "on"], ranks)[:3] == (0, each(wanted), []), f"{words}, quiet")
+
+
 def static(bed):
     bed.compare("static", [program], STATIC, TRANSCRIPT=str(bed.folder))
 

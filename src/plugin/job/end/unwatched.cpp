@@ -114,7 +114,7 @@ void say_why() {
 
 void note_unwatched() noexcept {
     // Why MPI's calls pass was said when the first one came.
-    bool const stands_aside = g_plugin.located && !g_plugin.acting;
+    bool const stands_aside = (g_plugin.located && !g_plugin.acting) || g_plugin.called_in_vain;
     if (stands_aside || (g_plugin.with_sessions != getpid() && !kernel::is_run_itself())) return;
     if (!kernel::is_first_of_node()) return;
     try {
