@@ -25,8 +25,8 @@ STATIC = ["not watched: MPI is linked statically into the program, where no libr
 SESSION = ["no report: the program starts MPI by MPI_Session_init, and only programs that call MPI_Init are watched"]
 
 
-def handle_line():
-    return [f"not watched: the program calls {library} through a handle (dlopen, dlsym), which passes the plugin by"]
+def handle_line(name=library):
+    return [f"not watched: the program calls {name} through a handle (dlopen, dlsym), which passes the plugin by"]
 
 
 class Bed:
@@ -111,6 +111,18 @@ def handle_in_python(bed):
 def global_in_python(bed):
     """What is looked up in the whole process is watched."""
     bed.compare("ctypes, all", ["python3", "-c", CTYPES, library, "all"], ["summary"], ["summary", "report written"])
+
+
+def private(bed):
+    """Packages of Python bring an MPI of their own under a name of their own."""
+    needed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    true = next(line.split()[2] for line in needed.splitlines() if line.split()[0] == library)
+    name = library.replace(".so", "-deadbeef.so")
+    link = bed.folder / "libs" / name
+    link.parent.mkdir()
+    link.symlink_to(true)
+    bed.compare("private", ["python3", "-c", CTYPES, str(link)], handle_line(name))
+    bed.compare("private, all", ["python3", "-c", CTYPES, str(link), "all"], ["summary"], ["summary", "report written"])
 
 
 def never(bed):
