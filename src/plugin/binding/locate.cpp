@@ -19,12 +19,31 @@ namespace sluice::plugin {
 
 namespace {
 
-/// "libmpi.so.40" and "libmpich.so.12" are MPIs; libmpi_mpifh, libmpi_cxx and the like belong to them.
-bool is_mpi(std::string_view path) {
-    std::string_view const file = path.substr(path.rfind('/') + 1);
-    for (std::string_view const name : {"libmpi.so", "libmpich.so", "libmpi_cray.so", "libmpi_gnu"})
-        if (file.starts_with(name)) return true;
-    return false;
+/// The paths of all libraries that are loaded.
+std::vector<std::string> loaded_objects() {
+    std::vector<std::string> found;
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, std::size_t, void* result) {
+            if (object->dlpi_name != nullptr && *object->dlpi_name != '\0')
+                static_cast<std::vector<std::string>*>(result)->emplace_back(object->dlpi_name);
+            return 0;
+        },
+        &found);
+    return found;
+}
+
+/// An MPI is what defines PMPI_Init, under any name: packages of Python have libmpi-1a2b3c4d.so.40. Its bindings of
+/// other languages, libmpi_mpifh and the like, do not. Plugins of Sluice do; an inner job may have two.
+bool is_mpi(std::string const& path) {
+    if (path.substr(path.rfind('/') + 1).starts_with("libsluice-preload-")) return false;
+    void* const object = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (object == nullptr) return false;
+    // May be that of a library which this one needs.
+    void* const function = dlsym(object, "PMPI_Init");
+    Dl_info info{};
+    bool const defines = function != nullptr && dladdr(function, &info) != 0 && info.dli_fname == path;
+    dlclose(object);
+    return defines;
 }
 
 /// The pointers behind `names`, looked up in `handle`; a function that this MPI has not stays null.
@@ -96,14 +115,8 @@ bool is_ours(std::string const& library) {
 }  // namespace
 
 std::vector<std::string> loaded_mpis() {
-    std::vector<std::string> found;
-    dl_iterate_phdr(
-        [](dl_phdr_info* object, std::size_t, void* result) {
-            if (object->dlpi_name != nullptr && is_mpi(object->dlpi_name))
-                static_cast<std::vector<std::string>*>(result)->emplace_back(object->dlpi_name);
-            return 0;
-        },
-        &found);
+    std::vector<std::string> found = loaded_objects();
+    std::erase_if(found, [](std::string const& path) { return !is_mpi(path); });
     return found;
 }
 

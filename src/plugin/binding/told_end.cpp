@@ -4,17 +4,39 @@
 #include <atomic>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "plugin/binding/say.hpp"
 #include "report/show/why/ends.hpp"
 
 namespace sluice::plugin {
 
+namespace {
+
+/// What a line ends with: how to read the records.
+std::pair<char const*, char const*> to_records(record::RecordFile& file) noexcept {
+    if (!file.in_file()) return {"", ""};
+    return {". What the ranks wrote down: sluice report ", file.folder().c_str()};
+}
+
+/// Whether no rank of the node has spoken yet.
+bool is_first(record::RecordFile& file) noexcept {
+    return std::atomic_ref(file.node().end_told).exchange(1) == 0;
+}
+
+}  // namespace
+
+void tell_finalized_elsewhere(record::RecordFile& file) noexcept {
+    if (!is_first(file)) return;
+    auto const [records, folder] = to_records(file);
+    say("no report: MPI_Finalize was called through a handle (dlopen, dlsym), which passes the plugin by%s%s", records,
+        folder);
+}
+
 void tell_end(record::RecordFile& file, std::uint32_t rank, report::How how,
               std::optional<std::int64_t> code) noexcept {
-    if (std::atomic_ref(file.node().end_told).exchange(1) != 0) return;
-    char const* const records = file.in_file() ? ". What the ranks wrote down: sluice report " : "";
-    char const* const folder = file.in_file() ? file.folder().c_str() : "";
+    if (!is_first(file)) return;
+    auto const [records, folder] = to_records(file);
     if (how == report::How::aborted) {
         say("no report: MPI_Abort(%d) by rank %u%s%s", static_cast<int>(code.value_or(0)), rank, records, folder);
         return;

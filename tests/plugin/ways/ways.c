@@ -4,7 +4,9 @@
 //   early    both ranks run COMMAND before MPI_Init
 //   leave    each rank goes to the folder COMMAND between MPI_Init and MPI_Finalize
 //   hello    rank 0 prints the number of ranks
+//   finalize the library COMMAND is opened, and its MPI_Finalize called through the handle
 //   threads  MPI_THREAD_MULTIPLE and no all-to-all; with COMMAND "inplace" three all-to-alls in place of 128 KiB a pair
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +32,13 @@ static void exchange(void) {
     free(data);
 }
 
+static int finalize_by_handle(char const* library) {
+    void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    int (*finalize)(void) = NULL;
+    if (handle != NULL) *(void**)&finalize = dlsym(handle, "MPI_Finalize");
+    return finalize == NULL ? 3 : finalize();
+}
+
 int main(int argc, char** argv) {
     char const* const mode = argc > 1 ? argv[1] : "hello";
     char const* const command = argc > 2 ? argv[2] : "";
@@ -44,6 +53,7 @@ int main(int argc, char** argv) {
     if (strcmp(mode, "hello") == 0 && rank == 0) printf("hello from %d\n", ranks);
     if (threads && strcmp(command, "inplace") == 0) exchange();
     MPI_Barrier(MPI_COMM_WORLD);
+    if (strcmp(mode, "finalize") == 0) return finalize_by_handle(command);
     MPI_Finalize();
     return 0;
 }

@@ -20,13 +20,13 @@ from checks import check, conclude
 case, sluice, launcher, program, *rest = sys.argv[1:]
 library = rest[0] if rest else ""
 MPICH = "mpich" in launcher or "mpich" in library
-NEVER = ["no report: the program never called MPI_Init"]
+NEVER = ["no report: no call of MPI_Init was seen (calls through a handle of dlopen pass the plugin by)"]
 STATIC = ["not watched: MPI is linked statically into the program, where no library can stand between"]
 SESSION = ["no report: the program starts MPI by MPI_Session_init, and only programs that call MPI_Init are watched"]
 
 
-def handle_line():
-    return [f"not watched: the program calls {library} through a handle (dlopen, dlsym), which passes the plugin by"]
+def handle_line(name=library):
+    return [f"not watched: the program calls {name} through a handle (dlopen, dlsym), which passes the plugin by"]
 
 
 class Bed:
@@ -105,12 +105,39 @@ print("done")
 def handle_in_python(bed):
     """The same by Python's ctypes. A Python that does not do so is silent."""
     bed.compare("ctypes", ["python3", "-c", CTYPES, library], handle_line())
+    # Nothing of it is left at the end.
+    closed = CTYPES + "import _ctypes; _ctypes.dlclose(mpi._handle)\n"
+    bed.compare("ctypes, closed", ["python3", "-c", closed, library], [], NEVER)
     bed.compare("plain Python", ["python3", "-c", "print(1)"], [], NEVER)
+
+
+def finalized(bed):
+    """MPI_Init is watched, and MPI_Finalize passes by: nothing is gathered, and no rank has ended without it."""
+    for ranks, options in ((2, []), (1, ["--report", str(bed.report)])):
+        code, out, lines, text = bed.start([program, "finalize", library], options, ranks)
+        told = "no report: MPI_Finalize was called through a handle (dlopen, dlsym), which passes the plugin by. What the ranks wrote down: "
+        check((code, out) == (0, "") and len(lines) == 1 and lines[0].startswith(told), f"{ranks}: {text}")
+        folder = lines[0].removeprefix(told).removeprefix("sluice report ") if lines else ""
+        shown = subprocess.run([sluice, "report", folder], capture_output=True, text=True)
+        check(shown.returncode == 0 and "without MPI_Finalize" not in shown.stdout and "gone" not in shown.stdout, shown.stdout)
+        check(bed.start([program, "finalize", library], ["--quiet", "on"], ranks)[:3] == (0, "", []), "quiet")
 
 
 def global_in_python(bed):
     """What is looked up in the whole process is watched."""
     bed.compare("ctypes, all", ["python3", "-c", CTYPES, library, "all"], ["summary"], ["summary", "report written"])
+
+
+def private(bed):
+    """Packages of Python bring an MPI of their own under a name of their own."""
+    needed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    true = next(line.split()[2] for line in needed.splitlines() if line.split()[0] == library)
+    name = library.replace(".so", "-deadbeef.so")
+    link = bed.folder / "libs" / name
+    link.parent.mkdir()
+    link.symlink_to(true)
+    bed.compare("private", ["python3", "-c", CTYPES, str(link)], handle_line(name))
+    bed.compare("private, all", ["python3", "-c", CTYPES, str(link), "all"], ["summary"], ["summary", "report written"])
 
 
 def never(bed):

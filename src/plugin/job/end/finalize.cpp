@@ -45,6 +45,13 @@ Job* own_job() noexcept {
     return g_plugin.job != nullptr && g_plugin.job->process == getpid() ? g_plugin.job : nullptr;
 }
 
+/// MPI_Finalize may have been called past the wrappers: through a handle of dlopen. MPI tells at any time, and the
+/// library stays loaded since it was located.
+bool was_finalized_elsewhere() noexcept {
+    int flag = 0;
+    return g_plugin.libmpi.PMPI_Finalized(&flag) == MPI_SUCCESS && flag != 0;
+}
+
 /// A program that ends without MPI_Finalize: nothing can be gathered any more, but what was written stays.
 [[gnu::destructor]] void note_exit() {
     if (g_plugin.job == nullptr) note_unwatched();
@@ -61,7 +68,9 @@ Job* own_job() noexcept {
     if (!g_plugin.several_threads) job->memory.leave_ledger();
     job->helper_thread.reset();
     if (job->aborted) return;  // an MPI may end the process by exit()
-    end_state(job->watch, record::State::exited);
+    bool const finalized = was_finalized_elsewhere();
+    end_state(job->watch, finalized ? record::State::ended : record::State::exited);
+    if (finalized && job->is_watched) tell_finalized_elsewhere(job->watch.file());
 }
 
 /// Runs after all handlers of the program and all destructors, note_exit among them: each of these may still change the

@@ -107,7 +107,7 @@ void say_why() {
     else if (is_linked_statically())
         say("not watched: MPI is linked statically into the program, where no library can stand between");
     else if (settings.watch == Switch::on && !settings.report.empty() && !has_new_records(settings.report))
-        say("no report: the program never called MPI_Init");
+        say("no report: no call of MPI_Init was seen (calls through a handle of dlopen pass the plugin by)");
 }
 
 }  // namespace
