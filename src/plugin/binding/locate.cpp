@@ -133,7 +133,7 @@ void locate_below() {
     if (mpis.empty() && !found) {
         // The program may load one yet: its next call looks again.
         if (!g_plugin.called_in_vain.exchange(true) && !kernel::is_of_other_job())
-            complain("stands aside: MPI was called, but no MPI library is loaded: the call returns an error");
+            complain("%s", "stands aside: MPI was called, but no MPI library is loaded: the call returns an error");
         return;
     }
     g_plugin.called_in_vain = false;
@@ -142,7 +142,7 @@ void locate_below() {
     } else if (mpis.size() > 1) {
         complain("stands aside: the program has loaded two MPI libraries, %s and %s", mpis[0].c_str(), mpis[1].c_str());
     } else if (libmpi == nullptr) {
-        complain("stands aside: the MPI that was called has no PMPI_Init (a stub?)");
+        complain("%s", "stands aside: the MPI that was called has no PMPI_Init (a stub?)");
     } else {
         fill_libmpi(libmpi);
         std::string text(8192, '\0');
