@@ -2,6 +2,7 @@
 #include "sluice/tasks.hpp"
 
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -67,7 +68,7 @@ Tasks::~Tasks() {
     }
     engine::tell_that_it_is_in_use("Tasks", context.rank());
     // That thread goes on: its run() keeps the scheduler. Inside another call nothing of the tasks may be destroyed.
-    if (!scheduler_->runs()) static_cast<void>(new std::shared_ptr<tasks::Scheduler>(scheduler_));
+    if (!scheduler_->runs()) static_cast<void>(new (std::nothrow) std::shared_ptr<tasks::Scheduler>(scheduler_));
 }
 
 TaskHandle Tasks::spawn(Task task) {
