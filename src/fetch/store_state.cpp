@@ -87,6 +87,7 @@ StoreState::StoreState(Context& context)
 
 StoreState::~StoreState() {
     background_.reset();
+    fetching_.leave_sets_behind();
     serving_.leave_waits_behind();
     context_->progress().remove(*this);
     context_->tell_if_late("a Store");

@@ -47,6 +47,9 @@ Task await_twice(TaskHandle handle) {
 Task await_readers(Store& store, Key key) {
     co_await store.all_have_it(key);
 }
+Task await_data(Store& store, Key key) {
+    co_await store.fetch_all(FetchRequest{key, 8_B});
+}
 Task await_blocks(PagedFile& file, std::size_t block) {
     co_await file.use(BlockUse{block, BlockAccess::read});
 }
@@ -166,6 +169,24 @@ int of_what_has_gone() {
                  tasks.run();
              },
              {"Store was destroyed"}},
+            {"a Store that goes by an exception while a task waits for data",
+             [&] {
+                 std::optional<Store> store(std::in_place, alone);
+                 tasks.spawn(await_data(*store, {0, 2, 0}));
+                 tasks.spawn(call([&] {
+                     struct Leaving {
+                         std::optional<Store>* store;
+                         ~Leaving() { store->reset(); }
+                     };
+                     try {
+                         Leaving const leaving{&store};
+                         throw 1;
+                     } catch (int) {
+                     }
+                 }));
+                 tasks.run();
+             },
+             {"the Store", "destroyed"}},
             {"a Store that goes before the readers are awaited",
              [&] {
                  std::optional<Store> store(std::in_place, alone);

@@ -24,6 +24,7 @@ class FetchQueue {
     /// Takes the set out of `from`.
     void add(FetchSets& from, FetchSet const& set) noexcept { sets_.splice(sets_.end(), from, set.place); }
     bool is_empty() const noexcept { return sets_.empty(); }
+    FetchSets const& all() const noexcept { return sets_; }
     /// Returns the set that is next. The policy passes over a set a limited number of times. The queue is not empty.
     FetchSet& next() const;
     FetchSet& front() const noexcept { return *sets_.front(); }

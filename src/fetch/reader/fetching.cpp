@@ -386,6 +386,12 @@ void Fetching::find_oldest(OldestWait& oldest) {
         look_at(slot.fetch);
 }
 
+void Fetching::leave_sets_behind() noexcept {
+    for (FetchSets const* const sets : std::array<FetchSets const*, 4>{&open_, &queue_.all(), &granted_, &complete_})
+        for (std::shared_ptr<FetchSet> const& set : *sets)
+            set->resume();
+}
+
 bool Fetching::call_back() {
     std::size_t const number = complete_.size();  // sets that these callbacks post are handled next time
     for (std::size_t i = 0; i < number; ++i) {

@@ -88,6 +88,9 @@ class Fetching final : public LocalReader {
     /// This rank sent the data to itself.
     void handed_over(std::uint32_t slot, memory::BufferMemory::Block&& memory);
 
+    /// The store is destroyed: tasks that wait for sets get an error, or their data if these are here.
+    void leave_sets_behind() noexcept;
+
     int rank() const noexcept { return wire_->rank(); }
     std::uint64_t open_sets() const noexcept { return open_sets_; }
     bool is_quiet() const noexcept { return open_sets_ == 0; }
