@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "budget/ledger_bed.hpp"
-#include "support/limits/file_size.hpp"
+#include "support/limits/process_limit.hpp"
 
 namespace sluice::tests {
 namespace {

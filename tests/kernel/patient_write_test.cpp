@@ -17,7 +17,7 @@
 
 #include "kernel/files/descriptor.hpp"
 #include "kernel/files/without_signals.hpp"
-#include "support/limits/file_size.hpp"
+#include "support/limits/process_limit.hpp"
 
 namespace sluice::kernel {
 namespace {

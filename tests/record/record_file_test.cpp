@@ -13,7 +13,7 @@
 #include <string>
 
 #include "record/jobs_folder.hpp"
-#include "support/limits/file_size.hpp"
+#include "support/limits/process_limit.hpp"
 
 namespace sluice::record {
 namespace {

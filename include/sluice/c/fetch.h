@@ -93,7 +93,7 @@ SLUICE_API int sluice_store_create(sluice_context* context, sluice_store** store
  * @param bytes   size of the data
  * @param pack    writes the data into a message
  * @param user    is handed to `pack`
- * @param readers number of fetches after which the publication ends
+ * @param readers number of fetches after which the publication ends, at least 1
  * @return SLUICE_SUCCESS, SLUICE_INVALID_ARGUMENT for a key that is published already or another rank's, a closed epoch
  *         or a finished store, or another code. */
 SLUICE_API int sluice_store_publish(sluice_store* store, sluice_key key, uint64_t bytes, sluice_pack_function pack,
@@ -104,7 +104,7 @@ SLUICE_API int sluice_store_publish(sluice_store* store, sluice_key key, uint64_
  * @param key     name of the data; its owner must be this rank
  * @param data    the first byte; may be NULL if `bytes` is 0
  * @param bytes   size of the data
- * @param readers number of fetches after which the publication ends
+ * @param readers number of fetches after which the publication ends, at least 1
  * @return As sluice_store_publish(). */
 SLUICE_API int sluice_store_publish_bytes(sluice_store* store, sluice_key key, void const* data, uint64_t bytes,
                                           int readers);
@@ -125,7 +125,7 @@ typedef void (*sluice_source_function)(void* user, sluice_data_sink* sink);
  * @param bytes   size of the data
  * @param source  begins to bring them
  * @param user    is handed to `source`
- * @param readers number of fetches after which the publication ends
+ * @param readers number of fetches after which the publication ends, at least 1
  * @return As sluice_store_publish(). */
 SLUICE_API int sluice_store_publish_lazily(sluice_store* store, sluice_key key, uint64_t bytes,
                                            sluice_source_function source, void* user, int readers);

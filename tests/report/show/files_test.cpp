@@ -24,7 +24,7 @@
 #include "report/show/trace.hpp"
 #include "report/summary/summary_json.hpp"
 #include "sluice/error.hpp"
-#include "support/limits/file_size.hpp"
+#include "support/limits/process_limit.hpp"
 
 namespace sluice::report {
 namespace {

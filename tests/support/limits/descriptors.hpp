@@ -3,10 +3,11 @@
 #pragma once
 
 #include <dirent.h>
-#include <sys/resource.h>
 
 #include <cstdlib>
 #include <set>
+
+#include "support/limits/process_limit.hpp"
 
 namespace sluice::tests {
 
@@ -22,20 +23,7 @@ inline std::set<int> open_descriptors() {
     return numbers;
 }
 
-/// The soft limit is `most` while it lives.
-class DescriptorLimit {
-  public:
-    explicit DescriptorLimit(rlim_t most) {
-        getrlimit(RLIMIT_NOFILE, &before_);
-        rlimit const low{most, before_.rlim_max};
-        setrlimit(RLIMIT_NOFILE, &low);
-    }
-    DescriptorLimit(DescriptorLimit const&) = delete;
-    DescriptorLimit& operator=(DescriptorLimit const&) = delete;
-    ~DescriptorLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
-
-  private:
-    rlimit before_{};
-};
+/// The soft limit is that while it lives.
+using DescriptorLimit = ProcessLimit<RLIMIT_NOFILE>;
 
 }  // namespace sluice::tests
