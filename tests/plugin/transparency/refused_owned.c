@@ -189,6 +189,36 @@ static void start_lists(void) {
         MPI_Request_free(&list[i]);
 }
 
+// Calls that send and receive, of which the receiving half is wrong: nothing is sent.
+static void wrong_halves(void) {
+    enum { k_halves = 6, k_sent = 40, k_other_tag = 5 };
+    char out[k_bytes] = {0};
+    char in[k_bytes];
+    MPI_Datatype loose;
+    MPI_Type_contiguous(2, MPI_INT, &loose);
+    for (int i = 0; i < k_sent; ++i) {
+        if (me == 1) {
+            MPI_Recv(in, k_bytes, MPI_CHAR, 0, k_other_tag, copy, MPI_STATUS_IGNORE);
+            continue;
+        }
+        int const source = i % k_halves == 2 ? 1234 : 1;
+        int const tag = i % k_halves >= 3 ? -77 : 4;
+        int const number = i % k_halves == 1 ? -1 : 1;
+        if (i % k_halves < 5)
+            REFUSED(MPI_Sendrecv(out, k_bytes, MPI_CHAR, 1, k_tag, in, number, i % k_halves == 0 ? loose : MPI_CHAR,
+                                 source, tag, copy, MPI_STATUS_IGNORE));
+        else
+            REFUSED(MPI_Sendrecv_replace(out, k_bytes, MPI_CHAR, 1, k_tag, 1234, 4, copy, MPI_STATUS_IGNORE));
+        MPI_Send(out, k_bytes, MPI_CHAR, 1, k_other_tag, copy);
+    }
+    MPI_Type_free(&loose);
+    MPI_Barrier(copy);
+    int found = 0;
+    for (int look = 0; look < 100 && !found; ++look)
+        MPI_Iprobe(MPI_ANY_SOURCE, k_tag, copy, &found, MPI_STATUS_IGNORE);
+    say("a message came: %d", found);
+}
+
 static void sends(void) {
     void (*const ways[])(void) = {by_ones, by_partitions};
     for (int round = 0; round < 3; ++round) {
@@ -224,6 +254,7 @@ int main(int argc, char** argv) {
     } else {
         sends();
         start_lists();
+        wrong_halves();
     }
     MPI_Comm_free(&copy);
     MPI_Errhandler_free(&counting);

@@ -8,6 +8,7 @@
 
 #include "plugin/binding/tally.hpp"
 #include "plugin/services/answer_places.hpp"
+#include "plugin/services/flood/receiving_half.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/services/translated.hpp"
 #include "plugin/tables/message_bytes.hpp"
@@ -18,13 +19,11 @@ namespace sluice::plugin {
 namespace {
 
 /// The mark of the sending half of a call that also receives.
-std::optional<Hold> send_half(Flood& flood, Call& call, std::optional<Message> const& due) {
-    return due ? flood.control.send(call, *due) : std::nullopt;
-}
-
-template <class Count>
-MPI_Comm comm_of_receive(void*, Count, MPI_Datatype, int, int, MPI_Comm comm, MPI_Status*) {
-    return comm;
+std::optional<Hold> send_half(Flood& flood, Call& call, std::optional<Message> const& due,
+                              ReceivingHalf const& receive) {
+    if (!due || !receive.is_right(call, flood.control.largest_tag())) [[likely]]
+        return std::nullopt;
+    return flood.control.send(call, *due);
 }
 
 int end_of_exchange(Flood& flood, std::optional<Hold>& hold, int code) {
@@ -160,9 +159,9 @@ struct FloodLinks {
     // The receiving half is the program's call, with nothing to send: errors name the program's function.
     static constexpr auto Sendrecv = [](Flood& flood, Call& call, auto next, void const* sendbuf, auto sendcount,
                                         MPI_Datatype sendtype, int destination, int sendtag, auto... receive) {
-        auto const due =
-            flood.control.due(call, sendbuf, sendcount, sendtype, destination, sendtag, comm_of_receive(receive...));
-        auto hold = send_half(flood, call, due);
+        ReceivingHalf const half{receive...};
+        auto const due = flood.control.due(call, sendbuf, sendcount, sendtype, destination, sendtag, half.comm);
+        auto hold = send_half(flood, call, due, half);
         return end_of_exchange(
             flood, hold, next(sendbuf, sendcount, sendtype, hold ? MPI_PROC_NULL : destination, sendtag, receive...));
     };
@@ -170,7 +169,7 @@ struct FloodLinks {
                                                 MPI_Datatype type, int destination, int sendtag, int source,
                                                 int recvtag, MPI_Comm comm, MPI_Status* status) {
         auto const due = flood.control.due(call, buffer, count, type, destination, sendtag, comm);
-        auto hold = send_half(flood, call, due);
+        auto hold = send_half(flood, call, due, {buffer, count, type, source, recvtag, comm, status});
         return end_of_exchange(
             flood, hold,
             next(buffer, count, type, hold ? MPI_PROC_NULL : destination, sendtag, source, recvtag, comm, status));
