@@ -28,9 +28,9 @@ struct ReceivingHalf {
         bool const has_source = source == MPI_PROC_NULL || source == MPI_ANY_SOURCE ||
                                 (source >= 0 && static_cast<std::uint64_t>(source) < sizes.size(comm));
         bool const has_tag = tag == MPI_ANY_TAG || (tag >= 0 && tag <= largest_tag);
+        bool const has_buffer = count == 0 || (count > 0 && buffer != nullptr && !placed(buffer));
         sizes.bytes(1, type);
-        return has_source && has_tag && count >= 0 && buffer != nullptr && !placed(buffer) && !lacks_a_place(status) &&
-               !sizes.left_out();
+        return has_source && has_tag && has_buffer && !lacks_a_place(status) && !sizes.left_out();
     }
 };
 
