@@ -171,6 +171,17 @@ OwnedRequests::Link OwnedRequests::take_freed() noexcept {
     return std::exchange(freed_, rest);
 }
 
+void OwnedRequests::keep_left(Link request) noexcept {
+    request->next_ = std::exchange(left_to_mpi_, nullptr);
+    left_to_mpi_ = std::move(request);
+}
+
+void OwnedRequests::leave_to_mpi(std::shared_ptr<OwnedRequest> request) noexcept {
+    remove(*request);
+    std::lock_guard const lock(changing_);
+    keep_left(std::move(request));
+}
+
 void OwnedRequests::release(std::shared_ptr<OwnedRequest> request) noexcept {
     remove(*request);
     std::lock_guard const lock(changing_);
@@ -238,8 +249,7 @@ void OwnedRequests::leave_freed_to_mpi(RequestCalls const& calls) {
         if (!request) return;
         free_parts(*request, calls);
         std::lock_guard const lock(changing_);
-        request->next_ = std::exchange(left_to_mpi_, nullptr);
-        left_to_mpi_ = std::move(request);
+        keep_left(std::move(request));
     }
 }
 

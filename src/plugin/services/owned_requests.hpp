@@ -64,6 +64,8 @@ class OwnedRequest {
         int number;
     };
     virtual Partition find_partition(int partition) const noexcept { return {0, partition}; }
+    /// Of a nonblocking collective call: MPI refuses to free it while it is active.
+    virtual bool is_collective() const noexcept { return false; }
     /// A call from inside another one asks for it, such as an error handler of the program that waits: no link acts
     /// there, so what only links would complete is to be complete when this returns.
     virtual void asked_inside() noexcept {}
@@ -130,6 +132,8 @@ class OwnedRequests {
     }
     /// The program freed an active one.
     void release(std::shared_ptr<OwnedRequest> request) noexcept;
+    /// MPI has taken the handle of an active one, and does not say when it is complete: what it uses is not given back.
+    void leave_to_mpi(std::shared_ptr<OwnedRequest> request) noexcept;
     /// Completes those that were freed and whose parts are complete.
     void poll(RequestCalls const& calls);
     /// MPI is about to end: what was freed and is not complete is left to it. The memory that it uses is not given
@@ -143,6 +147,7 @@ class OwnedRequests {
     void put(Link request) noexcept;
     void grow() noexcept;
     void keep_freed(Link request) noexcept;
+    void keep_left(Link request) noexcept;
     Link take_freed() noexcept;
 
     static constexpr unsigned k_first_bits = 6;

@@ -195,16 +195,36 @@ int Substitution::tell_some(int* number, int* indices) {
     return in_status ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
 
+namespace {
+
+bool can_start(OwnedRequest const& request) noexcept {
+    return request.persistent() && !request.active();
+}
+
+MPI_Request what_cannot_start([[maybe_unused]] MPI_Request handle, OwnedRequest const& request) {
+#ifdef OPEN_MPI
+    if (request.persistent()) return handle;
+#endif
+    std::size_t part = 0;
+    while (part + 1 < request.parts() && request.part(part).done)
+        ++part;
+    return request.part(part).request;
+}
+
+}  // namespace
+
 StartedParts::StartedParts(Owners const& owners, int count, MPI_Request* handles) : handles_(handles) {
     if (handles == nullptr || count <= 0) return;
     owned_ = owners.find_all(handles, static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < owned_.size(); ++i) {
-        std::shared_ptr<OwnedRequest>& found = owned_[i];
-        if (found && (!found->persistent() || found->active())) found = nullptr;  // wrong, as MPI will say
-        any_ = any_ || found;
-        if (!found) requests_.push_back(handles[i]);
-        for (std::size_t part = 0; found && part < found->parts(); ++part)
-            requests_.push_back(found->part(part).request);
+        OwnedRequest const* const found = owned_[i].get();
+        any_ = any_ || found != nullptr;
+        starts_.push_back(found != nullptr && can_start(*found));
+        if (!starts_.back())
+            requests_.push_back(found == nullptr ? handles[i] : what_cannot_start(handles[i], *found));
+        else
+            for (std::size_t part = 0; part < found->parts(); ++part)
+                requests_.push_back(found->part(part).request);
     }
 }
 
@@ -212,10 +232,14 @@ int StartedParts::started(int code) {
     std::size_t at = 0;
     for (std::size_t i = 0; i < owned_.size(); ++i) {
         OwnedRequest* const owned = owned_[i].get();
-        if (owned == nullptr) handles_[i] = requests_[at++];
-        for (std::size_t part = 0; owned != nullptr && part < owned->parts(); ++part)
+        if (!starts_[i]) {
+            MPI_Request const now = requests_[at++];
+            if (owned == nullptr) handles_[i] = now;
+            continue;
+        }
+        for (std::size_t part = 0; part < owned->parts(); ++part)
             owned->set_part(part, requests_[at++]);
-        if (owned != nullptr && code == MPI_SUCCESS) owned->start();
+        if (code == MPI_SUCCESS) owned->start();
     }
     return code;
 }

@@ -105,7 +105,8 @@ class Substitution {
     std::vector<Completed> completed_;
 };
 
-/// The same for Startall: each owned request by all its parts.
+/// The same for Startall: each owned request by all its parts. One that cannot be started goes by a part that is
+/// active, which MPI refuses as it would the whole; Open MPI 4.1.4 would start it again.
 class StartedParts {
   public:
     StartedParts(Owners const& owners, int count, MPI_Request* handles);
@@ -117,7 +118,8 @@ class StartedParts {
   private:
     MPI_Request* handles_;
     bool any_ = false;
-    std::vector<std::shared_ptr<OwnedRequest>> owned_;
+    std::vector<std::shared_ptr<OwnedRequest>> owned_;  // of each handle; null: not owned
+    std::vector<bool> starts_;                          // each is owned and goes by all its parts
     std::vector<MPI_Request> requests_;
 };
 

@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "plugin/services/answer_places.hpp"
 #include "plugin/services/substitution.hpp"
 
 namespace sluice::plugin::translation {
@@ -18,7 +19,7 @@ namespace sluice::plugin::translation {
 template <class Next>
 int wait(Owners const& owners, Next next, MPI_Request* request, MPI_Status* status) {
     auto const owned = request != nullptr ? owners.find(*request) : nullptr;
-    if (!owned) return next(request, status);
+    if (!owned || lacks_a_place(status)) return next(request, status);
     MPI_Request inactive = owned->part(0).request;
     if (!owned->active()) return next(&inactive, status);
     Hidden const hidden(owners, owned);
@@ -34,7 +35,7 @@ int wait(Owners const& owners, Next next, MPI_Request* request, MPI_Status* stat
 template <class Next>
 int test(Owners const& owners, Next next, MPI_Request* request, int* flag, MPI_Status* status) {
     auto const owned = request != nullptr ? owners.find(*request) : nullptr;
-    if (!owned) return next(request, flag, status);
+    if (!owned || lacks_a_place(status, flag)) return next(request, flag, status);
     MPI_Request inactive = owned->part(0).request;
     if (!owned->active()) return next(&inactive, flag, status);
     Hidden const hidden(owners, owned);
@@ -55,7 +56,7 @@ int test(Owners const& owners, Next next, MPI_Request* request, int* flag, MPI_S
 template <class Next>
 int get_status(Owners const& owners, Next next, MPI_Request request, int* flag, MPI_Status* status) {
     auto const owned = owners.find(request);
-    if (!owned) return next(request, flag, status);
+    if (!owned || lacks_a_place(status, flag)) return next(request, flag, status);
     if (!owned->active()) return next(owned->part(0).request, flag, status);
     *flag = 0;
     std::vector<OwnedRequest::Part> parts(owned->parts());
@@ -75,6 +76,7 @@ int get_status(Owners const& owners, Next next, MPI_Request request, int* flag, 
 
 template <class Next>
 int waitall(Owners const& owners, Next next, int count, MPI_Request* requests, MPI_Status* statuses) {
+    if (lacks_a_place_of(count, requests, statuses)) return next(count, requests, statuses);
     Substitution substitution(owners, count, requests, statuses);
     if (!substitution.any()) return next(count, requests, statuses);
     int const code = next(substitution.count(), substitution.requests(), substitution.statuses());
@@ -83,6 +85,7 @@ int waitall(Owners const& owners, Next next, int count, MPI_Request* requests, M
 
 template <class Next>
 int testall(Owners const& owners, Next next, int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
+    if (lacks_a_place_of(count, requests, statuses, flag)) return next(count, requests, flag, statuses);
     Substitution substitution(owners, count, requests, statuses);
     if (!substitution.any()) return next(count, requests, flag, statuses);
     int const code = next(substitution.count(), substitution.requests(), flag, substitution.statuses());
@@ -92,6 +95,7 @@ int testall(Owners const& owners, Next next, int count, MPI_Request* requests, i
 
 template <class Next>
 int waitany(Owners const& owners, Next next, int count, MPI_Request* requests, int* index, MPI_Status* status) {
+    if (lacks_a_place_of(count, requests, status, index)) return next(count, requests, index, status);
     Substitution substitution(owners, count, requests, MPI_STATUSES_IGNORE);
     if (!substitution.any()) return next(count, requests, index, status);
     for (;;) {
@@ -105,6 +109,7 @@ int waitany(Owners const& owners, Next next, int count, MPI_Request* requests, i
 template <class Next>
 int testany(Owners const& owners, Next next, int count, MPI_Request* requests, int* index, int* flag,
             MPI_Status* status) {
+    if (lacks_a_place_of(count, requests, status, index, flag)) return next(count, requests, index, flag, status);
     Substitution substitution(owners, count, requests, MPI_STATUSES_IGNORE);
     if (!substitution.any()) return next(count, requests, index, flag, status);
     for (;;) {
@@ -123,6 +128,8 @@ int testany(Owners const& owners, Next next, int count, MPI_Request* requests, i
 template <class Next>
 int some(Owners const& owners, Next next, int count, MPI_Request* requests, int* number, int* indices,
          MPI_Status* statuses) {
+    if (lacks_a_place_of(count, requests, statuses, number, indices))
+        return next(count, requests, number, indices, statuses);
     Substitution substitution(owners, count, requests, statuses);
     if (!substitution.any()) return next(count, requests, number, indices, statuses);
     for (;;) {
@@ -142,6 +149,11 @@ template <class Next>
 int free_request(Owners const& owners, Next next, MPI_Request* request) {
     auto const owned = request != nullptr ? owners.find(*request) : nullptr;
     if (!owned) return next(request);
+    if (owned->active() && owned->is_collective()) {
+        int const code = next(request);
+        if (code == MPI_SUCCESS) owners.table.leave_to_mpi(owned);
+        return code;
+    }
     *request = null_request();
     if (owned->active()) {
         owners.table.release(owned);
@@ -205,6 +217,7 @@ template <class Next>
 int ready_range(Owners const& owners, Next next, int low, int high, MPI_Request request) {
     auto const owned = owners.find(request);
     if (!owned) return next(low, high, request);
+    if (low > high) return next(low, high, owned->part(0).request);
     int code = MPI_SUCCESS;
     for (int i = low; code == MPI_SUCCESS && i <= high; ++i)
         code = with_partition(*owned, i, [&](int number, MPI_Request part) { return next(number, number, part); });
@@ -215,6 +228,7 @@ template <class Next, class List>
 int ready_list(Owners const& owners, Next next, int length, List list, MPI_Request request) {
     auto const owned = owners.find(request);
     if (!owned) return next(length, list, request);
+    if (length <= 0 || list == nullptr) return next(length, list, owned->part(0).request);
     int code = MPI_SUCCESS;
     for (int i = 0; code == MPI_SUCCESS && i < length; ++i)
         code = with_partition(*owned, list[i], [&](int number, MPI_Request part) { return next(1, &number, part); });

@@ -157,6 +157,14 @@ class OpenRequests {
         return bytes;
     }
 
+    /// A persistent one is between its start and its end, as far as is known.
+    bool is_active(MPI_Request request) noexcept {
+        if (empty()) return false;
+        CallersLock const lock(changing_);
+        OpenRequest const* const slot = find(request);
+        return slot != nullptr && slot->active;
+    }
+
     /// The rank that a request waits for; -1 if it is not known.
     int awaited(MPI_Request request) noexcept {
         if (empty()) return -1;

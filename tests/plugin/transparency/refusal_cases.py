@@ -47,7 +47,7 @@ KINDS = [
     (r"(const )?int \w+\[", "ones", ["NULL", "wrong_ones"]),
     (r"const char datarep\[", "external", ["NULL", "unknown"]),
     (r"const char\* ", "path", ["NULL"]),
-    (r"(const )?void\* ", "data", ["NULL"]),
+    (r"(const )?void\* ", "data", ["NULL", "MPI_IN_PLACE"]),
     (r"int\* |MPI_Count\* ", "&number", ["NULL"]),
     (r"MPI_Aint\* ", "&place", ["NULL"]),
     (r"int (dest|source)$", "MPI_PROC_NULL", ["1234", "-77"]),

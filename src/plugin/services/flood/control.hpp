@@ -65,6 +65,7 @@ class FloodControl {
         if (count < 0 || destination < 0 || buffer == nullptr) return std::nullopt;
         return due_message(call, {buffer, static_cast<int>(count), type, destination, tag, comm, 0, true}, count);
     }
+    int largest_tag() const noexcept { return terms_.largest_tag; }
     /// Sends it; nothing if that cannot be: then it goes as the program says.
     std::optional<Hold> send(Call& call, Message const& message) noexcept;
     /// Waits until the hold is over.

@@ -150,7 +150,7 @@ void HeldRequests::release_all() noexcept {
 }
 
 bool HeldRequests::holds_any(MPI_Request const* requests, int count) const noexcept {
-    if (empty() || requests == nullptr) return false;
+    if (empty() || requests == nullptr || count <= 0) return false;
     CallersLock const lock(changing_);
     return std::any_of(all_.begin(), all_.end(), [&](Held const& held) {
         return held.hold && std::find(requests, requests + count, held.request) != requests + count;

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "plugin/binding/tally.hpp"
+#include "plugin/services/answer_places.hpp"
+#include "plugin/services/flood/receiving_half.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/services/translated.hpp"
 #include "plugin/tables/message_bytes.hpp"
@@ -17,13 +19,11 @@ namespace sluice::plugin {
 namespace {
 
 /// The mark of the sending half of a call that also receives.
-std::optional<Hold> send_half(Flood& flood, Call& call, std::optional<Message> const& due) {
-    return due ? flood.control.send(call, *due) : std::nullopt;
-}
-
-template <class Count>
-MPI_Comm comm_of_receive(void*, Count, MPI_Datatype, int, int, MPI_Comm comm, MPI_Status*) {
-    return comm;
+std::optional<Hold> send_half(Flood& flood, Call& call, std::optional<Message> const& due,
+                              ReceivingHalf const& receive) {
+    if (!due || !receive.is_right(call, flood.control.largest_tag())) [[likely]]
+        return std::nullopt;
+    return flood.control.send(call, *due);
 }
 
 int end_of_exchange(Flood& flood, std::optional<Hold>& hold, int code) {
@@ -87,24 +87,38 @@ std::optional<Message> persistent_message(Flood& flood, MPI_Request request) {
     return found != nullptr ? std::optional(*found) : std::nullopt;
 }
 
+/// A standard send that MPI would start: one that is active is for MPI to refuse.
+std::optional<Message> idle_send(Flood& flood, Call& call, MPI_Request request) {
+    auto const message = persistent_message(flood, request);
+    return message && !call.watch().requests().is_active(request) ? message : std::nullopt;
+}
+
 /// True if a mark left in its place.
 bool start_as_mark(Flood& flood, Call& call, MPI_Request request) {
-    auto const message = persistent_message(flood, request);
+    auto const message = idle_send(flood, call, request);
     if (!message) return false;
     auto const due = flood.control.due(call, message->buffer, message->count, message->type, message->destination,
                                        message->tag, message->comm);
     return due && flood.held.start(call, *due, request);
 }
 
+/// What is no idle send goes first: if MPI refuses it, nothing has begun.
 template <class Next>
 int start_all(Flood& flood, Call& call, Next const& next, int count, MPI_Request* requests) {
-    if (!flood.persistent.any() || count < 0) return next(count, requests);
+    if (!flood.persistent.any() || count < 0 || requests == nullptr) return next(count, requests);
+    std::vector<MPI_Request> sends;
     std::vector<MPI_Request> others;
+    sends.reserve(static_cast<std::size_t>(count));
     others.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i)
-        if (!start_as_mark(flood, call, requests[i])) others.push_back(requests[i]);
-    if (others.size() == static_cast<std::size_t>(count)) return next(count, requests);
-    return others.empty() ? MPI_SUCCESS : next(static_cast<int>(others.size()), others.data());
+        (idle_send(flood, call, requests[i]) ? sends : others).push_back(requests[i]);
+    if (sends.empty()) return next(count, requests);
+    auto const start = [&](std::vector<MPI_Request>& some) {
+        return some.empty() ? MPI_SUCCESS : next(static_cast<int>(some.size()), some.data());
+    };
+    if (int const code = start(others); code != MPI_SUCCESS) return code;
+    std::erase_if(sends, [&](MPI_Request request) { return start_as_mark(flood, call, request); });
+    return start(sends);
 }
 
 /// The last of a call's arguments, which is its communicator.
@@ -145,9 +159,9 @@ struct FloodLinks {
     // The receiving half is the program's call, with nothing to send: errors name the program's function.
     static constexpr auto Sendrecv = [](Flood& flood, Call& call, auto next, void const* sendbuf, auto sendcount,
                                         MPI_Datatype sendtype, int destination, int sendtag, auto... receive) {
-        auto const due =
-            flood.control.due(call, sendbuf, sendcount, sendtype, destination, sendtag, comm_of_receive(receive...));
-        auto hold = send_half(flood, call, due);
+        ReceivingHalf const half{receive...};
+        auto const due = flood.control.due(call, sendbuf, sendcount, sendtype, destination, sendtag, half.comm);
+        auto hold = send_half(flood, call, due, half);
         return end_of_exchange(
             flood, hold, next(sendbuf, sendcount, sendtype, hold ? MPI_PROC_NULL : destination, sendtag, receive...));
     };
@@ -155,7 +169,7 @@ struct FloodLinks {
                                                 MPI_Datatype type, int destination, int sendtag, int source,
                                                 int recvtag, MPI_Comm comm, MPI_Status* status) {
         auto const due = flood.control.due(call, buffer, count, type, destination, sendtag, comm);
-        auto hold = send_half(flood, call, due);
+        auto hold = send_half(flood, call, due, {buffer, count, type, source, recvtag, comm, status});
         return end_of_exchange(
             flood, hold,
             next(buffer, count, type, hold ? MPI_PROC_NULL : destination, sendtag, source, recvtag, comm, status));
@@ -191,21 +205,21 @@ struct FloodLinks {
     static constexpr auto Mrecv = Recv;
 
     static constexpr auto Wait = [](Flood& flood, Call&, auto next, MPI_Request* request, MPI_Status* status) {
-        if (flood.held.empty()) [[likely]]
+        if (flood.held.empty() || lacks_a_place(status)) [[likely]]
             return next(request, status);
         return wait_for_all(
             flood, [&] { return next(request, status); }, request, 1);
     };
     static constexpr auto Waitall = [](Flood& flood, Call&, auto next, int count, MPI_Request* requests,
                                        MPI_Status* statuses) {
-        if (flood.held.empty()) [[likely]]
+        if (flood.held.empty() || lacks_a_place_of(count, requests, statuses)) [[likely]]
             return next(count, requests, statuses);
         return wait_for_all(
             flood, [&] { return next(count, requests, statuses); }, requests, count);
     };
     static constexpr auto Waitany = [](Flood& flood, Call&, auto next, int count, MPI_Request* requests, int* index,
                                        MPI_Status* status) {
-        if (flood.held.empty()) [[likely]]
+        if (flood.held.empty() || lacks_a_place_of(count, requests, status, index)) [[likely]]
             return next(count, requests, index, status);
         return wait_for_one(
             flood, [&] { return next(count, requests, index, status); }, requests, count,
@@ -216,7 +230,7 @@ struct FloodLinks {
     };
     static constexpr auto Waitsome = [](Flood& flood, Call&, auto next, int count, MPI_Request* requests, int* number,
                                         int* indices, MPI_Status* statuses) {
-        if (flood.held.empty()) [[likely]]
+        if (flood.held.empty() || lacks_a_place_of(count, requests, statuses, number, indices)) [[likely]]
             return next(count, requests, number, indices, statuses);
         return wait_for_one(
             flood, [&] { return next(count, requests, number, indices, statuses); }, requests, count,

@@ -225,6 +225,8 @@ class ReadsCopy final : public OwnedRequest {
         }
     }
 
+    bool is_collective() const noexcept override { return true; }
+
     SentCopy const copy;
     memory::LeasedVector<Count> sendcounts;
     memory::LeasedVector<Count> receivecounts;  // the own block stays as it is

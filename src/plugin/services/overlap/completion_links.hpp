@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "plugin/services/answer_places.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/services/overlap/receiving.hpp"
 #include "plugin/services/translated.hpp"
@@ -53,6 +54,12 @@ int ask(Chain const& chain, Receiving& receiving, Call& call, Translation transl
     return chain.run_after(&receiving, call, translated, below, arguments...);
 }
 
+/// A call that MPI refuses: not as a test, which may be refused in another way.
+template <class Next, class... Arguments>
+int refused(Receiving& receiving, Next const& next, Arguments... arguments) {
+    return receiving.in_turn([&] { return next(arguments...); });
+}
+
 struct CompletionLinks {
     static constexpr auto Test = [](Receiving& receiving, Call&, auto next, auto... arguments) {
         if (!receiving.any()) [[likely]]
@@ -76,6 +83,7 @@ struct CompletionLinks {
                                     MPI_Status* status) {
         if (!receiving.any()) [[likely]]
             return next(request, status);
+        if (request == nullptr || lacks_a_place(status)) return refused(receiving, next, request, status);
         return receiving.until_complete(true, request, 1, [&](int* done) {
             return ask(call.job().chains.Test, receiving, call, Translated<false>::Test, MPI_Test, request, done,
                        status);
@@ -85,6 +93,7 @@ struct CompletionLinks {
                                        MPI_Status* statuses) {
         if (!receiving.any() && !(hangs_after_errors(receiving) && call.job().owned.empty())) [[likely]]
             return next(count, requests, statuses);
+        if (lacks_a_place_of(count, requests, statuses)) return refused(receiving, next, count, requests, statuses);
         StatusesOf const asked(count, statuses);
         return receiving.until_complete(true, requests, count, [&](int* done) {
             return ask(call.job().chains.Testall, receiving, call, Translated<false>::Testall, MPI_Testall, count,
@@ -95,6 +104,8 @@ struct CompletionLinks {
                                        int* index, MPI_Status* status) {
         if (!receiving.any()) [[likely]]
             return next(count, requests, index, status);
+        if (lacks_a_place_of(count, requests, status, index))
+            return refused(receiving, next, count, requests, index, status);
         return receiving.until_complete(false, requests, count, [&](int* done) {
             return ask(call.job().chains.Testany, receiving, call, Translated<false>::Testany, MPI_Testany, count,
                        requests, index, done, status);
@@ -104,6 +115,8 @@ struct CompletionLinks {
                                         int* number, int* indices, MPI_Status* statuses) {
         if (!receiving.any()) [[likely]]
             return next(count, requests, number, indices, statuses);
+        if (lacks_a_place_of(count, requests, statuses, number, indices))
+            return refused(receiving, next, count, requests, number, indices, statuses);
         return receiving.until_complete(false, requests, count, [&](int* done) {
             int const code = ask(call.job().chains.Testsome, receiving, call, Translated<false>::Testsome, MPI_Testsome,
                                  count, requests, number, indices, statuses);
