@@ -62,6 +62,10 @@ class DeferredReceives {
 
     /// Something is under way or has yet to be counted. One load.
     bool any() const noexcept { return used_.load(std::memory_order_acquire) != 0; }
+    /// The helper thread calls no MPI before the program's thread adds a receive, or calls go_on().
+    bool is_alone() const noexcept {
+        return aside_.load(std::memory_order_relaxed) || moving_.load(std::memory_order_acquire) == 0;
+    }
     /// A place that nothing uses; null if there is none.
     DeferredReceive* free_place() noexcept;
     /// The same, after completing one that has returned, if need be. Not in the turn.

@@ -96,9 +96,6 @@ class Receiving final : private DeferredReceives::Listener {
     DeferredReceives& receives() noexcept { return receives_; }
     DeferredReceives const& receives() const noexcept { return receives_; }
 
-    /// The program has set an error handler that returns: a call may fail and return.
-    bool may_return_errors() const noexcept { return may_return_errors_; }
-
     /// Before a call of the program.
     void before(Function function, TouchedBy const& touched) noexcept;
     void before_unwatched(char const* name) noexcept;
@@ -121,8 +118,11 @@ class Receiving final : private DeferredReceives::Listener {
     int land(Call& call, void* buffer, int count, MPI_Datatype type, Matched const& matched,
              MPI_Status* status) noexcept;
 
+    /// While the helper thread calls no MPI nobody needs a turn: so functions of the program that MPI calls, which may
+    /// leave it by a jump, run without one (before()).
     template <class Action>
     int in_turn(Action const& action) noexcept(noexcept(action())) {
+        if (receives_.is_alone()) return action();
         InTurn const turn(receives_.turn());
         return action();
     }
