@@ -86,7 +86,7 @@ struct CompletionLinks {
 
     static constexpr auto Wait = [](Receiving& receiving, Call& call, auto next, MPI_Request* request,
                                     MPI_Status* status) {
-        if (!receiving.any()) [[likely]]
+        if (receiving.may_wait_in_mpi(request, 1)) [[likely]]
             return next(request, status);
         return receiving.until_complete(true, request, 1, [&](int* done) {
             return ask(call.job().chains.Test, receiving, call, Translated<false>::Test, MPI_Test, request, done,
@@ -95,7 +95,7 @@ struct CompletionLinks {
     };
     static constexpr auto Waitall = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
                                        MPI_Status* statuses) {
-        if (!receiving.any()) [[likely]]
+        if (receiving.may_wait_in_mpi(requests, count)) [[likely]]
             return next(count, requests, statuses);
 #ifdef OPEN_MPI
         if (WaitAll all(count, requests, statuses); count > 0 && requests != nullptr && all.has_room())
@@ -111,7 +111,7 @@ struct CompletionLinks {
     };
     static constexpr auto Waitany = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
                                        int* index, MPI_Status* status) {
-        if (!receiving.any()) [[likely]]
+        if (receiving.may_wait_in_mpi(requests, count)) [[likely]]
             return next(count, requests, index, status);
         return receiving.until_complete(false, requests, count, [&](int* done) {
             return ask(call.job().chains.Testany, receiving, call, Translated<false>::Testany, MPI_Testany, count,
@@ -120,7 +120,7 @@ struct CompletionLinks {
     };
     static constexpr auto Waitsome = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
                                         int* number, int* indices, MPI_Status* statuses) {
-        if (!receiving.any()) [[likely]]
+        if (receiving.may_wait_in_mpi(requests, count)) [[likely]]
             return next(count, requests, number, indices, statuses);
         return receiving.until_complete(false, requests, count, [&](int* done) {
             int const code = ask(call.job().chains.Testsome, receiving, call, Translated<false>::Testsome, MPI_Testsome,

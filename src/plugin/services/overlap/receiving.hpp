@@ -118,6 +118,11 @@ class Receiving final : private DeferredReceives::Listener {
     int land(Call& call, void* buffer, int count, MPI_Datatype type, Matched const& matched,
              MPI_Status* status) noexcept;
 
+    /// A call that waits for these requests may be MPI's own: it needs no turn, and none of them is ours to complete.
+    bool may_wait_in_mpi(MPI_Request const* requests, int n) const noexcept {
+        return !any() || (receives_.is_alone() && !receives_.has_to_complete(requests, n));
+    }
+
     /// While the helper thread calls no MPI nobody needs a turn: so functions of the program that MPI calls, which may
     /// leave it by a jump, run without one (before()).
     template <class Action>
