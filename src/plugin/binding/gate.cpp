@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/binding/gate.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <unwind.h>
 
+#include <cerrno>
 #include <cstdint>
 
 // From the linker: where this module begins, and where its code ends.
@@ -40,6 +43,17 @@ _Unwind_Reason_Code look_at_frame(_Unwind_Context* context, void* argument) {
 }
 
 }  // namespace
+
+/// The kernel reads the mask before it refuses what is to be done with it.
+bool Inside::is_readable() const noexcept {
+    constexpr int k_nothing_to_do = -1;
+    constexpr std::size_t k_mask_bytes = 8;
+    int const error = errno;
+    bool const readable =
+        syscall(SYS_rt_sigprocmask, k_nothing_to_do, this, nullptr, k_mask_bytes) == 0 || errno != EFAULT;
+    errno = error;
+    return readable;
+}
 
 bool frame_is_open() noexcept {
     FrameSearch search{reinterpret_cast<std::uintptr_t>(t_inside)};

@@ -10,7 +10,8 @@
 /// An error handler of the program may leave MPI by longjmp, and then nothing tells that the entry is over. So an entry
 /// is known by its place on the stack: a later call from the same height or above shows that it has gone, and so does a
 /// deeper one that finds the mark overwritten by frames that took its place. Frames may leave the mark as it was; so
-/// calls that other ranks have part in, for which all ranks must find the same, unwind the stack as well.
+/// calls that other ranks have part in, for which all ranks must find the same, unwind the stack as well. The entry may
+/// have been on a stack of its own, of a fiber, which is gone: far away its memory is asked for first.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +31,15 @@ class Inside {
     inline ~Inside();
     /// Seen from a frame at `here`: false if its frame was left without its destructor.
     [[gnu::no_sanitize_address]] bool is_open(void const* here) const noexcept {
-        return reinterpret_cast<std::uintptr_t>(here) < reinterpret_cast<std::uintptr_t>(this) && mark_ == mark();
+        auto const distance = reinterpret_cast<std::intptr_t>(this) - reinterpret_cast<std::intptr_t>(here);
+        return distance > 0 && (distance < k_near || is_readable()) && mark_ == mark();
     }
 
   private:
+    // So near is the same stack: a stack of a fiber that calls MPI is larger.
+    static constexpr std::intptr_t k_near = 16384;
+    /// The stack that it was on may be gone, or closed. A tenth of a microsecond.
+    bool is_readable() const noexcept;
     /// Unlike what other frames leave on the stack.
     std::uint64_t mark() const noexcept { return reinterpret_cast<std::uintptr_t>(this) ^ 0x736c'7569'6365'2d31ULL; }
     // Volatile: it is read after the object has gone.
