@@ -30,15 +30,9 @@ class Inside {
     Inside& operator=(Inside const&) = delete;
     inline ~Inside();
     /// Seen from a frame at `here`: false if its frame was left without its destructor.
-    [[gnu::no_sanitize_address]] bool is_open(void const* here) const noexcept {
-        auto const distance = reinterpret_cast<std::intptr_t>(this) - reinterpret_cast<std::intptr_t>(here);
-        return distance > 0 && (distance < k_near || is_readable()) && mark_ == mark();
-    }
+    bool is_open(void const* here) const noexcept;
 
   private:
-    // So near is the same stack: a stack of a fiber that calls MPI is larger.
-    static constexpr std::intptr_t k_near = 16384;
-    /// The stack that it was on may be gone, or closed. A tenth of a microsecond.
     bool is_readable() const noexcept;
     /// Unlike what other frames leave on the stack.
     std::uint64_t mark() const noexcept { return reinterpret_cast<std::uintptr_t>(this) ^ 0x736c'7569'6365'2d31ULL; }
@@ -60,7 +54,7 @@ inline Inside::~Inside() {
 
 /// This thread is in a call that acts, whose frame is above the caller's.
 [[gnu::always_inline]] inline bool is_inside() noexcept {
-    return t_inside != nullptr && t_inside->is_open(__builtin_frame_address(0));
+    return __builtin_expect(t_inside != nullptr, 0) && t_inside->is_open(__builtin_frame_address(0));
 }
 
 /// Whether the frame that t_inside is in belongs to a wrapper, by the unwinder; true if it cannot tell. Takes

@@ -46,7 +46,7 @@ void* map_at(void* place, std::size_t bytes) {
     return at;
 }
 
-/// Runs the function on the stack until it returns, or somebody goes back to `here`.
+/// Runs the function on the stack until it returns, or an error handler goes back to `here`.
 void swap_to(void* stack, void (*function)(), ucontext_t& here) {
     ucontext_t fiber;
     getcontext(&fiber);

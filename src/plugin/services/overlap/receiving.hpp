@@ -123,8 +123,8 @@ class Receiving final : private DeferredReceives::Listener {
         return !any() || (receives_.is_alone() && !receives_.has_to_complete(requests, n));
     }
 
-    /// While the helper thread calls no MPI nobody needs a turn: so functions of the program that MPI calls, which may
-    /// leave it by a jump, run without one (before()).
+    /// While the helper thread calls no MPI the program's thread needs no turn: so functions of the program that MPI
+    /// calls, which may leave it by a jump, run without one (before()).
     template <class Action>
     int in_turn(Action const& action) noexcept(noexcept(action())) {
         if (receives_.is_alone()) return action();
