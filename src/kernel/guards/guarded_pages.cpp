@@ -164,9 +164,19 @@ void GuardedPages::try_out() {
 /// A program may have closed the descriptor and opened its own, and a child of fork() has a copy that guards nothing of
 /// it.
 bool GuardedPages::is_ours() const noexcept {
+    return getpid() == process_ && is_what_was_opened();
+}
+
+bool GuardedPages::is_what_was_opened() const noexcept {
     struct stat status {};
-    return faults_.is_open() && getpid() == process_ && fstat(faults_.get(), &status) == 0 &&
-           status.st_dev == device_ && status.st_ino == inode_;
+    return faults_.is_open() && fstat(faults_.get(), &status) == 0 && status.st_dev == device_ &&
+           status.st_ino == inode_;
+}
+
+void GuardedPages::in_child() noexcept {
+    if (!is_what_was_opened()) faults_.release();
+    faults_.reset();
+    mappings_.let_go();
 }
 
 Refusal GuardedPages::why_not_to_take(Aside const& wanted, MappedRange& mapped) const noexcept {

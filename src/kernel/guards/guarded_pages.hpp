@@ -101,6 +101,9 @@ class GuardedPages {
     /// Returns a thread that waits for a page and was not reported yet; does not wait.
     std::optional<Fault> next_fault() noexcept;
 
+    /// In a child of fork(), where it guards nothing: closes the child's descriptors.
+    void in_child() noexcept;
+
     std::uint64_t refused(Refusal why) const noexcept {
         return refused_[static_cast<std::size_t>(why)].load(std::memory_order_relaxed);
     }
@@ -129,6 +132,7 @@ class GuardedPages {
     void tell_afterwards(Aside const& part) const noexcept;
     void finish_by_pages(Aside const& part) const noexcept;
     bool is_ours() const noexcept;
+    bool is_what_was_opened() const noexcept;
 
     Descriptor faults_;
     dev_t device_ = 0;  // what faults_ was when it was opened: a program may close it, and get its number

@@ -103,6 +103,10 @@ void Mappings::keep() noexcept {
     status_.keep();
 }
 
+void Mappings::let_go() noexcept {
+    status_.let_go();
+}
+
 std::optional<MappedRange> Mappings::at(void const* address) const noexcept {
     Descriptor const maps = above_standard(open("/proc/self/maps", O_RDONLY | O_CLOEXEC));
     if (!maps.is_open()) return std::nullopt;

@@ -35,8 +35,10 @@ class Mappings {
     /// look reads /proc/self/status, and smaps if the process has locked memory at all.
     bool is_locked(MappedRange const& mapping) const noexcept;
 
-    /// Keeps its two files open from now on.
+    /// Keeps the file that tells of locked memory open from now on.
     void keep() noexcept;
+    /// Closes it.
+    void let_go() noexcept;
 
   private:
     bool process_locks_memory() const noexcept;

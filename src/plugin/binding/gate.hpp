@@ -10,7 +10,8 @@
 /// An error handler of the program may leave MPI by longjmp, and then nothing tells that the entry is over. So an entry
 /// is known by its place on the stack: a later call from the same height or above shows that it has gone, and so does a
 /// deeper one that finds the mark overwritten by frames that took its place. Frames may leave the mark as it was; so
-/// calls that other ranks have part in, for which all ranks must find the same, unwind the stack as well.
+/// calls that other ranks have part in, for which all ranks must find the same, unwind the stack as well. The entry may
+/// have been on a stack of its own, of a fiber, which is gone: far away its memory is asked for first.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +30,10 @@ class Inside {
     Inside& operator=(Inside const&) = delete;
     inline ~Inside();
     /// Seen from a frame at `here`: false if its frame was left without its destructor.
-    [[gnu::no_sanitize_address]] bool is_open(void const* here) const noexcept {
-        return reinterpret_cast<std::uintptr_t>(here) < reinterpret_cast<std::uintptr_t>(this) && mark_ == mark();
-    }
+    bool is_open(void const* here) const noexcept;
 
   private:
+    bool is_readable() const noexcept;
     /// Unlike what other frames leave on the stack.
     std::uint64_t mark() const noexcept { return reinterpret_cast<std::uintptr_t>(this) ^ 0x736c'7569'6365'2d31ULL; }
     // Volatile: it is read after the object has gone.
@@ -54,7 +54,7 @@ inline Inside::~Inside() {
 
 /// This thread is in a call that acts, whose frame is above the caller's.
 [[gnu::always_inline]] inline bool is_inside() noexcept {
-    return t_inside != nullptr && t_inside->is_open(__builtin_frame_address(0));
+    return __builtin_expect(t_inside != nullptr, 0) && t_inside->is_open(__builtin_frame_address(0));
 }
 
 /// Whether the frame that t_inside is in belongs to a wrapper, by the unwinder; true if it cannot tell. Takes

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "plugin/binding/plugin.hpp"
+#include "plugin/services/wait_all.hpp"
 #include "plugin/wrappers/around.hpp"
 
 namespace sluice::plugin {
@@ -49,6 +50,60 @@ bool is_raised(int from, int to) noexcept {
     return from >= MPI_THREAD_SINGLE && from < to && !gives_all_levels();
 }
 
+#ifdef OPEN_MPI
+// The next tool's functions are meant, which straight.h would take for libmpi's.
+#pragma push_macro("MPI_Waitall")
+#pragma push_macro("MPI_Testall")
+#pragma push_macro("MPI_Testsome")
+#pragma push_macro("MPI_Request_get_status")
+#undef MPI_Waitall
+#undef MPI_Testall
+#undef MPI_Testsome
+#undef MPI_Request_get_status
+struct TestsBelow {
+    decltype(&::MPI_Waitall) Waitall;
+    decltype(&::MPI_Testall) Testall;
+    decltype(&::MPI_Testsome) Testsome;
+    decltype(&::MPI_Request_get_status) Request_get_status;
+};
+/// Of the functions MPI_X and PMPI_X.
+constinit std::array<TestsBelow, 2> g_tests{};
+
+template <std::size_t which>
+int wait_by_tests(int count, MPI_Request* requests, MPI_Status* statuses) {
+    TestsBelow const& below = g_tests[which];
+    if (count <= 0 || requests == nullptr || std::find(requests, requests + count, nullptr) != requests + count)
+        return below.Waitall(count, requests, statuses);  // MPI is to refuse it
+    WaitAll all(count, requests, statuses);
+    if (!all.has_room()) return below.Waitall(count, requests, statuses);
+    for (;;) {
+        int done = 0;
+        int const code = all.test(below, &done);
+        if (code != MPI_SUCCESS || done != 0) return code;
+    }
+}
+
+/// From now on MPI_Waitall below us is made of tests, whether or not the service runs that the level was raised for.
+void wait_by_tests_below() noexcept {
+    Below& all = g_plugin.below;
+    g_tests = {{{all.MPI_Waitall, all.MPI_Testall, all.MPI_Testsome, all.MPI_Request_get_status},
+                {all.PMPI_Waitall, all.PMPI_Testall, all.PMPI_Testsome, all.PMPI_Request_get_status}}};
+    all.MPI_Waitall = wait_by_tests<0>;
+    all.PMPI_Waitall = wait_by_tests<1>;
+}
+#pragma pop_macro("MPI_Waitall")
+#pragma pop_macro("MPI_Testall")
+#pragma pop_macro("MPI_Testsome")
+#pragma pop_macro("MPI_Request_get_status")
+#endif
+
+void was_raised(int level) noexcept {
+    g_plugin.level_of_program = level;
+#ifdef OPEN_MPI
+    wait_by_tests_below();
+#endif
+}
+
 }  // namespace
 
 int level_of_program(int level) noexcept {
@@ -66,7 +121,7 @@ int init_at(int needed, int (*below)(int*, char***), int* argc, char*** argv) {
     auto* const with_level = below == all.PMPI_Init ? all.PMPI_Init_thread : all.MPI_Init_thread;
     int provided = own;
     int const code = with_level(argc, argv, needed, &provided);
-    if (code == MPI_SUCCESS) g_plugin.level_of_program = own;
+    if (code == MPI_SUCCESS) was_raised(own);
     return code;
 }
 #pragma pop_macro("MPI_Init_thread")
@@ -76,7 +131,7 @@ int init_thread_at(int needed, int (*below)(int*, char***, int, int*), int* argc
     if (!is_raised(required, needed)) return below(argc, argv, required, provided);
     int const code = below(argc, argv, needed, provided);
     if (code != MPI_SUCCESS) return code;
-    g_plugin.level_of_program = required;
+    was_raised(required);
     *provided = level_of_program(*provided);
     return code;
 }

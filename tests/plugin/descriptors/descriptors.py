@@ -15,6 +15,7 @@ from checks import check, conclude
 
 case, sluice, launcher, program = sys.argv[1:5]
 MOST_KEPT = 1   # descriptors that Sluice keeps inside MPI
+MORE_KEPT = {"--overlap": 2, "--registration": 1}  # and those of services
 FROM_NEED = 40  # limits above what the program needs without Sluice
 
 
@@ -62,11 +63,15 @@ def compare(plain, other, what, most_kept=0):
 
 
 def numbers(folder):
-    """Outside MPI, in children and in other programs a rank has as many as without Sluice, inside one more."""
+    """Outside MPI, in children and in other programs a rank has as many as without Sluice, inside one more, and those of
+    services."""
     plain = Run(folder)
     check(plain.code == 0, f"the program runs: {plain.errors}")
-    for options in ((), ("--watch", "off"), ("--report", f"{folder}/report")):
-        compare(plain, under_sluice(folder, options=options), " ".join(options) or "by default", MOST_KEPT)
+    for options in ((), ("--watch", "off"), ("--report", f"{folder}/report"), ("--overlap", "on"),
+                    ("--registration", "auto"), ("--flood", "on"),
+                    ("--overlap", "on", "--registration", "auto", "--flood", "on")):
+        kept = MOST_KEPT + sum(MORE_KEPT.get(option, 0) for option in options)
+        compare(plain, under_sluice(folder, options=options), " ".join(options) or "by default", kept)
     print("\n".join(plain.lines))
 
 

@@ -10,19 +10,10 @@
 #include "plugin/services/job.hpp"
 #include "plugin/services/overlap/receiving.hpp"
 #include "plugin/services/translated.hpp"
+#include "plugin/services/wait_all.hpp"
 #include "plugin/watch/call.hpp"
 
 namespace sluice::plugin {
-
-/// Open MPI 4.1.4 hangs in MPI_Waitall if a request of several has failed and its level is not MPI_THREAD_SINGLE.
-inline bool hangs_after_errors(Receiving const& receiving) noexcept {
-#ifdef OPEN_MPI
-    return receiving.may_return_errors();
-#else
-    static_cast<void>(receiving);
-    return false;
-#endif
-}
 
 /// MPICH 4.0.2 takes the requests of an MPI_Testall for its own kinds if the last 64 of them are, where the program
 /// asks for no statuses: a ticket among the others ends the job. So it is asked for statuses.
@@ -60,6 +51,27 @@ int refused(Receiving& receiving, Next const& next, Arguments... arguments) {
     return receiving.in_turn([&] { return next(arguments...); });
 }
 
+#ifdef OPEN_MPI
+/// What a wait for all is made of (wait_all.hpp), each test like one of the program in its turn.
+struct Asked {
+    Receiving& receiving;
+    Call& call;
+
+    int Testall(int count, MPI_Request* requests, int* done, MPI_Status* statuses) const {
+        return ask(call.job().chains.Testall, receiving, call, Translated<false>::Testall, MPI_Testall, count, requests,
+                   done, statuses);
+    }
+    int Testsome(int count, MPI_Request* requests, int* number, int* places, MPI_Status* statuses) const {
+        return ask(call.job().chains.Testsome, receiving, call, Translated<false>::Testsome, MPI_Testsome, count,
+                   requests, number, places, statuses);
+    }
+    int Request_get_status(MPI_Request request, int* done, MPI_Status* status) const {
+        return ask(call.job().chains.Request_get_status, receiving, call, Translated<false>::Request_get_status,
+                   MPI_Request_get_status, request, done, status);
+    }
+};
+#endif
+
 struct CompletionLinks {
     static constexpr auto Test = [](Receiving& receiving, Call&, auto next, auto... arguments) {
         if (!receiving.any()) [[likely]]
@@ -81,7 +93,7 @@ struct CompletionLinks {
 
     static constexpr auto Wait = [](Receiving& receiving, Call& call, auto next, MPI_Request* request,
                                     MPI_Status* status) {
-        if (!receiving.any()) [[likely]]
+        if (receiving.may_wait_in_mpi(request, 1)) [[likely]]
             return next(request, status);
         if (request == nullptr || lacks_a_place(status)) return refused(receiving, next, request, status);
         return receiving.until_complete(true, request, 1, [&](int* done) {
@@ -91,9 +103,15 @@ struct CompletionLinks {
     };
     static constexpr auto Waitall = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
                                        MPI_Status* statuses) {
-        if (!receiving.any() && !(hangs_after_errors(receiving) && call.job().owned.empty())) [[likely]]
+        if (receiving.may_wait_in_mpi(requests, count)) [[likely]]
             return next(count, requests, statuses);
         if (lacks_a_place_of(count, requests, statuses)) return refused(receiving, next, count, requests, statuses);
+#ifdef OPEN_MPI
+        if (WaitAll all(count, requests, statuses); count > 0 && requests != nullptr && all.has_room())
+            return receiving.until_complete(true, requests, count, [&](int* done) {
+                return all.test(Asked{receiving, call}, done);
+            });
+#endif
         StatusesOf const asked(count, statuses);
         return receiving.until_complete(true, requests, count, [&](int* done) {
             return ask(call.job().chains.Testall, receiving, call, Translated<false>::Testall, MPI_Testall, count,
@@ -102,7 +120,7 @@ struct CompletionLinks {
     };
     static constexpr auto Waitany = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
                                        int* index, MPI_Status* status) {
-        if (!receiving.any()) [[likely]]
+        if (receiving.may_wait_in_mpi(requests, count)) [[likely]]
             return next(count, requests, index, status);
         if (lacks_a_place_of(count, requests, status, index))
             return refused(receiving, next, count, requests, index, status);
@@ -113,7 +131,7 @@ struct CompletionLinks {
     };
     static constexpr auto Waitsome = [](Receiving& receiving, Call& call, auto next, int count, MPI_Request* requests,
                                         int* number, int* indices, MPI_Status* statuses) {
-        if (!receiving.any()) [[likely]]
+        if (receiving.may_wait_in_mpi(requests, count)) [[likely]]
             return next(count, requests, number, indices, statuses);
         if (lacks_a_place_of(count, requests, statuses, number, indices))
             return refused(receiving, next, count, requests, number, indices, statuses);

@@ -62,6 +62,12 @@ class DeferredReceives {
 
     /// Something is under way or has yet to be counted. One load.
     bool any() const noexcept { return used_.load(std::memory_order_acquire) != 0; }
+    /// The helper thread calls no MPI before the program's thread adds a receive, or calls go_on().
+    bool is_alone() const noexcept {
+        return aside_.load(std::memory_order_relaxed) || moving_.load(std::memory_order_acquire) == 0;
+    }
+    /// One of these requests stands for a receive that is complete only after rounds of advance().
+    bool has_to_complete(MPI_Request const* requests, int n) const noexcept;
     /// A place that nothing uses; null if there is none.
     DeferredReceive* free_place() noexcept;
     /// The same, after completing one that has returned, if need be. Not in the turn.

@@ -70,6 +70,15 @@ void DeferredReceives::match(DeferredReceive& receive) noexcept {
                         std::memory_order_release);
 }
 
+bool DeferredReceives::has_to_complete(MPI_Request const* requests, int n) const noexcept {
+    if (requests == nullptr || n <= 0) return false;
+    return std::any_of(receives_.begin(), receives_.end(), [&](DeferredReceive const& receive) {
+        return receive.ticket != MPI_REQUEST_NULL && !receive.is(DeferredReceive::Stage::unused) &&
+               !receive.is(DeferredReceive::Stage::landed) &&
+               std::find(requests, requests + n, receive.ticket) != requests + n;
+    });
+}
+
 void DeferredReceives::return_matched(MPI_Request const* requests, int n) noexcept {
     if (requests == nullptr || n <= 0) return;
     for (DeferredReceive& receive : receives_) {

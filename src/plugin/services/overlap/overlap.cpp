@@ -114,9 +114,14 @@ class Overlap final : public Service {
         g_receiving.store(nullptr, std::memory_order_release);
         library_->set_hook(nullptr);
         library_->set_end_hook(nullptr);
-        // A rank that ends without MPI_Finalize may have left a receive under way, and its thread with it.
-        if (receiving_->any()) static_cast<void>(receiving_.release());
+        // A rank that ends without MPI_Finalize may have left a receive under way, and its thread with it, which need
+        // the guards.
+        if (receiving_->any()) {
+            static_cast<void>(receiving_.release());
+            static_cast<void>(guards_.release());
+        }
         receiving_.reset();
+        guards_.reset();
     }
 
     void before(Call& call, TouchedBy const& touched) noexcept override {
@@ -127,6 +132,7 @@ class Overlap final : public Service {
     void in_child() noexcept override {
         g_receiving.store(nullptr, std::memory_order_release);
         receiving_->receives().in_child();
+        guards_->in_child();
     }
 
   private:

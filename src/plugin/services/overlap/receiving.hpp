@@ -96,9 +96,6 @@ class Receiving final : private DeferredReceives::Listener {
     DeferredReceives& receives() noexcept { return receives_; }
     DeferredReceives const& receives() const noexcept { return receives_; }
 
-    /// The program has set an error handler that returns: a call may fail and return.
-    bool may_return_errors() const noexcept { return may_return_errors_; }
-
     /// Before a call of the program.
     void before(Function function, TouchedBy const& touched) noexcept;
     void before_unwatched(char const* name) noexcept;
@@ -121,8 +118,16 @@ class Receiving final : private DeferredReceives::Listener {
     int land(Call& call, void* buffer, int count, MPI_Datatype type, Matched const& matched,
              MPI_Status* status) noexcept;
 
+    /// A call that waits for these requests may be MPI's own: it needs no turn, and none of them is ours to complete.
+    bool may_wait_in_mpi(MPI_Request const* requests, int n) const noexcept {
+        return !any() || (receives_.is_alone() && !receives_.has_to_complete(requests, n));
+    }
+
+    /// While the helper thread calls no MPI the program's thread needs no turn: so functions of the program that MPI
+    /// calls, which may leave it by a jump, run without one (before()).
     template <class Action>
     int in_turn(Action const& action) noexcept(noexcept(action())) {
+        if (receives_.is_alone()) return action();
         InTurn const turn(receives_.turn());
         return action();
     }
