@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "plugin/binding/plugin.hpp"
-#include "plugin/services/wait_all.hpp"
+#include "plugin/services/requests/wait_all.hpp"
 #include "plugin/wrappers/around.hpp"
 
 namespace sluice::plugin {

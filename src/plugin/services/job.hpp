@@ -17,7 +17,7 @@
 #include "kernel/progress.hpp"
 #include "mpi/mpi.hpp"
 #include "plugin/services/before_calls.hpp"
-#include "plugin/services/owned_requests.hpp"
+#include "plugin/services/requests/owned_requests.hpp"
 #include "plugin/services/running_services.hpp"
 #include "plugin/watch/watch.hpp"
 #include "record/counters.hpp"

@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "plugin/services/owned_requests.hpp"
+#include "plugin/services/requests/owned_requests.hpp"
 
 namespace sluice::plugin {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Open requests of the program: which memory they keep busy, since which call. The table grows to k_most_slots. Where
 /// more are open, those that are not started move to a table that knows only their places; if all are started, a new
-/// one does, and then its bytes are not counted as in flight. Requests of services are in services/owned_requests.
+/// one does, and then its bytes are not counted as in flight. Requests of services are in
+/// services/requests/owned_requests.
 ///
 ///     slots   | a | b | was freed | c | free | …      a search ends at a free slot
 ///

@@ -9,7 +9,7 @@ HEAD = """#include <type_traits>
 
 #include "plugin/binding/callers/callers.hpp"
 #include "plugin/services/job.hpp"
-#include "plugin/services/translated.hpp"
+#include "plugin/services/requests/translated.hpp"
 #include "plugin/services/type_calls.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/call.hpp"

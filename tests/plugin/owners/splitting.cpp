@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "plugin/services/job.hpp"
-#include "plugin/services/ticket.hpp"
+#include "plugin/services/requests/ticket.hpp"
 #include "plugin/watch/call.hpp"
 
 namespace sluice::plugin::tests {

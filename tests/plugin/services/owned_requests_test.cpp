@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/services/owned_requests.hpp"
+#include "plugin/services/requests/owned_requests.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "plugin/services/fake_requests.hpp"
-#include "plugin/services/translation.hpp"
+#include "plugin/services/requests/translation.hpp"
 
 namespace sluice::plugin::tests {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/services/translation.hpp"
+#include "plugin/services/requests/translation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "plugin/binding/tally.hpp"
 #include "plugin/services/job.hpp"
-#include "plugin/services/ticket.hpp"
+#include "plugin/services/requests/ticket.hpp"
 
 namespace sluice::plugin {
 

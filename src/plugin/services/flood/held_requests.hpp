@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Requests of nonblocking sends that are marks. Their message has left from a copy; their completion is what is held.
 ///
-///     MPI_Isend          ── due ──> mark; the program gets a ticket (services/ticket.hpp)
+///     MPI_Isend          ── due ──> mark; the program gets a ticket (services/requests/ticket.hpp)
 ///     MPI_Start          ── due ──> mark; the persistent request stays inactive in MPI, a ticket is its part
 ///     a second one due   ── hold of the first over, or the rule for bursts lets go ──> as above
 ///     MPI_Wait, Test, …  ── hold over? ── MPI_Grequest_complete ──> MPI's own call completes the request

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "plugin/binding/tally.hpp"
-#include "plugin/services/answer_places.hpp"
 #include "plugin/services/flood/receiving_half.hpp"
 #include "plugin/services/job.hpp"
-#include "plugin/services/translated.hpp"
+#include "plugin/services/requests/answer_places.hpp"
+#include "plugin/services/requests/translated.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/call.hpp"
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "plugin/services/answer_places.hpp"
+#include "plugin/services/requests/answer_places.hpp"
 #include "plugin/tables/message_bytes.hpp"
 #include "plugin/watch/call.hpp"
 

@@ -20,7 +20,7 @@
 #include "plugin/services/inplace/host_copy.hpp"
 #include "plugin/services/inplace/sent_copy.hpp"
 #include "plugin/services/job.hpp"
-#include "plugin/services/owned_requests.hpp"
+#include "plugin/services/requests/owned_requests.hpp"
 #include "plugin/watch/call.hpp"
 #include "sluice/collectives.hpp"
 #include "sluice/error.hpp"

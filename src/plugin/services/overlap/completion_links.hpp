@@ -6,11 +6,11 @@
 #include <memory>
 #include <new>
 
-#include "plugin/services/answer_places.hpp"
 #include "plugin/services/job.hpp"
 #include "plugin/services/overlap/receiving.hpp"
-#include "plugin/services/translated.hpp"
-#include "plugin/services/wait_all.hpp"
+#include "plugin/services/requests/answer_places.hpp"
+#include "plugin/services/requests/translated.hpp"
+#include "plugin/services/requests/wait_all.hpp"
 #include "plugin/watch/call.hpp"
 
 namespace sluice::plugin {

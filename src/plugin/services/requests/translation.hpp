@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "plugin/services/answer_places.hpp"
+#include "plugin/services/requests/answer_places.hpp"
 #include "plugin/services/substitution.hpp"
 
 namespace sluice::plugin::translation {

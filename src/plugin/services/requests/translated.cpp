@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/services/translated.hpp"
+#include "plugin/services/requests/translated.hpp"
 
 #include "plugin/binding/plugin.hpp"
 #include "plugin/services/job.hpp"

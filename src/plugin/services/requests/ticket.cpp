@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plugin/services/ticket.hpp"
+#include "plugin/services/requests/ticket.hpp"
 
 #include "mpi/mpi.hpp"
 

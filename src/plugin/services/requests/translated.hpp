@@ -6,7 +6,7 @@
 #include <new>
 
 #include "plugin/binding/gate.hpp"
-#include "plugin/services/translation.hpp"
+#include "plugin/services/requests/translation.hpp"
 
 namespace sluice::plugin {
 
