@@ -22,7 +22,7 @@ ALL_TESTED := command $(BEDS) $(SANITIZED) fuzz
 configure = mkdir -p build; cmake --preset $(1) -DSLUICE_PEERS=$(PEERS) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 with_tests = -DSLUICE_TESTS=ON -DSLUICE_LONG_TESTS=$(LONG_TESTS)
 LONG_TESTS ?= ON
-# ON: also the benchmark programs that compare with other libraries.
+# ON: also the benchmark programs that compare with other libraries, of those that are found; REQUIRED: of all of them.
 PEERS ?= OFF
 without_tests = $$([ -e build/$(1)/CMakeCache.txt ] || echo -DSLUICE_TESTS=OFF)
 # All errors of a build are shown, not only the first.
@@ -64,7 +64,7 @@ tests-built-in-%:
 
 # $(call build_tests,FOLDERS,VARIABLES OF MAKE)
 define build_tests
-$(PACKAGES) build demo test docs $(if $(filter asan fuzz,$(1)),check) $(if $(filter PEERS=ON,$(2)),peer)
+$(PACKAGES) build demo test docs $(if $(filter asan fuzz,$(1)),check) $(if $(filter PEERS=ON PEERS=REQUIRED,$(2)),peer)
 @mkdir -p build
 cmake/phase.sh "configure" $(MAKE) -j $(JOBS) $(addprefix tests-configured-in-,$(1)) $(2)
 for folder in $(1); do
@@ -77,7 +77,7 @@ test: ## Builds Sluice with both MPIs and tests it: trust in a build in some min
 	JOBS=$(JOBS) cmake/run_tests.sh quick $(TESTED)
 
 test-all: ## All tests, those of make test among them: also the simulator, sanitizers, and what takes long
-	$(call build_tests,$(ALL_TESTED),PEERS=ON)
+	$(call build_tests,$(ALL_TESTED),PEERS=$(PEERS:OFF=ON))
 	JOBS=$(JOBS) cmake/run_tests.sh all $(ALL_TESTED)
 
 TIMES ?= 20
@@ -93,7 +93,7 @@ test-in-%:
 	@mkdir -p build
 	cmake/phase.sh "build command" $(MAKE) $(if $(filter command,$*),tests-)built-in-command
 	$(if $(filter command,$*),,cmake/phase.sh "build $*" $(MAKE) tests-built-in-$*)
-	ctest --test-dir build/$* -j $$((2 * $(JOBS))) --output-on-failure --no-tests=error --test-output-truncation head
+	JOBS=$(JOBS) cmake/run_tests.sh all $*
 
 MINUTES ?= 60
 fuzz: ## Fuzzers of what reads files and texts, MINUTES=60 for each; inputs and faults stay in build/fuzz/found
@@ -107,12 +107,13 @@ fuzz: ## Fuzzers of what reads files and texts, MINUTES=60 for each; inputs and 
 	done
 	exit $$status
 
-bench: ## Measures all that docs/results tells of, against what people use today; takes hours
+bench: ## Measures each subject of docs/results against what people use today; takes hours
 	@$(MAKE) build PEERS=ON
 	$(MAKE) bench-peers
 	for name in redistribute inplace alltoall ft fluctuation overlap flood registration overhead madre; do
 	    build/bin/sluice bench $$name
 	done
+	bench/plots/tables.sh transpose build/transposes node
 
 bench-peers: ## Measures what Zoltan, PETSc, p4est and MPI_Alltoallv need to redistribute: the table of the README
 	$(PACKAGES) build peer

@@ -5,9 +5,10 @@
     same_targets.py SOURCE FOLDER CMAKE_ARGUMENT…
 
 Configures the default build twice: once where every library is installed that a project of this field may have (a folder
-full of headers and empty archives stands in), and once where those, and what only tests use, are not to be found. The
-targets, their sources, definitions, include folders and libraries must be the same, but for paths of the build folder. Then
-it takes away each package that the build needs, which must be an error that names the option to do without it."""
+full of headers, empty archives and package files stands in), and once where those, and what only tests use, are not to be
+found. The targets, their sources, definitions, include folders and libraries must be the same, but for paths of the build
+folder. The same is done with tests, where what they use is to be found both times. Then it takes away each package that the
+build needs, which must be an error that names the option to do without it."""
 import json
 import os
 import pathlib
@@ -21,6 +22,8 @@ HEADERS = ["zoltan.h", "petscsf.h", "petsc.h", "p4est_communication.h", "p4est.h
 LIBRARIES = ["trilinos_zoltan", "zoltan", "petsc_real", "petsc", "p4est", "sc", "hwloc", "numa", "papi", "ucp", "ucs",
              "ibverbs", "uring", "rapidcheck", "dw", "fftw3_mpi", "hdf5"]
 PROGRAMS = ["spin", "hpcc", "doxygen", "valgrind", "gdb"]
+PACKAGES = ["Zoltan", "Trilinos", "PETSc", "p4est", "hwloc", "PAPI", "ucx", "liburing", "rapidcheck", "HDF5", "FFTW3", "FFTW3MPI"]
+USED_BY_TESTS = {"rapidcheck.h", "rapidcheck", "spin", "hpcc"}
 NEEDED = {"fmt": "SLUICE_COMMAND", "nlohmann_json": "SLUICE_COMMAND", "CLI11": "SLUICE_COMMAND"}
 
 
@@ -54,63 +57,77 @@ def targets_in(source, folder):
     return found
 
 
-def make_stand_ins(prefix):
-    for header in HEADERS:
-        file = prefix / "include" / header
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("#error a stand-in: this header must not be used\n")
-    (prefix / "lib").mkdir()
-    for library in LIBRARIES:
-        (prefix / "lib" / f"lib{library}.a").write_bytes(b"!<arch>\n")
-    (prefix / "bin").mkdir()
-    for program in PROGRAMS:
-        (prefix / "bin" / program).write_text("#!/bin/sh\nexit 1\n")
+def write(file, text):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def make_stand_ins(prefix, but=()):
+    """Below `prefix`, of all names that are not in `but`."""
+    for header in set(HEADERS).difference(but):
+        write(prefix / "include" / header, "#error a stand-in: this header must not be used\n")
+    for library in set(LIBRARIES).difference(but):
+        write(prefix / "lib" / f"lib{library}.a", "!<arch>\n")
+    for package in set(PACKAGES).difference(but):
+        write(prefix / f"lib/cmake/{package}/{package}Config.cmake",
+              f'message(FATAL_ERROR "{package} is a stand-in: this package must not be used")\n')
+    for package in set(LIBRARIES + PACKAGES).difference(but):
+        write(prefix / f"lib/pkgconfig/{package}.pc",
+              f"Name: {package}\nDescription: a stand-in\nVersion: 99\nLibs: -l{package}-stand-in\n")
+    for program in set(PROGRAMS).difference(but):
+        write(prefix / "bin" / program, "#!/bin/sh\nexit 1\n")
         (prefix / "bin" / program).chmod(0o755)
+
+
+def compare(source, folder, kinds, prefix):
+    """Configures a build of each kind (options by name). Returns what differs between the two, or uses a stand-in."""
+    found = {}
+    for kind, options in kinds.items():
+        code, output = configure(source, folder / kind, options)
+        if code:
+            print(output)
+            return [f"with {kind} installed, cmake ended with {code}"]
+        found[kind] = targets_in(source, folder / kind)
+    one, other = found.values()
+    # The commands of target docs, which is not built by default, say what is missing.
+    wrong = [f"{name}: with {' and '.join(kinds)} {one.get(name)}\n  and {other.get(name)}"
+             for name in sorted(one.keys() | other.keys()) if one.get(name) != other.get(name) and name != "docs"]
+    wrong += [f"{name} uses a stand-in: {target}" for name, target in one.items() if str(prefix) in json.dumps(target)]
+    if len(one) < 10:
+        wrong.append(f"only {sorted(one)} are built: is this all?")
+    print(f"{' and '.join(kinds)}: {len(one)} targets compared, {len(wrong)} wrong")
+    return wrong
 
 
 def main():
     source, folder, arguments = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), sys.argv[3:]
     subprocess.run(["rm", "-rf", folder], check=True)
-    prefix = folder / "prefix"
-    prefix.mkdir(parents=True)
+    prefix, strangers = folder / "prefix", folder / "strangers"
     make_stand_ins(prefix)
-    arguments += ["-DSLUICE_TESTS=OFF"]
+    make_stand_ins(strangers, USED_BY_TESTS)
+    without_tests, with_tests = [*arguments, "-DSLUICE_TESTS=OFF"], [*arguments, "-DSLUICE_TESTS=ON"]
 
-    kinds = {
-        "everything": [f"-DCMAKE_PREFIX_PATH={prefix}"],
-        "nothing": ["-DCMAKE_DISABLE_FIND_PACKAGE_rapidcheck=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON",
+    wrong = compare(source, folder, {
+        "everything": [*without_tests, f"-DCMAKE_PREFIX_PATH={prefix}"],
+        "nothing": [*without_tests, "-DCMAKE_DISABLE_FIND_PACKAGE_rapidcheck=ON", "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON",
                     "-DSLUICE_DOXYGEN=SLUICE_DOXYGEN-NOTFOUND"],
-    }
-    found = {}
-    for kind, more in kinds.items():
-        code, output = configure(source, folder / kind, arguments + more)
-        if code:
-            print(output)
-            print(f"FAILED: with {kind} installed, cmake ended with {code}")
-            return 1
-        found[kind] = targets_in(source, folder / kind)
-    everything, nothing = found["everything"], found["nothing"]
-    # The commands of target docs, which is not built by default, say what is missing.
-    different = [name for name in sorted(everything.keys() | nothing.keys())
-                 if everything.get(name) != nothing.get(name) and name != "docs"]
-    for name in different:
-        print(f"{name}: with everything {everything.get(name)}\n  with nothing {nothing.get(name)}")
-    stand_ins = [name for name, target in everything.items() if str(prefix) in json.dumps(target)]
-    for name in stand_ins:
-        print(f"{name} uses a stand-in: {everything[name]}")
-    if len(everything) < 10:
-        print(f"only {sorted(everything)} are built: is this the default build?")
+    }, prefix)
+    wrong += compare(source, folder, {
+        "tests_and_everything": [*with_tests, f"-DCMAKE_PREFIX_PATH={strangers}"],
+        "tests_alone": with_tests,
+    }, strangers)
+    for line in wrong:
+        print(line)
 
     untold = []
     for package, option in NEEDED.items():
-        code, output = configure(source, folder / package, arguments + [f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=ON"])
+        code, output = configure(source, folder / package, without_tests + [f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=ON"])
         told = re.sub(r"\s+", " ", output)
         if code == 0 or f"{package} (Debian: " not in told or f"-D{option}=OFF" not in told:
             untold.append(package)
             print(f"without {package} cmake ended with {code}:\n{output}")
-    print(f"{len(everything)} targets compared, {len(different)} different, {len(stand_ins)} with a stand-in, "
-          f"{len(NEEDED)} packages taken away, {len(untold)} without an answer")
-    return 1 if different or stand_ins or untold or len(everything) < 10 else 0
+    print(f"{len(NEEDED)} packages taken away, {len(untold)} without an answer")
+    return 1 if wrong or untold else 0
 
 
 if __name__ == "__main__":
