@@ -23,7 +23,8 @@ LIBRARIES = ["trilinos_zoltan", "zoltan", "petsc_real", "petsc", "p4est", "sc", 
              "ibverbs", "uring", "rapidcheck", "dw", "fftw3_mpi", "hdf5"]
 PROGRAMS = ["spin", "hpcc", "doxygen", "valgrind", "gdb"]
 PACKAGES = ["Zoltan", "Trilinos", "PETSc", "p4est", "hwloc", "PAPI", "ucx", "liburing", "rapidcheck", "HDF5", "FFTW3", "FFTW3MPI"]
-USED_BY_TESTS = {"rapidcheck.h", "rapidcheck", "spin", "hpcc"}
+# The libraries are what a static MPICH is linked with.
+USED_BY_TESTS = {"rapidcheck.h", "rapidcheck", "spin", "hpcc", "hwloc", "ucp", "ucs"}
 NEEDED = {"fmt": "SLUICE_COMMAND", "nlohmann_json": "SLUICE_COMMAND", "CLI11": "SLUICE_COMMAND"}
 
 
