@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages of the exchange of addresses are full but for the last to each partner on 512 ranks, too, in whatever order
-// the list names the partners. This is a program of its own and not a GoogleTest, of which 512 do not fit into one
+// Messages of the exchange of addresses are full but for the last to each partner on 256 ranks, too, in whatever order
+// the list names the partners. This is a program of its own and not a GoogleTest, of which 256 do not fit into one
 // process.
 #include <mpi.h>
 
