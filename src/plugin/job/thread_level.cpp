@@ -53,15 +53,18 @@ bool is_raised(int from, int to) noexcept {
 #ifdef OPEN_MPI
 // The next tool's functions are meant, which straight.h would take for libmpi's.
 #pragma push_macro("MPI_Waitall")
+#pragma push_macro("MPI_Test")
 #pragma push_macro("MPI_Testall")
 #pragma push_macro("MPI_Testsome")
 #pragma push_macro("MPI_Request_get_status")
 #undef MPI_Waitall
+#undef MPI_Test
 #undef MPI_Testall
 #undef MPI_Testsome
 #undef MPI_Request_get_status
 struct TestsBelow {
     decltype(&::MPI_Waitall) Waitall;
+    decltype(&::MPI_Test) Test;
     decltype(&::MPI_Testall) Testall;
     decltype(&::MPI_Testsome) Testsome;
     decltype(&::MPI_Request_get_status) Request_get_status;
@@ -86,12 +89,13 @@ int wait_by_tests(int count, MPI_Request* requests, MPI_Status* statuses) {
 /// From now on MPI_Waitall below us is made of tests, whether or not the service runs that the level was raised for.
 void wait_by_tests_below() noexcept {
     Below& all = g_plugin.below;
-    g_tests = {{{all.MPI_Waitall, all.MPI_Testall, all.MPI_Testsome, all.MPI_Request_get_status},
-                {all.PMPI_Waitall, all.PMPI_Testall, all.PMPI_Testsome, all.PMPI_Request_get_status}}};
+    g_tests = {{{all.MPI_Waitall, all.MPI_Test, all.MPI_Testall, all.MPI_Testsome, all.MPI_Request_get_status},
+                {all.PMPI_Waitall, all.PMPI_Test, all.PMPI_Testall, all.PMPI_Testsome, all.PMPI_Request_get_status}}};
     all.MPI_Waitall = wait_by_tests<0>;
     all.PMPI_Waitall = wait_by_tests<1>;
 }
 #pragma pop_macro("MPI_Waitall")
+#pragma pop_macro("MPI_Test")
 #pragma pop_macro("MPI_Testall")
 #pragma pop_macro("MPI_Testsome")
 #pragma pop_macro("MPI_Request_get_status")

@@ -156,6 +156,52 @@ static void many(void) {
     say("handler called %d times, %d handles left", handled, left);
 }
 
+#ifdef OPEN_MPI
+/// Of many receives one fails while the first is pending, whose message comes after the call.
+static void fails_among_many(int failing, int with_statuses) {
+    enum { k_many = 400, k_tag = 1000 };
+    static MPI_Request all[k_many];
+    static MPI_Status told[k_many];
+    static int values[k_many];
+    int const other = partner();
+    int go = 1;
+    say("-- %d fails among many, statuses %d", failing, with_statuses);
+    if (other >= 0 && receives()) {
+        for (int i = 0; i < k_many; ++i) {
+            values[i] = -1;
+            told[i] = untouched_status();
+            MPI_Irecv(&values[i], i != failing, MPI_INT, other, k_tag + i, MPI_COMM_WORLD, &all[i]);
+        }
+        MPI_Send(&go, 1, MPI_INT, other, k_tag, MPI_COMM_WORLD);
+        handled = 0;
+        if (setjmp(back) == 0)
+            CALL(MPI_Waitall(k_many, all, with_statuses ? told : MPI_STATUSES_IGNORE));
+        else
+            say("left");
+        say("handler called %d times, first %d, failing %d", handled, all[0] != MPI_REQUEST_NULL,
+            all[failing] != MPI_REQUEST_NULL);
+        int wrong = 0;
+        for (int i = 0; with_statuses && !jumps && i < k_many; ++i) {
+            int const error = told[i].MPI_ERROR;
+            wrong += all[i] != MPI_REQUEST_NULL ? error != MPI_ERR_PENDING
+                     : i == failing             ? error == MPI_SUCCESS || error == MPI_ERR_PENDING
+                                                : error != MPI_SUCCESS || told[i].MPI_TAG != k_tag + i;
+        }
+        MPI_Send(&go, 1, MPI_INT, other, k_tag, MPI_COMM_WORLD);
+        for (int i = 0; i < k_many; ++i)
+            if (i != failing) MPI_Wait(&all[i], MPI_STATUS_IGNORE), wrong += values[i] != i;
+        say("%d wrong", wrong);
+    } else if (other >= 0) {
+        MPI_Recv(&go, 1, MPI_INT, other, k_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int i = 1; i < k_many; ++i)
+            MPI_Send(&i, 1, MPI_INT, other, k_tag + i, MPI_COMM_WORLD);
+        MPI_Recv(&go, 1, MPI_INT, other, k_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        int const first = 0;
+        MPI_Send(&first, 1, MPI_INT, other, k_tag, MPI_COMM_WORLD);
+    }
+}
+#endif
+
 /// The data come after errors have been told, and `pending` may be among the requests that are waited for.
 static void end_pending(unsigned char* pages, MPI_Request pending) {
     unsigned char* const data = room(k_beside);
@@ -209,6 +255,12 @@ int main(int argc, char** argv) {
             say_signals();
         }
     many();
+#ifdef OPEN_MPI
+    for (int with_statuses = 0; with_statuses < 2; ++with_statuses) {
+        fails_among_many(33, with_statuses);
+        fails_among_many(333, with_statuses);
+    }
+#endif
     MPI_Barrier(MPI_COMM_WORLD);
     if (pages != NULL) end_pending(pages, pending);
     return end();

@@ -57,6 +57,9 @@ struct Asked {
     Receiving& receiving;
     Call& call;
 
+    int Test(MPI_Request* request, int* done, MPI_Status* status) const {
+        return ask(call.job().chains.Test, receiving, call, Translated<false>::Test, MPI_Test, request, done, status);
+    }
     int Testall(int count, MPI_Request* requests, int* done, MPI_Status* statuses) const {
         return ask(call.job().chains.Testall, receiving, call, Translated<false>::Testall, MPI_Testall, count, requests,
                    done, statuses);
