@@ -73,6 +73,12 @@ std::optional<std::uint32_t> ranks_of_node() noexcept {
     return tasks != nullptr && node ? slurm_tasks_on(tasks, *node) : std::nullopt;
 }
 
+bool has_all_ranks_on_this_node() noexcept {
+    char const* const all = first_variable({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"});
+    std::optional<std::uint32_t> const here = ranks_of_node();
+    return all != nullptr && here && here == ranks_in(all);
+}
+
 std::optional<std::uint32_t> slurm_tasks_on(std::string_view list, std::uint64_t node) noexcept {
     while (true) {
         auto const tasks = take_number(list);

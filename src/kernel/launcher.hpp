@@ -40,6 +40,10 @@ bool is_first_of_node() noexcept;
 /// Slurm the launcher counts: its daemons are Slurm's tasks, and its ranks inherit their variables.
 std::optional<std::uint32_t> ranks_of_node() noexcept;
 
+/// Whether a launcher says that all ranks of this job are on this node, in the variables above and one of
+/// OMPI_COMM_WORLD_SIZE, PMI_SIZE and SLURM_STEP_NUM_TASKS. False if none tells it.
+bool has_all_ranks_on_this_node() noexcept;
+
 /// The number of tasks on node `node` in a list as Slurm writes it: "2(x3),1" are 2 tasks on each of three nodes and 1
 /// on a fourth. Nothing if the text is no such list or has no such node.
 std::optional<std::uint32_t> slurm_tasks_on(std::string_view list, std::uint64_t node) noexcept;

@@ -24,7 +24,10 @@ constexpr std::initializer_list<char const*> k_all = {"OMPI_COMM_WORLD_RANK",
                                                       "SLURM_NODEID",
                                                       "SLURM_STEP_TASKS_PER_NODE",
                                                       "SLURM_TASKS_PER_NODE",
-                                                      "SLURM_NTASKS_PER_NODE"};
+                                                      "SLURM_NTASKS_PER_NODE",
+                                                      "OMPI_COMM_WORLD_SIZE",
+                                                      "PMI_SIZE",
+                                                      "SLURM_STEP_NUM_TASKS"};
 
 /// The environment of one made-up rank; the variables of the test's own launcher are hidden meanwhile.
 class Environment {
@@ -121,6 +124,31 @@ TEST(Launcher, a_launcher_inside_slurm_counts) {
             {name, "24"}, {"SLURM_PROCID", "0"}, {"SLURM_NODEID", "0"}, {"SLURM_STEP_TASKS_PER_NODE", "1(x2)"}};
         EXPECT_EQ(ranks_of_node(), 24U) << name;
     }
+}
+
+TEST(Launcher, a_job_is_on_one_node_if_the_launcher_counts_as_many_ranks_there_as_in_all) {
+    for (auto const& [here, in_all] : {std::pair{"OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_SIZE"},
+                                       {"MPI_LOCALNRANKS", "PMI_SIZE"},
+                                       {"SLURM_STEP_TASKS_PER_NODE", "SLURM_STEP_NUM_TASKS"}}) {
+        {
+            Environment const rank{{"SLURM_NODEID", "0"}, {here, "8"}, {in_all, "8"}};
+            EXPECT_TRUE(has_all_ranks_on_this_node()) << here;
+        }
+        {
+            Environment const rank{{"SLURM_NODEID", "0"}, {here, "8"}, {in_all, "16"}};
+            EXPECT_FALSE(has_all_ranks_on_this_node()) << here;
+        }
+        {
+            Environment const rank{{"SLURM_NODEID", "0"}, {here, "8"}};
+            EXPECT_FALSE(has_all_ranks_on_this_node()) << here;
+        }
+        {
+            Environment const rank{{"SLURM_NODEID", "0"}, {in_all, "8"}};
+            EXPECT_FALSE(has_all_ranks_on_this_node()) << in_all;
+        }
+    }
+    Environment const none{};
+    EXPECT_FALSE(has_all_ranks_on_this_node());
 }
 
 TEST(Launcher, a_number_that_is_none_is_not_believed) {

@@ -7,6 +7,7 @@
 
 enum {
     k_init,
+    k_init_thread,
     k_finalize,
     k_send,
     k_recv,
@@ -27,9 +28,9 @@ enum {
     k_counters
 };
 static char const* const k_names[k_counters] = {
-    "Init",       "Finalize",          "Send",         "Recv",      "Isend",    "Irecv",     "Wait",
-    "Test",       "Barrier",           "Bcast",        "Allreduce", "Alltoall", "Ialltoall", "Comm_dup",
-    "Comm_split", "Comm_create_group", "Win_allocate", "Probe"};
+    "Init",     "Init_thread", "Finalize",          "Send",         "Recv",      "Isend",    "Irecv",
+    "Wait",     "Test",        "Barrier",           "Bcast",        "Allreduce", "Alltoall", "Ialltoall",
+    "Comm_dup", "Comm_split",  "Comm_create_group", "Win_allocate", "Probe"};
 static long counters[k_counters];
 static int tested = 0;
 
@@ -40,7 +41,7 @@ int MPI_Init(int* argc, char*** argv) {
     return PMPI_Init(argc, argv);
 }
 int MPI_Init_thread(int* argc, char*** argv, int wanted, int* provided) {
-    COUNT(k_init);
+    COUNT(k_init_thread);
     return PMPI_Init_thread(argc, argv, wanted, provided);
 }
 int MPI_Finalize(void) {

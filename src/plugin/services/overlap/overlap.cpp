@@ -11,6 +11,7 @@
 #include <string>
 
 #include "kernel/guards/guarded_pages.hpp"
+#include "kernel/launcher.hpp"
 #include "pages/pages.hpp"
 #include "plugin/binding/gate.hpp"
 #include "plugin/binding/say.hpp"
@@ -64,17 +65,21 @@ class Overlap final : public Service {
     char const* setting() const noexcept override { return "overlap"; }
     Needs needs() const noexcept override { return {}; }
     bool wanted(Job const& job) const noexcept override { return job.settings.overlap != OverlapMode::off; }
-    int thread_level(Settings const&) const noexcept override { return MPI_THREAD_SERIALIZED; }
+    int thread_level(Settings const& settings) const noexcept override {
+        bool const gains_nothing = settings.overlap == OverlapMode::automatic && kernel::has_all_ranks_on_this_node();
+        return gains_nothing ? MPI_THREAD_SINGLE : MPI_THREAD_SERIALIZED;
+    }
 
     std::optional<std::string> prepare(Job& job) override {
         if (g_plugin.several_threads) return "off, because the program has MPI_THREAD_MULTIPLE";
+        if (job.settings.overlap == OverlapMode::automatic &&
+            (kernel::has_all_ranks_on_this_node() || NodeMates(job.watch.file()).are_all(job.size)))
+            return "off, because auto serves receives from other nodes, and all ranks are on this one";
         if (job.thread_level < MPI_THREAD_SERIALIZED) return "off, because the MPI has no MPI_THREAD_SERIALIZED";
         library_ = find_pages_library();
         if (library_ == nullptr)
             return "off, because libsluice-pages.so is not loaded: start the program by sluice run";
         if (!library_->gives_whole_pages()) return "off, because the program has an allocator of its own";
-        if (job.settings.overlap == OverlapMode::automatic && NodeMates(job.watch.file()).are_all(job.size))
-            return "off, because auto serves receives from other nodes, and all ranks are on this one";
         guards_ = std::make_unique<kernel::GuardedPages>(best_rung(job.settings), library_->generation);
         if (guards_->rung() == kernel::Rung::off) return "off, because " + guards_->why_not();
         auto const counter = [&](char const* what) -> std::uint64_t& { return job.counter(name(), what); };
