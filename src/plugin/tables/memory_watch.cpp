@@ -362,7 +362,8 @@ MemoryWatch::Change MemoryWatch::read_at_exit(std::uint64_t now, record::Site& s
 }
 
 record::Sample MemoryWatch::sample(Reading const& reading, std::uint64_t now, bool in_call_since_reading,
-                                   std::uint64_t open_ticks, std::uint64_t own_pages) const noexcept {
+                                   record::Site const* open, std::uint64_t open_ticks,
+                                   std::uint64_t own_pages) const noexcept {
     Resident const& is = reading.others;
     Resident const before = last();
     std::uint64_t mine = mpi_private.load(std::memory_order_relaxed);
@@ -374,12 +375,15 @@ record::Sample MemoryWatch::sample(Reading const& reading, std::uint64_t now, bo
         made = makings_->part_of(above(of_private, own), most_in_a_tick());
     std::uint64_t const others = above(of_private, own) - made.bytes;
     mine += made.bytes;
-    if (in_call_since_reading)
+    if (in_call_since_reading) {
         mine += part(others, part_of_call());
-    else
+    } else {
+        auto const of_open = open != nullptr ? most_taken(*open, now, open_ticks) : std::nullopt;
         mine += stretch_.part_of_mpi({others, static_cast<std::int64_t>(now - look_at(last_ticks_) - made.ticks),
                                       above(look_at(mpi_ticks_) + open_ticks, made.ticks),
-                                      above(stretch_.unknown() + open_ticks, made.ticks)});
+                                      above(stretch_.unknown() + (of_open ? 0 : open_ticks), made.ticks),
+                                      of_open.value_or(0)});
+    }
     std::uint64_t const all_shared = above(is.shared_bytes, before.shared_bytes);
     std::uint64_t const of_shared = above(all_shared, above(own, of_private));
     mine = above(mine, std::min(above(own, of_private + all_shared), look_at(given_)));

@@ -122,12 +122,10 @@ class MemoryWatch {
                  record::Site& site, StartUs const& start_us, Freed const& freed) noexcept {
         if (own_pages > 0) add(own_pages_, own_pages);
         if (read_at_entry) return read_at_exit(now, site, freed, start_us());
+        stretch_.unread_call(elapsed, most_taken(site, now, elapsed));
         add(mpi_ticks_, elapsed);
-        if (!is_long(elapsed)) [[likely]] {
-            stretch_.unread_call(elapsed, Doubt::most_in_call(site));
+        if (!is_long(elapsed)) [[likely]]
             return {};
-        }
-        stretch_.unread_call(elapsed, std::nullopt);
         return {share_out(now, &site, elapsed, start_us()).value_or(0), 0};
     }
 
@@ -148,10 +146,10 @@ class MemoryWatch {
 
     /// What belongs to whom, as of a reading by `read_with_peak` just before. `in_call_since_reading`: the rank is
     /// inside a call that began with the last reading, so what has grown since is MPI's, too, but for `own_pages` of
-    /// the call's own buffer. Otherwise growth is shared by time, with the open call that has lasted `open_ticks` so
-    /// far.
+    /// the call's own buffer. Otherwise growth is shared out with the call of `open` that has lasted `open_ticks` so
+    /// far; null: the rank is in none.
     record::Sample sample(Reading const& reading, std::uint64_t now, bool in_call_since_reading,
-                          std::uint64_t open_ticks, std::uint64_t own_pages) const noexcept;
+                          record::Site const* open, std::uint64_t open_ticks, std::uint64_t own_pages) const noexcept;
 
     /// Odd while a reading is written down, and another one after it: for what a sample is made of.
     std::uint32_t version() const noexcept { return version_.load(std::memory_order_acquire); }
@@ -181,6 +179,18 @@ class MemoryWatch {
     void give(std::uint64_t private_bytes, record::Site* site, std::uint64_t of_site) noexcept;
     void ungive(std::uint64_t bytes) noexcept;
     std::uint64_t most_in(std::uint64_t ticks) const noexcept;
+    /// Bytes that a call of the site can have taken, if that is known, which has lasted `elapsed` ticks until now and had
+    /// no reading at its begin. What short ones took says nothing of a call that had nearly all of the time since the
+    /// last reading, but for what other calls had.
+    std::optional<std::uint64_t> most_taken(record::Site const& site, std::uint64_t now,
+                                            std::uint64_t elapsed) const noexcept {
+        if (is_long(elapsed)) [[unlikely]] {
+            std::uint64_t const stretch = now - look_at(last_ticks_);
+            std::uint64_t const others = stretch - std::min(look_at(mpi_ticks_) + elapsed, stretch);
+            if (elapsed / k_nearly_all >= others) return std::nullopt;
+        }
+        return Doubt::most_in_call(site);
+    }
     void note_thread() noexcept;
     void begin_with(kernel::Faults const& faults) noexcept;
     kernel::Faults at_entry() const noexcept;
@@ -206,6 +216,7 @@ class MemoryWatch {
     kernel::KeptFile statm_{"/proc/thread-self/statm"};  // no program opens this one itself
     static constexpr std::uint64_t k_unknown = ~std::uint64_t{0};
     static constexpr std::uint64_t k_never = ~std::uint64_t{0};
+    static constexpr std::uint64_t k_nearly_all = 32;  // times what is left
     // Of the last readings. Threads that read at once may mix two; the next sample has them right again.
     mutable std::atomic<std::uint64_t> known_private_{0};
     mutable std::atomic<std::uint64_t> known_both_{k_unknown};

@@ -135,6 +135,7 @@ record::Sample Watch::sample(KernelSays& kernel) noexcept {
     std::uint32_t const site = look_at(head.current_site);
     std::uint64_t const since_us = look_at(head.current_since_us);
     std::uint64_t const open_us = site != record::k_no_site && now_us > since_us ? now_us - since_us : 0;
+    record::Site const* const open = open_us > 0 ? &record().sites[site] : nullptr;
     record::Sample sample;
     // A reading of the program's thread between two of the numbers would give its pages to the MPI.
     for (int tries = 0; tries < k_tries; ++tries) {
@@ -144,7 +145,8 @@ record::Sample Watch::sample(KernelSays& kernel) noexcept {
         // Looked for after the reading: pages that come meanwhile are not taken for the MPI's.
         std::uint64_t const come = pages_of_call();
         std::uint64_t const own = come + lent_.come();
-        sample = memory_.sample(reading, now, look_at(calls_with_reading_) > 0, clock_.ticks_in_us(open_us), own);
+        sample =
+            memory_.sample(reading, now, look_at(calls_with_reading_) > 0, open, clock_.ticks_in_us(open_us), own);
         // The program may start or end a call, and touch or free its buffers, at any moment of the reading.
         sample.in_flight = static_cast<std::uint32_t>((std::min(flying, flights_.of_rank()) + come) / 1024);
         if (version % 2 == 0 && memory_.version() == version) break;

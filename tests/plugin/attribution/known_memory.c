@@ -117,6 +117,34 @@ static void polled(int rank, int size) {
         INSIDE_MPI(0, MPI_Recv(buffer, bytes, MPI_CHAR, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
+/* The same in one call, of a place where many short ones took nothing. */
+static void waited(int rank) {
+    enum { messages = 4000, bytes = 4000, first = 1000, rounds = 40000 };
+    int go = 1;
+    char* buffer = touched(bytes);
+    if (rank == 1) {
+        for (int i = 0; i < rounds; ++i) {
+            MPI_Send(&go, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
+            MPI_Recv(&go, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        for (int i = 0; i < messages; ++i)
+            INSIDE_MPI(0, MPI_Send(buffer, bytes, MPI_CHAR, 0, 1, MPI_COMM_WORLD));
+        INSIDE_MPI(0, MPI_Send(&go, 1, MPI_INT, 0, 2, MPI_COMM_WORLD));
+        return;
+    }
+    struct pages before = {0, 0};
+    for (int i = 0; i <= rounds; ++i) {
+        if (i == first) before = resident();
+        MPI_Recv(&go, 1, MPI_INT, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (i < rounds) MPI_Send(&go, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);
+    }
+    struct pages const after = resident();
+    taken.private_kib += after.private_kib - before.private_kib;
+    taken.shared_kib += after.shared_kib - before.shared_kib;
+    for (int i = 0; i < messages; ++i)
+        INSIDE_MPI(0, MPI_Recv(buffer, bytes, MPI_CHAR, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
 /* Buffers of the application whose pages become resident inside MPI. A first exchange warms up, because the
  * transport's own buffers belong to MPI. */
 static void fresh_buffers(int rank, int size) {
@@ -327,6 +355,7 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "arrays")) arrays(rank);
     if (!strcmp(what, "unexpected")) unexpected(rank, size);
     if (!strcmp(what, "polled")) polled(rank, size);
+    if (!strcmp(what, "waited")) waited(rank);
     if (!strcmp(what, "fresh")) fresh_buffers(rank, size);
     if (!strcmp(what, "untouched")) untouched(rank, size);
     if (!strcmp(what, "late")) late(rank, size);

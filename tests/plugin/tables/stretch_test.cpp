@@ -62,14 +62,22 @@ TEST(Stretch, gives_the_mpi_what_calls_can_have_taken) {
     stretch.unread_call(70, 0);
     stretch.unread_call(20, std::nullopt);
     EXPECT_EQ(stretch.unknown(), 20U);
-    EXPECT_EQ(stretch.part_of_mpi({1000, 100, 90, 20}), 200U);
-    stretch.unread_call(5, 300);
-    stretch.unread_call(5, 300);
-    EXPECT_EQ(stretch.part_of_mpi({1000, 100, 100, 20}), 800U);
-    EXPECT_EQ(stretch.part_of_mpi({100, 100, 90, 20}), 90U);
+    // The program or the second call took it, in 10 or 20 ticks.
+    EXPECT_EQ(stretch.part_of_mpi({1200, 100, 90, 20}), 800U);
+    stretch.unread_call(4, 50);
+    stretch.unread_call(4, 50);
+    EXPECT_EQ(stretch.part_of_mpi({1100, 100, 98, 20}), 1078U) << "by time";
     stretch.restart();
     EXPECT_EQ(stretch.unknown(), 0U);
     EXPECT_EQ(stretch.part_of_mpi({1000, 100, 90, 0}), 0U);
+}
+
+TEST(Stretch, gives_the_mpi_what_an_open_call_can_have_taken) {
+    Stretch stretch;
+    EXPECT_EQ(stretch.part_of_mpi({1000, 100, 90, 0, 300}), 300U);
+    stretch.unread_call(40, 200);
+    EXPECT_EQ(stretch.part_of_mpi({1000, 100, 90, 0, 300}), 500U);
+    EXPECT_EQ(stretch.part_of_mpi({1000, 100, 90, 50}), 200U + 1000 * 50 / 60);
 }
 
 constexpr std::int64_t k_ticks = 100;

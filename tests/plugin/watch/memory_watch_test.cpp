@@ -39,7 +39,7 @@ record::Site call(MemoryWatch& watch, Work const& work) {
 
 record::Sample sampled(MemoryWatch const& watch, std::uint64_t own = 0) {
     KernelSays kernel;
-    return watch.sample(watch.read_with_peak(kernel), 3000, false, 0, own);
+    return watch.sample(watch.read_with_peak(kernel), 3000, false, nullptr, 0, own);
 }
 
 memory::LeasedBytes touched(Budget const& budget) {

@@ -8,7 +8,8 @@
 ///
 /// Time alone would give the MPI what the program takes itself: a rank that waits is in MPI nearly all the time. So the
 /// MPI has no more than the calls of the stretch can have taken: those of places that have been read often enough what
-/// these reads say, those of others their share of the time.
+/// these reads say, those of others their share of the time. A rank that waits for one without a core is long in a call
+/// that takes nothing, so a long call is no exception, unless the program had hardly any time.
 ///
 /// What it does not have for this reason waits for the calls that come next, which are all read. It is the MPI's as far
 /// as memory grows inside these and not between them, as in a flood of messages while the rank asks for another one. An
@@ -28,12 +29,13 @@ namespace sluice::plugin {
 
 class Stretch {
   public:
-    /// Bytes that came in `ticks` since the last reading, of them `in_calls` in calls, and `unknown` in calls of which
-    /// it is not known what they can have taken.
+    /// Bytes that came in `ticks` since the last reading, of these `in_calls` in calls, and of these `unknown` in calls
+    /// of which it is not known what they can have taken. `of_open`: the same of a call that is not over yet, if it is.
     struct Growth {
         std::uint64_t bytes;
         std::int64_t ticks;
         std::uint64_t in_calls, unknown;
+        std::uint64_t of_open = 0;
     };
     static double share_of(std::uint64_t in_calls, std::int64_t ticks) noexcept {
         // Another thread's reading may be newer than this call.
@@ -119,10 +121,13 @@ class Stretch {
         }
         return of_mpi + (bytes - explained) * share_of(growth.in_calls, growth.ticks);
     }
-    /// What its calls can have taken.
+    /// What its calls can have taken: those of which it is known so much, and the others their share of the time that
+    /// was not theirs.
     double most(Growth const& growth) const noexcept {
-        return static_cast<double>(look_at(most_)) +
-               static_cast<double>(growth.bytes) * share_of(growth.unknown, growth.ticks);
+        std::uint64_t const known = growth.in_calls - std::min(growth.unknown, growth.in_calls);
+        return static_cast<double>(look_at(most_) + growth.of_open) +
+               static_cast<double>(growth.bytes) *
+                   share_of(growth.unknown, growth.ticks - static_cast<std::int64_t>(known));
     }
     /// After the calls that are all read.
     std::uint64_t proven() noexcept {
