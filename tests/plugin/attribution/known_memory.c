@@ -119,7 +119,7 @@ static void polled(int rank, int size) {
 
 /* The same in one call, of a place where many short ones took nothing. */
 static void waited(int rank) {
-    enum { messages = 4000, bytes = 4000, first = 1000, rounds = 40000 };
+    enum { messages = 4000, bytes = 4000, first = 100, rounds = 5000 };
     int go = 1;
     char* buffer = touched(bytes);
     if (rank == 1) {
