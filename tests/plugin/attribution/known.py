@@ -13,8 +13,9 @@ sluice, launcher, ranks, program, mode = sys.argv[1:]
 # Tolerances for pages that appear between the program's readings. "private": pages of stdio and of the program's own
 # stack. "shared": Sluice's ledger and, where the record is in memory, its pages.
 SLACK_KIB = {"private": 256, "shared": 512}
-# Of 24 MiB. Calls that are long by chance, and had no reading at their begin, have their share of the time: beside a build 4.3 MiB.
-ARRAYS_KIB = 8192
+# Of 24 MiB, beside busy processes. A barrier that takes 32 times as long as the program since the last reading has its share
+# of an array.
+ARRAYS_KIB = 4096
 # What an MPI may take in a call and give back.
 BETWEEN_KIB = 3072
 
