@@ -145,8 +145,7 @@ record::Sample Watch::sample(KernelSays& kernel) noexcept {
         // Looked for after the reading: pages that come meanwhile are not taken for the MPI's.
         std::uint64_t const come = pages_of_call();
         std::uint64_t const own = come + lent_.come();
-        sample =
-            memory_.sample(reading, now, look_at(calls_with_reading_) > 0, open, clock_.ticks_in_us(open_us), own);
+        sample = memory_.sample(reading, now, look_at(calls_with_reading_) > 0, open, clock_.ticks_in_us(open_us), own);
         // The program may start or end a call, and touch or free its buffers, at any moment of the reading.
         sample.in_flight = static_cast<std::uint32_t>((std::min(flying, flights_.of_rank()) + come) / 1024);
         if (version % 2 == 0 && memory_.version() == version) break;
