@@ -179,9 +179,9 @@ class MemoryWatch {
     void give(std::uint64_t private_bytes, record::Site* site, std::uint64_t of_site) noexcept;
     void ungive(std::uint64_t bytes) noexcept;
     std::uint64_t most_in(std::uint64_t ticks) const noexcept;
-    /// Bytes that a call of the site can have taken, if that is known, which has lasted `elapsed` ticks until now and had
-    /// no reading at its begin. What short ones took says nothing of a call that had nearly all of the time since the
-    /// last reading, but for what other calls had.
+    /// Bytes that a call of the site can have taken, if that is known, which has lasted `elapsed` ticks until now and
+    /// had no reading at its begin. What short ones took says nothing of a call that had nearly all of the time since
+    /// the last reading, but for what other calls had.
     std::optional<std::uint64_t> most_taken(record::Site const& site, std::uint64_t now,
                                             std::uint64_t elapsed) const noexcept {
         if (is_long(elapsed)) [[unlikely]] {
