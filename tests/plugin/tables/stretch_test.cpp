@@ -77,7 +77,7 @@ TEST(Stretch, gives_the_mpi_what_an_open_call_can_have_taken) {
     EXPECT_EQ(stretch.part_of_mpi({1000, 100, 90, 0, 300}), 300U);
     stretch.unread_call(40, 200);
     EXPECT_EQ(stretch.part_of_mpi({1000, 100, 90, 0, 300}), 500U);
-    EXPECT_EQ(stretch.part_of_mpi({1000, 100, 90, 50}), 200U + 1000 * 50 / 60);
+    EXPECT_EQ(stretch.part_of_mpi({1000, 100, 90, 20}), 200U + 1000 * 2 / 3);
 }
 
 constexpr std::int64_t k_ticks = 100;
