@@ -72,6 +72,13 @@ TEST(Stretch, gives_the_mpi_what_calls_can_have_taken) {
     EXPECT_EQ(stretch.part_of_mpi({1000, 100, 90, 0}), 0U);
 }
 
+TEST(Stretch, gives_calls_of_several_threads_their_share_of_all_the_time) {
+    Stretch stretch;
+    stretch.unread_call(190, 0);
+    stretch.unread_call(20, std::nullopt);
+    EXPECT_EQ(stretch.part_of_mpi({1000, 100, 210, 20}), 200U);
+}
+
 TEST(Stretch, gives_the_mpi_what_an_open_call_can_have_taken) {
     Stretch stretch;
     EXPECT_EQ(stretch.part_of_mpi({1000, 100, 90, 0, 300}), 300U);

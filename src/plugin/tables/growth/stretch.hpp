@@ -30,7 +30,8 @@ namespace sluice::plugin {
 class Stretch {
   public:
     /// Bytes that came in `ticks` since the last reading, of these `in_calls` in calls, and of these `unknown` in calls
-    /// of which it is not known what they can have taken. `of_open`: the same of a call that is not over yet, if it is.
+    /// of which it is not known what they can have taken. `of_open`: bytes that a call which is not over yet can have
+    /// taken, if that is known.
     struct Growth {
         std::uint64_t bytes;
         std::int64_t ticks;
@@ -122,12 +123,13 @@ class Stretch {
         return of_mpi + (bytes - explained) * share_of(growth.in_calls, growth.ticks);
     }
     /// What its calls can have taken: those of which it is known so much, and the others their share of the time that
-    /// was not theirs.
+    /// was not theirs. Calls of several threads that take longer than the stretch do not tell how long it was.
     double most(Growth const& growth) const noexcept {
         std::uint64_t const known = growth.in_calls - std::min(growth.unknown, growth.in_calls);
+        bool const is_told = static_cast<std::int64_t>(growth.in_calls) <= growth.ticks;
+        std::int64_t const others = growth.ticks - (is_told ? static_cast<std::int64_t>(known) : 0);
         return static_cast<double>(look_at(most_) + growth.of_open) +
-               static_cast<double>(growth.bytes) *
-                   share_of(growth.unknown, growth.ticks - static_cast<std::int64_t>(known));
+               static_cast<double>(growth.bytes) * share_of(growth.unknown, others);
     }
     /// After the calls that are all read.
     std::uint64_t proven() noexcept {
