@@ -47,16 +47,16 @@ if(SLUICE_MPI STREQUAL "mpich")
   set(SLUICE_QUICK_RANKS 2)
   set(SLUICE_QUICK_NAMES "^(bench|c|cli|collectives|examples|paged|plugin|probes|redistribution|report)/|^fetch/(store|wire)$")
 endif()
-# What ctest counts for a job of 2 to 4 ranks. Its PROCESSORS are halves of a processor, and cmake/run_tests.sh gives it two
+# What ctest counts for a job of 2 to 4 ranks. Its PROCESSORS are thirds of a processor, and cmake/run_tests.sh gives it three
 # for each. A job sleeps for half of its time, in its launch, and its ranks leave the processor to others while they wait, so
-# four of them fill two processors. Without patience ranks of MPICH spin: their job has both. COST is about what a long test
+# six of them fill two processors. Without patience ranks of MPICH spin: their job has both. COST is about what a long test
 # takes in seconds: ctest begins with those, so that none is left alone at the end.
 option(SLUICE_TEST_PATIENCE "Preload into tests what lets ranks sleep while they wait" ON)
 set(SLUICE_JOB_PROCESSORS 2)
 if(SLUICE_MPI STREQUAL "openmpi" OR SLUICE_MPI STREQUAL "mpich" AND SLUICE_TEST_PATIENCE)
   set(SLUICE_JOB_PROCESSORS 1)
 elseif(SLUICE_MPI STREQUAL "mpich")
-  set(SLUICE_JOB_PROCESSORS 4)
+  set(SLUICE_JOB_PROCESSORS 6)
 endif()
 option(SLUICE_TESTS_WITHOUT_MPI "Also build and run the tests that need no MPI" ON)
 # Ranks that wait by spinning use more processor time if they share the processor with the rank that they wait for.
@@ -75,6 +75,14 @@ target_compile_options(sluice_test_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:
 if(NOT SLUICE_SANITIZE)
   # With so little optimization GCC warns of variables that are in fact initialized.
   target_compile_options(sluice_test_options INTERFACE -O1 -g0 $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+endif()
+# Test programs are many and large: gold links one in a quarter of the time that GNU ld takes.
+include(CheckLinkerFlag)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-fuse-ld=")
+  check_linker_flag(CXX -fuse-ld=gold SLUICE_HAVE_GOLD)
+  if(SLUICE_HAVE_GOLD)
+    target_link_options(sluice_test_options INTERFACE -fuse-ld=gold)
+  endif()
 endif()
 # The headers of most tests are compiled once, except for the simulator, whose headers change their meaning.
 set(SLUICE_TEST_PRECOMPILE ON)
@@ -138,8 +146,9 @@ function(_sluice_test_environment result)
   endif()
   # Scripts find watched.py next to the watchdog, and write nothing into the source tree. The OpenCL plugin of hwloc, which
   # MPI_Init loads where it and a driver are installed, brings libLLVM: 60 MiB more in each rank, which tests of memory take for
-  # the MPI's, and thread-local storage at which LeakSanitizer ends.
-  set(environment HWLOC_COMPONENTS=-opencl "SLUICE_TEST_SECONDS=${processor_seconds}" "SLUICE_TEST_WATCHED=${SLUICE_WATCHED}" "PYTHONPATH=${_support}"
+  # the MPI's, and thread-local storage at which LeakSanitizer ends. In a virtual machine each look at a PCI device is an exit to
+  # the host: a third of the processor time of a launch.
+  set(environment HWLOC_COMPONENTS=-opencl,-pci,-linux:pci "SLUICE_TEST_SECONDS=${processor_seconds}" "SLUICE_TEST_WATCHED=${SLUICE_WATCHED}" "PYTHONPATH=${_support}"
       PYTHONDONTWRITEBYTECODE=1)
   if(SLUICE_MPI STREQUAL "openmpi")
     list(APPEND environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
@@ -163,7 +172,7 @@ function(_sluice_test_environment result)
   set(${result} ${environment} PARENT_SCOPE)
 endfunction()
 
-# _sluice_test_processors(VARIABLE RANKS): the halves of a processor that ctest counts for a job.
+# _sluice_test_processors(VARIABLE RANKS): the thirds of a processor that ctest counts for a job.
 function(_sluice_test_processors result ranks)
   set(processors 1)
   if(SLUICE_MPI STREQUAL "simgrid")

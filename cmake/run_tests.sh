@@ -15,7 +15,7 @@ choice=()
 
 status=0
 cores=${JOBS:-$(nproc)}
-slots=$((2 * cores)) # ctest counts halves of a processor (SluiceTest.cmake)
+slots=$((3 * cores)) # ctest counts thirds of a processor (SluiceTest.cmake)
 # The beginning of long outputs is cut off, because the reason of a skip is at the end.
 ../cmake/ctest_again.sh -j "$slots" "${choice[@]}" --output-on-failure --no-tests=error \
     --test-output-truncation head || status=$?

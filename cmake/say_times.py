@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """say_times.py CTEST.XML CORES: what the tests of each build folder take: how many there are, their seconds one after the
 other, and their seconds if they have so many cores for themselves; and the same of the tests labelled quick, next to the bound
-that CONTRIBUTING.md states. ctest counts halves of a processor. What the tests are is read from ctest in the current folder."""
+that CONTRIBUTING.md states. ctest counts thirds of a processor. What the tests are is read from ctest in the current folder."""
 
 import collections
 import json
@@ -14,7 +14,7 @@ BOUND = 180  # seconds on two cores
 
 
 def told_by_ctest():
-    """By the name of each test: the halves of a processor that it counts, and whether it is labelled quick."""
+    """By the name of each test: the thirds of a processor that it counts, and whether it is labelled quick."""
     shown = subprocess.run(["ctest", "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout
     found = {}
     for test in json.loads(shown)["tests"]:
@@ -24,7 +24,7 @@ def told_by_ctest():
 
 
 cores = int(sys.argv[2])
-slots = 2 * cores
+slots = 3 * cores
 tests = told_by_ctest()
 count, one_by_one, together, quick = (collections.Counter() for _ in range(4))
 for case in xml.etree.ElementTree.parse(sys.argv[1]).getroot().iter("testcase"):

@@ -65,8 +65,8 @@ class Browser:
         while not self.run(self.ready):  # tests run under watched.py, which ends a test that waits for ever
             time.sleep(0.05)
 
-    def run(self, script):
-        return self.call("/execute/sync", {"script": script, "args": []})
+    def run(self, script, *arguments):
+        return self.call("/execute/sync", {"script": script, "args": arguments})
 
     def messages(self):
         return [m["message"] for m in self.call("/se/log", {"type": "browser"}) if m["level"] in ("SEVERE", "WARNING")]
