@@ -25,8 +25,8 @@ LONG_TESTS ?= ON
 # ON: also the benchmark programs that compare with other libraries, of those that are found; REQUIRED: of all of them.
 PEERS ?= OFF
 without_tests = $$([ -e build/$(1)/CMakeCache.txt ] || echo -DSLUICE_TESTS=OFF)
-# One job more than processors, as ninja does by itself. All errors of a build are shown, not only the first.
-compile = cmake --build build/$(1) -j $$(($(JOBS) + 1)) $(if $(filter-out undefined,$(origin VERBOSE)),--verbose) -- -k 0
+# All errors of a build are shown, not only the first.
+compile = cmake --build build/$(1) -j $(JOBS) $(if $(filter-out undefined,$(origin VERBOSE)),--verbose) -- -k 0
 
 help: ## Says what can be made
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
