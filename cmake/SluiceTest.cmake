@@ -76,8 +76,8 @@ if(NOT SLUICE_SANITIZE)
   # With so little optimization GCC warns of variables that are in fact initialized.
   target_compile_options(sluice_test_options INTERFACE -O1 -g0 $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
-# Test programs are many and large: gold links one in a quarter of the time that GNU ld takes.
 include(CheckLinkerFlag)
+# Test programs are many and large: gold links one in a quarter of the time that GNU ld takes.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-fuse-ld=")
   check_linker_flag(CXX -fuse-ld=gold SLUICE_HAVE_GOLD)
   if(SLUICE_HAVE_GOLD)
@@ -147,7 +147,7 @@ function(_sluice_test_environment result)
   # Scripts find watched.py next to the watchdog, and write nothing into the source tree. The OpenCL plugin of hwloc, which
   # MPI_Init loads where it and a driver are installed, brings libLLVM: 60 MiB more in each rank, which tests of memory take for
   # the MPI's, and thread-local storage at which LeakSanitizer ends. In a virtual machine each look at a PCI device is an exit to
-  # the host: a third of the processor time of a launch.
+  # the host: a quarter to a third of the processor time of a launch.
   set(environment HWLOC_COMPONENTS=-opencl,-pci,-linux:pci "SLUICE_TEST_SECONDS=${processor_seconds}" "SLUICE_TEST_WATCHED=${SLUICE_WATCHED}" "PYTHONPATH=${_support}"
       PYTHONDONTWRITEBYTECODE=1)
   if(SLUICE_MPI STREQUAL "openmpi")

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The HTML documentation as a reader sees it, in headless Chromium: html_test.py ROOT HTML BUILD
 
-Reads every page, opens each that has pictures, and checks that no markup is shown as text, no title names a path of the build, each link inside the
-documentation has a target, and pictures are shown. In the reference each function of the C interface is described with
-all its parameters, and each public header has its introduction. All examples and all pages of the guide are there.
+Reads every page, opens each that has pictures, and checks that no markup is shown as text, no title names a path of the
+build, each link inside the documentation has a target, and pictures are shown. In the reference each function of the C
+interface is described with all its parameters, and each public header has its introduction. All examples and all pages of
+the guide are there.
 """
 import json
 import pathlib
@@ -52,7 +53,7 @@ RAW = [
     ("a link", r"\]\(|\{#"),
     ("a heading", r"^\s*#{1,6}\s+\w"),
 ]
-OPENED = ("index.html", "pages.html", "annotated.html", "examples.html")  # their menus are checked, too, which scripts write
+OPENED = ("index.html", "pages.html", "annotated.html", "examples.html")  # scripts write the menu, the same on every page
 PICTURE = "<img src="  # the one in the footer of every page begins with its class
 FAILURES = []
 
@@ -64,6 +65,7 @@ def check(truth, what):
 
 
 def read(browser, file):
+    """What PAGE returns of the file."""
     text = file.read_text()
     if file.name in OPENED or PICTURE in text.partition('<div class="contents">')[2]:
         browser.open(file)
