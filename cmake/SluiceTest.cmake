@@ -95,6 +95,10 @@ if(SLUICE_TEST_PRECOMPILE)
   set_target_properties(sluice_test_precompiled PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(sluice_test_precompiled PRIVATE sluice_rooms sluice_warnings sluice_test_options GTest::gtest)
   target_precompile_headers(sluice_test_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/precompiled.hpp)
+  if(SLUICE_CCACHE)
+    set_target_properties(sluice_test_precompiled PROPERTIES
+      CXX_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/sum_precompiled.sh;${CMAKE_CXX_COMPILER_LAUNCHER}")
+  endif()
 endif()
 
 # The main function for parallel tests and the code that tests share are compiled once. They are objects and not an
