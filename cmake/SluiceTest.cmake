@@ -96,6 +96,10 @@ if(SLUICE_TEST_PRECOMPILE)
   target_link_libraries(sluice_test_precompiled PRIVATE sluice_rooms sluice_warnings sluice_test_options GTest::gtest)
   target_precompile_headers(sluice_test_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/precompiled.hpp)
   if(SLUICE_CCACHE)
+    # Clang takes NAME.pch for NAME, as GCC does, and ccache knows the path, which the options that CMake has for Clang hide.
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+      set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include <PCH_HEADER>)
+    endif()
     set_target_properties(sluice_test_precompiled PROPERTIES
       CXX_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/sum_precompiled.sh;${CMAKE_CXX_COMPILER_LAUNCHER}")
   endif()
