@@ -3,14 +3,14 @@
  *
  *     kernel RANK ANONYMOUS PRIVATE OWN
  *
- * in KiB. ANONYMOUS: pages that belong to no file, or have been written since they were mapped from one. PRIVATE: pages
- * that no other process maps. OWN: resident pages of Sluice's files, shared ones too, that are in neither of the
- * others: libsluice-preload-*.so and node-*.sluice. With an argument, all mappings go to the file ARGUMENT.RANK. */
+ * in KiB (smaps.h). With an argument, all mappings go to the file ARGUMENT.RANK. */
 #include <malloc.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "smaps.h"
 
 enum { most = 1 << 20, rounds = 20 };
 
@@ -44,45 +44,17 @@ static void collectives(int size) {
     }
 }
 
-static int is_sluices(char const* path) {
-    char const* const name = strrchr(path, '/');
-    if (name == NULL) return 0;
-    size_t const length = strcspn(name, " \n");
-    return strncmp(name, "/libsluice-preload-", 19) == 0 ||
-           (length > 7 && strncmp(name + length - 7, ".sluice", 7) == 0);
-}
-
 static void tell(int rank, char const* copy) {
-    static char line[4096];
-    long anonymous = 0, private_pages = 0, own = 0, kib = 0, resident = 0;
-    int ours = 0;
-    FILE* const maps = fopen("/proc/self/smaps", "r");
+    struct smaps found = {0, 0, 0};
     FILE* to = NULL;
     if (copy != NULL) {
-        snprintf(line, sizeof line, "%s.%d", copy, rank);
-        to = fopen(line, "w");
+        char name[4096];
+        snprintf(name, sizeof name, "%s.%d", copy, rank);
+        to = fopen(name, "w");
     }
-    if (maps == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
-    while (fgets(line, sizeof line, maps) != NULL) {
-        if (to != NULL) fputs(line, to);
-        unsigned long begin, end;
-        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) {
-            ours = is_sluices(line);
-        } else if (sscanf(line, "Rss: %ld", &kib) == 1) {
-            resident = kib;
-        } else if (sscanf(line, "Private_Clean: %ld", &kib) == 1 || sscanf(line, "Private_Dirty: %ld", &kib) == 1) {
-            if (!ours) private_pages += kib;
-        } else if (sscanf(line, "Anonymous: %ld", &kib) == 1) {
-            anonymous += kib;
-            if (ours) {
-                private_pages += kib;
-                own += resident - kib;
-            }
-        }
-    }
-    fclose(maps);
+    if (!read_smaps(&found, to)) MPI_Abort(MPI_COMM_WORLD, 1);
     if (to != NULL) fclose(to);
-    printf("kernel %d %ld %ld %ld\n", rank, anonymous, private_pages, own);
+    printf("kernel %d %ld %ld %ld\n", rank, found.anonymous, found.private_pages, found.own);
 }
 
 int main(int argc, char** argv) {
