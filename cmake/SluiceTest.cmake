@@ -161,6 +161,8 @@ function(_sluice_test_environment result)
   if(SLUICE_MPI STREQUAL "openmpi")
     list(APPEND environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
          OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_rmaps_base_oversubscribe=1)
+    # Each of Intel's two libraries waits for its device for a tenth of a second in MPI_Init. Debian leaves out ofi itself.
+    list(APPEND environment OMPI_MCA_mtl=^ofi,psm,psm2)
   elseif(SLUICE_MPI STREQUAL "mpich")
     list(APPEND environment MPIR_CVAR_POLLS_BEFORE_YIELD=1)
   endif()
