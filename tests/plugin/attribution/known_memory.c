@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that knows which memory belongs to MPI: it reads its own resident pages around every MPI call that may
- * allocate, and prints what MPI took ("truth RANK OWNER KIB") for known.py to compare with the report. Sluice's own memory is in
- * it where it came inside these calls, as nearly all of it does: the resident pages of Sluice's files tell how much of its
- * memory is none. */
+ * allocate, and prints what MPI took ("truth RANK OWNER KIB") for known.py to compare with the report. Sluice's own
+ * memory is in it where it came inside these calls, as nearly all of it does: the resident pages of Sluice's files tell
+ * how much of its memory is none. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -371,8 +371,8 @@ int main(int argc, char** argv) {
     if (strcmp(what, "inplace")) {
         struct smaps now = {0, 0, 0};
         if (!read_smaps(&now, NULL)) MPI_Abort(MPI_COMM_WORLD, 1);
-        printf("truth %d mpi_private %ld\ntruth %d mpi_shared %ld\ntruth %d sluice_files %ld\n", rank, taken.private_kib, rank,
-               taken.shared_kib, rank, now.own);
+        printf("truth %d mpi_private %ld\ntruth %d mpi_shared %ld\ntruth %d sluice_files %ld\n", rank,
+               taken.private_kib, rank, taken.shared_kib, rank, now.own);
         fflush(stdout);
     }
     usleep(300000); /* so that the last sample shows this state */
