@@ -166,6 +166,13 @@ class OpenRequests {
         return slot != nullptr && slot->active;
     }
 
+    /// It is persistent, and not active as far as is known: MPI starts it.
+    bool can_start(MPI_Request request) noexcept {
+        CallersLock const lock(changing_);
+        if (OpenRequest const* const slot = find(request)) return slot->persistent && !slot->active;
+        return dropped_ && many_idle_.knows(k_kind, key_of(request));
+    }
+
     /// The rank that a request waits for; -1 if it is not known.
     int awaited(MPI_Request request) noexcept {
         if (empty()) return -1;

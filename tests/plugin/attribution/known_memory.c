@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that knows which memory belongs to MPI: it reads its own resident pages around every MPI call that may
  * allocate, and prints what MPI took ("truth RANK OWNER KIB") for known.py to compare with the report. Sluice's own
- * memory is in it where it came inside these calls, as nearly all of it does: the resident pages of Sluice's files tell
- * how much of its memory is none. */
+ * memory is in it where it came inside these calls: the resident pages of Sluice's files tell how much of Sluice's
+ * memory is not. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plugin/services/flood/links.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -93,32 +96,46 @@ std::optional<Message> idle_send(Flood& flood, Call& call, MPI_Request request) 
     return message && !call.watch().requests().is_active(request) ? message : std::nullopt;
 }
 
+/// The message of a send that should leave as a mark.
+std::optional<Message> mark_due(Flood& flood, Call& call, MPI_Request request) {
+    auto const message = idle_send(flood, call, request);
+    if (!message) return std::nullopt;
+    return flood.control.due(call, message->buffer, message->count, message->type, message->destination, message->tag,
+                             message->comm);
+}
+
 /// True if a mark left in its place.
 bool start_as_mark(Flood& flood, Call& call, MPI_Request request) {
-    auto const message = idle_send(flood, call, request);
-    if (!message) return false;
-    auto const due = flood.control.due(call, message->buffer, message->count, message->type, message->destination,
-                                       message->tag, message->comm);
+    auto const due = mark_due(flood, call, request);
     return due && flood.held.start(call, *due, request);
 }
 
-/// What is no idle send goes first: if MPI refuses it, nothing has begun.
+/// MPI starts a list in its order, and nothing of one that it refuses. So what it may refuse goes first, and the rest
+/// in the order of the list, from mark to mark.
 template <class Next>
 int start_all(Flood& flood, Call& call, Next const& next, int count, MPI_Request* requests) {
     if (!flood.persistent.any() || count < 0 || requests == nullptr) return next(count, requests);
-    std::vector<MPI_Request> sends;
-    std::vector<MPI_Request> others;
-    sends.reserve(static_cast<std::size_t>(count));
-    others.reserve(static_cast<std::size_t>(count));
-    for (int i = 0; i < count; ++i)
-        (idle_send(flood, call, requests[i]) ? sends : others).push_back(requests[i]);
-    if (sends.empty()) return next(count, requests);
-    auto const start = [&](std::vector<MPI_Request>& some) {
-        return some.empty() ? MPI_SUCCESS : next(static_cast<int>(some.size()), some.data());
+    std::vector<MPI_Request> list(requests, requests + count);
+    auto const start = [&](auto from, auto to) {
+        return from == to ? MPI_SUCCESS : next(static_cast<int>(to - from), std::to_address(from));
     };
-    if (int const code = start(others); code != MPI_SUCCESS) return code;
-    std::erase_if(sends, [&](MPI_Request request) { return start_as_mark(flood, call, request); });
-    return start(sends);
+    auto const is_send = [&](MPI_Request request) { return idle_send(flood, call, request).has_value(); };
+    if (std::none_of(list.begin(), list.end(), is_send)) return next(count, requests);
+    auto from = list.begin();
+    auto const is_known = [&](MPI_Request request) { return call.watch().requests().can_start(request); };
+    if (!std::all_of(list.begin(), list.end(), is_known)) {
+        auto const sends = std::stable_partition(list.begin(), list.end(), std::not_fn(is_send));
+        if (int const code = start(from, sends); code != MPI_SUCCESS) return code;
+        from = sends;
+    }
+    for (auto at = from; at != list.end(); ++at) {
+        auto const due = mark_due(flood, call, *at);
+        if (!due) continue;
+        if (int const code = start(from, at); code != MPI_SUCCESS) return code;
+        from = at;
+        if (flood.held.start(call, *due, *at)) ++from;
+    }
+    return start(from, list.end());
 }
 
 /// The last of a call's arguments, which is its communicator.
