@@ -88,7 +88,9 @@ TEST(OpenRequests, persistent_ones_fly_while_they_are_active) {
     table.add(request, of_bytes(100, true));
     EXPECT_EQ(heard.in_flight, 0);
     for (int round = 1; round <= 3; ++round) {
+        EXPECT_TRUE(table.can_start(request));
         table.begin(&request, 1);
+        EXPECT_FALSE(table.can_start(request));
         EXPECT_EQ(heard.in_flight, 100);
         table.complete({request, 0});
         EXPECT_EQ(heard.in_flight, 0);
@@ -98,6 +100,7 @@ TEST(OpenRequests, persistent_ones_fly_while_they_are_active) {
     table.begin(&request, 1);
     table.forget({request, 0});
     EXPECT_EQ(heard.in_flight, 0);
+    EXPECT_FALSE(table.can_start(request));
     EXPECT_TRUE(table.empty());
 }
 
@@ -160,6 +163,8 @@ TEST(OpenRequests, persistent_ones_that_are_never_freed_leave_room_for_those_tha
     for (std::uintptr_t i = 1; i <= k_all; i += 2)
         table.forget({handle_number(i), 0});
     EXPECT_EQ(heard.open, static_cast<std::int64_t>(k_all / 2));
+    for (std::uintptr_t i = 1; i <= k_all; ++i)
+        ASSERT_EQ(table.can_start(handle_number(i)), i % 2 == 0) << i;
 }
 
 TEST(OpenRequests, a_persistent_send_is_sent_at_each_start) {
