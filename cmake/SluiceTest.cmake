@@ -95,11 +95,9 @@ if(SLUICE_TEST_PRECOMPILE)
   set_target_properties(sluice_test_precompiled PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(sluice_test_precompiled PRIVATE sluice_rooms sluice_warnings sluice_test_options GTest::gtest)
   target_precompile_headers(sluice_test_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/precompiled.hpp)
-  if(SLUICE_CCACHE)
+  if(SLUICE_CCACHE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     # Clang takes NAME.pch for NAME, as GCC does, and ccache knows the path, which the options that CMake has for Clang hide.
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-      set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include <PCH_HEADER>)
-    endif()
+    set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include <PCH_HEADER>)
     set_target_properties(sluice_test_precompiled PROPERTIES
       CXX_COMPILER_LAUNCHER "${PROJECT_SOURCE_DIR}/cmake/sum_precompiled.sh;${CMAKE_CXX_COMPILER_LAUNCHER}")
   endif()

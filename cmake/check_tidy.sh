@@ -23,9 +23,7 @@ tidy_one() {
         checks=(--checks=-bugprone-suspicious-include) # of sources; cmake/check_files.sh refuses it in the project's own
     fi
     command=$(python3 cmake/commands_of.py "$4/compile_commands.json" "-M -MF /dev/stdout" <<<"$file" | tr -d '\0')
-    # A file of a unity build has only the paths of its sources.
-    mark=$2/$({ echo "$3 ${command//"$PWD"/}" && bash -c "$command" | sed -E 's/^[^:]*: //; s/[\]$//' | xargs -n 1 |
-        grep -v '/Unity/unity_.*[.]cxx$' | xargs cat; } | sha256sum | cut -c1-40)
+    mark=$2/$({ echo "$3 ${command//"$PWD"/}" && bash -c "$command" | cmake/files_of_rule.sh | xargs cat; } | sha256sum | cut -c1-40)
     [ -e "$mark" ] && touch "$mark" && return
     # The count of suppressed warnings in system headers is of no interest.
     clang-tidy --quiet "${checks[@]}" -p "$4" "$file" 2> >(grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header' >&2) &&

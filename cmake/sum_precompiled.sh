@@ -7,12 +7,10 @@ set -euo pipefail
 "$@"
 while [ $# -gt 1 ]; do
     case $1 in
-    -MF) sources=$2 ;;
+    -MF) rule=$2 ;;
     -o) output=$2 ;;
     esac
     shift
 done
 [[ ${output:-} == *.pch ]] || exit 0
-# A line of the list ends in a backslash. CMake's own header names the path of the project.
-sed -E 's/^[^:]*: //; s/[\]$//' "$sources" | xargs -n 1 | grep -v '/cmake_pch[.]hxx$' | xargs sha256sum | cut -d ' ' -f 1 |
-    sha256sum >"$output.sum"
+"$(dirname "$0")/files_of_rule.sh" <"$rule" | xargs sha256sum | cut -d ' ' -f 1 | sha256sum >"$output.sum"
