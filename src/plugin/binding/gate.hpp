@@ -12,6 +12,10 @@
 /// deeper one that finds the mark overwritten by frames that took its place. Frames may leave the mark as it was; so
 /// calls that other ranks have part in, for which all ranks must find the same, unwind the stack as well. The entry may
 /// have been on a stack of its own, of a fiber, which is gone: far away its memory is asked for first.
+///
+/// A function of the program that MPI calls may make such a call too, and another member of the communicator makes its
+/// part of it outside. So where the program itself makes it, it acts inside the first entry; those of MPI and of the
+/// next tool pass.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +29,8 @@ namespace sluice::plugin {
 /// While it lives, MPI calls of this thread pass: they are our own, or MPI's. On the stack of the wrapper.
 class Inside {
   public:
-    inline Inside() noexcept;
+    /// `outer`: the entry that this one is inside, which is the thread's again when this one ends.
+    inline explicit Inside(Inside* outer = nullptr) noexcept;
     Inside(Inside const&) = delete;
     Inside& operator=(Inside const&) = delete;
     inline ~Inside();
@@ -38,18 +43,19 @@ class Inside {
     std::uint64_t mark() const noexcept { return reinterpret_cast<std::uintptr_t>(this) ^ 0x736c'7569'6365'2d31ULL; }
     // Volatile: it is read after the object has gone.
     std::uint64_t volatile mark_;
+    Inside* outer_;
 };
 
 /// The entry of this thread that acts; null if there is none. Preloaded at the start of a program, so thread-local
 /// storage is at a fixed place.
 extern constinit thread_local Inside* t_inside __attribute__((tls_model("initial-exec")));
 
-inline Inside::Inside() noexcept : mark_(mark()) {
+inline Inside::Inside(Inside* outer) noexcept : mark_(mark()), outer_(outer) {
     t_inside = this;
 }
 inline Inside::~Inside() {
     mark_ = 0;
-    if (t_inside == this) t_inside = nullptr;
+    if (t_inside == this) t_inside = outer_;
 }
 
 /// This thread is in a call that acts, whose frame is above the caller's.
@@ -84,17 +90,27 @@ inline Below const& below() {
     return g_plugin.acting;
 }
 
+/// In the functions that begin and end a job, which all ranks call together.
 [[gnu::always_inline]] inline bool stands_below() {
-    return !acts() || is_inside();
+    return !acts() || (is_inside() && frame_is_open());
 }
 
 /// The job that a wrapper acts for; null if it hands the call on.
 [[gnu::always_inline]] inline Job* acting_job() {
     return is_inside() ? nullptr : g_plugin.watched.load(std::memory_order_acquire);
 }
-/// The same in functions that several ranks call together.
-[[gnu::always_inline]] inline Job* acting_job_of_many() {
-    return is_inside() && frame_is_open() ? nullptr : g_plugin.served.load(std::memory_order_acquire);
+
+/// What a wrapper does of a function that several ranks call together.
+struct ActingOfMany {
+    Job* job;       ///< null: it hands the call on
+    Inside* outer;  ///< the entry that it is inside
+};
+/// The same for a call from inside another one. `returns_to`: the return address of the exported function.
+ActingOfMany acting_inside(void const* returns_to) noexcept;
+[[gnu::always_inline]] inline ActingOfMany acting_of_many(void const* returns_to) {
+    if (is_inside()) [[unlikely]]
+        return acting_inside(returns_to);
+    return {g_plugin.served.load(std::memory_order_acquire), nullptr};
 }
 
 }  // namespace sluice::plugin

@@ -26,13 +26,6 @@ bool is_first(record::RecordFile& file) noexcept {
 
 }  // namespace
 
-void tell_finalized_elsewhere(record::RecordFile& file) noexcept {
-    if (!is_first(file)) return;
-    auto const [records, folder] = to_records(file);
-    say("no report: MPI_Finalize was called through a handle (dlopen, dlsym), which passes the plugin by%s%s", records,
-        folder);
-}
-
 void tell_end(record::RecordFile& file, std::uint32_t rank, report::How how,
               std::optional<std::int64_t> code) noexcept {
     if (!is_first(file)) return;

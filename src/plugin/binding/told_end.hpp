@@ -4,7 +4,6 @@
 ///     MPI_Abort, a fatal error   said by the rank itself         ┐
 ///     exit, return from main     the same, at its very end       ├ the first one of the node
 ///     a signal, _exit            by the rank that watches it     ┘
-///     MPI_Finalize of a handle   by the rank itself, at its end
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,5 @@ namespace sluice::plugin {
 /// Says how a rank ended, and how to see what the ranks wrote down if that is in a file, unless a rank of this node has
 /// said such a line. Allocates nothing for these two: the program may be in a handler of a signal.
 void tell_end(record::RecordFile& file, std::uint32_t rank, report::How how, std::optional<std::int64_t> code) noexcept;
-
-/// The same of a job that MPI has ended, without the plugin, which gathered no report.
-void tell_finalized_elsewhere(record::RecordFile& file) noexcept;
 
 }  // namespace sluice::plugin

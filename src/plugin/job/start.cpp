@@ -12,6 +12,7 @@
 #include "plugin/binding/say.hpp"
 #include "plugin/binding/tally.hpp"
 #include "plugin/job/declaration.hpp"
+#include "plugin/job/end/finalize.hpp"
 #include "plugin/job/identity.hpp"
 #include "plugin/job/mpi_pages.hpp"
 #include "plugin/job/rank_head.hpp"
@@ -152,6 +153,7 @@ void start_job(Job& job, InitCall const& init) {
     KernelSays kernel;
     job.watch.memory().own().look();
     MemoryWatch::Reading const after = job.watch.memory().read_with_peak(kernel);
+    end_in_finalize();
     know_the_job(job);
     account_for_init(job.watch, init, after, kernel, job.settings.watch == Switch::on);
     describe_job(job);

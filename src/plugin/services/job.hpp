@@ -55,7 +55,10 @@ struct Job {
     bool started = false;
     bool is_watched = false;  ///< calls of the program were watched or served
     bool ended = false;
-    bool reported = false;              ///< its report was printed
+    bool is_in_finalize = false;        ///< the wrapper of MPI_Finalize has called MPI
+    bool reported = false;              ///< its report was gathered
+    bool makes_report = false;          ///< this rank makes the report of its node, after MPI_Finalize
+    std::string lines;                  ///< to be printed after MPI_Finalize
     bool speaks_for_strangers = false;  ///< the ranks do not know of each other: this one says what that costs
     std::atomic<bool> aborted{false};   ///< this rank has called MPI_Abort
 

@@ -73,6 +73,15 @@ void RunningServices::start(Job& job) noexcept {
     }
 }
 
+void RunningServices::stop_alone(Job& job) {
+    auto const running = chosen_.begin() + static_cast<std::ptrdiff_t>(running_);
+    auto const alone =
+        std::stable_partition(chosen_.begin(), running, [](auto const& service) { return needs_others(*service); });
+    for (auto service = running; service != alone;)
+        (*--service)->stop(job, Ending::finalize);
+    running_ = static_cast<std::size_t>(alone - chosen_.begin());
+}
+
 void RunningServices::stop(Job& job, Ending ending) {
     for (; running_ > 0; --running_)
         chosen_[running_ - 1]->stop(job, ending);

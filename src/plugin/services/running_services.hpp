@@ -44,8 +44,10 @@ class RunningServices {
     void choose(Bits const& mine, Bits const& agreed);
     /// Starts what was chosen, in the order of the list.
     void start(Job& job) noexcept;
-    /// The last one that started stops first. Then the requests that the services still own go to MPI, if it can be
-    /// used.
+    /// In MPI_Finalize, those that need no other rank.
+    void stop_alone(Job& job);
+    /// The rest of them. The last one that started stops first. Then the requests that the services still own go to
+    /// MPI, if it can be used.
     void stop(Job& job, Ending ending);
     /// In the process that the program forks, ahead of fork().
     void before_fork() noexcept;

@@ -6,10 +6,20 @@
 
 namespace sluice::plugin {
 
+namespace {
+
+/// From inside another call, MPI's own request of one message goes to MPI as it is. A collective call may have begun
+/// inside, too.
+bool is_left_inside(OwnedRequest const& owned) noexcept {
+    return owned.is_mpi_request() && !owned.is_collective();
+}
+
+}  // namespace
+
 std::shared_ptr<OwnedRequest> Owners::find(MPI_Request handle) const {
     std::shared_ptr<OwnedRequest> found = table.find(handle);
     if (nested && found) found->asked_inside();
-    if (nested && found && found->is_mpi_request()) return nullptr;
+    if (nested && found && is_left_inside(*found)) return nullptr;
     return found;
 }
 
@@ -20,7 +30,7 @@ std::vector<std::shared_ptr<OwnedRequest>> Owners::find_all(MPI_Request const* h
         any = false;
         for (auto& owned : found) {
             if (owned) owned->asked_inside();
-            if (owned && owned->is_mpi_request()) owned = nullptr;
+            if (owned && is_left_inside(*owned)) owned = nullptr;
             any = any || owned;
         }
     }

@@ -27,8 +27,14 @@ std::size_t bucket_of(std::uint64_t bytes) noexcept {
 
 constinit thread_local Call::Account Call::t_account __attribute__((tls_model("initial-exec")));
 
-Call::Call(Job& job, Watch& watch, Function function, void const* caller) noexcept
-    : job_(&job), watch_(&watch), function_(function) {
+Call::Call(Job& job, Watch& watch, Function function, void const* caller, Inside* outer) noexcept
+    : inside_(outer), job_(&job), watch_(&watch), function_(function), is_nested_(outer != nullptr) {
+    if (is_nested_) [[unlikely]] {
+        site_ = watch.sites().of(function, caller);
+        start_ = ticks();
+        reading_ = false;
+        return;  // the account is the outer call's
+    }
     if (t_account.watch != nullptr) [[unlikely]]
         close(t_account, watch.clock().us_since_start(ticks()));
     site_ = watch.sites().of(function, caller);
@@ -52,7 +58,7 @@ Call::Call(Job& job, Watch& watch, Function function, void const* caller) noexce
 }
 
 Call::~Call() {
-    if (t_account.watch != nullptr) [[unlikely]]
+    if (t_account.watch != nullptr && !is_nested_) [[unlikely]]
         close(t_account, watch_->clock().us_since_start(ticks()));
 }
 
@@ -76,11 +82,11 @@ void Call::land(Account& account) noexcept {
 }
 
 void Call::into(void* buffer, std::uint64_t span) noexcept {
-    if (buffer != nullptr && buffer != MPI_IN_PLACE) receives_into(buffer, span);
+    if (buffer != nullptr && buffer != MPI_IN_PLACE && !is_nested_) receives_into(buffer, span);
 }
 
 void Call::into(void* buffer, Room room) noexcept {
-    if (buffer == nullptr || room.span() > k_most_sparse * in_) return;
+    if (buffer == nullptr || is_nested_ || room.span() > k_most_sparse * in_) return;
     receives_into(static_cast<char*>(buffer) + room.begin, room.span());
 }
 
@@ -118,6 +124,8 @@ void Call::awaits_one_of(MPI_Request const* requests, int count) noexcept {
 /// Buffers of a blocking call are in flight while it lasts; of one whose pages are not there, what is there and what
 /// comes. Small ones are over before any sample is taken.
 void Call::waits() noexcept {
+    if (is_nested_) [[unlikely]]
+        return;
     waits_ = true;
     if (partner_ >= 0 && !g_plugin.several_threads) {
         names_rank_ = true;
@@ -178,7 +186,8 @@ void Call::persistent(MPI_Request request) noexcept {
 }
 
 void Call::opens(MPI_Request request, bool persistent) noexcept {
-    if (!watch_->follows_requests()) return;
+    // A request of a nested call is mostly completed by a nested one, which no one sees.
+    if (is_nested_ || !watch_->follows_requests()) return;
     if (is_long()) note_pages();
     OpenRequest open;
     open.bytes = kept_busy();
@@ -205,8 +214,10 @@ void Call::opens(MPI_Request request, bool persistent) noexcept {
     if (request != MPI_REQUEST_NULL) watch_->requests().add(request, open);
 }
 
-void Call::frees(MPI_Comm comm, Known const& known) noexcept {
-    watch_->communicators().remove(comm, known, watch_->clock().us_since_start(start_));
+void Call::makes_unknown(MPI_Comm comm) noexcept {
+    Communicators& communicators = watch_->communicators();
+    if (comm != MPI_COMM_NULL)
+        communicators.remove(comm, communicators.find(comm), watch_->clock().us_since_start(start_));
 }
 
 void Call::begins(MPI_Request const* requests, int count) noexcept {
@@ -313,6 +324,10 @@ void Call::note_objects(MemoryWatch::Change const& change, std::uint64_t elapsed
 
 int Call::end(int code) noexcept {
     Watch& watch = *watch_;
+    if (is_nested_) [[unlikely]] {
+        if (makes_) watch.communicators().add(made_, site_, 0, watch.clock().us_since_start(start_));
+        return code;
+    }
     record::Site& site = watch.record().sites[site_];
     std::uint64_t own = own_pages_;
     if (code != MPI_SUCCESS) [[unlikely]]

@@ -22,8 +22,9 @@ class Watch;
 
 class Call {
   public:
-    /// A call that `job` watches with `watch`.
-    Call(Job& job, Watch& watch, Function function, void const* caller) noexcept;
+    /// A call that `job` watches with `watch`. `outer`: the entry that it is inside, whose time has its time; what it
+    /// makes, starts and frees is known, and services serve it, but its bytes are not counted.
+    Call(Job& job, Watch& watch, Function function, void const* caller, Inside* outer = nullptr) noexcept;
     Call(Call const&) = delete;
     Call& operator=(Call const&) = delete;
     /// Of a call that did not end: an error handler of the program has thrown an exception.
@@ -32,6 +33,8 @@ class Call {
     Job& job() const noexcept { return *job_; }
     Watch& watch() const noexcept { return *watch_; }
     Function function() const noexcept { return function_; }
+    /// A function of the program that MPI runs has made it.
+    bool is_nested() const noexcept { return is_nested_; }
     /// Index into the table of call sites.
     std::uint32_t site() const noexcept { return site_; }
     void out(std::uint64_t bytes) noexcept { out_ = bytes; }
@@ -113,7 +116,8 @@ class Call {
         made_ = comm;
         makes_ = true;
     }
-    void frees(MPI_Comm comm, Known const& known) noexcept;
+    /// One that is not known, because its members do not agree on an id. Its handle may have been another one's.
+    void makes_unknown(MPI_Comm comm) noexcept;
     void makes_window(MPI_Win window, MPI_Comm comm) noexcept;
     void frees_window(std::uint64_t window) noexcept;
     /// An object that the program has to free; nothing for a null handle.
@@ -161,6 +165,7 @@ class Call {
     Job* job_;
     Watch* watch_;
     Function function_;
+    bool const is_nested_;
     std::uint64_t start_;
     std::uint32_t site_;
     bool reading_;

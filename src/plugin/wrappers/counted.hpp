@@ -6,9 +6,13 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <optional>
+#include <type_traits>
+
 #include "mpi/handle_key.hpp"
 #include "plugin/binding/gate.hpp"
 #include "plugin/services/job.hpp"
+#include "plugin/watch/objects/freeing.hpp"
 #include "plugin/watch/objects/making.hpp"
 
 namespace sluice::plugin {
@@ -28,8 +32,13 @@ int frees(record::Object kind, Handle const* object, Next const& next) {
     Job* const job = counting_job();
     if (job == nullptr || object == nullptr) return next();
     std::uint64_t const handle = mpi::handle_key(*object);
+    std::optional<Freeing> communicator;
+    if constexpr (std::is_same_v<Handle, MPI_Comm>)
+        if (kind == record::Object::communicator) communicator.emplace(job->watch, object);
     int const code = next();
-    if (code == MPI_SUCCESS) job->watch.freed(kind, handle);
+    if (code != MPI_SUCCESS) return code;
+    job->watch.freed(kind, handle);
+    if (communicator) communicator->done();
     return code;
 }
 

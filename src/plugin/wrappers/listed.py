@@ -74,6 +74,11 @@ def body_around(function):
             f"    return {function.watches['around']}(below, caller{function.arguments()});\n")
 
 
+def is_of_many(function):
+    """Several ranks call it together: it acts also inside another call."""
+    return function.kind in ("collective", "communicator")
+
+
 def body_watched(function):
     name, watches = function.name, function.watches
     indented = lambda lines, by: "".join(f"{by}{line}\n" for line in lines)
@@ -82,7 +87,9 @@ def body_watched(function):
     if "takes_requests" in watches:
         run = (f"job.owned.empty() ? {run}\n"
                f"        : job.chains.{name}.run_translated(call, Translated<false>::{name}, below{function.arguments()})")
-    before = touches.before(function)
+    outer, outermost = (", outer", "outer == nullptr && ") if is_of_many(function) else ("", "")
+    poll = "if (outer == nullptr) job.poll();" if outer else "job.poll();"
+    before = touches.before(function, outermost)
     before += told.measuring(function) + told.before(function)
     if kept := told.completing(watches):
         # The list of requests may be memory of Sluice: it must be gone when call.end() reads the memory again.
@@ -91,7 +98,8 @@ def body_watched(function):
     else:
         middle = (f"    int const code = {run};\n"
                   + (f"    if (code == MPI_SUCCESS) {{\n{indented(after, '        ')}    }}\n" if after else ""))
-    return (f"    Call call(job, job.watch, Function::{name}, caller);\n    job.poll();\n" + indented(before, "    ")
+    return (f"    Call call(job, job.watch, Function::{name}, caller{outer});\n    {poll}\n"
+            + indented(before, "    ")
             + middle + "    return call.end(code);\n")
 
 
@@ -113,15 +121,17 @@ def wrapper(function):
     for kind, write in (("beside", beside), ("counted", counted)):
         if kind in watches:
             return "".join(write(function, prefix) for prefix in ("", "P"))
+    job_parameter, job_argument = "Job& job, ", "*job, "
     if "around" in watches:
         enter, body = "    if (stands_below())", body_around(function)
         job_parameter = job_argument = ""
+    elif is_of_many(function):
+        enter = ("    auto const [job, outer] = acting_of_many(__builtin_return_address(0));\n"
+                 "    if (job == nullptr)")
+        body, job_parameter, job_argument = body_watched(function), "Job& job, Inside* outer, ", "*job, outer, "
     else:
-        of_many = "_of_many" if function.kind in ("collective", "communicator") else ""
-        if "takes_requests" in watches:
-            of_many = "_for_requests"
-        enter, body = f"    Job* const job = acting_job{of_many}();\n    if (job == nullptr)", body_watched(function)
-        job_parameter, job_argument = "Job& job, ", "*job, "
+        for_requests = "_for_requests" if "takes_requests" in watches else ""
+        enter, body = f"    Job* const job = acting_job{for_requests}();\n    if (job == nullptr)", body_watched(function)
     declarations = "".join(f", {parameter.declaration(function.large)}" for parameter in function.parameters)
     text = f"""
 static int watched_{name}({job_parameter}decltype(&::MPI_{name}) below, void* caller{declarations}) {{

@@ -98,7 +98,7 @@ def before(function):
         if "frees_window" in watches:
             lines.append("call.releases(freed);")
     if "frees" in watches:
-        lines.append(f"Freeing freeing(call, {watches['frees']});")
+        lines.append(f"Freeing freeing(job.watch, {watches['frees']});")
     return lines
 
 
@@ -110,6 +110,11 @@ def completing(watches):
         requests, _, _ = watches["completes"].partition(";")
         return f"Completing completing(call.watch().requests(), {requests.partition(' ')[2]});"
     return None
+
+
+def made_by(function):
+    """Where MPI writes the handle of a new communicator."""
+    return next(parameter.name for parameter in function.parameters if parameter.type == "MPI_Comm*")
 
 
 def after(function):
@@ -149,8 +154,10 @@ def after(function):
         lines.append(f"call.destroys(record::Object::{watches['destroys'].partition(' ')[0]}, freed);")
     if "makes" in watches:
         lines.append(f"call.makes({watches['makes']});")
-    if "frees" in watches:
+    elif "frees" in watches:
         lines.append("freeing.done();")
+    elif kind == "communicator":
+        lines.append(f"call.makes_unknown(*{made_by(function)});")
     if "asks" in watches:
         lines.append(f"call.asked({watches['asks']});")
     if "begins" in watches:

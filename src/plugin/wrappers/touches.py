@@ -48,10 +48,10 @@ def statements(function):
     return lines + [statement(text) for text in told]
 
 
-def before(function):
-    """The lines of a wrapper that let services act before the call."""
+def before(function, condition):
+    """The lines of a wrapper that let services act before the call, under `condition`."""
     lines = statements(function)
-    run = "if (!job.before.empty()) [[unlikely]] job.before.run(call, TouchedBy(touched));"
+    run = f"if ({condition}!job.before.empty()) [[unlikely]] job.before.run(call, TouchedBy(touched));"
     if not lines:
         return ["auto const touched = [](TouchedMemory&) noexcept {};", run]
     return (["auto const touched = [&](TouchedMemory& touched_memory) noexcept {",

@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
     if (strcmp(mode, "hello") == 0 && rank == 0) printf("hello from %d\n", ranks);
     if (threads && strcmp(command, "inplace") == 0) exchange();
     MPI_Barrier(MPI_COMM_WORLD);
-    if (strcmp(mode, "finalize") == 0) return finalize_by_handle(command);
+    if (strcmp(mode, "finalize") == 0 && (argc < 4 || atoi(argv[3]) == rank)) return finalize_by_handle(command);
     MPI_Finalize();
     return 0;
 }

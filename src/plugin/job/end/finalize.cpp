@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "kernel/job/once_a_node.hpp"
 #include "plugin/binding/gate.hpp"
 #include "plugin/binding/told_end.hpp"
 #include "plugin/job/end/ending.hpp"
 #include "plugin/job/end/fatal_error.hpp"
+#include "plugin/job/end/finalize.hpp"
 #include "plugin/job/end/last_words.hpp"
 #include "plugin/job/end/local_report.hpp"
 #include "plugin/job/end/unwatched.hpp"
@@ -45,50 +47,10 @@ Job* own_job() noexcept {
     return g_plugin.job != nullptr && g_plugin.job->process == getpid() ? g_plugin.job : nullptr;
 }
 
-/// MPI_Finalize may have been called past the wrappers: through a handle of dlopen. MPI tells at any time, and the
-/// library stays loaded since it was located.
-bool was_finalized_elsewhere() noexcept {
+/// MPI tells at any time, and the library stays loaded since it was located.
+bool was_finalized() noexcept {
     int flag = 0;
     return g_plugin.libmpi.PMPI_Finalized(&flag) == MPI_SUCCESS && flag != 0;
-}
-
-/// A program that ends without MPI_Finalize: nothing can be gathered any more, but what was written stays.
-[[gnu::destructor]] void note_exit() {
-    if (g_plugin.job == nullptr) note_unwatched();
-    Job* const job = own_job();
-    if (job == nullptr) return;
-    record::State const state = job->watch.record().head.state;
-    if (job->ended) {
-        if (state == record::State::finalizing) end_state(job->watch, record::State::exited);
-        return;
-    }
-    if (close_the_gate() == nullptr) return;
-    job->services.stop(*job, Ending::exit);
-    // Other threads may be in calls and use the budget. Processes that share the ledger find out that this one is gone.
-    if (!g_plugin.several_threads) job->memory.leave_ledger();
-    job->helper_thread.reset();
-    if (job->aborted) return;  // an MPI may end the process by exit()
-    bool const finalized = was_finalized_elsewhere();
-    end_state(job->watch, finalized ? record::State::ended : record::State::exited);
-    if (finalized && job->is_watched) tell_finalized_elsewhere(job->watch.file());
-}
-
-/// Runs after all handlers of the program and all destructors, note_exit among them: each of these may still change the
-/// code, or end the process otherwise.
-void end_of_process(int status, void*) {
-    Job* const job = own_job();
-    if (job == nullptr) return;
-    record::RankHead& head = job->watch.record().head;
-    if (head.state == record::State::exited) {
-        head.exit_code = status & 0xff;
-        if (!job->ended) tell_end(job->watch.file(), head.world_rank, report::How::exited, head.exit_code);
-    }
-    say_last_words();
-}
-
-/// The first that is registered runs last.
-[[gnu::constructor]] void ask_for_end_of_process() noexcept {
-    on_exit(end_of_process, nullptr);
 }
 
 /// The first call of a rank counts: layers of MPI call one another, and a handler may call MPI_Abort again.
@@ -128,39 +90,123 @@ std::string report(Job& job, record::RankRecord const& record) {
     return "no report was gathered, because the ranks do not know whether all run under sluice\n";
 }
 
+/// MPI_Finalize begins here: services that need no other rank end before the MPI does.
+void begin_end(Job& job) {
+    // Services wait for the other ranks, and a rank that is late may find out for whom it waits.
+    job.watch.record().head.state = record::State::finalizing;
+    job.services.stop_alone(job);
+}
+
+/// All that needs the other ranks and MPI. Ending::exit: MPI cannot be used any more.
+void end_together(Job& job, Ending ending) {
+    close_the_gate();
+    job.ended = true;
+    if (ending == Ending::finalize) begin_end(job);  // MPI_Finalize may have been called past the wrappers
+    job.services.stop(job, ending);
+    job.memory.leave_ledger();
+    job.helper_thread.reset();
+    end_state(job.watch, record::State::ended);  // as the report has it
+    job.watch.memory().let_go_of_files();
+    count_looks_without_descriptor(job);
+    count_ranges_alone(job);
+    bool const on_one_node = is_on_one_node(job);
+    if (!on_one_node && ending == Ending::finalize) {
+        job.lines = report(job, job.watch.record());
+        job.reported = true;
+    }
+    job.makes_report = on_one_node && job.rank == 0;
+    if (ending == Ending::finalize) job.all = mpi::Communicator();
+    job.watch.record().head.state = record::State::finalizing;
+    if (on_one_node) note_written(job.watch.file().node());
+    give_back_startup_pages();  // the end of the services needed other code than what follows
+}
+
+/// MPI has ended on this rank.
+void after_finalize(Job& job) {
+    g_plugin.declaration.abort = nullptr;
+    job.watch.record().head.state = record::State::ended;
+    if (job.makes_report) job.lines = report_of_node(job);
+    if (!job.lines.empty()) keep_last_words(job.lines, job.watch.file());
+    leave_node(job.watch.file(), job.settings.report);
+}
+
+/// Into a duplicate of MPI_COMM_SELF: it is not.
+int attribute_is_copied(MPI_Comm, int, void*, void*, void*, int* copied) {
+    *copied = 0;
+    return MPI_SUCCESS;
+}
+
+int attribute_is_deleted(MPI_Comm, int, void*, void*) {
+    Job* const job = own_job();
+    if (job == nullptr || job->ended || !job->started) return MPI_SUCCESS;
+    Inside const inside(is_inside() ? t_inside : nullptr);
+    end_together(*job, Ending::finalize);
+    return MPI_SUCCESS;
+}
+
+/// A program that ends without MPI_Finalize: nothing can be gathered any more, but what was written stays.
+[[gnu::destructor]] void note_exit() {
+    if (g_plugin.job == nullptr) note_unwatched();
+    Job* const job = own_job();
+    if (job == nullptr || !job->started) return;
+    // MPI_Finalize may have been called past the wrappers: through a handle of dlopen.
+    bool const finalized = !job->aborted && !job->is_in_finalize && was_finalized();
+    if (!job->ended && finalized) end_together(*job, Ending::exit);
+    if (job->ended) {
+        if (job->watch.record().head.state != record::State::finalizing) return;
+        if (finalized)
+            after_finalize(*job);
+        else
+            end_state(job->watch, record::State::exited);
+        return;
+    }
+    if (close_the_gate() == nullptr) return;
+    job->services.stop(*job, Ending::exit);
+    // Other threads may be in calls and use the budget. Processes that share the ledger find out that this one is gone.
+    if (!g_plugin.several_threads) job->memory.leave_ledger();
+    job->helper_thread.reset();
+    if (!job->aborted) end_state(job->watch, record::State::exited);  // an MPI may end the process by exit()
+}
+
+/// Runs after all handlers of the program and all destructors, note_exit among them: each of these may still change the
+/// code, or end the process otherwise.
+void end_of_process(int status, void*) {
+    Job* const job = own_job();
+    if (job == nullptr) return;
+    record::RankHead& head = job->watch.record().head;
+    if (head.state == record::State::exited) {
+        head.exit_code = status & 0xff;
+        if (!job->ended) tell_end(job->watch.file(), head.world_rank, report::How::exited, head.exit_code);
+    }
+    say_last_words();
+}
+
+/// The first that is registered runs last.
+[[gnu::constructor]] void ask_for_end_of_process() noexcept {
+    on_exit(end_of_process, nullptr);
+}
+
 }  // namespace
+
+void end_in_finalize() noexcept {
+    int key = MPI_KEYVAL_INVALID;
+    if (MPI_Comm_create_keyval(attribute_is_copied, attribute_is_deleted, &key, nullptr) != MPI_SUCCESS) return;
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+    MPI_Comm_free_keyval(&key);
+}
 
 int finalize(int (*below)(), void*) {
     Inside const inside;
     Job* const job = g_plugin.job;
     if (job == nullptr || job->ended || !job->started) return all_has_been_said(below());
-    close_the_gate();
-    job->ended = true;
-    // Services wait for the other ranks, and a rank that is late may find out for whom it waits.
-    job->watch.record().head.state = record::State::finalizing;
-    job->services.stop(*job, Ending::finalize);
-    job->memory.leave_ledger();
-    job->helper_thread.reset();
-    end_state(job->watch, record::State::ended);  // as the report has it
-    job->watch.memory().let_go_of_files();
-    count_looks_without_descriptor(*job);
-    count_ranges_alone(*job);
-    bool const on_one_node = is_on_one_node(*job);
-    std::string lines;
-    if (!on_one_node) {
-        lines = report(*job, job->watch.record());
-        job->reported = true;
-    }
-    job->all = mpi::Communicator();
-    job->watch.record().head.state = record::State::finalizing;
-    if (on_one_node) note_written(job->watch.file().node());
-    give_back_startup_pages();  // the end of the services needed other code than what follows
+    begin_end(*job);
+    // MPICH deletes the attributes later, if a session is still open.
+    if (g_plugin.with_sessions == getpid()) end_together(*job, Ending::finalize);
+    job->is_in_finalize = true;
     int const code = below();
-    g_plugin.declaration.abort = nullptr;
-    job->watch.record().head.state = record::State::ended;
-    if (on_one_node && job->rank == 0) lines = report_of_node(*job);
-    if (!lines.empty()) keep_last_words(lines, job->watch.file());
-    leave_node(job->watch.file(), job->settings.report);
+    job->is_in_finalize = false;
+    if (!job->ended) end_together(*job, Ending::exit);
+    after_finalize(*job);
     return all_has_been_said(code);
 }
 

@@ -13,15 +13,16 @@ namespace sluice::plugin {
 
 namespace {
 
-constexpr auto k_blocking = [](Registering& registering, Call&, auto next, auto... arguments) {
+constexpr auto k_blocking = [](Registering& registering, Call& call, auto next, auto... arguments) {
     int const code = next(arguments...);
-    registering.call_ended();
+    if (!call.is_nested()) registering.call_ended();
     return code;
 };
 
 /// The last argument is the place of the new request.
-constexpr auto k_starting = [](Registering& registering, Call&, auto next, auto... arguments) {
+constexpr auto k_starting = [](Registering& registering, Call& call, auto next, auto... arguments) {
     int const code = next(arguments...);
+    if (call.is_nested()) return code;
     MPI_Request const* const request = std::get<sizeof...(arguments) - 1>(std::tuple(arguments...));
     registering.call_started(code == MPI_SUCCESS ? *request : MPI_REQUEST_NULL);
     return code;

@@ -5,21 +5,22 @@
 
 #include <mpi.h>
 
-#include "plugin/watch/call.hpp"
+#include "plugin/binding/clock.hpp"
+#include "plugin/watch/watch.hpp"
 
 namespace sluice::plugin {
 
 class Freeing {
   public:
-    Freeing(Call& call, MPI_Comm const* comm) noexcept : call_(call) {
+    Freeing(Watch& watch, MPI_Comm const* comm) noexcept : watch_(watch) {
         if (comm == nullptr) return;
         comm_ = *comm;
-        known_ = call.watch().communicators().find(comm_);
+        known_ = watch.communicators().find(comm_);
     }
-    void done() noexcept { call_.frees(comm_, known_); }
+    void done() noexcept { watch_.communicators().remove(comm_, known_, watch_.clock().us_since_start(ticks())); }
 
   private:
-    Call& call_;
+    Watch& watch_;
     MPI_Comm comm_{};
     Known known_;
 };
