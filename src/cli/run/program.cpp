@@ -3,12 +3,17 @@
 
 #include <elf.h>
 #include <link.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 
 #include "cli/support/launch.hpp"
 
@@ -45,24 +50,41 @@ std::string interpreter_of(std::ifstream& file, ElfW(Ehdr) const& header) {
     return {};
 }
 
+/// Returns whether the program gets capabilities from its file; root has them all.
+bool gives_capabilities(std::filesystem::path const& file) {
+    if (getuid() == 0) return false;
+    std::array<__le32, XATTR_CAPS_SZ_3 / sizeof(__le32)> words{};
+    ssize_t const bytes = getxattr(file.c_str(), "security.capability", words.data(), sizeof words);
+    if (bytes < static_cast<ssize_t>(2 * sizeof(__le32))) return false;
+    bool gives = (words[0] & htole32(VFS_CAP_FLAGS_EFFECTIVE)) != 0;
+    // Pairs of what the program may use and what it inherits, in one or two halves.
+    for (std::size_t at = 1; at < 4 && at * sizeof(__le32) < static_cast<std::size_t>(bytes); at += 2)
+        gives = gives || words[at] != 0;
+    return gives;
+}
+
+/// Returns whether the kernel tells the loader to be careful (AT_SECURE), which then preloads nothing.
 bool is_privileged(std::filesystem::path const& file) {
+    if (geteuid() != getuid() || getegid() != getgid()) return true;
+    struct statvfs system {};
+    if (statvfs(file.c_str(), &system) == 0 && (system.f_flag & ST_NOSUID) != 0) return false;
     struct stat status {};
     if (stat(file.c_str(), &status) != 0) return false;
     bool const other_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != getuid();
     bool const other_group = (status.st_mode & S_ISGID) != 0 && status.st_gid != getgid();
-    return other_user || other_group;
+    return other_user || other_group || gives_capabilities(file);
 }
 
 }  // namespace
 
 Program look_at(std::filesystem::path const& file) {
+    ElfW(Ehdr) const ours = own_header();  // first: there may be one free descriptor
     std::ifstream stream(file, std::ios::binary);
     ElfW(Ehdr) header{};
     char magic[4] = {};
     if (!stream.read(magic, sizeof magic)) return {};
     if (is_privileged(file)) return {ProgramKind::privileged, {}};
     if (std::memcmp(magic, ELFMAG, SELFMAG) != 0) return {ProgramKind::script, {}};
-    ElfW(Ehdr) const ours = own_header();
     if (!read_at(stream, 0, header) || header.e_ident[EI_CLASS] != ours.e_ident[EI_CLASS] ||
         header.e_machine != ours.e_machine)
         return {ProgramKind::foreign, {}};
@@ -74,12 +96,15 @@ Program look_at(std::filesystem::path const& file) {
 std::vector<std::string> libraries_of(Program const& program, std::filesystem::path const& file) {
     std::vector<std::string> libraries;
     // Lines are "  libmpi.so.40 => /usr/lib/libmpi.so.40 (0x…)".
-    launch({program.loader.string(), "--list", file.string()}, {}, 10, [&](std::string const& line) {
-        std::istringstream words(line);
-        std::string name;
-        words >> name;
-        if (!name.empty()) libraries.push_back(name.substr(name.rfind('/') + 1));
-    });
+    Ended const ended =
+        launch({program.loader.string(), "--list", file.string()}, {}, 10, [&](std::string const& line) {
+            std::istringstream words(line);
+            std::string name;
+            words >> name;
+            if (!name.empty()) libraries.push_back(name.substr(name.rfind('/') + 1));
+        });
+    if (ended.silent) throw std::runtime_error("the loader does not answer");
+    if (ended.code > 128) throw std::runtime_error("the loader ended by signal " + std::to_string(ended.code - 128));
     return libraries;
 }
 

@@ -13,7 +13,7 @@ enum class ProgramKind {
     script,         ///< another program interprets it
     static_binary,  ///< has no dynamic loader
     foreign,        ///< of another architecture
-    privileged,     ///< set-uid or set-gid for another user: the loader ignores a preload
+    privileged,     ///< has rights that its user has not (set-uid, set-gid, capabilities): the loader ignores a preload
     unreadable,
 };
 
@@ -25,7 +25,8 @@ struct Program {
 Program look_at(std::filesystem::path const& file);
 
 /// Returns the shared libraries that the loader would load at the start, with their dependencies, as the loader lists
-/// them. Nothing of the program runs. Empty if the loader cannot list them.
+/// them. Nothing of the program runs. Empty if the loader finds a fault in the program; the program then ends with the
+/// loader's message. Throws std::runtime_error if the loader cannot be asked.
 std::vector<std::string> libraries_of(Program const& program, std::filesystem::path const& file);
 
 }  // namespace sluice::cli

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 
 #include "base/settings_file.hpp"
 #include "base/units.hpp"
+#include "cli/run/preload.hpp"
 #include "cli/run/program.hpp"
 #include "cli/run/run_options.hpp"
 #include "cli/support/command.hpp"
@@ -91,7 +93,7 @@ Choice choose(fs::path const& file) {
     Program const program = look_at(file);
     switch (program.kind) {
         case ProgramKind::privileged:
-            return {{}, "the program runs with another user's rights, for which nothing is preloaded"};
+            return {{}, "the program runs with rights that its user has not, for which nothing is preloaded"};
         case ProgramKind::foreign:
             return {{}, "the program is built for another architecture"};
         case ProgramKind::static_binary:
@@ -102,8 +104,13 @@ Choice choose(fs::path const& file) {
         case ProgramKind::script:
             break;
     }
-    std::vector<std::string> mpis;
-    if (program.kind == ProgramKind::dynamic) mpis = mpis_among(libraries_of(program, file));
+    std::vector<std::string> libraries;
+    if (program.kind == ProgramKind::dynamic) libraries = libraries_of(program, file);
+    auto const first = std::find_if(libraries.begin(), libraries.end(), must_come_first);
+    if (first != libraries.end()) return {{}, "nothing can be preloaded before its " + *first};
+    if (!libraries.empty() && std::find(libraries.begin(), libraries.end(), "libc.so.6") == libraries.end())
+        return {{}, "the program does not use the C library that the plugin is made for (glibc)"};
+    std::vector<std::string> const mpis = mpis_among(libraries);
     if (mpis.size() > 1) return {{}, "the program is linked to two MPIs, " + mpis[0] + " and " + mpis[1]};
     std::optional<std::string> const launcher = mpi_of_launcher();
     if (mpis.size() == 1 && launcher && *launcher != mpis.front() && kernel::variable("SLURM_JOB_ID") == nullptr)
@@ -111,6 +118,20 @@ Choice choose(fs::path const& file) {
                  ": each rank will be a job of its own");
     if (mpis.size() == 1) return plugin_for(mpis.front());
     return launcher ? plugin_for(*launcher) : plugin_of_any();
+}
+
+/// The program runs also where this process cannot find out what it needs to know, for example because the user may
+/// start no more processes.
+Choice choose_if_possible(fs::path const& file) {
+    Choice choice;
+    try {
+        choice = choose(file);
+    } catch (std::exception const& error) {
+        return {{}, std::string("cannot find its libraries: ") + error.what()};
+    }
+    if (choice.why_not.empty()) choice.why_not = refusal_of_loader(choice.plugin);
+    if (!choice.why_not.empty()) choice.plugin.clear();
+    return choice;
 }
 
 void set(std::string const& name, std::string const& value) {
@@ -175,40 +196,15 @@ void keep_fence_of_init() {
     if (none_is_set) setenv(kernel::k_fence_variable, "1", 1);
 }
 
-bool is_ours(fs::path const& library) {
-    std::string const name = library.filename().string();
-    return name.starts_with("libsluice-preload-") || name == "libsluice-pages.so";
-}
-
-/// Takes Sluice's libraries out of a list: a rank under Sluice may start another job under Sluice, with another MPI.
-std::string without_ours(std::string const& libraries) {
-    if (libraries.find("libsluice-") == std::string::npos) return libraries;
-    std::string others;
-    for (std::size_t at = 0; at < libraries.size();) {
-        std::size_t const end = std::min(libraries.find_first_of(": ", at), libraries.size());
-        std::string const library = libraries.substr(at, end - at);
-        if (!is_ours(library)) others += (others.empty() ? "" : ":") + library;
-        at = end + 1;
-    }
-    return others;
-}
-
 /// The library of whole pages, if the job overlaps: by an option, a variable or the settings file.
 fs::path pages_for_overlap() {
     if (Settings::from_environment().overlap == OverlapMode::off) return {};
     fs::path const library = pages_library();
-    if (library.empty())
-        say_once("receives return with their data: there is no libsluice-pages.so beside this command");
-    return library.empty() ? library : fs::canonical(library);
-}
-
-void preload(std::vector<fs::path> const& ours) {
-    char const* const before = kernel::variable("LD_PRELOAD");
-    std::string libraries = before != nullptr ? without_ours(before) : "";
-    // Sluice's plugin comes after other tools, so that these see the calls as the program makes them.
-    for (fs::path const& library : ours)
-        if (!library.empty()) libraries += (libraries.empty() ? "" : ":") + library.string();
-    if (libraries != (before != nullptr ? before : "")) set("LD_PRELOAD", libraries);
+    std::string const why_not = library.empty() ? "there is no libsluice-pages.so beside this command"
+                                                : refusal_of_loader(fs::canonical(library));
+    if (why_not.empty()) return fs::canonical(library);
+    say_once("receives return with their data: " + why_not);
+    return {};
 }
 
 /// Programs may change their folder before MPI_Init.
@@ -281,12 +277,13 @@ int run_run(std::vector<std::string> const& arguments) {
     std::error_code unseen;
     bool const is_found = program.string().find('/') != std::string::npos && fs::exists(program, unseen);
     if (!is_found) become(command);  // cannot start the command, and prints the reason
-    Choice const choice = choose(program);
+    Choice const choice = choose_if_possible(program);
     if (!choice.why_not.empty()) {
         say_once("runs the program plainly: " + choice.why_not);
     } else {
         if (choice.plugin.filename() == "libsluice-preload-openmpi.so") keep_fence_of_init();
         set(kernel::k_run_variable, kernel::run_mark());
+        let_sanitizer_come_later();
     }
     preload({choice.plugin, choice.plugin.empty() ? fs::path() : pages_for_overlap()});
     become(command);

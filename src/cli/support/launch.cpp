@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 
 #include "cli/support/command.hpp"
 
@@ -28,6 +29,39 @@ extern "C" void pass_on_and_end(int signal_number) {
     std::signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
+
+/// What the signals did that this process handles while a child of its own runs; they do it again when this object
+/// dies.
+class Signals {
+  public:
+    Signals() {
+        for (std::size_t i = 0; i < k_numbers.size(); ++i)
+            sigaction(k_numbers[i], nullptr, &before_[i]);
+        std::signal(SIGCHLD, SIG_DFL);  // a process that ignores the ends of its children cannot wait for them
+    }
+    Signals(Signals const&) = delete;
+    Signals& operator=(Signals const&) = delete;
+    ~Signals() {
+        running_child = 0;
+        give_back();
+    }
+
+    /// Signals that end this process end the child, too; those that it ignores stay ignored.
+    void pass_on_to(pid_t child) const {
+        running_child = child;
+        for (std::size_t i = 0; i < k_numbers.size(); ++i)
+            if (k_numbers[i] != SIGCHLD && before_[i].sa_handler != SIG_IGN) std::signal(k_numbers[i], pass_on_and_end);
+    }
+
+    void give_back() const {
+        for (std::size_t i = 0; i < k_numbers.size(); ++i)
+            sigaction(k_numbers[i], &before_[i], nullptr);
+    }
+
+  private:
+    static constexpr std::array k_numbers{SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+    std::array<struct sigaction, k_numbers.size()> before_{};
+};
 
 /// An open file that is closed when this object dies.
 class Descriptor {
@@ -44,15 +78,23 @@ class Descriptor {
     int number_;
 };
 
+/// Makes `number` that open file, also if it is that file already: dup2 would leave it to be closed by execvp.
+void put(int file, int number) {
+    if (file == number)
+        fcntl(file, F_SETFD, 0);
+    else
+        dup2(file, number);
+}
+
 [[noreturn]] void become(std::vector<std::string> const& command, std::vector<std::string> const& environment, int out,
                          int complaints) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     for (std::string const& entry : environment)
         putenv(strdup(entry.c_str()));
-    dup2(out, STDOUT_FILENO);
-    dup2(complaints, STDERR_FILENO);
-    int const nothing = open("/dev/null", O_RDONLY);
-    if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+    put(out, STDOUT_FILENO);
+    put(complaints, STDERR_FILENO);
+    int const nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing >= 0) put(nothing, STDIN_FILENO);
     std::vector<char*> arguments;
     arguments.reserve(command.size() + 1);
     for (std::string const& argument : command)
@@ -117,22 +159,22 @@ Ended launch(std::vector<std::string> const& command, std::vector<std::string> c
         throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
     Descriptor const reading(ends[0]);
     Descriptor const complaints(memfd_create("complaints", MFD_CLOEXEC));
+    Signals const signals;
     pid_t child = -1;
     {
         Descriptor const writing(ends[1]);
         child = fork();
         if (child < 0) throw std::runtime_error(std::string("cannot start a process: ") + std::strerror(errno));
-        if (child == 0) become(command, environment, writing.number(), complaints.number());
+        if (child == 0) {
+            signals.give_back();
+            become(command, environment, writing.number(), complaints.number());
+        }
     }
-    running_child = child;
-    for (int signal_number : {SIGINT, SIGTERM, SIGHUP})
-        std::signal(signal_number, pass_on_and_end);
+    signals.pass_on_to(child);
     Ended ended;
     ended.silent = !read_lines(reading.number(), silence_seconds, on_line);
     int const status = wait_for(child, ended.silent);
     running_child = 0;
-    for (int signal_number : {SIGINT, SIGTERM, SIGHUP})
-        std::signal(signal_number, SIG_DFL);
     ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     ended.complaints = tail_of(complaints.number());
     return ended;

@@ -17,7 +17,8 @@ struct Ended {
 
 /// Runs `command` (program and arguments) with `environment` ("NAME=value") added to ours. `on_line` gets each line of
 /// its standard output without the line end. The processes of the program end with this process, also if this process
-/// is killed.
+/// is killed. What signals do is for the program what it is for this process, and afterwards for this process what it
+/// was before. Throws std::runtime_error if there is no process, pipe or memory for the program.
 Ended launch(std::vector<std::string> const& command, std::vector<std::string> const& environment, int silence_seconds,
              std::function<void(std::string const&)> const& on_line);
 

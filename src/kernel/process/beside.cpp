@@ -20,6 +20,9 @@
 #include "kernel/process_stat.hpp"
 
 extern char** environ;
+/// clone, by the name that libc itself uses: thread sanitizers put a function of their own in place of clone, which
+/// takes the new process for one with a memory of its own.
+extern "C" int __clone(int (*function)(void*), void* stack, int flags, void* argument, ...);
 
 namespace sluice::kernel {
 
@@ -58,7 +61,7 @@ pid_t start_orphan(Start& start) {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     // No signal for its end among the flags.
     pid_t const between =
-        clone(start_and_end, static_cast<std::byte*>(stack) + k_stack, CLONE_VM | CLONE_VFORK, &start);
+        __clone(start_and_end, static_cast<std::byte*>(stack) + k_stack, CLONE_VM | CLONE_VFORK, &start);
     if (between > 0)
         while (waitpid(between, nullptr, __WALL) < 0 && errno == EINTR) {
         }
