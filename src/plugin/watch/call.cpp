@@ -311,7 +311,7 @@ void Call::note_objects(MemoryWatch::Change const& change, std::uint64_t elapsed
         give_back(objects[static_cast<std::size_t>(destroys_)], change.given_back);
 }
 
-int Call::end(int code) noexcept {
+int Call::end(int code) {
     Watch& watch = *watch_;
     record::Site& site = watch.record().sites[site_];
     std::uint64_t own = own_pages_;
