@@ -116,8 +116,7 @@ MemoryUsage::Reading MemoryUsage::read() noexcept {
 }
 
 void MemoryUsage::read_group() noexcept {
-    kernel::KernelText room;
-    std::string_view const text = limit_file_->read(room);
+    std::string_view const text = limit_file_->read(*room_);
     std::optional<std::uint64_t> const limit = place_.file == "memory.stat"
                                                    ? kernel::number_after(text, "hierarchical_memory_limit")
                                                    : kernel::number_in(text);
@@ -142,8 +141,7 @@ Bytes MemoryUsage::droppable_cache(Bytes usage) noexcept {
         return cache_;
     since_stat_ = 0;
     usage_then_ = usage;
-    kernel::KernelText room;
-    FilePages const pages = file_pages_in(stat_file_->read(room), place_.kind == Kind::cgroup_v1 ? "total_" : "");
+    FilePages const pages = file_pages_in(stat_file_->read(*room_), place_.kind == Kind::cgroup_v1 ? "total_" : "");
     std::uint64_t const file = pages.kept;
     std::uint64_t const needed = pages.mapped + pages.unwritten;
     cache_ = Bytes{file - std::min(file, needed)};
@@ -153,8 +151,7 @@ Bytes MemoryUsage::droppable_cache(Bytes usage) noexcept {
 void MemoryUsage::read_process() noexcept {
     if (limit_file_ && ++since_limits_ >= k_looks_between_limits) {
         since_limits_ = 0;
-        kernel::KernelText room;
-        std::string_view const text = limit_file_->read(room);
+        std::string_view const text = limit_file_->read(*room_);
         std::string_view const name = place_.kind == Kind::data            ? "Max data size"
                                       : place_.kind == Kind::address_space ? "Max address space"
                                                                            : "Max resident set";

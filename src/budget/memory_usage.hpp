@@ -9,6 +9,7 @@
 
 #include "budget/memory_limit.hpp"
 #include "kernel/files/kept_file.hpp"
+#include "kernel/files/read_text.hpp"
 
 namespace sluice::budget {
 
@@ -72,6 +73,8 @@ class MemoryUsage {
     Bytes usage_then_;
     unsigned since_stat_ = 0;    // looks since memory.stat was read
     unsigned since_limits_ = 0;  // looks since the limits were read
+    /// For one text of the kernel: the stack of a program's thread may be a small one.
+    std::unique_ptr<kernel::KernelText> room_ = std::make_unique<kernel::KernelText>();
 };
 
 /// Reads from /proc/self/statm how much memory only this process holds, its arrays that peers may map among it; 0 if

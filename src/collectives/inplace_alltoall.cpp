@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
+#include <optional>
 #include <string>
 
 #include "base/c_boundary.hpp"
@@ -55,7 +57,7 @@ void InplaceAlltoall::take_staging() {
     std::size_t const fitting = bytes.size() / 8 * 5 / PairExchange::k_slot_bytes;
     window_ = std::max<std::size_t>(1, std::min({fitting, peers, k_most_pairs}));
     pair_means_.emplace(PairMeans{members_.comm, members_.tag, means_.peers,
-                                  bytes.subspan(window_ * PairExchange::k_slot_bytes), false, report_});
+                                  bytes.subspan(window_ * PairExchange::k_slot_bytes), false, report_, in_mpi_});
 }
 
 /// Takes the partner of the next round that has bytes to exchange. Returns false if no round is left.
@@ -93,7 +95,10 @@ bool InplaceAlltoall::test_requests() {
     std::array<int, k_most_pairs * PairExchange::k_requests> which{};
     int completed = 0;
     int const used = static_cast<int>(window_ * PairExchange::k_requests);
-    mpi::check(MPI_Testsome(used, requests_.data(), &completed, which.data(), MPI_STATUSES_IGNORE), "MPI_Testsome");
+    in_mpi_ = true;
+    int const code = MPI_Testsome(used, requests_.data(), &completed, which.data(), MPI_STATUSES_IGNORE);
+    in_mpi_ = false;
+    mpi::check(code, "MPI_Testsome");
     return completed != MPI_UNDEFINED && completed > 0;
 }
 
@@ -178,26 +183,25 @@ int mpi_class_of(Error const& error) noexcept {
 }
 
 int run_in_place(InplaceMeans const& means, groups::Members const& members, InplaceBlocks const& blocks,
-                 AlltoallReport* report) noexcept {
-    int code = MPI_SUCCESS;
-    int const caught = base::c_boundary([&] {
-        try {
-            InplaceAlltoall call(means, members, blocks);
-            call.finish();
-            if (report != nullptr) *report = call.report();
-            if (call.fault()) {
-                code = MPI_ERR_TRUNCATE;
-                base::keep_error_text(call.fault()->what());
-            }
-        } catch (Error const& error) {
-            code = mpi_class_of(error);
-            throw;
-        } catch (std::bad_alloc const&) {
-            code = MPI_ERR_NO_MEM;
-            throw;
-        }
-    });
-    return caught != 0 && code == MPI_SUCCESS ? MPI_ERR_INTERN : code;
+                 AlltoallReport* report) {
+    std::optional<InplaceAlltoall> call;  // outlives the try, for it knows where an exception comes from
+    auto const is_ours = [&] { return !call || !call->was_left_in_mpi(); };
+    try {
+        call.emplace(means, members, blocks);
+        call->finish();
+        if (report != nullptr) *report = call->report();
+        if (!call->fault()) return MPI_SUCCESS;
+        base::keep_error_text(call->fault()->what());
+        return MPI_ERR_TRUNCATE;
+    } catch (Error const& error) {
+        if (!is_ours()) throw;
+        base::keep_error_text(error.what());
+        return mpi_class_of(error);
+    } catch (std::bad_alloc const&) {
+        if (!is_ours()) throw;
+        base::keep_error_text("an allocation failed");
+        return MPI_ERR_NO_MEM;
+    }
 }
 
 }  // namespace sluice::collectives

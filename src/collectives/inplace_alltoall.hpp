@@ -75,6 +75,8 @@ class InplaceAlltoall {
     /// After the end: an Error(invalid_argument) for the first pair whose blocks differ in bytes.
     std::optional<Error> const& fault() const noexcept { return fault_; }
     AlltoallReport const& report() const noexcept { return report_; }
+    /// An exception came out of MPI: it is one of the program's, of an operation or an error handler.
+    bool was_left_in_mpi() const noexcept { return in_mpi_; }
 
   private:
     struct Slot {
@@ -108,13 +110,15 @@ class InplaceAlltoall {
     int round_ = 0;      // the next round of the tournament
     int under_way_ = 0;  // pairs that have begun and not ended
     std::optional<Error> fault_;
+    bool in_mpi_ = false;
 };
 
 /// The calls for MPI interfaces: each runs one call to its end and returns an MPI error class, MPI_SUCCESS or
 /// MPI_ERR_TRUNCATE (the blocks of a pair differ in bytes), MPI_ERR_ARG, MPI_ERR_NO_MEM, MPI_ERR_OTHER. The text is
-/// base::last_error_text(). `report` may be null.
+/// base::last_error_text(). `report` may be null. Throws only what functions of the program throw
+/// that MPI runs meanwhile.
 int run_in_place(InplaceMeans const& means, groups::Members const& members, InplaceBlocks const& blocks,
-                 AlltoallReport* report = nullptr) noexcept;
+                 AlltoallReport* report = nullptr);
 
 /// The MPI error class of an error of this library.
 int mpi_class_of(Error const& error) noexcept;

@@ -51,14 +51,19 @@ bool PairExchange::are_complete(std::size_t first, std::size_t count) const noex
 }
 
 void PairExchange::send(std::size_t request, void const* from, std::size_t bytes) {
-    mpi::check(
-        MPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, peer_, means_->tag, means_->comm, &requests_[request]),
-        "MPI_Isend");
+    means_->in_mpi = true;
+    int const code =
+        MPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, peer_, means_->tag, means_->comm, &requests_[request]);
+    means_->in_mpi = false;
+    mpi::check(code, "MPI_Isend");
 }
 
 void PairExchange::receive(std::size_t request, void* to, std::size_t bytes) {
-    mpi::check(MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, peer_, means_->tag, means_->comm, &requests_[request]),
-               "MPI_Irecv");
+    means_->in_mpi = true;
+    int const code =
+        MPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, peer_, means_->tag, means_->comm, &requests_[request]);
+    means_->in_mpi = false;
+    mpi::check(code, "MPI_Irecv");
 }
 
 void PairExchange::trade_word(std::uint64_t word) {

@@ -41,6 +41,7 @@ struct PairMeans {
     std::span<std::byte> shared;
     bool lane_is_taken;
     AlltoallReport& report;
+    bool& in_mpi;  ///< a call of MPI is under way, or was left by an exception of the program
 
     std::span<std::byte> lane() const noexcept { return shared.first(shared.size() / 4 * 3); }
     std::span<std::byte> bounce() const noexcept {

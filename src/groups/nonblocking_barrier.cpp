@@ -5,13 +5,11 @@
 
 namespace sluice::groups {
 
-#ifdef SLUICE_SIMULATED
-
-NonblockingBarrier::NonblockingBarrier(MPI_Comm comm, int tag) : comm_(comm), tag_(tag) {
+BarrierOfMessages::BarrierOfMessages(MPI_Comm comm, int tag) : comm_(comm), tag_(tag) {
     start_round();
 }
 
-void NonblockingBarrier::start_round() {
+void BarrierOfMessages::start_round() {
     int const size = mpi::size_of(comm_);
     if (distance_ >= size) return;
     int const rank = mpi::rank_in(comm_);
@@ -20,7 +18,7 @@ void NonblockingBarrier::start_round() {
     mpi::check(MPI_Isend(nullptr, 0, MPI_BYTE, (rank + distance_) % size, tag_, comm_, &pending_[1]), "MPI_Isend");
 }
 
-bool NonblockingBarrier::is_passed() {
+bool BarrierOfMessages::is_passed() {
     if (!mpi::is_complete(pending_[0]) || !mpi::is_complete(pending_[1])) return false;
     if (distance_ >= mpi::size_of(comm_)) return true;
     distance_ *= 2;
@@ -28,7 +26,7 @@ bool NonblockingBarrier::is_passed() {
     return distance_ >= mpi::size_of(comm_);
 }
 
-#else
+#ifndef SLUICE_SIMULATED
 
 NonblockingBarrier::NonblockingBarrier(MPI_Comm comm, int) {
     mpi::check(MPI_Ibarrier(comm, &pending_), "MPI_Ibarrier");

@@ -79,6 +79,10 @@ struct MemoryStatus {
     std::uint64_t huge = 0;    ///< reserved huge pages, which count nowhere else
 };
 
+/// The lines that tell it.
+inline constexpr std::array<std::string_view, 5> k_lines_of_memory{
+    "VmHWM:", "RssAnon:", "RssFile:", "RssShmem:", "HugetlbPages:"};
+
 inline std::optional<MemoryStatus> memory_status_in(std::string_view text) noexcept {
     auto const high_water = bytes_after(text, "VmHWM:");
     auto const anonymous = bytes_after(text, "RssAnon:");

@@ -5,6 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kernel/files/read_text.hpp"
 #include "kernel/process_stat.hpp"
 
 namespace sluice::kernel {
@@ -60,6 +68,26 @@ TEST(ProcessStat, a_child_is_told_with_its_parent_until_it_is_reaped) {
     ASSERT_TRUE(own);
     EXPECT_LE(own->started, ended->started);
     EXPECT_FALSE(process_stat(child));
+}
+
+TEST(ProcText, wanted_lines_are_read_in_pieces) {
+    std::string const path = testing::TempDir() + "wanted_lines";
+    std::ofstream(path) << "Name: a\nGroups: " << std::string(5000, '7') << "\nVmHWM: 12 kB\n"
+                        << std::string(490, 'x') << "\nRssAnon: 34 kB\nRss: 5 kB\nVmPin:";
+    std::array<char, 64> room;
+    constexpr std::array<std::string_view, 2> words{"VmHWM:", "RssAnon:"};
+    EXPECT_EQ(read_lines(path.c_str(), words, room), "VmHWM: 12 kB\nRssAnon: 34 kB\n");
+    EXPECT_EQ(read_lines(path.c_str(), words, std::span(room).first(14)), "VmHWM: 12 kB\n");
+    EXPECT_EQ(read_lines((path + ".none").c_str(), words, room), "");
+    std::remove(path.c_str());
+}
+
+TEST(ProcText, the_lines_of_memory_are_those_of_the_whole_text) {
+    std::array<char, 512> room;
+    auto const told = memory_status_in(read_lines("/proc/self/status", k_lines_of_memory, room));
+    ASSERT_TRUE(told);
+    EXPECT_GT(told->high_water, 0U);
+    EXPECT_GT(told->anonymous, 0U);
 }
 
 }  // namespace

@@ -19,6 +19,11 @@ inline std::string_view read_text(std::string const& path, std::span<char> room)
     return read_text(path.c_str(), room);
 }
 
+/// Of a file of lines those that begin with one of `words`, in their order, as many as `room` holds; lines of more than
+/// 500 bytes are left out. Needs little stack, for threads of the program, which may have a small one. Otherwise as
+/// read_text.
+std::string_view read_lines(char const* path, std::span<std::string_view const> words, std::span<char> room) noexcept;
+
 /// The whole file, which may be longer; empty if it cannot be read.
 std::string whole_text(std::string const& path);
 

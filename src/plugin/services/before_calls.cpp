@@ -24,12 +24,12 @@ void BeforeCalls::remove(Service const& service) noexcept {
     }
 }
 
-void BeforeCalls::run(Call& call, TouchedBy const& touched) const noexcept {
+void BeforeCalls::run(Call& call, TouchedBy const& touched) const {
     for (auto const& place : services_)
         if (Service* const service = place.load(std::memory_order_acquire)) service->before(call, touched);
 }
 
-void BeforeCalls::run_unwatched(Job& job, char const* function) const noexcept {
+void BeforeCalls::run_unwatched(Job& job, char const* function) const {
     for (auto const& place : services_)
         if (Service* const service = place.load(std::memory_order_acquire)) service->before_unwatched(job, function);
 }

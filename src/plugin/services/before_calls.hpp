@@ -25,9 +25,9 @@ class BeforeCalls {
     void add(Service& service) noexcept;
     void remove(Service const& service) noexcept;
     /// Before a call that is watched, outside MPI.
-    void run(Call& call, TouchedBy const& touched) const noexcept;
+    void run(Call& call, TouchedBy const& touched) const;
     /// Before any other function of MPI, which may touch anything. `function`: its name, "MPI_Comm_rank".
-    void run_unwatched(Job& job, char const* function) const noexcept;
+    void run_unwatched(Job& job, char const* function) const;
 
   private:
     std::array<std::atomic<Service*>, k_most_links> services_{};

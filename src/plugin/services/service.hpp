@@ -71,10 +71,11 @@ class Service : public kernel::Pollable {
     virtual void stop(Job& job, Ending ending) = 0;
 
     /// While it is registered in job.before: before each watched call of the program, outside MPI. `call` names the
-    /// function, `touched` the memory that the call may read and write.
-    virtual void before(Call&, TouchedBy const&) noexcept {}
+    /// function, `touched` the memory that the call may read and write. A service that calls MPI here lets pass what a
+    /// function of the program throws meanwhile.
+    virtual void before(Call&, TouchedBy const&) {}
     /// The same before a function of MPI that is not watched, which may touch anything.
-    virtual void before_unwatched(Job&, char const* /*function*/) noexcept {}
+    virtual void before_unwatched(Job&, char const* /*function*/) {}
     /// The program is about to fork.
     virtual void before_fork() noexcept {}
     /// It has forked: in the process itself.

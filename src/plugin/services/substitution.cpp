@@ -2,6 +2,7 @@
 #include "plugin/services/substitution.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace sluice::plugin {
@@ -79,10 +80,40 @@ Hidden::~Hidden() {
     if (request_ && request_->active()) table_->show(std::move(request_));
 }
 
-Substitution::Substitution(Owners const& owners, int count, MPI_Request* handles, MPI_Status* statuses)
+AskedPart::AskedPart(Owners const& owners, OwnedRequest& owned, std::size_t number, MPI_Request* handle,
+                     MPI_Status* status)
+    : owners_(owners),
+      owned_(owned),
+      number_(number),
+      handle_(handle),
+      status_of_program_(status),
+      before_(owned.part(number).request),
+      now_(owned.part(number)) {}
+
+AskedPart::~AskedPart() {
+    if (is_settled_ || now_.request == before_) return;
+    if (owned_.settle(number_, now_.request, now_.status, MPI_ERR_OTHER))
+        owners_.finish(owned_, handle_, status_of_program_);
+}
+
+void AskedPart::settle(int code) {
+    is_settled_ = true;
+    owned_.settle(number_, now_.request, now_.status, code);
+}
+
+Substitution::Substitution(Owners const& owners, int count, MPI_Request* handles, MPI_Status* statuses) noexcept
     : owners_(&owners), handles_(handles), statuses_of_program_(statuses) {
     if (handles == nullptr || count <= 0) return;
-    owned_ = owners.find_all(handles, static_cast<std::size_t>(count));
+    try {
+        expand_all(static_cast<std::size_t>(count));
+    } catch (std::bad_alloc const&) {
+        has_memory_ = any_ = false;
+        owned_.clear();
+    }
+}
+
+void Substitution::expand_all(std::size_t count) {
+    owned_ = owners_->find_all(handles_, count);
     any_ = !owned_.empty();
     if (!any_) return;
     std::size_t slots = 0;
@@ -95,12 +126,31 @@ Substitution::Substitution(Owners const& owners, int count, MPI_Request* handles
         expand(static_cast<int>(i), owned_[i].get());
     places_.resize(slots_.size());
     completed_.reserve(owned_.size());
-    owners.table.hide_all(owned_, may_lose_its_handle);
+    owners_->table.hide_all(owned_, may_lose_its_handle);
 }
 
 Substitution::~Substitution() {
+    if (in_mpi_) take_what_ended();
     for (auto const& owned : owned_)
         if (may_lose_its_handle(owned.get())) owners_->table.show(owned);
+}
+
+/// Which error it was, and which of them MPI would name, is not known.
+void Substitution::take_what_ended() noexcept {
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+        auto const [index, part] = slots_[slot];
+        MPI_Request const now = requests_[slot];
+        MPI_Status const told = by_place_ ? MPI_Status() : statuses_[slot];
+        MPI_Status* const status = has_statuses() && !by_place_ ? &statuses_of_program_[index] : nullptr;
+        if (OwnedRequest* const owned = owned_[static_cast<std::size_t>(index)].get(); owned == nullptr) {
+            if (now != std::exchange(handles_[index], now) && status != nullptr) *status = told;
+        } else if (owned->active() && now != owned->part(part).request && !owned->part(part).done) {
+            if (!owned->settle(part, now, told, told.MPI_ERROR)) continue;
+            MPI_Status whole{};
+            owners_->finish(*owned, &handles_[index], &whole);
+            if (status != nullptr) write_status(status, whole);
+        }
+    }
 }
 
 void Substitution::expand(int index, OwnedRequest const* owned) {
@@ -143,6 +193,7 @@ void Substitution::write(Completed const& completed, bool in_status, std::size_t
 }
 
 int Substitution::completed_all(int code) {
+    in_mpi_ = false;
     bool const said = code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS;
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
         auto const index = static_cast<std::size_t>(slots_[slot].index);
@@ -165,6 +216,7 @@ int Substitution::completed_all(int code) {
 
 bool Substitution::completed_one(int code, int place, MPI_Status const& found, int* index, MPI_Status* status,
                                  int& result) {
+    in_mpi_ = false;
     if (place < 0 || place >= count()) {  // MPI_UNDEFINED: none is active
         *index = place;
         if (code == MPI_SUCCESS) write_status(status, found);
@@ -180,11 +232,13 @@ bool Substitution::completed_one(int code, int place, MPI_Status const& found, i
 }
 
 void Substitution::expect_some() {
+    by_place_ = true;
     for (std::size_t i = 0; has_statuses() && i < statuses_.size(); ++i)
         statuses_[i] = statuses_of_program_[std::min(i, owned_.size() - 1)];
 }
 
 bool Substitution::completed_some(int code, int number) {
+    in_mpi_ = false;
     for (std::size_t i = 0; i < static_cast<std::size_t>(std::max(number, 0)); ++i) {
         int const left = statuses_[i].MPI_ERROR;
         bool const writes_error =
@@ -223,15 +277,23 @@ MPI_Request what_cannot_start([[maybe_unused]] MPI_Request handle, OwnedRequest 
 
 }  // namespace
 
-StartedParts::StartedParts(Owners const& owners, int count, MPI_Request* handles) : handles_(handles) {
+StartedParts::StartedParts(Owners const& owners, int count, MPI_Request* handles) noexcept : handles_(handles) {
     if (handles == nullptr || count <= 0) return;
-    owned_ = owners.find_all(handles, static_cast<std::size_t>(count));
+    try {
+        expand_all(owners, static_cast<std::size_t>(count));
+    } catch (std::bad_alloc const&) {
+        has_memory_ = any_ = false;
+    }
+}
+
+void StartedParts::expand_all(Owners const& owners, std::size_t count) {
+    owned_ = owners.find_all(handles_, count);
     for (std::size_t i = 0; i < owned_.size(); ++i) {
         OwnedRequest const* const found = owned_[i].get();
         any_ = any_ || found != nullptr;
         starts_.push_back(found != nullptr && can_start(*found));
         if (!starts_.back())
-            requests_.push_back(found == nullptr ? handles[i] : what_cannot_start(handles[i], *found));
+            requests_.push_back(found == nullptr ? handles_[i] : what_cannot_start(handles_[i], *found));
         else
             for (std::size_t part = 0; part < found->parts(); ++part)
                 requests_.push_back(found->part(part).request);

@@ -25,6 +25,8 @@ struct Owners {
     /// belongs to the MPI; only handles that MPI cannot complete are looked at.
     bool nested;
     RequestCalls calls;
+    /// For a call without memory: tells the error handler, as MPI does, and gives the code.
+    int (*no_memory)() = nullptr;
 
     std::shared_ptr<OwnedRequest> find(MPI_Request handle) const;
     /// What each of an array's handles stands for; empty if none is owned.
@@ -51,17 +53,48 @@ class Hidden {
 /// Writes a status as MPI does: MPI_ERROR stays as it is unless a call says that it is set.
 void write_status(MPI_Status* to, MPI_Status from) noexcept;
 
+/// A part that a call of MPI is asked for. If a function of the program leaves the call by an exception, and MPI has
+/// ended the part before, it is complete.
+class AskedPart {
+  public:
+    /// `handle` and `status`: the program's.
+    AskedPart(Owners const& owners, OwnedRequest& owned, std::size_t number, MPI_Request* handle, MPI_Status* status);
+    AskedPart(AskedPart const&) = delete;
+    AskedPart& operator=(AskedPart const&) = delete;
+    ~AskedPart();
+    MPI_Request* request() noexcept { return &now_.request; }
+    MPI_Status* status() noexcept { return &now_.status; }
+    /// The call has completed it.
+    void settle(int code);
+
+  private:
+    Owners const& owners_;
+    OwnedRequest& owned_;
+    std::size_t number_;
+    MPI_Request* handle_;
+    MPI_Status* status_of_program_;
+    MPI_Request const before_;
+    OwnedRequest::Part now_;
+    bool is_settled_ = false;
+};
+
 class Substitution {
   public:
     /// For calls that complete requests. `statuses`: the program's, for each handle.
-    Substitution(Owners const& owners, int count, MPI_Request* handles, MPI_Status* statuses);
+    Substitution(Owners const& owners, int count, MPI_Request* handles, MPI_Status* statuses) noexcept;
     Substitution(Substitution const&) = delete;
     Substitution& operator=(Substitution const&) = delete;
+    /// If a function of the program has left MPI's call by an exception, what MPI has ended before is complete.
     ~Substitution();
+    bool has_memory() const noexcept { return has_memory_; }
     /// Without any the call goes on with what the program passed.
     bool any() const noexcept { return any_; }
     int count() const noexcept { return static_cast<int>(requests_.size()); }
-    MPI_Request* requests() noexcept { return requests_.data(); }
+    /// For a call of MPI, after which one of the functions below is called.
+    MPI_Request* requests() noexcept {
+        in_mpi_ = true;
+        return requests_.data();
+    }
     MPI_Status* statuses() noexcept { return statuses_.data(); }
     int* places() noexcept { return places_.data(); }
 
@@ -87,7 +120,9 @@ class Substitution {
         int error;
         bool writes_error;  // this MPI writes it in each status, also of calls that succeed
     };
+    void expand_all(std::size_t count);
     void expand(int index, OwnedRequest const* owned);
+    void take_what_ended() noexcept;
     void complete(std::size_t slot, MPI_Status const& status, int error, bool writes_error);
     void write(Completed const& completed, bool in_status, std::size_t at) noexcept;
     bool has_statuses() const noexcept { return statuses_of_program_ != MPI_STATUSES_IGNORE; }
@@ -96,7 +131,10 @@ class Substitution {
     Owners const* owners_;
     MPI_Request* handles_;
     MPI_Status* statuses_of_program_;
+    bool has_memory_ = true;
     bool any_ = false;
+    bool in_mpi_ = false;
+    bool by_place_ = false;                             // MPI tells statuses in the order of what it found
     std::vector<std::shared_ptr<OwnedRequest>> owned_;  // of each handle; null: not owned
     std::vector<Slot> slots_;
     std::vector<MPI_Request> requests_;
@@ -109,14 +147,18 @@ class Substitution {
 /// active, which MPI refuses as it would the whole; Open MPI 4.1.4 would start it again.
 class StartedParts {
   public:
-    StartedParts(Owners const& owners, int count, MPI_Request* handles);
+    StartedParts(Owners const& owners, int count, MPI_Request* handles) noexcept;
+    bool has_memory() const noexcept { return has_memory_; }
     bool any() const noexcept { return any_; }
     int count() const noexcept { return static_cast<int>(requests_.size()); }
     MPI_Request* requests() noexcept { return requests_.data(); }
     int started(int code);
 
   private:
+    void expand_all(Owners const& owners, std::size_t count);
+
     MPI_Request* handles_;
+    bool has_memory_ = true;
     bool any_ = false;
     std::vector<std::shared_ptr<OwnedRequest>> owned_;  // of each handle; null: not owned
     std::vector<bool> starts_;                          // each is owned and goes by all its parts

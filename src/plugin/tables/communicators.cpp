@@ -103,9 +103,10 @@ void Communicators::start(int world_rank, int world_size, Terms terms) {
     keep(MPI_COMM_SELF, self);
 }
 
-/// Collective over `made`, and not under the lock, for another thread may be doing the same on another communicator.
+/// Collective over `made`, and not under the lock, for another thread may be doing the same on another communicator. An
+/// operation of the program that MPI runs meanwhile may throw.
 /// Its number in the report; with one thread the same is its id.
-std::uint32_t Communicators::agree(MPI_Comm made, Known& known) noexcept {
+std::uint32_t Communicators::agree(MPI_Comm made, Known& known) {
     if (known.size > 1 && terms_.may_agree && terms_.one_thread) {
         // The largest of what the members would take is new to all of them.
         if (MPI_Allreduce(&next_id_, &known.id, 1, MPI_UINT32_T, MPI_MAX, made) != MPI_SUCCESS) known.id = 0;
@@ -121,7 +122,7 @@ std::uint32_t Communicators::agree(MPI_Comm made, Known& known) noexcept {
     return number;
 }
 
-void Communicators::add(MPI_Comm made, std::uint32_t site, std::uint64_t memory, std::uint64_t now_us) noexcept {
+void Communicators::add(MPI_Comm made, std::uint32_t site, std::uint64_t memory, std::uint64_t now_us) {
     if (made == MPI_COMM_NULL) return;
     Known known = shape_from_mpi(made);
     if (known.size == 0 && known.remote == 0) return;

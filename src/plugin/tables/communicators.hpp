@@ -54,7 +54,7 @@ class Communicators {
     void start(int world_rank, int world_size, Terms terms);
 
     /// Collective over `made`, which the program has just got: nothing else can be on it yet.
-    void add(MPI_Comm made, std::uint32_t site, std::uint64_t memory, std::uint64_t now_us) noexcept;
+    void add(MPI_Comm made, std::uint32_t site, std::uint64_t memory, std::uint64_t now_us);
     /// A communicator was freed, of which find() gave `known` before: MPI may refuse it, and then all stays as it is.
     void remove(MPI_Comm comm, Known const& known, std::uint64_t now_us) noexcept;
 
@@ -69,7 +69,7 @@ class Communicators {
     bool add_to_each(MPI_Comm comm, std::uint64_t bytes) noexcept;
 
   private:
-    std::uint32_t agree(MPI_Comm made, Known& known) noexcept;
+    std::uint32_t agree(MPI_Comm made, Known& known);
     void enter(Known& known, std::uint32_t number, std::uint32_t site, std::uint64_t memory,
                std::uint64_t now_us) noexcept;
     void keep(MPI_Comm comm, Known known) noexcept;

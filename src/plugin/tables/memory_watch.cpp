@@ -108,8 +108,8 @@ bool MemoryWatch::lacks_descriptors() const noexcept {
 /// is, and all that is not private counts as shared memory.
 bool MemoryWatch::read_status(kernel::MemoryStatus& status) const noexcept {
     ErrnoKept const errno_of_program;
-    kernel::KernelText room;
-    std::string_view const text = kernel::read_text("/proc/self/status", room);
+    std::array<char, 512> room;
+    std::string_view const text = kernel::read_lines("/proc/self/status", kernel::k_lines_of_memory, room);
     if (text.empty() && lacks_descriptors()) return false;
     auto const told = kernel::memory_status_in(text);
     known_shared_.store(told ? told->shared : k_unknown, std::memory_order_relaxed);

@@ -14,11 +14,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "kernel/files/descriptor.hpp"
 #include "kernel/files/file_mark.hpp"
+#include "kernel/thread/own_stack.hpp"
 #include "plugin/binding/callers/callers.hpp"
 #include "plugin/binding/callers/python.hpp"
 #include "plugin/tables/function_name.hpp"
@@ -101,12 +103,30 @@ std::string shortened(std::string const& name, std::size_t most) {
     return name.substr(0, most / 2) + "..." + name.substr(name.size() - (most - most / 2 - 3));
 }
 
+struct Demangling {
+    char const* mangled;
+    char* plain = nullptr;
+};
+
+/// Of a name of C++. __cxa_demangle takes up to 350 KiB of stack, 300 bytes and more a letter.
+char* demangled(std::string const& mangled) {
+    constexpr std::size_t k_stack_bytes = std::size_t{1} << 20;
+    Demangling work{mangled.c_str()};
+    auto const run = [](void* argument) noexcept {
+        auto& of = *static_cast<Demangling*>(argument);
+        int status = 0;
+        of.plain = abi::__cxa_demangle(of.mangled, nullptr, nullptr, &status);
+    };
+    if (mangled.starts_with("_Z")) kernel::on_own_stack(k_stack_bytes, run, &work);
+    return work.plain;
+}
+
 std::string readable(std::string const& mangled) {
-    int status = 0;
-    char* const plain = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-    std::string const name = status == 0 && plain != nullptr ? function_name(plain) : mangled;
-    std::free(plain);
-    return shortened(name, k_name);
+    struct Free {
+        void operator()(char* text) const noexcept { std::free(text); }
+    };
+    std::unique_ptr<char, Free> const plain(demangled(mangled));
+    return shortened(plain ? function_name(plain.get()) : mangled, k_name);
 }
 
 /// A place as the loader and the symbol tables know it.

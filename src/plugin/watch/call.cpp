@@ -322,7 +322,7 @@ void Call::note_objects(MemoryWatch::Change const& change, std::uint64_t elapsed
         give_back(objects[static_cast<std::size_t>(destroys_)], change.given_back);
 }
 
-int Call::end(int code) noexcept {
+int Call::end(int code) {
     Watch& watch = *watch_;
     if (is_nested_) [[unlikely]] {
         if (makes_) watch.communicators().add(made_, site_, 0, watch.clock().us_since_start(start_));

@@ -126,7 +126,7 @@ class Call {
     void destroys(record::Object kind, std::uint64_t handle) noexcept;
 
     /// Writes down what the call took; gives `code` back.
-    int end(int code) noexcept;
+    int end(int code);
 
   private:
     /// What is open on account of a call, for a call that never ends: its handler may leave by longjmp.

@@ -17,7 +17,7 @@ namespace sluice::plugin {
 /// that it runs. On the stack of the wrapper.
 class ActingBefore {
   public:
-    explicit ActingBefore(char const* function) noexcept {
+    explicit ActingBefore(char const* function) {
         if (Job* const job = g_plugin.watched.load(std::memory_order_acquire))
             job->before.run_unwatched(*job, function);
     }
@@ -27,7 +27,7 @@ class ActingBefore {
 };
 
 /// For functions that do other things beside.
-[[gnu::always_inline]] inline void act_before(char const* function) noexcept {
+[[gnu::always_inline]] inline void act_before(char const* function) {
     if (acts_before()) [[unlikely]] {
         ActingBefore const acting(function);
     }

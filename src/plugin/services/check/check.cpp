@@ -3,6 +3,7 @@
 
 #include <array>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -26,29 +27,44 @@ class Messages : public Exchange {
     void run(std::span<Leg const> legs) override {
         constexpr std::size_t k_most = 64;
         std::array<MPI_Request, k_most> requests;
-        int open = 0;
+        std::size_t open = 0;
         for (Leg const& leg : legs) {
             if (leg.in.empty()) continue;
-            mpi::check(MPI_Irecv(leg.in.data(), static_cast<int>(leg.in.size()), MPI_BYTE, rank_of(leg.from), tag_,
-                                 all_, &requests[static_cast<std::size_t>(open++)]),
-                       "MPI_Irecv");
+            int const from = rank_of(leg.from);
+            in_mpi("MPI_Irecv", [&] {
+                return MPI_Irecv(leg.in.data(), static_cast<int>(leg.in.size()), MPI_BYTE, from, tag_, all_,
+                                 &requests[open++]);
+            });
         }
         for (Leg const& leg : legs) {
             if (leg.out.empty()) continue;
-            mpi::check(MPI_Isend(leg.out.data(), static_cast<int>(leg.out.size()), MPI_BYTE, rank_of(leg.to), tag_,
-                                 all_, &requests[static_cast<std::size_t>(open++)]),
-                       "MPI_Isend");
+            int const to = rank_of(leg.to);
+            in_mpi("MPI_Isend", [&] {
+                return MPI_Isend(leg.out.data(), static_cast<int>(leg.out.size()), MPI_BYTE, to, tag_, all_,
+                                 &requests[open++]);
+            });
         }
-        mpi::check(MPI_Waitall(open, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+        in_mpi("MPI_Waitall",
+               [&] { return MPI_Waitall(static_cast<int>(open), requests.data(), MPI_STATUSES_IGNORE); });
     }
+    /// An exception came out of MPI: it is one of the program's, of an operation that MPI ran meanwhile.
+    bool was_left_in_mpi() const noexcept { return in_mpi_; }
 
   private:
+    template <class Call>
+    void in_mpi(char const* name, Call const& call) {
+        in_mpi_ = true;
+        int const code = call();
+        in_mpi_ = false;
+        mpi::check(code, name);
+    }
     int rank_of(int member) { return communicators_.world_rank(comm_, member); }
 
     Communicators& communicators_;
     MPI_Comm all_;
     int tag_;
     MPI_Comm comm_;
+    bool in_mpi_ = false;
 };
 
 /// Only what all its members know alike decides whether a communicator is checked.
@@ -111,16 +127,17 @@ std::string Check::describe(CheckedCall const& call, std::string const& what) co
 /// All members come here together. The last agreement lets each of them print before one of them ends the job.
 int Check::refuse(CheckedCall const& call, Comparison& comparison, std::string const& what) {
     std::string const mine = text_if_possible([&] { return describe(call, what); });
-    std::string const told = text_if_possible([&] { return comparison.tell(mine); });
+    auto const told = comparison.tell(mine);
     say("rank %u: a collective call differs between its members, by rank in their communicator: %s",
-        watch_.record().head.world_rank, told.c_str());
+        watch_.record().head.world_rank, told.data());
     comparison.agree({});
     return MPI_ERR_OTHER;
 }
 
 /// `compare` gives true where the call is right, and says in `what` what the member has.
 template <class Run>
-int Check::run(CheckedCall const& call, Run const& compare) noexcept {
+int Check::run(CheckedCall const& call, Run const& compare) {
+    std::optional<Messages> messages;  // outlives the try, for it knows where an exception comes from
     try {
         if (call.comm == MPI_COMM_NULL) return MPI_SUCCESS;
         Known const known = watch_.communicators().find(call.comm);
@@ -130,8 +147,8 @@ int Check::run(CheckedCall const& call, Run const& compare) noexcept {
             return MPI_SUCCESS;
         }
         add(counts_.compared, 1);
-        Messages messages(watch_.communicators(), all_, tags_[static_cast<int>(known.id)], call.comm);
-        Comparison comparison(messages, known.rank, known.size);
+        messages.emplace(watch_.communicators(), all_, tags_[static_cast<int>(known.id)], call.comm);
+        Comparison comparison(*messages, known.rank, known.size);
         std::string what;
         knows_all_ = true;
         bool const is_right = compare(comparison, known, what);
@@ -140,6 +157,7 @@ int Check::run(CheckedCall const& call, Run const& compare) noexcept {
                 k_function_names[static_cast<std::size_t>(call.function)]);
         return is_right ? MPI_SUCCESS : refuse(call, comparison, what);
     } catch (std::exception const& error) {
+        if (messages && messages->was_left_in_mpi()) throw;
         say("a collective call was not checked: %s", error.what());
         return MPI_SUCCESS;
     }
@@ -153,7 +171,7 @@ Facts facts_of(CheckedCall const& call, SignatureWord data = {}, bool mismatch =
 
 }  // namespace
 
-int Check::same(CheckedCall const& call, Data gives, Data takes) noexcept {
+int Check::same(CheckedCall const& call, Data gives, Data takes) {
     return run(call, [&](Comparison& comparison, Known const&, std::string& what) {
         SignatureWord const out = word(gives);
         SignatureWord const in = word(takes);
@@ -164,7 +182,7 @@ int Check::same(CheckedCall const& call, Data gives, Data takes) noexcept {
     });
 }
 
-int Check::listed(CheckedCall const& call, Data gives, DataOf const& takes) noexcept {
+int Check::listed(CheckedCall const& call, Data gives, DataOf const& takes) {
     return run(call, [&](Comparison& comparison, Known const& known, std::string& what) {
         SignatureWord const list = SignatureWord::of_list(known.size, [&](int member) { return word(takes(member)); });
         bool const mismatch = !word(gives).matches(word(takes(known.rank)));
@@ -180,7 +198,7 @@ int Check::listed(CheckedCall const& call, Data gives, DataOf const& takes) noex
     });
 }
 
-int Check::with_root(CheckedCall const& call, Data mine, DataOf const& of_member) noexcept {
+int Check::with_root(CheckedCall const& call, Data mine, DataOf const& of_member) {
     return run(call, [&](Comparison& comparison, Known const& known, std::string& what) {
         what = text_if_possible([&] { return shown(mine); });
         if (!comparison.agree(facts_of(call))) return false;
@@ -196,7 +214,7 @@ int Check::with_root(CheckedCall const& call, Data mine, DataOf const& of_member
     });
 }
 
-int Check::pairs(CheckedCall const& call, DataOf const& gives, DataOf const& takes) noexcept {
+int Check::pairs(CheckedCall const& call, DataOf const& gives, DataOf const& takes) {
     return run(call, [&](Comparison& comparison, Known const&, std::string& what) {
         if (!comparison.agree(facts_of(call))) return false;
         int const wrong = comparison.compare_pairs([&](int member) { return word(gives(member)); },

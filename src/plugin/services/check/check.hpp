@@ -50,17 +50,17 @@ class Check {
 
     /// Data that are the same on all members; `gives` and `takes` must match, too. MPI_SUCCESS, or what the call is to
     /// return after the error handler was told.
-    int same(CheckedCall const& call, Data gives = {}, Data takes = {}) noexcept;
+    int same(CheckedCall const& call, Data gives = {}, Data takes = {});
     /// Each member gives data of its own size, and every member knows all of the sizes.
-    int listed(CheckedCall const& call, Data gives, DataOf const& takes) noexcept;
+    int listed(CheckedCall const& call, Data gives, DataOf const& takes);
     /// The root has the size of each member's part.
-    int with_root(CheckedCall const& call, Data mine, DataOf const& of_member) noexcept;
+    int with_root(CheckedCall const& call, Data mine, DataOf const& of_member);
     /// Each pair of members has a size of its own.
-    int pairs(CheckedCall const& call, DataOf const& gives, DataOf const& takes) noexcept;
+    int pairs(CheckedCall const& call, DataOf const& gives, DataOf const& takes);
 
   private:
     template <class Run>
-    int run(CheckedCall const& call, Run const& compare) noexcept;
+    int run(CheckedCall const& call, Run const& compare);
     bool is_valid(MPI_Datatype type) const noexcept;
     types::SignatureWord word(Data const& data) noexcept;
     std::string shown(Data const& data) const;

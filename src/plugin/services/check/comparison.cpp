@@ -95,15 +95,14 @@ int Comparison::compare_with_root(int root, SignatureWord mine, Words const& of_
     return wrong;
 }
 
-std::string Comparison::tell(std::string const& mine) {
-    constexpr std::size_t k_told = 1000;
+std::array<char, Comparison::k_told> Comparison::tell(std::string const& mine) {
     Text text{};
     std::memcpy(text.data(), mine.data(), std::min(mine.size(), k_text - 1));
     std::array<char, k_told> told{};
     if (rank_ != 0) {
         exchange_one({0, out_of(text), 0, {}});
         exchange_one({0, {}, 0, into(told)});
-        return told.data();
+        return told;
     }
     CallsByRank calls;
     auto const add = [&](int member) {
@@ -125,7 +124,7 @@ std::string Comparison::tell(std::string const& mine) {
     }
     for (int member = 1; member < size_; ++member)
         exchange_one({member, out_of(told), member, {}});
-    return told.data();
+    return told;
 }
 
 void CallsByRank::add(int rank, std::string const& call) {

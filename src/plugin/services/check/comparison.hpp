@@ -62,9 +62,9 @@ class Comparison {
     int compare_with_root(int root, types::SignatureWord mine, Words const& of_member);
 
     static constexpr std::size_t k_text = 180;
-    /// What all members are told: each call and the ranks that are in it. Short enough for one line of say(). May throw
-    /// std::bad_alloc, but only after all messages.
-    std::string tell(std::string const& mine);
+    static constexpr std::size_t k_told = 1000;
+    /// What all members are told: each call and the ranks that are in it. Short enough for one line of say().
+    std::array<char, k_told> tell(std::string const& mine);
 
   private:
     static constexpr int k_window = 32;

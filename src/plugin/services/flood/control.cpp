@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <exception>
 #include <limits>
 #include <utility>
 
@@ -54,7 +55,7 @@ int FloodControl::receiver_of(Call& call, Message const& message) const noexcept
 }
 
 /// How many receives a receiver has completed; across nodes when it was last asked.
-std::optional<std::uint64_t> FloodControl::completed(int rank) noexcept {
+std::optional<std::uint64_t> FloodControl::completed(int rank) {
     auto const here = receivers_.completed(rank);
     return here ? here : questions_.answer_of(rank);
 }
@@ -90,7 +91,7 @@ std::optional<Message> FloodControl::due_message(Call& call, Message message, MP
     return message;
 }
 
-std::optional<Hold> FloodControl::send(Call& call, Message const& message) noexcept {
+std::optional<Hold> FloodControl::send(Call& call, Message const& message) {
     int const rank = receiver_of(call, message);
     CallersLock const lock(changing_);
     marks_.sweep();
@@ -111,10 +112,11 @@ std::optional<Hold> FloodControl::send(Call& call, Message const& message) noexc
                 HoldRule(patience, terms_.hold, now, completed(rank)), now};
 }
 
-bool FloodControl::is_over(Hold& hold) noexcept {
+bool FloodControl::is_over(Hold& hold) {
     CallersLock const lock(changing_);
+    bool const is_matched = !hold.mark || Marks::look(*hold.mark);
     bool const first = !std::exchange(hold.was_looked_at, true);
-    if (!hold.mark || Marks::look(*hold.mark)) {
+    if (is_matched) {
         SendWindow<Mark>& window = windows_.of(hold.rank);
         window.was_matched();
         if (first)
@@ -138,6 +140,10 @@ bool FloodControl::is_over(Hold& hold) noexcept {
 void FloodControl::release(Hold const& hold) noexcept {
     CallersLock const lock(changing_);
     if (hold.was_looked_at) count_end(Clock::now());
+}
+
+FloodControl::Left::~Left() {
+    if (std::uncaught_exceptions() > before_) control_.release(hold_);
 }
 
 void FloodControl::count_end(HoldRule::Time now) noexcept {
@@ -178,24 +184,26 @@ void FloodControl::pause(HoldRule::Time begin) noexcept {
     nanosleep(&moment, nullptr);
 }
 
-void FloodControl::wait(Hold& hold) noexcept {
+void FloodControl::wait(Hold& hold) {
+    Left const left(*this, hold);
     while (!is_over(hold))
         pause(hold.begin);
 }
 
-std::optional<Hold> FloodControl::begin_burst(int rank) noexcept {
+std::optional<Hold> FloodControl::begin_burst(int rank) {
     CallersLock const lock(changing_);
     SendWindow<Mark>& window = windows_.of(rank);
     if (!window.holds_burst()) return std::nullopt;
     windows_.narrow_for_burst(window);
     auto const now = Clock::now();
     add(counts_.held, 1);
+    Hold burst{rank, nullptr, HoldRule(std::min(k_first_patience, terms_.hold), terms_.hold, now, completed(rank)), now,
+               true};
     held_time_.begin(now);
-    return Hold{rank, nullptr, HoldRule(std::min(k_first_patience, terms_.hold), terms_.hold, now, completed(rank)),
-                now};
+    return burst;
 }
 
-bool FloodControl::is_let_go(Hold& burst) noexcept {
+bool FloodControl::is_let_go(Hold& burst) {
     CallersLock const lock(changing_);
     auto const now = Clock::now();
     if (now - burst.begin >= k_before_question && !receivers_.completed(burst.rank)) questions_.ask(burst.rank, now);
@@ -216,7 +224,7 @@ void FloodControl::received() noexcept {
     job_.watch.received();
 }
 
-void FloodControl::reply() noexcept {
+void FloodControl::reply() {
     std::uint64_t const now = ticks();
     if (now - replied_at_ < reply_pause_) return;
     replied_at_ = now;
@@ -224,10 +232,12 @@ void FloodControl::reply() noexcept {
 }
 
 /// The answers that this rank waits for come at the latest when those that it asked are here, too.
-void FloodControl::finish(MPI_Comm all, RootedCalls& rooted) noexcept {
+void FloodControl::finish(MPI_Comm all, RootedCalls& rooted) {
     for (auto const begin = Clock::now(); questions_.is_open(); pause(begin))
         reply();
-    groups::NonblockingBarrier barrier(all, groups::tags::k_flood_barrier.first);
+    // Open MPI completes no MPI_Ibarrier any more once an operation of the program has thrown in a nonblocking
+    // reduction.
+    groups::BarrierOfMessages barrier(all, groups::tags::k_flood_barrier.first);
     for (auto const begin = Clock::now(); !barrier.is_passed(); pause(begin)) {
         marks_.sweep();
         rooted.sweep();

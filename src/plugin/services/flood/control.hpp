@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -67,11 +68,11 @@ class FloodControl {
     }
     int largest_tag() const noexcept { return terms_.largest_tag; }
     /// Sends it; nothing if that cannot be: then it goes as the program says.
-    std::optional<Hold> send(Call& call, Message const& message) noexcept;
+    std::optional<Hold> send(Call& call, Message const& message);
     /// Waits until the hold is over.
-    void wait(Hold& hold) noexcept;
+    void wait(Hold& hold);
     /// Looks once whether it is.
-    bool is_over(Hold& hold) noexcept;
+    bool is_over(Hold& hold);
     /// Ends the hold whatever the receiver does.
     void release(Hold const& hold) noexcept;
     /// In MPI_COMM_WORLD; −1: it is not known, or not one that can be flooded.
@@ -79,9 +80,10 @@ class FloodControl {
     /// Holds a burst of nonblocking sends to a receiver as long as `is_held()`, which looks at those that are held, and
     /// the receiver completes receives.
     template <class IsHeld>
-    void hold_burst(int rank, IsHeld const& is_held) noexcept {
+    void hold_burst(int rank, IsHeld const& is_held) {
         auto burst = begin_burst(rank);
         if (!burst) return;
+        Left const left(*this, *burst);
         while (is_held() && !is_let_go(*burst))
             pause(burst->begin);
         end_burst(*burst);
@@ -91,21 +93,35 @@ class FloodControl {
     /// A receive of the program is complete.
     void received() noexcept;
     /// Tells a rank of another node that asks how far this one is; at each call of the program.
-    void reply() noexcept;
+    void reply();
 
     /// In MPI_Finalize, by all ranks: MPI moves until all have come.
-    void finish(MPI_Comm all, RootedCalls& rooted) noexcept;
+    void finish(MPI_Comm all, RootedCalls& rooted);
 
   private:
     using Clock = std::chrono::steady_clock;
     static constexpr HoldRule::Duration k_first_patience = std::chrono::milliseconds(10);
 
+    /// Ends a hold that a function of the program leaves by an exception, out of MPI.
+    class Left {
+      public:
+        Left(FloodControl& control, Hold const& hold) noexcept : control_(control), hold_(hold) {}
+        Left(Left const&) = delete;
+        Left& operator=(Left const&) = delete;
+        ~Left();
+
+      private:
+        FloodControl& control_;
+        Hold const& hold_;
+        int const before_ = std::uncaught_exceptions();
+    };
+
     void count_end(HoldRule::Time now) noexcept;
     std::optional<Message> due_message(Call& call, Message message, MPI_Count count) noexcept;
-    std::optional<std::uint64_t> completed(int rank) noexcept;
+    std::optional<std::uint64_t> completed(int rank);
     bool is_eager(SendWindow<Mark>& window, std::uint64_t bytes) noexcept;
-    std::optional<Hold> begin_burst(int rank) noexcept;
-    bool is_let_go(Hold& burst) noexcept;
+    std::optional<Hold> begin_burst(int rank);
+    bool is_let_go(Hold& burst);
     void end_burst(Hold const& burst) noexcept;
     void adapt(SendWindow<Mark>& window, Hold const& hold, HoldRule::Duration waited) noexcept;
     void ends(Hold const& hold, HoldRule::Verdict verdict, HoldRule::Time now) noexcept;

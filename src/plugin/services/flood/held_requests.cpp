@@ -21,6 +21,15 @@ class HeldSend : public OwnedRequest {
     HeldRequests& held_;
 };
 
+/// Null without memory.
+std::shared_ptr<HeldSend> make_held(HeldRequests& held) noexcept {
+    try {
+        return std::make_shared<HeldSend>(held, false);
+    } catch (std::bad_alloc const&) {
+        return nullptr;
+    }
+}
+
 /// A persistent request. While it is held its part is the ticket, otherwise MPI's own.
 class PersistentSend final : public HeldSend {
   public:
@@ -42,8 +51,9 @@ HeldRequests::Held* HeldRequests::place() noexcept {
     return free == all_.end() ? nullptr : &*free;
 }
 
-/// A ticket, and the message is on its way.
-bool HeldRequests::begin(Call& call, Message const& message, Held& held) noexcept {
+/// A ticket, and the message is on its way. If a function of the program leaves MPI by an exception, the ticket stays
+/// with MPI.
+bool HeldRequests::begin(Call& call, Message const& message, Held& held) {
     if (start_ticket(held.ticket) != MPI_SUCCESS) return false;
     held.hold = control_.send(call, message);
     if (held.hold) return true;
@@ -59,7 +69,7 @@ void HeldRequests::keep(Held& held, MPI_Request request) noexcept {
 
 /// Whether none to a receiver is held. Asks MPI about the first one only: the others wait for marks that came after its
 /// own, and there may be many of them at each send of a burst.
-bool HeldRequests::has_room(int rank) noexcept {
+bool HeldRequests::has_room(int rank) {
     CallersLock const lock(changing_);
     for (;;) {
         Held* first = nullptr;
@@ -73,31 +83,27 @@ bool HeldRequests::has_room(int rank) noexcept {
 }
 
 /// A share is with the receiver if another send to it is held.
-void HeldRequests::wait_for_room(Call& call, Message const& message) noexcept {
+void HeldRequests::wait_for_room(Call& call, Message const& message) {
     if (empty()) return;
     int const rank = control_.receiver_of(call, message);
     if (!has_room(rank)) control_.hold_burst(rank, [this, rank] { return !has_room(rank); });
 }
 
-bool HeldRequests::isend(Call& call, Message const& message, MPI_Request* request) noexcept {
+bool HeldRequests::isend(Call& call, Message const& message, MPI_Request* request) {
     wait_for_room(call, message);
     CallersLock const lock(changing_);
     Held* const held = place();
     if (held == nullptr) return false;
-    try {
-        auto owned = std::make_shared<HeldSend>(*this, false);
-        if (!begin(call, message, *held)) return false;
-        owned->set_part(0, held->ticket);
-        job_.owned.add(held->ticket, std::move(owned));
-    } catch (std::bad_alloc const&) {
-        return false;
-    }
+    auto owned = make_held(*this);
+    if (!owned || !begin(call, message, *held)) return false;
+    owned->set_part(0, held->ticket);
+    job_.owned.add(held->ticket, std::move(owned));
     *request = held->ticket;
     keep(*held, held->ticket);
     return true;
 }
 
-bool HeldRequests::start(Call& call, Message const& message, MPI_Request persistent) noexcept {
+bool HeldRequests::start(Call& call, Message const& message, MPI_Request persistent) {
     wait_for_room(call, message);
     CallersLock const lock(changing_);
     Held* const held = place();
@@ -125,7 +131,7 @@ void HeldRequests::complete(Held& held) noexcept {
     MPI_Grequest_complete(ticket);
 }
 
-void HeldRequests::settle() noexcept {
+void HeldRequests::settle() {
     if (empty()) return;
     CallersLock const lock(changing_);
     for (Held& held : all_)

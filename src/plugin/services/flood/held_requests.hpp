@@ -32,12 +32,12 @@ class HeldRequests {
 
     bool empty() const noexcept { return held_.load(std::memory_order_acquire) == 0; }
     /// Sends the message; `request` becomes the program's. False: nothing was sent.
-    bool isend(Call& call, Message const& message, MPI_Request* request) noexcept;
+    bool isend(Call& call, Message const& message, MPI_Request* request);
     /// The same for a persistent request that is to start.
-    bool start(Call& call, Message const& message, MPI_Request persistent) noexcept;
+    bool start(Call& call, Message const& message, MPI_Request persistent);
 
     /// Completes those whose hold is over.
-    void settle() noexcept;
+    void settle();
     /// Completes one, or all, whatever the rule says.
     void release(MPI_Request request) noexcept;
     void release_all() noexcept;
@@ -47,8 +47,8 @@ class HeldRequests {
     HoldRule::Time held_since() const noexcept;
 
   private:
-    void wait_for_room(Call& call, Message const& message) noexcept;
-    bool has_room(int rank) noexcept;
+    void wait_for_room(Call& call, Message const& message);
+    bool has_room(int rank);
 
     struct Held {
         MPI_Request request = MPI_REQUEST_NULL;  // the program's; null: unused
@@ -56,7 +56,7 @@ class HeldRequests {
         std::optional<Hold> hold;
     };
     Held* place() noexcept;
-    bool begin(Call& call, Message const& message, Held& held) noexcept;
+    bool begin(Call& call, Message const& message, Held& held);
     void keep(Held& held, MPI_Request request) noexcept;
     void complete(Held& held) noexcept;
     void let_go(Held& held) noexcept;

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <type_traits>
-#include <vector>
 
 #include "plugin/binding/tally.hpp"
 #include "plugin/services/flood/receiving_half.hpp"
@@ -115,7 +116,10 @@ bool start_as_mark(Flood& flood, Call& call, MPI_Request request) {
 template <class Next>
 int start_all(Flood& flood, Call& call, Next const& next, int count, MPI_Request* requests) {
     if (!flood.persistent.any() || count < 0 || requests == nullptr) return next(count, requests);
-    std::vector<MPI_Request> list(requests, requests + count);
+    std::unique_ptr<MPI_Request[]> const copy(new (std::nothrow) MPI_Request[static_cast<std::size_t>(count)]);
+    if (!copy) return next(count, requests);
+    std::span const list(copy.get(), static_cast<std::size_t>(count));
+    std::copy_n(requests, count, list.begin());
     auto const start = [&](auto from, auto to) {
         return from == to ? MPI_SUCCESS : next(static_cast<int>(to - from), std::to_address(from));
     };

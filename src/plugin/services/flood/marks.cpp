@@ -28,23 +28,32 @@ bool Marks::copy(Message const& message, Mark& mark, Message& sent) const {
     return true;
 }
 
-std::shared_ptr<Mark> Marks::send(Message const& message) noexcept {
+/// With its copy, the last of those that are pending.
+std::shared_ptr<Mark> Marks::prepare(Message const& message, Message& sent) noexcept {
     try {
         auto mark = std::make_shared<Mark>();
-        Message sent{};
         if (!copy(message, *mark, sent)) return nullptr;
         pending_.push_back(mark);
-        if (MPI_Issend(sent.buffer, sent.count, sent.type, sent.destination, sent.tag, sent.comm, &mark->request) ==
-            MPI_SUCCESS)
-            return mark;
-        pending_.pop_back();
-        return nullptr;
+        return mark;
     } catch (std::bad_alloc const&) {
         return nullptr;
     }
 }
 
-bool Marks::look(Mark& mark) noexcept {
+std::shared_ptr<Mark> Marks::send(Message const& message) {
+    Message sent{};
+    auto const mark = prepare(message, sent);
+    if (!mark) return nullptr;
+    std::byte* const copy = mark->copy.release();  // MPI's, if a function of the program leaves it by an exception
+    int const code =
+        MPI_Issend(sent.buffer, sent.count, sent.type, sent.destination, sent.tag, sent.comm, &mark->request);
+    mark->copy.reset(copy);
+    if (code == MPI_SUCCESS) return mark;
+    pending_.pop_back();
+    return nullptr;
+}
+
+bool Marks::look(Mark& mark) {
     if (mark.is_done()) return true;
     int done = 0;
     // After an error there is nothing to wait for.
@@ -54,7 +63,7 @@ bool Marks::look(Mark& mark) noexcept {
     return true;
 }
 
-void Marks::sweep() noexcept {
+void Marks::sweep() {
     for (std::size_t looks = std::min(pending_.size(), k_looks); looks > 0; --looks) {
         if (next_ >= pending_.size()) next_ = 0;
         if (!look(*pending_[next_])) {
@@ -66,7 +75,7 @@ void Marks::sweep() noexcept {
     }
 }
 
-void Marks::leave_to_mpi() noexcept {
+void Marks::leave_to_mpi() {
     for (auto const& mark : pending_) {
         if (look(*mark)) continue;
         MPI_Request_free(&mark->request);

@@ -42,18 +42,19 @@ class Marks {
     explicit Marks(Budget const& budget) : budget_(budget), pending_(Allocator(budget)) {}
 
     /// Null if there is no memory for it; nothing was sent then.
-    std::shared_ptr<Mark> send(Message const& message) noexcept;
+    std::shared_ptr<Mark> send(Message const& message);
     /// Asks MPI about one.
-    static bool look(Mark& mark) noexcept;
+    static bool look(Mark& mark);
     /// Asks MPI about the next few in turn, and frees the copies of those that are done: of thousands that a receiver
     /// leaves waiting, each call costs no more than of a few.
-    void sweep() noexcept;
+    void sweep();
     /// In MPI_Finalize, after all ranks have come there. The copies stay.
-    void leave_to_mpi() noexcept;
+    void leave_to_mpi();
 
   private:
     using Allocator = memory::LeasedAllocator<std::shared_ptr<Mark>>;
     bool copy(Message const& message, Mark& mark, Message& sent) const;
+    std::shared_ptr<Mark> prepare(Message const& message, Message& sent) noexcept;
 
     static constexpr std::size_t k_looks = 4;
 

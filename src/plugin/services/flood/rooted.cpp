@@ -13,7 +13,7 @@ namespace sluice::plugin {
 
 namespace {
 
-bool is_over(MPI_Request& request) noexcept {
+bool is_over(MPI_Request& request) {
     int done = 0;
     if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) request = MPI_REQUEST_NULL;
     return request == MPI_REQUEST_NULL;
@@ -39,7 +39,7 @@ RootedCalls::Entry* RootedCalls::entry_of(MPI_Comm comm) noexcept {
     return &entries_[known.id];
 }
 
-void RootedCalls::did(MPI_Comm comm, std::uint64_t bytes) noexcept {
+void RootedCalls::did(MPI_Comm comm, std::uint64_t bytes) {
     Entry* const entry = entry_of(comm);
     // Larger messages wait for their receivers by themselves.
     if (entry == nullptr || bytes > k_eager_limit) return;
@@ -51,14 +51,14 @@ void RootedCalls::did(MPI_Comm comm, std::uint64_t bytes) noexcept {
     if (MPI_Ibarrier(comm, &entry->barrier) != MPI_SUCCESS) entry->barrier = MPI_REQUEST_NULL;
 }
 
-MPI_Request* RootedCalls::place() noexcept {
+MPI_Request* RootedCalls::place() {
     auto const free = std::find_if(let_go_.begin(), let_go_.end(), is_over);
     return free == let_go_.end() ? nullptr : &*free;
 }
 
 /// A program whose members meet in other calls before all have done this one is wrong, but may have worked: so this
 /// wait ends, too, as long as there is room to keep what it waited for.
-void RootedCalls::wait(MPI_Request& barrier) noexcept {
+void RootedCalls::wait(MPI_Request& barrier) {
     auto const begin = std::chrono::steady_clock::now();
     while (!is_over(barrier)) {
         if (std::chrono::steady_clock::now() - begin >= hold_) {
@@ -72,11 +72,11 @@ void RootedCalls::wait(MPI_Request& barrier) noexcept {
     }
 }
 
-void RootedCalls::before_free(MPI_Comm comm) noexcept {
+void RootedCalls::before_free(MPI_Comm comm) {
     if (Entry* const entry = entry_of(comm); entry != nullptr) wait(entry->barrier);
 }
 
-bool RootedCalls::sweep() noexcept {
+bool RootedCalls::sweep() {
     bool none = true;
     for (std::uint32_t id = 0; id < used_; ++id)
         none = is_over(entries_[id].barrier) && none;

@@ -38,13 +38,13 @@ class RootedCalls {
                 Counts counts);
 
     /// A member has done a call of so many bytes to or from each member, the same number on all of them.
-    void did(MPI_Comm comm, std::uint64_t bytes) noexcept;
+    void did(MPI_Comm comm, std::uint64_t bytes);
     /// A call whose bytes differ.
-    void did_vector(MPI_Comm comm) noexcept { did(comm, k_cost_of_vectors); }
+    void did_vector(MPI_Comm comm) { did(comm, k_cost_of_vectors); }
     /// All members are about to free it.
-    void before_free(MPI_Comm comm) noexcept;
+    void before_free(MPI_Comm comm);
     /// Asks MPI about all; true if none is open.
-    bool sweep() noexcept;
+    bool sweep();
     HoldRule::Duration hold() const noexcept { return hold_; }
 
   private:
@@ -57,8 +57,8 @@ class RootedCalls {
     static constexpr std::uint64_t k_cost_of_vectors = 2048;
 
     Entry* entry_of(MPI_Comm comm) noexcept;
-    void wait(MPI_Request& barrier) noexcept;
-    MPI_Request* place() noexcept;
+    void wait(MPI_Request& barrier);
+    MPI_Request* place();
 
     Communicators& communicators_;
     std::uint64_t spacing_;

@@ -2,6 +2,7 @@
 #include "plugin/services/inplace/inplace.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <new>
 #include <optional>
@@ -9,7 +10,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/c_boundary.hpp"
 #include "collectives/device_blocks.hpp"
 #include "collectives/inplace_alltoall.hpp"
 #include "groups/tags.hpp"
@@ -40,6 +40,19 @@ struct Numbered {
 int world_rank_of(void const* argument, int member) {
     auto const& numbered = *static_cast<Numbered const*>(argument);
     return numbered.communicators->world_rank(numbered.comm, member);
+}
+
+/// Runs Sluice's own code, in which MPI runs no function of the program.
+template <class Action>
+int code_of(Action const& action) {
+    try {
+        action();
+        return MPI_SUCCESS;
+    } catch (Error const& error) {
+        return collectives::mpi_class_of(error);
+    } catch (std::bad_alloc const&) {
+        return MPI_ERR_NO_MEM;
+    }
 }
 
 /// What calls have in common.
@@ -104,17 +117,14 @@ class Serving {
     int run(groups::Members const& members, InplaceBlocks const& blocks, AlltoallReport& report) {
         collectives::InplaceMeans const means{peers_, pool_, staging_};
         if (kernel::device_library() == nullptr) return collectives::run_in_place(means, members, blocks, &report);
-        int code = MPI_ERR_NO_MEM;
-        int const caught = base::c_boundary([&] {
-            if (collectives::device_of(blocks, members.rank, members.size) == nullptr) {
-                code = collectives::run_in_place(means, members, blocks, &report);
-                return;
-            }
-            HostCopy copy(blocks, members.rank, members.size, all_, memory_.budget());
-            code = collectives::run_in_place(means, members, copy.blocks(), &report);
-            copy.unpack();
-        });
-        return caught != 0 && code == MPI_SUCCESS ? MPI_ERR_OTHER : code;
+        if (collectives::device_of(blocks, members.rank, members.size) == nullptr)
+            return collectives::run_in_place(means, members, blocks, &report);
+        std::optional<HostCopy> copy;
+        int code = code_of([&] { copy.emplace(blocks, members.rank, members.size, all_, memory_.budget()); });
+        if (code != MPI_SUCCESS) return code;
+        code = collectives::run_in_place(means, members, copy->blocks(), &report);
+        int const unpacked = code_of([&] { copy->unpack(); });
+        return code != MPI_SUCCESS ? code : unpacked;
     }
 
     budget::ProcessBudget& memory_;
@@ -233,6 +243,23 @@ class ReadsCopy final : public OwnedRequest {
     memory::LeasedVector<Displacement> const no_displacements;
 };
 
+/// A function of the program may leave the call by an exception: MPI may have begun, and goes on reading.
+class LeftToMpiIfThrown {
+  public:
+    LeftToMpiIfThrown(OwnedRequests& owned, std::shared_ptr<OwnedRequest> request) noexcept
+        : owned_(owned), request_(std::move(request)) {}
+    LeftToMpiIfThrown(LeftToMpiIfThrown const&) = delete;
+    LeftToMpiIfThrown& operator=(LeftToMpiIfThrown const&) = delete;
+    ~LeftToMpiIfThrown() {
+        if (std::uncaught_exceptions() > before_) owned_.leave_to_mpi(std::move(request_));
+    }
+
+  private:
+    OwnedRequests& owned_;
+    std::shared_ptr<OwnedRequest> request_;
+    int const before_ = std::uncaught_exceptions();
+};
+
 /// MPICH (4.0.2 and before, at least) gives wrong data in MPI_Ialltoallw in place where two ranks spell the types of
 /// their pair differently. Our engine cannot serve it: it needs the processor of both sides, and a program may wait for
 /// a peer in any call of MPI. So the blocks are copied, and the call goes on as one that is not in place.
@@ -240,25 +267,24 @@ template <class Next, class Count, class Displacement>
 int ialltoallw_of_copy(Serving& serving, Call& call, Next next, groups::Members const& members, void* recvbuf,
                        Count const* recvcounts, Displacement const* rdispls, MPI_Datatype const* recvtypes,
                        MPI_Comm comm, MPI_Request* request) {
-    int code = MPI_ERR_INTERN;
-    try {
+    std::shared_ptr<ReadsCopy<Count, Displacement>> kept;
+    int code = code_of([&] {
         InplaceBlocks const blocks = InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes);
-        auto const kept =
+        kept =
             std::make_shared<ReadsCopy<Count, Displacement>>(blocks, recvcounts, members, call.job().memory.budget());
-        code = next(kept->copy.buffer(), kept->sendcounts.data(), kept->no_displacements.data(), kept->copy.types(),
-                    recvbuf, kept->receivecounts.data(), rdispls, recvtypes, comm, request);
-        if (code != MPI_SUCCESS) return code;
-        call.serves(kept->copy.bytes());
-        serving.count_copy();
-        kept->set_part(0, *request);
-        call.job().owned.add(*request, kept);
+    });
+    if (code != MPI_SUCCESS) {
+        MPI_Comm_call_errhandler(comm, code);
         return code;
-    } catch (Error const& error) {
-        code = collectives::mpi_class_of(error);
-    } catch (std::bad_alloc const&) {
-        code = MPI_ERR_NO_MEM;
     }
-    MPI_Comm_call_errhandler(comm, code);
+    LeftToMpiIfThrown const leaving(call.job().owned, kept);
+    code = next(kept->copy.buffer(), kept->sendcounts.data(), kept->no_displacements.data(), kept->copy.types(),
+                recvbuf, kept->receivecounts.data(), rdispls, recvtypes, comm, request);
+    if (code != MPI_SUCCESS) return code;
+    call.serves(kept->copy.bytes());
+    serving.count_copy();
+    kept->set_part(0, *request);
+    call.job().owned.add(*request, kept);
     return code;
 }
 

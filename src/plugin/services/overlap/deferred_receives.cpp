@@ -57,7 +57,7 @@ DeferredReceive* DeferredReceives::free_place() noexcept {
     return found != receives_.end() ? &*found : nullptr;
 }
 
-DeferredReceive* DeferredReceives::place() noexcept {
+DeferredReceive* DeferredReceives::place() {
     if (DeferredReceive* const found = free_place(); found != nullptr) return found;
     DeferredReceive* oldest = nullptr;
     for (DeferredReceive& receive : receives_)
@@ -93,14 +93,14 @@ void DeferredReceives::collect() noexcept {
     }
 }
 
-void DeferredReceives::finish(std::uintptr_t from, std::uintptr_t to) noexcept {
+void DeferredReceives::finish(std::uintptr_t from, std::uintptr_t to) {
     // MPI frees or maps memory of its own, or is in a call that knows nothing of the turn.
     if (turn_.is_mine() || aside_.load(std::memory_order_acquire)) return;
     for (DeferredReceive& receive : receives_)
         if (receive.is(Stage::moving) && receive.overlaps(from, to)) finish(receive);
 }
 
-void DeferredReceives::finish_returned() noexcept {
+void DeferredReceives::finish_returned() {
     if (turn_.is_mine()) return;
     for (DeferredReceive& receive : receives_)
         if (has_returned(receive)) finish(receive);
@@ -111,7 +111,7 @@ bool DeferredReceives::overlap(std::uintptr_t from, std::uintptr_t to) const noe
                        [&](auto const& receive) { return receive.is(Stage::moving) && receive.overlaps(from, to); });
 }
 
-void DeferredReceives::finish(DeferredReceive& receive) noexcept {
+void DeferredReceives::finish(DeferredReceive& receive) {
     receive.is_needed(Clock::now());
     while (receive.is(Stage::moving)) {
         {
@@ -122,9 +122,9 @@ void DeferredReceives::finish(DeferredReceive& receive) noexcept {
     }
 }
 
-void DeferredReceives::step_aside() noexcept {
+void DeferredReceives::step_aside() {
     finish_returned();
-    if (moving_.load(std::memory_order_acquire) == 0) return;
+    if (aside_.load(std::memory_order_relaxed) || moving_.load(std::memory_order_acquire) == 0) return;
     InTurn const turn(turn_);
     post_held();
     advance();
@@ -137,7 +137,7 @@ void DeferredReceives::go_on() noexcept {
     aside_.notify_one();
 }
 
-void DeferredReceives::advance() noexcept {
+void DeferredReceives::advance() {
     for (DeferredReceive& receive : receives_) {
         Stage const stage = receive.stage.load(std::memory_order_relaxed);
         if (stage == Stage::moving || stage == Stage::in_place)
@@ -148,7 +148,7 @@ void DeferredReceives::advance() noexcept {
 }
 
 /// A test of a blocking receive that fails does not return: errors are fatal on its communicator.
-void DeferredReceives::test(DeferredReceive& receive) noexcept {
+void DeferredReceives::test(DeferredReceive& receive) {
     int done = 0;
     MPI_Status status{};
     int const code = MPI_Test(&receive.request, &done, &status);

@@ -71,7 +71,7 @@ class DeferredReceives {
     /// A place that nothing uses; null if there is none.
     DeferredReceive* free_place() noexcept;
     /// The same, after completing one that has returned, if need be. Not in the turn.
-    DeferredReceive* place() noexcept;
+    DeferredReceive* place();
     /// A blocking receive: its fields are set, and its request is active. In the turn, or while nothing else is under
     /// way.
     void add(DeferredReceive& receive) noexcept;
@@ -80,9 +80,9 @@ class DeferredReceives {
     /// Tells the listener of those that have landed.
     void collect() noexcept;
     /// Waits until those are complete whose pages have bytes in [from, to). Not in the turn.
-    void finish(std::uintptr_t from, std::uintptr_t to) noexcept;
+    void finish(std::uintptr_t from, std::uintptr_t to);
     /// Waits for those that have returned.
-    void finish_returned() noexcept;
+    void finish_returned();
     bool overlap(std::uintptr_t from, std::uintptr_t to) const noexcept;
 
     /// Those that have no pages aside, and have bytes in [from, to).
@@ -93,15 +93,15 @@ class DeferredReceives {
     /// One message could be accepted by a held receive and by `later`.
     bool holds_for(Envelope const& later) const noexcept;
     /// Gives MPI what is held, in the order of posting. In the turn.
-    void post_held() noexcept;
+    void post_held();
     /// Asks for the messages of what is held, and tests the others. In the turn.
-    void advance() noexcept;
+    void advance();
     /// A call waits for these requests, and may return: those of them that are matched are complete. In the turn.
     void return_matched(MPI_Request const* requests, int n) noexcept;
 
     /// A call of MPI without the turn follows: nothing is held from now on, and the helper thread does nothing until
     /// go_on(). What has returned is complete. Not in the turn.
-    void step_aside() noexcept;
+    void step_aside();
     void go_on() noexcept;
 
     WaitingTime& waiting() noexcept { return waiting_; }
@@ -121,15 +121,15 @@ class DeferredReceives {
     void run() noexcept;
     void work() noexcept;
     bool hear_faults() noexcept;
-    void test(DeferredReceive& receive) noexcept;
-    void match(DeferredReceive& receive) noexcept;
-    void post(DeferredReceive& receive) noexcept;
+    void test(DeferredReceive& receive);
+    void match(DeferredReceive& receive);
+    void post(DeferredReceive& receive);
     bool comes_after_another(DeferredReceive const& receive) const noexcept;
     DeferredReceive* first_held() noexcept;
     void is_under_way(DeferredReceive& receive, DeferredReceive::Stage stage) noexcept;
     bool is_someone_waiting() const noexcept;
     Clock::duration pause() noexcept;
-    void finish(DeferredReceive& receive) noexcept;
+    void finish(DeferredReceive& receive);
     static bool has_returned(DeferredReceive const& receive) noexcept {
         return receive.is(DeferredReceive::Stage::moving) && receive.returned.load(std::memory_order_relaxed);
     }

@@ -39,19 +39,19 @@ DeferredReceive* DeferredReceives::first_held() noexcept {
     return first;
 }
 
-void DeferredReceives::post_held() noexcept {
+void DeferredReceives::post_held() {
     while (DeferredReceive* const receive = first_held())
         post(*receive);
 }
 
 /// Errors are fatal on its communicator, so a call that fails does not return.
-void DeferredReceives::post(DeferredReceive& receive) noexcept {
+void DeferredReceives::post(DeferredReceive& receive) {
     MPI_Irecv(receive.buffer, receive.count, receive.type, receive.envelope.source, receive.envelope.tag,
               receive.envelope.comm, &receive.request);
     receive.stage.store(DeferredReceive::Stage::in_place, std::memory_order_release);
 }
 
-void DeferredReceives::match(DeferredReceive& receive) noexcept {
+void DeferredReceives::match(DeferredReceive& receive) {
     int found = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     Envelope const& wanted = receive.envelope;

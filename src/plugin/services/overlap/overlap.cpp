@@ -129,10 +129,8 @@ class Overlap final : public Service {
         guards_.reset();
     }
 
-    void before(Call& call, TouchedBy const& touched) noexcept override {
-        receiving_->before(call.function(), touched);
-    }
-    void before_unwatched(Job&, char const* function) noexcept override { receiving_->before_unwatched(function); }
+    void before(Call& call, TouchedBy const& touched) override { receiving_->before(call.function(), touched); }
+    void before_unwatched(Job&, char const* function) override { receiving_->before_unwatched(function); }
     void before_fork() noexcept override { receiving_->receives().step_aside(); }
     void in_child() noexcept override {
         g_receiving.store(nullptr, std::memory_order_release);

@@ -57,6 +57,14 @@ constexpr std::array k_bring_callbacks{
 
 constexpr std::array k_set_handlers{std::string_view("MPI_Errhandler_set")};
 
+/// From these on MPI may run an operation of the program in any call, until they are complete.
+constexpr std::array k_reduce{
+    std::string_view("MPI_Ireduce"),         std::string_view("MPI_Iallreduce"),
+    std::string_view("MPI_Ireduce_scatter"), std::string_view("MPI_Ireduce_scatter_block"),
+    std::string_view("MPI_Iscan"),           std::string_view("MPI_Iexscan"),
+    std::string_view("MPI_Start"),           std::string_view("MPI_Startall"),
+};
+
 constexpr std::array k_make_operations{std::string_view("MPI_Op_create")};
 
 template <std::size_t n>
@@ -112,12 +120,16 @@ Receiving::Receiving(Job& job, kernel::GuardedPages& guards, pages::Interface co
       mates_(job.watch.file()),
       receives_(guards, *this) {}
 
-void Receiving::before(Function function, TouchedBy const& touched) noexcept {
+void Receiving::before(Function function, TouchedBy const& touched) {
     if (function == Function::Request_free || function == Function::Buffer_attach ||
         function == Function::Buffer_attach_c)
         loses_requests_ = true;
-    if (!any()) return;
-    receives_.go_on();
+    if (!any()) {
+        reduces_ = false;
+        return;
+    }
+    if (has_operations_ && is_one_of(k_function_names[static_cast<std::size_t>(function)], k_reduce)) reduces_ = true;
+    if (!reduces_) receives_.go_on();
     TouchedMemory memory;
     touched.fill(memory);
     // What the program frees has no request any more that could be complete.
@@ -126,7 +138,7 @@ void Receiving::before(Function function, TouchedBy const& touched) noexcept {
         if (receives_.fill(range.from, range.from + range.bytes)) post_held();  // first: it may be matched at any time
         receives_.finish(range.from, range.from + range.bytes);
     }
-    if (!goes_beside(function) || runs_callbacks_ || may_return_errors_) receives_.step_aside();
+    if (!goes_beside(function) || runs_callbacks_ || reduces_ || may_return_errors_) receives_.step_aside();
     receives_.collect();
 }
 
@@ -134,7 +146,7 @@ void Receiving::sets_handler(MPI_Errhandler handler) noexcept {
     if (handler != MPI_ERRORS_ARE_FATAL) may_return_errors_ = true;
 }
 
-void Receiving::before_unwatched(char const* name) noexcept {
+void Receiving::before_unwatched(char const* name) {
     if (is_one_of(name, k_bring_callbacks)) runs_callbacks_ = true;
     if (is_one_of(name, k_make_operations)) has_operations_ = true;
     if (is_one_of(name, k_set_handlers)) may_return_errors_ = true;
@@ -169,7 +181,7 @@ bool Receiving::may_defer(Call& call, void const* buffer, int count, MPI_Datatyp
         add(counts_.with_windows, 1);
         return false;
     }
-    if (has_operations_ && !has_no_active_request()) {
+    if (reduces_ || (has_operations_ && !has_no_active_request())) {
         add(counts_.callbacks, 1);
         return false;
     }
@@ -220,7 +232,7 @@ bool Receiving::is_used(void const* buffer, std::uint64_t room) noexcept {
     return job_.watch.requests().meets(from, from + room) || receives_.fill(from, from + room);
 }
 
-int Receiving::match(int source, int tag, MPI_Comm comm, Matched& matched, MPI_Request* meanwhile) noexcept {
+int Receiving::match(int source, int tag, MPI_Comm comm, Matched& matched, MPI_Request* meanwhile) {
     matched.comm = comm;
     if (!any() && meanwhile == nullptr) return MPI_Mprobe(source, tag, comm, &matched.message, &matched.status);
     int const code = until_done([&](int* found) {
@@ -234,7 +246,7 @@ int Receiving::match(int source, int tag, MPI_Comm comm, Matched& matched, MPI_R
 }
 
 int Receiving::land(Call& call, void* buffer, int count, MPI_Datatype type, Matched const& matched,
-                    MPI_Status* status) noexcept {
+                    MPI_Status* status) {
     Matched left = matched;
     if (!defer(call, static_cast<std::byte*>(buffer), count, type, left))
         return receive_now(buffer, count, type, &left.message, status);
@@ -242,8 +254,7 @@ int Receiving::land(Call& call, void* buffer, int count, MPI_Datatype type, Matc
     return MPI_SUCCESS;
 }
 
-int Receiving::receive_now(void* buffer, int count, MPI_Datatype type, MPI_Message* message,
-                           MPI_Status* status) noexcept {
+int Receiving::receive_now(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
     if (!any()) return MPI_Mrecv(buffer, count, type, message, status);
     MPI_Request request = MPI_REQUEST_NULL;
     int const code = in_turn([&] { return MPI_Imrecv(buffer, count, type, message, &request); });
@@ -251,7 +262,7 @@ int Receiving::receive_now(void* buffer, int count, MPI_Datatype type, MPI_Messa
     return until_done([&](int* done) { return MPI_Test(&request, done, status); });
 }
 
-bool Receiving::defer(Call& call, std::byte* buffer, int count, MPI_Datatype type, Matched& matched) noexcept {
+bool Receiving::defer(Call& call, std::byte* buffer, int count, MPI_Datatype type, Matched& matched) {
     MPI_Count found = 0;
     MPI_Get_elements_x(&matched.status, MPI_BYTE, &found);
     auto const bytes = static_cast<std::uint64_t>(found);
@@ -333,7 +344,7 @@ bool Receiving::takes_aside(DeferredReceive& receive) noexcept {
     return take_pages(receive, {receive.buffer, receive.bytes, receive.room}, false, receive.why_in_place);
 }
 
-void Receiving::post_held() noexcept {
+void Receiving::post_held() {
     InTurn const turn(receives_.turn());
     receives_.post_held();
 }

@@ -97,8 +97,8 @@ class Receiving final : private DeferredReceives::Listener {
     DeferredReceives const& receives() const noexcept { return receives_; }
 
     /// Before a call of the program.
-    void before(Function function, TouchedBy const& touched) noexcept;
-    void before_unwatched(char const* name) noexcept;
+    void before(Function function, TouchedBy const& touched);
+    void before_unwatched(char const* name);
     void sets_handler(MPI_Errhandler handler) noexcept;
 
     /// A nonblocking receive that may be deferred: it is held, and `request` is the program's. False if MPI is to have
@@ -106,17 +106,16 @@ class Receiving final : private DeferredReceives::Listener {
     bool hold(Call& call, void* buffer, int count, MPI_Datatype type, Envelope const& envelope,
               MPI_Request* request) noexcept;
     /// A receive or a probe comes: no held receive that goes before it stays held.
-    void comes(Envelope const& envelope) noexcept {
+    void comes(Envelope const& envelope) {
         if (any() && receives_.holds_for(envelope)) post_held();
     }
 
     /// A receive of these arguments may be deferred once it is matched. Its first test turns small ones down.
     bool may_defer(Call& call, void const* buffer, int count, MPI_Datatype type, int source, MPI_Comm comm) noexcept;
     /// Waits for a message. `meanwhile` is a request that is tested as well, or null.
-    int match(int source, int tag, MPI_Comm comm, Matched& matched, MPI_Request* meanwhile) noexcept;
+    int match(int source, int tag, MPI_Comm comm, Matched& matched, MPI_Request* meanwhile);
     /// Receives what was matched: returns at once, or with the data where they cannot be deferred.
-    int land(Call& call, void* buffer, int count, MPI_Datatype type, Matched const& matched,
-             MPI_Status* status) noexcept;
+    int land(Call& call, void* buffer, int count, MPI_Datatype type, Matched const& matched, MPI_Status* status);
 
     /// A call that waits for these requests may be MPI's own: it needs no turn, and none of them is ours to complete.
     bool may_wait_in_mpi(MPI_Request const* requests, int n) const noexcept {
@@ -150,7 +149,7 @@ class Receiving final : private DeferredReceives::Listener {
     int until_complete(bool early, MPI_Request const* requests, int n, Ask const& ask) {
         receives_.waiting().begin();
         int const code = until_done([&](int* done) {
-            if (early && !runs_callbacks_) receives_.return_matched(requests, n);
+            if (early && !runs_callbacks_ && !reduces_) receives_.return_matched(requests, n);
             return ask(done);
         });
         receives_.waiting().end();
@@ -162,14 +161,14 @@ class Receiving final : private DeferredReceives::Listener {
     bool takes_aside(DeferredReceive& receive) noexcept override;
     bool take_pages(DeferredReceive& receive, Landing const& landing, bool none_active,
                     std::uint64_t*& why_not) noexcept;
-    void post_held() noexcept;
+    void post_held();
     bool are_errors_fatal(MPI_Comm comm) noexcept;
     bool is_mate(int world_rank) noexcept;
     bool has_windows() noexcept;
     bool has_no_active_request() noexcept;
     bool is_used(void const* buffer, std::uint64_t room) noexcept;
-    int receive_now(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) noexcept;
-    bool defer(Call& call, std::byte* buffer, int count, MPI_Datatype type, Matched& matched) noexcept;
+    int receive_now(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status);
+    bool defer(Call& call, std::byte* buffer, int count, MPI_Datatype type, Matched& matched);
     bool turned_down(std::uint64_t& count, Call const& call) noexcept;
 
     Job& job_;
@@ -181,8 +180,9 @@ class Receiving final : private DeferredReceives::Listener {
     TimeOnce hidden_;
     TimeOnce left_;
     NodeMates mates_;
-    bool runs_callbacks_ = false;     // MPI may call functions of the program in calls that go beside
-    bool has_operations_ = false;     // of the program, for reductions
+    bool runs_callbacks_ = false;  // MPI may call functions of the program in calls that go beside
+    bool has_operations_ = false;  // of the program, for reductions
+    bool reduces_ = false;  // beside what is under way: operations are run on the program's thread, and may throw
     bool may_return_errors_ = false;  // MPICH tells a test's error to the handler of MPI_COMM_WORLD
     bool loses_requests_ = false;  // a request may be active that no table knows, or MPI uses memory of its own accord
     DeferredReceives receives_;

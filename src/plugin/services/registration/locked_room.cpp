@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <string_view>
 
 #include "kernel/files/read_text.hpp"
 #include "kernel/proc_text.hpp"
@@ -20,8 +21,9 @@ constexpr std::uint64_t k_reserve = std::uint64_t{1} << 20;
 }  // namespace
 
 std::uint64_t pinned_bytes() noexcept {
-    std::array<char, 4096> text;
-    return kernel::bytes_after(kernel::read_text("/proc/self/status", text), "VmPin:").value_or(0);
+    constexpr std::array<std::string_view, 1> k_line{"VmPin:"};
+    std::array<char, 128> room;
+    return kernel::bytes_after(kernel::read_lines("/proc/self/status", k_line, room), k_line[0]).value_or(0);
 }
 
 LockedRoom::LockedRoom(Bytes setting)

@@ -204,14 +204,18 @@ Uses::Completion::Completion(Uses& uses, MPI_Request const* requests, int count)
     }
 }
 
-/// Handles of persistent requests stay: the MPI is asked about them.
-bool Uses::Completion::end() noexcept {
-    return uses_.end_if([this](Open const& open) {
-        if (open.place < 0) return false;
-        if (!open.is_persistent) return requests_[open.place] == MPI_REQUEST_NULL;
-        int is_complete = 0;
-        return MPI_Request_get_status(open.request, &is_complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && is_complete != 0;
-    });
+/// Handles of persistent requests stay: the MPI is asked about them. A function of the program may leave it by an
+/// exception.
+bool Uses::Completion::is_complete(Open const& open) const {
+    if (!open.is_persistent) return requests_[open.place] == MPI_REQUEST_NULL;
+    int flag = 0;
+    return MPI_Request_get_status(open.request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag != 0;
+}
+
+bool Uses::Completion::end() {
+    for (std::size_t i = 0; i < uses_.used_; ++i)
+        if (Open& open = uses_.open_[i]; open.place >= 0 && !is_complete(open)) open.place = -1;
+    return uses_.end_if([](Open const& open) { return open.place >= 0; });
 }
 
 }  // namespace sluice::plugin

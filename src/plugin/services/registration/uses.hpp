@@ -63,13 +63,19 @@ class Uses {
     /// The program frees the request, or MPI has refused to start it. True if the helper has something to do.
     bool drop(MPI_Request request, bool is_freed) noexcept;
 
+  private:
+    struct Open;
+
+  public:
     /// Looks which of the requests that a call is given are complete after it.
     class Completion {
       public:
         Completion(Uses& uses, MPI_Request const* requests, int count) noexcept;
-        bool end() noexcept;
+        bool end();
 
       private:
+        bool is_complete(Open const& open) const;
+
         Uses& uses_;
         MPI_Request const* requests_;
     };

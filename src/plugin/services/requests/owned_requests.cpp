@@ -217,24 +217,54 @@ void free_parts(OwnedRequest& request, RequestCalls const& calls) {
 
 }  // namespace
 
-void OwnedRequests::poll(RequestCalls const& calls) {
-    Link open;  // a list: MPI is called without the lock
-    {
-        std::lock_guard const lock(changing_);
-        open = std::exchange(freed_, nullptr);
+/// Takes the freed requests out of the table, and puts back those that are not over; also where a function of the
+/// program leaves MPI by an exception, for MPI uses their memory.
+class OwnedRequests::Polled {
+  public:
+    explicit Polled(OwnedRequests& table) noexcept : table_(table) {
+        std::lock_guard const lock(table_.changing_);
+        open_ = std::exchange(table_.freed_, nullptr);
     }
-    while (open) {
-        Link const rest = std::exchange(open->next_, nullptr);
-        Link const request = std::exchange(open, rest);
-        bool const over = test_parts(*request, calls);
-        if (over) {
+    Polled(Polled const&) = delete;
+    Polled& operator=(Polled const&) = delete;
+    ~Polled() {
+        while (next()) {
+        }
+    }
+    Link next() noexcept {
+        put_back();
+        if (!open_) return nullptr;
+        Link const rest = std::exchange(open_->next_, nullptr);
+        return now_ = std::exchange(open_, rest);
+    }
+    void is_over() noexcept {
+        table_.kept_.fetch_sub(1, std::memory_order_release);
+        now_ = nullptr;
+    }
+
+  private:
+    void put_back() noexcept {
+        if (!now_) return;
+        std::lock_guard const lock(table_.changing_);
+        table_.kept_.fetch_sub(1, std::memory_order_release);
+        table_.keep_freed(std::exchange(now_, nullptr));
+    }
+
+    OwnedRequests& table_;
+    Link open_;  // a list
+    Link now_;
+};
+
+void OwnedRequests::poll(RequestCalls const& calls) {
+    Polled polled(*this);  // MPI is called without the lock
+    while (Link const request = polled.next()) {
+        if (!test_parts(*request, calls)) continue;
+        if (request->active()) {
             MPI_Status status{};
             request->finish(status);
-            free_parts(*request, calls);  // of a persistent one
         }
-        std::lock_guard const lock(changing_);
-        kept_.fetch_sub(1, std::memory_order_release);
-        if (!over) keep_freed(request);
+        free_parts(*request, calls);  // of a persistent one
+        polled.is_over();
     }
 }
 

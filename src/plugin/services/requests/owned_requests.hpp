@@ -141,6 +141,7 @@ class OwnedRequests {
     void leave_freed_to_mpi(RequestCalls const& calls);
 
   private:
+    class Polled;
     using Link = std::shared_ptr<OwnedRequest>;
     Link const* find_link(MPI_Request handle) const noexcept;
     Link take(MPI_Request handle, OwnedRequest const* only) noexcept;

@@ -3,8 +3,6 @@
 /// wrapper uses it only while a request is owned (some_owned_requests).
 #pragma once
 
-#include <new>
-
 #include "plugin/binding/gate.hpp"
 #include "plugin/services/requests/translation.hpp"
 
@@ -22,21 +20,14 @@ inline Job* acting_job_for_requests() noexcept {
     return owns_some(job) ? job : nullptr;
 }
 
-/// For a call that has no memory for its translation: tells the error handler, as MPI does.
-int no_memory() noexcept;
-
 /// The owned requests, for one call.
 Owners owners_now(bool nested) noexcept;
 
 template <class Translation>
 int translated(bool nested, Translation const& translation) {
-    try {
-        Owners const owners = owners_now(nested);
-        owners.poll();
-        return translation(owners);
-    } catch (std::bad_alloc const&) {
-        return no_memory();
-    }
+    Owners const owners = owners_now(nested);
+    owners.poll();
+    return translation(owners);
 }
 
 /// `nested`: the call came from inside another one, such as a callback of the program.

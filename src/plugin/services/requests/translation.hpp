@@ -4,12 +4,15 @@
 ///
 ///     program's handles ── substitute ──> next: MPI ── complete() of those that are over ──> handles and statuses
 ///
-/// Without memory for the substitutes of an array they throw std::bad_alloc and have changed nothing.
+/// Without memory for the substitutes of an array they change nothing and say so as MPI does. A function of the program
+/// may leave MPI's call by an exception, which passes here: no call of MPI is inside a try.
 #pragma once
 
 #include <mpi.h>
 
-#include <vector>
+#include <cstddef>
+#include <memory>
+#include <new>
 
 #include "plugin/services/requests/answer_places.hpp"
 #include "plugin/services/substitution.hpp"
@@ -24,10 +27,9 @@ int wait(Owners const& owners, Next next, MPI_Request* request, MPI_Status* stat
     if (!owned->active()) return next(&inactive, status);
     Hidden const hidden(owners, owned);
     for (std::size_t i = 0; i < owned->parts(); ++i) {
-        OwnedRequest::Part part = owned->part(i);
-        if (part.done) continue;
-        int const code = next(&part.request, &part.status);
-        owned->settle(i, part.request, part.status, code);
+        if (owned->part(i).done) continue;
+        AskedPart part(owners, *owned, i, request, status);
+        part.settle(next(part.request(), part.status()));
     }
     return owners.finish(*owned, request, status);
 }
@@ -41,12 +43,12 @@ int test(Owners const& owners, Next next, MPI_Request* request, int* flag, MPI_S
     Hidden const hidden(owners, owned);
     *flag = 0;
     for (std::size_t i = 0; i < owned->parts(); ++i) {
-        OwnedRequest::Part part = owned->part(i);
-        if (part.done) continue;
+        if (owned->part(i).done) continue;
+        AskedPart part(owners, *owned, i, request, status);
         int is_over = 0;
-        int const code = next(&part.request, &is_over, &part.status);
+        int const code = next(part.request(), &is_over, part.status());
         if (code == MPI_SUCCESS && is_over == 0) return MPI_SUCCESS;
-        owned->settle(i, part.request, part.status, code);
+        part.settle(code);
     }
     *flag = 1;
     return owners.finish(*owned, request, status);
@@ -58,9 +60,11 @@ int get_status(Owners const& owners, Next next, MPI_Request request, int* flag, 
     auto const owned = owners.find(request);
     if (!owned || lacks_a_place(status, flag)) return next(request, flag, status);
     if (!owned->active()) return next(owned->part(0).request, flag, status);
+    std::size_t const number = owned->parts();
+    std::unique_ptr<OwnedRequest::Part[]> const parts(new (std::nothrow) OwnedRequest::Part[number]);
+    if (!parts) return owners.no_memory();
     *flag = 0;
-    std::vector<OwnedRequest::Part> parts(owned->parts());
-    for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (std::size_t i = 0; i < number; ++i) {
         parts[i] = owned->part(i);
         if (parts[i].done) continue;
         int is_over = 0;
@@ -69,7 +73,7 @@ int get_status(Owners const& owners, Next next, MPI_Request request, int* flag, 
     }
     *flag = 1;
     MPI_Status result{};
-    owned->describe(parts, result);
+    owned->describe({parts.get(), number}, result);
     write_status(status, result);
     return MPI_SUCCESS;
 }
@@ -78,6 +82,7 @@ template <class Next>
 int waitall(Owners const& owners, Next next, int count, MPI_Request* requests, MPI_Status* statuses) {
     if (lacks_a_place_of(count, requests, statuses)) return next(count, requests, statuses);
     Substitution substitution(owners, count, requests, statuses);
+    if (!substitution.has_memory()) return owners.no_memory();
     if (!substitution.any()) return next(count, requests, statuses);
     int const code = next(substitution.count(), substitution.requests(), substitution.statuses());
     return substitution.completed_all(code);
@@ -87,6 +92,7 @@ template <class Next>
 int testall(Owners const& owners, Next next, int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
     if (lacks_a_place_of(count, requests, statuses, flag)) return next(count, requests, flag, statuses);
     Substitution substitution(owners, count, requests, statuses);
+    if (!substitution.has_memory()) return owners.no_memory();
     if (!substitution.any()) return next(count, requests, flag, statuses);
     int const code = next(substitution.count(), substitution.requests(), flag, substitution.statuses());
     if (code == MPI_SUCCESS && *flag == 0) return MPI_SUCCESS;
@@ -97,6 +103,7 @@ template <class Next>
 int waitany(Owners const& owners, Next next, int count, MPI_Request* requests, int* index, MPI_Status* status) {
     if (lacks_a_place_of(count, requests, status, index)) return next(count, requests, index, status);
     Substitution substitution(owners, count, requests, MPI_STATUSES_IGNORE);
+    if (!substitution.has_memory()) return owners.no_memory();
     if (!substitution.any()) return next(count, requests, index, status);
     for (;;) {
         int place = MPI_UNDEFINED;
@@ -111,6 +118,7 @@ int testany(Owners const& owners, Next next, int count, MPI_Request* requests, i
             MPI_Status* status) {
     if (lacks_a_place_of(count, requests, status, index, flag)) return next(count, requests, index, flag, status);
     Substitution substitution(owners, count, requests, MPI_STATUSES_IGNORE);
+    if (!substitution.has_memory()) return owners.no_memory();
     if (!substitution.any()) return next(count, requests, index, flag, status);
     for (;;) {
         int place = MPI_UNDEFINED;
@@ -131,6 +139,7 @@ int some(Owners const& owners, Next next, int count, MPI_Request* requests, int*
     if (lacks_a_place_of(count, requests, statuses, number, indices))
         return next(count, requests, number, indices, statuses);
     Substitution substitution(owners, count, requests, statuses);
+    if (!substitution.has_memory()) return owners.no_memory();
     if (!substitution.any()) return next(count, requests, number, indices, statuses);
     for (;;) {
         int found = 0;
@@ -186,6 +195,7 @@ int cancel(Owners const& owners, Next next, MPI_Request* request) {
 template <class Next>
 int startall(Owners const& owners, Next next, int count, MPI_Request* requests) {
     StartedParts parts(owners, count, requests);
+    if (!parts.has_memory()) return owners.no_memory();
     if (!parts.any()) return next(count, requests);
     return parts.started(next(parts.count(), parts.requests()));
 }
@@ -193,6 +203,7 @@ int startall(Owners const& owners, Next next, int count, MPI_Request* requests) 
 template <class Next>
 int start(Owners const& owners, Next next, MPI_Request* request) {
     StartedParts parts(owners, 1, request);
+    if (!parts.has_memory()) return owners.no_memory();
     if (!parts.any()) return next(request);
     int code = MPI_SUCCESS;
     for (int i = 0; code == MPI_SUCCESS && i < parts.count(); ++i)

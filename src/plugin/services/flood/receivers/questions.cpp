@@ -11,7 +11,7 @@ constexpr int k_question = groups::tags::k_flood_questions[0];
 constexpr int k_answer = groups::tags::k_flood_questions[1];
 
 /// After an error there is nothing to wait for.
-bool is_pending(MPI_Request& request) noexcept {
+bool is_pending(MPI_Request& request) {
     int done = 0;
     if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) request = MPI_REQUEST_NULL;
     return request != MPI_REQUEST_NULL;
@@ -19,21 +19,21 @@ bool is_pending(MPI_Request& request) noexcept {
 
 }  // namespace
 
-bool Questions::is_open(Asked& asked) noexcept {
+bool Questions::is_open(Asked& asked) {
     bool const waits = asked.answer != MPI_REQUEST_NULL;
     bool const pending = is_pending(asked.answer);
     if (waits && !pending) asked.completed = asked.coming;
     return is_pending(asked.question) || pending;
 }
 
-std::optional<std::uint64_t> Questions::answer_of(int rank) noexcept {
+std::optional<std::uint64_t> Questions::answer_of(int rank) {
     Asked& asked = place_of(rank);
     if (asked.rank != rank) return std::nullopt;
     is_open(asked);
     return asked.completed;
 }
 
-void Questions::ask(int rank, Time now) noexcept {
+void Questions::ask(int rank, Time now) {
     Asked& asked = place_of(rank);
     if (is_open(asked) || (asked.rank == rank && now - asked.at < k_pause)) return;
     if (asked.rank != rank) asked = Asked();
@@ -44,7 +44,7 @@ void Questions::ask(int rank, Time now) noexcept {
         MPI_Cancel(&asked.answer);
 }
 
-bool Questions::reply(std::uint64_t completed) noexcept {
+bool Questions::reply(std::uint64_t completed) {
     if (is_pending(telling_)) return false;
     int came = 0;
     MPI_Status status;
@@ -55,7 +55,7 @@ bool Questions::reply(std::uint64_t completed) noexcept {
     return MPI_Isend(&told_, 1, MPI_UINT64_T, rank, k_answer, all_, &telling_) == MPI_SUCCESS;
 }
 
-bool Questions::is_open() noexcept {
+bool Questions::is_open() {
     bool open = is_pending(telling_);
     for (Asked& asked : asked_)
         open = is_open(asked) || open;

@@ -25,13 +25,13 @@ class Questions {
     Questions& operator=(Questions const&) = delete;
 
     /// What `rank` has last answered; nothing if it never did.
-    std::optional<std::uint64_t> answer_of(int rank) noexcept;
+    std::optional<std::uint64_t> answer_of(int rank);
     /// Asks it, unless a question is open or the last one was a moment ago.
-    void ask(int rank, Time now) noexcept;
+    void ask(int rank, Time now);
     /// Answers a rank that has asked, if there is one: returns true then.
-    bool reply(std::uint64_t completed) noexcept;
+    bool reply(std::uint64_t completed);
     /// True if a question of this rank is not answered yet.
-    bool is_open() noexcept;
+    bool is_open();
 
   private:
     struct Asked {
@@ -46,7 +46,7 @@ class Questions {
     static constexpr std::chrono::milliseconds k_pause{2};
 
     Asked& place_of(int rank) noexcept { return asked_[static_cast<std::size_t>(rank) % k_asked]; }
-    static bool is_open(Asked& asked) noexcept;
+    static bool is_open(Asked& asked);
 
     MPI_Comm all_;
     std::array<Asked, k_asked> asked_{};
