@@ -42,7 +42,7 @@ std::shared_ptr<Mark> Marks::prepare(Message const& message, Message& sent) noex
 
 std::shared_ptr<Mark> Marks::send(Message const& message) {
     Message sent{};
-    auto const mark = prepare(message, sent);
+    auto mark = prepare(message, sent);
     if (!mark) return nullptr;
     std::byte* const copy = mark->copy.release();  // MPI's, if a function of the program leaves it by an exception
     int const code =
