@@ -235,7 +235,7 @@ void FloodControl::reply() {
 void FloodControl::finish(MPI_Comm all, RootedCalls& rooted) {
     for (auto const begin = Clock::now(); questions_.is_open(); pause(begin))
         reply();
-    // Open MPI completes no MPI_Ibarrier any more once an operation of the program has thrown in a nonblocking
+    // Open MPI 4.1.4 completes no MPI_Ibarrier any more once an operation of the program has thrown in a nonblocking
     // reduction.
     groups::BarrierOfMessages barrier(all, groups::tags::k_flood_barrier.first);
     for (auto const begin = Clock::now(); !barrier.is_passed(); pause(begin)) {
