@@ -19,7 +19,7 @@ function(sluice_plugin_with_services name)
                              ${PROJECT_SOURCE_DIR}/include)
   target_include_directories(${target} SYSTEM PRIVATE ${MPI_CXX_INCLUDE_DIRS})
   add_dependencies(${target} sluice_wrappers_written)
-  target_link_libraries(${target} PRIVATE sluice_warnings)
+  target_link_libraries(${target} PRIVATE sluice_never_cancelled sluice_warnings)
   target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,-z,defs
     -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/plugin/exports.map)
 endfunction()

@@ -69,6 +69,7 @@ Job& begin_job(std::uint64_t untouched, InitCall& init) {
     Job& job = make_job();
     remove_older_records(job.watch.file(), job.settings.report);
     job.watch.clock().start();
+    job.watch.start_looks();
     job.watch.record().head.start_unix_us = unix_us();
     give_back_startup_pages();
     MemoryWatch& memory = job.watch.memory();

@@ -16,8 +16,7 @@ void Datatypes::add(MPI_Datatype type) noexcept {
         Known& known = known_.try_emplace(mpi::handle_key(type)).first->second;
         known.size = size;
         known.number = next_number_++;
-    } catch (std::bad_alloc const&) {
-        incomplete_ = true;
+    } catch (std::bad_alloc const&) {  // it stays unknown, and MPI is asked where that matters
     }
     last_key_ = 0;
 }

@@ -41,8 +41,6 @@ class Datatypes {
     std::uint64_t number_of(MPI_Datatype type) noexcept;
     /// The type was freed: its entry, unless it has become another's.
     void remove(MPI_Datatype type, std::uint64_t number) noexcept;
-    /// A type was not kept because there was no memory, so a handle that is not known may be valid nevertheless.
-    bool is_incomplete() const noexcept { return incomplete_; }
 
   private:
     struct Known {
@@ -58,7 +56,6 @@ class Datatypes {
     std::uint64_t next_number_ = 1;
     std::uint64_t last_key_ = 0;  // the one that was asked for last, mostly asked for again
     TypeSize last_;
-    bool incomplete_ = false;
 };
 
 /// Of a valid handle.

@@ -82,7 +82,7 @@ void learn_types(Datatypes& types) noexcept {
                                     MPI_2INTEGER,
                                     MPI_CXX_BOOL,
                                     MPI_CXX_FLOAT_COMPLEX,
-                                    MPI_C_DOUBLE_COMPLEX,
+                                    MPI_CXX_DOUBLE_COMPLEX,
                                     MPI_CXX_LONG_DOUBLE_COMPLEX}) {
         if (type == MPI_DATATYPE_NULL) continue;
         TypeSize const size = size_from_mpi(type);

@@ -25,9 +25,11 @@
 #include "base/fixed_table.hpp"
 #include "memory/leased.hpp"
 #include "mpi/handle_key.hpp"
+#include "plugin/binding/clock.hpp"
 #include "plugin/binding/tally.hpp"
 #include "plugin/tables/open/flights.hpp"
 #include "plugin/tables/open/lent_buffers.hpp"
+#include "plugin/tables/open/look_share.hpp"
 #include "plugin/tables/open/objects.hpp"
 
 namespace sluice::plugin {
@@ -72,8 +74,10 @@ struct Handle {
 };
 
 /// `Listener` is told what the table finds out: opened(site), closed(site), flies(request) and landed(request), which
-/// keep places in it, came(site, bytes), sent_to(rank, bytes) and own_pages(bytes); it says by absent(buffer, span) how
-/// many bytes of a buffer are not resident, and has the buffers that samples look at: lent().
+/// keep places in it, came(site, bytes), sent_to(rank, bytes), own_pages(bytes) and late_pages(bytes), which may have
+/// come before the last reading; it says by may_look(span) whether there is time for a look at a buffer, by
+/// absent(buffer, span) how many bytes of it are not resident, and has the time for looks at all of them,
+/// looks_at_all(), and the buffers that samples look at, lent().
 template <class Listener>
 class OpenRequests {
   public:
@@ -204,15 +208,22 @@ class OpenRequests {
     }
 
     /// Looks at the receive buffers of open requests again: pages of them that became resident are the application's.
+    /// Where there is no time for all, the next look begins with those that it did not come to.
     void find_own_pages() noexcept {
         if (look_at(incomplete_) == 0) return;
         CallersLock const lock(changing_);
-        for (std::size_t at = 0, left = incomplete_; left > 0 && at < size(); ++at) {
-            OpenRequest& slot = slots_[at];
+        LookShare& looks = listener_.looks_at_all();
+        std::size_t left = incomplete_;
+        for (std::size_t tries = 0; left > 0 && tries < size(); ++tries, looking_ = next_of(looking_)) {
+            OpenRequest& slot = slots_[looking_];
             if (slot.absent == 0) continue;
-            --left;
+            std::uint64_t const from = ticks();
+            if (!looks.allows(from)) break;
             find_own_pages(slot);
+            looks.looked(from, ticks());
+            --left;
         }
+        is_behind_ = left > 0;
     }
     /// The same for one that is about to be complete: what completes together was in flight together.
     void find_own_pages(Handle const& handle) noexcept {
@@ -319,7 +330,7 @@ class OpenRequests {
     }
 
     void end(OpenRequest& slot) noexcept {
-        find_own_pages(slot);
+        if (!find_own_pages(slot)) stays_unlooked(slot);
         if (slot.active) listener_.landed(slot);
         slot.active = false;
         if (!slot.persistent) remove(slot);
@@ -350,20 +361,32 @@ class OpenRequests {
         slot.lent_at = LentBuffers::k_unknown;
     }
 
-    void find_own_pages(OpenRequest& slot) noexcept {
-        if (slot.absent == 0) return;
+    /// There was no time to look whether its pages have come.
+    void stays_unlooked(OpenRequest const& slot) noexcept {
+        LentBuffers& lent = listener_.lent();
+        if (!lent.has_without_look(slot.buffer, slot.span)) lent.lend_without_look(slot.buffer, slot.span, slot.absent);
+    }
+
+    /// False if there is no time for it.
+    bool find_own_pages(OpenRequest& slot) noexcept {
+        if (slot.absent == 0) return true;
+        if (!listener_.may_look(slot.span)) return false;
         std::uint64_t const still = std::min(listener_.absent(slot.buffer, slot.span), slot.absent);
         std::uint64_t const now = slot.absent - still;
         slot.absent = still;
-        if (now == 0) return;
-        listener_.own_pages(now);
+        if (now == 0) return true;
+        if (is_behind_)
+            listener_.late_pages(now);
+        else
+            listener_.own_pages(now);
         if (still > 0)
             listener_.lent().still_misses(slot.lent_at, still);
         else
             completed(slot);
-        if (!slot.active) return;
+        if (!slot.active) return true;
         slot.come += now;
         listener_.came(slot.site, now);
+        return true;
     }
 
     Listener& listener_;
@@ -376,6 +399,8 @@ class OpenRequests {
     Objects many_idle_;  // persistent ones
     std::size_t kept_ = 0;
     std::size_t incomplete_ = 0;  // with pages that were not resident
+    std::size_t looking_ = 0;     // the slot at which the next look at all begins
+    bool is_behind_ = false;      // the last one did not come to all
     std::uint32_t next_serial_ = k_first_serial;
     bool dropped_ = false;
 };

@@ -96,8 +96,9 @@ void Call::receives_into(void* buffer, std::uint64_t span) noexcept {
     ResidentBuffers& resident = watch_->resident_buffers();
     if (resident.knows(buffer, span)) [[likely]]
         return;
+    if (!watch_->may_look(span) || watch_->lent().has_without_look(buffer, span)) return;
     std::uint64_t const asked_at = resident.generation();
-    absent_ = MemoryWatch::absent(buffer, span);
+    absent_ = watch_->absent(buffer, span);
     new_ = absent_;
     if (absent_ == 0)
         resident.add(buffer, span, asked_at);
@@ -252,25 +253,27 @@ void Call::owns(void const* pointer, MPI_Aint bytes, std::uint64_t window) noexc
     void const* const from = *static_cast<void* const*>(pointer);
     if (from == nullptr || bytes <= 0) return;
     auto const span = static_cast<std::uint64_t>(bytes);
-    std::uint64_t const missing = MemoryWatch::absent(from, span);
-    own_pages_ += span - std::min(span, missing);
     watch_->windows().keep_memory(window, {from, span});
+    if (!watch_->may_look(span)) return;
+    std::uint64_t const missing = watch_->absent(from, span);
+    own_pages_ += span - std::min(span, missing);
     if (missing > 0) watch_->lent().lend(window, from, span, missing);
 }
 
 void Call::releases(std::uint64_t window) noexcept {
-    watch_->late_pages(window);
+    watch_->gives_back(window);
     Windows::Allocated const memory = watch_->windows().memory_of(window);
-    frees_.own = memory.bytes - std::min(memory.bytes, MemoryWatch::absent(memory.from, memory.bytes));
+    std::uint64_t const missing = watch_->may_look(memory.bytes) ? watch_->absent(memory.from, memory.bytes) : 0;
+    frees_.own = memory.bytes - std::min(memory.bytes, missing);
 }
 
 void Call::gives_back(std::uint64_t owner) noexcept {
-    watch_->late_pages(owner);
+    watch_->gives_back(owner);
     watch_->lent().give_back_all(owner);
 }
 
 void Call::gives_back(std::uint64_t owner, void const* from) noexcept {
-    watch_->late_pages(owner);
+    watch_->gives_back(owner);
     watch_->lent().give_back(owner, from);
 }
 
@@ -332,9 +335,11 @@ int Call::end(int code) {
     std::uint64_t own = own_pages_;
     if (code != MPI_SUCCESS) [[unlikely]]
         out_ = in_ = unplaced_ = 0;
-    if (absent_ > 0) [[unlikely]] {
+    if (absent_ > 0 && !watch.may_look(span_)) [[unlikely]] {
+        watch.lent().lend_without_look(buffer_, span_, absent_);
+    } else if (absent_ > 0) [[unlikely]] {
         std::uint64_t const asked_at = watch.resident_buffers().generation();
-        std::uint64_t const still = MemoryWatch::absent(buffer_, span_);
+        std::uint64_t const still = watch.absent(buffer_, span_);
         std::uint64_t const come = absent_ - std::min(still, absent_);
         own += come;
         if (t_account.flying) watch.came_at(site_, std::min(come, coming()));

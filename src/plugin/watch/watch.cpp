@@ -112,6 +112,16 @@ std::uint64_t Watch::pages_of_call() const noexcept {
     return absent - std::min(absent, MemoryWatch::absent(buffer, span));
 }
 
+/// With very large buffers not every sample has time for a look.
+Watch::Come Watch::look_for_sample() noexcept {
+    std::uint64_t const from = ticks();
+    void const* const buffer = buffer_.load(std::memory_order_acquire);
+    if (!sample_looks_.allows(from)) return buffer == come_.buffer ? come_ : Come{0, come_.of_others, nullptr};
+    come_ = {pages_of_call(), lent_.come(), buffer};
+    sample_looks_.looked(from, ticks());
+    return come_;
+}
+
 namespace {
 
 /// Buffers in flight are the application's. What it does not have is in no memory of its own: pages that were never
@@ -143,11 +153,11 @@ record::Sample Watch::sample(KernelSays& kernel) noexcept {
         std::uint64_t const flying = flights_.of_rank();
         MemoryWatch::Reading const reading = memory_.read_with_peak(kernel);
         // Looked for after the reading: pages that come meanwhile are not taken for the MPI's.
-        std::uint64_t const come = pages_of_call();
-        std::uint64_t const own = come + lent_.come();
-        sample = memory_.sample(reading, now, look_at(calls_with_reading_) > 0, open, clock_.ticks_in_us(open_us), own);
+        Come const come = look_for_sample();
+        sample = memory_.sample(reading, now, look_at(calls_with_reading_) > 0, open, clock_.ticks_in_us(open_us),
+                                come.of_call + come.of_others);
         // The program may start or end a call, and touch or free its buffers, at any moment of the reading.
-        sample.in_flight = static_cast<std::uint32_t>((std::min(flying, flights_.of_rank()) + come) / 1024);
+        sample.in_flight = static_cast<std::uint32_t>((std::min(flying, flights_.of_rank()) + come.of_call) / 1024);
         if (version % 2 == 0 && memory_.version() == version) break;
         std::this_thread::yield();
     }

@@ -15,6 +15,7 @@
 #include "plugin/tables/memory_watch.hpp"
 #include "plugin/tables/open/flights.hpp"
 #include "plugin/tables/open/lent_buffers.hpp"
+#include "plugin/tables/open/look_share.hpp"
 #include "plugin/tables/open/objects.hpp"
 #include "plugin/tables/open/used_pages.hpp"
 #include "plugin/tables/open/windows.hpp"
@@ -36,6 +37,11 @@ class Watch {
     record::RecordFile& file() noexcept { return file_; }
     record::RankRecord& record() noexcept { return file_.record(); }
     Clock& clock() noexcept { return clock_; }
+    /// Before calls are watched: they look at their buffers. Needs the clock.
+    void start_looks() noexcept {
+        for (LookShare* const share : {&looks_, &looks_at_all_, &sample_looks_})
+            share->start(clock_.ticks_in_us(k_looks_at_once_us));
+    }
     Sites& sites() noexcept { return sites_; }
     MemoryWatch& memory() noexcept { return memory_; }
     Makings& makings() noexcept { return makings_; }
@@ -152,21 +158,32 @@ class Watch {
     void arrived(Arrival const& arrival) noexcept {
         landed(arrival.site, arrival.bytes);
         if (arrival.absent == 0) return;
-        std::uint64_t const still = MemoryWatch::absent(arrival.buffer, arrival.span);
+        if (!may_look(arrival.span)) return lent_.lend_without_look(arrival.buffer, arrival.span, arrival.absent);
+        std::uint64_t const still = absent(arrival.buffer, arrival.span);
         own_pages(arrival.absent - std::min(still, arrival.absent));
     }
     /// A buffer whose pages may come in later calls. Nothing if all are there.
     void lends(std::uint64_t owner, void const* from, std::uint64_t bytes) noexcept {
+        if (!may_look(bytes)) return;
         if (std::uint64_t const missing = absent(from, bytes); missing > 0) lent_.lend(owner, from, bytes, missing);
     }
     /// Before an owner gives its buffers back.
-    void late_pages(std::uint64_t owner) noexcept { memory_.late_pages(lent_.find(owner)); }
+    void gives_back(std::uint64_t owner) noexcept { memory_.late_pages(lent_.find(owner)); }
+    void late_pages(std::uint64_t bytes) noexcept { memory_.late_pages(bytes); }
     /// Pages of the program's own buffers became resident inside MPI: they are the application's.
     void own_pages(std::uint64_t bytes) noexcept { memory_.own_pages(bytes); }
     /// Bytes of a buffer that are not resident.
-    static std::uint64_t absent(void const* buffer, std::uint64_t span) noexcept {
-        return MemoryWatch::absent(buffer, span);
+    std::uint64_t absent(void const* buffer, std::uint64_t span) noexcept {
+        if (span <= k_always_looked_at) [[likely]]
+            return MemoryWatch::absent(buffer, span);
+        std::uint64_t const from = ticks();
+        std::uint64_t const bytes = MemoryWatch::absent(buffer, span);
+        looks_.looked(from, ticks());
+        return bytes;
     }
+    /// Calls ask about small buffers always, and about larger ones while that takes its share of the time.
+    LookShare& looks_at_all() noexcept { return looks_at_all_; }
+    bool may_look(std::uint64_t span) const noexcept { return span <= k_always_looked_at || looks_.allows(ticks()); }
     /// The receive buffer of the call that the rank is in, of which `absent` bytes were not resident at its begin. For
     /// samples in the middle of it. Of several threads' calls one is kept: true for that, which says when it is over.
     bool receives_into(void const* buffer, std::uint64_t span, std::uint64_t absent) noexcept {
@@ -209,6 +226,13 @@ class Watch {
                     std::uint64_t bytes) noexcept;
 
   private:
+    /// Pages of buffers that came in calls which are not over, as a sample sees them.
+    struct Come {
+        std::uint64_t of_call = 0;
+        std::uint64_t of_others = 0;
+        void const* buffer = nullptr;
+    };
+
     record::RecordFile file_;
     Clock clock_;
     Sites sites_;
@@ -226,11 +250,19 @@ class Watch {
     Objects objects_;
     Windows windows_;
     LentBuffers lent_;
+    LookShare looks_{k_part_of_looks};
+    LookShare looks_at_all_{k_part_of_looks};
+    LookShare sample_looks_{k_part_of_looks};
+    Come come_;  // when the sampler looked last
     void exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept;
     std::uint64_t pages_of_call() const noexcept;
+    Come look_for_sample() noexcept;
     bool is_elsewhere(FlyingRange const& range) noexcept;
     /// Whose pages a smaller buffer has is not asked: the look costs some µs.
     static constexpr std::uint64_t k_least_looked_at = 1 << 20;
+    static constexpr std::uint64_t k_always_looked_at = 256 << 10;
+    static constexpr std::uint64_t k_part_of_looks = 20;
+    static constexpr std::uint64_t k_looks_at_once_us = 250000;
     /// Smaller buffers are many, and cost less than to compare them.
     static constexpr std::uint64_t k_least_compared = 4096;
     /// Between two threads' additions it is what both have in flight.

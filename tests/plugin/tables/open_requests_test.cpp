@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -22,6 +23,9 @@ struct Heard {
     std::atomic<std::int64_t> in_flight{0};
     std::atomic<std::int64_t> flights{0};
     std::atomic<std::uint64_t> own{0};
+    std::atomic<std::uint64_t> late{0};
+    std::uint64_t most_looked_at = ~std::uint64_t{0};
+    LookShare looks{1};
     std::atomic<std::uint64_t> still_absent{0};
     LentBuffers buffers;
     std::atomic<std::int64_t> open{0};
@@ -37,6 +41,9 @@ struct Heard {
     void came(std::uint32_t, std::uint64_t bytes) noexcept { in_flight += static_cast<std::int64_t>(bytes); }
     void sent_to(int, std::uint64_t bytes) noexcept { sent += bytes; }
     void own_pages(std::uint64_t bytes) noexcept { own += bytes; }
+    void late_pages(std::uint64_t bytes) noexcept { late += bytes; }
+    bool may_look(std::uint64_t span) const noexcept { return span <= most_looked_at; }
+    LookShare& looks_at_all() noexcept { return looks; }
     LentBuffers& lent() noexcept { return buffers; }
     std::uint64_t absent(void const*, std::uint64_t) const noexcept { return still_absent; }
 };
@@ -249,6 +256,37 @@ TEST(OpenRequests, pages_that_became_resident_are_the_programs_own_and_counted_o
     heard.still_absent = 0;
     table.complete({handle_number(1), 0});
     EXPECT_EQ(heard.own, 8192U);
+}
+
+TEST(OpenRequests, pages_of_requests_that_no_look_had_time_for_are_late) {
+    Heard heard;
+    Table table(heard, heard.budget);
+    OpenRequest what = of_bytes(8192);
+    what.absent = 8192;
+    table.add(handle_number(1), what);
+    heard.still_absent = 0;
+    heard.looks.looked(ticks(), ticks() + (std::uint64_t{1} << 40));
+    table.find_own_pages();
+    EXPECT_EQ(heard.own + heard.late, 0U);
+    table.complete({handle_number(1), 0});
+    EXPECT_EQ(heard.own, 0U);
+    EXPECT_EQ(heard.late, 8192U);
+}
+
+TEST(OpenRequests, a_large_buffer_that_is_not_looked_at_when_its_message_has_come_stays_known) {
+    Heard heard;
+    Table table(heard, heard.budget);
+    std::array<char, 8192> buffer;
+    OpenRequest what = of_bytes(8);
+    what.buffer = buffer.data();
+    what.span = buffer.size();
+    what.absent = 8192;
+    heard.most_looked_at = what.span - 1;
+    table.add(handle_number(1), what);
+    EXPECT_FALSE(heard.buffers.has_without_look(buffer.data(), buffer.size()));
+    table.complete({handle_number(1), 0});
+    EXPECT_TRUE(heard.buffers.has_without_look(buffer.data(), buffer.size()));
+    EXPECT_EQ(heard.own + heard.late, 0U);
 }
 
 TEST(OpenRequests, threads_that_get_each_others_handles_end_each_its_own_requests) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -142,6 +143,9 @@ class LeftToMpi {
   public:
     explicit LeftToMpi(std::uint64_t& left) noexcept : left_(left) {}
 
+    /// Nothing is served, so MPI need not be asked.
+    MPI_Comm all() const noexcept { return MPI_COMM_NULL; }
+
     groups::Members members_of(Numbered const& in) const {
         Known const known = in.communicators->find(in.comm);
         groups::Members members;
@@ -175,7 +179,7 @@ int alltoall(Server& serving, Call& call, Next next, void const* sendbuf, Count 
     if (placed(sendbuf) && recvcount > 0) {
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
-        auto const pair = BlocksOfCall(call).bytes_at(recvbuf, 0, recvcount, recvtype);
+        auto const pair = BlocksOfCall(call, serving.all()).bytes_at(recvbuf, 0, recvcount, recvtype);
         if (members.size > 1 && pair && collectives::worth_serving_alltoall(*pair, members.size)) {
             InplaceBlocks const blocks = InplaceBlocks::alltoall(recvbuf, recvcount, recvtype);
             if (auto const code = serving.serve(call, comm, members, blocks, *pair)) return *code;
@@ -191,7 +195,7 @@ int alltoallv(Server& serving, Call& call, Next next, void const* sendbuf, Count
     if (placed(sendbuf) && recvcounts != nullptr && rdispls != nullptr) {
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
-        BlocksOfCall of(call);
+        BlocksOfCall of(call, serving.all());
         auto const largest = of.largest_at(recvbuf, recvcounts, rdispls, recvtype, members.size);
         if (largest && is_worth(of, members, recvcounts, recvtype)) {
             InplaceBlocks const blocks = InplaceBlocks::alltoallv(recvbuf, recvcounts, rdispls, recvtype);
@@ -208,7 +212,7 @@ int alltoallw(Server& serving, Call& call, Next next, void const* sendbuf, Count
     if (placed(sendbuf) && recvcounts != nullptr && rdispls != nullptr && recvtypes != nullptr) {
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
-        BlocksOfCall of(call);
+        BlocksOfCall of(call, serving.all());
         auto const largest = of.largest_at(recvbuf, recvcounts, rdispls, recvtypes, members.size);
         if (largest && is_worth(of, members, recvcounts, recvtypes)) {
             InplaceBlocks const blocks = InplaceBlocks::alltoallw(recvbuf, recvcounts, rdispls, recvtypes);
@@ -236,6 +240,8 @@ class ReadsCopy final : public OwnedRequest {
     }
 
     bool is_collective() const noexcept override { return true; }
+    /// MPI says nothing of such a call.
+    void describe(std::span<Part const>, MPI_Status& status) const noexcept override { status = MPI_Status(); }
 
     SentCopy const copy;
     memory::LeasedVector<Count> sendcounts;
@@ -295,7 +301,8 @@ int ialltoallw(Server& serving, Call& call, Next next, void const* sendbuf, Coun
     if (placed(sendbuf) && recvcounts != nullptr && rdispls != nullptr && recvtypes != nullptr && request != nullptr) {
         Numbered const in{&call.watch().communicators(), comm};
         groups::Members const members = serving.members_of(in);
-        if (members.size > 1 && BlocksOfCall(call).largest_at(recvbuf, recvcounts, rdispls, recvtypes, members.size)) {
+        if (members.size > 1 &&
+            BlocksOfCall(call, serving.all()).largest_at(recvbuf, recvcounts, rdispls, recvtypes, members.size)) {
             if constexpr (std::is_same_v<Server, Serving>)
                 return ialltoallw_of_copy(serving, call, next, members, recvbuf, recvcounts, rdispls, recvtypes, comm,
                                           request);

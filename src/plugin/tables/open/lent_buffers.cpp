@@ -11,14 +11,37 @@ namespace sluice::plugin {
 std::uint32_t LentBuffers::lend(std::uint64_t owner, void const* from, std::uint64_t span,
                                 std::uint64_t missing) noexcept {
     std::lock_guard const lock(changing_);
+    return place_for({owner, from, span, missing});
+}
+
+std::uint32_t LentBuffers::place_for(Entry const& what) noexcept {
     for (std::uint32_t place = 0; place < k_room; ++place) {
         Entry& entry = entries_[place];
         if (entry.owner != 0) continue;
-        entry = {owner, from, span, missing};
+        entry = what;
         put(used_, used_ + 1);
         return place;
     }
     return k_unknown;
+}
+
+void LentBuffers::lend_without_look(void const* from, std::uint64_t span, std::uint64_t missing) noexcept {
+    std::lock_guard const lock(changing_);
+    Entry const entry{k_without_look, from, span, missing};
+    std::uint32_t& place = unlooked_[next_unlooked_];
+    if (place != k_unknown && entries_[place].owner == k_without_look) free(entries_[place]);
+    place = place_for(entry);
+    next_unlooked_ = (next_unlooked_ + 1) % k_unlooked;
+}
+
+bool LentBuffers::has_without_look(void const* from, std::uint64_t span) const noexcept {
+    if (look_at(used_) == 0) return false;
+    std::lock_guard const lock(changing_);
+    return std::any_of(unlooked_.begin(), unlooked_.end(), [&](std::uint32_t place) {
+        if (place == k_unknown) return false;
+        Entry const& entry = entries_[place];
+        return entry.owner == k_without_look && entry.from == from && entry.span >= span;
+    });
 }
 
 void LentBuffers::still_misses(std::uint32_t place, std::uint64_t bytes) noexcept {

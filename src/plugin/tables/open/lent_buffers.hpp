@@ -5,7 +5,8 @@
 ///     lend ──> pages are missing ── some come in a later call, or between two samples ──> find, give_back
 ///              └── find: they are the application's, although it was inside MPI when they came
 ///
-/// Requests look at theirs themselves and tell what is still missing; the others are found here. At most k_room are
+/// Requests look at theirs themselves and tell what is still missing; the others are found here. So are those of calls
+/// for which no time to look was left (LookShare): the last k_unlooked of them. At most k_room are
 /// known; pages of what comes beyond that count as the MPI's if they come inside it. Nothing here allocates.
 #pragma once
 
@@ -24,6 +25,8 @@ class LentBuffers {
     static constexpr std::uint64_t k_request = 1;
     static constexpr std::uint64_t k_buffered_sends = 2;
     static constexpr std::uint64_t k_late_data = 3;
+    static constexpr std::uint64_t k_without_look = 4;
+    static constexpr std::uint32_t k_unlooked = 8;
 
     /// `missing`: bytes whose pages are not resident, more than 0. Returns the place.
     std::uint32_t lend(std::uint64_t owner, void const* from, std::uint64_t span, std::uint64_t missing) noexcept;
@@ -33,6 +36,10 @@ class LentBuffers {
     /// All of an owner, or the one that begins at `from`.
     void give_back_all(std::uint64_t owner) noexcept;
     void give_back(std::uint64_t owner, void const* from) noexcept;
+    /// The same as `lend` for a call that has not looked at its buffer again. The oldest of k_unlooked goes for it.
+    void lend_without_look(void const* from, std::uint64_t span, std::uint64_t missing) noexcept;
+    /// Such a one is known: its pages are found here.
+    bool has_without_look(void const* from, std::uint64_t span) const noexcept;
 
     /// Bytes that became resident since the last look, of all that are not of requests.
     std::uint64_t find() noexcept;
@@ -49,6 +56,7 @@ class LentBuffers {
         std::uint64_t missing = 0;
         bool operator==(Entry const&) const = default;
     };
+    std::uint32_t place_for(Entry const& what) noexcept;
     void free(Entry& entry) noexcept;
     std::uint64_t find_in(Entry& entry) noexcept;
 
@@ -56,6 +64,9 @@ class LentBuffers {
     mutable std::mutex changing_;
     std::array<Entry, k_room> entries_{};
     std::size_t used_ = 0;
+    std::array<std::uint32_t, k_unlooked> unlooked_{k_unknown, k_unknown, k_unknown, k_unknown,
+                                                    k_unknown, k_unknown, k_unknown, k_unknown};
+    std::uint32_t next_unlooked_ = 0;
 };
 
 }  // namespace sluice::plugin
