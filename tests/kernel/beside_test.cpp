@@ -3,6 +3,7 @@
 #include "kernel/process/beside.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,6 +78,14 @@ TEST(Beside, is_no_child_of_the_program_and_sends_it_no_signal) {
     EXPECT_EQ(errno, ECHILD);
     EXPECT_EQ(g_children, 0);
     sigaction(SIGCHLD, &before, nullptr);
+}
+
+TEST(Beside, starts_nothing_for_a_program_that_would_get_it_as_a_child) {
+    ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    EXPECT_FALSE(shell("printf 'text\\0'"));
+    EXPECT_EQ(waitpid(-1, nullptr, 0), -1);
+    EXPECT_EQ(errno, ECHILD);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 TEST(Beside, begins_with_the_signals_of_a_new_program) {

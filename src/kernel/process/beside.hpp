@@ -5,6 +5,8 @@
 ///     this process ── in between ──> command     in between: shares the memory, ends at once, without a signal
 ///          ^                            │         command: an orphan, which the system collects
 ///          └──────── pipe: its output ──┘
+///
+/// A process that itself collects orphans would find it: there nothing is started.
 #pragma once
 
 #include <optional>

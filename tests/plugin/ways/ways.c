@@ -5,12 +5,14 @@
 //   leave    each rank goes to the folder COMMAND between MPI_Init and MPI_Finalize
 //   hello    rank 0 prints the number of ranks
 //   finalize the library COMMAND is opened, and its MPI_Finalize called through the handle
+//   reaper   the ranks collect orphans, and count their children after MPI_Finalize
 //   threads  MPI_THREAD_MULTIPLE and no all-to-all; with COMMAND "inplace" three all-to-alls in place of 128 KiB a pair
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +46,8 @@ int main(int argc, char** argv) {
     char const* const command = argc > 2 ? argv[2] : "";
     int const threads = strcmp(mode, "threads") == 0;
     if (strcmp(mode, "early") == 0) run(command);
+    int const reaper = strcmp(mode, "reaper") == 0;
+    if (reaper) prctl(PR_SET_CHILD_SUBREAPER, 1);
     int provided = 0;
     MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -55,5 +59,9 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (strcmp(mode, "finalize") == 0 && (argc < 4 || atoi(argv[3]) == rank)) return finalize_by_handle(command);
     MPI_Finalize();
+    int children = 0;
+    while (reaper && waitpid(-1, NULL, 0) > 0)
+        ++children;
+    if (reaper) printf("children %d\n", children);
     return 0;
 }

@@ -281,6 +281,11 @@ def leaves(bed):
     check(not left, f"nothing is left: {left}")
 
 
+def reaper(bed):
+    """A program to which orphans come has no child that it did not start, and the summary all the same."""
+    bed.compare("reaper", [program, "reaper"], ["summary"], ["summary", "report written"])
+
+
 def no_growth(bed):
     """Where files may not become as large as records and reports, the program runs, the reason is said once, and there is a
     summary."""

@@ -201,9 +201,11 @@ struct FloodLinks {
                                          MPI_Request* request) {
         int const code = next(buffer, count, type, destination, tag, comm, request);
         if (code != MPI_SUCCESS) return code;
+        auto const elements = static_cast<int>(count);
+        std::optional<Message> message;
+        if (elements == count) message = Message{buffer, elements, type, destination, tag, comm, 0, true};
         CallersLock const lock(flood.changing_persistent);
-        flood.persistent.made(*request,
-                              Message{buffer, static_cast<int>(count), type, destination, tag, comm, 0, true});
+        flood.persistent.made(*request, message);
         return code;
     };
     static constexpr auto Bsend_init = k_other_persistent;

@@ -7,8 +7,8 @@
 ///
 /// A call that MPI accepts must be judged alike on all ranks, or one would serve while another is in MPI. So a block at
 /// address 0 (MPI_BOTTOM) is left to MPI only where it would be wrong. And whether a type that is not known can be used
-/// (a reference that MPI_Type_get_contents gave, one of this MPI's own) is asked by a receive from nobody, which MPI
-/// checks as it checks the call, on a communicator of Sluice's: no error handler of the program is called.
+/// (a reference that MPI_Type_get_contents gave, one of this MPI's own) is asked by unpacking none of it, whose type
+/// MPI checks as that of the call, on a communicator of Sluice's: no error handler of the program is called.
 #pragma once
 
 #include <mpi.h>
@@ -96,11 +96,10 @@ class BlocksOfCall {
         return shape_asked_;
     }
     bool is_accepted(MPI_Datatype type) const noexcept {
-        MPI_Request none = MPI_REQUEST_NULL;
         if (type == MPI_DATATYPE_NULL || asked_ == MPI_COMM_NULL) return false;
-        if (MPI_Recv_init(nullptr, 0, type, MPI_PROC_NULL, 0, asked_, &none) != MPI_SUCCESS) return false;
-        MPI_Request_free(&none);
-        return true;
+        char nothing = 0;
+        int at = 0;
+        return MPI_Unpack(&nothing, 0, &at, &nothing, 0, type, asked_) == MPI_SUCCESS;
     }
     bool has_place(void const* buffer, MPI_Count displacement, MPI_Datatype type) noexcept {
         if (placed(buffer)) return false;
