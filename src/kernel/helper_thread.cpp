@@ -86,7 +86,7 @@ HelperThread::Loop::Loop(Table table) : table_(table), thread_(make_thread(k_sta
     std::unique_lock lock(mutex_);
     ran_.wait(lock, [&] { return began_ != k_not_yet; });
     if (began_ == 0) return;
-    pthread_join(thread_, nullptr);
+    join_thread(thread_);
     throw Error(ErrorCode::unsupported,
                 std::string("the helper thread can have no descriptors of its own: ") + std::strerror(began_));
 }
@@ -97,7 +97,7 @@ HelperThread::Loop::~Loop() {
         ends_ = true;
         call_thread();
     }
-    pthread_join(thread_, nullptr);
+    join_thread(thread_);
 }
 
 void* HelperThread::Loop::begin(void* loop) {

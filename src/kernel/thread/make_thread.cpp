@@ -3,6 +3,7 @@
 
 #include <link.h>
 
+#include <atomic>
 #include <cstring>
 #include <string>
 
@@ -11,6 +12,8 @@
 namespace sluice::kernel {
 
 namespace {
+
+constinit std::atomic<std::uint64_t> g_threads{0};
 
 /// At least what the loader puts on the stack of a new thread: variables of libraries that were opened later may stand
 /// elsewhere.
@@ -42,7 +45,17 @@ pthread_t make_thread(std::size_t stack_bytes, void* (*begin)(void*), void* argu
     pthread_attr_destroy(&attributes);
     if (error != 0)
         throw Error(ErrorCode::unsupported, std::string("the helper thread cannot be made: ") + std::strerror(error));
+    g_threads.fetch_add(1, std::memory_order_relaxed);
     return thread;
+}
+
+void join_thread(pthread_t thread) noexcept {
+    pthread_join(thread, nullptr);
+    g_threads.fetch_sub(1, std::memory_order_relaxed);
+}
+
+std::uint64_t threads_of_sluice() noexcept {
+    return g_threads.load(std::memory_order_relaxed);
 }
 
 }  // namespace sluice::kernel

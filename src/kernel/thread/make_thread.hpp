@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 
 namespace sluice::kernel {
 
@@ -28,5 +29,9 @@ class SignalsBlocked {
 /// A thread of Sluice: its stack holds `stack_bytes` in addition to the thread-local variables of the program and its
 /// libraries, which stand on it, too, and no signal of the program is handled on it. Throws Error(unsupported).
 pthread_t make_thread(std::size_t stack_bytes, void* (*begin)(void*), void* argument);
+/// Waits for the end of one.
+void join_thread(pthread_t thread) noexcept;
+/// Those that were made and not joined.
+std::uint64_t threads_of_sluice() noexcept;
 
 }  // namespace sluice::kernel

@@ -74,6 +74,7 @@ Job& begin_job(std::uint64_t untouched, InitCall& init) {
     give_back_startup_pages();
     MemoryWatch& memory = job.watch.memory();
     memory.threads_before_init(kernel::count_threads());
+    job.threads.before_init();
     memory.own().look();
     init.before = memory.read_with_peak(init.kernel);
     std::uint64_t const is = init.before.others.private_bytes;

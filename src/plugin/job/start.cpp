@@ -153,6 +153,7 @@ void start_job(Job& job, InitCall const& init) {
     KernelSays kernel;
     job.watch.memory().own().look();
     MemoryWatch::Reading const after = job.watch.memory().read_with_peak(kernel);
+    job.threads.after_init();
     end_in_finalize();
     know_the_job(job);
     account_for_init(job.watch, init, after, kernel, job.settings.watch == Switch::on);

@@ -17,6 +17,7 @@
 #include "kernel/progress.hpp"
 #include "mpi/mpi.hpp"
 #include "plugin/services/before_calls.hpp"
+#include "plugin/services/program_threads.hpp"
 #include "plugin/services/requests/owned_requests.hpp"
 #include "plugin/services/running_services.hpp"
 #include "plugin/watch/watch.hpp"
@@ -44,6 +45,7 @@ struct Job {
     OwnedRequests owned;
     RunningServices services;
     kernel::Progress progress;  ///< what calls of the program poll
+    ProgramThreads threads;
     BeforeCalls before;         ///< services that act before each of them
     mpi::Communicator all;      ///< every rank, for our own traffic; null unless all ranks run under Sluice
     int rank = 0;               ///< in MPI_COMM_WORLD

@@ -43,7 +43,7 @@ DeferredReceives::~DeferredReceives() {
     moving_.fetch_add(1, std::memory_order_release);
     moving_.notify_one();
     go_on();
-    pthread_join(thread_, nullptr);
+    kernel::join_thread(thread_);
 }
 
 void DeferredReceives::in_child() noexcept {

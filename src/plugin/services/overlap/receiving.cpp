@@ -298,7 +298,9 @@ bool Receiving::take_pages(DeferredReceive& receive, Landing const& landing, boo
     };
     if (receive.bytes < terms_.least) return refused(counts_.short_messages);
     if (terms_.learns && mates_.has(receive.source)) return refused(counts_.same_node);
-    auto const pages = pages_of(landing, library_, none_active);
+    auto pages = pages_of(landing, library_, false);
+    // Other data of the program on the pages wait with those of the message: its only thread would have waited in MPI.
+    if (!pages && none_active && !job_.threads.are_several()) pages = pages_of(landing, library_, true);
     if (!pages) return refused(counts_.other_data);
     if (end_with_thread(*pages)) return refused(counts_.refused);
     auto const begun = DeferredReceives::Clock::now();
