@@ -46,9 +46,9 @@ struct Job {
     RunningServices services;
     kernel::Progress progress;  ///< what calls of the program poll
     ProgramThreads threads;
-    BeforeCalls before;         ///< services that act before each of them
-    mpi::Communicator all;      ///< every rank, for our own traffic; null unless all ranks run under Sluice
-    int rank = 0;               ///< in MPI_COMM_WORLD
+    BeforeCalls before;     ///< services that act before each of them
+    mpi::Communicator all;  ///< every rank, for our own traffic; null unless all ranks run under Sluice
+    int rank = 0;           ///< in MPI_COMM_WORLD
     int size = 1;
     bool one_thread = true;                ///< the program has MPI_THREAD_MULTIPLE on no rank
     int thread_level = MPI_THREAD_SINGLE;  ///< what the MPI has given; the program may see a lower one

@@ -39,8 +39,9 @@ class Watch {
     Clock& clock() noexcept { return clock_; }
     /// Before calls are watched: they look at their buffers. Needs the clock.
     void start_looks() noexcept {
-        for (LookShare* const share : {&looks_, &looks_at_all_, &sample_looks_})
+        for (LookShare* const share : {&looks_, &sample_looks_})
             share->start(clock_.ticks_in_us(k_looks_at_once_us));
+        looks_at_all_.start(clock_.ticks_in_us(k_looks_at_all_at_once_us));
     }
     Sites& sites() noexcept { return sites_; }
     MemoryWatch& memory() noexcept { return memory_; }
@@ -263,6 +264,7 @@ class Watch {
     static constexpr std::uint64_t k_always_looked_at = 256 << 10;
     static constexpr std::uint64_t k_part_of_looks = 20;
     static constexpr std::uint64_t k_looks_at_once_us = 250000;
+    static constexpr std::uint64_t k_looks_at_all_at_once_us = 20000;
     /// Smaller buffers are many, and cost less than to compare them.
     static constexpr std::uint64_t k_least_compared = 4096;
     /// Between two threads' additions it is what both have in flight.
