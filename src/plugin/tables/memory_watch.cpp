@@ -397,7 +397,7 @@ record::Sample MemoryWatch::sample(Reading const& reading, std::uint64_t now, bo
     return sample;
 }
 
-std::uint64_t MemoryWatch::absent(void const* from, std::uint64_t bytes) noexcept {
+std::optional<std::uint64_t> MemoryWatch::absent_where_mapped(void const* from, std::uint64_t bytes) noexcept {
     static auto const page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     auto const begin = (reinterpret_cast<std::uint64_t>(from) + page - 1) / page * page;
     auto const end = (reinterpret_cast<std::uint64_t>(from) + bytes) / page * page;
@@ -405,7 +405,7 @@ std::uint64_t MemoryWatch::absent(void const* from, std::uint64_t bytes) noexcep
     std::array<unsigned char, 1024> in_memory;
     for (std::uint64_t at = begin; at < end; at += in_memory.size() * page) {
         std::uint64_t const pages = std::min<std::uint64_t>((end - at) / page, in_memory.size());
-        if (mincore(reinterpret_cast<void*>(at), pages * page, in_memory.data()) != 0) return missing;
+        if (mincore(reinterpret_cast<void*>(at), pages * page, in_memory.data()) != 0) return std::nullopt;
         for (std::uint64_t i = 0; i < pages; ++i)
             missing += (in_memory[i] & 1U) == 0 ? page : 0;
     }

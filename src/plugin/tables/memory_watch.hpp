@@ -167,8 +167,12 @@ class MemoryWatch {
     /// `bytes`: anonymous memory that the start took, without Sluice's own mappings and its leases.
     void took(std::uint64_t bytes) noexcept { taken_ = bytes; }
 
-    /// Bytes of [from, from + bytes) whose pages are not resident; 0 for ranges below a page.
-    static std::uint64_t absent(void const* from, std::uint64_t bytes) noexcept;
+    /// Bytes of [from, from + bytes) whose pages are not resident; 0 for ranges below a page. Nothing where a part is
+    /// not mapped.
+    static std::optional<std::uint64_t> absent_where_mapped(void const* from, std::uint64_t bytes) noexcept;
+    static std::uint64_t absent(void const* from, std::uint64_t bytes) noexcept {
+        return absent_where_mapped(from, bytes).value_or(0);
+    }
 
   private:
     /// What a stretch between two readings brought to whom.

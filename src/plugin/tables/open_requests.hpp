@@ -219,9 +219,8 @@ class OpenRequests {
             if (slot.absent == 0) continue;
             std::uint64_t const from = ticks();
             if (!looks.allows(from)) break;
-            find_own_pages(slot);
+            if (find_own_pages(slot)) --left;
             looks.looked(from, ticks());
-            --left;
         }
         is_behind_ = left > 0;
     }
@@ -330,7 +329,7 @@ class OpenRequests {
     }
 
     void end(OpenRequest& slot) noexcept {
-        if (!find_own_pages(slot)) stays_unlooked(slot);
+        if (!find_own_pages(slot) && !slot.persistent) stays_unlooked(slot);
         if (slot.active) listener_.landed(slot);
         slot.active = false;
         if (!slot.persistent) remove(slot);

@@ -273,7 +273,7 @@ void Call::gives_back(std::uint64_t owner) noexcept {
 }
 
 void Call::gives_back(std::uint64_t owner, void const* from) noexcept {
-    watch_->gives_back(owner);
+    watch_->gives_back(owner, from);
     watch_->lent().give_back(owner, from);
 }
 

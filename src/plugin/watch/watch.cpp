@@ -116,8 +116,9 @@ std::uint64_t Watch::pages_of_call() const noexcept {
 Watch::Come Watch::look_for_sample() noexcept {
     std::uint64_t const from = ticks();
     void const* const buffer = buffer_.load(std::memory_order_acquire);
-    if (!sample_looks_.allows(from)) return buffer == come_.buffer ? come_ : Come{0, come_.of_others, nullptr};
-    come_ = {pages_of_call(), lent_.come(), buffer};
+    std::uint32_t const version = memory_.version();
+    if (!sample_looks_.allows(from)) return buffer == come_.buffer && version == come_.version ? come_ : Come{};
+    come_ = {pages_of_call(), lent_.come(), buffer, version};
     sample_looks_.looked(from, ticks());
     return come_;
 }

@@ -82,6 +82,7 @@ class Watch {
     void forget_pages() noexcept {
         resident_buffers_.forget_all();
         own_buffers_.forget_all();
+        lent_.give_back_all(LentBuffers::k_without_look);
     }
     UsedPages& used_pages() noexcept { return used_pages_; }
 
@@ -169,13 +170,15 @@ class Watch {
         if (std::uint64_t const missing = absent(from, bytes); missing > 0) lent_.lend(owner, from, bytes, missing);
     }
     /// Before an owner gives its buffers back.
-    void gives_back(std::uint64_t owner) noexcept { memory_.late_pages(lent_.find(owner)); }
+    void gives_back(std::uint64_t owner, void const* from = nullptr) noexcept {
+        memory_.late_pages(lent_.find(owner, from, looks_));
+    }
     void late_pages(std::uint64_t bytes) noexcept { memory_.late_pages(bytes); }
     /// Pages of the program's own buffers became resident inside MPI: they are the application's.
     void own_pages(std::uint64_t bytes) noexcept { memory_.own_pages(bytes); }
     /// Bytes of a buffer that are not resident.
     std::uint64_t absent(void const* buffer, std::uint64_t span) noexcept {
-        if (span <= k_always_looked_at) [[likely]]
+        if (span <= LookShare::k_always) [[likely]]
             return MemoryWatch::absent(buffer, span);
         std::uint64_t const from = ticks();
         std::uint64_t const bytes = MemoryWatch::absent(buffer, span);
@@ -184,7 +187,7 @@ class Watch {
     }
     /// Calls ask about small buffers always, and about larger ones while that takes its share of the time.
     LookShare& looks_at_all() noexcept { return looks_at_all_; }
-    bool may_look(std::uint64_t span) const noexcept { return span <= k_always_looked_at || looks_.allows(ticks()); }
+    bool may_look(std::uint64_t span) const noexcept { return looks_.allows_look_at(span); }
     /// The receive buffer of the call that the rank is in, of which `absent` bytes were not resident at its begin. For
     /// samples in the middle of it. Of several threads' calls one is kept: true for that, which says when it is over.
     bool receives_into(void const* buffer, std::uint64_t span, std::uint64_t absent) noexcept {
@@ -232,6 +235,7 @@ class Watch {
         std::uint64_t of_call = 0;
         std::uint64_t of_others = 0;
         void const* buffer = nullptr;
+        std::uint32_t version = 0;  ///< of the memory: it changes when a reading has found the pages
     };
 
     record::RecordFile file_;
@@ -261,7 +265,6 @@ class Watch {
     bool is_elsewhere(FlyingRange const& range) noexcept;
     /// Whose pages a smaller buffer has is not asked: the look costs some µs.
     static constexpr std::uint64_t k_least_looked_at = 1 << 20;
-    static constexpr std::uint64_t k_always_looked_at = 256 << 10;
     static constexpr std::uint64_t k_part_of_looks = 20;
     static constexpr std::uint64_t k_looks_at_once_us = 250000;
     static constexpr std::uint64_t k_looks_at_all_at_once_us = 20000;

@@ -3,7 +3,7 @@
 // that the program has cancelled would end within Sluice, in the middle of what it keeps, in a call of MPI which is no
 // cancellation point without Sluice. The linker sends the plugin's calls of them, also those of the C++ library within
 // it, here (--wrap, src/plugin/CMakeLists.txt, which reads the names from this file). What MPI itself calls stays as it
-// is. tests/plugin/threads/cancellation_points.py knows all cancellation points of the C library.
+// is. tests/plugin/threads/cancellation_points.py compares the plugin with the cancellation points of the C library.
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -86,6 +86,13 @@ NEVER_CANCELLED(write, ssize_t, (int file, void const* from, size_t bytes), (fil
 NEVER_CANCELLED(writev, ssize_t, (int file, iovec const* parts, int count), (file, parts, count))
 NEVER_CANCELLED_VARIADIC(open)
 NEVER_CANCELLED_VARIADIC(openat)
+// With _FORTIFY_SOURCE the headers of glibc call these.
+NEVER_CANCELLED(__open_2, int, (char const* path, int flags), (path, flags))
+NEVER_CANCELLED(__openat_2, int, (int folder, char const* path, int flags), (folder, path, flags))
+NEVER_CANCELLED(__poll_chk, int, (pollfd* files, nfds_t count, int timeout, size_t room), (files, count, timeout, room))
+NEVER_CANCELLED(__ppoll_chk, int, (pollfd* files, nfds_t count, timespec const* timeout, sigset_t const* mask, size_t room), (files, count, timeout, mask, room))
+NEVER_CANCELLED(__pread_chk, ssize_t, (int file, void* room, size_t bytes, off_t at, size_t whole), (file, room, bytes, at, whole))
+NEVER_CANCELLED(__read_chk, ssize_t, (int file, void* room, size_t bytes, size_t whole), (file, room, bytes, whole))
 // clang-format on
 
 int __real_open(char const* path, int flags, ...);

@@ -289,6 +289,39 @@ TEST(OpenRequests, a_large_buffer_that_is_not_looked_at_when_its_message_has_com
     EXPECT_EQ(heard.own + heard.late, 0U);
 }
 
+TEST(OpenRequests, pages_of_a_large_buffer_that_a_look_at_all_left_out_are_late) {
+    Heard heard;
+    Table table(heard, heard.budget);
+    OpenRequest what = of_bytes(8192);
+    what.span = 8192;
+    what.absent = 8192;
+    table.add(handle_number(1), what);
+    heard.still_absent = 0;
+    heard.most_looked_at = what.span - 1;
+    table.find_own_pages();
+    EXPECT_EQ(heard.own + heard.late, 0U);
+    heard.most_looked_at = what.span;
+    table.find_own_pages();
+    EXPECT_EQ(heard.own, 0U);
+    EXPECT_EQ(heard.late, 8192U);
+}
+
+TEST(OpenRequests, a_persistent_one_that_is_not_looked_at_keeps_its_pages_to_itself) {
+    Heard heard;
+    Table table(heard, heard.budget);
+    std::array<char, 8192> buffer;
+    OpenRequest what = of_bytes(8, true);
+    what.buffer = buffer.data();
+    what.span = buffer.size();
+    what.absent = 8192;
+    heard.most_looked_at = what.span - 1;
+    table.add(handle_number(1), what);
+    MPI_Request const request = handle_number(1);
+    table.begin(&request, 1);
+    table.complete({request, 0});
+    EXPECT_FALSE(heard.buffers.has_without_look(buffer.data(), buffer.size()));
+}
+
 TEST(OpenRequests, threads_that_get_each_others_handles_end_each_its_own_requests) {
     SeveralThreads const several;
     Heard heard;

@@ -195,7 +195,8 @@ TEST(MemoryWatch, pages_of_lent_buffers_that_are_looked_for_late_are_taken_back_
 TEST(MemoryWatch, pages_of_lent_buffers_that_are_given_back_before_a_look_are_taken_back_from_mpi) {
     std::uint64_t const window = 77;
     Lent given_back(window);
-    given_back.watch.late_pages(given_back.lent.find(window));
+    LookShare share(1);
+    given_back.watch.late_pages(given_back.lent.find(window, nullptr, share));
     given_back.lent.give_back_all(window);
     given_back.is_the_applications_at(5000);
 }

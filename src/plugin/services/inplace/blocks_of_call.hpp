@@ -7,8 +7,8 @@
 ///
 /// A call that MPI accepts must be judged alike on all ranks, or one would serve while another is in MPI. So a block at
 /// address 0 (MPI_BOTTOM) is left to MPI only where it would be wrong. And whether a type that is not known can be used
-/// (a reference that MPI_Type_get_contents gave, one of this MPI's own) is asked by unpacking none of it, whose type
-/// MPI checks as that of the call, on a communicator of Sluice's: no error handler of the program is called.
+/// (a reference that MPI_Type_get_contents gave, one of this MPI's own) is asked by unpacking none of it, on a
+/// communicator of Sluice's: MPI refuses what is not committed, and calls no error handler of the program.
 #pragma once
 
 #include <mpi.h>

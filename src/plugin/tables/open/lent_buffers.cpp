@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "plugin/binding/clock.hpp"
 #include "plugin/binding/tally.hpp"
 #include "plugin/tables/memory_watch.hpp"
 
@@ -28,6 +29,12 @@ std::uint32_t LentBuffers::place_for(Entry const& what) noexcept {
 void LentBuffers::lend_without_look(void const* from, std::uint64_t span, std::uint64_t missing) noexcept {
     std::lock_guard const lock(changing_);
     Entry const entry{k_without_look, from, span, missing};
+    auto const begin = static_cast<std::byte const*>(from);
+    // Of pages in two entries each would be found twice.
+    for (Entry& other : entries_) {
+        auto const others = static_cast<std::byte const*>(other.from);
+        if (other.owner == k_without_look && others < begin + span && begin < others + other.span) free(other);
+    }
     std::uint32_t& place = unlooked_[next_unlooked_];
     if (place != k_unknown && entries_[place].owner == k_without_look) free(entries_[place]);
     place = place_for(entry);
@@ -37,10 +44,11 @@ void LentBuffers::lend_without_look(void const* from, std::uint64_t span, std::u
 bool LentBuffers::has_without_look(void const* from, std::uint64_t span) const noexcept {
     if (look_at(used_) == 0) return false;
     std::lock_guard const lock(changing_);
+    auto const begin = static_cast<std::byte const*>(from);
     return std::any_of(unlooked_.begin(), unlooked_.end(), [&](std::uint32_t place) {
-        if (place == k_unknown) return false;
-        Entry const& entry = entries_[place];
-        return entry.owner == k_without_look && entry.from == from && entry.span >= span;
+        if (place == k_unknown || entries_[place].owner != k_without_look) return false;
+        auto const known = static_cast<std::byte const*>(entries_[place].from);
+        return known <= begin && begin + span <= known + entries_[place].span;
     });
 }
 
@@ -84,17 +92,28 @@ std::uint64_t LentBuffers::find() noexcept {
     return found;
 }
 
-std::uint64_t LentBuffers::find(std::uint64_t owner) noexcept {
+std::uint64_t LentBuffers::find(std::uint64_t owner, void const* from, LookShare& share) noexcept {
     if (look_at(used_) == 0 || owner <= k_request) return 0;
     std::lock_guard const lock(changing_);
     std::uint64_t found = 0;
-    for (Entry& entry : entries_)
-        if (entry.owner == owner) found += find_in(entry);
+    for (Entry& entry : entries_) {
+        if (entry.owner != owner || (from != nullptr && entry.from != from)) continue;
+        std::uint64_t const span = entry.span;
+        if (!share.allows_look_at(span)) continue;
+        std::uint64_t const begin = ticks();
+        found += find_in(entry);
+        if (span > LookShare::k_always) share.looked(begin, ticks());
+    }
     return found;
 }
 
 std::uint64_t LentBuffers::find_in(Entry& entry) noexcept {
-    std::uint64_t const still = std::min(MemoryWatch::absent(entry.from, entry.span), entry.missing);
+    auto const absent = MemoryWatch::absent_where_mapped(entry.from, entry.span);
+    if (!absent) {
+        free(entry);
+        return 0;
+    }
+    std::uint64_t const still = std::min(*absent, entry.missing);
     std::uint64_t const found = entry.missing - still;
     entry.missing = still;
     if (still == 0) free(entry);
@@ -113,8 +132,8 @@ std::uint64_t LentBuffers::come() const noexcept {
         };
         Entry const before = entry();
         if (before.owner == 0) continue;
-        std::uint64_t const still = MemoryWatch::absent(before.from, before.span);
-        if (entry() == before) come += before.missing - std::min(still, before.missing);
+        auto const still = MemoryWatch::absent_where_mapped(before.from, before.span);
+        if (still && entry() == before) come += before.missing - std::min(*still, before.missing);
     }
     return come;
 }

@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "plugin/tables/open/look_share.hpp"
+
 namespace sluice::plugin {
 
 class LentBuffers {
@@ -36,15 +38,17 @@ class LentBuffers {
     /// All of an owner, or the one that begins at `from`.
     void give_back_all(std::uint64_t owner) noexcept;
     void give_back(std::uint64_t owner, void const* from) noexcept;
-    /// The same as `lend` for a call that has not looked at its buffer again. The oldest of k_unlooked goes for it.
+    /// The same as `lend` for a call that has not looked at its buffer again. The program may use the memory for
+    /// something else from here on: buffers that overlap this one go for it, else the oldest of k_unlooked.
     void lend_without_look(void const* from, std::uint64_t span, std::uint64_t missing) noexcept;
-    /// Such a one is known: its pages are found here.
+    /// True if such a one covers the buffer.
     bool has_without_look(void const* from, std::uint64_t span) const noexcept;
 
     /// Bytes that became resident since the last look, of all that are not of requests.
     std::uint64_t find() noexcept;
-    /// The same of one owner, before it gives its buffers back.
-    std::uint64_t find(std::uint64_t owner) noexcept;
+    /// The same of one owner before it gives its buffers back, or the one that begins at `from`, as far as `share`
+    /// has time for it. `from`: null for all.
+    std::uint64_t find(std::uint64_t owner, void const* from, LookShare& share) noexcept;
     /// The same for all, without that they are found: for a sample.
     std::uint64_t come() const noexcept;
 
