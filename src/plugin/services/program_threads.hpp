@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// The threads of a process that are the program's: all but those that MPI_Init made and those of Sluice. Where one that
-/// MPI_Init made has ended, one of the program's is not counted.
+/// The threads of a process that are the program's: all but those that MPI_Init made and those of Sluice. Where one
+/// that MPI_Init made has ended, one of the program's is not counted.
 #pragma once
 
 #include <cstdint>
