@@ -25,7 +25,7 @@ int mincore(void* from, size_t bytes, unsigned char* in_memory) {
     return (int)syscall(SYS_mincore, from, bytes, in_memory);
 }
 
-enum { k_rounds = 5000, k_windows = 600, k_requests = 3000, k_steps = 3000 };
+enum { k_rounds = 5000, k_windows = 200, k_requests = 3000, k_steps = 3000 };
 static size_t const k_bytes = (size_t)512 << 20;
 static size_t const k_window = (size_t)8 << 30;
 static int g_rank;

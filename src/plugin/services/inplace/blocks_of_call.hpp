@@ -19,6 +19,7 @@
 
 #include "plugin/tables/datatypes.hpp"
 #include "plugin/watch/call.hpp"
+#include "plugin/watch/watch.hpp"
 
 namespace sluice::plugin {
 
