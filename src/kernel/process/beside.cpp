@@ -97,7 +97,7 @@ std::optional<std::string> read_output(int pipe, pid_t command) {
     }
 }
 
-/// The first process of a container is one, and whoever has asked for it (a subreaper).
+/// As the first process of a container does, and a process that has asked for it (a subreaper).
 bool collects_orphans() noexcept {
     int is_subreaper = 0;
     return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper) == 0 && is_subreaper != 0);

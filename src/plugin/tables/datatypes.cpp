@@ -66,4 +66,16 @@ TypeSize size_from_mpi(MPI_Datatype type) noexcept {
     return found;
 }
 
+std::optional<TypeSize> size_of_accepted(MPI_Datatype type) noexcept {
+#ifdef MPICH_VERSION
+    int integers = 0;
+    int addresses = 0;
+    int types = 0;
+    int combiner = MPI_COMBINER_NAMED;
+    if (MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return std::nullopt;
+    if (combiner == MPI_COMBINER_NAMED) return std::nullopt;
+#endif
+    return size_from_mpi(type);
+}
+
 }  // namespace sluice::plugin

@@ -60,5 +60,9 @@ class Datatypes {
 
 /// Of a valid handle.
 TypeSize size_from_mpi(MPI_Datatype type) noexcept;
+/// Of a handle that is not known and that MPI has accepted. MPICH accepts any number that looks like one of its own
+/// types, and ends the job when it is asked about it: of such ones, all of which are known if they exist, nothing is
+/// told.
+std::optional<TypeSize> size_of_accepted(MPI_Datatype type) noexcept;
 
 }  // namespace sluice::plugin

@@ -83,6 +83,9 @@ void learn_types(Datatypes& types) noexcept {
                                     MPI_CXX_BOOL,
                                     MPI_CXX_FLOAT_COMPLEX,
                                     MPI_CXX_DOUBLE_COMPLEX,
+#ifdef MPIX_C_FLOAT16
+                                    MPIX_C_FLOAT16,
+#endif
                                     MPI_CXX_LONG_DOUBLE_COMPLEX}) {
         if (type == MPI_DATATYPE_NULL) continue;
         TypeSize const size = size_from_mpi(type);
@@ -100,7 +103,7 @@ TypeSize MessageBytes::size_of(MPI_Datatype type) noexcept {
         return *known;
     left_out_ = true;
     if (!may_ask_ || type == MPI_DATATYPE_NULL) return {};
-    return size_from_mpi(type);
+    return size_of_accepted(type).value_or(TypeSize{});
 }
 
 Known const& MessageBytes::known_as(MPI_Comm comm) noexcept {

@@ -96,7 +96,9 @@ void Call::receives_into(void* buffer, std::uint64_t span) noexcept {
     ResidentBuffers& resident = watch_->resident_buffers();
     if (resident.knows(buffer, span)) [[likely]]
         return;
-    if (!watch_->may_look(span) || watch_->lent().has_without_look(buffer, span)) return;
+    not_looked_ = !watch_->may_look(span) || watch_->lent().has_without_look(buffer, span);
+    if (not_looked_) [[unlikely]]
+        return;
     std::uint64_t const asked_at = resident.generation();
     absent_ = watch_->absent(buffer, span);
     new_ = absent_;
@@ -135,9 +137,9 @@ void Call::waits() noexcept {
     if (!is_long()) return;
     note_pages();
     t_account.leaves = leaves_;
-    t_account.comes = absent_ == 0 ? comes_ : FlyingRange{};
+    t_account.comes = absent() == 0 ? comes_ : FlyingRange{};
     t_account.unknown =
-        absent_ == 0 ? unknown() : unknown() - std::min(unknown(), in_) + coming() - std::min(absent_, coming());
+        absent() == 0 ? unknown() : unknown() - std::min(unknown(), in_) + coming() - std::min(absent(), coming());
     t_account.leaves_at = watch_->flies(site_, leaves_);
     t_account.comes_at = watch_->flies(site_, t_account.comes);
     if (t_account.unknown > 0) watch_->flies(site_, t_account.unknown);
@@ -194,7 +196,7 @@ void Call::opens(MPI_Request request, bool persistent) noexcept {
     open.bytes = kept_busy();
     open.leaves = leaves_;
     // What has come of a message is not known where its buffer was resident, and counts as nothing.
-    bool const has_come = !is_posted() && absent_ == 0;
+    bool const has_come = !is_posted() && absent() == 0;
     if (has_come) open.comes = comes_;
     open.unknown = has_come || out_ > 0 ? (leaves_.bytes + comes_.bytes > 0 ? 0 : out_ + (has_come ? in_ : 0)) : 0;
     open.out = out_;

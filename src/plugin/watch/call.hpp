@@ -156,6 +156,8 @@ class Call {
     std::uint64_t unknown() const noexcept { return leaves_.bytes + comes_.bytes > 0 ? 0 : kept_busy(); }
     /// Bytes that come in, if their buffer is known to be busy or no buffer is.
     std::uint64_t coming() const noexcept { return leaves_.bytes + comes_.bytes > 0 ? comes_.bytes : in_; }
+    /// Those of them whose pages are not there, or may not be.
+    std::uint64_t absent() const noexcept { return not_looked_ ? coming() : absent_; }
     /// Its buffer is busy only where something has come.
     bool is_posted() const noexcept;
     static constexpr std::uint64_t k_seen_in_flight = 65536;
@@ -193,6 +195,7 @@ class Call {
     std::uint64_t own_pages_ = 0;
     std::uint64_t new_ = 0;     // absent_ at the begin
     std::uint64_t absent_ = 0;  // bytes of the receive buffer that were not in memory
+    bool not_looked_ = false;   // at the receive buffer: then nothing of it counts as in flight
 };
 
 }  // namespace sluice::plugin

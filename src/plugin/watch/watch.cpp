@@ -113,14 +113,14 @@ std::uint64_t Watch::pages_of_call() const noexcept {
 }
 
 /// With very large buffers not every sample has time for a look.
-Watch::Come Watch::look_for_sample() noexcept {
+Watch::SeenPages Watch::look_for_sample() noexcept {
     std::uint64_t const from = ticks();
     void const* const buffer = buffer_.load(std::memory_order_acquire);
     std::uint32_t const version = memory_.version();
-    if (!sample_looks_.allows(from)) return buffer == come_.buffer && version == come_.version ? come_ : Come{};
-    come_ = {pages_of_call(), lent_.come(), buffer, version};
+    if (!sample_looks_.allows(from)) return buffer == seen_.buffer && version == seen_.version ? seen_ : SeenPages{};
+    seen_ = {pages_of_call(), lent_.come(), buffer, version};
     sample_looks_.looked(from, ticks());
-    return come_;
+    return seen_;
 }
 
 namespace {
@@ -154,7 +154,7 @@ record::Sample Watch::sample(KernelSays& kernel) noexcept {
         std::uint64_t const flying = flights_.of_rank();
         MemoryWatch::Reading const reading = memory_.read_with_peak(kernel);
         // Looked for after the reading: pages that come meanwhile are not taken for the MPI's.
-        Come const come = look_for_sample();
+        SeenPages const come = look_for_sample();
         sample = memory_.sample(reading, now, look_at(calls_with_reading_) > 0, open, clock_.ticks_in_us(open_us),
                                 come.of_call + come.of_others);
         // The program may start or end a call, and touch or free its buffers, at any moment of the reading.

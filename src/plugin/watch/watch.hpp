@@ -185,8 +185,9 @@ class Watch {
         looks_.looked(from, ticks());
         return bytes;
     }
-    /// Calls ask about small buffers always, and about larger ones while that takes its share of the time.
+    /// The time for looks at the buffers of all open requests.
     LookShare& looks_at_all() noexcept { return looks_at_all_; }
+    /// Calls ask about small buffers always, and about larger ones while that takes its share of the time.
     bool may_look(std::uint64_t span) const noexcept { return looks_.allows_look_at(span); }
     /// The receive buffer of the call that the rank is in, of which `absent` bytes were not resident at its begin. For
     /// samples in the middle of it. Of several threads' calls one is kept: true for that, which says when it is over.
@@ -231,7 +232,7 @@ class Watch {
 
   private:
     /// Pages of buffers that came in calls which are not over, as a sample sees them.
-    struct Come {
+    struct SeenPages {
         std::uint64_t of_call = 0;
         std::uint64_t of_others = 0;
         void const* buffer = nullptr;
@@ -258,10 +259,10 @@ class Watch {
     LookShare looks_{k_part_of_looks};
     LookShare looks_at_all_{k_part_of_looks};
     LookShare sample_looks_{k_part_of_looks};
-    Come come_;  // when the sampler looked last
+    SeenPages seen_;  // when the sampler looked last
     void exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept;
     std::uint64_t pages_of_call() const noexcept;
-    Come look_for_sample() noexcept;
+    SeenPages look_for_sample() noexcept;
     bool is_elsewhere(FlyingRange const& range) noexcept;
     /// Whose pages a smaller buffer has is not asked: the look costs some µs.
     static constexpr std::uint64_t k_least_looked_at = 1 << 20;

@@ -58,6 +58,16 @@ OpenRequest of_bytes(std::uint64_t bytes, bool persistent = false) {
     return what;
 }
 
+/// Receives into `buffer`, none of whose pages is there.
+template <class Buffer>
+OpenRequest into(Buffer& buffer, bool persistent = false) {
+    OpenRequest what = of_bytes(8, persistent);
+    what.buffer = buffer.data();
+    what.span = buffer.size();
+    what.absent = buffer.size();
+    return what;
+}
+
 class SeveralThreads {
   public:
     SeveralThreads() { g_plugin.several_threads = true; }
@@ -261,10 +271,8 @@ TEST(OpenRequests, pages_that_became_resident_are_the_programs_own_and_counted_o
 TEST(OpenRequests, pages_of_requests_that_no_look_had_time_for_are_late) {
     Heard heard;
     Table table(heard, heard.budget);
-    OpenRequest what = of_bytes(8192);
-    what.absent = 8192;
-    table.add(handle_number(1), what);
-    heard.still_absent = 0;
+    std::array<char, 8192> buffer;
+    table.add(handle_number(1), into(buffer));
     heard.looks.looked(ticks(), ticks() + (std::uint64_t{1} << 40));
     table.find_own_pages();
     EXPECT_EQ(heard.own + heard.late, 0U);
@@ -277,12 +285,8 @@ TEST(OpenRequests, a_large_buffer_that_is_not_looked_at_when_its_message_has_com
     Heard heard;
     Table table(heard, heard.budget);
     std::array<char, 8192> buffer;
-    OpenRequest what = of_bytes(8);
-    what.buffer = buffer.data();
-    what.span = buffer.size();
-    what.absent = 8192;
-    heard.most_looked_at = what.span - 1;
-    table.add(handle_number(1), what);
+    heard.most_looked_at = buffer.size() - 1;
+    table.add(handle_number(1), into(buffer));
     EXPECT_FALSE(heard.buffers.has_without_look(buffer.data(), buffer.size()));
     table.complete({handle_number(1), 0});
     EXPECT_TRUE(heard.buffers.has_without_look(buffer.data(), buffer.size()));
@@ -292,15 +296,12 @@ TEST(OpenRequests, a_large_buffer_that_is_not_looked_at_when_its_message_has_com
 TEST(OpenRequests, pages_of_a_large_buffer_that_a_look_at_all_left_out_are_late) {
     Heard heard;
     Table table(heard, heard.budget);
-    OpenRequest what = of_bytes(8192);
-    what.span = 8192;
-    what.absent = 8192;
-    table.add(handle_number(1), what);
-    heard.still_absent = 0;
-    heard.most_looked_at = what.span - 1;
+    std::array<char, 8192> buffer;
+    table.add(handle_number(1), into(buffer));
+    heard.most_looked_at = buffer.size() - 1;
     table.find_own_pages();
     EXPECT_EQ(heard.own + heard.late, 0U);
-    heard.most_looked_at = what.span;
+    heard.most_looked_at = buffer.size();
     table.find_own_pages();
     EXPECT_EQ(heard.own, 0U);
     EXPECT_EQ(heard.late, 8192U);
@@ -310,12 +311,8 @@ TEST(OpenRequests, a_persistent_one_that_is_not_looked_at_keeps_its_pages_to_its
     Heard heard;
     Table table(heard, heard.budget);
     std::array<char, 8192> buffer;
-    OpenRequest what = of_bytes(8, true);
-    what.buffer = buffer.data();
-    what.span = buffer.size();
-    what.absent = 8192;
-    heard.most_looked_at = what.span - 1;
-    table.add(handle_number(1), what);
+    heard.most_looked_at = buffer.size() - 1;
+    table.add(handle_number(1), into(buffer, true));
     MPI_Request const request = handle_number(1);
     table.begin(&request, 1);
     table.complete({request, 0});

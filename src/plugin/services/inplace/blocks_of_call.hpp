@@ -90,7 +90,7 @@ class BlocksOfCall {
             return TypeSize{size, size, 0, size};
         if (auto const known = types_.find(type)) return known;
         if (!has_asked_ || type != type_asked_) {
-            shape_asked_ = is_accepted(type) ? std::optional(size_from_mpi(type)) : std::nullopt;
+            shape_asked_ = is_accepted(type) ? size_of_accepted(type) : std::nullopt;
             type_asked_ = type;
             has_asked_ = true;
         }

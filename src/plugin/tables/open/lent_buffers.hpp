@@ -5,9 +5,9 @@
 ///     lend ──> pages are missing ── some come in a later call, or between two samples ──> find, give_back
 ///              └── find: they are the application's, although it was inside MPI when they came
 ///
-/// Requests look at theirs themselves and tell what is still missing; the others are found here. So are those of calls
-/// for which no time to look was left (LookShare): the last k_unlooked of them. At most k_room are
-/// known; pages of what comes beyond that count as the MPI's if they come inside it. Nothing here allocates.
+/// Requests look at theirs themselves and tell what is still missing; the others are found here. So are the buffers of
+/// calls that had no time to look again (LookShare): the last k_unlooked of them. At most k_room buffers are known;
+/// pages of what comes beyond that count as the MPI's if they come inside it. Nothing here allocates.
 #pragma once
 
 #include <array>
