@@ -32,8 +32,9 @@ class Clock {
     std::uint64_t ns(std::uint64_t elapsed_ticks) const noexcept { return scaled(elapsed_ticks, ns_per_tick_); }
     std::uint64_t us_since_start(std::uint64_t at) const noexcept { return scaled(at - start_, us_per_tick_); }
     /// Returns the ticks in that number of microseconds.
-    std::uint64_t ticks_in_us(std::uint64_t us) const noexcept {
-        return static_cast<std::uint64_t>(static_cast<double>(us) * 1000.0 / ns_per_tick_);
+    std::uint64_t ticks_in_us(std::uint64_t us) const noexcept { return ticks_in_ns(us * 1000); }
+    std::uint64_t ticks_in_ns(std::uint64_t ns) const noexcept {
+        return static_cast<std::uint64_t>(static_cast<double>(ns) / ns_per_tick_);
     }
 
   private:

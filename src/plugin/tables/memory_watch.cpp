@@ -32,8 +32,6 @@ constexpr std::uint64_t k_changes_lately = 2;
 // So many least intervals lie at least between two times that all of some calls are read. Where each finds cold caches,
 // this takes 1 % of the time.
 constexpr std::uint64_t k_proofs = 256;
-// A look at lent buffers takes at most this part of the time.
-constexpr std::uint64_t k_look_part = 10;
 
 std::uint64_t above(std::uint64_t now, std::uint64_t before) noexcept {
     return now > before ? now - before : 0;
@@ -183,12 +181,11 @@ MemoryWatch::Growth MemoryWatch::growth(Resident const& is, Resident const& befo
     std::uint64_t const late = take(late_pages_);
     std::uint64_t own = take(own_pages_) + late;
     unlooked_ += of_private + of_shared;
-    bool const looks = lent_ != nullptr && unlooked_ >= k_growth && now >= next_look_;
+    bool const looks = lent_ != nullptr && unlooked_ >= k_growth && looks_.allows(now);
     if (looks) {
+        LookShare::Look const look(looks_);
         own += lent_->find();
         unlooked_ = 0;
-        std::uint64_t const looked = ticks();
-        next_look_ = looked + k_look_part * (looked - std::min(now, looked));
     }
     std::uint64_t const own_private = std::min(own, of_private);
     std::uint64_t const own_shared = std::min(own - own_private, of_shared);

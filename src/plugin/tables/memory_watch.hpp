@@ -39,6 +39,7 @@
 #include "plugin/tables/growth/doubt.hpp"
 #include "plugin/tables/growth/held.hpp"
 #include "plugin/tables/growth/stretch.hpp"
+#include "plugin/tables/open/look_share.hpp"
 #include "plugin/tables/own_pages.hpp"
 #include "record/record.hpp"
 #include "sluice/budget.hpp"
@@ -85,6 +86,8 @@ class MemoryWatch {
     void let_go_of_files() noexcept { statm_.let_go(); }
     /// Buffers of the program whose pages may come in any call.
     void follow(LentBuffers& lent) noexcept { lent_ = &lent; }
+    /// Before there are readings.
+    void start_looks(Clock const& clock) noexcept { looks_.start(clock, k_looks_at_once_us); }
     /// Makings of objects that have no readings of their own.
     void follow(Makings& makings) noexcept { makings_ = &makings; }
     /// Before MPI_Init: all threads are the program's. What MPI_Init adds until the first look is not.
@@ -221,6 +224,8 @@ class MemoryWatch {
     static constexpr std::uint64_t k_unknown = ~std::uint64_t{0};
     static constexpr std::uint64_t k_never = ~std::uint64_t{0};
     static constexpr std::uint64_t k_nearly_all = 32;  // times what is left
+    static constexpr std::uint64_t k_part_of_looks = 10;
+    static constexpr std::uint64_t k_looks_at_once_us = 5000;
     // Of the last readings. Threads that read at once may mix two; the next sample has them right again.
     mutable std::atomic<std::uint64_t> known_private_{0};
     mutable std::atomic<std::uint64_t> known_both_{k_unknown};
@@ -254,9 +259,9 @@ class MemoryWatch {
     Makings* makings_ = nullptr;
     Holders holders_;
     Doubt doubt_;
-    std::uint64_t unlooked_ = 0;   // growth since the last look at lent buffers
-    std::uint64_t next_look_ = 0;  // in ticks
-    std::uint64_t given_ = 0;      // private bytes that went to the MPI since then
+    std::uint64_t unlooked_ = 0;        // growth since the last look at lent buffers
+    LookShare looks_{k_part_of_looks};  // at lent buffers
+    std::uint64_t given_ = 0;           // private bytes that went to the MPI since then
     record::Site* given_site_ = nullptr;
     std::uint64_t given_at_site_ = 0;
 };

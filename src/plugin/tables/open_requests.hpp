@@ -220,7 +220,7 @@ class OpenRequests {
             std::uint64_t const from = ticks();
             if (!looks.allows(from)) break;
             if (find_own_pages(slot)) --left;
-            looks.looked(from, ticks());
+            looks.looked(from, ticks() - from);
         }
         is_behind_ = left > 0;
     }

@@ -114,12 +114,11 @@ std::uint64_t Watch::pages_of_call() const noexcept {
 
 /// With very large buffers not every sample has time for a look.
 Watch::SeenPages Watch::look_for_sample() noexcept {
-    std::uint64_t const from = ticks();
     void const* const buffer = buffer_.load(std::memory_order_acquire);
     std::uint32_t const version = memory_.version();
-    if (!sample_looks_.allows(from)) return buffer == seen_.buffer && version == seen_.version ? seen_ : SeenPages{};
+    if (!sample_looks_.allows(ticks())) return buffer == seen_.buffer && version == seen_.version ? seen_ : SeenPages{};
+    LookShare::Look const look(sample_looks_);
     seen_ = {pages_of_call(), lent_.come(), buffer, version};
-    sample_looks_.looked(from, ticks());
     return seen_;
 }
 

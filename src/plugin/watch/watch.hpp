@@ -40,8 +40,9 @@ class Watch {
     /// Before calls are watched: they look at their buffers. Needs the clock.
     void start_looks() noexcept {
         for (LookShare* const share : {&looks_, &sample_looks_})
-            share->start(clock_.ticks_in_us(k_looks_at_once_us));
-        looks_at_all_.start(clock_.ticks_in_us(k_looks_at_all_at_once_us));
+            share->start(clock_, k_looks_at_once_us);
+        looks_at_all_.start(clock_, k_looks_at_all_at_once_us);
+        memory_.start_looks(clock_);
     }
     Sites& sites() noexcept { return sites_; }
     MemoryWatch& memory() noexcept { return memory_; }
@@ -180,10 +181,8 @@ class Watch {
     std::uint64_t absent(void const* buffer, std::uint64_t span) noexcept {
         if (span <= LookShare::k_always) [[likely]]
             return MemoryWatch::absent(buffer, span);
-        std::uint64_t const from = ticks();
-        std::uint64_t const bytes = MemoryWatch::absent(buffer, span);
-        looks_.looked(from, ticks());
-        return bytes;
+        LookShare::Look const look(looks_);
+        return MemoryWatch::absent(buffer, span);
     }
     /// The time for looks at the buffers of all open requests.
     LookShare& looks_at_all() noexcept { return looks_at_all_; }

@@ -273,7 +273,7 @@ TEST(OpenRequests, pages_of_requests_that_no_look_had_time_for_are_late) {
     Table table(heard, heard.budget);
     std::array<char, 8192> buffer;
     table.add(handle_number(1), into(buffer));
-    heard.looks.looked(ticks(), ticks() + (std::uint64_t{1} << 40));
+    heard.looks.looked(ticks(), std::uint64_t{1} << 40);
     table.find_own_pages();
     EXPECT_EQ(heard.own + heard.late, 0U);
     table.complete({handle_number(1), 0});

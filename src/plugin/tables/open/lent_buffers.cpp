@@ -2,8 +2,8 @@
 #include "plugin/tables/open/lent_buffers.hpp"
 
 #include <algorithm>
+#include <optional>
 
-#include "plugin/binding/clock.hpp"
 #include "plugin/binding/tally.hpp"
 #include "plugin/tables/memory_watch.hpp"
 
@@ -98,11 +98,10 @@ std::uint64_t LentBuffers::find(std::uint64_t owner, void const* from, LookShare
     std::uint64_t found = 0;
     for (Entry& entry : entries_) {
         if (entry.owner != owner || (from != nullptr && entry.from != from)) continue;
-        std::uint64_t const span = entry.span;
-        if (!share.allows_look_at(span)) continue;
-        std::uint64_t const begin = ticks();
+        if (!share.allows_look_at(entry.span)) continue;
+        std::optional<LookShare::Look> look;
+        if (entry.span > LookShare::k_always) look.emplace(share);
         found += find_in(entry);
-        if (span > LookShare::k_always) share.looked(begin, ticks());
     }
     return found;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 
 #include "plugin/binding/clock.hpp"
 
@@ -20,19 +21,43 @@ class LookShare {
     static constexpr std::uint64_t k_always = 256 << 10;
 
     explicit LookShare(std::uint64_t part) noexcept : part_(part) {}
-    void start(std::uint64_t ahead) noexcept { ahead_ = part_ * ahead; }
+    void start(Clock const& clock, std::uint64_t ahead_us) noexcept {
+        clock_ = clock;
+        ahead_ = part_ * clock.ticks_in_us(ahead_us);
+    }
 
     bool allows(std::uint64_t now) const noexcept {
         return used_until_.load(std::memory_order_relaxed) <= now + ahead_;
     }
     bool allows_look_at(std::uint64_t bytes) const noexcept { return bytes <= k_always || allows(ticks()); }
-    void looked(std::uint64_t from, std::uint64_t to) noexcept {
-        std::uint64_t const until = std::max(used_until_.load(std::memory_order_relaxed), from);
-        used_until_.store(until + part_ * (to - std::min(from, to)), std::memory_order_relaxed);
+    void looked(std::uint64_t at, std::uint64_t took) noexcept {
+        std::uint64_t const until = std::max(used_until_.load(std::memory_order_relaxed), at);
+        used_until_.store(until + part_ * took, std::memory_order_relaxed);
     }
+
+    /// A look at much, while this lives. Counts what the thread takes of a processor: on a busy machine much more time
+    /// passes.
+    class Look {
+      public:
+        explicit Look(LookShare& share) noexcept : share_(share), at_(ticks()), before_(of_thread_ns()) {}
+        Look(Look const&) = delete;
+        Look& operator=(Look const&) = delete;
+        ~Look() { share_.looked(at_, share_.clock_.ticks_in_ns(of_thread_ns() - before_)); }
+
+      private:
+        static std::uint64_t of_thread_ns() noexcept {
+            timespec now{};
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+            return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+        }
+        LookShare& share_;
+        std::uint64_t at_;
+        std::uint64_t before_;
+    };
 
   private:
     std::uint64_t part_;
+    Clock clock_;
     std::uint64_t ahead_ = 0;
     std::atomic<std::uint64_t> used_until_{0};
 };
