@@ -173,23 +173,37 @@ bool MemoryWatch::enter(std::uint64_t now, std::uint64_t now_us) noexcept {
     return look_at(gap_) != k_never && share_out(now, nullptr, 0, now_us).has_value();
 }
 
+/// Bytes of lent buffers that have come until the reading. Other ranks and threads fill them at any time: what may have
+/// come between it and the look is kept for the next reading.
+std::uint64_t MemoryWatch::found_until(Resident const& reading) noexcept {
+    std::uint64_t const found = lent_->find();
+    if (found == 0) return 0;
+    Resident const now = read().others;
+    std::uint64_t const grown =
+        above(now.private_bytes + now.shared_bytes, reading.private_bytes + reading.shared_bytes);
+    std::uint64_t const later = std::min(found, grown);
+    if (later > 0) add(own_pages_, later);
+    return found - later;
+}
+
 /// Pages of the program's buffers are private ones, or of shared memory. Such of lent buffers that came before, when no
 /// look was due, have been given to the MPI.
 MemoryWatch::Growth MemoryWatch::growth(Resident const& is, Resident const& before, std::uint64_t now) noexcept {
     std::uint64_t const of_private = above(is.private_bytes, before.private_bytes);
     std::uint64_t const of_shared = above(is.shared_bytes, before.shared_bytes);
+    put(given_last_, std::uint64_t{0});
     std::uint64_t const late = take(late_pages_);
     std::uint64_t own = take(own_pages_) + late;
     unlooked_ += of_private + of_shared;
     bool const looks = lent_ != nullptr && unlooked_ >= k_growth && looks_.allows(now);
     if (looks) {
         LookShare::Look const look(looks_);
-        own += lent_->find();
+        own += found_until(is);
         unlooked_ = 0;
     }
     std::uint64_t const own_private = std::min(own, of_private);
     std::uint64_t const own_shared = std::min(own - own_private, of_shared);
-    if (looks || late > 0) ungive(own - own_private - own_shared);
+    if (looks || late > 0) ungive(own - own_private - own_shared, looks);
     return {own_private + own_shared, of_private - own_private, of_shared - own_shared};
 }
 
@@ -197,19 +211,23 @@ MemoryWatch::Growth MemoryWatch::growth(Resident const& is, Resident const& befo
 void MemoryWatch::give(std::uint64_t private_bytes, record::Site* site, std::uint64_t of_site) noexcept {
     mpi_private += private_bytes;
     put(given_, given_ + private_bytes);
+    put(given_last_, given_last_ + private_bytes);
     if (of_site <= given_at_site_) return;
     given_site_ = site;
     given_at_site_ = of_site;
 }
 
-/// Pages that are the program's: the MPI was given them, or they wait for a proof that they are the MPI's.
-void MemoryWatch::ungive(std::uint64_t bytes) noexcept {
+/// Pages that are the program's: the MPI was given them, or they wait for a proof that they are the MPI's. What else it
+/// was given stays in doubt until all lent buffers have been looked at.
+void MemoryWatch::ungive(std::uint64_t bytes, bool all_looked_at) noexcept {
     stretch_.are_the_programs(bytes);
-    take_back(mpi_private, std::min(bytes, given_));
-    if (given_site_ != nullptr) untake(*given_site_, std::min(bytes, given_at_site_));
-    put(given_, std::uint64_t{0});
-    given_site_ = nullptr;
-    given_at_site_ = 0;
+    std::uint64_t const back = std::min(bytes, given_);
+    std::uint64_t const back_at_site = std::min(bytes, given_at_site_);
+    take_back(mpi_private, back);
+    if (given_site_ != nullptr) untake(*given_site_, back_at_site);
+    put(given_, all_looked_at ? 0 : given_ - back);
+    given_at_site_ = all_looked_at ? 0 : given_at_site_ - back_at_site;
+    if (given_at_site_ == 0) given_site_ = nullptr;
 }
 
 double MemoryWatch::most_in_a_tick() const noexcept {

@@ -142,6 +142,9 @@ class MemoryWatch {
         if (bytes > 0) add(late_pages_, bytes);
     }
 
+    /// Whether the last reading gave the MPI so much that pages of the program's may be among it.
+    bool gave_much() const noexcept { return look_at(given_last_) >= k_growth; }
+
     /// Whether memory was given back since the last question.
     bool take_shrunk() noexcept {
         return shrunk_.load(std::memory_order_relaxed) && shrunk_.exchange(false, std::memory_order_relaxed);
@@ -183,8 +186,9 @@ class MemoryWatch {
         std::uint64_t own, mpi_private, mpi_shared;
     };
     Growth growth(Resident const& is, Resident const& before, std::uint64_t now) noexcept;
+    std::uint64_t found_until(Resident const& reading) noexcept;
     void give(std::uint64_t private_bytes, record::Site* site, std::uint64_t of_site) noexcept;
-    void ungive(std::uint64_t bytes) noexcept;
+    void ungive(std::uint64_t bytes, bool all_looked_at) noexcept;
     std::uint64_t most_in(std::uint64_t ticks) const noexcept;
     /// Bytes that a call of the site can have taken, if that is known, which has lasted `elapsed` ticks until now and
     /// had no reading at its begin. What short ones took says nothing of a call that had nearly all of the time since
@@ -262,6 +266,7 @@ class MemoryWatch {
     std::uint64_t unlooked_ = 0;        // growth since the last look at lent buffers
     LookShare looks_{k_part_of_looks};  // at lent buffers
     std::uint64_t given_ = 0;           // private bytes that went to the MPI since then
+    std::uint64_t given_last_ = 0;      // of these by the last reading
     record::Site* given_site_ = nullptr;
     std::uint64_t given_at_site_ = 0;
 };

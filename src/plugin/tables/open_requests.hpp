@@ -212,17 +212,14 @@ class OpenRequests {
     void find_own_pages() noexcept {
         if (look_at(incomplete_) == 0) return;
         CallersLock const lock(changing_);
-        LookShare& looks = listener_.looks_at_all();
-        std::size_t left = incomplete_;
-        for (std::size_t tries = 0; left > 0 && tries < size(); ++tries, looking_ = next_of(looking_)) {
-            OpenRequest& slot = slots_[looking_];
-            if (slot.absent == 0) continue;
-            std::uint64_t const from = ticks();
-            if (!looks.allows(from)) break;
-            if (find_own_pages(slot)) --left;
-            looks.looked(from, ticks() - from);
-        }
-        is_behind_ = left > 0;
+        look_at_all();
+    }
+    /// The same just after a reading, which may have seen pages that came after the look before it.
+    void find_late_pages() noexcept {
+        if (look_at(incomplete_) == 0) return;
+        CallersLock const lock(changing_);
+        is_behind_ = true;
+        look_at_all();
     }
     /// The same for one that is about to be complete: what completes together was in flight together.
     void find_own_pages(Handle const& handle) noexcept {
@@ -364,6 +361,20 @@ class OpenRequests {
     void stays_unlooked(OpenRequest const& slot) noexcept {
         LentBuffers& lent = listener_.lent();
         if (!lent.has_without_look(slot.buffer, slot.span)) lent.lend_without_look(slot.buffer, slot.span, slot.absent);
+    }
+
+    void look_at_all() noexcept {
+        LookShare& looks = listener_.looks_at_all();
+        std::size_t left = incomplete_;
+        for (std::size_t tries = 0; left > 0 && tries < size(); ++tries, looking_ = next_of(looking_)) {
+            OpenRequest& slot = slots_[looking_];
+            if (slot.absent == 0) continue;
+            std::uint64_t const from = ticks();
+            if (!looks.allows(from)) break;
+            if (find_own_pages(slot)) --left;
+            looks.looked(from, ticks() - from);
+        }
+        is_behind_ = left > 0;
     }
 
     /// False if there is no time for it.

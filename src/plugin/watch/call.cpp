@@ -45,8 +45,7 @@ Call::Call(Job& job, Watch& watch, Function function, void const* caller, Inside
     if (reads == Reads::some) {
         reading_ = watch.begins_making(site_, start_);
     } else if (reading_ || watch.memory().is_in_gap()) [[unlikely]] {
-        watch.requests().find_own_pages();
-        reading_ = watch.memory().enter(start_, watch.clock().us_since_start(start_)) && reading_;
+        reading_ = watch.reads_at_entry(start_) && reading_;
     }
     if (watch.memory().take_shrunk()) [[unlikely]]
         watch.forget_pages();
@@ -350,7 +349,8 @@ int Call::end(int code) {
     }
     land(t_account);
     std::uint64_t now = ticks();
-    if (reading_ || watch.memory().is_long(now - start_)) [[unlikely]] {
+    bool const reads = reading_ || watch.memory().is_long(now - start_);
+    if (reads) [[unlikely]] {
         watch.requests().find_own_pages();
         now = ticks();
     }
@@ -359,6 +359,8 @@ int Call::end(int code) {
     std::uint64_t const ns = watch.clock().ns(elapsed);
     auto const start_us = [&] { return watch.clock().us_since_start(start_); };
     MemoryWatch::Change const change = watch.memory().leave(now, elapsed, reading_, own, site, start_us, frees_);
+    if (reads) [[unlikely]]
+        watch.has_read();
     if (t_account.receiving) [[unlikely]]
         watch.has_received();
     note_objects(change, elapsed);

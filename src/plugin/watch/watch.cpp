@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -30,6 +31,9 @@ Watch::Watch(record::RecordFile file, Budget const& budget)
 namespace {
 
 constexpr int k_tries = 16;
+// A thread of the program that has no processor in the middle of a reading is waited for so many times longer.
+constexpr int k_pauses = 16;
+constexpr std::chrono::milliseconds k_pause{1};
 
 /// MPI gives a handle again that the program has: each is to be freed.
 bool may_repeat(record::Object kind) noexcept {
@@ -148,7 +152,13 @@ record::Sample Watch::sample(KernelSays& kernel) noexcept {
     record::Site const* const open = open_us > 0 ? &record().sites[site] : nullptr;
     record::Sample sample;
     // A reading of the program's thread between two of the numbers would give its pages to the MPI.
-    for (int tries = 0; tries < k_tries; ++tries) {
+    bool is_whole = false;
+    bool is_inside = false;
+    for (int tries = 0; !is_whole && tries < k_tries + k_pauses; ++tries) {
+        if (tries > k_tries)
+            std::this_thread::sleep_for(k_pause);
+        else if (tries > 0)
+            std::this_thread::yield();
         std::uint32_t const version = memory_.version();
         std::uint64_t const flying = flights_.of_rank();
         MemoryWatch::Reading const reading = memory_.read_with_peak(kernel);
@@ -158,9 +168,14 @@ record::Sample Watch::sample(KernelSays& kernel) noexcept {
                                 come.of_call + come.of_others);
         // The program may start or end a call, and touch or free its buffers, at any moment of the reading.
         sample.in_flight = static_cast<std::uint32_t>((std::min(flying, flights_.of_rank()) + come.of_call) / 1024);
-        if (version % 2 == 0 && memory_.version() == version) break;
-        std::this_thread::yield();
+        std::uint32_t const after = memory_.version();
+        is_inside = version % 2 != 0 || after % 2 != 0;
+        is_whole = !is_inside && after == version;
     }
+    if (is_inside)
+        last_outside_.limit(sample);
+    else
+        last_outside_ = {sample.mpi_private, sample.mpi_shared};
     sample.in_flight = std::min(sample.in_flight, in_flight_at_most(sample));
     sample.time_us = now_us;
     sample.left_pinned = static_cast<std::uint32_t>(used_pages_.bytes() / 1024);

@@ -131,14 +131,27 @@ class Watch {
     void ignore_requests() noexcept { follows_requests_ = false; }
     bool follows_requests() const noexcept { return follows_requests_; }
 
+    /// At the begin of a call with a reading, at `now` in ticks. False where another thread is reading.
+    bool reads_at_entry(std::uint64_t now) noexcept {
+        requests_.find_own_pages();
+        bool const reads = memory_.enter(now, clock_.us_since_start(now));
+        if (reads) has_read();
+        return reads;
+    }
+    /// After a reading. Other threads may have filled buffers of open requests between the look at them and the
+    /// reading, such as those of the C library that read files for the MPI.
+    void has_read() noexcept {
+        if (memory_.gave_much()) [[unlikely]]
+            requests_.find_late_pages();
+    }
+
     // For calls that make an object and are short.
     /// True if its memory is measured: `ends_making` must be told. `now`: in ticks.
     bool begins_making(std::uint32_t site, std::uint64_t now) noexcept {
         bool const is_measured = memory_.is_due(now) || makings_.wants(site);
         if (!is_measured && !makings_.is_outside()) [[likely]]
             return false;
-        requests_.find_own_pages();
-        if (!memory_.enter(now, clock_.us_since_start(now))) return false;
+        if (!reads_at_entry(now)) return false;
         makings_.begins(is_measured);
         return is_measured;
     }
@@ -237,6 +250,16 @@ class Watch {
         void const* buffer = nullptr;
         std::uint32_t version = 0;  ///< of the memory: it changes when a reading has found the pages
     };
+    /// What a sample says of the MPI that was not taken inside a reading. One that was may count twice what that
+    /// brings.
+    struct SampleOutside {
+        std::uint32_t mpi_private = ~std::uint32_t{0};
+        std::uint32_t mpi_shared = ~std::uint32_t{0};
+        void limit(record::Sample& sample) const noexcept {
+            sample.mpi_private = std::min(sample.mpi_private, mpi_private);
+            sample.mpi_shared = std::min(sample.mpi_shared, mpi_shared);
+        }
+    };
 
     record::RecordFile file_;
     Clock clock_;
@@ -259,6 +282,7 @@ class Watch {
     LookShare looks_at_all_{k_part_of_looks};
     LookShare sample_looks_{k_part_of_looks};
     SeenPages seen_;  // when the sampler looked last
+    SampleOutside last_outside_;
     void exchanged(std::array<record::Peer, record::k_peers>& with, int world_rank, std::uint64_t bytes) noexcept;
     std::uint64_t pages_of_call() const noexcept;
     SeenPages look_for_sample() noexcept;

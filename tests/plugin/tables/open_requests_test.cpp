@@ -307,6 +307,21 @@ TEST(OpenRequests, pages_of_a_large_buffer_that_a_look_at_all_left_out_are_late)
     EXPECT_EQ(heard.late, 8192U);
 }
 
+TEST(OpenRequests, pages_that_are_found_just_after_a_reading_are_late_and_later_ones_are_not) {
+    Heard heard;
+    Table table(heard, heard.budget);
+    std::vector<char> buffer(16384);
+    table.add(handle_number(1), into(buffer));
+    heard.still_absent = 8192;
+    table.find_late_pages();
+    EXPECT_EQ(heard.own, 0U);
+    EXPECT_EQ(heard.late, 8192U);
+    heard.still_absent = 0;
+    table.complete({handle_number(1), 0});
+    EXPECT_EQ(heard.own, 8192U);
+    EXPECT_EQ(heard.late, 8192U);
+}
+
 TEST(OpenRequests, a_persistent_one_that_is_not_looked_at_keeps_its_pages_to_itself) {
     Heard heard;
     Table table(heard, heard.budget);

@@ -4,14 +4,45 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <optional>
+#include <thread>
+#include <utility>
 
+#include "plugin/handles.hpp"
 #include "plugin/services/job.hpp"
+
+namespace {
+
+// What happens once just before or after the kernel tells a thread which pages are resident, or how many page faults
+// it had.
+thread_local std::function<void()> t_before_look, t_after_look, t_before_faults;
+
+void once(std::function<void()>& what) {
+    if (auto const now = std::exchange(what, nullptr)) now();
+}
+
+}  // namespace
+
+extern "C" int mincore(void* from, std::size_t bytes, unsigned char* pages) noexcept {
+    once(t_before_look);
+    auto const code = static_cast<int>(syscall(SYS_mincore, from, bytes, pages));
+    once(t_after_look);
+    return code;
+}
+
+extern "C" int getrusage(__rusage_who_t who, rusage* usage) noexcept {
+    once(t_before_faults);
+    return static_cast<int>(syscall(SYS_getrusage, who, usage));
+}
 
 namespace sluice::plugin {
 
@@ -38,6 +69,7 @@ class Calls : public testing::Test {
     Calls() : job(Settings{}) {
         g_plugin.dense_types.add(MPI_BYTE, 1);
         job.watch.clock().start();
+        job.watch.start_looks();
         job.watch.memory().start(0);  // each call has readings
     }
 
@@ -93,6 +125,72 @@ TEST_F(Calls, a_receive_that_returns_early_does_not_wait_and_its_bytes_stay_in_f
         EXPECT_LT(site(wait).grown_private, k_bytes / 2);
     }
     EXPECT_EQ(in_flight(), 0U);
+}
+
+TEST_F(Calls, pages_that_come_between_a_look_and_the_reading_behind_it_are_the_programs) {
+    MPI_Request const request = tests::handle_number(1);
+    std::uint64_t const before = job.watch.memory().mpi_private;
+    {
+        Call reads(job, job.watch, Function::File_iread, this);
+        reads.in(k_bytes);
+        reads.into(pages.data(), k_bytes);
+        reads.starts(request);
+        t_after_look = [&] { pages.touch(); };  // as a thread that reads the file for the MPI
+        reads.end(0);
+        EXPECT_FALSE(t_after_look);
+    }
+    KernelSays kernel;
+    EXPECT_LT(job.watch.sample(kernel).mpi_private, (before + k_bytes / 2) / 1024);
+    Call wait(job, job.watch, Function::Wait, this);
+    EXPECT_LT(job.watch.memory().mpi_private, before + k_bytes / 2);
+    Completing(job.watch.requests(), &request, 1).one(true);
+    wait.end(0);
+    EXPECT_LT(job.watch.memory().mpi_private, before + k_bytes / 2);
+    EXPECT_LT(job.watch.record().sites[0].grown_private, k_bytes / 2);
+}
+
+TEST_F(Calls, pages_that_come_between_a_reading_and_the_look_behind_it_are_the_programs) {
+    constexpr std::uint64_t k_window = 77;
+    Pages of_mpi;
+    std::uint64_t const before = job.watch.memory().mpi_private;
+    job.watch.lends(k_window, pages.data(), k_bytes);
+    {
+        Call fence(job, job.watch, Function::Win_fence, this);
+        of_mpi.touch();
+        t_before_look = [&] { pages.touch(); };
+        fence.end(0);
+        EXPECT_FALSE(t_before_look);
+    }
+    Call fence(job, job.watch, Function::Win_fence, this);
+    fence.end(0);
+    EXPECT_NEAR(static_cast<double>(job.watch.memory().mpi_private - before), k_bytes, k_bytes / 4.0);
+    EXPECT_NEAR(static_cast<double>(site(fence).grown_private), k_bytes, k_bytes / 4.0);
+}
+
+TEST_F(Calls, a_sample_in_the_middle_of_a_reading_does_not_count_it_twice) {
+    job.watch.memory().threads_before_init(2);  // so that page faults are asked for
+    KernelSays kernel;
+    std::atomic<bool> is_reading{false}, was_sampled{false};
+    std::uint32_t const before = job.watch.sample(kernel).mpi_private;
+    std::thread caller([&] {
+        job.watch.memory().look_at_threads();
+        Call call(job, job.watch, Function::Barrier, this);
+        pages.touch();
+        t_before_faults = [&] {
+            is_reading = true;
+            is_reading.notify_one();
+            was_sampled.wait(false);
+        };
+        call.end(0);
+        EXPECT_FALSE(t_before_faults) << "the thread was not held up";
+    });
+    is_reading.wait(false);
+    EXPECT_EQ(job.watch.memory().version() % 2, 1U);
+    EXPECT_LE(job.watch.sample(kernel).mpi_private, before + k_bytes / 1024 / 4);
+    was_sampled = true;
+    was_sampled.notify_one();
+    caller.join();
+    EXPECT_GE(job.watch.sample(kernel).mpi_private, before + k_bytes / 1024 / 4 * 3);
 }
 
 TEST_F(Calls, a_receive_into_memory_that_is_there_has_all_its_bytes_in_flight) {

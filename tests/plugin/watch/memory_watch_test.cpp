@@ -201,6 +201,13 @@ TEST(MemoryWatch, pages_of_lent_buffers_that_are_given_back_before_a_look_are_ta
     given_back.is_the_applications_at(5000);
 }
 
+TEST(MemoryWatch, pages_that_are_found_late_leave_those_of_other_buffers_to_be_found) {
+    Lent late(LentBuffers::k_late_data);
+    late.watch.late_pages(64 << 10);
+    ASSERT_TRUE(late.watch.enter(5000, 1));
+    late.is_the_applications_at(~std::uint64_t{0} - 1000);
+}
+
 TEST(MemoryWatch, what_a_call_gives_back_is_taken_from_the_place_that_made_it) {
     MemoryWatch watch;
     watch.start(0);
