@@ -5,7 +5,8 @@ wire.py hides|learns|mates MPI BED SLUICE PROGRAM…
 
 Ranks are on two nodes of the cluster bed. The program prints "sum N, computed N, waited N s". Judged are the sum, the report's
 counters, and the ratio of the waiting of the two runs, which share all that the machine does to both.
-  hides    with --overlap on: half of the waiting is gone, in one of five pairs of runs: what else the machine does can only hide that
+  hides    with --overlap on: receives return early and half of the waiting is gone, in one of five pairs of runs: what else the
+           machine does can only hide that
   learns   with --overlap auto, the program looks at its data at once: its receive is left alone after some tries
   mates    with --overlap auto, both ranks are on one node and a third is on another: receives within a node are left alone
 """
@@ -52,25 +53,31 @@ def run_pair():
         counted = counters_in(report)
     check(plain == served, f"the same results: {plain} {served}")
     check("overlap: off" not in said and "plainly" not in said, said)
-    check((counted.get("receives that returned early", 0) > 0) == (case != "mates"), f"receives that returned early: {counted}")
     print(f"waited {waits:.3f} s, and {waits_served:.3f} s with --overlap {mode}: {waits_served / waits:.2f}; {counted}")
     return waits, waits_served, counted
 
 
+def early_in(counted):
+    return counted.get("receives that returned early", 0)
+
+
 def hides():
-    waits, waits_served, _ = run_pair()
-    return waits_served < 0.5 * waits
+    """On a busy machine a message may be there before the program waits for it: then no receive returns early."""
+    waits, waits_served, counted = run_pair()
+    return waits_served < 0.5 * waits and early_in(counted) > 0
 
 
 def main():
     if case == "hides":
-        check(any(hides() for _ in range(5)), "half of the waiting is gone")
+        check(any(hides() for _ in range(5)), "half of the waiting is gone, and receives returned early")
         return
     _, _, counted = run_pair()
     if case == "mates":
+        check(early_in(counted) == 0, f"no receive returns early: {counted}")
         check(counted.get("receives within a node", 0) > 0, f"receives within a node were seen: {counted}")
     if case == "learns":
-        early, alone = counted["receives that returned early"], counted.get("receives at places without gain", 0)
+        early, alone = early_in(counted), counted.get("receives at places without gain", 0)
+        check(early > 0, f"receives returned early: {counted}")
         check(alone > early, f"most receives are left alone: {alone} of {alone + early}")
 
 
