@@ -191,7 +191,7 @@ std::uint64_t MemoryWatch::found_until(Resident const& reading) noexcept {
 MemoryWatch::Growth MemoryWatch::growth(Resident const& is, Resident const& before, std::uint64_t now) noexcept {
     std::uint64_t const of_private = above(is.private_bytes, before.private_bytes);
     std::uint64_t const of_shared = above(is.shared_bytes, before.shared_bytes);
-    put(given_last_, std::uint64_t{0});
+    given_.begins();
     std::uint64_t const late = take(late_pages_);
     std::uint64_t own = take(own_pages_) + late;
     unlooked_ += of_private + of_shared;
@@ -210,24 +210,13 @@ MemoryWatch::Growth MemoryWatch::growth(Resident const& is, Resident const& befo
 /// `site`: that the most of it is counted for.
 void MemoryWatch::give(std::uint64_t private_bytes, record::Site* site, std::uint64_t of_site) noexcept {
     mpi_private += private_bytes;
-    put(given_, given_ + private_bytes);
-    put(given_last_, given_last_ + private_bytes);
-    if (of_site <= given_at_site_) return;
-    given_site_ = site;
-    given_at_site_ = of_site;
+    given_.add(private_bytes, site, of_site);
 }
 
-/// Pages that are the program's: the MPI was given them, or they wait for a proof that they are the MPI's. What else it
-/// was given stays in doubt until all lent buffers have been looked at.
+/// Pages that are the program's: the MPI was given them, or they wait for a proof that they are the MPI's.
 void MemoryWatch::ungive(std::uint64_t bytes, bool all_looked_at) noexcept {
     stretch_.are_the_programs(bytes);
-    std::uint64_t const back = std::min(bytes, given_);
-    std::uint64_t const back_at_site = std::min(bytes, given_at_site_);
-    take_back(mpi_private, back);
-    if (given_site_ != nullptr) untake(*given_site_, back_at_site);
-    put(given_, all_looked_at ? 0 : given_ - back);
-    given_at_site_ = all_looked_at ? 0 : given_at_site_ - back_at_site;
-    if (given_at_site_ == 0) given_site_ = nullptr;
+    take_back(mpi_private, given_.take_back(bytes, all_looked_at));
 }
 
 double MemoryWatch::most_in_a_tick() const noexcept {
@@ -401,7 +390,7 @@ record::Sample MemoryWatch::sample(Reading const& reading, std::uint64_t now, bo
     }
     std::uint64_t const all_shared = above(is.shared_bytes, before.shared_bytes);
     std::uint64_t const of_shared = above(all_shared, above(own, of_private));
-    mine = above(mine, std::min(above(own, of_private + all_shared), look_at(given_)));
+    mine = above(mine, std::min(above(own, of_private + all_shared), given_.bytes()));
     segments += in_call_since_reading ? of_shared : std::min(of_shared, most_in(look_at(mpi_ticks_) + open_ticks));
     record::Sample sample;
     sample.resident = kib(reading.all.all());

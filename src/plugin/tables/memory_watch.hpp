@@ -37,6 +37,7 @@
 #include "kernel/thread/faults.hpp"
 #include "plugin/binding/tally.hpp"
 #include "plugin/tables/growth/doubt.hpp"
+#include "plugin/tables/growth/given.hpp"
 #include "plugin/tables/growth/held.hpp"
 #include "plugin/tables/growth/stretch.hpp"
 #include "plugin/tables/open/look_share.hpp"
@@ -143,7 +144,7 @@ class MemoryWatch {
     }
 
     /// Whether the last reading gave the MPI so much that pages of the program's may be among it.
-    bool gave_much() const noexcept { return look_at(given_last_) >= k_growth; }
+    bool gave_much() const noexcept { return given_.is_much(); }
 
     /// Whether memory was given back since the last question.
     bool take_shrunk() noexcept {
@@ -265,10 +266,7 @@ class MemoryWatch {
     Doubt doubt_;
     std::uint64_t unlooked_ = 0;        // growth since the last look at lent buffers
     LookShare looks_{k_part_of_looks};  // at lent buffers
-    std::uint64_t given_ = 0;           // private bytes that went to the MPI since then
-    std::uint64_t given_last_ = 0;      // of these by the last reading
-    record::Site* given_site_ = nullptr;
-    std::uint64_t given_at_site_ = 0;
+    Given given_;
 };
 
 }  // namespace sluice::plugin
