@@ -226,9 +226,10 @@ struct Counter {
     std::uint64_t value = 0;
 };
 
-/// The end of a rank's process, as the rank that watches it has seen it: a process that is killed cannot say so.
+/// The end of a rank's process, as the rank that watches it has seen it: a process that is killed cannot say so. One
+/// that calls abort() or _exit() writes it down itself.
 struct EndSeen {
-    std::uint32_t seen = 0;                  ///< 1: the process has ended
+    std::uint32_t seen = 0;                  ///< 1: the process has ended, or ends
     std::int32_t status = k_not_told;        ///< as waitpid() tells it; k_not_told if the kernel did not
     std::uint64_t unix_us = 0;               ///< when it was seen
     std::int64_t memory_kills = k_not_told;  ///< that the kernel did for lack of memory until then, since the job began

@@ -2,8 +2,7 @@
 #include "plugin/binding/told_end.hpp"
 
 #include <atomic>
-#include <exception>
-#include <string>
+#include <string_view>
 #include <utility>
 
 #include "plugin/binding/say.hpp"
@@ -30,24 +29,28 @@ void tell_end(record::RecordFile& file, std::uint32_t rank, report::How how,
               std::optional<std::int64_t> code) noexcept {
     if (!is_first(file)) return;
     auto const [records, folder] = to_records(file);
-    if (how == report::How::aborted) {
-        say("no report: MPI_Abort(%d) by rank %u%s%s", static_cast<int>(code.value_or(0)), rank, records, folder);
-        return;
+    report::WayRoom room;
+    std::string_view const way = report::way_text(how, code, room);
+    auto const bytes = static_cast<int>(way.size());
+    switch (how) {
+        case report::How::aborted:
+            return say("no report: %.*s by rank %u%s%s", bytes, way.data(), rank, records, folder);
+        case report::How::exited:
+            return say("no report: rank %u ended with %.*s%s%s", rank, bytes, way.data(), records, folder);
+        case report::How::killed:
+        case report::How::failed:
+            return say("no report: rank %u ended by %.*s%s%s", rank, bytes, way.data(), records, folder);
+        case report::How::unknown:
+            return say("no report: rank %u has ended without MPI_Finalize%s%s", rank, records, folder);
     }
-    if (how == report::How::failed) {
-        say("no report: rank %u ended by a fatal error of MPI (code %d)%s%s", rank, static_cast<int>(code.value_or(0)),
-            records, folder);
-        return;
-    }
-    try {
-        std::string const way = report::way_text(how, code);
-        if (how == report::How::exited)
-            return say("no report: rank %u ended with %s%s%s", rank, way.c_str(), records, folder);
-        if (how == report::How::killed)
-            return say("no report: rank %u ended by %s%s%s", rank, way.c_str(), records, folder);
-    } catch (std::exception const&) {  // no memory for the way
-    }
-    say("no report: rank %u has ended without MPI_Finalize%s%s", rank, records, folder);
+}
+
+void tell_end_seen(record::RecordFile& file, record::RankHead const& head) noexcept {
+    record::RankHead gone;
+    gone.state = record::State::gone;
+    gone.end_seen = head.end_seen;
+    auto const end = report::end_of(gone);
+    tell_end(file, head.world_rank, end->how, end->code);
 }
 
 }  // namespace sluice::plugin

@@ -94,7 +94,9 @@ int run(Function function, void const* caller, Below const& below) {
     Job& job = begin_job(MemoryWatch().read_now().others.private_bytes, init);
     g_plugin.job = &job;
     job.services.before_init(job);
+    job.abort_handler.before_init();
     int const code = below(job.services.thread_level(job, job.settings));
+    job.abort_handler.after_init();
     keep_fence_to_ourselves();
     if (code != MPI_SUCCESS) return code;
     try {

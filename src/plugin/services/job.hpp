@@ -16,6 +16,7 @@
 #include "kernel/helper_thread.hpp"
 #include "kernel/progress.hpp"
 #include "mpi/mpi.hpp"
+#include "plugin/binding/abort_handler.hpp"
 #include "plugin/services/before_calls.hpp"
 #include "plugin/services/program_threads.hpp"
 #include "plugin/services/requests/owned_requests.hpp"
@@ -46,6 +47,7 @@ struct Job {
     RunningServices services;
     kernel::Progress progress;  ///< what calls of the program poll
     ProgramThreads threads;
+    AbortHandler abort_handler;
     BeforeCalls before;     ///< services that act before each of them
     mpi::Communicator all;  ///< every rank, for our own traffic; null unless all ranks run under Sluice
     int rank = 0;           ///< in MPI_COMM_WORLD

@@ -8,7 +8,6 @@
 #include "plugin/binding/clock.hpp"
 #include "plugin/binding/tally.hpp"
 #include "plugin/binding/told_end.hpp"
-#include "report/read/fate.hpp"
 
 namespace sluice::plugin {
 
@@ -39,11 +38,7 @@ std::chrono::microseconds until_next_look(std::uint64_t job_us) noexcept {
 void Neighbour::tell() noexcept {
     record::State const state = look_at(head_->state);
     if (state != record::State::running && state != record::State::finalizing) return;
-    record::RankHead gone;
-    gone.state = record::State::gone;
-    gone.end_seen = head_->end_seen;
-    auto const end = report::end_of(gone);
-    tell_end(watch_.file(), head_->world_rank, end->how, end->code);
+    tell_end_seen(watch_.file(), *head_);
 }
 
 kernel::HelperThread::Clock::duration Neighbour::run() noexcept {

@@ -2,13 +2,16 @@
 /// A rank that ends in an unusual way: ends WAY. Rank 1 ends so; the others wait in MPI_Recv for a message that never
 /// comes.
 ///   MPI_Abort(…, 42) in     handler (an error handler), signal (a handler of a signal, inside MPI_Recv), op (a
-///   reduction
-///                           operation), copy (an attribute copy function), finalize (an attribute delete function)
+///                           reduction operation), copy (an attribute copy function), finalize (an attribute delete
+///                           function)
 ///   a fatal error of MPI    fatal (of MPI_Send)
 ///   MPI_Abort with          large (300, on a duplicated communicator), negative (-1)
-///   by a signal             abort, terminate, segv, kill, first (killed before its first call)
+///   by a signal             abort, assert, terminate, segv, kill, first (killed before its first call), together (all
+///                           ranks call abort, with the MPI's handler of SIGABRT)
 ///   without MPI_Finalize    exit (3), main (returns 3), limit (exit 3, when no address is left), exit_twice (a handler
-///   of atexit calls exit(6)), _exit (4) in order                child (forked children end by exit(5) and by _exit(6))
+///                           of atexit calls exit(6)), _exit (4), abort_exit (a handler of SIGABRT calls _exit(7))
+///   in order                child (forked children end by exit(5), _exit(6) and abort), escapes (a handler of SIGABRT
+///                           leaves abort by longjmp, on all ranks)
 /// Functions that run at exit print their order.
 #include <mpi.h>
 #include <sys/resource.h>
@@ -16,12 +19,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csetjmp>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <initializer_list>
+
+// Also without assertions otherwise.
+#undef NDEBUG
+#include <cassert>
 
 namespace {
 
@@ -97,6 +105,24 @@ void have_children() {
         waitpid(child, &status, 0);
         if (!WIFEXITED(status) || WEXITSTATUS(status) != code) std::printf("the child ended with %x\n", status);
     }
+    std::signal(SIGABRT, SIG_DFL);
+    pid_t const child = fork();
+    if (child == 0) std::abort();
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT) std::printf("the child ended with %x\n", status);
+}
+
+std::jmp_buf g_before_abort;
+void leave_abort(int) {
+    std::longjmp(g_before_abort, 1);
+}
+void exit_in_abort(int) {
+    _exit(7);
+}
+void escape_from_abort() {
+    std::signal(SIGABRT, leave_abort);
+    if (setjmp(g_before_abort) == 0) std::abort();
 }
 
 void at_exit_first() {
@@ -140,9 +166,15 @@ int end_by(char const* way) {
     if (is("copy")) duplicate();
     if (is("large")) abort_on_a_duplicate();
     if (is("negative")) MPI_Abort(MPI_COMM_WORLD, -1);
+    if (is("together")) std::abort();
+    if (is("abort_exit")) {
+        std::signal(SIGABRT, exit_in_abort);
+        std::abort();
+    }
     std::signal(SIGSEGV, SIG_DFL);  // libraries of MPI have handlers, which take long
     std::signal(SIGABRT, SIG_DFL);
     if (is("abort")) std::abort();
+    if (is("assert")) assert(way == nullptr);
     if (is("terminate")) std::terminate();
     if (is("segv")) std::raise(SIGSEGV);
     if (is("kill")) std::raise(SIGKILL);
@@ -181,9 +213,11 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (std::strcmp(way, "child") == 0)
         have_children();
+    else if (std::strcmp(way, "escapes") == 0)
+        escape_from_abort();
     else if (std::strcmp(way, "finalize") == 0 && rank == 1)
         set_attribute(MPI_COMM_NULL_COPY_FN, remove);
-    else if (rank == 1)
+    else if (rank == 1 || std::strcmp(way, "together") == 0)
         return end_by(way);
     else if (std::strcmp(way, "finalize") != 0)
         send_and_wait(way);

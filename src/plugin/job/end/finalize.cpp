@@ -2,14 +2,18 @@
 // The ends of a job: MPI_Finalize, MPI_Abort, and a program that ends without either.
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <utility>
 
 #include "kernel/job/once_a_node.hpp"
+#include "plugin/binding/clock.hpp"
 #include "plugin/binding/gate.hpp"
+#include "plugin/binding/tally.hpp"
 #include "plugin/binding/told_end.hpp"
+#include "plugin/job/end/abrupt_end.hpp"
 #include "plugin/job/end/ending.hpp"
 #include "plugin/job/end/fatal_error.hpp"
 #include "plugin/job/end/finalize.hpp"
@@ -212,6 +216,23 @@ int finalize(int (*below)(), void*) {
 
 void note_fatal_error(int code) noexcept {
     note_abort(report::How::failed, code);
+}
+
+void note_abrupt_end(int status) noexcept {
+    Job* const job = own_job();
+    if (job == nullptr || !job->started) return;
+    record::RankHead& head = job->watch.record().head;
+    if (head.state == record::State::ended || head.state == record::State::aborted) return;
+    put(head.end_seen.status, status);
+    put(head.end_seen.unix_us, unix_us());
+    put(head.end_seen.seen, 1);
+    if (job->reported || !job->is_watched) return;
+    tell_end_seen(job->watch.file(), head);
+}
+
+void note_call_of_abort() noexcept {
+    Job* const job = own_job();
+    if (job != nullptr && job->abort_handler.ends_by_signal()) note_abrupt_end(SIGABRT);
 }
 
 int abort_job(int (*below)(MPI_Comm, int), MPI_Comm comm, int code) {

@@ -38,10 +38,18 @@ constexpr std::array k_signals{SignalName{SIGHUP, "hangup"},
                                SignalName{SIGXFSZ, "limit of file size"},
                                SignalName{SIGSYS, "forbidden system call"}};
 
-std::string signal_text(std::int64_t number) {
+/// Allocates nothing.
+template <class... Arguments>
+std::string_view put_into(WayRoom& room, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    auto const all = fmt::format_to_n(room.data(), room.size(), format, std::forward<Arguments>(arguments)...);
+    return {room.data(), std::min(all.size, room.size())};
+}
+
+std::string_view signal_text(std::int64_t number, WayRoom& room) {
     auto const found =
         std::find_if(k_signals.begin(), k_signals.end(), [number](SignalName const& s) { return s.number == number; });
-    return fmt::format("signal {}", number) + (found == k_signals.end() ? "" : fmt::format(" ({})", found->name));
+    if (found == k_signals.end()) return put_into(room, "signal {}", number);
+    return put_into(room, "signal {} ({})", number, found->name);
 }
 
 /// The way, and the call that the earliest rank of it was in.
@@ -109,20 +117,26 @@ std::string unknown_sentence(Summary const& summary, EndSum const& end, EndSum c
 
 }  // namespace
 
-std::string way_text(How how, std::optional<std::int64_t> code) {
+std::string_view way_text(How how, std::optional<std::int64_t> code, WayRoom& room) {
     switch (how) {
         case How::aborted:
-            return fmt::format("MPI_Abort({})", code.value_or(0));
+            return put_into(room, "MPI_Abort({})", code.value_or(0));
         case How::exited:
-            return (code ? fmt::format("exit code {}", *code) : std::string("an exit")) + " without MPI_Finalize";
+            if (!code) return "an exit without MPI_Finalize";
+            return put_into(room, "exit code {} without MPI_Finalize", *code);
         case How::killed:
-            return signal_text(code.value_or(0));
+            return signal_text(code.value_or(0), room);
         case How::failed:
-            return fmt::format("a fatal error of MPI (code {})", code.value_or(0));
+            return put_into(room, "a fatal error of MPI (code {})", code.value_or(0));
         case How::unknown:
             break;
     }
     return "how is not known here";
+}
+
+std::string way_text(How how, std::optional<std::int64_t> code) {
+    WayRoom room;
+    return std::string(way_text(how, code, room));
 }
 
 std::optional<FirstEnd> first_end(Summary const& summary) {

@@ -2,9 +2,11 @@
 /// Says which rank ended first, and how; and how the others did that did not end in order.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/summary/summary.hpp"
@@ -27,6 +29,12 @@ std::optional<FirstEnd> first_end(Summary const& summary);
 /// Returns "signal 11 (segmentation fault)", "exit code 3 without MPI_Finalize", "MPI_Abort(42)" or "how is not known
 /// here". `code`: as RankEnd has it.
 std::string way_text(How how, std::optional<std::int64_t> code);
+
+/// Room for the longest of these.
+using WayRoom = std::array<char, 64>;
+
+/// The same in `room`, or in memory that lives as long as the process. Allocates nothing.
+std::string_view way_text(How how, std::optional<std::int64_t> code, WayRoom& room);
 
 /// Returns "Rank 1 ended first, by signal 11 (segmentation fault)"; empty without a first end.
 std::string short_first_end(Summary const& summary);
