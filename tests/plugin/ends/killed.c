@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For killed.py: the last rank takes memory until it is killed; the others wait for it. */
+/* For killed.py: the last rank takes memory until it is killed, or gets none, where there is no control group; the others wait
+   for it. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,8 @@ static void take_for_ever(void) {
     enum { piece = 1 << 20 };
     for (;;) {
         char volatile* const memory = malloc(piece);
-        for (int i = 0; memory != NULL && i < piece; i += 1024)
+        if (memory == NULL) exit(3);
+        for (int i = 0; i < piece; i += 1024)
             memory[i] = 1;
         usleep(4000); /* so that samples see it grow */
     }

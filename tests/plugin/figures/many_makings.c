@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes many objects of one kind and keeps them. Prints what making_costs.py compares:
  *
- *     made NUMBER READS GROWN_KIB TAKEN_KIB    reads of files by this thread, growth of the process, and what of it the
- *                                              program took itself
+ *     made NUMBER READS GROWN_KIB TAKEN_KIB US    reads of files by this thread, growth of the process, what of it the
+ *                                                 program took itself, and microseconds of the makings
  *
  * many_makings KIND NUMBER [BYTES]: type, group or request; BYTES that the program takes beside each. */
 #include <mpi.h>
@@ -45,13 +45,15 @@ int main(int argc, char** argv) {
     memset(kept, 0, handles);
     long const reads = number_in("/proc/thread-self/io", "syscr:");
     long const before = number_in("/proc/self/status", "RssAnon:");
+    double const began = MPI_Wtime();
     for (long i = 0; i < number; ++i) {
         make(kind, (MPI_Datatype*)kept + i, (MPI_Request*)(kept + (size_t)number * sizeof(MPI_Datatype)) + i);
         memset(own + (size_t)i * bytes, 1, bytes);
     }
     long const after = number_in("/proc/self/status", "RssAnon:");
-    printf("made %ld %ld %ld %zu\n", number, number_in("/proc/thread-self/io", "syscr:") - reads, after - before,
-           (size_t)number * bytes / 1024);
+    double const us = (MPI_Wtime() - began) * 1e6;
+    printf("made %ld %ld %ld %zu %.0f\n", number, number_in("/proc/thread-self/io", "syscr:") - reads, after - before,
+           (size_t)number * bytes / 1024, us);
     fflush(stdout);
     usleep(300000); /* so that the last sample shows this state */
     MPI_Finalize();
