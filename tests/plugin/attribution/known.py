@@ -8,8 +8,11 @@ import sys
 import tempfile
 
 import watched
+from checks import needs_shared_memory
 
 sluice, launcher, ranks, program, mode = sys.argv[1:]
+if mode == "allocated":
+    needs_shared_memory(512)
 # Tolerances for pages that appear between the program's readings. "private": pages of stdio and of the program's own
 # stack. "shared": Sluice's ledger and, where the record is in memory, its pages.
 SLACK_KIB = {"private": 256, "shared": 512}

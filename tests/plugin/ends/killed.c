@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For killed.py: the last rank takes memory until it is killed, or gets none, where there is no control group; the others wait
-   for it. */
+/* For killed.py: the last rank takes memory until it is killed, or gets none, where there is no control group; the
+ * others wait for it. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
