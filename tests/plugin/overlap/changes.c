@@ -83,7 +83,8 @@ static void remap_elsewhere(void) {
     unsigned char* other = whole_pages(k_bytes, 0);
     void* moved = mremap(pages, k_bytes, k_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, other);
     say("moved: %d", moved == other);
-    pages = moved;
+    // The mremap of UCX, which MPICH loads, drops the address: then the kernel refuses, unless the user may map page 0.
+    if (moved != MAP_FAILED) pages = moved;
     say_bytes("moved", pages, k_bytes);
 }
 
