@@ -12,7 +12,7 @@ import watched
 from checks import needs_shared_memory
 
 sluice, launcher, ranks, program, mode = sys.argv[1:]
-if mode != "own":
+if mode == "common":
     needs_shared_memory(256)
 ABOVE_KIB = 8 << 10  # ranks are at their peaks at different times
 SEGMENT_KIB = 48 << 10

@@ -4,6 +4,7 @@
 // "finalize", the delete function of an attribute of MPI_COMM_SELF, which MPI_Finalize runs while the others have not
 // come to it. "again": a communicator is freed in such a function, and its handle given to another one.
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,8 +148,9 @@ static void given_again(void) {
         if (made[i] == old && first < 0) first = i;
     }
     MPI_Allreduce(&first, &used, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    say("given again at %d", used);
-    if (used >= 0) exchange(made[used], "again");
+    exchange(made[used >= 0 ? used : 0], "again");
+    // Which of them it is depends on the allocator. In a line that compare.py takes for one of the layer.
+    if (me == 0) fprintf(stderr, "sluice test: %d handles given again\n", used >= 0);
     for (int i = 0; i < k_many; ++i)
         MPI_Comm_free(&made[i]);
     MPI_Comm_free(&half);
