@@ -10,8 +10,8 @@
 ///                           ranks call abort, with the MPI's handler of SIGABRT)
 ///   without MPI_Finalize    exit (3), main (returns 3), limit (exit 3, when no address is left), exit_twice (a handler
 ///                           of atexit calls exit(6)), _exit (4), abort_exit (a handler of SIGABRT calls _exit(7))
-///   in order                child (forked children end by exit(5), _exit(6) and abort), escapes (a handler of SIGABRT
-///                           leaves abort by longjmp, on all ranks)
+///   in order                child (children end by exit(5), _exit(6), _exit(7) after vfork, and abort), escapes (a
+///                           handler of SIGABRT leaves abort by longjmp, on all ranks)
 /// Functions that run at exit print their order.
 #include <mpi.h>
 #include <sys/resource.h>
@@ -96,21 +96,30 @@ void abort_on_a_duplicate() {
     MPI_Abort(other, 300);
 }
 
-void have_children() {
-    for (int code : {5, 6}) {
-        std::fflush(nullptr);
-        pid_t const child = fork();
-        if (child == 0) code == 5 ? std::exit(code) : _exit(code);
-        int status = 0;
-        waitpid(child, &status, 0);
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != code) std::printf("the child ended with %x\n", status);
-    }
-    std::signal(SIGABRT, SIG_DFL);
-    pid_t const child = fork();
-    if (child == 0) std::abort();
+void expect_end(pid_t child, int status_expected) {
     int status = 0;
     waitpid(child, &status, 0);
-    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT) std::printf("the child ended with %x\n", status);
+    if (status != status_expected) std::printf("the child ended with %x\n", status);
+}
+
+void have_children() {
+    std::fflush(nullptr);
+    pid_t child = fork();
+    if (child == 0) std::exit(5);
+    expect_end(child, W_EXITCODE(5, 0));
+    child = fork();
+    if (child == 0) _exit(6);
+    expect_end(child, W_EXITCODE(6, 0));
+    child = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+    if (child == 0) {
+        execl("/no/such/program", "program", nullptr);
+        _exit(7);
+    }
+    expect_end(child, W_EXITCODE(7, 0));
+    std::signal(SIGABRT, SIG_DFL);
+    child = fork();
+    if (child == 0) std::abort();
+    expect_end(child, W_EXITCODE(0, SIGABRT));
 }
 
 std::jmp_buf g_before_abort;
